@@ -1,4 +1,4 @@
-/** Where the files of releases are downloaded: by their UUID, or by tag and name. */
+/** Download URLs of release attachments: by UUID, or by tag and file name. */
 
 import { notFound } from '../../conf/failures.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
@@ -20,7 +20,7 @@ const byUuid: Route<'attachment'> = {
   },
 }
 
-/** A tag may have slashes: whatever stands before the last one is the tag. */
+/** Route by tag and file name. A tag may contain slashes, so the last segment is the file name. */
 const byName: Route<'repository'> = {
   surface: DOWNLOAD_SURFACE,
   method: 'GET',

@@ -1,4 +1,4 @@
-/** An API operation as a value: what validates, types, authorises and documents it. */
+/** API operations as values, which define validation, types, authorization and documentation. */
 
 import type { Static, TObject, TSchema } from 'typebox'
 import type { Awaitable } from '../../conf/awaitable.js'
@@ -8,9 +8,9 @@ import type { Scope } from '../auth/scopes.js'
 import type { Context } from '../request/context.js'
 import type { Route } from '../request/route.js'
 
-/** What the handler is given: everything checked and typed. */
+/** Input of a handler, checked and typed. */
 export interface Input<K extends AccessKind, Q extends TObject, B extends TSchema> {
-  /** For its signal, its headers and, where no schema describes it, its body. */
+  /** The request, for its signal, its headers and, if no schema describes it, its body. */
   readonly request: Request
   readonly grant: Grants[K]
   readonly params: Readonly<Record<string, string>>
@@ -23,32 +23,35 @@ export interface Operation<
   Q extends TObject = TObject,
   B extends TSchema = TSchema,
 > {
-  /** Gitea's own operationId. */
+  /** `operationId` of Gitea's operation. */
   readonly id: string
   readonly method: Route['method']
-  /** Below `/api/v1`. A last `{filepath...}` takes all that follows, decoded, with its slashes. */
+  /**
+   * Path below `/api/v1`. A last `{filepath...}` matches all further segments, decoded, with
+   * slashes.
+   */
   readonly path: string
   readonly summary: string
   readonly tags: readonly string[]
   readonly access: Extract<Access, { kind: K }>
   readonly scopes: readonly Scope[]
-  /** A sentence for each path parameter. */
+  /** Description of each path parameter. */
   readonly params: Readonly<Record<string, string>>
   readonly query: Q
-  /** Absent: no body is read. Its `$id` names it in the description. */
+  /** Schema of the body; absent if no body is read. Its `$id` is its name in the description. */
   readonly body?: B
-  /** The field of a form that brings a file, and a sentence; the handler reads the body. */
+  /** Form field of an uploaded file, and its description. The handler reads the body. */
   readonly file?: { readonly field: string; readonly about: string }
-  /** Of a body that carries files; what other bodies may have, by default. */
+  /** Maximum size of the body, if it contains files; by default the maximum of other bodies. */
   readonly bodyBytesMax?: number
-  /** Status of success → what the answer holds; null for an empty one. */
+  /** Status of a successful reply, and the schema of its body; null for an empty body. */
   readonly success: { readonly status: number; readonly schema: TSchema | null }
-  /** The statuses of failure that the description names, besides 401. */
+  /** Error statuses in the description, besides 401. */
   readonly failures: readonly number[]
   readonly handle: (context: Context, input: Input<K, Q, B>) => Awaitable<Reply>
 }
 
-/** An operation among others, whose types matter no more once it is defined. */
+/** An operation whose type parameters are no longer needed after its definition. */
 export type AnyOperation = Omit<Operation, 'handle' | 'access'> & {
   readonly access: Access
   readonly handle: (
@@ -58,8 +61,8 @@ export type AnyOperation = Omit<Operation, 'handle' | 'access'> & {
 }
 
 /**
- * Checks an operation against its own declarations as it is written down. The types of its handler
- * follow from its schemas and its access; whoever calls it later has checked them.
+ * Checks an operation against its own declarations at compile time. The types of the handler's
+ * input follow from the schemas and the access, which are checked before the handler is called.
  */
 export function defineOperation<K extends AccessKind, Q extends TObject, B extends TSchema>(
   operation: Operation<K, Q, B>,

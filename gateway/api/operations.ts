@@ -1,4 +1,4 @@
-/** The list of all operations that the API serves: a new resource is one file and one line. */
+/** List of all operations that the API serves; each resource adds one line to it. */
 
 import { OAUTH_APPLICATION_OPERATIONS } from './accounts/oauth-applications.js'
 import { TOKEN_OPERATIONS } from './accounts/tokens.js'

@@ -1,4 +1,4 @@
-/** Pages of a list: what the caller asks for, and the headers that say where the rest is. */
+/** Pages of a list: the query parameters, and the reply headers that link to the other pages. */
 
 import { type TObject, Type } from 'typebox'
 import type { Reply } from '../../conf/http.js'
@@ -13,10 +13,10 @@ export const PAGE_QUERY = {
   limit: Type.Optional(Type.Integer({ description: 'page size of results' })),
 }
 
-/** No query at all. */
+/** Query schema of operations without query parameters. */
 export const NO_QUERY: TObject = Type.Object({})
 
-/** The page that was asked for: from 1, and no larger than is allowed. */
+/** Returns the requested page. Its number is at least 1 and its size at most PAGE_ENTRIES_MAX. */
 export function pageOf(query: { page?: number; limit?: number }): Page {
   const { page = 1, limit = 0 } = query
   return {
@@ -26,22 +26,22 @@ export function pageOf(query: { page?: number; limit?: number }): Page {
 }
 
 export interface PageReply {
-  /** Below `/api/v1`. */
+  /** Path of the list below `/api/v1`. */
   readonly path: string
-  /** What else the list was asked for, so that the other pages are of the same one. */
+  /** Other query parameters of the list, which the links to its other pages repeat. */
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly page: Page
   readonly total: number
-  /** What the entries stand in, where the list is not all of the answer. */
+  /** Wraps the entries, if the reply is not a plain list. */
   readonly wrap?: (entries: readonly unknown[]) => unknown
 }
 
-/** What a search finds, as this API says it. */
+/** Wraps the results of a search, as Gitea does. */
 export function wrapSearchResults(entries: readonly unknown[]) {
   return { ok: true, data: entries }
 }
 
-/** How far the page goes, in the headers that lists of commits and of changed files add. */
+/** Returns the additional headers of lists of commits. */
 export function pageHeaders({ page, limit }: Page, total: number): NonNullable<Reply['headers']> {
   const count = Math.ceil(total / limit)
   return [
@@ -53,7 +53,7 @@ export function pageHeaders({ page, limit }: Page, total: number): NonNullable<R
   ]
 }
 
-/** One page with `X-Total-Count`, and `Link` (RFC 8288) when there is more than one. */
+/** Returns one page with `X-Total-Count`, and with `Link` (RFC 8288) if there are several pages. */
 export function pageReply(
   context: Context,
   entries: readonly unknown[],

@@ -1,4 +1,4 @@
-/** How the REST API refuses: a JSON object with a message and where the API is described. */
+/** Surface of the REST API: errors are JSON objects with a message and the description's URL. */
 
 import type { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
@@ -13,10 +13,10 @@ export const API_SURFACE: Surface = {
   },
 }
 
-/** Files at addresses that people open as well: a browser comes with its session. */
+/** Surface of downloads, which browsers open too, so session cookies are accepted. */
 export const DOWNLOAD_SURFACE: Surface = { ...API_SURFACE, sessions: 'too' }
 
-/** A JSON answer, as Gitea's clients expect its head. */
+/** Returns a JSON reply with the headers that Gitea's clients expect. */
 export function jsonReply(
   status: number,
   value: unknown,

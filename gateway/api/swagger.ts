@@ -1,4 +1,4 @@
-/** `/swagger.v1.json`: the description of the API, written from the operations themselves. */
+/** The API description `/swagger.v1.json`, generated from the operations. */
 
 import type { TSchema } from 'typebox'
 import { API_PREFIX } from '../objects/api-prefix.js'
@@ -12,7 +12,10 @@ type Json = { readonly [key: string]: unknown }
 
 const DESCRIPTION_PATH = '/swagger.v1.json'
 
-/** The routes of the description, and of the address that every error names, which leads there. */
+/**
+ * Returns the routes of the description and of `/api/swagger`, the URL in every error, which
+ * redirects to it.
+ */
 export function swaggerRoutes(operations: readonly AnyOperation[]): readonly Route<'open'>[] {
   const describe: Route<'open'>['handle'] = async ({ settings }) =>
     jsonReply(200, describeApi(operations, settings.http.basePath))
@@ -27,7 +30,7 @@ function openRoute(path: string, handle: Route<'open'>['handle']): Route<'open'>
   return { surface: API_SURFACE, method: 'GET', path, access: { kind: 'open' }, scopes: [], handle }
 }
 
-/** The description of these operations (Swagger 2.0). */
+/** Returns the description of these operations (Swagger 2.0). */
 export function describeApi(operations: readonly AnyOperation[], basePath: string): Json {
   const definitions: Record<string, Json> = {}
   const paths: Record<string, Record<string, Json>> = {}
@@ -145,7 +148,7 @@ function describeOperation(operation: AnyOperation, definitions: Record<string, 
   return { operationId: id, summary, tags, ...consumes, produces, parameters, responses }
 }
 
-/** How a file is sent. */
+/** Content types of an uploaded file. */
 const FILE_TYPES = ['multipart/form-data', 'application/octet-stream']
 
 function describeSuccess(
@@ -156,12 +159,15 @@ function describeSuccess(
   return { description: 'Success.', schema: plainSchema(schema, definitions, 'output') }
 }
 
-/** Input says what it requires; output holds everything, and its reader need not check. */
+/**
+ * Direction of a schema. Inputs list their required fields; outputs do not, because replies have
+ * all fields.
+ */
 type Role = 'input' | 'output'
 
 /**
- * A schema in the words of Swagger 2.0; one with an `$id` moves to the definitions. That a field
- * may be null or absent is said at the field and not of what it holds.
+ * Converts a schema to Swagger 2.0. A schema with an `$id` moves to the definitions, but a field's
+ * `x-nullable` and `x-omitempty` stay at the field.
  */
 function plainSchema(schema: TSchema, definitions: Record<string, Json>, role: Role): Json {
   const { $id, ...rest } = schema as Json & { $id?: string }

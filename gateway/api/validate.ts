@@ -1,4 +1,4 @@
-/** Turns an operation into a route: its query and body are read and checked before its handler. */
+/** Turns an operation into a route, which reads and validates query and body before the handler. */
 
 import type { TObject, TSchema } from 'typebox'
 import type { TLocalizedValidationError } from 'typebox/error'
@@ -16,11 +16,11 @@ import type { AnyRoute, Route } from '../request/route.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE } from './surface.js'
 
-/** The route of an operation. */
+/** Returns the route of an operation. It redirects requests for a repository's former name. */
 export function routeOf(operation: AnyOperation): AnyRoute {
   const { body: schema } = operation
   let validator: Validator | undefined
-  // Compiled when it is first needed: all of them would hold up the start.
+  // The schema is compiled on first use, because compiling all of them would delay the start.
   const validatorOf = (schema: TSchema) => {
     validator ??= Compile(schema)
     return validator
@@ -49,17 +49,23 @@ export function routeOf(operation: AnyOperation): AnyRoute {
   } as AnyRoute
 }
 
-/** The parameter that takes all that follows: `filepath` of `…/contents/{filepath...}`. */
+/**
+ * Returns the name of the parameter that matches all further segments: `filepath` of
+ * `…/contents/{filepath...}`.
+ */
 function restOf(path: string): string | undefined {
   return /\{(\w+)\.\.\.\}$/.exec(path)?.[1]
 }
 
-/** Each segment is decoded by itself; a slash that was sent as `%2F` is one all the same. */
+/** Decodes each segment of a rest parameter. A slash sent as `%2F` becomes an ordinary slash. */
 function decodeRest(params: Readonly<Record<string, string>>, name: string): string {
   return (params[name] ?? '').split('/').map(decodePercent).join('/')
 }
 
-/** To the same operation on the repository's present name; the method and body stay (307). */
+/**
+ * Redirects to the same operation on the repository's present name, with status 307, so that
+ * clients keep the method and the body.
+ */
 function redirect(
   context: Context,
   request: Request,
@@ -86,9 +92,10 @@ const OWNER_PARAMS = ['{owner}', '{template_owner}']
 const REPOSITORY_PARAMS = ['{repo}', '{template_repo}']
 
 /**
- * The query as the schema has it. Text is converted; what cannot be is left out, as Gitea's own
- * clients send `page=` and `limit=abc` and expect the default. The first of equal keys
- * counts, but in a list, which some send as one text with commas.
+ * Reads the query parameters in the schema. Values that cannot be converted are ignored, because
+ * Gitea's own clients send `page=` and `limit=abc` and expect the default. If a parameter is
+ * repeated, the first value is used; an array uses all values, which may also be separated by
+ * commas.
  */
 function readQuery(schema: TObject, query: string): Record<string, unknown> {
   const values: Record<string, unknown> = {}
@@ -113,7 +120,10 @@ function convert(schema: TSchema, texts: readonly string[]): unknown {
   return text
 }
 
-/** The body, right or refused: JSON is never converted (a number is not a text). */
+/**
+ * Reads and validates the body. JSON values are not converted: a number is not a string. Throws
+ * `invalid`, `payload_too_large` or `unsupported_media_type`.
+ */
 async function readJson(
   validator: Validator,
   request: Request,
@@ -176,7 +186,7 @@ const FIELD_NAMES: Readonly<Record<string, string>> = {
   sha: 'SHA',
 }
 
-/** `auto_init` is `AutoInit` there: the name of the field in the API's first implementation. */
+/** Returns Gitea's name of a field: `AutoInit` for `auto_init`. */
 function fieldName(key: string): string {
   const words = key.split('_').map((word) => word.slice(0, 1).toUpperCase() + word.slice(1))
   return FIELD_NAMES[key] ?? words.join('')

@@ -1,3 +1,3 @@
-/** The path under which the REST API is served. */
+/** Path below which the REST API is served. */
 
 export const API_PREFIX = '/api/v1'

@@ -1,23 +1,23 @@
-/** Points in time as this API writes them: RFC 3339, whole seconds, UTC. */
+/** Times as this API formats them: RFC 3339, whole seconds, UTC. */
 
 import { Failure } from '../../conf/failures.js'
 
-/** Text of a time in milliseconds since 1970. */
+/** Formats a time in milliseconds since 1970. */
 export function apiTime(timeMs: number): string {
   return `${new Date(timeMs).toISOString().slice(0, 19)}Z`
 }
 
-/** A time that was never set, in a column that counts seconds: what clients read as never. */
+/** Unset value of a field that Gitea stores as Unix seconds; clients read it as never. */
 export const NEVER = '1970-01-01T00:00:00Z'
 
-/** A time that was never set, in a field that has no column. */
+/** Unset value of a field that Gitea does not store: the zero time of Go. */
 export const ZERO_TIME = '0001-01-01T00:00:00Z'
 
 const RFC_3339 = /^(\d{4})-(\d{2})-(\d{2})T\d{2}:\d{2}:\d{2}(?:\.\d+)?(?:Z|[+-]\d{2}:\d{2})$/i
 
-/** The milliseconds of a time that was sent. Throws `invalid`. */
+/** Parses a time (RFC 3339) and returns milliseconds since 1970. Throws `invalid`. */
 export function readTime(text: string): number {
-  // Whoever did not encode the plus sign of an offset means no blank.
+  // Clients that do not encode the plus sign of an offset send a blank.
   const timeMs = Date.parse(text.replace(' ', '+'))
   if (!RFC_3339.test(text.replace(' ', '+')) || Number.isNaN(timeMs)) {
     throw new Failure('invalid', `${JSON.stringify(text.slice(0, 50))} is no time of RFC 3339.`)
@@ -26,8 +26,8 @@ export function readTime(text: string): number {
 }
 
 /**
- * The last second of the day that was sent, whatever its time says; undefined for the first day of
- * all, which clients in Go send for none. Throws `invalid`.
+ * Returns the last second of the day in `text`, in UTC; the time of day is ignored. Returns
+ * undefined for the zero time, which Go clients send for no value. Throws `invalid`.
  */
 export function readDay(text: string): number | undefined {
   readTime(text)
@@ -36,8 +36,8 @@ export function readDay(text: string): number | undefined {
 }
 
 /**
- * The bounds that `since` and `before` set to a time. As times are told in whole seconds, the
- * second that `before` names belongs to it. Throws `invalid`.
+ * Parses the bounds `since` and `before` of a time. Times are shown in whole seconds, so the second
+ * that `before` names is included. Throws `invalid`.
  */
 export function readBounds({
   since,

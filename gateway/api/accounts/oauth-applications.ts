@@ -1,4 +1,4 @@
-/** Applications of one's own that people sign in to, over the API: list, make, change, remove. */
+/** OAuth2 applications of the authenticated user over the API: list, create, read, edit, delete. */
 
 import { type Static, Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
@@ -72,7 +72,9 @@ function inputOf(body: Static<typeof CREATE_OPTIONS>): ApplicationInput {
   }
 }
 
-/** What the path names among the user's own. Throws `not_found` for what cannot be an id. */
+/**
+ * Returns the user's id and the application's id. Throws `not_found` if the path has no valid id.
+ */
 function placeOf(user: { readonly id: number }, params: Readonly<Record<string, string>>) {
   const id = readId(params['id'] ?? '')
   if (id === undefined) throw notFound()

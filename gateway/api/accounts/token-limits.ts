@@ -1,4 +1,4 @@
-/** What limits a token over the API: fields that this house has beside those of Gitea. */
+/** Limits of access tokens over the API, in fields that Gitea does not have. */
 
 import { Type } from 'typebox'
 import type { TokenLimits } from '../../../sql/accounts/token-limits.js'
@@ -16,7 +16,7 @@ import { omissible, TIME } from '../../objects/schema.js'
 import { apiTime, readTime } from '../../objects/times.js'
 import type { Context } from '../../request/context.js'
 
-/** What a reader of the description is told. */
+/** Descriptions of the fields in `/swagger.v1.json`. */
 const ABOUT = {
   expires_at: 'Beyond Gitea: when the token ends; absent: it does not',
   repositories:
@@ -29,7 +29,7 @@ const ABOUT = {
     'the token counts; absent: from everywhere',
 } as const
 
-/** Of a token, where something limits it. */
+/** Fields of the limits in an AccessToken; a limit that the token does not have is omitted. */
 export const LIMIT_FIELDS = {
   expires_at: omissible({ ...TIME, description: ABOUT.expires_at }),
   repositories: omissible(listed(ABOUT.repositories)),
@@ -43,7 +43,7 @@ function listed(description: string) {
 
 const ENTRIES = { minItems: 1, maxItems: ENTRIES_MAX }
 
-/** Fields of a request for a token. */
+/** Fields of the limits in the body that creates a token. */
 export const LIMIT_OPTIONS = {
   expires_at: Type.Optional({ ...TIME, description: ABOUT.expires_at }),
   repositories: Type.Optional(
@@ -73,7 +73,7 @@ interface SentLimits {
   readonly addresses?: readonly string[]
 }
 
-/** What is to limit a token of `holder`. Throws `invalid` with the name of the field. */
+/** Reads the limits of a new token of `holder`. Throws `invalid` with the name of the field. */
 export async function limitsOf(
   { db }: Context,
   holder: User,
@@ -91,7 +91,10 @@ function readEnd(text: string): number {
   }
 }
 
-/** Of each token of one account what limits it, without what the holder may not see any more. */
+/**
+ * Returns a function from a token of `holder` to its limits. Repositories and packages that the
+ * holder can no longer see are omitted.
+ */
 export async function shownLimits(
   { db }: Context,
   holder: User,

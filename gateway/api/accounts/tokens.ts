@@ -1,4 +1,4 @@
-/** Access tokens over the API, for who signs in by password: list, create, revoke. */
+/** Access tokens over the API, for users who sign in with their password: list, create, revoke. */
 
 import { type Static, Type } from 'typebox'
 import { Failure, isFailure } from '../../../conf/failures.js'
@@ -44,7 +44,7 @@ const USERNAME_PARAM = { username: 'username of the user whose access tokens the
 interface ShownToken {
   readonly token: Token
   readonly limits: ShownLimits
-  /** Absent: it is not shown again. */
+  /** The token itself; absent unless it was just created, because only its hash is stored. */
   readonly plain?: string
 }
 
@@ -109,7 +109,7 @@ const create = defineOperation({
       const shown = await shownLimits(context, holder, [token])
       return jsonReply(201, tokenObject({ token, limits: shown(token), plain }))
     } catch (error) {
-      // A taken name is a bad request here, where elsewhere it is a conflict.
+      // Gitea replies 400 if the name is taken; other operations reply 409.
       if (isFailure(error, 'conflict')) throw new Failure('bad_request', error.message)
       throw error
     }

@@ -1,4 +1,4 @@
-/** The SSH keys of users over the API: list, add, read, remove. */
+/** SSH keys of users over the API: list, add, read, remove. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'

@@ -1,4 +1,4 @@
-/** What users say of themselves over the API, and their addresses. */
+/** Profile settings of the authenticated user over the API, and their e-mail addresses. */
 
 import { Type } from 'typebox'
 import {
@@ -14,7 +14,7 @@ import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
-/** What has no meaning here and is kept for the clients that set it. */
+/** Settings without an effect on this server, stored for the clients that set them. */
 const KEPT = {
   theme: Type.String({ maxLength: 255 }),
   diff_view_style: Type.String({ maxLength: 255 }),
@@ -37,7 +37,7 @@ const USER_SETTINGS_OPTIONS = Type.Object(Type.Partial(Type.Object(FIELDS)).prop
   $id: 'UserSettingsOptions',
 })
 
-/** Addresses are told to nobody else, whatever was chosen. */
+/** Default settings. E-mail addresses are hidden from other users, whatever `hide_email` is. */
 const DEFAULTS: UserSettings = {
   theme: '',
   diff_view_style: '',

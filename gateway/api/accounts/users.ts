@@ -1,4 +1,4 @@
-/** Users over the API: oneself, and others as they show themselves. */
+/** Users over the API: the authenticated user, another user by name, and a search. */
 
 import { Type } from 'typebox'
 import { searchUsers } from '../../../sql/accounts/user-search.js'

@@ -1,4 +1,4 @@
-/** Organizations and repositories over the API, for those who run the site. */
+/** Organizations and repositories over the API, for site administrators. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'

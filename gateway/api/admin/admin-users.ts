@@ -1,4 +1,4 @@
-/** Accounts over the API, for those who run the site: listed, made, changed and removed. */
+/** Accounts and their SSH keys over the API, for site administrators. */
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -230,7 +230,7 @@ const removeKey = defineOperation({
   },
 })
 
-/** The user whom the path names, whoever may see them. Throws `not_found`. */
+/** Returns the user `{username}`, whatever their visibility. Throws `not_found`. */
 export async function requireUser(
   { db }: Pick<Context, 'db'>,
   params: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** What the house does and does not have, over the API, for clients that ask before they act. */
+/** Supported features and limits of this server over the API. */
 
 import { type TSchema, Type } from 'typebox'
 import { BLOB_BYTES_MAX, PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../../conf/limits.js'
@@ -175,7 +175,7 @@ const signingKey = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: null },
   failures: [],
-  // The house signs no commits, which an empty key says.
+  // An empty key means that this server does not sign commits.
   handle: () => ({ status: 200, headers: [['Content-Type', 'text/plain']], body: '' }),
 })
 

@@ -1,4 +1,4 @@
-/** The version over the API: what clients read first, to know what they may ask. */
+/** Version over the API, which clients read first to find out what the server supports. */
 
 import { Type } from 'typebox'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -6,8 +6,8 @@ import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
 /**
- * The version of the API that is spoken: clients parse it as a plain semantic version and switch
- * features on by it, so it is not the version of this program.
+ * Version of Gitea whose API is implemented. Clients parse it as a semantic version and enable
+ * features by it, so it is not the version of this program.
  */
 export const API_VERSION = '1.24.7'
 

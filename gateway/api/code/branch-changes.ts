@@ -1,4 +1,4 @@
-/** Branches over the API, changed: created, renamed, removed. */
+/** Changes of branches over the API: create, rename, delete. */
 
 import { Type } from 'typebox'
 import { parseCommit } from '../../../cgi/objects/commit-object.js'
@@ -74,7 +74,7 @@ const create = defineOperation({
   },
 })
 
-/** Where the new branch begins; undefined where there is no such place. */
+/** Returns the revision at which the new branch starts, or undefined if it does not exist. */
 async function startOf(
   objects: ObjectReader,
   { repository }: Writable,
@@ -138,7 +138,7 @@ const rename = defineOperation({
       const added = { name: ROOM + to, before: undefined, after: before }
       const removed = { name: ROOM + from, before, after: undefined }
       const { repository, path, user } = writable
-      // The default branch is renamed in two steps: what refuses the second comes before the first.
+      // The default branch is renamed in two steps, so both are authorized before the first.
       await refuseMoves(context, { repository, path, pusher: user, changes: [added, removed] })
       const first = isDefault ? [added] : [added, removed]
       await moveBranches(context, writable, first).catch((error: unknown) => {
@@ -146,7 +146,8 @@ const rename = defineOperation({
         throw isTaken()
       })
       if (isDefault) {
-        // At every instant the default branch is one that exists.
+        // The default branch is switched after the new branch is created and before the old one is
+        // deleted, so that it always exists.
         await setDefaultBranch(context.git, writable.path, to)
         await updateRepository(context.db, writable.repository.id, { defaultBranch: to })
         await moveBranches(context, writable, [removed])
@@ -160,14 +161,14 @@ function isTaken(): Failure {
   return new Failure('invalid', 'Cannot rename a branch to one that already exists.')
 }
 
-/** The commit of a branch. Throws `not_found`. */
+/** Returns the id of a branch's tip. Throws `not_found`. */
 async function tipOf(objects: ObjectReader, branch: string): Promise<string> {
   const found = isReferenceName(branch) ? await objects.read(ROOM + branch) : undefined
   if (found === undefined) throw new Failure('not_found', "Branch doesn't exist.")
   return found.id
 }
 
-/** How often somebody may push to a branch that is about to go. */
+/** Maximum attempts to delete a branch; an attempt fails if a concurrent push moves the branch. */
 const TRIES_MAX = 5
 
 const remove = defineOperation({

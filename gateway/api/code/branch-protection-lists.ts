@@ -1,4 +1,4 @@
-/** Whom the lists of a rule name: people, and teams of the organization. */
+/** Lists of a branch protection rule: users, and teams of the organization. */
 
 import { Failure } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
@@ -11,8 +11,8 @@ import { isVisible } from '../../auth/visible-owner.js'
 import { LIST_FIELDS, type ProtectionOption } from '../../objects/code/branch-protection-object.js'
 
 /**
- * The lists that were sent, or of which a part was sent. Throws `invalid` for somebody who is not
- * there.
+ * Returns the lists whose users or teams were sent. Throws `invalid` if a user or a team does not
+ * exist.
  */
 export async function protectionLists(
   db: Database,
@@ -41,7 +41,10 @@ async function idsOf(
   return [...ids]
 }
 
-/** Who may write here is known to who administers it, whatever they hide from others. */
+/**
+ * Returns the id of a user. Users whom the caller cannot see count as existing if they have write
+ * access, because the caller administers the repository.
+ */
 async function userId(db: Database, grant: RepositoryGrant, name: string): Promise<number> {
   const user = await findUser(db, name)
   const isKnown =

@@ -1,4 +1,4 @@
-/** Rules of branches over the API, for who administers the repository. */
+/** Branch protection rules over the API, for administrators of the repository. */
 
 import { Type } from 'typebox'
 import { Failure, isFailure, notFound } from '../../../conf/failures.js'
@@ -102,7 +102,10 @@ const create = defineOperation({
   },
 })
 
-/** Throws `bad_request` without a name, and `invalid` for one that no branch can fit. */
+/**
+ * Returns the name of the rule. Throws `bad_request` if there is none, and `invalid` if it is
+ * neither a branch name nor a valid pattern.
+ */
 function ruleNameOf({
   rule_name,
   branch_name,
@@ -203,7 +206,7 @@ const order = defineOperation({
   },
 })
 
-/** The rule of exactly that name. Throws `not_found`. */
+/** Returns the rule with exactly that name. Throws `not_found`. */
 async function protectionOf(
   { db }: Context,
   repository: Repository,

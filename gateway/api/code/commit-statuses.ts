@@ -1,4 +1,4 @@
-/** Statuses of commits over the API: what builds say, word by word and together. */
+/** Commit statuses over the API: create, list, and the combined status. */
 
 import { Type } from 'typebox'
 import { withObjects } from '../../../cgi/objects/objects.js'
@@ -87,7 +87,10 @@ const create = defineOperation({
   },
 })
 
-/** Pages show it as a link, and so it leads to a page. */
+/**
+ * Returns `target_url`, which pages show as a link. Throws `invalid` unless it is an http or https
+ * URL or empty.
+ */
 function webAddressOf(text: string): string {
   if (text === '') return ''
   const url = URL.canParse(text) ? new URL(text) : undefined
@@ -95,7 +98,7 @@ function webAddressOf(text: string): string {
   throw new Failure('invalid', '[TargetUrl]: the address of a page is wanted, of http or https')
 }
 
-/** The full id of a commit. Throws `not_found` where the repository has none of that name. */
+/** Returns the full id of the commit that `text` names. Throws `not_found`. */
 async function commitOf(context: Context, repository: Repository, text: string): Promise<string> {
   const path = repositoryPathOf(context, repository)
   const revision = await withObjects(context.git, path, (objects) => findRevision(objects, text))
@@ -104,9 +107,9 @@ async function commitOf(context: Context, repository: Repository, text: string):
 }
 
 interface ListQuery {
-  /** What the path calls the commit. */
+  /** Revision as the path names it. */
   readonly name: string
-  /** Below the path of the repository. */
+  /** Path of the list, relative to the repository's path. */
   readonly path: string
   readonly query: { sort?: string; state?: string; page?: number; limit?: number }
 }

@@ -1,4 +1,4 @@
-/** What one revision has beyond another, over the API. */
+/** Comparison of two revisions over the API. */
 
 import { Type } from 'typebox'
 import { pageOfHistory } from '../../../cgi/objects/history.js'
@@ -14,7 +14,7 @@ const COMPARE = Type.Object(
   { $id: 'Compare' },
 )
 
-/** Commits that one comparison tells of; it says how many there are. */
+/** Maximum number of commits in one comparison; `total_commits` counts all of them. */
 const COMMITS_MAX = 500
 
 const compare = defineOperation({

@@ -1,4 +1,4 @@
-/** Files over the API, written: created, changed, removed, one by one or several in one commit. */
+/** Changes of files over the API: create, update, delete one file, or several in one commit. */
 
 import { Type } from 'typebox'
 import { modeOf } from '../../../cgi/objects/tree.js'
@@ -142,7 +142,7 @@ const remove = defineOperation({
   },
 })
 
-/** What a client of this operation expects where others answer 422. */
+/** Rethrows `invalid` as `bad_request`, the status that clients of this operation expect. */
 function refuseAsBadRequest(error: unknown): never {
   if (isFailure(error, 'invalid')) throw new Failure('bad_request', error.message)
   throw error
@@ -171,14 +171,17 @@ const changeSeveral = defineOperation({
   },
 })
 
-/** The FileResponse of a commit that changes one file. */
+/** Changes one file in one commit, and returns its FileResponse. */
 async function changeOneFile(context: Context, caller: Caller, wanted: FileChanges) {
   const changed = await changeInQueue(context, caller, wanted)
   const content = contentsOf(context, { wanted, changed, file: changed.files[0] })
   return { content, ...commitParts(context, wanted, changed) }
 }
 
-/** A commit costs a process for each file and each folder on the way to it. */
+/**
+ * Commits the changes in a slot of the git process queue, because git runs once for each file and
+ * for each of its folders.
+ */
 function changeInQueue(
   context: Context,
   caller: Caller,
@@ -200,7 +203,7 @@ interface Changed {
   readonly file: WrittenFile | undefined
 }
 
-/** What stands there now; null for a file that went. */
+/** Returns the ContentsResponse of a written file, or null if the file was deleted. */
 function contentsOf(context: Context, { wanted, changed, file }: Changed): ContentsObject | null {
   if (file === undefined) return null
   const commitId = changed.commit.id

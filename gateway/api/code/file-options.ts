@@ -1,4 +1,4 @@
-/** What a change of files may say: which files, in whose name, on which branch. */
+/** Bodies that change files: the files, the author and committer, and the branch. */
 
 import { type Static, Type } from 'typebox'
 import type { Signature } from '../../../cgi/objects/commit-object.js'
@@ -11,7 +11,9 @@ import type { FileChange, FileChanges } from '../../actions/code/change-files.js
 import { TIME } from '../../objects/schema.js'
 import type { Writable } from './writable.js'
 
-/** Clients send empty texts for what they leave out, so an address is no more than a text. */
+/**
+ * The address has no format in the schema, because clients send empty strings for omitted fields.
+ */
 const IDENTITY = Type.Object(
   {
     name: Type.Optional(Type.String({ maxLength: 100 })),
@@ -79,7 +81,10 @@ export const CHANGE_FILES_OPTIONS = Type.Object(
 export type FileOperation = Static<typeof CHANGE_FILE_OPERATION>
 type CommitOptions = Static<ReturnType<typeof Type.Object<typeof COMMIT_OPTIONS>>>
 
-/** One file of several. Throws `invalid` for what leads elsewhere or is not base64. */
+/**
+ * Reads the change of one of several files. Throws `invalid` if a path is not valid or the content
+ * is not base64.
+ */
 export function readFileChange(file: FileOperation): FileChange {
   const { operation, content } = file
   const change = {
@@ -92,12 +97,12 @@ export function readFileChange(file: FileOperation): FileChange {
     throw new Failure('invalid', `a SHA must be provided when changing a file: ${file.path}`)
   }
   if (operation === 'delete') return { ...change, fromNames: undefined }
-  // A renamed file keeps its content where none is given.
+  // A renamed file keeps its content if none was sent.
   const isKept = content === undefined && change.fromNames !== undefined
   return { ...change, content: isKept ? undefined : readContent(content ?? '') }
 }
 
-/** Standard base64, which may come in lines. Throws `invalid` for anything else. */
+/** Decodes standard base64, which may contain line breaks. Throws `invalid` for anything else. */
 export function readContent(text: string): Buffer {
   const packed = /[\r\n]/.test(text) ? text.replace(/[\r\n]/g, '') : text
   if (packed.length % 4 !== 0 || !/^[A-Za-z0-9+/]*={0,2}$/.test(packed)) {
@@ -106,7 +111,7 @@ export function readContent(text: string): Buffer {
   return Buffer.from(packed, 'base64')
 }
 
-/** The commit that somebody asks for. Throws `invalid` for a name that no branch can have. */
+/** Reads the commit that the options describe. Throws `invalid` if a branch name is not valid. */
 export function readFileChanges(
   { repository, path, user }: Writable,
   options: CommitOptions,
@@ -131,7 +136,10 @@ export function readFileChanges(
 
 type Person = Pick<Signature, 'name' | 'email'>
 
-/** One who is not named is the other; where none is, both are the caller. */
+/**
+ * Returns author and committer. If only one of them is named, it is used for both; if neither is
+ * named, the caller is.
+ */
 function signaturesOf(
   user: User,
   { author, committer, dates }: CommitOptions,
@@ -150,7 +158,10 @@ function personOf(identity: CommitOptions['author'], self: Person): Person | und
   return { name: identity.name || self.name, email: identity.email || self.email }
 }
 
-/** An instant and the clock that it was read from; the zero time of clients in Go is now. */
+/**
+ * Returns a time and its UTC offset. A missing time, and the zero time that Go clients send for
+ * none, mean the current time.
+ */
 function instantOf(text: string | undefined): Pick<Signature, 'atMs' | 'offsetMinutes'> {
   const atMs = text === undefined ? 0 : Date.parse(text)
   if (text === undefined || !(atMs > 0)) return { atMs: Date.now(), offsetMinutes: 0 }
@@ -161,7 +172,7 @@ function instantOf(text: string | undefined): Pick<Signature, 'atMs' | 'offsetMi
 
 const VERBS = { create: 'Add', put: 'Add', update: 'Update', delete: 'Delete' } as const
 
-/** `Add a, b`, and a line for each other kind of change. */
+/** Returns the default message: `Add a, b`, and a line for each other kind of change. */
 function defaultMessage(changes: readonly FileChange[]): string {
   const lines = new Map<string, string[]>()
   for (const { operation, names, sha } of changes) {

@@ -1,4 +1,4 @@
-/** A file of a repository as it is sent: never as a page that a browser would run. */
+/** Replies with a file of a repository, with headers that keep browsers from executing it. */
 
 import { streamBlob } from '../../../cgi/objects/archive.js'
 import { findEntry, pathSegments } from '../../../cgi/objects/tree.js'
@@ -13,16 +13,16 @@ import type { Context } from '../../request/context.js'
 
 type Headers = NonNullable<Reply['headers']>
 
-/** Files up to this stand in memory while they are sent. */
+/** Files up to this size are read into memory; larger ones are streamed from git. */
 const SMALL_BYTES_MAX = 1_048_576
 
 export interface SentFile {
   readonly id: string
-  /** Its last segment names the file at the client's. */
+  /** Path whose last segment is the name of the downloaded file. */
   readonly path: string
 }
 
-/** The blob at a path of a revision, where there is one; a link is the text that it holds. */
+/** Finds the blob at a path of a revision. The content of a symbolic link is its target. */
 export async function findFile(
   { objects }: GitReader,
   revisionText: string,
@@ -37,7 +37,7 @@ export async function findFile(
   return isFile ? { id: entry.id, path: segments.join('/') } : undefined
 }
 
-/** The bytes of a blob. Throws `not_found` for none. */
+/** Returns a reply with the content of a blob. Throws `not_found` if there is no file. */
 export async function sendFile(
   context: Context,
   caller: Caller,
@@ -72,14 +72,17 @@ export async function sendFile(
   }
 }
 
-/** Whatever somebody pushed runs nowhere and is taken for nothing that it does not say it is. */
+/**
+ * Headers of replies with content that users pushed: browsers must not guess its type, execute it
+ * or use a cached copy without revalidation.
+ */
 export const SAFE_HEADERS: Headers = [
   ['X-Content-Type-Options', 'nosniff'],
   ['Content-Security-Policy', "default-src 'none'; sandbox"],
   ['Cache-Control', 'private, max-age=0, must-revalidate'],
 ]
 
-/** Text is shown as text, all else is saved. */
+/** Returns headers that show text as plain text and download binary or large files. */
 function describe(content: Buffer | undefined, name: string): Headers {
   const isText = content !== undefined && !content.subarray(0, 8_000).includes(0)
   return [
@@ -88,7 +91,9 @@ function describe(content: Buffer | undefined, name: string): Headers {
   ]
 }
 
-/** RFC 6266: a name that every client reads, and the true one where that is another. */
+/**
+ * Returns a Content-Disposition (RFC 6266): an ASCII file name, and the exact name if it differs.
+ */
 export function disposition(kind: 'inline' | 'attachment', name: string): string {
   const plain = name.replace(/[^\x20-\x7e]|["\\%]/g, '_')
   if (plain === name) return `${kind}; filename="${name}"`

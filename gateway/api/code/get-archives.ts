@@ -1,4 +1,4 @@
-/** Downloads that git makes while they are sent: archives of a revision, and commits as text. */
+/** Downloads that git generates while they are sent: archives, and commits as diff or patch. */
 
 import { type GitStream, streamArchive, streamCommit } from '../../../cgi/objects/archive.js'
 import { isBounded } from '../../../cgi/objects/commit-changes.js'
@@ -41,7 +41,7 @@ const getArchive = defineOperation({
 
 const CONTENT_TYPES = { zip: 'application/zip', 'tar.gz': 'application/gzip' } as const
 
-/** The archive of `{ref}.zip` or `{ref}.tar.gz`. Throws `not_found`. */
+/** Returns a reply with the archive `{ref}.zip` or `{ref}.tar.gz`. Throws `not_found`. */
 async function sendArchive(context: Context, caller: Caller, text: string): Promise<Reply> {
   const { grant, request } = caller
   const { repository } = grant
@@ -140,7 +140,7 @@ const getDiff = defineOperation({
 
 export const ARCHIVE_OPERATIONS: readonly AnyOperation[] = [getArchive, getDiff]
 
-/** The address for people, which tags and releases name. */
+/** Route of the web URL of archives, which tags and releases contain. */
 const webArchive: Route<'repository'> = {
   surface: DOWNLOAD_SURFACE,
   method: 'GET',

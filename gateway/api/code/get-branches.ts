@@ -1,4 +1,4 @@
-/** Branches over the API: listed and read. */
+/** Branches over the API: list and read. */
 
 import { Type } from 'typebox'
 import { pageOfReferences } from '../../../cgi/refs/list-references.js'

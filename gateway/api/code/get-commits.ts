@@ -1,4 +1,4 @@
-/** Commits over the API: a history in pages, one commit, and its note. */
+/** Commits over the API: the history in pages, one commit, and its note. */
 
 import { Type } from 'typebox'
 import { readChanges } from '../../../cgi/objects/commit-changes.js'
@@ -31,7 +31,7 @@ const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo'
 const flag = (what: string) =>
   Type.Optional(Type.Boolean({ description: `${what} (disable for speedup, default 'true')` }))
 
-/** What of a commit costs more than reading it. */
+/** Query parameters that select the details of commits. */
 const VERIFICATION_QUERY = { verification: flag('include verification for every commit') }
 const FILES_QUERY = { files: flag('include a list of affected files for every commit') }
 const DETAILS_QUERY = {
@@ -91,7 +91,7 @@ const list = defineOperation({
             describe(context, grant, { reader, commits, details }),
           ),
         ])
-        // A path that no commit ever touched is none.
+        // If no commit changed the path, it does not exist.
         if (total === 0 && input.file !== undefined) throw notFound()
         return { commits, total }
       }),
@@ -150,7 +150,7 @@ function timeOf(text: string | undefined, field: string): number | undefined {
   return Math.max(0, timeMs)
 }
 
-/** Commits with what they changed, as far as the caller wants to know. */
+/** Returns the Commit objects with the requested details. */
 async function describe(
   context: Context,
   grant: RepositoryGrant,
@@ -177,7 +177,7 @@ async function describe(
   })
 }
 
-/** The commits of full ids, with all that is told of commits. */
+/** Returns the Commit objects of full ids, with all details. */
 export async function describeCommits(
   context: Context,
   { request, grant }: Caller,
@@ -187,7 +187,10 @@ export async function describeCommits(
   return describe(context, grant, { reader, commits, details: { signal: request.signal } })
 }
 
-/** The commit of that name. Throws `invalid` where no commit could be called so. */
+/**
+ * Returns the commit that `text` names. Throws `not_found`, or `invalid` if `text` cannot be a
+ * revision.
+ */
 async function commitNamed(reader: GitReader, text: string): Promise<Commit> {
   const found = await findRevision(reader.objects, text)
   if (found !== undefined) return readCommit(reader, found.commitId)
@@ -248,7 +251,10 @@ const getNote = defineOperation({
     }),
 })
 
-/** git-notes(1): the name is the id of the commit, with slashes where there are many notes. */
+/**
+ * Finds the note of a commit, whose path in the notes tree is the commit's id. If there are many
+ * notes, the path is split into folders of two digits (git-notes(1)).
+ */
 async function findNote(
   { objects }: GitReader,
   treeId: string,

@@ -1,4 +1,4 @@
-/** Files and folders over the API: what stands at a path of a revision. */
+/** Files and folders over the API: the entry at a path of a revision. */
 
 import { Type } from 'typebox'
 import { lastCommitOf } from '../../../cgi/objects/history.js'
@@ -76,7 +76,7 @@ interface Place {
   readonly ref: string | undefined
 }
 
-/** An object for a file, a link or a submodule; an array for a folder, by which clients tell it. */
+/** Returns an object for a file, a link or a submodule, and an array for a folder. */
 function answer(context: Context, caller: Caller, { path, ref }: Place): Promise<Reply> {
   const { grant, request } = caller
   const { signal } = request
@@ -99,7 +99,7 @@ function answer(context: Context, caller: Caller, { path, ref }: Place): Promise
 }
 
 interface Top {
-  /** Of the whole revision. */
+  /** Id of the revision's root tree. */
   readonly treeId: string
   readonly revision: Revision
   readonly signal: AbortSignal
@@ -128,7 +128,7 @@ async function readOne(
   }
 }
 
-/** What a link of a checkout may say. */
+/** Maximum length of a symbolic link's target in bytes; longer ones are not read. */
 const LINK_BYTES_MAX = 4_096
 
 async function readFolder(

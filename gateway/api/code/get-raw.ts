@@ -1,4 +1,4 @@
-/** The bytes of files over the API, and at the addresses that people and download_url use. */
+/** Content of files over the API, and at the web URLs that `download_url` contains. */
 
 import { Type } from 'typebox'
 import { decodePercent, type Reply } from '../../../conf/http.js'
@@ -56,10 +56,13 @@ function answer(
   })
 }
 
-/** Segments that a name of a revision is looked for in, at the beginning of a path. */
+/** Maximum number of leading path segments that are tried as the name of a revision. */
 const SEGMENTS_MAX = 20
 
-/** `{ref}/{path}`, as clients of old have it: the longest revision in whose tree the rest is. */
+/**
+ * Finds the file of `{ref}/{path}`, which older clients send. The longest revision name whose tree
+ * contains the rest of the path wins.
+ */
 async function findInPath(reader: GitReader, text: string): Promise<SentFile | undefined> {
   const segments = text.split('/')
   const last = Math.min(segments.length - 1, SEGMENTS_MAX)
@@ -73,14 +76,14 @@ async function findInPath(reader: GitReader, text: string): Promise<SentFile | u
 
 export const RAW_OPERATIONS: readonly AnyOperation[] = [
   rawOperation('repoGetRawFile', 'raw', 'Get a file from a repository'),
-  // Without large files kept elsewhere both give the same bytes.
+  // Git LFS is not supported, so both return the same content.
   rawOperation('repoGetRawFileOrLFS', 'media', "Get a file or it's LFS object from a repository"),
 ]
 
 /** What of an address says the kind of a revision, and the room where such are. */
 const ROOMS: Readonly<Record<string, string>> = { branch: 'refs/heads/', tag: 'refs/tags/' }
 
-/** The address for people: `/{owner}/{repo}/raw/branch/main/README.md`. */
+/** Route of the web URL of a file: `/{owner}/{repo}/raw/branch/main/README.md`. */
 const webRaw: Route<'repository'> = {
   surface: DOWNLOAD_SURFACE,
   method: 'GET',

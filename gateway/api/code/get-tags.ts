@@ -1,4 +1,4 @@
-/** Tags over the API: listed and read, as names and as objects. */
+/** Tags over the API: list and read, by name or as annotated tag objects. */
 
 import { Type } from 'typebox'
 import { parseTag } from '../../../cgi/objects/commit-object.js'
@@ -36,7 +36,7 @@ const list = defineOperation({
       const found = await pageOfReferences(git, path, { namespaces: ['refs/tags'], ...part })
       const tags = await Promise.all(
         found.entries.map(async ({ id, name }) => {
-          // Of a file that is tagged nothing is told but its id.
+          // If the object cannot be read, the tag is listed with the object's id alone.
           const object = (await objects.read(id)) ?? { ...MISSING, id }
           return tagObject(context, repository, { name: name.slice(ROOM.length), object })
         }),

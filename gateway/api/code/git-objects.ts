@@ -1,4 +1,4 @@
-/** Git's own objects over the API: trees, blobs and references. */
+/** Git objects over the API: trees, blobs and refs. */
 
 import { type Static, Type } from 'typebox'
 import { readTree, type TreeEntry } from '../../../cgi/objects/tree.js'
@@ -58,7 +58,7 @@ const GIT_TREE_RESPONSE = Type.Object(
   { $id: 'GitTreeResponse' },
 )
 
-/** Entries of a tree on one page, at the most and where the caller names no number. */
+/** Maximum number of tree entries on one page, and the default. */
 const TREE_PAGE_ENTRIES_MAX = 1_000
 
 const getTree = defineOperation({
@@ -105,7 +105,7 @@ const getTree = defineOperation({
     }),
 })
 
-/** A tree by its id, or that of a commit. Throws `not_found`. */
+/** Returns the id of a tree, which `text` names by its id or by a commit. Throws `not_found`. */
 async function treeNamed({ objects }: GitReader, text: string): Promise<string> {
   const revision = await findRevision(objects, text)
   const found =
@@ -244,7 +244,10 @@ const listSomeReferences = defineOperation({
     answerReferences(context, { request, grant }, `refs/${params['ref']}`),
 })
 
-/** What the caller asks for is compared with what git lists, and never shown to git. */
+/**
+ * Returns the refs whose names begin with `prefix`. Git lists all visible refs and they are
+ * filtered here, so the caller's text is not passed to git.
+ */
 async function answerReferences(
   context: Context,
   { request: { signal }, grant }: Caller,

@@ -1,4 +1,4 @@
-/** Tags over the API, changed: created and removed. */
+/** Changes of tags over the API: create and delete. */
 
 import { Type } from 'typebox'
 import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
@@ -21,7 +21,7 @@ const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const ACCESS = { kind: 'repository', mode: 'write', changesGit: true } as const
 const ROOM = 'refs/tags/'
 
-/** A name of a file has 255 at most, and git adds `.lock`. */
+/** Maximum length of a tag name in bytes; file names have at most 255, and git appends `.lock`. */
 const NAME_BYTES_MAX = 200
 const MESSAGE_CHARACTERS_MAX = 65_536
 
@@ -70,7 +70,10 @@ const create = defineOperation({
   },
 })
 
-/** Makes the tag, annotated if there is a message. Returns the id of what it names. */
+/**
+ * Creates the tag, annotated if there is a message. Returns the id of the object that the ref
+ * names.
+ */
 function placeTag(context: Context, writable: Writable, tag: Annotation): Promise<string> {
   return withJournalEntry(context.journal, writable.path, async () => {
     const { name, message, commitId } = tag

@@ -1,4 +1,4 @@
-/** A repository that somebody is about to change. */
+/** A repository that the request is about to change. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
@@ -10,12 +10,15 @@ import { repositoryPathOf } from '../../request/repository-path.js'
 
 export interface Writable {
   readonly repository: Repository
-  /** Its folder. */
+  /** Path of the repository's folder. */
   readonly path: string
   readonly user: User
 }
 
-/** What the gate let through, ready to be changed. Throws `archived` where nothing changes. */
+/**
+ * Returns the authorized repository and user. Throws `archived` if the repository is archived, and
+ * `sign_in_required` if the caller is not a user.
+ */
 export function writableOf(
   { settings }: Context,
   { repository, user }: Grants['repository'],

@@ -1,4 +1,4 @@
-/** Who may be asked to work on a repository's issues, over the API. */
+/** Users who can be assigned to a repository's issues, over the API. */
 
 import { Type } from 'typebox'
 import { listAssignable } from '../../../sql/issues/issue-people.js'

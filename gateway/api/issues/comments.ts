@@ -1,4 +1,4 @@
-/** Comments over the API: list, write, read, change, remove. */
+/** Comments on issues over the API: list, create, read, edit, delete. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
@@ -138,7 +138,10 @@ const get = defineOperation({
   },
 })
 
-/** The comment `{id}`, and what it stands under. Throws `not_found`, also where that is off. */
+/**
+ * Returns the comment `{id}` and its issue. Throws `not_found`, also if the repository has issues
+ * or pull requests disabled.
+ */
 export async function commentOf(
   context: Context,
   { repository }: Grants['repository'],

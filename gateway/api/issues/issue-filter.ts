@@ -1,4 +1,4 @@
-/** What the lists of issues are asked for. */
+/** Query parameters and filters of issue lists. */
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -29,8 +29,8 @@ export const USERS_QUERY = {
 type Sent<T> = { readonly [K in keyof T]?: string }
 
 /**
- * What is looked for, as it was sent. Throws `invalid` for a time that is none and for a search
- * text that is too long.
+ * Returns the filter that the query describes. Throws `invalid` if a time cannot be parsed or the
+ * search text is too long.
  */
 export function filterOf(query: Sent<typeof ISSUE_QUERY>): IssueFilter {
   const { state = 'open' } = query
@@ -43,7 +43,10 @@ export function filterOf(query: Sent<typeof ISSUE_QUERY>): IssueFilter {
   }
 }
 
-/** SQLite compares the text with what stands at each place of each issue, in the event loop. */
+/**
+ * Maximum length of a search text. SQLite searches for it in the texts of each issue, which blocks
+ * the event loop.
+ */
 const SEARCH_CHARACTERS_MAX = 255
 
 function searchTextOf(text = ''): string | undefined {
@@ -59,7 +62,10 @@ function namesOf(list = ''): readonly string[] {
   return names.filter((name) => name !== '')
 }
 
-/** Whom it is looked for by. Throws `not_found` for who is not there, or not to be seen. */
+/**
+ * Returns the filter by author, assignee and mentioned user. Throws `not_found` if a user does not
+ * exist or is hidden from `viewer`.
+ */
 export async function userFilterOf(
   { db }: Context,
   query: Sent<typeof USERS_QUERY>,

@@ -1,4 +1,4 @@
-/** Inputs of issues and pull requests that need write permission: labels, people, due dates. */
+/** Inputs of issues and pull requests that need write permission: labels, assignees, due dates. */
 
 import { Failure } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
@@ -8,7 +8,7 @@ import type { Grants } from '../../auth/authorize.js'
 import { readDay } from '../../objects/times.js'
 import type { Context } from '../../request/context.js'
 
-/** As a body says it: one may name one person, or several, or both. */
+/** Inputs as sent; assignees are in `assignee`, in `assignees`, or in both. */
 interface SentInputs {
   readonly assignee?: string
   readonly assignees?: readonly string[]
@@ -34,13 +34,16 @@ export async function inputsOf(
   return {
     assigneeIds: (await assigneesOf(context, grant, body)) ?? [],
     milestoneId: body.milestone || undefined,
-    // Clients in Go send 0 and empty texts for nobody and nothing.
+    // Go clients send 0 and empty strings for fields without a value.
     labelIds: (body.labels ?? []).filter((id) => id !== 0),
     dueAtMs: body.due_date === undefined ? undefined : readDay(body.due_date),
   }
 }
 
-/** Undefined where nobody is named, not even with an empty list. Throws `invalid`. */
+/**
+ * Returns the ids of the assignees, or undefined if none were sent; an empty list removes all.
+ * Throws `invalid` if one does not exist or has no write access.
+ */
 export async function assigneesOf(
   context: Context,
   { repository }: Grants['repository'],

@@ -1,4 +1,4 @@
-/** The labels of an issue over the API: list, add, replace, take away. */
+/** Labels of an issue over the API: list, add, replace, remove. */
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -61,7 +61,7 @@ async function labelsReply(context: Context, { repository }: Grants['repository'
   )
 }
 
-/** What adding and replacing have in common; `change` does the one or the other. */
+/** Defines the operation that adds or replaces labels, which `change` does. */
 function defineChange(
   { id, method, summary }: { id: string; method: 'POST' | 'PUT'; summary: string },
   change: typeof addIssueLabels,
@@ -89,7 +89,9 @@ function defineChange(
   })
 }
 
-/** Ids and names. Throws `invalid` for anything else, which Swagger 2.0 has no way to forbid. */
+/**
+ * Checks that each label is an id or a name, which Swagger 2.0 cannot express. Throws `invalid`.
+ */
 function namedLabels(labels: readonly unknown[] = []): readonly (number | string)[] {
   return labels.map((label) => {
     if (typeof label === 'string' || (typeof label === 'number' && Number.isSafeInteger(label))) {

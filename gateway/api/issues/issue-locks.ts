@@ -1,4 +1,4 @@
-/** Locks over the API: where only those who write may go on talking. */
+/** Locks of issues over the API: only users with write access can comment on a locked issue. */
 
 import { Type } from 'typebox'
 import { updateIssue } from '../../../sql/issues/issues.js'

@@ -1,4 +1,4 @@
-/** The parameters in the paths of issues, in words. */
+/** Descriptions of the path parameters of issues. */
 
 export const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

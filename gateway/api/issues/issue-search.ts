@@ -1,4 +1,4 @@
-/** The search over the API for issues of all repositories that the caller may read. */
+/** Search over the API for issues of all repositories that the caller can read. */
 
 import { Type } from 'typebox'
 import { searchIssues } from '../../../sql/issues/issue-lists.js'

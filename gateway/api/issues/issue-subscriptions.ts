@@ -1,4 +1,4 @@
-/** Subscriptions to issues over the API: who wants to hear of one issue, or of it no more. */
+/** Subscriptions to issues over the API: list, check, subscribe, unsubscribe. */
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -109,7 +109,7 @@ interface Input {
   readonly isSubscribed: boolean
 }
 
-/** 201 where something changes by it, and 200 where it is so already. */
+/** Subscribes or unsubscribes a user. Replies 201 if that changed something, and 200 if not. */
 async function subscribe(context: Context, { grant, params, isSubscribed }: Input): Promise<Reply> {
   const { db } = context
   const { user } = signedIn(grant.who)

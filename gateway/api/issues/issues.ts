@@ -1,4 +1,4 @@
-/** Issues over the API: list, open, read, change, remove. */
+/** Issues over the API: list, open, read, edit, delete, and set the deadline. */
 
 import { type Static, Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
@@ -114,7 +114,7 @@ const create = defineOperation({
   },
 })
 
-/** As it is after all that followed the change. */
+/** Returns the object of an issue, read again after a change and its consequences. */
 async function presentObject(context: Context, grant: Grants['repository'], issue: Issue) {
   const present = await findIssue(context.db, issue.repositoryId, issue.number)
   return await issueObject(context, grant, present ?? issue)
@@ -165,7 +165,7 @@ const edit = defineOperation({
   },
 })
 
-/** What the author of an issue may not change, only those who write. */
+/** Returns the changes that need write permission, which the author alone does not have. */
 async function writersPatch(
   context: Context,
   grant: Grants['repository'],

@@ -1,4 +1,4 @@
-/** Operations on labels, whosever these are: list, make, read, change, remove. */
+/** Operations on labels of repositories and organizations: list, create, read, edit, delete. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
@@ -25,30 +25,30 @@ import { type AnyOperation, defineOperation, type Operation } from '../operation
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
-/** What differs by whose labels they are. */
+/** Differences between the labels of repositories and those of organizations. */
 export interface LabelOperationsOptions<K extends AccessKind>
   extends Pick<Operation<K>, 'path' | 'params'> {
-  /** The one tag, and what the scopes are of. */
+  /** Tag of the operations, and category of their scopes. */
   readonly category: 'issue' | 'organization'
   readonly readers: Operation<K>['access']
   readonly writers: Operation<K>['access']
-  /** Of a change. */
+  /** Error statuses of the operations that change a label. */
   readonly failures: readonly number[]
   /** Id and summary of each operation. */
   readonly names: Readonly<
     Record<'list' | 'create' | 'get' | 'edit' | 'remove', readonly [id: string, summary: string]>
   >
-  /** Whose they are, and the path of their list below `/api/v1`. */
+  /** Returns the owner of the labels, and the path of their list below `/api/v1`. */
   locate(grant: Grants[K]): {
     readonly owner: LabelOwner
     readonly place: LabelPlace
     readonly path: string
   }
-  /** Throws where the caller may change nothing for now. */
+  /** Throws if the owner cannot be changed at present, for example an archived repository. */
   refuseChange?(grant: Grants[K]): void
 }
 
-/** The five operations on the labels of somebody. */
+/** Returns the five operations on labels of one kind of owner. */
 export function labelOperations<K extends AccessKind>(
   home: LabelOperationsOptions<K>,
 ): readonly AnyOperation[] {

@@ -1,4 +1,4 @@
-/** Labels of a repository over the API: list, make, read, change, remove. */
+/** Labels of a repository over the API: list, create, read, edit, delete. */
 
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import type { AnyOperation } from '../operation.js'

@@ -1,4 +1,4 @@
-/** Milestones over the API, by id or by title: list, make, read, change, remove. */
+/** Milestones over the API, by id or by title: list, create, read, edit, delete. */
 
 import { type Static, Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
@@ -124,7 +124,7 @@ const get = defineOperation({
   },
 })
 
-/** The milestone `{id}` of the repository, by id or by title. Throws `not_found`. */
+/** Returns the milestone `{id}` of the repository, by id or by title. Throws `not_found`. */
 async function milestoneOf(
   context: Context,
   { repository }: Grants['repository'],

@@ -1,4 +1,4 @@
-/** Reactions to issues and to comments over the API: list, react, take back. */
+/** Reactions to issues and comments over the API: list, add, remove. */
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -26,7 +26,7 @@ import { ISSUE_PARAMS } from './issue-params.js'
 
 type Grant = Grants['repository']
 
-/** Those of Gitea, in its order. */
+/** Permitted reactions, which are Gitea's, in its order. */
 export const REACTIONS: readonly string[] = [
   '+1',
   '-1',
@@ -60,7 +60,7 @@ function reactionObject(
   }
 }
 
-/** What can be reacted to: the operations on it, and how it is found. */
+/** Subject of reactions: the operations on it, and how it is found. */
 interface Place {
   readonly ids: readonly [list: string, add: string, remove: string]
   readonly noun: string

@@ -1,4 +1,4 @@
-/** Notifications over the API: what a user was told of, and what they have seen of it. */
+/** Notifications over the API: list, count, read, and mark as read, pinned or unread. */
 
 import { type Static, Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
@@ -52,7 +52,7 @@ const READ_QUERY = Type.Object({
 type ListQuery = Static<typeof LIST_QUERY>
 type ReadQuery = Static<typeof READ_QUERY>
 
-/** Whose, and of which repository: of all where it is absent. */
+/** User and repository of the notifications; without a repository, those of all repositories. */
 interface Place {
   readonly who: Identity
   readonly repository?: Repository
@@ -121,7 +121,7 @@ function pathOf({ repository }: Place): string {
   return `/repos/${repository.owner.name}/${repository.name}/notifications`
 }
 
-/** Those that are known; the usual ones where none is. */
+/** Returns the known statuses among `given`, or `usual` if there are none. */
 function statusesOf(
   given: readonly string[] = [],
   usual: readonly NotificationStatus[],
@@ -130,7 +130,10 @@ function statusesOf(
   return known.length === 0 ? usual : known
 }
 
-/** What is released stands under its repository; of commits alone nobody is told. */
+/**
+ * Returns the kinds of threads for subject types. Releases have the type `repository`; no
+ * notifications are sent about commits.
+ */
 function kindsOf(given: readonly string[] | undefined): ThreadFilter['kinds'] {
   if (given === undefined || given.length === 0) return undefined
   const names = { issue: 'issue', pull: 'pull', release: 'repository' } as const
@@ -167,14 +170,14 @@ const markOfRepository = defineOperation({
   handle: (context, { grant, query }) => markReply(context, grant, query),
 })
 
-/** Marks them all, and tells of as many as stand on one page. */
+/** Marks all matching threads, and replies with the first page of them. */
 async function markReply(context: Context, place: Place, query: ReadQuery): Promise<Reply> {
   const { db } = context
   const nowMs = Date.now()
   const { beforeMs = nowMs + 1 } = readBounds({ before: query.last_read_at })
   const filter: ThreadFilter = {
     ...filterOf(place),
-    // What comes meanwhile nobody has seen.
+    // Notifications that arrive during the request are not marked.
     beforeMs: Math.min(beforeMs, nowMs + 1),
     statuses: isTrue(query.all) ? undefined : statusesOf(query['status-types'], ['unread']),
   }
@@ -189,7 +192,7 @@ function isTrue(value = ''): boolean {
   return value === 'true' || value === '1'
 }
 
-/** What is unknown counts as nothing, as in Gitea. */
+/** Returns the status to set. An unknown status is ignored, as in Gitea. */
 function targetOf(query: { readonly 'to-status'?: string }): NotificationStatus {
   return NOTIFICATION_STATUSES.find((status) => status === query['to-status']) ?? 'read'
 }
@@ -237,7 +240,10 @@ const get = defineOperation({
   },
 })
 
-/** The caller's own thread `{id}`. Throws `not_found`, also for what they may no longer see. */
+/**
+ * Returns the caller's thread `{id}`. Throws `not_found`, also if the caller can no longer see its
+ * subject.
+ */
 async function threadOf({ db }: Context, who: Identity, params: Readonly<Record<string, string>>) {
   const id = readId(params['id'] ?? '') ?? 0
   const page = { page: 1, limit: 1 }

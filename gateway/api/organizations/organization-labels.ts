@@ -1,4 +1,4 @@
-/** Labels of an organization over the API, which all of its repositories may use. */
+/** Labels of an organization over the API, which all of its repositories can use. */
 
 import { labelOperations } from '../issues/label-operations.js'
 import type { AnyOperation } from '../operation.js'

@@ -1,4 +1,4 @@
-/** Members of organizations over the API: who they are, and who shows it. */
+/** Members of organizations over the API: list, check, remove, publicize, conceal. */
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -176,7 +176,9 @@ const conceal = defineOperation({
   },
 })
 
-/** Nobody shows or hides another member. */
+/**
+ * Throws `forbidden` if the path names another user: members publicize or conceal only themselves.
+ */
 async function refuseAnother(
   db: Context['db'],
   { user }: Grants['organization'],

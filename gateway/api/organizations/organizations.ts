@@ -1,4 +1,4 @@
-/** Organizations over the API: made, listed, read, changed and removed. */
+/** Organizations over the API: create, list, read, edit, delete, and a user's permissions. */
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -97,7 +97,7 @@ const listOf = defineOperation({
   async handle(context, { grant, params, query }) {
     const viewer = viewerOf(grant.who)
     const member = await findVisibleUser(context.db, params['username'] ?? '', grant.user)
-    // Others see the memberships that are shown.
+    // Only the member and site administrators see memberships that are not public.
     const isShown = viewer.kind !== 'admin' && member.id !== grant.user.id
     return list(context, query, {
       path: `/users/${member.name}/orgs`,
@@ -106,7 +106,7 @@ const listOf = defineOperation({
   },
 })
 
-/** A page of the organizations that fit. */
+/** Returns a page of the matching organizations. */
 async function list(
   context: Context,
   query: { readonly page?: number; readonly limit?: number },

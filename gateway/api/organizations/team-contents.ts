@@ -1,4 +1,4 @@
-/** What belongs to a team over the API: its members and its repositories. */
+/** Members and repositories of a team over the API. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'

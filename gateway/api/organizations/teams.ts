@@ -1,4 +1,4 @@
-/** Teams over the API: made, listed, searched for, read, changed and removed. */
+/** Teams over the API: create, list, search, read, edit, delete. */
 
 import { Type } from 'typebox'
 import type { Reply } from '../../../conf/http.js'

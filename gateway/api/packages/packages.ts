@@ -1,4 +1,4 @@
-/** Packages over the API, of all formats: list, read, remove, and link to a repository. */
+/** Packages of all formats over the API: list, read, delete, and link to a repository. */
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -260,11 +260,11 @@ const unlink = defineOperation({
 interface Place {
   readonly namespace: PackageNamespace
   readonly packageName: string
-  /** Empty where the path names none. */
+  /** Empty if the path has no version. */
   readonly version: string
 }
 
-/** What the path names. Throws `not_found` for a format that the house does not have. */
+/** Returns the package that the path names. Throws `not_found` if the format is not supported. */
 function placeOf(
   { owner }: Grants['packages'],
   { type, name = '', version = '' }: Readonly<Record<string, string>>,

@@ -1,4 +1,4 @@
-/** The object of one pull request, counted, and the parameters of its path in words. */
+/** The object of one pull request with its counts, and descriptions of its path parameters. */
 
 import { type ChangedFile, listChangedFiles } from '../../../cgi/objects/diff.js'
 import { isFailure } from '../../../conf/failures.js'
@@ -14,7 +14,7 @@ type Grant = Grants['repository']
 
 export const PULL_PARAMS = { ...REPOSITORY_PARAMS, index: 'index of the pull request' }
 
-/** The object of one pull request, with its lines and files counted. */
+/** Returns the object of one pull request, with its changed lines and files counted. */
 export async function countedPullObject(context: Context, grant: Grant, state: PullState) {
   const files = await countableFiles(context, grant, state)
   const sum = (key: 'additions' | 'deletions') =>
@@ -27,7 +27,7 @@ export async function countedPullObject(context: Context, grant: Grant, state: P
   return await pullObject(context, grant, state, files.length === 0 ? {} : counts)
 }
 
-/** None if they are too many to count, or were pruned. */
+/** Returns the changed files, or none if there are too many or the commits were pruned. */
 async function countableFiles(
   context: Context,
   grant: Grant,

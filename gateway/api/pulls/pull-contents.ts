@@ -1,4 +1,4 @@
-/** What a pull request brings: its commits, its files, and all of it as a diff or as patches. */
+/** Contents of a pull request over the API: commits, changed files, and diff or patches. */
 
 import { Type } from 'typebox'
 import { readChanges } from '../../../cgi/objects/commit-changes.js'
@@ -131,7 +131,7 @@ const files = defineOperation({
 
 const WHITESPACES: readonly Whitespace[] = ['show-all', 'ignore-all', 'ignore-change', 'ignore-eol']
 
-/** The older headers of a page, which some clients read on these two lists. */
+/** Adds the older page headers, which some clients read on these two lists. */
 function withPageHeaders(reply: Reply, page: Page, total: number): Reply {
   const count = Math.ceil(total / page.limit)
   return {

@@ -1,4 +1,4 @@
-/** What changes of a pull request, and what its author alone may not change. */
+/** Edits of a pull request over the API, some of which need write permission. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { Failure } from '../../../conf/failures.js'
@@ -25,8 +25,8 @@ export interface PullEdit {
 }
 
 /**
- * Changes what is named, and tells what that was. Labels, people and days are for those who write;
- * others' are dropped.
+ * Applies the sent changes and returns the actions that they amount to. Labels, assignees,
+ * milestone and due date need write permission; without it they are ignored.
  */
 export async function editPull(
   context: Context,
@@ -70,7 +70,10 @@ function actionsOf(
   ]
 }
 
-/** Another base, or the same branches again after it was closed. */
+/**
+ * Changes the base branch, or claims the same branches again if the pull request is reopened.
+ * Throws if the base cannot be changed or another open pull request has the same branches.
+ */
 async function changeTargets(
   context: Context,
   grant: Grant,

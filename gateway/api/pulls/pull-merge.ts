@@ -1,4 +1,4 @@
-/** Merging over the API: whether it was done, doing it, and bringing the head up to the base. */
+/** Merges over the API: check, merge, cancel a scheduled merge, and update the head branch. */
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -91,7 +91,10 @@ interface ScheduledInput {
   readonly order: MergeOptions
 }
 
-/** Lets a merge wait for the checks of the head; false where these have succeeded. */
+/**
+ * Schedules a merge for the time when the checks of the head succeed. Returns false if they have
+ * succeeded already, or if the pull request was merged manually.
+ */
 async function isScheduled(
   context: Context,
   grant: Grant,
@@ -112,7 +115,7 @@ async function isScheduled(
     message,
     deletesBranch: deletesBranch(repository, order),
   })
-  // They may have succeeded between the two.
+  // The checks may have succeeded after they were read and before the merge was scheduled.
   await context.upkeep.enqueueMerge(state.pull.id)
   return true
 }

@@ -1,4 +1,4 @@
-/** What is sent to open, change or merge a pull request. */
+/** Bodies that open, edit or merge a pull request. */
 
 import { type Static, Type } from 'typebox'
 
@@ -45,7 +45,7 @@ export const EDIT_PULL_REQUEST_OPTION = Type.Object(
 
 export type EditPullRequestOption = Static<typeof EDIT_PULL_REQUEST_OPTION>
 
-/** Some of its names begin with capitals, as the API's first implementation has them. */
+/** Body that merges a pull request. Some field names begin with a capital, as in Gitea. */
 export const MERGE_PULL_REQUEST_OPTION = Type.Object(
   {
     Do: Type.Optional(

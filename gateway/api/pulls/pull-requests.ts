@@ -1,4 +1,4 @@
-/** Pull requests over the API: listed, opened, read, found by their branches, changed. */
+/** Pull requests over the API: list, open, read, find by branches, edit. */
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -79,7 +79,7 @@ const list = defineOperation({
   },
 })
 
-/** Clients name one after the other, or all at once. */
+/** Returns the label ids in `labels`, which may be repeated or contain commas. */
 function labelIdsOf(query: string): readonly number[] {
   const named = new URLSearchParams(query).getAll('labels').flatMap((text) => text.split(','))
   return [...new Set(named.filter((text) => /^\d{1,15}$/.test(text)).map(Number))].slice(0, 50)
@@ -182,7 +182,10 @@ const getByBranches = defineOperation({
 
 const SPLITS_MAX = 20
 
-/** Two names with slashes, unescaped: where the first one may end, first where it was said to. */
+/**
+ * Returns the ways to split two names that may contain unescaped slashes. The split at `at`, as the
+ * route matched it, comes first; in the others the first name is longer.
+ */
 function splitsOf(text: string, at: number): readonly (readonly [string, string])[] {
   const ends = [...text.matchAll(/\//g)].map(({ index }) => index).filter((end) => end >= at)
   return ends.slice(0, SPLITS_MAX).map((end) => [text.slice(0, end), text.slice(end + 1)])

@@ -1,4 +1,4 @@
-/** Who may review a pull request, and who may be asked to. */
+/** Checks of requested reviewers, and access to a single review. */
 
 import { Failure, notFound } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
@@ -19,13 +19,13 @@ export interface NamedReviewers {
     readonly reviewers?: readonly string[]
     readonly team_reviewers?: readonly string[]
   }
-  /** Who opened the pull request, and does not review it. */
+  /** Author of the pull request, who cannot review it; undefined to omit this check. */
   readonly authorId: number | undefined
 }
 
 /**
- * The people and teams that are named. Throws `not_found` for one who is not there, and `invalid`
- * for one who may not be asked.
+ * Returns the named users and teams. Throws `not_found` if one does not exist, and `invalid` if one
+ * cannot review the pull request.
  */
 export async function reviewersOf(
   context: Context,
@@ -50,7 +50,7 @@ export async function reviewersOf(
   return [...reviewers, ...(await teamsOf(context, grant, body.team_reviewers ?? []))]
 }
 
-/** Teams are those of the organization that has the repository. */
+/** Returns the named teams of the organization that owns the repository. */
 async function teamsOf(
   { db }: Context,
   { repository: { id, owner } }: Grant,
@@ -71,7 +71,7 @@ async function teamsOf(
   return teams
 }
 
-/** The review `{id}`. Throws `not_found`, also for a pending one of somebody else. */
+/** Returns the review `{id}`. Throws `not_found`, also for another user's pending review. */
 export async function reviewOf(
   { db }: Context,
   { user }: Grant,

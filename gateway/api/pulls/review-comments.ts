@@ -1,4 +1,4 @@
-/** What a review says of a line: where that is, and the piece of the diff that shows it. */
+/** Review comments on lines of a diff, each with the part of the diff that shows its line. */
 
 import { type Static, Type } from 'typebox'
 import type { CommitRange } from '../../../cgi/objects/commit-range.js'
@@ -22,7 +22,9 @@ export interface NewCommentsInput {
   readonly wanted: readonly Static<typeof REVIEW_COMMENT_OPTION>[]
 }
 
-/** The comments with the lines that they are about. Throws `invalid` for one about no file. */
+/**
+ * Returns the comments with their parts of the diff. Throws `invalid` if a comment names no file.
+ */
 export async function newComments(
   git: Git,
   path: string,
@@ -49,7 +51,10 @@ export async function newComments(
 /** Lines of the diff that are shown above the one that is spoken of. */
 const LINES_ABOVE_MAX = 4
 
-/** A line of a diff with its hunk's head and some lines above; empty where it is not there. */
+/**
+ * Returns a line of a diff with its hunk's header and the lines above it, or an empty string if the
+ * diff does not show the line. A negative number is a line of the old file.
+ */
 export function hunkOf(diff: string, line: number): string {
   let head = ''
   let [oldLine, newLine] = [0, 0]

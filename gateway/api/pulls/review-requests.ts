@@ -1,4 +1,4 @@
-/** Asking people and teams for their review of a pull request, and taking that back. */
+/** Review requests over the API: request reviews from users and teams, and cancel requests. */
 
 import { Type } from 'typebox'
 import { isFailure } from '../../../conf/failures.js'
@@ -44,7 +44,7 @@ const create = defineOperation({
       try {
         reviews.push(await requestReview(context, pull, reviewer))
       } catch (error) {
-        // Somebody asked just now: then it is asked.
+        // A conflict means that the review is requested already.
         if (!isFailure(error, 'conflict')) throw error
       }
     }

@@ -1,4 +1,4 @@
-/** Reviews of pull requests over the API: listed, written, read, submitted, removed. */
+/** Reviews of pull requests over the API: list, create, read, submit, delete. */
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'

@@ -1,4 +1,4 @@
-/** Attachments of releases over the API: list, add, read, rename, remove. */
+/** Attachments of releases over the API: list, add, read, rename, delete. */
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -95,7 +95,7 @@ interface Upload {
   readonly file: ReceivedFile
 }
 
-/** A form brings the file in its field `attachment`; any other body is the file. */
+/** Receives a file: the form field `attachment`, or the whole body if it is not a form. */
 async function receiveUpload(
   { registry, settings }: Context,
   request: Pick<Request, 'headers' | 'body'>,
@@ -191,7 +191,10 @@ interface Found {
   readonly attachment: Attachment
 }
 
-/** Both ids are looked up within what the path names before them. */
+/**
+ * Returns the release and its attachment. Throws `not_found`, also if the attachment belongs to
+ * another release.
+ */
 async function attachmentOf(
   context: Context,
   grant: Grants['repository'],

@@ -1,4 +1,4 @@
-/** Releases over the API: list, read, create, change, remove. */
+/** Releases over the API: list, read, create, edit, delete. */
 
 import { type Static, Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -91,7 +91,7 @@ const list = defineOperation({
   },
 })
 
-/** What a list was asked for, as the links to its other pages repeat it. */
+/** Returns query parameters as texts, which the links to the other pages repeat. */
 function textOf(query: Readonly<Record<string, boolean | undefined>>) {
   return Object.fromEntries(Object.entries(query).map(([name, value]) => [name, value?.toString()]))
 }
@@ -121,7 +121,8 @@ const create = defineOperation({
     const { draft: isDraft = false, prerelease: isPrerelease = false } = body
     const { name: title = '', body: text = '', tag_message: tagMessage = '' } = body
     const target = body.target_commitish || repository.defaultBranch
-    // The tag comes first: a release without one would lie, and of a bare tag one can be made.
+    // The tag is created first: a release without its tag would be wrong, but a tag without a
+    // release is valid and can be used by a later release.
     if (!isDraft) {
       await makeTag(context, {
         repository,
@@ -233,7 +234,7 @@ const edit = defineOperation({
   },
 })
 
-/** What is empty stays as it is. */
+/** Returns the changes of a release; empty fields are left unchanged. */
 function patchOf(before: Release, body: Static<typeof EDIT_RELEASE_OPTION>) {
   const isPublished = before.isDraft && body.draft === false
   const patch = {
@@ -250,7 +251,9 @@ function patchOf(before: Release, body: Static<typeof EDIT_RELEASE_OPTION>) {
   ) as Partial<Release>
 }
 
-/** Spares the repository the tag of a release that cannot have it. */
+/**
+ * Throws `conflict` if another release has the tag, before the tag is created in the repository.
+ */
 async function refuseTaken(context: Context, repositoryId: number, tagName: string): Promise<void> {
   if ((await findReleaseByTag(context.db, repositoryId, tagName)) === undefined) return
   throw new Failure('conflict', tagExistsMessage(tagName))
@@ -291,7 +294,7 @@ const removeByTag = defineOperation({
   },
 })
 
-/** Its tag stays: it belongs to the repository. */
+/** Deletes a release, but not its tag, which belongs to the repository. */
 async function removeRelease(context: Context, grant: Grants['repository'], release: Release) {
   const actor = actingUserOf(grant)
   if (!(await deleteRelease(context.db, release.id))) throw notFound()

@@ -1,4 +1,4 @@
-/** Collaborators over the API: who was let into a repository by name, and for what. */
+/** Collaborators of repositories over the API: list, check, add, remove, and read permissions. */
 
 import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'

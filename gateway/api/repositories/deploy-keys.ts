@@ -1,4 +1,4 @@
-/** Deploy keys over the API, for who administers the repository: list, add, read, remove. */
+/** Deploy keys over the API, for administrators of the repository: list, add, read, remove. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'

@@ -1,4 +1,4 @@
-/** Forks over the API, and repositories that go to another owner. */
+/** Forks and transfers of repositories over the API. */
 
 import { Type } from 'typebox'
 import { accessToRepository } from '../../../sql/repositories/access.js'

@@ -1,4 +1,4 @@
-/** Repositories from templates, over the API. */
+/** Repositories generated from templates, over the API. */
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -63,7 +63,7 @@ const generate = defineOperation({
       creator,
       name: body.name,
       description: body.description ?? '',
-      // Nobody makes public what was not by saying nothing.
+      // By default, content that is not public stays private.
       isPrivate: body.private ?? isClosed,
       defaultBranch: body.default_branch || template.defaultBranch,
       hasContent: body.git_content ?? false,
@@ -82,8 +82,9 @@ const NOT_SERVED = {
 } as const
 
 /**
- * What is asked for and would not be there would be missed later, so it is refused now. Of Git
- * hooks and avatars, which tea asks for by default, there are none to be missed.
+ * Throws `invalid` for options that are not supported, so that they are not ignored silently, and
+ * if no item is selected. Git hooks and avatars are ignored: tea requests them by default, and no
+ * repository of this server has any.
  */
 function refuseInputs(body: Static<typeof GENERATE_REPO_OPTION>): void {
   for (const [name, what] of Object.entries(NOT_SERVED)) {

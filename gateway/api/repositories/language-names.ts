@@ -1,4 +1,4 @@
-/** Languages by the endings of file names. */
+/** Programming languages by file names and their extensions. */
 
 const ENDINGS: Readonly<Record<string, string>> = {
   Ada: 'adb ads',
@@ -88,11 +88,14 @@ const BY_NAME: ReadonlyMap<string, string> = new Map([
   ['rakefile', 'Ruby'],
 ])
 
-/** What others wrote and somebody copied is no part of what a repository is written in. */
+/** Paths of vendored and minified files, which do not count as code of the repository. */
 const FOREIGN =
   /(?:^|\/)(?:bower_components|node_modules|third[-_]party|vendor)\/|\.min\.(?:css|js)$/
 
-/** The language of a file by its path; undefined where it is none, or nobody's own. */
+/**
+ * Returns the language of a file by its path, or undefined if the extension is unknown or the file
+ * is vendored or minified.
+ */
 export function languageOf(path: string): string | undefined {
   const lower = path.toLowerCase()
   if (FOREIGN.test(lower)) return undefined

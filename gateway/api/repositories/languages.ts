@@ -1,4 +1,4 @@
-/** How much of a repository is written in which language, over the API. */
+/** Languages of a repository over the API, with the bytes of code in each. */
 
 import { Type } from 'typebox'
 import { listTree, readSizes } from '../../../cgi/objects/tree-listing.js'
@@ -54,7 +54,7 @@ const get = defineOperation({
   },
 })
 
-/** The most written one comes first. */
+/** Returns the bytes in each language, largest first. */
 function sum(
   files: readonly { readonly id: string; readonly language: string }[],
   sizes: ReadonlyMap<string, number>,

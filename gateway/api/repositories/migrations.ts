@@ -1,4 +1,4 @@
-/** Repositories from elsewhere over the API: taken over once, or followed as mirrors. */
+/** Migrations over the API: repositories of other servers, imported once or mirrored. */
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -130,7 +130,10 @@ function refuseWhatCannotBeHad(body: MigrateRepoOptions): void {
   throw new Failure('invalid', `${message}: ${names.join(', ')}.`)
 }
 
-/** What comes besides Git, from those of whom it is known how to ask. */
+/**
+ * Returns the contents to import besides Git data, or undefined for none. Only Gitea is supported
+ * as a source of them.
+ */
 function contentsOf(body: MigrateRepoOptions, authorId: number): ImportInput['contents'] {
   const { service, mirror = false } = body
   const { labels = false, milestones = false, issues = false, releases = false } = body
@@ -140,7 +143,10 @@ function contentsOf(body: MigrateRepoOptions, authorId: number): ImportInput['co
   return { authorId, labels, milestones, issues, pulls, releases }
 }
 
-/** A token goes in the place of a password, under the name that Gitea gives it. */
+/**
+ * Returns the header `Authorization` for the source. A token is sent as the password of the user
+ * `oauth2`, as Gitea does.
+ */
 function authorizationOf(body: MigrateRepoOptions, address: CloneAddress): string | undefined {
   const { auth_username: username, auth_password: password, auth_token: token } = body
   if (token) return basicAuthorization('oauth2', token)
@@ -148,7 +154,10 @@ function authorizationOf(body: MigrateRepoOptions, address: CloneAddress): strin
   return basicAuthorization(address.username, address.password)
 }
 
-/** Milliseconds; 0 for never. Throws `invalid`. */
+/**
+ * Returns the mirror interval in milliseconds, or 0 if the mirror is never updated. Throws
+ * `invalid` if it is below the minimum or cannot be parsed.
+ */
 export function mirrorIntervalOf(settings: Settings['migrations'], text: string): number {
   const intervalMs = text === '' ? settings.mirrorIntervalMs : parseGoDuration(text)
   if (intervalMs !== 0 && intervalMs < settings.mirrorIntervalMsMin) {

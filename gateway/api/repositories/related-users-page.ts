@@ -1,4 +1,4 @@
-/** A page of the people who like a repository, or who want to hear of it. */
+/** A page of the users who starred or watch a repository. */
 
 import type { Reply } from '../../../conf/http.js'
 import { listRelatedUsers, type UserRelation } from '../../../sql/repositories/stars-and-watches.js'
@@ -10,12 +10,12 @@ import { pageOf, pageReply } from '../paging.js'
 
 interface RelatedUsersPage {
   readonly tie: UserRelation
-  /** Below the repository. */
+  /** Path of the list, relative to the repository's path. */
   readonly path: string
   readonly query: { readonly page?: number; readonly limit?: number }
 }
 
-/** Those of whom the caller may know. */
+/** Returns a page of those related users whom the caller can see. */
 export async function relatedUsersPage(
   context: Context,
   { repository, user, who }: Grants['repository'],

@@ -1,4 +1,4 @@
-/** Repositories over the API: list, create, read, change, remove. */
+/** Repositories over the API: list, create, read, edit, delete. */
 
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -89,7 +89,7 @@ const listOwn = defineOperation({
 
 type CreateRepoOption = Type.Static<typeof CREATE_REPO_OPTION>
 
-/** Answers with the repository that `body` asks for. */
+/** Creates the repository that `body` describes and replies with its object. */
 export async function createRepositoryOf(
   context: Context,
   body: CreateRepoOption,
@@ -110,7 +110,10 @@ export async function createRepositoryOf(
   return jsonReply(201, await repositoryObject(context, repository, 'owner'))
 }
 
-/** A template that is asked for and not there would be missed later, so it is refused now. */
+/**
+ * Throws `bad_request` for templates, which this server does not have, so that they are not ignored
+ * silently.
+ */
 function refuseTemplates(body: CreateRepoOption): void {
   const named = { gitignores: body.gitignores, license: body.license, labels: body.issue_labels }
   for (const [kind, name] of Object.entries(named)) {

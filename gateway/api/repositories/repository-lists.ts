@@ -1,4 +1,4 @@
-/** Lists of repositories over the API: of an organization, of a user, and what is searched for. */
+/** Lists of repositories over the API: of an organization, of a user, and search results. */
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -66,7 +66,7 @@ export interface RepositoryPage extends Pick<PageReply, 'path' | 'query' | 'wrap
   readonly search: Omit<RepositorySearch, 'viewer'>
 }
 
-/** A page of the repositories that fit, of those that `who` may see. */
+/** Returns a page of the matching repositories that `who` can see. */
 export async function repositoryPage(
   context: Context,
   given: { readonly page?: number; readonly limit?: number },
@@ -194,7 +194,9 @@ const SORTS: ReadonlyMap<string, RepositorySort> = new Map([
   ['git_size', 'size'],
 ])
 
-/** An order counts with a sort alone. */
+/**
+ * Returns sort and order. Without `sort`, the results are sorted by name and `order` is ignored.
+ */
 function orderOf({ sort = '', order = 'asc' }: SearchQuery): Partial<RepositorySearch> {
   if (sort === '') return { sort: 'alpha' }
   const found = SORTS.get(sort)

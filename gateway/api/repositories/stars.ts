@@ -1,4 +1,4 @@
-/** Stars over the API: which repositories people like. */
+/** Stars of repositories over the API: list, check, add, remove. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'

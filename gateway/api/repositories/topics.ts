@@ -1,4 +1,4 @@
-/** Topics over the API: those of a repository, and which there are. */
+/** Topics over the API: those of a repository, and a search among all. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'

@@ -1,4 +1,4 @@
-/** The WatchInfo of this API: whether somebody hears of a repository, or of an issue. */
+/** The WatchInfo of this API: a user's subscription to a repository or an issue. */
 
 import { type Static, Type } from 'typebox'
 import type { Repository } from '../../../sql/repositories/repositories.js'
@@ -18,7 +18,10 @@ export const WATCH_INFO = Type.Object(
   { $id: 'WatchInfo' },
 )
 
-/** `createdAtMs` is of what is watched, whose subscription is at `path` below the repository. */
+/**
+ * Returns a WatchInfo. `createdAtMs` is the creation time of the watched repository or issue, and
+ * `path` is the path of the subscription below the repository.
+ */
 export function watchInfo(
   context: Context,
   { owner, name }: Repository,

@@ -1,4 +1,4 @@
-/** Watching repositories over the API: of which ones people want to hear. */
+/** Watches of repositories over the API: list, check, watch, unwatch. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'

@@ -1,4 +1,4 @@
-/** Operations on webhooks, whosever these are: list, add, read, change, remove. */
+/** Operations on the webhooks of one kind of owner: list, add, read, edit, delete. */
 
 import { Type } from 'typebox'
 import {
@@ -22,22 +22,22 @@ import { type AnyOperation, defineOperation, type Operation } from '../operation
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
-/** What differs by whose webhooks they are. */
+/** Differences between the webhooks of repositories, organizations and users. */
 export interface HookOperationsOptions<K extends AccessKind>
   extends Pick<Operation<K>, 'path' | 'access' | 'params'> {
-  /** The one tag, and what the scopes are of. */
+  /** Tag of the operations, and category of their scopes. */
   readonly category: 'repository' | 'organization' | 'user'
-  /** Of a list and of a new one. */
+  /** Error statuses of the operations that list and create webhooks. */
   readonly failures: readonly number[]
   /** Id and summary of each operation. */
   readonly names: Readonly<
     Record<'list' | 'create' | 'get' | 'edit' | 'remove', readonly [id: string, summary: string]>
   >
-  /** Where they are kept, and the path of their list below `/api/v1`. */
+  /** Returns the owner of the webhooks, and the path of their list below `/api/v1`. */
   locate(grant: Grants[K]): { readonly place: HookPlace; readonly path: string }
 }
 
-/** The five operations on the webhooks of somebody. */
+/** Returns the five operations on webhooks of one kind of owner. */
 export function hookOperations<K extends AccessKind>(
   home: HookOperationsOptions<K>,
 ): readonly AnyOperation[] {

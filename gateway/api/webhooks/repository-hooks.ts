@@ -1,4 +1,4 @@
-/** Webhooks of a repository over the API, for who administers it, and a try of each. */
+/** Webhooks of a repository over the API, for its administrators, and test deliveries. */
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
@@ -28,7 +28,7 @@ const operations = hookOperations({
   }),
 })
 
-/** The newest commit of a branch is told as if it had been pushed; of an empty one, nothing. */
+/** Delivers a push event for the newest commit of a branch; an empty repository sends nothing. */
 const test = defineOperation({
   id: 'repoTestHook',
   method: 'POST',

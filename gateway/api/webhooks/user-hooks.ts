@@ -1,4 +1,4 @@
-/** Webhooks of the caller over the API: of all of the caller's own repositories and packages. */
+/** Webhooks of the caller over the API, for all of the caller's repositories and packages. */
 
 import type { AnyOperation } from '../operation.js'
 import { hookOperations } from './hook-operations.js'

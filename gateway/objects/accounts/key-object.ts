@@ -1,4 +1,4 @@
-/** The keys of this API, a user's and a repository's, and what is sent to make one. */
+/** The PublicKey and the DeployKey of this API, and the body that adds a key. */
 
 import { type Static, Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
@@ -33,12 +33,12 @@ export const FINGERPRINT_QUERY = {
   fingerprint: Type.Optional(Type.String({ description: 'fingerprint of the key' })),
 }
 
-/** The fingerprint that is asked for; whoever did not encode its plus signs means no blanks. */
+/** Returns the requested fingerprint. Clients that do not encode its plus signs send blanks. */
 export function fingerprintOf(query: { readonly fingerprint?: string }): string | undefined {
   return query.fingerprint?.replaceAll(' ', '+') || undefined
 }
 
-/** The id in a path. Throws `not_found` for what cannot be one. */
+/** Returns the id in a path. Throws `not_found` if it is not an id. */
 export function idOf(params: Readonly<Record<string, string>>): number {
   const text = params['id'] ?? ''
   if (!/^\d{1,15}$/.test(text)) throw notFound()
@@ -61,12 +61,15 @@ export const PUBLIC_KEY = Type.Object(
 )
 
 export interface KeyView {
-  /** Whose key it is. */
+  /** User to whom the key belongs. */
   readonly owner: User
   readonly viewer: User
 }
 
-/** A user's key as `viewer` sees it: comments, which often hold an address, are for its owner. */
+/**
+ * Returns a user's key as `viewer` sees it. The key's comment, which often contains an e-mail
+ * address, is shown only to its owner and to site administrators.
+ */
 export function publicKeyObject(
   context: Context,
   key: UserKey,
@@ -106,7 +109,7 @@ export const DEPLOY_KEY = Type.Object(
   { $id: 'DeployKey' },
 )
 
-/** A repository's key, for those who may see that it has any. */
+/** Returns a deploy key, for callers who can see the repository's deploy keys. */
 export async function deployKeyObject(
   context: Context,
   key: DeployKey,

@@ -1,4 +1,4 @@
-/** The User of this API: what one account shows to whom. */
+/** The User of this API, with the fields of an account that a viewer can see. */
 
 import { type Static, Type } from 'typebox'
 import type { Owner } from '../../../sql/accounts/owners.js'
@@ -38,7 +38,7 @@ export const USER_OBJECT = Type.Object(
 
 export type UserObject = Static<typeof USER_OBJECT>
 
-/** An owner as strangers see it: without the e-mail address and the state of the account. */
+/** Returns the public view of an owner: without the e-mail address and the state of the account. */
 export function ownerObject(context: Context, owner: Owner): UserObject {
   const { baseUrl } = context.settings.http
   return {
@@ -68,7 +68,10 @@ export function ownerObject(context: Context, owner: Owner): UserObject {
   }
 }
 
-/** Who did something, for `viewer`: a stand-in where the account is gone or not to be seen. */
+/**
+ * Returns the actor of an event or content as `viewer` sees them. An account that is deleted or
+ * hidden is shown as Ghost.
+ */
 export function personObject(
   context: Context,
   person: Owner | undefined,
@@ -78,7 +81,7 @@ export function personObject(
   return ownerObject(context, isSeen ? person : GHOST)
 }
 
-/** Gitea's stand-in for an account that is not there, which its clients know. */
+/** Gitea's placeholder for a deleted account, which its clients know. */
 const GHOST: Owner = {
   id: -1,
   kind: 'user',
@@ -91,7 +94,7 @@ const GHOST: Owner = {
   createdAtMs: 0,
 }
 
-/** A user as `viewer` sees it: the account itself and site admins see all of it. */
+/** Returns a user as `viewer` sees it. Only the user and site administrators see all fields. */
 export function userObject(context: Context, user: User, viewer: User | undefined): UserObject {
   const publicView = ownerObject(context, user)
   if (viewer === undefined || (viewer.id !== user.id && !viewer.isAdmin)) return publicView

@@ -1,4 +1,4 @@
-/** The Branch of this API: a name, its youngest commit, and what the caller may do there. */
+/** The Branch of this API: a name, its tip, and the caller's permissions. */
 
 import { type Static, Type } from 'typebox'
 import type { Commit } from '../../../cgi/objects/commit-object.js'
@@ -27,13 +27,13 @@ export const BRANCH = Type.Object(
 
 export type BranchObject = Static<typeof BRANCH>
 
-/** A branch by its short name, and its youngest commit. */
+/** Short name of a branch, and its tip. */
 export interface Branch {
   readonly name: string
   readonly commit: Commit
 }
 
-/** Branches as the caller sees them, in their order. */
+/** Returns the branches as the caller sees them, in the given order. */
 export async function branchObjects(
   context: Context,
   grant: RepositoryGrant,

@@ -1,4 +1,4 @@
-/** The BranchProtection of this API, and what is sent to make and change one. */
+/** The BranchProtection of this API, and the bodies that create and edit one. */
 
 import { type Static, type TSchema, Type } from 'typebox'
 import type {
@@ -13,7 +13,7 @@ import { apiTime } from '../times.js'
 const CONTEXTS = Type.Array(Type.String({ minLength: 1, maxLength: 255 }), { maxItems: 100 })
 const FILE_PATTERNS = Type.String({ maxLength: 1_000 })
 
-/** What a rule asks for, as it is kept. */
+/** Settings of a rule, as stored in the database. */
 const SETTINGS = {
   enable_push: Type.Boolean(),
   enable_push_whitelist: Type.Boolean(),
@@ -38,7 +38,7 @@ const SETTINGS = {
 
 const NAMES = Type.Array(Type.String(), { maxItems: 200 })
 
-/** Where each list has its people and its teams. */
+/** Fields that contain the users and the teams of each list. */
 export const LIST_FIELDS = {
   push: { users: 'push_whitelist_usernames', teams: 'push_whitelist_teams' },
   force_push: { users: 'force_push_allowlist_usernames', teams: 'force_push_allowlist_teams' },
@@ -94,7 +94,7 @@ function optional<T extends Record<string, TSchema>>(fields: T) {
   return Type.Partial(Type.Object(fields)).properties
 }
 
-/** What a rule asks for unless told otherwise: nobody pushes, and whoever writes may merge. */
+/** Default settings of a rule: no user can push, and users with write access can merge. */
 export const DEFAULT_SETTINGS: Protection['settings'] = {
   enable_push: false,
   enable_push_whitelist: false,
@@ -117,7 +117,7 @@ export const DEFAULT_SETTINGS: Protection['settings'] = {
   block_admin_merge_override: false,
 }
 
-/** Those of the settings that were sent. */
+/** Returns the settings that the body contains. */
 export function sentSettings(body: ProtectionOption): Partial<Protection['settings']> {
   const known = Object.keys(DEFAULT_SETTINGS) as (keyof Protection['settings'])[]
   return Object.fromEntries(
@@ -125,7 +125,7 @@ export function sentSettings(body: ProtectionOption): Partial<Protection['settin
   )
 }
 
-/** A rule as who administers the repository sees it. */
+/** Returns a rule as administrators of the repository see it. */
 export function protectionObject(protection: Protection): Static<typeof BRANCH_PROTECTION> {
   const { ruleName, settings, lists, priority, createdAtMs, updatedAtMs } = protection
   return {

@@ -22,7 +22,7 @@ export const CHANGED_FILE = Type.Object(
   { $id: 'ChangedFile' },
 )
 
-/** A file as it is, or was last, at a commit. */
+/** Returns a changed file, with links to its content at a commit. */
 export function changedFileObject(
   context: Context,
   repository: Repository,

@@ -1,4 +1,4 @@
-/** Commits as this API shows them, with the accounts that their addresses belong to. */
+/** Commits as this API shows them, with the accounts that their e-mail addresses belong to. */
 
 import type { Commit, Signature } from '../../../cgi/objects/commit-object.js'
 import type { User } from '../../../sql/accounts/users.js'
@@ -18,21 +18,21 @@ import type {
   VerificationObject,
 } from './commit-schema.js'
 
-/** Of which repository the commits are, and who looks; a grant of the gate is one. */
+/** Repository of the commits, and their viewer; a RepositoryGrant is a CommitView. */
 export interface CommitView {
   readonly repository: Repository
   readonly user: User | undefined
 }
 
-/** What is said of a commit beyond what it says itself. */
+/** Details that are not part of the commit object. */
 export interface CommitDetails {
   readonly files?: CommitObject['files'] | undefined
   readonly stats?: CommitObject['stats'] | undefined
-  /** Left out where the caller does not want to know of signatures. */
+  /** True if the verification of the signature is omitted. */
   readonly isUnverified?: boolean
 }
 
-/** The Commit of each, in their order; one question to the database for all people. */
+/** Returns the Commit objects in the given order. All accounts are read with one query. */
 export async function commitObjects(
   context: Context,
   view: CommitView,
@@ -68,7 +68,7 @@ export async function commitObjects(
   })
 }
 
-/** The PayloadCommit of each, in their order. */
+/** Returns the PayloadCommit objects in the given order. */
 export async function payloadCommits(
   context: Context,
   view: CommitView,
@@ -93,7 +93,7 @@ export async function payloadCommits(
   }))
 }
 
-/** The FileCommitResponse of a commit that was just made. */
+/** Returns the FileCommitResponse of a new commit. */
 export function fileCommitObject(
   context: Context,
   repository: Repository,
@@ -111,13 +111,13 @@ export function fileCommitObject(
   }
 }
 
-/** Who and when, in the words of the commit. */
+/** Returns name, e-mail address and time of an author or committer, as in the commit. */
 export function commitUser(signature: Signature): CommitUserObject {
   const { name, email } = signature
   return { name, email, date: signatureTime(signature) }
 }
 
-/** What is said of a signature: this server has no keys to check one with. */
+/** Returns the verification of a signature, which always fails: this server has no keys. */
 export function verificationOf(signature: Commit['signature']): VerificationObject {
   const isSigned = signature !== undefined
   return {
@@ -129,12 +129,12 @@ export function verificationOf(signature: Commit['signature']): VerificationObje
   }
 }
 
-/** The last instant that RFC 3339 has a text for. */
+/** Latest time that RFC 3339 can express at any UTC offset. */
 const TIME_MS_MAX = Date.parse('9999-12-31T00:00:00Z')
 
-/** RFC 3339, by the clock of whoever made it. */
+/** Formats a time (RFC 3339) at the UTC offset of the signature. */
 export function signatureTime({ atMs, offsetMinutes }: Signature): string {
-  // Git takes any offset; RFC 3339 ends at a day.
+  // Git accepts any offset; RFC 3339 requires less than 24 hours.
   const minutes = Math.abs(offsetMinutes) < 1_440 ? offsetMinutes : 0
   const local = new Date(Math.min(atMs, TIME_MS_MAX) + minutes * 60_000).toISOString().slice(0, 19)
   if (minutes === 0) return `${local}Z`
@@ -143,7 +143,7 @@ export function signatureTime({ atMs, offsetMinutes }: Signature): string {
   return `${local}${minutes < 0 ? '-' : '+'}${two(Math.floor(east / 60))}:${two(east % 60)}`
 }
 
-/** Where a repository is, in the API and for people. */
+/** Returns the URLs of a repository: in the API, and of its web page. */
 export function addressesOf(
   { settings }: Context,
   { owner, name }: Repository,
@@ -155,7 +155,7 @@ export function addressesOf(
   }
 }
 
-/** Where a commit is in the API, by its id. */
+/** Returns the API's reference to a commit. */
 export function commitMeta(api: string, sha: string, created: string): CommitMetaObject {
   return { url: `${api}/git/commits/${sha}`, sha, created }
 }
@@ -172,7 +172,9 @@ function parentsOf(api: string, { parents }: Commit): CommitMetaObject[] {
   return parents.map((parent) => commitMeta(api, parent, ZERO_TIME))
 }
 
-/** By the address in lower case; those whom the caller may not know of are left out. */
+/**
+ * Returns the accounts by e-mail address in lower case, without those that the viewer cannot see.
+ */
 async function usersOf(
   context: Context,
   { user: viewer }: CommitView,

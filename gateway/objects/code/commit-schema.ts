@@ -1,10 +1,10 @@
-/** The schemas of commits in this API: in lists, in branches and beside a file that was written. */
+/** Schemas of commits in this API: in lists, in branches, and in replies to file changes. */
 
 import { type Static, Type } from 'typebox'
 import { USER_OBJECT } from '../accounts/user-object.js'
 import { nullable, TIME } from '../schema.js'
 
-/** Who, in the words of the commit. */
+/** Author or committer, as in the commit. */
 export const COMMIT_USER = Type.Object(
   { name: Type.String(), email: Type.String({ format: 'email' }), date: Type.String() },
   { $id: 'CommitUser' },
@@ -15,7 +15,7 @@ export const COMMIT_META = Type.Object(
   { $id: 'CommitMeta' },
 )
 
-/** Who, and the account that the address belongs to. */
+/** Author or committer, with the account that has the e-mail address. */
 export const PAYLOAD_USER = Type.Object(
   { name: Type.String(), email: Type.String({ format: 'email' }), username: Type.String() },
   { $id: 'PayloadUser' },
@@ -70,7 +70,7 @@ export const COMMIT = Type.Object(
   { $id: 'Commit' },
 )
 
-/** A commit as branches and events have it. */
+/** A commit in branches and in webhook events. */
 export const PAYLOAD_COMMIT = Type.Object(
   {
     id: Type.String(),
@@ -87,7 +87,7 @@ export const PAYLOAD_COMMIT = Type.Object(
   { $id: 'PayloadCommit' },
 )
 
-/** The commit that a change of files made. */
+/** The commit that a file change created. */
 export const FILE_COMMIT_RESPONSE = Type.Object(
   {
     url: Type.String(),

@@ -1,4 +1,4 @@
-/** The CommitStatus of this API, and the one that all those of a commit make together. */
+/** The CommitStatus and the CombinedStatus of this API. */
 
 import { type Static, Type } from 'typebox'
 import {
@@ -14,7 +14,7 @@ import { REPOSITORY_OBJECT, repositoryObject } from '../repositories/repository-
 import { TIME } from '../schema.js'
 import { apiTime } from '../times.js'
 
-/** What is said is `state`, what is read is `status`. */
+/** State of a status. Requests name the field `state`, a CommitStatus names it `status`. */
 export const COMMIT_STATE = Type.Enum([...COMMIT_STATES])
 
 export const COMMIT_STATUS = Type.Object(
@@ -45,7 +45,7 @@ export const COMBINED_STATUS = Type.Object(
   { $id: 'CombinedStatus' },
 )
 
-/** One word on a commit of the repository. */
+/** Returns one status of a commit. */
 export function commitStatusObject(
   context: Context,
   { repository, user }: Grants['repository'],
@@ -66,7 +66,7 @@ export function commitStatusObject(
   }
 }
 
-/** All last words on a commit, of which one page is shown. */
+/** Returns the combined status of a commit, with one page of its latest statuses. */
 export async function combinedStatusObject(
   context: Context,
   grant: Grants['repository'],

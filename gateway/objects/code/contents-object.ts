@@ -40,22 +40,22 @@ export const CONTENTS_RESPONSE = Type.Object(
 
 export type ContentsObject = Static<typeof CONTENTS_RESPONSE>
 
-/** What stands at a path of a revision. */
+/** File, folder, link or submodule at a path of a revision. */
 export interface Contents {
   readonly revision: Pick<Revision, 'kind' | 'shortName' | 'commitId'>
-  /** From the top of the repository, without a slash at either end. */
+  /** Path in the repository, without leading and trailing slashes. */
   readonly path: string
   readonly entry: Pick<TreeEntry, 'id' | 'kind'>
   readonly sizeBytes: number
-  /** The commit that last changed it, where it is known. */
+  /** Id of the commit that last changed the path, if known. */
   readonly lastCommitId: string | undefined
-  /** Of a file that is to be told whole, and of a link. */
+  /** Content of a link, and of a file whose content is included. */
   readonly content?: Buffer | undefined
-  /** Where the submodule comes from, as `.gitmodules` says. */
+  /** URL of the submodule in `.gitmodules`. */
   readonly submoduleUrl?: string | undefined
 }
 
-/** A file, a folder, a link or a submodule as the API shows it. */
+/** Returns the ContentsResponse of a file, a folder, a link or a submodule. */
 export function contentsObject(
   context: Context,
   repository: Repository,
@@ -98,14 +98,14 @@ const TYPES = {
   submodule: 'submodule',
 } as const satisfies Readonly<Record<EntryKind, ContentsObject['type']>>
 
-/** `branch/main`: how addresses for people say which revision is meant. */
+/** Returns the part of web URLs that names the revision: `branch/main`. */
 function placeOf({ kind, shortName, commitId }: Contents['revision']): string {
   return kind === 'branch' || kind === 'tag'
     ? `${kind}/${escapePath(shortName)}`
     : `commit/${commitId}`
 }
 
-/** A path or a name of a branch as it stands in an address, with its slashes. */
+/** Percent-encodes a path or a branch name for a URL and keeps its slashes. */
 export function escapePath(path: string): string {
   return path.split('/').map(encodeURIComponent).join('/')
 }

@@ -51,7 +51,10 @@ export const ANNOTATED_TAG = Type.Object(
   { $id: 'AnnotatedTag' },
 )
 
-/** A tag by its short name; `object` is what the reference names: a tag or what is tagged. */
+/**
+ * Returns a tag by its short name. `object` is the object that the ref names: a tag object or, for
+ * a lightweight tag, its target.
+ */
 export function tagObject(
   context: Context,
   repository: Repository,
@@ -87,7 +90,7 @@ function whatItSays({ id, type, content = Buffer.alloc(0) }: GitObject): {
 
 const NOBODY: Signature = { name: '', email: '', atMs: 0, offsetMinutes: 0 }
 
-/** An annotated tag. */
+/** Returns the AnnotatedTag of a tag object. */
 export function annotatedTagObject(
   context: Context,
   repository: Repository,
@@ -107,7 +110,7 @@ export function annotatedTagObject(
   }
 }
 
-/** The signature of a tag stands behind its text (gitformat-signature(5)). */
+/** Splits a tag's message from the signature that follows it (gitformat-signature(5)). */
 function splitMessage(message: string): { readonly text: string; readonly armored: string } {
   const at = message.search(/^-----BEGIN (?:PGP|SSH|SIGNED)/m)
   return at < 0

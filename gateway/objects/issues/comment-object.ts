@@ -27,7 +27,7 @@ export const COMMENT = Type.Object(
   { $id: 'Comment' },
 )
 
-/** Comments of one repository as the caller sees them. */
+/** Returns comments of one repository as the caller sees them. */
 export async function commentObjects(
   context: Context,
   { repository, user }: Pick<Grants['repository'], 'repository' | 'user'>,
@@ -55,7 +55,7 @@ export async function commentObjects(
   })
 }
 
-/** One comment as the caller sees it. */
+/** Returns one comment as the caller sees it. */
 export async function commentObject(
   context: Context,
   grant: Pick<Grants['repository'], 'repository' | 'user'>,

@@ -1,4 +1,4 @@
-/** The Issue of this API, which pull requests are as well. */
+/** The Issue of this API, which represents pull requests as well. */
 
 import { type Static, Type } from 'typebox'
 import { findOwnersById } from '../../../sql/accounts/owners.js'
@@ -57,7 +57,7 @@ export const ISSUE = Type.Object(
 
 type IssueObject = Static<typeof ISSUE>
 
-/** Issues of one repository as the caller sees them. */
+/** Returns issues of one repository as the caller sees them. */
 export async function issueObjects(
   context: Context,
   { repository, user }: Pick<Grants['repository'], 'repository' | 'user'>,
@@ -66,7 +66,7 @@ export async function issueObjects(
   return await objectsOf(context, issues, { viewer: user, repositoryOf: () => repository })
 }
 
-/** One issue as the caller sees it. */
+/** Returns one issue as the caller sees it. */
 export async function issueObject(
   context: Context,
   grant: Pick<Grants['repository'], 'repository' | 'user'>,
@@ -77,7 +77,7 @@ export async function issueObject(
   return object
 }
 
-/** Issues of any repositories, all of which `viewer` may read. */
+/** Returns issues of any repositories, all of which `viewer` can read. */
 export async function foundIssueObjects(
   context: Context,
   issues: readonly Issue[],
@@ -86,7 +86,7 @@ export async function foundIssueObjects(
   const ids = new Set(issues.map(({ repositoryId }) => repositoryId))
   const found = await findRepositoriesById(context.db, [...ids])
   const repositories = new Map(found.map((repository) => [repository.id, repository]))
-  // One that has gone since the issues were found has taken them along.
+  // If a repository was deleted after the search, its issues are deleted too.
   const present = issues.filter(({ repositoryId }) => repositories.has(repositoryId))
   const repositoryOf = ({ repositoryId }: Issue) => repositories.get(repositoryId) as Repository
   return await objectsOf(context, present, { viewer, repositoryOf })
@@ -97,7 +97,10 @@ interface IssueView {
   readonly repositoryOf: (issue: Issue) => Repository
 }
 
-/** Issues of any repositories as `viewer` sees them; what belongs to them is asked for at once. */
+/**
+ * Returns issues of any repositories as `viewer` sees them. Labels, milestones and users are read
+ * for all issues together.
+ */
 async function objectsOf(
   context: Context,
   issues: readonly Issue[],

@@ -1,4 +1,4 @@
-/** The Label of this API, and what is sent to make or change one. */
+/** The Label of this API, and the bodies that create and edit one. */
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -21,14 +21,14 @@ export const LABEL = Type.Object(
   { $id: 'Label' },
 )
 
-/** Where a label is: in a repository, or in an organization. */
+/** Repository or organization that a label belongs to. */
 export interface LabelPlace {
   readonly owner: Owner
-  /** Absent for a label of an organization. */
+  /** Name of the repository; absent for a label of an organization. */
   readonly name?: string
 }
 
-/** A label as everybody sees it. */
+/** Returns a label, which is the same for all viewers. */
 export function labelObject(
   context: Context,
   label: Label,
@@ -65,7 +65,7 @@ export const EDIT_LABEL_OPTION = Type.Object(
   { $id: 'EditLabelOption' },
 )
 
-/** The label that was sent. Throws `invalid`. */
+/** Reads a new label from the body. Throws `invalid`. */
 export function readLabel(body: Static<typeof CREATE_LABEL_OPTION>): NewLabel {
   return {
     name: titleOf(body.name),
@@ -76,7 +76,7 @@ export function readLabel(body: Static<typeof CREATE_LABEL_OPTION>): NewLabel {
   }
 }
 
-/** What was sent to change. Throws `invalid`. */
+/** Reads the changes of a label from the body. Throws `invalid`. */
 export function readLabelPatch(body: Static<typeof EDIT_LABEL_OPTION>): LabelPatch {
   return {
     name: body.name === undefined ? undefined : titleOf(body.name),
@@ -87,7 +87,7 @@ export function readLabelPatch(body: Static<typeof EDIT_LABEL_OPTION>): LabelPat
   }
 }
 
-/** `#rrggbb`, with or without the sign, or `#rgb`. */
+/** Parses a color, `#rrggbb` or `#rgb`, where `#` is optional. Returns six hexadecimal digits. */
 function readColor(text: string): string {
   const digits = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim())?.[1]?.toLowerCase()
   if (digits === undefined) throw new Failure('invalid', '[Color]: it is no color like #rrggbb')

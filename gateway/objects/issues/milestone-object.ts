@@ -21,7 +21,7 @@ export const MILESTONE = Type.Object(
   { $id: 'Milestone' },
 )
 
-/** A milestone as everybody sees it. */
+/** Returns a milestone, which is the same for all viewers. */
 export function milestoneObject(milestone: Milestone): Static<typeof MILESTONE> {
   return {
     id: milestone.id,

@@ -1,4 +1,4 @@
-/** The NotificationThread of this API: of what somebody was told, and whether they have seen it. */
+/** The NotificationThread of this API: the subject of a notification, and its status. */
 
 import { type Static, Type } from 'typebox'
 import type { NotificationThread } from '../../../sql/notifications/notifications.js'
@@ -36,7 +36,9 @@ export const NOTIFICATION_THREAD = Type.Object(
   { $id: 'NotificationThread' },
 )
 
-/** Threads as their owner sees them, each of a repository that they may see. */
+/**
+ * Returns threads as their recipient sees them, each of a repository that the recipient can see.
+ */
 export async function threadObjects(
   context: Context,
   threads: readonly NotificationThread[],
@@ -49,7 +51,7 @@ export async function threadObjects(
   return threads.flatMap((thread) => {
     const index = repositories.findIndex(({ id }) => id === thread.repositoryId)
     const [repository, object] = [repositories[index], objects[index]]
-    // One that has gone since the threads were found has taken them along.
+    // If a repository was deleted after the threads were read, its threads are deleted too.
     if (repository === undefined || object === undefined) return []
     return [
       {

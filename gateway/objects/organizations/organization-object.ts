@@ -1,4 +1,4 @@
-/** The Organization of this API, and what is sent to make or change one. */
+/** The Organization of this API, and the bodies that create and edit one. */
 
 import { type Static, Type } from 'typebox'
 import type { User } from '../../../sql/accounts/users.js'
@@ -57,7 +57,7 @@ export function organizationObject(organization: Organization): Static<typeof OR
   }
 }
 
-/** Makes the organization that `body` asks for, with `creator` as its first owner. */
+/** Creates the organization that `body` describes, with `creator` as its first owner. */
 export async function makeOrganization(
   { db }: Pick<Context, 'db'>,
   body: Static<typeof CREATE_ORG_OPTION>,

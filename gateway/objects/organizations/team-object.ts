@@ -1,4 +1,4 @@
-/** The Team of this API, and what is sent to make or change one. */
+/** The Team of this API, and the bodies that create and edit one. */
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -74,7 +74,7 @@ export const EDIT_TEAM_OPTION = Type.Object(
 
 export type TeamObject = Static<typeof TEAM_OBJECT>
 
-/** A team with its organization. */
+/** Returns a team with its organization. */
 export function teamObject(team: Team, organization: Organization): TeamObject {
   const units = Object.keys(team.units).length === 0 ? allUnits(team.permission) : team.units
   return {
@@ -90,7 +90,7 @@ export function teamObject(team: Team, organization: Organization): TeamObject {
   }
 }
 
-/** Teams of many organizations. */
+/** Returns teams of any organizations. */
 export async function teamObjects(
   { db }: Pick<Context, 'db'>,
   teams: readonly Team[],
@@ -104,7 +104,7 @@ export async function teamObjects(
   })
 }
 
-/** The teams of those ids, by id. */
+/** Returns the teams with those ids, by id. */
 export async function teamObjectsById(
   context: Pick<Context, 'db'>,
   ids: readonly number[],
@@ -117,7 +117,9 @@ function allUnits(permission: AccessMode): Readonly<Record<string, string>> {
   return Object.fromEntries(UNITS.map((name) => [name, permission]))
 }
 
-/** What was sent, as the house keeps it. Throws `invalid` for units that there are not. */
+/**
+ * Reads the changes of a team from the body. Throws `invalid` for an unknown unit or permission.
+ */
 export function teamPatchOf(body: Static<typeof EDIT_TEAM_OPTION>): TeamPatch {
   const units = unitsOf(body)
   const permission = permissionOf(body, units)
@@ -135,7 +137,10 @@ export function teamPatchOf(body: Static<typeof EDIT_TEAM_OPTION>): TeamPatch {
   }
 }
 
-/** Absent: nothing was said of units. Empty: all of them. */
+/**
+ * Returns the permission of each sent unit. Undefined if none were sent; empty if all units have
+ * the team's permission.
+ */
 function unitsOf({
   permission = 'read',
   units,
@@ -154,8 +159,8 @@ function unitsOf({
 const MODES: readonly string[] = ['none', 'read', 'write', 'admin']
 
 /**
- * Access follows from one mode of the whole team: of several units the least, so that no team may
- * more than was said of any of them, and none where it was not to see code.
+ * Returns the access mode of the team, which applies to all of its units: the least of the sent
+ * permissions, so that no unit gets more than was sent, and `none` if code is not among the units.
  */
 function permissionOf(
   { permission }: Static<typeof EDIT_TEAM_OPTION>,

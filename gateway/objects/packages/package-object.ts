@@ -1,4 +1,4 @@
-/** The Package of this API, which is one version of a package, and the files of it. */
+/** The Package of this API, which is one version of a package, and its files. */
 
 import { type Static, Type } from 'typebox'
 import type { PackageFile } from '../../../conf/package.js'
@@ -30,12 +30,14 @@ export const PACKAGE_OBJECT = Type.Object(
   { $id: 'Package' },
 )
 
-/** The description, written in Swagger 2.0, has no word for a field that may be null. */
+/** A Package, whose repository may be null, which the schema does not express. */
 type PackageObject = Omit<Static<typeof PACKAGE_OBJECT>, 'repository'> & {
   readonly repository: RepositoryObject | null
 }
 
-/** Versions as the caller sees them: without a repository that is hidden from it. */
+/**
+ * Returns versions as the caller sees them, without repositories that are hidden from the caller.
+ */
 export async function packageObjects(
   context: Context,
   versions: readonly ListedVersion[],
@@ -56,7 +58,10 @@ export async function packageObjects(
   }))
 }
 
-/** Many versions of a list belong to the same few repositories. */
+/**
+ * Returns the visible repositories by id, each read once, because many versions share few
+ * repositories.
+ */
 async function visibleRepositories(
   context: Context,
   versions: readonly ListedVersion[],
@@ -91,7 +96,7 @@ export const PACKAGE_FILE = Type.Object(
   { $id: 'PackageFile' },
 )
 
-/** A file of a version. */
+/** Returns a file of a version. */
 export function packageFileObject(file: PackageFile): Static<typeof PACKAGE_FILE> {
   const { id, bytes, name, digests } = file
   const { md5, sha1, sha256, sha512 } = digests

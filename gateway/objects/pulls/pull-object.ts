@@ -83,7 +83,7 @@ type PullObject = Static<typeof PULL_REQUEST>
 type BranchInfo = Static<typeof BRANCH_INFO>
 type Grant = Grants['repository']
 
-/** Pull requests of one repository as the caller sees them. */
+/** Returns pull requests of one repository as the caller sees them. */
 export async function pullObjects(
   context: Context,
   grant: Grant,
@@ -151,13 +151,13 @@ function plainFields({ issue, pull, baseTip }: PullState, url: string) {
     merged: isMerged,
     merged_at: pull.mergedAtMs === undefined ? null : apiTime(pull.mergedAtMs),
     merge_commit_sha: isMerged ? (pull.mergeCommit ?? null) : null,
-    // Into another repository nobody may push who could not do so anyway.
+    // The setting has no effect on a head in another repository.
     allow_maintainer_edit: pull.allowsMaintainerEdit && !isForeign({ pull }),
     merge_base: pull.mergeBase,
   }
 }
 
-/** The other repositories that heads are in, by id, as far as the caller may see them. */
+/** Returns the other repositories that contain heads, by id, as far as the caller can see them. */
 async function headObjects(
   context: Context,
   { who }: Grant,
@@ -173,7 +173,7 @@ async function headObjects(
   return new Map(objects.map((object) => [object.id, object]))
 }
 
-/** A head in a repository that the caller may not see looks as if that had gone. */
+/** Returns base and head. A head repository that the caller cannot read is reported as deleted. */
 function branchesOf(
   state: PullState,
   repository: RepositoryObject,
@@ -200,7 +200,7 @@ function branchesOf(
   }
 }
 
-/** One pull request with what is counted of it, as the caller sees it. */
+/** Returns one pull request with its counts, as the caller sees it. */
 export async function pullObject(
   context: Context,
   grant: Grant,

@@ -1,4 +1,4 @@
-/** What an issue tells of the pull request that it is. */
+/** The PullRequestMeta of this API: fields of an issue that is a pull request. */
 
 import { type Static, Type } from 'typebox'
 import type { Issue } from '../../../sql/issues/issues.js'
@@ -21,7 +21,7 @@ export const PULL_REQUEST_META = Type.Object(
 
 type PullRequestMeta = Static<typeof PULL_REQUEST_META>
 
-/** Of each of those issues that is a pull request, by the issue's id. */
+/** Returns the PullRequestMeta of each issue that is a pull request, by the issue's id. */
 export async function pullRequestMetas(
   context: Context,
   issues: readonly Issue[],

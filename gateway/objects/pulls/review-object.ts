@@ -56,7 +56,7 @@ export const PULL_REVIEW_COMMENT = Type.Object(
 
 type Grant = Pick<Grants['repository'], 'repository' | 'user'>
 
-/** Reviews of one pull request as the caller sees them. */
+/** Returns reviews of one pull request as the caller sees them. */
 export async function reviewObjects(
   context: Context,
   grant: Grant,
@@ -89,7 +89,7 @@ export async function reviewObjects(
   }))
 }
 
-/** One review as the caller sees it. */
+/** Returns one review as the caller sees it. */
 export async function reviewObject(
   context: Context,
   grant: Grant,
@@ -106,7 +106,7 @@ export interface ReviewCommentsInput {
   readonly comments: readonly ReviewComment[]
 }
 
-/** What a review says of single lines, as the caller sees it. */
+/** Returns the comments of a review on single lines, as the caller sees them. */
 export async function reviewCommentObjects(
   context: Context,
   grant: Grant,

@@ -1,4 +1,4 @@
-/** The Attachment of this API: a file that belongs to something else. */
+/** The Attachment of this API: a file of a release. */
 
 import { type Static, Type } from 'typebox'
 import type { Attachment } from '../../../sql/releases/attachments.js'
@@ -19,7 +19,9 @@ export const ATTACHMENT = Type.Object(
   { $id: 'Attachment' },
 )
 
-/** An attachment, with the address that stays when it or what it belongs to is renamed. */
+/**
+ * Returns an attachment, with a download URL that does not change if it or its release is renamed.
+ */
 export function attachmentObject(
   context: Context,
   attachment: Attachment,

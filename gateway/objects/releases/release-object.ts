@@ -1,4 +1,4 @@
-/** The Release of this API, and which of them a caller sees. */
+/** The Release of this API, with its attachments. */
 
 import { type Static, Type } from 'typebox'
 import { listAttachments } from '../../../sql/releases/attachments.js'
@@ -32,7 +32,7 @@ export const RELEASE = Type.Object(
   { $id: 'Release' },
 )
 
-/** Releases of the repository as the caller sees them. */
+/** Returns releases of the repository as the caller sees them. */
 export async function releaseObjects(
   context: Context,
   { repository, user }: Grants['repository'],
@@ -69,7 +69,7 @@ export async function releaseObjects(
   })
 }
 
-/** One release as the caller sees it. */
+/** Returns one release as the caller sees it. */
 export async function releaseObject(
   context: Context,
   grant: Grants['repository'],

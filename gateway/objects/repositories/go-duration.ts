@@ -1,4 +1,4 @@
-/** Lengths of time as Go writes and reads them (`time.Duration`): `8h0m0s`, `10m`, `1.5s`. */
+/** Durations in the format of Go's `time.Duration`: `8h0m0s`, `10m`, `1.5s`. */
 
 import { Failure } from '../../../conf/failures.js'
 
@@ -16,7 +16,7 @@ const MS_BY_UNIT: Readonly<Record<string, number>> = {
 const PART = /(\d+(?:\.\d*)?|\.\d+)(ns|us|\u00b5s|\u03bcs|ms|s|m|h)/g
 const WHOLE = new RegExp(`^(?:${PART.source})+$`)
 
-/** The text of a length in milliseconds. */
+/** Formats a duration in milliseconds. */
 export function goDuration(durationMs: number): string {
   if (durationMs === 0) return '0s'
   if (durationMs < 1_000) return `${durationMs}ms`
@@ -26,7 +26,10 @@ export function goDuration(durationMs: number): string {
   return minutes > 0 ? `${minutes}m${seconds}s` : `${seconds}s`
 }
 
-/** Whole milliseconds. Throws `invalid` for what Go would not read, and for less than nothing. */
+/**
+ * Parses a duration and returns whole milliseconds. Throws `invalid` if Go could not parse it or it
+ * is negative.
+ */
 export function parseGoDuration(text: string): number {
   if (text === '0') return 0
   const durationMs = WHOLE.test(text)

@@ -1,4 +1,4 @@
-/** The Repository of this API, and the preferences that its owner may set. */
+/** The Repository of this API, and the preferences that its owner can set. */
 
 import { type Static, Type } from 'typebox'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
@@ -39,7 +39,10 @@ const INTERNAL_TRACKER = Type.Object(
   { $id: 'InternalTracker' },
 )
 
-/** What an owner may set on a repository; the schema of each stands in both objects. */
+/**
+ * Preferences that an owner can set; the schemas of the Repository and of the body that edits it
+ * contain them.
+ */
 export const PREFERENCES = {
   has_issues: Type.Boolean({ default: true }),
   has_pull_requests: Type.Boolean({ default: true }),
@@ -118,7 +121,10 @@ export const REPOSITORY_OBJECT = Type.Object(
 export type RepositoryObject = Static<typeof REPOSITORY_OBJECT>
 type Preferences = { [K in keyof typeof PREFERENCES]: Static<(typeof PREFERENCES)[K]> }
 
-/** A repository as somebody with that access sees it; a parent is told where all may see it. */
+/**
+ * Returns a repository as a caller with that access sees it. The parent is included only if an
+ * anonymous client can see it.
+ */
 export async function repositoryObject(
   context: Context,
   repository: Repository,
@@ -127,7 +133,10 @@ export async function repositoryObject(
   return await onlyObject(context, { repository, mode, who: ANONYMOUS })
 }
 
-/** A repository and its parent as `who`, with that access to it, sees them. */
+/**
+ * Returns a repository as `who`, with that access to it, sees it, and its parent if `who` can see
+ * that.
+ */
 export async function visibleRepositoryObject(
   context: Context,
   { repository, mode, who }: Pick<Seen, 'who'> & ViewedRepository,
@@ -135,7 +144,7 @@ export async function visibleRepositoryObject(
   return await onlyObject(context, { repository, mode, who })
 }
 
-/** The repositories of a list as `who` sees them, each of which they may see. */
+/** Returns the repositories of a list as `who` sees them. All of them must be visible to `who`. */
 export async function repositoryObjects(
   context: Context,
   repositories: readonly Repository[],
@@ -149,7 +158,7 @@ export async function repositoryObjects(
   return await objectsOf(context, { views, who })
 }
 
-/** A repository, and what somebody may do with it. */
+/** A repository, and a caller's access to it. */
 interface ViewedRepository {
   readonly repository: Repository
   readonly mode: AccessMode
@@ -187,7 +196,7 @@ async function objectsOf(
   )
 }
 
-/** Those that `who` may see; what they were forked from in turn is not told. */
+/** Returns the parents that `who` can see, by id, without parents of their own. */
 async function parentObjects(
   context: Context,
   parentIds: readonly number[],
@@ -265,11 +274,11 @@ async function plainObject(
       pull: atLeast(mode, 'read'),
     },
   }
-  // So large an object takes ten times as long to be spread from its parts.
+  // For an object of this size, spread syntax takes ten times as long as Object.assign.
   const object = Object.assign(
     ...([{}, NOT_SERVED, PREFERENCE_DEFAULTS, varying, repository.preferences] as const),
   )
-  // The site has no packages, whatever the repository's settings say.
+  // The server setting takes precedence over the repository's preference.
   if (!context.settings.packages.isEnabled) object.has_packages = false
   return object
 }
@@ -284,13 +293,16 @@ function sourceFields({ source }: Repository) {
   }
 }
 
-/** A repository without commits is looked at each time, since git alone knows of a first push. */
+/**
+ * Returns true if the repository has no commits. If it had none before, it is read again each time,
+ * because only git knows of a first push.
+ */
 async function isEmpty(context: Context, repository: Repository): Promise<boolean> {
   if (!repository.isEmpty) return false
   const path = repositoryPathOf(context, repository)
   const isStillEmpty = await isEmptyRepository(path)
   if (!isStillEmpty) {
-    // Who reads it next finds it out again.
+    // If the disk fails, a later request stores the change.
     await updateRepository(context.db, repository.id, { isEmpty: false }).catch(
       (error: unknown) => {
         if (diskFailureOf(error) === undefined) throw error
@@ -300,7 +312,7 @@ async function isEmpty(context: Context, repository: Repository): Promise<boolea
   return isStillEmpty
 }
 
-/** What the house does not have, in the values that say so. */
+/** Values of fields whose features are not supported. */
 const NOT_SERVED = {
   language: '',
   link: '',

@@ -1,4 +1,4 @@
-/** The Hook of this API, and what is sent to make or to change one. */
+/** The Hook of this API, and the bodies that create and edit one. */
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
@@ -16,7 +16,10 @@ import type { Context } from '../../request/context.js'
 import { TIME } from '../schema.js'
 import { apiTime } from '../times.js'
 
-/** Texts by name; a record would say so in a word that Swagger 2.0 does not have. */
+/**
+ * Returns the schema of an object with string values. TypeBox's records use a keyword that Swagger
+ * 2.0 does not have.
+ */
 function mapOf(value: object, options: { readonly $id?: string } = {}) {
   return Type.Unsafe<Readonly<Record<string, string>>>({
     type: 'object',
@@ -68,7 +71,7 @@ export const EDIT_HOOK_OPTION = Type.Object(
   { $id: 'EditHookOption' },
 )
 
-/** A webhook as those see it who may change it: without its secret. */
+/** Returns a webhook for callers who can change it, without its secret. */
 export async function hookObject(context: Context, webhook: Webhook): Promise<Static<typeof HOOK>> {
   const { authorizationSealed } = webhook
   const secret = await openInstanceSecret(context.settings.data.dir)
@@ -88,7 +91,7 @@ export async function hookObject(context: Context, webhook: Webhook): Promise<St
   }
 }
 
-/** The webhook that was sent. Throws `invalid`. */
+/** Reads a new webhook from the body. Throws `invalid`. */
 export async function readNewHook(
   context: Context,
   body: Static<typeof CREATE_HOOK_OPTION>,
@@ -101,7 +104,7 @@ export async function readNewHook(
   return await readWebhook(context, { ...NEW_WEBHOOK, type }, inputOf(body))
 }
 
-/** The webhook as it is to be. Throws `invalid`. */
+/** Returns the webhook with the changes in the body. Throws `invalid`. */
 export async function patchHook(
   context: Context,
   webhook: Webhook,
