@@ -1,11 +1,11 @@
-/** Reads uploads in a pool, and says to the client which limit an upload exceeds. */
+/** Inspection of uploads in a pool, with errors for uploads that exceed its limits. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Inspect } from '../../registry/inspections.js'
 import { type Pool, type RefusalReason, TaskRefused } from './pool.js'
 import type { GatewayTasks } from './tasks.js'
 
-/** Milliseconds for any upload, and for each 10 KB of it. */
+/** Time limit of an upload: 5 seconds, and a millisecond for each 10 KB. */
 const BASE_MS = 5_000
 const BYTES_PER_MS = 10_000
 

@@ -13,11 +13,12 @@ export interface TaskMessage {
   readonly input: unknown
 }
 
-/** A message from the thread; the first one says that it is ready, and where its times are. */
+/** A message from the thread. The first one is `ThreadReady`. */
 export type ThreadMessage = ThreadReady | TaskAnswer
 
 export interface ThreadReady {
   readonly isReady: true
+  /** File with the processor time of the thread; undefined if the system has none. */
   readonly statFile: string | undefined
 }
 
@@ -44,11 +45,11 @@ export interface PoolOptions {
   readonly file: URL
   /** MiB of the thread's JavaScript heap. Buffers are outside of it: tasks bound those. */
   readonly heapMib: number
-  /** How many tasks may wait while one runs. */
+  /** Maximum number of tasks that wait while one runs. */
   readonly waitingMax: number
-  /** Milliseconds that a task may wait. */
+  /** Maximum time that a task waits. */
   readonly waitMs: number
-  /** Milliseconds without a task after which the thread ends. */
+  /** Time without a task after which the thread ends. */
   readonly idleMs: number
   /** Called with the outcome of each task. */
   readonly count: (outcome: TaskOutcome) => void
@@ -59,12 +60,12 @@ export type TaskOutcome = 'ok' | 'failed' | RefusalReason
 
 export interface TaskLimits {
   /**
-   * Milliseconds of processor time that the task may take, so that an honest one is not refused
-   * because the machine is busy. It ends after five times as many by the clock in any case; where
-   * the system tells no times of threads, after as many by the clock.
+   * Maximum processor time of the task, so that it is not refused because the machine is busy. It
+   * ends in any case after five times as long by the clock. On systems without the processor time
+   * of threads, the limit is by the clock.
    */
   readonly deadlineMs: number
-  /** Id of the repository or account that the input is from: several of them take turns. */
+  /** Id of the repository or account of the input; tasks of several owners alternate. */
   readonly ownerId: number
 }
 
@@ -98,15 +99,15 @@ interface Task {
   readonly limits: TaskLimits
   readonly resolve: (result: unknown) => void
   readonly reject: (error: unknown) => void
-  /** Ends the wait. */
+  /** Timer that refuses the task if it waits too long. */
   readonly waitTimer: NodeJS.Timeout
 }
 
-/** Milliseconds that a thread may take to start on a busy machine. */
+/** Maximum time for the start of a thread, on a busy machine. */
 const START_MS = 30_000
-/** MiB for new objects, beside the heap that holds the older ones. */
+/** MiB of the young generation, in addition to `heapMib`. */
 const YOUNG_MIB = 16
-/** Milliseconds by the clock for each of processor time. */
+/** Ratio of the limit by the clock to the limit of processor time. */
 const CLOCK_PER_CPU = 5
 
 /** A task in the thread. */
@@ -183,7 +184,7 @@ class SingleThreadPool {
     else this.#send(this.#ready, task)
   }
 
-  /** The oldest task of another owner than the last one's, otherwise the oldest. */
+  /** Removes the oldest task of another owner than the last task's, or else the oldest. */
   #takeNext(): Task | undefined {
     const at = this.#waiting.findIndex(({ limits }) => limits.ownerId !== this.#lastOwnerId)
     const [task] = this.#waiting.splice(Math.max(0, at), 1)
@@ -201,18 +202,18 @@ class SingleThreadPool {
   #limit(running: Running, ms: number): void {
     clearTimeout(this.#timer)
     this.#timer = setTimeout(() => {
-      // If this thread was late itself, the answer may be there already: it is read first.
+      // If this event loop was late, the answer may have arrived: it is read first.
       setImmediate(() => {
         if (this.#running !== running) return
         const leftMs = this.#leftMs(running)
         if (leftMs > 0) this.#limit(running, Math.max(leftMs, TICK_MS))
-        // A thread that did not start is nothing that the task did.
+        // If the thread did not start, that is not caused by the task.
         else void this.#endThread(new TaskRefused(this.#ready ? 'deadline' : 'busy'))
       })
     }, ms)
   }
 
-  /** Milliseconds after which the limit is to be looked at again; 0 if it is exceeded. */
+  /** Returns the time until the limit must be checked again; 0 or less if it is exceeded. */
   #leftMs({ task, startedMs, cpuMs }: Running): number {
     const statFile = this.#ready?.statFile
     if (statFile === undefined) return 0
@@ -224,7 +225,7 @@ class SingleThreadPool {
   #startThread(): Worker {
     const { file, heapMib } = this.#options
     const thread = new Worker(file, {
-      // The thread reads hostile input: it needs no secrets, and none of what the process preloads.
+      // The thread reads hostile input, so it gets no secrets and no preloaded modules.
       env: {},
       execArgv: [],
       resourceLimits: { maxOldGenerationSizeMb: heapMib, maxYoungGenerationSizeMb: YOUNG_MIB },

@@ -4,7 +4,7 @@ import { createPool, type Pool, type TaskOutcome } from './pool.js'
 import type { GatewayTasks } from './tasks.js'
 
 export interface Pools {
-  /** Draws parts of pages. */
+  /** Renders parts of pages. */
   readonly pages: Pool<GatewayTasks>
   /** Reads uploads. */
   readonly uploads: Pool<GatewayTasks>
@@ -14,7 +14,7 @@ export interface Pools {
 
 export type PoolName = 'pages' | 'uploads'
 
-/** Beside the compiled form of this module, and in the bundle beside all of its parts. */
+/** Module of the threads, in the folder of this one, also after bundling. */
 const FILE = new URL('./pool-thread.js', import.meta.url)
 const IDLE_MS = 30_000
 const LIMITS = {

@@ -1,4 +1,4 @@
-/** Parts of pages whose cost their text chooses: drawn in a pool, and kept by what they are of. */
+/** Rendering of user text for pages (highlighting, Markdown) in the worker pool, with a cache. */
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
@@ -8,37 +8,37 @@ import type { TrustedHtml } from '../rendering/trusted-html.js'
 import { type Pool, TaskRefused } from './pool.js'
 import type { GatewayTasks, HighlightInput, MarkdownInput } from './tasks.js'
 
-/** A drawn part, or why there is none. */
+/** Rendered HTML, or the reason why there is none. */
 export type Rendering = TrustedHtml | RenderingFailure
 
 export interface RenderingFailure {
-  /** `slow`: too much time or memory. `long`: too long a text. `busy`: too many others. */
+  /** `slow`: over the time or memory limit. `long`: text too long. `busy`: the pool is full. */
   readonly why: 'slow' | 'long' | 'busy'
 }
 
 export interface Renderings {
-  /** Draws the rows of a table of lines. Never throws. */
+  /** Renders a file as the rows of a table of highlighted lines. Never throws. */
   highlight(input: HighlightInput, ownerId: number): Promise<Rendering>
-  /** Draws sanitized Markdown. Never throws. */
+  /** Renders Markdown as sanitized HTML. Never throws. */
   markdown(input: MarkdownInput, ownerId: number): Promise<Rendering>
 }
 
-/** Whether it was drawn. */
+/** True if the text was rendered. */
 export function isRendered(drawing: Rendering | undefined): drawing is TrustedHtml {
   return typeof drawing === 'string'
 }
 
-/** Characters of a text that is drawn. */
+/** Maximum characters of a text that is rendered. */
 const TEXT_CHARACTERS_MAX = 262_144
 
-/** Milliseconds for one text. */
+/** Time limit for one text. */
 const DEADLINE_MS = 2_000
 
-/** Characters of all drawings that a process keeps; one that failed counts as some. */
+/** Maximum size of the cache of a process, in characters; a failure counts FAILED_CHARACTERS. */
 const KEPT_CHARACTERS_MAX = 16_777_216
 const FAILED_CHARACTERS = 1_000
 
-/** Milliseconds for which a failure is kept: on a busy machine an honest text fails as well. */
+/** Time that a failure is cached. It expires because a busy machine may fail on any text. */
 const FAILED_KEPT_MS = 600_000
 
 export interface DrawingsOptions {
@@ -47,9 +47,9 @@ export interface DrawingsOptions {
 }
 
 /**
- * Creates the drawings of a process. Each is made once for as long as it is kept, and requests that
- * want the same one at the same time share a task. Failures are kept as well, so that looking again
- * costs nothing.
+ * Creates the renderer of a process. Results are cached, and concurrent requests for the same text
+ * share one task. Failures are cached too, so that repeated requests for an expensive text cost
+ * nothing.
  */
 export function createRenderings({ pool, log }: DrawingsOptions): Renderings {
   const kept = new LRUCache<string, Rendering>({
@@ -97,7 +97,7 @@ export function createRenderings({ pool, log }: DrawingsOptions): Renderings {
   }
 }
 
-/** A digest of everything that the drawing depends on. */
+/** Returns a digest of everything that the result depends on. */
 function keyOf(task: string, { text, ...others }: { readonly text: string }): string {
   const hash = createHash('sha256').update(`${JSON.stringify([task, others])}\n`)
   return hash.update(text).digest('base64')

@@ -17,11 +17,11 @@ export type GatewayTasks = typeof TASKS
 
 export interface HighlightInput {
   readonly text: string
-  /** The name of the file, which tells its language. */
+  /** Name of the file, from which its language is detected. */
   readonly name: string
 }
 
-/** Returns the rows of a table of lines. Throws `payload_too_large`. */
+/** Returns the highlighted lines as table rows. Throws `payload_too_large`. */
 async function highlightFile({ text, name }: HighlightInput): Promise<TrustedHtml> {
   const { highlightedRows } = await import('../rendering/highlight.js')
   return notTooLong(highlightedRows(text, name))
@@ -32,13 +32,13 @@ export interface MarkdownInput {
   readonly from: MarkdownPlace
 }
 
-/** Throws `payload_too_large`. */
+/** Returns the rendered Markdown. Throws `payload_too_large`. */
 async function drawMarkdown({ text, from }: MarkdownInput): Promise<TrustedHtml> {
   const { renderMarkdown } = await import('../rendering/markdown.js')
   return notTooLong(renderMarkdown(text, from))
 }
 
-/** Characters of a drawn text, which every reader of its page is sent. */
+/** Maximum length of a rendered text, which is sent with every request of its page. */
 const DRAWN_CHARACTERS_MAX = 4_194_304
 
 function notTooLong(html: TrustedHtml): TrustedHtml {
@@ -51,7 +51,7 @@ export interface InspectInput {
   readonly path: string
 }
 
-/** Throws `bad_request` if the file is not a package of that format. */
+/** Returns the inspection of a package. Throws `bad_request` if it is not of that format. */
 async function inspectFile({ format, path }: InspectInput): Promise<unknown> {
   const file = await openByteFile(path)
   try {

@@ -1,4 +1,4 @@
-/** The other side of a pool: runs the tasks that arrive, one after the other. */
+/** The worker thread of a pool. */
 
 import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
@@ -6,14 +6,14 @@ import { Failure } from '../../conf/failures.js'
 import type { TaskMessage, Tasks, ThreadMessage } from './pool.js'
 import { ownStatFile } from './thread-clock.js'
 
-/** The nice value of the threads (setpriority(2)): requests come first. */
+/** Nice value of the threads (setpriority(2)), so that requests have priority. */
 const NICE = 10
 
-/** Runs these tasks for the pool that started this thread. */
+/** Runs tasks for the pool that started this thread. */
 export function serveTasks(tasks: Tasks): void {
   const port = parentPort
   if (port === null) throw new Error('this module runs in a worker thread')
-  // On Linux a priority is that of the calling thread. Elsewhere it would be that of the process.
+  // On Linux this sets the priority of the calling thread; elsewhere, that of the process.
   if (process.platform === 'linux') setPriority(NICE)
   port.on('message', async (message: TaskMessage) => {
     port.postMessage(await runTask(tasks, message))

@@ -1,10 +1,10 @@
-/** Source text with its words marked, by a library that knows the languages: runs in a pool. */
+/** Syntax highlighting with highlight.js; runs in the worker pool. */
 
 import { createRequire } from 'node:module'
 import { linesOf, plainRows, rowsOf } from './file-rows.js'
 import type { TrustedHtml } from './trusted-html.js'
 
-/** What is used of it; its own types would bring a browser's globals into a server. */
+/** Part of highlight.js that is used; its own types would declare browser globals. */
 interface Highlighter {
   getLanguage(name: string): object | undefined
   highlight(
@@ -13,7 +13,7 @@ interface Highlighter {
   ): { readonly value: string }
 }
 
-/** Read with the first file that is shown: it is as large as all of the gateway. */
+/** Library, loaded with the first highlighted file because it is large. */
 let library: Highlighter | undefined
 
 function highlighter(): Highlighter {
@@ -22,8 +22,8 @@ function highlighter(): Highlighter {
 }
 
 /**
- * Draws the lines of a file; plain if its name tells no language. Many of the library's languages
- * have expressions whose cost is quadratic or worse, so only a pool calls this.
+ * Renders the lines of a file, highlighted if the file extension names a known language. Many
+ * languages of the library use expressions of quadratic or worse cost, so only the pool calls this.
  */
 export function highlightedRows(text: string, name: string): TrustedHtml {
   const ending = name.slice(name.lastIndexOf('.') + 1).toLowerCase()
@@ -32,7 +32,7 @@ export function highlightedRows(text: string, name: string): TrustedHtml {
   return rowsOf(wholeLines(value))
 }
 
-/** The library marks a comment of many lines once: each line gets the marks that it stands in. */
+/** Splits HTML into lines and closes and reopens elements that span several lines. */
 function wholeLines(html: string): readonly string[] {
   const open: string[] = []
   return linesOf(html).map((line) => {

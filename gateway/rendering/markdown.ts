@@ -1,4 +1,4 @@
-/** Markdown of strangers as HTML that does nothing, sanitized, with whole links: runs in a pool. */
+/** Untrusted Markdown as sanitized HTML with absolute links; runs in the worker pool. */
 
 import markdownIt from 'markdown-it'
 import sanitizeHtml from 'sanitize-html'
@@ -7,24 +7,24 @@ import { type TrustedHtml, trustHtml } from './trusted-html.js'
 import { markHidden } from './visible-text.js'
 
 export interface MarkdownPlace {
-  /** Of the repository. */
+  /** URL of the repository. */
   readonly address: string
-  /** The folder that the text stands in. */
+  /** Folder that contains the text. */
   readonly place: PlaceName
-  /** Whether each line of the text is one, as people expect it of what they write in a form. */
+  /** True if each line end is a line break, as users expect of text written in a form. */
   readonly hasLines?: boolean
-  /** The level of the heading above the text, below which its own begin; by default none. */
+  /** Level of the heading above the text, added to the levels of its own; 0 by default. */
   readonly headingsBelow?: number
 }
 
-/** Deeper quotes and lists are nobody's text, and cost the more. */
+/** Maximum depth of quotes and lists; deeper nesting is expensive and not found in real texts. */
 const NESTING_MAX = 20
 
 const MARKDOWN = { html: true, linkify: true, maxNesting: NESTING_MAX }
 const renderer = markdownIt(MARKDOWN)
 const rendererOfLines = markdownIt({ ...MARKDOWN, breaks: true })
 
-/** What GitHub's own READMEs use, and nothing that loads, runs or asks. */
+/** Elements and attributes that READMEs on GitHub use; no scripts, frames, styles and forms. */
 const OPTIONS: sanitizeHtml.IOptions = {
   allowedTags: [
     'h1',
@@ -79,8 +79,8 @@ const OPTIONS: sanitizeHtml.IOptions = {
 }
 
 /**
- * The text as a part of a page; links and images that say no host are those of the repository. Its
- * cost may be quadratic, so only a pool calls this.
+ * Renders Markdown as a part of a page. Relative links and images refer to the repository. The cost
+ * can be quadratic in the length of the text, so only the pool calls this.
  */
 export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
   const resolve = (room: 'src' | 'raw', target: string) => resolveTarget(from, room, target)
@@ -103,7 +103,7 @@ export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
 
 const LEVELS = [1, 2, 3, 4, 5, 6]
 
-/** Each heading of the text under its name further down. */
+/** Maps each heading element to the one that is `levels` lower. */
 function loweredHeadings(levels: number): Record<string, string> {
   return Object.fromEntries(
     LEVELS.map((level) => [`h${level}`, `h${Math.min(level + levels, LEVELS.length)}`]),
@@ -119,6 +119,6 @@ function resolveTarget({ address, place }: MarkdownPlace, room: string, target: 
   const base = folder === '' ? root : `${root}${folder}/`
   const relative = target.replace(/^\/+/, '')
   const url = URL.canParse(relative, base) ? new URL(relative, base).href : root
-  // A README may not lead out of its own repository by dots.
+  // A link with ".." segments must not leave the repository.
   return url.startsWith(root) ? url : root
 }

@@ -1,10 +1,13 @@
-/** HTML that may stand in a page as it is: made by us, or sanitized. */
+/** HTML that is inserted in pages without escaping, because we generated or sanitized it. */
 
 declare const isTrusted: unique symbol
 
 export type TrustedHtml = string & { readonly [isTrusted]: true }
 
-/** To be called by who knows that no stranger's text in it is HTML: icons, markdown, highlight. */
+/**
+ * Marks HTML as trusted. Only for HTML in which all user text is escaped or sanitized: icons,
+ * Markdown, highlighted files.
+ */
 export function trustHtml(html: string): TrustedHtml {
   return html as TrustedHtml
 }

@@ -1,20 +1,20 @@
-/** What browsers fetch beside pages, each file under the name of its content. */
+/** Static files of pages, each with a digest of its content in the path. */
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { findProgramFile } from '../../conf/program-file.js'
 
 export interface AssetFile {
-  /** Below the base URL; another content has another path. */
+  /** Path below the base URL; it changes with the content. */
   readonly path: string
   readonly type: string
   readonly bytes: Buffer
 }
 
-/** The one stylesheet of all pages. */
+/** Stylesheet of all pages. */
 export const STYLESHEET = readAsset('style', 'css', 'text/css; charset=utf-8')
 
-/** The one script, of the two pages that ask a security key. */
+/** Script of the two pages that use a security key; no other page has one. */
 export const KEY_SCRIPT = readAsset('security-key', 'js', 'text/javascript; charset=utf-8')
 
 function readAsset(name: string, extension: string, type: string): AssetFile {

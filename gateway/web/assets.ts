@@ -1,4 +1,4 @@
-/** What pages need beside themselves, which a browser keeps for good. */
+/** Routes of the static files of pages, which browsers cache permanently. */
 
 import { gzipSync } from 'node:zlib'
 import type { Reply } from '../../conf/http.js'

@@ -1,4 +1,4 @@
-/** The list of the pages: another page is a file and a line here. */
+/** List of all pages; a new page is a file and a line here. */
 
 import type { AnyRoute } from '../request/route.js'
 import { APPLICATIONS_PAGES } from './accounts/applications.js'

@@ -1,6 +1,6 @@
-/** The part of preact-render-to-string that pages use. */
+/** Types of the part of preact-render-to-string that pages use. */
 
 import type { JSX } from 'preact/jsx-runtime'
 
-/** The element as HTML; text and attributes are escaped. */
+/** Renders the element as HTML; text and attributes are escaped. */
 export function render(element: JSX.Element): string

@@ -1,11 +1,11 @@
-/** The part of preact that pages use: no handlers, no styles, no HTML but of `trusted-html`. */
+/** Types of the part of preact that pages use: no handlers, no styles, only `trusted-html` HTML. */
 
-// Its own types would bring a browser's globals into a server.
+// The types of preact itself would declare browser globals in server code.
 
 import type { TrustedHtml } from '../rendering/trusted-html.js'
 
 export namespace JSX {
-  /** What preact makes of a tag; to be rendered, and never looked into. */
+  /** Element as preact represents it; opaque to pages. */
   export interface Element {
     readonly type: unknown
     readonly props: unknown

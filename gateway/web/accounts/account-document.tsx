@@ -1,4 +1,4 @@
-/** What the pages of account settings share: their name, and the way between them. */
+/** Layout of the account settings pages: heading and tabs. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { User } from '../../../sql/accounts/users.js'
@@ -6,7 +6,7 @@ import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { Tab } from '../kit/tab.js'
 
-/** A page of account settings; its path is `/user/settings/` and its name here. */
+/** Name of an account settings page, which is also the last segment of its path. */
 export type AccountTab = keyof typeof TABS
 
 const TABS = {
@@ -27,7 +27,7 @@ export interface AccountDocumentProps {
   readonly children?: Child
 }
 
-/** A page of account settings around its own part. */
+/** Renders a page of account settings around its content. */
 export function AccountDocument(props: AccountDocumentProps): JSX.Element {
   const { context, user, tab, children } = props
   const { baseUrl } = context.settings.http

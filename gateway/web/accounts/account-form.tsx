@@ -1,4 +1,4 @@
-/** The form for an account: of oneself, or made by an administrator. */
+/** Form for a new account, used for sign-up and by administrators. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../../conf/limits.js'
@@ -6,9 +6,9 @@ import type { AccountInput } from '../../actions/accounts/make-account.js'
 import { fieldOf } from '../kit/page.js'
 
 export interface AccountFormProps {
-  /** Where it is sent. */
+  /** URL that the form is sent to. */
   readonly address: string
-  /** What was sent before, to be mended. */
+  /** Form as sent before, to be corrected. */
   readonly form?: URLSearchParams | undefined
   readonly button: string
   /** Further fields. */
@@ -55,7 +55,7 @@ export function AccountForm({ address, form, button, children }: AccountFormProp
   )
 }
 
-/** What the form says. */
+/** Reads the account from a form. */
 export function accountInputOf(form: URLSearchParams): Omit<AccountInput, 'isAdmin'> {
   return {
     name: fieldOf(form, 'user_name'),

@@ -1,4 +1,4 @@
-/** Account settings, Applications: tokens are made here, shown once, and revoked. */
+/** Account settings, Applications: tokens are created, shown once, listed and revoked here. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'
@@ -27,7 +27,7 @@ interface ApplicationsProps {
   readonly tokens: readonly Token[]
   readonly namesOf: (token: Token) => LimitNames
   readonly form?: URLSearchParams
-  /** Just made: to be seen this once. */
+  /** Token that was just created; this is the only response that shows it. */
   readonly plain?: string
   readonly error?: string
 }

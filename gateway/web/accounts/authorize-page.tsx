@@ -1,4 +1,4 @@
-/** The page on which a user lets an application use the account, and the way back to that. */
+/** OAuth authorization page: requests the user's consent and redirects to the application. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Reply, Request } from '../../../conf/http.js'
@@ -22,7 +22,7 @@ import { definePage, readForm } from '../kit/page.js'
 
 const PATH = '/login/oauth/authorize'
 
-/** What is sent again with the answer of the user, so that it is judged again. */
+/** Parameters that are sent again with the user's answer, because they are validated again. */
 const FIELDS = [
   'client_id',
   'redirect_uri',
@@ -128,7 +128,10 @@ const answer = definePage<'signed-in'>({
 
 type Lead = (said: Readonly<Record<string, string>>) => Reply
 
-/** Whatever is said to an application is said at its address, and once that is known to be its. */
+/**
+ * Validates the client and its redirect address before it runs `work`, and reports OAuth errors of
+ * `work` by redirecting to that address.
+ */
 async function settle(
   context: Context,
   { request, fields }: { readonly request: Request; readonly fields: URLSearchParams },
@@ -154,8 +157,9 @@ const UNKEPT = [
 ] as const
 
 /**
- * The policy of our pages lets no form lead to another site, over redirects neither: so a browser
- * that comes from one, be it that of the sign-in, is led on by a page, which no form has sent.
+ * Redirects the browser to the application. The Content-Security-Policy of our pages
+ * (`form-action 'self'`) also forbids that a form is redirected to another site. So if the request
+ * comes from one of our pages, such as the sign-in page, the reply is a page that refreshes to it.
  */
 function leadOut({ settings }: Context, request: Request, address: string): Reply {
   if (!isFromOurPage(request, settings.http.baseUrl)) {

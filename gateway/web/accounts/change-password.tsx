@@ -1,4 +1,4 @@
-/** Account settings, Password: a new one for who knows the old one. */
+/** Account settings, Password: changes the password; the old one is required. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'

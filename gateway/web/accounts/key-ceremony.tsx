@@ -1,4 +1,4 @@
-/** A form that is sent with what a security key answers: the one thing that takes a script. */
+/** Form that is sent with the response of a security key; the only form that needs a script. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Context } from '../../request/context.js'
@@ -8,14 +8,14 @@ interface KeyCeremonyProps {
   readonly context: Context
   readonly action: string
   readonly kind: 'create' | 'get'
-  /** What the browser is to ask the key. */
+  /** WebAuthn options for the browser. */
   readonly options: object
   readonly button: string
   /** Further fields of the form. */
   readonly children?: Child
 }
 
-/** The form, which its script shows; who has no script is told so. */
+/** Renders the hidden form, which its script shows, and a notice for browsers without scripts. */
 export function KeyCeremony(props: KeyCeremonyProps): JSX.Element {
   const { context, action, kind, options, button, children } = props
   return (
@@ -40,7 +40,7 @@ export function KeyCeremony(props: KeyCeremonyProps): JSX.Element {
   )
 }
 
-/** The address of the script; the page that has the form sends it in its policy. */
+/** Returns the URL of the script, which the page must permit in its Content-Security-Policy. */
 export function keyScript({ settings }: Context): string {
   return settings.http.baseUrl + KEY_SCRIPT.path
 }

@@ -1,4 +1,4 @@
-/** Account settings, SSH keys: added, looked at, and removed. */
+/** Account settings, SSH keys: keys are listed, added and removed here. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'

@@ -1,4 +1,4 @@
-/** Account settings, OAuth applications: those of the user, and those that the user let in. */
+/** Account settings, OAuth applications: the user's own and those that the user authorized. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
@@ -31,9 +31,9 @@ interface OauthApplicationsProps {
   readonly user: User
   readonly applications: readonly OauthApplication[]
   readonly permissions: readonly Permission[]
-  /** Just made: its secret is to be seen this once. */
+  /** Application that was just created; this is the only response that shows its secret. */
   readonly made?: TrustedApplication
-  /** What was sent and could not be done. */
+  /** Form as sent, if it was rejected. */
   readonly form?: URLSearchParams
   readonly error?: string
 }
@@ -135,7 +135,7 @@ interface RemoveProps {
   readonly address: string
   readonly id: number
   readonly word: string
-  /** Of what it is done to. */
+  /** Name of the application. */
   readonly name: string
 }
 

@@ -1,4 +1,4 @@
-/** Account settings, Profile: what users say of themselves, and to whom. */
+/** Account settings, Profile: the user's public details and their visibility. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { updateUser } from '../../../sql/accounts/user-changes.js'

@@ -1,13 +1,13 @@
-/** A QR code, drawn here: what it says goes to no other service. */
+/** QR code rendered on this server, so that its secret is not sent to another service. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { encode } from 'uqr'
 import { trustHtml } from '../../rendering/trusted-html.js'
 
-/** The light margin that readers need, in modules. */
+/** Width of the light margin that readers need, in modules. */
 const MARGIN = 4
 
-/** The text as a picture; the label is for who does not see it. */
+/** Renders the text as a QR code with a label for assistive technology. */
 export function QrCode({
   text,
   label,

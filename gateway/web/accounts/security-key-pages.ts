@@ -1,4 +1,4 @@
-/** The forms of the page Security that add and remove security keys. */
+/** Form targets of the page Security that add and remove security keys. */
 
 import { deleteSecurityKey } from '../../../sql/accounts/security-keys.js'
 import { readId } from '../../auth/refusals.js'
@@ -13,7 +13,7 @@ const begin = defineReauthenticatedForm('keys', async (context, { request, user,
   return await answer(context, request, { user, keyToAdd })
 })
 
-/** Whose proof was the one before: nobody else knows the challenge that the key has answered. */
+/** Form target without a password: only a user who passed `begin` has the challenge. */
 const confirm = definePage<'signed-in'>({
   method: 'POST',
   path: `${SECURITY_PATH}/keys/confirm`,

@@ -1,4 +1,4 @@
-/** The part of the page Security that has the account's security keys. */
+/** Section of the page Security for the account's security keys. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { SecurityKey } from '../../../sql/accounts/security-keys.js'
@@ -9,7 +9,7 @@ import { Ago } from '../kit/times.js'
 import { KeyCeremony } from './key-ceremony.js'
 import { ProofForm } from './security-parts.js'
 
-/** A key on its way to the account: it has its name, and is to answer this. */
+/** Security key that is being registered: its name and the WebAuthn creation options. */
 export interface KeyRegistration {
   readonly name: string
   readonly options: object
@@ -17,13 +17,13 @@ export interface KeyRegistration {
 
 interface SecurityKeysProps {
   readonly context: Context
-  /** Of the page. */
+  /** URL of the page. */
   readonly address: string
   readonly keys: readonly SecurityKey[]
   readonly keyToAdd: KeyRegistration | undefined
 }
 
-/** What there is, and the forms that add and remove one. */
+/** Renders the list of keys and the forms that add and remove one. */
 export function SecurityKeys(props: SecurityKeysProps): JSX.Element {
   const { context, address, keys, keyToAdd } = props
   return (

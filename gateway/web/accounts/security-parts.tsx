@@ -1,10 +1,10 @@
-/** The parts of the page on which a second factor is enrolled and switched off. */
+/** Sections of the page Security: enrolling, renewing and disabling the second factor. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { Ago } from '../kit/times.js'
 import { QrCode } from './qr-code.js'
 
-/** What signs in without the app, once each. */
+/** Renders one-time recovery codes, for users who lost their authenticator app. */
 export function RecoveryCodes({ codes }: { readonly codes: readonly string[] }): JSX.Element {
   return (
     <div class="notice" role="status">
@@ -23,7 +23,7 @@ interface WaitingProps {
   readonly uri: string
 }
 
-/** A secret on its way into an app, and the form for its first code. */
+/** Renders a new secret for the authenticator app and the form for its first code. */
 export function Waiting({ address, secret, uri }: WaitingProps): JSX.Element {
   return (
     <>
@@ -58,7 +58,7 @@ interface EnrolledProps {
   readonly left: number
 }
 
-/** What can be done with a second factor that is in use. */
+/** Renders the state of an enabled second factor and the forms to renew codes and disable it. */
 export function Enrolled({ address, sinceMs, left }: EnrolledProps): JSX.Element {
   return (
     <>
@@ -95,7 +95,7 @@ interface ProofFormProps {
   readonly children?: Child
 }
 
-/** A form with one button, which asks for a password or a code with it. */
+/** Renders a form with one button that requires the password or a code. */
 export function ProofForm({
   action,
   id,

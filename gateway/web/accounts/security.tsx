@@ -1,4 +1,4 @@
-/** Account settings, Security: the second factor is enrolled here, and switched off. */
+/** Account settings, Security: the second factor is enrolled and disabled here. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Reply, Request } from '../../../conf/http.js'
@@ -24,19 +24,19 @@ import { keyScript } from './key-ceremony.js'
 import { type KeyRegistration, SecurityKeys } from './security-keys.js'
 import { Enrolled, ProofForm, RecoveryCodes, Waiting } from './security-parts.js'
 
-/** The page, of which all forms are below it. */
+/** Path of the page; its forms post to paths below it. */
 export const SECURITY_PATH = '/user/settings/security'
 
 interface SecurityProps {
   readonly context: Context
   readonly user: User
   readonly factor: SecondFactor | undefined
-  /** Waits for its first code: to be seen by who has just asked for it. */
+  /** Secret that waits for its first code; shown only in the response to the enrolment. */
   readonly secret?: string | undefined
-  /** Just made: to be seen this once. */
+  /** Recovery codes that were just created; this is the only response that shows them. */
   readonly codes?: readonly string[]
   readonly keys: readonly SecurityKey[]
-  /** To be asked of a key now. */
+  /** Security key that is being registered in this response. */
   readonly keyToAdd?: KeyRegistration
   readonly error?: string
 }
@@ -87,7 +87,7 @@ interface Answer extends Wanted {
   readonly headers?: NonNullable<Reply['headers']>
 }
 
-/** The page as it is now. */
+/** Renders the page with the current state of the account. */
 export async function answer(context: Context, request: Request, props: Answer): Promise<Reply> {
   const { status = 200, headers = [], user, ...rest } = props
   const factor = await findSecondFactor(context.db, user.id)
@@ -111,7 +111,7 @@ interface Proven {
   readonly form: URLSearchParams
 }
 
-/** A form that is heard from who shows the password or a code with it. */
+/** Defines a form target that requires the password or a code in the field `proof`. */
 export function defineReauthenticatedForm(
   name: string,
   work: (context: Context, proven: Proven) => Promise<Reply>,

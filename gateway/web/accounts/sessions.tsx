@@ -1,4 +1,4 @@
-/** Account settings, Sessions: where an account is signed in, and how that ends. */
+/** Account settings, Sessions: lists the sessions of the account and ends them. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'
@@ -28,7 +28,7 @@ interface SessionsProps {
   readonly user: User
   readonly page: Page
   readonly sessions: Paged<Session>
-  /** Of the session that looks. */
+  /** Id of the session that the request belongs to. */
   readonly ownId: number | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The first account, which runs the site; the page is there only until somebody has one. */
+/** Page that creates the first administrator account; it exists only until there is an account. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'
@@ -15,7 +15,7 @@ import { AccountForm, accountInputOf } from './account-form.js'
 
 interface SetUpProps {
   readonly context: Context
-  /** As it came, to come again with the form. */
+  /** Setup code as received, which the form sends again. */
   readonly code: string
   readonly form?: URLSearchParams
   readonly error?: string

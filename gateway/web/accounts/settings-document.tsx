@@ -1,4 +1,4 @@
-/** What the pages of repository settings share: the way between them, and what went wrong. */
+/** Layout of the repository settings pages: tabs and error message. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
@@ -9,7 +9,7 @@ import { ErrorMessage } from '../kit/problem.js'
 import { Tab } from '../kit/tab.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
-/** A page of repository settings; its path ends in `/settings` and its name here. */
+/** Name of a repository settings page; its path ends in `/settings/` and the name. */
 export type SettingsTab = keyof typeof TABS
 
 const TABS = {
@@ -27,7 +27,7 @@ export interface SettingsDocumentProps {
   readonly children?: Child
 }
 
-/** A page of repository settings around its own part. */
+/** Renders a page of repository settings around its content. */
 export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
   const { context, grant, tab, error, children } = props
   const general = `${repositoryUrl(context, grant)}/settings`
@@ -54,7 +54,7 @@ export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
   )
 }
 
-/** What is said of a failure where a form names somebody: the words of the API are for programs. */
+/** Returns the message for an error of a form that names a user or organization. */
 export function namedErrorMessage({ status, message }: Failure): string {
   if (status === 403) return 'You may not make repositories there.'
   return status === 404 ? 'There is nobody of that name.' : message

@@ -1,4 +1,4 @@
-/** Signing in and out: a session begins with a name that nobody knew before, and ends for good. */
+/** Sign-in and sign-out pages; each sign-in creates a new session. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
@@ -16,10 +16,10 @@ import { ErrorMessage } from '../kit/problem.js'
 interface SignInProps {
   readonly context: Context
   readonly name?: string
-  /** Where it leads. */
+  /** Path of this site to redirect to afterwards. */
   readonly path: string
   readonly error?: string
-  /** Whether strangers may make an account. */
+  /** True if registration is open. */
   readonly hasSignUp: boolean
 }
 
@@ -113,7 +113,7 @@ const leave = definePage<'anyone'>({
   },
 })
 
-/** Of the page that led here, as the browser tells: what says nothing of a path names none. */
+/** Returns the path of the `Referer`; `/` if it is absent or of another origin. */
 function pathBefore({ settings }: Context, { headers }: Request): string {
   const { origin } = new URL(settings.http.baseUrl)
   const referer = headers.get('referer') ?? ''
@@ -121,8 +121,8 @@ function pathBefore({ settings }: Context, { headers }: Request): string {
 }
 
 /**
- * A path of this site, to be led to; the first page for anything else. Browsers take a backslash
- * for a slash, and two slashes for another site.
+ * Returns a redirect target if it is a path of this site, without the base path; otherwise `/`.
+ * Browsers treat a backslash as a slash, and two leading slashes as another host.
  */
 export function ownPath({ settings }: Pick<Context, 'settings'>, text: string): string {
   const { basePath } = settings.http

@@ -1,4 +1,4 @@
-/** An account that somebody makes for themselves, where those who run the site let strangers. */
+/** Sign-up page, which exists while registration is open. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'

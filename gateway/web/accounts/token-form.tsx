@@ -1,4 +1,4 @@
-/** The form for a new token, and what it says. */
+/** Form for a new token. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'
@@ -8,7 +8,7 @@ import { TextField } from '../kit/text-field.js'
 
 const DAY_MS = 86_400_000
 
-/** What a token may be for, in the words of who asks for one. */
+/** Scopes that the form offers, with their labels. */
 const SCOPES = [
   ['write:repository', 'Repositories: clone, push, and change them'],
   ['read:repository', 'Repositories: clone and read'],
@@ -19,7 +19,7 @@ const SCOPES = [
   ['all', 'Everything that you may do'],
 ] as const
 
-/** Each with what a line of it looks like. */
+/** Text fields for limits: name, label, and an example of a line. */
 const LIMITS = [
   ['repositories', 'These repositories alone', 'ada/library'],
   ['packages', 'These packages alone', 'ada, or ada/generic/tool'],
@@ -28,7 +28,7 @@ const LIMITS = [
 
 interface TokenFormProps {
   readonly address: string
-  /** As it was sent before. */
+  /** Form as sent before, if it was rejected. */
   readonly form?: URLSearchParams | undefined
 }
 
@@ -75,7 +75,7 @@ export function TokenForm({ address, form }: TokenFormProps): JSX.Element {
   )
 }
 
-/** The limits that the form names. Throws `invalid`. */
+/** Reads the limits from the form. Throws `invalid`. */
 export function sentLimits(form: URLSearchParams): SentLimits {
   return {
     expiresAtMs: endOf(fieldOf(form, 'expires')),
@@ -93,7 +93,7 @@ function linesOf(form: URLSearchParams, name: string): readonly string[] | undef
   return lines.length === 0 ? undefined : lines
 }
 
-/** A day as the form sends it; the token ends with it, as clocks in UTC have it. */
+/** Returns the end of the day (UTC), when the token expires. Throws `invalid`. */
 function endOf(day: string): number | undefined {
   if (day === '') return undefined
   const startMs = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN

@@ -1,4 +1,4 @@
-/** The second half of a sign-in: a code or a security key, and only then a session. */
+/** Second step of signing in: a code or a security key, after which the session is created. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
@@ -20,9 +20,9 @@ const KEY_PATH = `${TICKET_PATH}/key`
 
 interface TwoFactorProps {
   readonly context: Context
-  /** Where it leads. */
+  /** Path of this site to redirect to afterwards. */
   readonly path: string
-  /** What a key is asked; undefined for an account without keys. */
+  /** WebAuthn request options; undefined if the account has no security keys. */
   readonly keyOptions: object | undefined
   readonly error?: string
 }
@@ -75,7 +75,7 @@ interface Answer extends Pick<TwoFactorProps, 'path'> {
   readonly failure?: Failure
 }
 
-/** The page, with a question to the keys that is asked for the first time. */
+/** Renders the page with a new WebAuthn challenge. */
 async function answer(context: Context, request: Request, props: Answer): Promise<Reply> {
   const { ticket, path, failure } = props
   const keyOptions = await requestOptions(context, ticket.user, ticket.hash)

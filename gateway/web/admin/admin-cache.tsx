@@ -1,4 +1,4 @@
-/** Administration, Pack cache: how clones and fetches were answered since the start. */
+/** Administration, Pack cache: hits, misses and bytes of clones and fetches since the start. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { sizeOf } from '../code/file-view.js'
@@ -7,7 +7,7 @@ import { definePage } from '../kit/page.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
 import { type MetricSample, readMetrics } from './metric-samples.js'
 
-/** How an answer was come by, from the cheapest to the dearest. */
+/** Outcomes of a request and their labels, cheapest first. */
 const OUTCOMES = [
   ['hit', 'from the cache'],
   ['join', 'along with another'],
@@ -24,7 +24,7 @@ const REQUESTS = 'gatehouse_pack_cache_requests_total'
 const BYTES = 'gatehouse_pack_cache_answer_bytes_total'
 const MEMORY = 'gatehouse_pack_cache_memory_bytes'
 
-/** The sum of the samples that have these labels. */
+/** Returns the sum of the samples of a metric that have these labels. */
 function sumOf(
   samples: readonly MetricSample[],
   name: string,
@@ -83,7 +83,7 @@ function Figures({ samples, command, word }: FiguresProps): JSX.Element {
 
 const BAR_WIDTH = 400
 
-/** Parts of a whole beside one another; the table below says the same in words. */
+/** Renders shares of a total as a stacked bar; the table below has the same figures. */
 function Bar({ shares }: { readonly shares: readonly (readonly [string, number])[] }): JSX.Element {
   let x = 0
   return (

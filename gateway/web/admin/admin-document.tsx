@@ -1,4 +1,4 @@
-/** What the pages for those who run the site share: their name, and the way between them. */
+/** Layout of the administration pages: heading and tabs. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { User } from '../../../sql/accounts/users.js'
@@ -6,10 +6,10 @@ import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { Tab } from '../kit/tab.js'
 
-/** To anybody else these pages are not there. */
+/** Access to the administration pages; anyone but administrators gets 404. */
 export const ADMIN_ACCESS = { kind: 'admin', isHidden: true } as const
 
-/** A page of the administration; its path is `/admin/` and its name here. */
+/** Name of an administration page; its path is `/admin/` and the name. */
 export type AdminTab = keyof typeof TABS
 
 const TABS = {
@@ -26,7 +26,7 @@ export interface AdminDocumentProps {
   readonly children?: Child
 }
 
-/** A page of the administration around its own part. */
+/** Renders an administration page around its content. */
 export function AdminDocument({ context, user, tab, children }: AdminDocumentProps): JSX.Element {
   const { baseUrl } = context.settings.http
   return (

@@ -1,4 +1,4 @@
-/** Administration, Jobs: what waits to be done, what runs, and what failed. */
+/** Administration, Jobs: lists waiting, running and failed jobs, and retries failed ones. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { type ListedJob, listJobs, retryJob } from '../../../sql/admin/job-lists.js'

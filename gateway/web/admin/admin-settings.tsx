@@ -1,4 +1,4 @@
-/** Administration, Settings: what the configuration says, without its secrets, and registration. */
+/** Administration, Settings: the configuration without secrets, and the registration switch. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Field } from '../../../conf/field.js'

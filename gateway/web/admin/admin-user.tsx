@@ -1,4 +1,4 @@
-/** Administration: one account, what it may do, its password, and its end. */
+/** Administration of one account: permissions, password, deletion. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -138,7 +138,7 @@ const show = definePage<'admin'>({
   },
 })
 
-/** A page that does to the account what its form says, and leads to where `work` says. */
+/** Defines a form target that runs `work` on the account and redirects to the path it returns. */
 function formPage(
   path: string,
   work: (context: Context, managed: ManagedUser, form: URLSearchParams) => Promise<string>,

@@ -1,4 +1,4 @@
-/** Administration, Users: who has an account, and a form that makes another. */
+/** Administration, Users: list, search and creation of accounts. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
@@ -22,7 +22,7 @@ const LISTED = 30
 interface UsersProps {
   readonly context: Context
   readonly user: User
-  /** What is looked for in names. */
+  /** Search text for names; empty for all users. */
   readonly text: string
   readonly page: Page
   readonly users: Paged<User>
@@ -91,7 +91,7 @@ function UserList({ address, users }: UserListProps): JSX.Element {
   )
 }
 
-/** What is special about an account. */
+/** Renders labels for administrators and accounts that cannot sign in. */
 export function UserLabels({ user }: { readonly user: User }): JSX.Element {
   return (
     <>

@@ -1,4 +1,4 @@
-/** Samples of a text of metrics, as the Prometheus text format 0.0.4 has them. */
+/** Samples of metrics in the Prometheus text format 0.0.4. */
 
 export interface MetricSample {
   readonly name: string
@@ -9,7 +9,7 @@ export interface MetricSample {
 const LINE = /^([a-zA-Z_:][\w:]*)(?:\{(.*)\})? (\S+)$/
 const LABEL = /([a-zA-Z_]\w*)="([^"\\]*)"/g
 
-/** The samples of our own metrics, none of whose labels has anything escaped. */
+/** Parses our own metrics, whose label values contain no escapes. */
 export function readMetrics(text: string): readonly MetricSample[] {
   return text.split('\n').flatMap((line) => {
     const [, name, labels = '', value] = LINE.exec(line) ?? []

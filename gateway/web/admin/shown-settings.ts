@@ -1,4 +1,4 @@
-/** What the administration shows of each setting: what is written here, and nothing besides. */
+/** Values that the administration shows of each setting: an allowlist that omits secrets. */
 
 import type { SCHEMAS } from '../../../conf/schemas.js'
 import type { Settings } from '../../../conf/settings.js'
@@ -6,7 +6,7 @@ import { describeLocation } from '../../../sql/database/dialect.js'
 
 type Schemas = typeof SCHEMAS
 
-/** A function for each key that there is: a new setting is shown once somebody says how. */
+/** Function for each setting that returns its value; required by the type for new settings. */
 type Shown = {
   readonly [S in keyof Schemas]: {
     readonly [K in keyof Schemas[S]]: (settings: Settings) => string | number | boolean | undefined
@@ -64,7 +64,7 @@ const SHOWN: Shown = {
   web: { enabled: ({ web }) => web.isEnabled },
   packages: {
     enabled: ({ packages }) => packages.isEnabled,
-    // What follows from it is shown at each format.
+    // The limit of each format, which defaults to this one, is shown instead.
     size_max: () => undefined,
     alpine_size_max: ({ packages }) => bytesOf(packages.sizeBytesMax.alpine),
     composer_size_max: ({ packages }) => bytesOf(packages.sizeBytesMax.composer),
@@ -107,7 +107,7 @@ const SHOWN: Shown = {
   log: { level: ({ log }) => log.level, format: ({ log }) => log.format },
 }
 
-/** Sections with their keys, each with what holds now; empty for nothing. */
+/** Returns sections with their settings and current values; empty for unset values. */
 export function shownSettings(settings: Settings) {
   return Object.entries(SHOWN).map(([section, keys]) => ({
     section,
@@ -130,7 +130,7 @@ const SIZES = [
   ['KiB', 1_024],
 ] as const
 
-/** As it would stand in the file, in the largest unit without a rest. */
+/** Formats a duration as in the configuration file, in the largest unit that divides it. */
 function durationOf(ms: number): string {
   return written(ms, DURATIONS) ?? `${ms}ms`
 }

@@ -1,13 +1,13 @@
-/** What programs say of a commit: the last word of each. */
+/** Statuses of a commit: the latest of each context. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { CombinedStatus } from '../../../sql/code/commit-statuses.js'
 import { Shown } from '../../rendering/visible-text.js'
 
-/** How many of them a page has. */
+/** Maximum number of statuses on a page. */
 export const CHECKS_SHOWN = 50
 
-/** Nothing where nothing was said. */
+/** Renders the statuses; null if there are none. */
 export function Checks({ combined }: { readonly combined: CombinedStatus }): JSX.Element | null {
   const { entries, total } = combined
   if (total === 0) return null

@@ -1,4 +1,4 @@
-/** The code of a repository: its folders, its files, and how to begin with an empty one. */
+/** Code pages of a repository: folders, files, and instructions for an empty repository. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
@@ -26,7 +26,7 @@ const top = definePage<'repository'>({
   access: ACCESS,
   async handle(context, { request, grant }) {
     const { name, owner } = grant.repository
-    // Where git would be told so as well: an address that people share is the real one.
+    // The repository was renamed or transferred: redirect to its current address.
     if (grant.hasMoved) return movedTo(context, `/${owner.name}/${name}`)
     if (await isEmptyRepository(repositoryPathOf(context, grant.repository))) {
       const page = (
@@ -57,7 +57,7 @@ async function show(
   { request, grant }: Caller,
   findPlace: (reader: GitReader) => Promise<Place>,
 ): Promise<Reply> {
-  // Git's process has ended when the text is drawn: that may take longer.
+  // Rendering may take long, so it starts after the git process is released.
   const contents = await readGit(context, grant, async (reader) =>
     readContents(reader, { place: await findPlace(reader), signal: request.signal }),
   )
@@ -100,7 +100,7 @@ async function readContents(
     : { place, file: await readShownFile(reader, { entry, signal }) }
 }
 
-/** The lines of a file, or the README of a folder; undefined if there is nothing to draw. */
+/** Renders the lines of a file or the README of a folder; undefined if there is no text. */
 async function drawContents(
   { renderings }: Context,
   { repository }: Caller['grant'],

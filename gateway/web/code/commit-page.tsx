@@ -1,4 +1,4 @@
-/** One commit: what it says, and what it changed. */
+/** Page of a commit: message and diff. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Commit } from '../../../cgi/objects/commit-object.js'
@@ -15,7 +15,7 @@ import { RepositoryDocument } from '../repositories/repository-document.js'
 import { Diff, readShownDiff } from './diff.js'
 import { firstLineOf } from './folder.js'
 
-/** What the first commit of all is compared with: the tree of nothing, by the length of an id. */
+/** Id of the empty tree, by the length of an id; root commits are compared with it. */
 const EMPTY_TREES: Readonly<Record<number, string>> = {
   40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',

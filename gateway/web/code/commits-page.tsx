@@ -1,4 +1,4 @@
-/** The history of a revision, or of a path in it, page by page. */
+/** Paginated history of a revision or of a path in it. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Commit } from '../../../cgi/objects/commit-object.js'
@@ -57,7 +57,7 @@ interface CommitListProps {
   readonly commits: readonly Commit[]
 }
 
-/** Commits one below the other. */
+/** Renders a list of commits. */
 export function CommitList({ address, commits }: CommitListProps): JSX.Element {
   return (
     <ul class="list">

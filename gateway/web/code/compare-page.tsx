@@ -1,4 +1,4 @@
-/** What one branch has beyond another, and the form that asks to merge it. */
+/** Comparison of two branches, with the form that opens a pull request. */
 
 import { findMergeBase } from '../../../cgi/objects/commit-range.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
@@ -96,7 +96,7 @@ function textIn(params: Readonly<Record<string, string>>): string {
 }
 
 interface Asked {
-  /** Which two are compared, as `withComparison` reads it. */
+  /** Branches as `BASE...HEAD`, parsed by `withComparison`. */
   readonly text: string
   readonly form?: URLSearchParams
   readonly error?: string
@@ -107,7 +107,7 @@ function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
   const { request, grant } = caller
   return withComparison(context, caller, asked.text, async (comparison) => {
     const found = await readCompared(context, caller, comparison)
-    // Its own repository has them all; the base may lack those of a fork.
+    // Commits link to the head repository, because the base repository may not have them.
     const { repository } = comparison.head
     const address = repositoryUrl(context, { ...grant, repository })
     const { base, head, commits, total, diff } = found

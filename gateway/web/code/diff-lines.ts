@@ -1,4 +1,4 @@
-/** A diff as Git writes it, file by file and line by line. */
+/** Parser for Git's unified diffs. */
 
 export interface DiffLine {
   readonly kind: 'added' | 'removed' | 'same' | 'hunk' | 'note'
@@ -6,7 +6,7 @@ export interface DiffLine {
 }
 
 export interface DiffFile {
-  /** As the head of the diff has it. */
+  /** Name after the change, from the `diff --git` line. */
   readonly name: string
   readonly lines: readonly DiffLine[]
 }
@@ -18,7 +18,7 @@ const KINDS: Readonly<Record<string, DiffLine['kind']>> = {
   '@': 'hunk',
 }
 
-/** Up to so many lines; `isCut`: there are more. */
+/** Parses at most `linesMax` lines; `isCut` is true if there are more. */
 export function parseDiff(
   text: string,
   linesMax: number,
@@ -49,7 +49,7 @@ export function parseDiff(
   return { files, isCut: false }
 }
 
-/** The name behind `b/`; where names have blanks, the two halves of the line are alike. */
+/** Returns the name after `b/`. Unquoted names with spaces are found if both names are equal. */
 function nameIn(line: string): string {
   const names = line.slice('diff --git '.length)
   const [, quoted] = /"b\/((?:[^"\\]|\\.)*)"$/.exec(names) ?? []
@@ -69,7 +69,7 @@ const ESCAPES: Readonly<Record<string, string>> = {
   r: '\r',
 }
 
-/** A name as git quotes it (git-config(1) `core.quotePath`): bytes in octal, or behind a slash. */
+/** Decodes a name that git quoted (git-config(1) `core.quotePath`): octal and letter escapes. */
 function unquote(text: string): string {
   const bytes = text.replace(/\\(?:([0-7]{3})|(.))/g, (_, octal?: string, letter = '') =>
     octal === undefined

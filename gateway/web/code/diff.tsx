@@ -1,4 +1,4 @@
-/** What differs between two commits, drawn file by file within the bounds of a page. */
+/** Diff between two commits on a page, within size limits. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { CommitRange } from '../../../cgi/objects/commit-range.js'
@@ -16,7 +16,7 @@ export interface ShownDiff {
   readonly isCut: boolean
 }
 
-/** Undefined where so much changed that nobody would read it. */
+/** Reads the diff, cut at the limits of a page. Returns undefined if too many files changed. */
 export async function readShownDiff(
   { git, path }: Pick<GitReader, 'git' | 'path'>,
   range: CommitRange & { readonly signal: AbortSignal },
@@ -38,7 +38,7 @@ export async function readShownDiff(
   }
 }
 
-/** The files that differ, each with its lines. */
+/** Renders the changed files with their lines. */
 export function Diff({ diff }: { readonly diff: ShownDiff | undefined }): JSX.Element {
   if (diff === undefined) {
     return <p class="notice">Too many files differ to show them. A clone has them all.</p>

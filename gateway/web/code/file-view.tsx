@@ -1,4 +1,4 @@
-/** A file on a page: its lines with their numbers, to link to, or where to get it. */
+/** File on a page: its numbered lines, or links to the raw file if it cannot be shown. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { isRendered, type Rendering, type RenderingFailure } from '../../pool/renderings.js'
@@ -9,11 +9,11 @@ import { PathLine } from './path-line.js'
 import type { Place } from './place.js'
 
 export interface FileViewProps {
-  /** Of the repository. */
+  /** URL of the repository. */
   readonly address: string
   readonly place: Place
   readonly file: ShownFile
-  /** The rows of its lines; absent if it has no text to show. */
+  /** Table rows of its lines; absent if the file has no text to show. */
   readonly drawing: Rendering | undefined
 }
 
@@ -67,7 +67,7 @@ function Lines({ text, drawing = { why: 'busy' } }: LinesProps): JSX.Element {
   )
 }
 
-/** In the unit of which there are a few. */
+/** Formats a size in the largest unit that gives at least 1. */
 export function sizeOf(bytes: number): string {
   if (bytes < 1_024) return `${bytes} B`
   if (bytes < 1_048_576) return `${(bytes / 1_024).toFixed(1)} KiB`

@@ -1,4 +1,4 @@
-/** A file of a repository, as its page shows it, or why it does not. */
+/** File of a repository as text for its page, or the reason why it is not shown. */
 
 import type { TreeEntry } from '../../../cgi/objects/tree.js'
 import { notFound } from '../../../conf/failures.js'
@@ -6,9 +6,9 @@ import { type GitReader, readBlob } from '../../actions/code/git-reader.js'
 
 export interface ShownFile {
   readonly sizeBytes: number
-  /** Absent where it is not text, or more of it than a page holds. */
+  /** Undefined if the file is not text or exceeds a limit. */
   readonly text: string | undefined
-  /** Why there is no text. */
+  /** Sentence that says why `text` is undefined. */
   readonly reason: string | undefined
 }
 
@@ -16,7 +16,7 @@ const SHOWN_BYTES_MAX = 524_288
 const LINES_MAX = 10_000
 const LINE_CHARACTERS_MAX = 5_000
 
-/** Throws `not_found` where it is no file. */
+/** Reads a file. Throws `not_found` if the entry is not a file. */
 export async function readShownFile(
   reader: GitReader,
   { entry, signal }: { readonly entry: TreeEntry; readonly signal: AbortSignal },

@@ -1,4 +1,4 @@
-/** A folder on a page: the way to it, its entries, and its README below. */
+/** Folder on a page: path, entries and README. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { TreeEntry } from '../../../cgi/objects/tree.js'
@@ -13,11 +13,11 @@ import { PathLine } from './path-line.js'
 import type { Place } from './place.js'
 
 export interface FolderProps {
-  /** Of the repository. */
+  /** URL of the repository. */
   readonly address: string
   readonly place: Place
   readonly folder: ShownFolder
-  /** The README, if there is one in Markdown. */
+  /** Rendered README, if the folder has one in Markdown. */
   readonly drawing: Rendering | undefined
   readonly children?: Child
 }
@@ -122,7 +122,7 @@ function Readme({ readme: { name, text }, drawing }: ReadmeProps): JSX.Element {
   )
 }
 
-/** What a commit is called in a list. */
+/** Returns the first line of a commit message, for lists. */
 export function firstLineOf(message: string): string {
   return message.trimStart().split('\n', 1)[0] || '(no message)'
 }

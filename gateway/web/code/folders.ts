@@ -1,4 +1,4 @@
-/** A folder of a repository, as its page shows it: entries, their last commits, and its README. */
+/** Folder of a repository for its page: entries with their last commits, and the README. */
 
 import type { Commit } from '../../../cgi/objects/commit-object.js'
 import { lastCommits } from '../../../cgi/objects/last-commits.js'
@@ -8,15 +8,15 @@ import type { Place } from './place.js'
 
 export interface ShownEntry {
   readonly entry: TreeEntry
-  /** Absent where nobody changed it lately. */
+  /** Last commit that changed the entry; undefined if none of the latest commits did. */
   readonly commit: Commit | undefined
 }
 
 export interface ShownFolder {
   readonly entries: readonly ShownEntry[]
-  /** Not all entries are shown. */
+  /** True if some entries are not shown. */
   readonly isCut: boolean
-  /** The youngest commit of the revision. */
+  /** Commit that the revision names. */
   readonly head: Commit
   readonly readme: { readonly name: string; readonly text: string } | undefined
 }
@@ -27,13 +27,13 @@ interface FolderInput {
   readonly signal: AbortSignal
 }
 
-/** More are nobody's to read. */
+/** Maximum number of entries on a page. */
 const ENTRIES_SHOWN_MAX = 1_000
 
-/** A longer README is opened as a file. */
+/** Maximum size of a README that is shown below the entries. */
 const README_BYTES_MAX = 262_144
 
-/** Folders come first, as people look for them. */
+/** Reads a folder. Subfolders and submodules precede files. */
 export async function readFolder(
   reader: GitReader,
   { place, entry, signal }: FolderInput,

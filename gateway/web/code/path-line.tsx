@@ -1,4 +1,4 @@
-/** The way to a place: the revision, and each folder above it. */
+/** Breadcrumbs of a file or folder: the revision and each parent folder. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Shown } from '../../rendering/visible-text.js'
@@ -7,7 +7,7 @@ import { placePath } from '../kit/links.js'
 import type { Place } from './place.js'
 
 export interface PathLineProps {
-  /** Of the repository. */
+  /** URL of the repository. */
   readonly address: string
   readonly place: Place
 }

@@ -1,4 +1,4 @@
-/** Where in a repository a page is: a revision as people name it, and a path in its tree. */
+/** Place in a repository that a page shows: a revision and a path in its tree. */
 
 import { findEntry, pathSegments, type TreeEntry } from '../../../cgi/objects/tree.js'
 import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
@@ -19,11 +19,11 @@ const ROOMS: Readonly<Record<RevisionKind, string>> = {
 
 const SEGMENTS_MAX = 20
 
-/** `branch/NAME/PATH`, `tag/NAME/PATH` or `commit/ID/PATH`, as sent. Throws `not_found`. */
+/** Parses `branch/NAME/PATH`, `tag/NAME/PATH` or `commit/ID/PATH`. Throws `not_found`. */
 export async function findPlace({ objects }: GitReader, text: string): Promise<Place> {
   const [kind = '', ...segments] = text.split('/').map(decodePercent)
   if (kind !== 'branch' && kind !== 'tag' && kind !== 'commit') throw notFound()
-  // No reference is a folder of another: the first that there is, is the one that is meant.
+  // No ref name is a folder of another ref name, so the first match is the only one.
   for (let count = 1; count <= Math.min(segments.length, SEGMENTS_MAX); count += 1) {
     const name = segments.slice(0, count).join('/')
     const isNamed = kind !== 'commit' || /^[0-9a-f]{7,64}$/.test(name)
@@ -36,7 +36,7 @@ export async function findPlace({ objects }: GitReader, text: string): Promise<P
   throw notFound()
 }
 
-/** The top of the default branch. Throws `not_found` where it has no commit. */
+/** Returns the root of the default branch. Throws `not_found` if the branch has no commit. */
 export async function defaultPlace(
   { objects }: GitReader,
   { repository }: RepositoryGrant,
@@ -47,7 +47,7 @@ export async function defaultPlace(
   return { kind: 'branch', name, revision, path: [] }
 }
 
-/** What is there. Throws `not_found`. */
+/** Returns the tree entry at a place. Throws `not_found`. */
 export async function entryOf({ objects }: GitReader, place: Place): Promise<TreeEntry> {
   const tree = await objects.read(`${place.revision.commitId}^{tree}`)
   const entry = tree && (await findEntry(objects, tree.id, place.path))

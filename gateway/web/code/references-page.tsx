@@ -1,4 +1,4 @@
-/** Branches and tags, each with where it leads. */
+/** Pages of branches and of tags. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { pageOfReferences, type Reference } from '../../../cgi/refs/list-references.js'
@@ -53,7 +53,7 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
 interface ReferencesProps {
   readonly address: string
   readonly references: readonly Reference[]
-  /** Where a branch is compared with the one that its commits are for; none for that itself. */
+  /** Returns the URL that compares a branch with the default branch; undefined for the latter. */
   readonly compareAddress: (branch: string) => string | undefined
 }
 

@@ -1,4 +1,4 @@
-/** Where the form under an issue or a pull request is sent: a comment, a new state, or both. */
+/** Target of the comment form of issues and pull requests: adds a comment, changes the state. */
 
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
@@ -11,7 +11,7 @@ import type { AnyRoute, Call } from '../../request/route.js'
 import { definePage, multilineField, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { COMMENTS_SHOWN } from './conversation.js'
 
-/** What was sent and could not be done. */
+/** Comment as sent, if it was rejected. */
 export interface RejectedComment {
   readonly issue: Issue
   readonly draft: string
@@ -19,7 +19,7 @@ export interface RejectedComment {
   readonly status: number
 }
 
-/** The page of one kind; `again` shows what stands under the form, with the reason. */
+/** Returns the form target for issues or pull requests; `again` shows the page with an error. */
 export function commentPage(
   kind: 'issues' | 'pulls',
   again: (context: Context, call: Call<'repository'>, refused: RejectedComment) => Promise<Reply>,

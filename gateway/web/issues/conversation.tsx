@@ -1,4 +1,4 @@
-/** What people say under an issue or a pull request: the opening text, comments, and a form. */
+/** Conversation of an issue or a pull request: description, comments and the comment form. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
@@ -16,7 +16,7 @@ import { signInAddress } from '../kit/surface.js'
 import { Ago } from '../kit/times.js'
 import { drawWritten, Written, type WrittenTexts } from './written.js'
 
-/** How many comments a page has. */
+/** Number of comments per page. */
 export const COMMENTS_SHOWN = 50
 
 export interface ShownConversation {
@@ -27,10 +27,10 @@ export interface ShownConversation {
   readonly page: Page
 }
 
-/** The heading above the posts is of this level. */
+/** Level of the heading above the posts. */
 const HEADINGS_BELOW = 2
 
-/** What a page of that number shows. */
+/** Reads the comments of a page, with their authors. */
 export async function readConversation(
   context: Context,
   grant: RepositoryGrant,
@@ -53,10 +53,10 @@ export interface ConversationProps {
   readonly context: Context
   readonly grant: RepositoryGrant
   readonly conversation: ShownConversation
-  /** What was sent and could not be said. */
+  /** Comment text as sent, if it was rejected. */
   readonly draft?: string | undefined
   readonly error?: string | undefined
-  /** What stands between what was said and the form. */
+  /** Content between the comments and the form. */
   readonly children?: Child
 }
 
@@ -121,7 +121,7 @@ interface CommentFormProps extends Pick<ConversationProps, 'context' | 'grant'> 
   readonly draft: string
 }
 
-/** The form, or why there is none. */
+/** Renders the form, or the reason why there is none. */
 function CommentForm({ context, grant, issue, address, draft }: CommentFormProps): JSX.Element {
   const { user, repository } = grant
   if (repository.isArchived) {

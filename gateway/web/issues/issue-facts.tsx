@@ -1,4 +1,4 @@
-/** What an issue or a pull request is tied to: labels, a milestone, a day, and who works on it. */
+/** Labels, assignees, milestone and due date of an issue or a pull request. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { User } from '../../../sql/accounts/users.js'
@@ -30,13 +30,13 @@ export async function readFacts({ db }: Context, issue: Issue): Promise<ShownFac
 }
 
 export interface IssueFactsProps {
-  /** Of the server. */
+  /** Base URL of the server. */
   readonly base: string
   readonly facts: ShownFacts
   readonly viewer: User | undefined
 }
 
-/** Nothing where it is tied to nothing. */
+/** Renders the facts; null if there are none. */
 export function IssueFacts({ base, facts, viewer }: IssueFactsProps): JSX.Element | null {
   const { labels, assignees, milestone, dueAtMs } = facts
   const rows = [

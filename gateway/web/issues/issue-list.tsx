@@ -1,4 +1,4 @@
-/** Issues or pull requests one below the other. */
+/** List of issues or pull requests. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
@@ -18,7 +18,7 @@ export interface ShownIssues {
   readonly authors: ReadonlyMap<number, Owner>
 }
 
-/** What a list tells of these issues. */
+/** Reads the labels and authors of the issues of a list. */
 export async function readIssues({ db }: Context, issues: readonly Issue[]): Promise<ShownIssues> {
   const ids = issues.map(({ id }) => id)
   const authorIds = issues.flatMap(({ authorId }) => authorId ?? [])
@@ -35,7 +35,7 @@ export interface IssueListProps {
   readonly shown: ShownIssues
 }
 
-/** The list, or a sentence where it is empty. */
+/** Renders the list, or a sentence if it is empty. */
 export function IssueList({ context, grant, shown }: IssueListProps): JSX.Element {
   if (shown.issues.length === 0) return <p class="empty">There are none.</p>
   const base = context.settings.http.baseUrl

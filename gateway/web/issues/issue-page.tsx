@@ -1,4 +1,4 @@
-/** One issue: its title, what it is tied to, what people say, and the form to say something. */
+/** Page of an issue: title, facts and conversation. */
 
 import type { Reply } from '../../../conf/http.js'
 import type { Issue } from '../../../sql/issues/issues.js'

@@ -1,4 +1,4 @@
-/** The issues of a repository, page by page. */
+/** Paginated list of a repository's issues. */
 
 import { notFound } from '../../../conf/failures.js'
 import { listIssues } from '../../../sql/issues/issue-lists.js'

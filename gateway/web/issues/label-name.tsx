@@ -1,4 +1,4 @@
-/** A label: its name, beside a dot of its color. */
+/** Label with a dot of its color. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Label } from '../../../sql/issues/labels.js'

@@ -1,4 +1,4 @@
-/** The form for a new issue. */
+/** Page with the form for a new issue. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'

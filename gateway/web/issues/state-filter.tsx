@@ -1,17 +1,17 @@
-/** The way between what is open and what is closed, in a list of issues or pull requests. */
+/** Tabs for the open and the closed entries in a list of issues or pull requests. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
 import type { IssueState } from '../../../sql/issues/issues.js'
 import { Tab } from '../kit/tab.js'
 
-/** The state that the query asks for; open by default. */
+/** Returns the state in the query; `open` by default. */
 export function stateAsked(request: Request): IssueState {
   return new URLSearchParams(request.query).get('state') === 'closed' ? 'closed' : 'open'
 }
 
 export interface StateFilterProps {
-  /** Of the list. */
+  /** URL of the list. */
   readonly address: string
   readonly state: IssueState
 }

@@ -1,4 +1,4 @@
-/** Markdown that people write in forms: issues, comments, the notes of releases. */
+/** Markdown that users write in forms: issues, comments, release notes. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
@@ -7,21 +7,21 @@ import type { Context } from '../../request/context.js'
 import { repositoryUrl } from '../kit/links.js'
 import { Markdown, PlainMarkdown } from '../kit/markdown-view.js'
 
-/** The drawings of a page by their texts. */
+/** Rendered texts of a page, by source text. */
 export type WrittenTexts = ReadonlyMap<string, Rendering>
 
 interface WrittenOptions {
   readonly texts: readonly string[]
-  /** The level of the heading above the texts. */
+  /** Level of the heading above the texts. */
   readonly headingsBelow: number
 }
 
-/** Milliseconds that the texts of one page may take together. */
+/** Time limit for all texts of a page together. */
 const PAGE_MS = 3_000
 
 /**
- * Draws the texts of a page, one after the other, so that one page takes one place in the pool.
- * Links that name no host lead into the default branch of the repository.
+ * Renders the texts of a page one after the other, so that a page occupies one worker of the pool.
+ * Relative links refer to the default branch of the repository.
  */
 export async function drawWritten(
   context: Context,
@@ -47,7 +47,7 @@ export interface WrittenProps {
   readonly drawn: WrittenTexts
 }
 
-/** The text, or what was written if it is not drawn. */
+/** Renders a text, or its source if it was not rendered. */
 export function Written({ text, drawn }: WrittenProps): JSX.Element {
   const drawing = drawn.get(text) ?? LATE
   if (isRendered(drawing)) return <Markdown html={drawing} />

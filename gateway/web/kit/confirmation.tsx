@@ -1,11 +1,11 @@
-/** What cannot be taken back is asked for by typing the name of what it ends. */
+/** Confirmation of an irreversible action: the user types the name of the affected object. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'
 import { fieldOf } from './page.js'
 
 export interface ConfirmationProps {
-  /** Of the field, where a page has several. */
+  /** Id of the input element; a page may have several. */
   readonly id: string
   readonly name: string
 }
@@ -19,7 +19,7 @@ export function Confirmation({ id, name }: ConfirmationProps): JSX.Element {
   )
 }
 
-/** Throws `invalid` unless the form has that name. */
+/** Throws `invalid` unless the field `confirm` equals the name. */
 export function refuseUnconfirmed(form: URLSearchParams, name: string): void {
   if (fieldOf(form, 'confirm') === name) return
   throw new Failure('invalid', `Nothing was done. Type ${name} to confirm.`)

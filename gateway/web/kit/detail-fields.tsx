@@ -1,4 +1,4 @@
-/** What users and organizations say of themselves, in a form. */
+/** Form fields for the profile of a user or an organization. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Visibility } from '../../../sql/accounts/owners.js'
@@ -10,7 +10,7 @@ import {
 import { fieldOf } from './page.js'
 import { TextField } from './text-field.js'
 
-/** Who may see an owner, by the word for it. */
+/** Label of each visibility. */
 export type VisibilityLabels = Readonly<Record<Visibility, string>>
 
 export interface DetailFieldsProps {
@@ -44,12 +44,12 @@ function given(value: string, charactersMax: number) {
   return { value, charactersMax }
 }
 
-/** What such a form says. Throws `invalid`. */
+/** Reads and validates the profile from a form. Throws `invalid`. */
 export function detailsOf(form: URLSearchParams): OwnerDetails {
   return readDetails((name) => fieldOf(form, name))
 }
 
-/** What it said, right or not, to be shown again. */
+/** Reads the profile from a form without validation, to show the form again. */
 export function detailsAsSent(form: URLSearchParams): OwnerDetails {
   const visibility = fieldOf(form, 'visibility')
   return {

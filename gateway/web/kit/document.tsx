@@ -1,4 +1,4 @@
-/** What all pages share: head, navigation, and foot. */
+/** Layout of all pages: head, navigation and footer. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { User } from '../../../sql/accounts/users.js'
@@ -9,12 +9,12 @@ import { Icon } from './icon.js'
 export interface DocumentProps {
   readonly context: Context
   readonly title: string
-  /** Absent for a stranger. */
+  /** Absent for anonymous visitors. */
   readonly user?: User | undefined
   readonly children?: Child
 }
 
-/** A page around its main part. */
+/** Renders a page around its main content. */
 export function Document({ context, title, user, children }: DocumentProps): JSX.Element {
   const base = context.settings.http.baseUrl
   return (

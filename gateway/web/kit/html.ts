@@ -1,4 +1,4 @@
-/** The answer that a page is: its headers forbid what no page of ours needs. */
+/** HTML responses with security headers that allow only what our pages need. */
 
 import { promisify } from 'node:util'
 import { gzip, gzipSync } from 'node:zlib'
@@ -6,7 +6,7 @@ import type { JSX } from 'preact/jsx-runtime'
 import { render } from 'preact-render-to-string'
 import type { Reply, Request } from '../../../conf/http.js'
 
-/** No style but our own, and forms that are sent to us alone; no script but the one of a page. */
+/** Content-Security-Policy of pages: own stylesheet, forms to this origin, no script by default. */
 const POLICY = [
   "default-src 'none'",
   "style-src 'self'",
@@ -31,11 +31,11 @@ const GZIP_AT_ONCE_MAX = 65_536
 const GZIP_LEVEL = 4
 
 interface HtmlOptions extends Partial<Pick<Reply, 'status' | 'headers'>> {
-  /** The address of the one script that the page runs; by default none does. */
+  /** URL of the only script that the page may run; none by default. */
   readonly script?: string | undefined
 }
 
-/** A whole document as an answer. */
+/** Renders a document as a reply, compressed if the client accepts gzip. */
 export function htmlReply(
   request: Request,
   document: JSX.Element,
@@ -57,7 +57,7 @@ async function* packed(html: string): AsyncGenerator<Uint8Array> {
   yield await gzipLater(html, { level: GZIP_LEVEL })
 }
 
-/** Whether the client takes gzip (RFC 9110 §12.5.3). */
+/** True if the client accepts gzip (RFC 9110 §12.5.3). */
 export function takesGzip({ headers }: Request): boolean {
   return /(?:^|,)\s*gzip\s*(?:;\s*q=(?!0(?:\.0+)?\s*(?:,|$))[\d.]+\s*)?(?:,|$)/.test(
     headers.get('accept-encoding') ?? '',

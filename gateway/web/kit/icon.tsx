@@ -1,4 +1,4 @@
-/** Icons of the Octicons set, each with a name for who does not see it, or none. */
+/** Icons of the Octicons set, hidden from assistive technology. */
 
 import { readFileSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -20,7 +20,7 @@ const svgs = new Map<IconName, TrustedHtml>(
   }),
 )
 
-/** An icon beside a text that says the same. */
+/** Renders an icon next to a text with the same meaning. */
 export function Icon({ name }: { readonly name: IconName }): JSX.Element {
   const svg = svgs.get(name) ?? trustHtml('')
   return <span class="icon" aria-hidden="true" dangerouslySetInnerHTML={{ __html: svg }} />

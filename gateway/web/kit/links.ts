@@ -1,4 +1,4 @@
-/** URLs and paths of pages, as other pages link to them. */
+/** URLs and paths of pages, for links. */
 
 import type { Settings } from '../../../conf/settings.js'
 import type { Issue } from '../../../sql/issues/issues.js'
@@ -13,14 +13,14 @@ interface OfRepository {
 }
 
 export interface ComparedBranch {
-  /** The repository that this one is a fork of, if the visitor may see it. */
+  /** Repository that this one is a fork of, if the visitor can read it. */
   readonly parent: Repository | undefined
   readonly branch: string
 }
 
 /**
- * URL of the page that compares a branch with the default branch, which for a fork is its parent's.
- * Undefined for the default branch itself.
+ * Returns the URL of the page that compares a branch with the default branch of the repository, or
+ * of the parent if the repository is a fork. Returns undefined for the default branch itself.
  */
 export function comparisonUrl(
   site: Site,
@@ -40,17 +40,17 @@ export function comparisonUrl(
   return `${repositoryUrl(site, { repository: parent })}/compare/${text}`
 }
 
-/** The part of a path that names two branches, percent-encoded. */
+/** Returns the part of a path that names two branches, percent-encoded. */
 export function comparisonPath(base: string, head: string): string {
   return `${base}...${head}`.split('/').map(encodeURIComponent).join('/')
 }
 
-/** URL of a repository's page. */
+/** Returns the URL of a repository's page. */
 export function repositoryUrl({ settings }: Site, { repository }: OfRepository): string {
   return `${settings.http.baseUrl}/${repository.owner.name}/${repository.name}`
 }
 
-/** URL of the page of an issue or a pull request. */
+/** Returns the URL of the page of an issue or a pull request. */
 export function issueUrl(
   site: Site,
   of: OfRepository,
@@ -83,7 +83,7 @@ interface OfOrganization {
   readonly organization: { readonly name: string }
 }
 
-/** Path of an organization's pages. */
+/** Returns the path of an organization's pages. */
 export function organizationPath({ organization }: OfOrganization): string {
   return `/org/${organization.name}`
 }

@@ -1,11 +1,11 @@
-/** Markdown on a page: drawn, or as it was written with the reason. */
+/** Markdown on a page: rendered, or as source text with the reason. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { RenderingFailure } from '../../pool/renderings.js'
 import type { TrustedHtml } from '../../rendering/trusted-html.js'
 import { PlainText } from '../../rendering/visible-text.js'
 
-/** Markdown that was drawn. */
+/** Renders a block of HTML generated from Markdown. */
 export function Markdown({ html }: { readonly html: TrustedHtml }): JSX.Element {
   return <div class="markdown" dangerouslySetInnerHTML={{ __html: html }} />
 }
@@ -21,7 +21,7 @@ interface PlainMarkdownProps extends RenderingFailure {
   readonly text: string
 }
 
-/** Markdown as it was written, with the reason. */
+/** Renders Markdown source as plain text, with the reason. */
 export function PlainMarkdown({ what, text, why }: PlainMarkdownProps): JSX.Element {
   return (
     <>

@@ -1,4 +1,4 @@
-/** A page as a value: where it is, who may see it, and what it shows; forms are sent to pages. */
+/** Definition of pages and form targets as values, and helpers for their handlers. */
 
 import type { Awaitable } from '../../../conf/awaitable.js'
 import { Failure } from '../../../conf/failures.js'
@@ -17,10 +17,10 @@ export interface Page<K extends AccessKind = AccessKind> {
   readonly handle: (context: Context, call: Call<K>) => Awaitable<Reply>
 }
 
-/** Pages accept no tokens, so none needs a scope. */
+/** Scopes of every page: none, because pages accept no tokens. */
 const NO_SCOPES: readonly Scope[] = []
 
-/** The route of a page. */
+/** Returns the route of a page. */
 export function definePage<K extends AccessKind>(page: Page<K>): AnyRoute {
   const route: Route<K> = { surface: WEB_SURFACE, scopes: NO_SCOPES, ...page }
   return route as unknown as AnyRoute
@@ -28,7 +28,7 @@ export function definePage<K extends AccessKind>(page: Page<K>): AnyRoute {
 
 const FORM_BYTES_MAX = 1_048_576
 
-/** The fields of a form (`application/x-www-form-urlencoded`). Throws `unsupported_media_type`. */
+/** Reads a form (`application/x-www-form-urlencoded`). Throws `unsupported_media_type`. */
 export async function readForm(request: Request): Promise<URLSearchParams> {
   const type = request.headers.get('content-type')?.split(';')[0]
   if (type !== 'application/x-www-form-urlencoded') {
@@ -38,17 +38,17 @@ export async function readForm(request: Request): Promise<URLSearchParams> {
   return new URLSearchParams((await readBody(request.body, FORM_BYTES_MAX, declared)).toString())
 }
 
-/** A field of a form without blanks around it; empty where it was not sent. */
+/** Returns a field of a form, trimmed; empty if the form does not have it. */
 export function fieldOf(form: URLSearchParams, name: string): string {
   return (form.get(name) ?? '').trim()
 }
 
-/** A text of several lines, as it was written: browsers end each with two characters. */
+/** Returns a multi-line field of a form with LF line ends; browsers send CRLF. */
 export function multilineField(form: URLSearchParams, name: string): string {
   return (form.get(name) ?? '').replaceAll('\r\n', '\n')
 }
 
-/** Does what a form asks for. Where it cannot be done, `again` shows the form with the reason. */
+/** Runs `work`. If it throws a client error, `again` renders the form with the message. */
 export async function withFormErrors(
   work: () => Promise<Reply>,
   again: (failure: Failure) => Awaitable<Reply>,
@@ -61,7 +61,7 @@ export async function withFormErrors(
   }
 }
 
-/** Leads the browser to a page of ours, with GET (RFC 9110 §15.4.4). */
+/** Redirects the browser to one of our pages with GET (303, RFC 9110 §15.4.4). */
 export function redirectTo(
   { settings }: Context,
   path: string,
@@ -72,7 +72,7 @@ export function redirectTo(
 
 const PAGES_MAX = 100_000
 
-/** The number of the page of a list that the query asks for; the first by default. */
+/** Returns the page number in the query; 1 if it is absent or invalid. */
 export function pageNumber(request: Request): number {
   const asked = Number(new URLSearchParams(request.query).get('page') ?? 1)
   return Number.isInteger(asked) && asked > 0 && asked <= PAGES_MAX ? asked : 1

@@ -1,21 +1,21 @@
-/** The way through a list that does not fit on one page. */
+/** Links between the pages of a paginated list. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Page } from '../../../sql/database/page.js'
 
 export interface PagerProps {
-  /** Of the list, without a query. */
+  /** URL of the list, without a query. */
   readonly address: string
-  /** What the list was asked for besides. */
+  /** Further query parameters of the list. */
   readonly query?: Readonly<Record<string, string>>
-  /** By default the newest come first. */
+  /** True if the oldest entries come first; by default the newest do. */
   readonly isOldestFirst?: boolean
   readonly page: Page
-  /** Entries of all pages. */
+  /** Number of entries on all pages. */
   readonly total: number
 }
 
-/** Nothing where there is one page alone. */
+/** Renders the links; null if there is only one page. */
 export function Pager(props: PagerProps): JSX.Element | null {
   const { address, query = {}, isOldestFirst = false, page: given, total } = props
   const { page, limit } = given

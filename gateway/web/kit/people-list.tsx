@@ -1,4 +1,4 @@
-/** People one below the other, each with what may be done about them. */
+/** List of users with a button to remove each of them. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { User } from '../../../sql/accounts/users.js'
@@ -7,11 +7,11 @@ import { Shown } from '../../rendering/visible-text.js'
 export interface PeopleListProps {
   readonly base: string
   readonly people: readonly User[]
-  /** Where a form goes that removes one of them; absent for who may not. */
+  /** URL of the form that removes a user; absent if the visitor is not permitted to. */
   readonly removal?: string | undefined
 }
 
-/** The list, or a sentence where it is empty. */
+/** Renders the list, or a sentence if it is empty. */
 export function PeopleList({ base, people, removal }: PeopleListProps): JSX.Element {
   if (people.length === 0) return <p class="empty">There is nobody to be seen.</p>
   return (
@@ -35,11 +35,11 @@ export function PeopleList({ base, people, removal }: PeopleListProps): JSX.Elem
 
 export interface RemovalFormProps {
   readonly address: string
-  /** Of whom or what it removes. */
+  /** Name of the user or repository to remove. */
   readonly name: string
 }
 
-/** A button that takes one thing out of a list, by its name. */
+/** Renders a button that removes an entry from a list by its name. */
 export function RemovalForm({ address, name }: RemovalFormProps): JSX.Element {
   return (
     <form method="post" action={address}>

@@ -1,4 +1,4 @@
-/** Who wrote something, as far as the visitor may know. */
+/** Author of a text, if the account is visible to the visitor. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Owner } from '../../../sql/accounts/owners.js'
@@ -8,16 +8,16 @@ import { isVisible } from '../../auth/visible-owner.js'
 import { Shown } from '../../rendering/visible-text.js'
 
 export interface PersonProps {
-  /** Of the server. */
+  /** Base URL of the server. */
   readonly base: string
-  /** Absent when the account has gone. */
+  /** Absent if the account was deleted. */
   readonly person: Owner | undefined
-  /** Of what was taken over from another server. */
+  /** Original author of content that was migrated from another server. */
   readonly original?: OriginalAuthor
   readonly viewer: User | undefined
 }
 
-/** A link to the account; a stand-in where it is gone or not to be seen. */
+/** Renders a link to the account, or a substitute if it is deleted or not visible. */
 export function Author({ base, person, original, viewer }: PersonProps): JSX.Element {
   if (person !== undefined && isVisible(person, viewer)) {
     return (

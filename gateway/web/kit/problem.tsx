@@ -1,9 +1,9 @@
-/** What was wrong with what a form sent; the form is shown again below it. */
+/** Error message above a form that is shown again. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Shown } from '../../rendering/visible-text.js'
 
-/** Nothing where nothing was wrong. */
+/** Renders the message; null if there is none. */
 export function ErrorMessage({
   error,
 }: {

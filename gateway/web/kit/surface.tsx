@@ -1,4 +1,4 @@
-/** How pages refuse: with a page, or by asking who it is. */
+/** Error pages of the web surface; if authentication is needed, a redirect to the sign-in page. */
 
 import type { Request } from '../../../conf/http.js'
 import type { Settings } from '../../../conf/settings.js'
@@ -45,14 +45,14 @@ export const WEB_SURFACE: Surface = {
   },
 }
 
-/** Whether a person waits for a page, and no program for an answer of the API. */
+/** True if the request comes from a browser that expects a page, not from an API client. */
 export function asksForPage({ http }: Settings, { path, headers }: Request): boolean {
   return (
     !path.startsWith(`${http.basePath}/api/`) && /\btext\/html\b/.test(headers.get('accept') ?? '')
   )
 }
 
-/** The page on which to sign in, which leads back. */
+/** Returns the URL of the sign-in page, which redirects back to `path`. */
 export function signInAddress({ settings }: Context, path: string): string {
   return `${settings.http.baseUrl}/user/login?redirect_to=${encodeURIComponent(path)}`
 }

@@ -1,4 +1,4 @@
-/** One of the pages of a thing, and whether it is this one. */
+/** Link to one of several related pages, marked if it is the current page. */
 
 import type { JSX } from 'preact/jsx-runtime'
 

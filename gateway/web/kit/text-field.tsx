@@ -1,11 +1,11 @@
-/** A line of text in a form, below its label. */
+/** Single-line text field of a form with its label. */
 
 import type { JSX } from 'preact/jsx-runtime'
 
 export interface TextFieldProps {
   readonly label: string
   readonly name: string
-  /** By default the name. */
+  /** Id of the input element; the name by default. */
   readonly id?: string
   readonly type?: 'text' | 'password'
   readonly value?: string

@@ -1,4 +1,4 @@
-/** Times for people: how long ago, and in full for who asks. */
+/** Relative times such as `3 days ago`, with the full time in the title. */
 
 import type { JSX } from 'preact/jsx-runtime'
 
@@ -10,7 +10,7 @@ const UNITS = [
   ['minute', 60_000],
 ] as const
 
-/** A time as `3 days ago`, with the whole of it as its title. */
+/** Renders a time as `3 days ago`, with the full ISO time as its title. */
 export function Ago({ atMs }: { readonly atMs: number }): JSX.Element {
   const text = isoOf(atMs)
   return (
@@ -20,7 +20,7 @@ export function Ago({ atMs }: { readonly atMs: number }): JSX.Element {
   )
 }
 
-/** How long before `nowMs` that was, in the largest unit of which there is one. */
+/** Returns the difference to `nowMs` in the largest unit of which there is at least one. */
 export function agoOf(atMs: number, nowMs: number): string {
   const agoMs = Math.abs(nowMs - atMs)
   const unit = UNITS.find(([, unitMs]) => agoMs >= unitMs)
@@ -30,7 +30,7 @@ export function agoOf(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${words}` : `${words} ago`
 }
 
-/** What a commit says of its time need not be one. */
+/** Returns the time in ISO 8601; empty if it is out of range, which a commit's time can be. */
 function isoOf(atMs: number): string {
   const date = new Date(atMs)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()

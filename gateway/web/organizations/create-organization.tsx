@@ -1,4 +1,4 @@
-/** The form for a new organization. */
+/** Page with the form for a new organization. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { OWNER_CHARACTERS_MAX } from '../../../conf/names.js'

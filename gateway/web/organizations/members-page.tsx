@@ -1,4 +1,4 @@
-/** The members of an organization: who they are, who shows it, who goes. */
+/** Members of an organization: list, removal, and visibility of the own membership. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'
@@ -47,7 +47,7 @@ async function answer(
   const { organization, role, user } = grant
   const page = { page: pageNumber(request), limit: LISTED }
   const { entries, total } = await listMembers(db, visibleMembers(grant), page)
-  // A site admin is an owner everywhere, and a member where a team has them.
+  // A site administrator has the role owner everywhere, but is a member only through a team.
   const isMember = user && (await organizationRole(db, organization.id, user.id)) !== 'none'
   const isShown = user && (await isPublicMember(db, organization.id, user.id))
   const base = settings.http.baseUrl

@@ -1,4 +1,4 @@
-/** What the pages of an organization share: its name, the way between them, and what went wrong. */
+/** Layout of the pages of an organization: heading, tabs and error message. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Grants } from '../../auth/authorize.js'
@@ -8,7 +8,7 @@ import { Document } from '../kit/document.js'
 import { ErrorMessage } from '../kit/problem.js'
 import { OwnerTabs, type OwnerTabsProps } from '../repositories/owner-tabs.js'
 
-/** Who may see an organization. */
+/** Labels of the visibilities of an organization. */
 export const VISIBILITY_LABELS: VisibilityLabels = {
   public: 'Everybody',
   limited: 'Who is signed in',
@@ -23,7 +23,7 @@ export interface OrganizationDocumentProps extends Pick<OwnerTabsProps, 'tab'> {
   readonly children?: Child
 }
 
-/** A page of an organization around its own part. */
+/** Renders a page of an organization around its content. */
 export function OrganizationDocument(props: OrganizationDocumentProps): JSX.Element {
   const { context, grant, tab, title, error, children } = props
   const { organization, role, user } = grant

@@ -1,4 +1,4 @@
-/** Settings of an organization: what it says of itself, to whom, and its end. */
+/** Settings of an organization: details, visibility and deletion. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'

@@ -1,4 +1,4 @@
-/** Account settings, Organizations: those of which somebody is a member. */
+/** Account settings, Organizations: the organizations that the user is a member of. */
 
 import { listOrganizations } from '../../../sql/organizations/organizations.js'
 import { viewerOf } from '../../auth/refusals.js'

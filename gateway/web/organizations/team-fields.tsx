@@ -1,4 +1,4 @@
-/** What is said of a team, in a form. */
+/** Form fields of a team. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'
@@ -7,14 +7,14 @@ import { TEAM_TEXT_CHARACTERS_MAX } from '../../actions/organizations/change-tea
 import { fieldOf } from '../kit/page.js'
 import { TextField } from '../kit/text-field.js'
 
-/** What its members may do with its repositories. */
+/** Permissions on the team's repositories, with their labels. */
 const PERMISSIONS = [
   ['read', 'Read: clone, and write issues'],
   ['write', 'Write: push, and merge'],
   ['admin', 'Administer: settings, keys and webhooks as well'],
 ] as const
 
-/** What the form says. */
+/** Fields of the form. */
 export type TeamDetails = Pick<
   Team,
   'name' | 'description' | 'permission' | 'includesAll' | 'mayCreateRepositories'
@@ -28,7 +28,7 @@ export const NEW_TEAM: TeamDetails = {
   mayCreateRepositories: false,
 }
 
-/** Of the team of owners the description alone, for nothing else of it changes. */
+/** Renders the fields; for the team of owners only the description, which alone can change. */
 export function TeamFields({ team }: { readonly team: TeamDetails }): JSX.Element {
   const { name, description, permission } = team
   const charactersMax = TEAM_TEXT_CHARACTERS_MAX
@@ -83,14 +83,14 @@ function Rights({ team }: { readonly team: TeamDetails }): JSX.Element {
   )
 }
 
-/** What the form says. Throws `invalid` for a permission that there is not. */
+/** Reads the form. Throws `invalid` if the permission is unknown. */
 export function teamDetailsOf(form: URLSearchParams): TeamDetails {
   const permission = PERMISSIONS.find(([known]) => known === fieldOf(form, 'permission'))?.[0]
   if (permission === undefined) throw new Failure('invalid', 'Choose what its members may do.')
   return { ...teamDetailsAsSent(form), permission }
 }
 
-/** What it said, right or not, to be shown again. */
+/** Reads the form without validation, to show it again. */
 export function teamDetailsAsSent(form: URLSearchParams): TeamDetails {
   const sent = fieldOf(form, 'permission')
   return {

@@ -1,4 +1,4 @@
-/** A team: who is in it, and which repositories it has. */
+/** Page of a team: members and repositories. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
@@ -158,13 +158,13 @@ const show = definePage<'team'>({
 })
 
 interface Change {
-  /** Below the path of the team. */
+  /** Path below that of the team. */
   readonly path: string
   readonly change: (db: Database, grant: Grant, name: string) => Promise<void>
   readonly sentenceOf: (failure: Failure) => string
 }
 
-/** A form with a name, for who owns the organization. */
+/** Defines a form target that names a user or repository; requires the role owner. */
 function defineChange({ path, change, sentenceOf }: Change) {
   return definePage<'team'>({
     method: 'POST',

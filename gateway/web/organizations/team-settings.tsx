@@ -1,4 +1,4 @@
-/** Settings of a team: what is said of it, and its end. */
+/** Settings of a team: details and deletion. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
@@ -96,7 +96,7 @@ const save = definePage<'team'>({
   },
 })
 
-/** What was said of units belongs to the permission that it was said with. */
+/** Resets the permissions per unit if the team's permission changes. */
 function patchOf(team: Team, details: TeamDetails): TeamPatch {
   return details.permission === team.permission ? details : { ...details, units: {} }
 }

@@ -1,4 +1,4 @@
-/** The teams of an organization, and the form for another one. */
+/** Teams of an organization: list and form for a new team. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { listTeams, type Team, teamIdsOf } from '../../../sql/organizations/teams.js'
@@ -22,7 +22,7 @@ import {
 const PATH = '/org/{org}/teams'
 const LISTED = 50
 
-/** The path of a team's page. */
+/** Returns the path of a team's page. */
 export function teamPathOf({ organization, team }: Pick<Grants['team'], 'organization' | 'team'>) {
   return `${organizationPath({ organization })}/teams/${encodeURIComponent(team.name)}`
 }
@@ -60,7 +60,7 @@ const list = definePage<'organization'>({
 interface TeamLineProps {
   readonly address: string
   readonly team: Team
-  /** Whether the visitor may look into it. */
+  /** True if the visitor is permitted to open the team's page. */
   readonly isOpen: boolean
 }
 

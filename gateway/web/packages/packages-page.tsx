@@ -1,4 +1,4 @@
-/** The packages of an owner, and one version of a package: how to install it, and its files. */
+/** Pages of an owner's packages and of a package version: installation and files. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'

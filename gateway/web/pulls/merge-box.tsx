@@ -1,4 +1,4 @@
-/** Whether a pull request can be merged, why not, and the form that merges it. */
+/** Merge section of a pull request: the merge form, or the reason why it cannot be merged. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
@@ -17,7 +17,7 @@ import { issueUrl, repositoryUrl } from '../kit/links.js'
 import { Author } from '../kit/person.js'
 import { Ago } from '../kit/times.js'
 
-/** In the words of who chooses. */
+/** Labels of the merge methods. */
 export const STYLES = {
   merge: 'Make a merge commit',
   squash: 'Squash into one commit',
@@ -27,14 +27,14 @@ export const STYLES = {
 } as const satisfies Partial<Record<MergeOptions['style'], string>>
 
 export interface ShownMerge {
-  /** In the words of the API; undefined where nothing stands in the way. */
+  /** Reason as the API reports it; undefined if the pull request can be merged. */
   readonly obstacle: string | undefined
   readonly mergedBy: Owner | undefined
-  /** Whether the viewer may remove the branch afterwards. */
+  /** True if the viewer is permitted to delete the branch afterwards. */
   readonly mayDelete: boolean
 }
 
-/** What there is to say of merging it. */
+/** Reads the merge state of a pull request. */
 export async function readMerge(
   context: Context,
   grant: RepositoryGrant,
@@ -58,7 +58,7 @@ export interface MergeBoxProps {
   readonly merge: ShownMerge
 }
 
-/** Nothing where it was closed. */
+/** Renders the section; null if the pull request was closed without a merge. */
 export function MergeBox(props: MergeBoxProps): JSX.Element | null {
   const { context, grant, state, merge } = props
   const { issue, pull } = state
@@ -123,7 +123,7 @@ function MergeForm({ context, grant, state, merge }: MergeBoxProps): JSX.Element
   )
 }
 
-/** What clients of the API know by other words, for people. */
+/** Messages for pages, by the message of the API. */
 const SENTENCES: Readonly<Record<string, string>> = {
   'repo is archived': 'The repository is archived: nothing in it changes any more.',
   'User not allowed to merge PR': 'You may not merge into this branch; who may write to it can.',
@@ -132,7 +132,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
     'The branch has moved since you looked. Read what is new, then merge what you have seen.',
 }
 
-/** Why it is not merged, for people. */
+/** Returns the message for pages that corresponds to an error message of the API. */
 export function sentenceOf(message: string): string {
   const [, reason] = /^not allowed to merge \[reason: (.*)\]$/s.exec(message) ?? []
   if (reason !== undefined) return `The branch has a rule: ${reason}.`

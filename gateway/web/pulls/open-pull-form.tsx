@@ -1,4 +1,4 @@
-/** The form that asks to merge one branch into another, or why there is none. */
+/** Form that opens a pull request, or the reason why there is none. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Commit } from '../../../cgi/objects/commit-object.js'
@@ -15,17 +15,17 @@ export interface OpenPullFormProps {
   readonly context: Context
   readonly grant: RepositoryGrant
   readonly base: string
-  /** As a form may name it: `owner/repo:branch` of another repository. */
+  /** Head branch; `owner/repo:branch` if it is in another repository. */
   readonly head: string
   readonly commits: readonly Commit[]
-  /** The number of a pull request of these branches that is open. */
+  /** Number of the open pull request of these branches. */
   readonly openNumber: number | undefined
-  /** What was sent and could not be done, and why. */
+  /** Form as sent, if it was rejected. */
   readonly form?: URLSearchParams | undefined
   readonly error?: string | undefined
 }
 
-/** Nothing where the repository has no pull requests. */
+/** Renders the form; null if pull requests are disabled in the repository. */
 export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
   const { context, grant, base, head, commits, openNumber, form, error } = props
   const { repository, user } = grant
@@ -73,7 +73,7 @@ export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
   )
 }
 
-/** What the one commit says of itself, or the name of the branch. */
+/** Returns the title of the only commit, or the name of the branch if there are several. */
 function usualTitle(commits: readonly Commit[], head: string): string {
   const [only, ...more] = commits
   return only === undefined || more.length > 0 ? head : firstLineOf(only.message)

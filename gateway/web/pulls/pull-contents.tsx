@@ -1,4 +1,4 @@
-/** What a pull request brings: its commits, the files that they change, and reviews of these. */
+/** Pages of a pull request's commits and changed files, its diff as text, and the review form. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
@@ -53,7 +53,7 @@ const commits = definePage<'repository'>({
 })
 
 interface Again {
-  /** A review that was not taken, and why. */
+  /** Review form as sent, if it was rejected. */
   readonly form?: URLSearchParams
   readonly error?: string
   readonly status?: number

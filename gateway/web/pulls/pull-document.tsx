@@ -1,4 +1,4 @@
-/** What the pages of a pull request share: its title, its branches, and the way between them. */
+/** Layout of the pages of a pull request: title, branches and tabs. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Repository } from '../../../sql/repositories/repositories.js'
@@ -13,7 +13,7 @@ import { placePath, repositoryUrl } from '../kit/links.js'
 import { Tab } from '../kit/tab.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
-/** A page of a pull request; its path is that of the pull request and, but for the talk, this. */
+/** Name of a page of a pull request, which is the last segment of its path. */
 export type PullTab = '' | 'commits' | 'files'
 
 const TABS: Readonly<Record<PullTab, string>> = {
@@ -22,14 +22,14 @@ const TABS: Readonly<Record<PullTab, string>> = {
   files: 'Files changed',
 }
 
-/** A pull request as somebody may see it. */
+/** Pull request with the head repository if the visitor can read it. */
 export interface VisiblePull {
   readonly state: PullState
-  /** The repository of its head; undefined where that is gone, or not to be seen. */
+  /** Head repository; undefined if it was deleted or the visitor cannot read it. */
   readonly headRepository: Repository | undefined
 }
 
-/** What a page shows of a pull request. */
+/** Adds the head repository to a pull request. */
 export async function withVisibleHead(
   context: Context,
   grant: RepositoryGrant,
@@ -46,7 +46,7 @@ export interface PullDocumentProps {
   readonly children?: Child
 }
 
-/** A page of a pull request around its own part. */
+/** Renders a page of a pull request around its content. */
 export function PullDocument(props: PullDocumentProps): JSX.Element {
   const { context, grant, seen, tab, children } = props
   const { issue } = seen.state
@@ -101,7 +101,7 @@ function Branches({ context, grant, seen }: BranchesProps): JSX.Element {
 }
 
 interface BranchProps {
-  /** Of its repository; undefined where there is nothing to be seen of it. */
+  /** URL of its repository; undefined if the branch or the repository is not visible. */
   readonly address: string | undefined
   readonly name: string
   readonly prefix?: string

@@ -1,4 +1,4 @@
-/** One pull request: what people say of it, what reviewers do, and how it is merged. */
+/** Page of a pull request: conversation, reviews, checks and merge. */
 
 import { Failure } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
@@ -30,7 +30,7 @@ import { PullDocument, withVisibleHead } from './pull-document.js'
 import { Reviews, readReviews } from './reviews.js'
 
 interface Again extends Partial<Omit<RejectedComment, 'issue'>> {
-  /** Why it was not merged. */
+  /** Error message of the merge. */
   readonly mergeError?: string
 }
 
@@ -111,7 +111,7 @@ const merge = definePage<'repository'>({
   },
 })
 
-/** What the form asks for. Throws `invalid` where it does not say what its sender has seen. */
+/** Reads the merge form. Throws `invalid` if it lacks the method or the head commit. */
 function orderOf(form: URLSearchParams) {
   const [style, headCommit] = [fieldOf(form, 'style'), fieldOf(form, 'head')]
   if (!isStyle(style) || headCommit === '') {

@@ -1,4 +1,4 @@
-/** The pull requests of a repository, page by page. */
+/** Paginated list of a repository's pull requests. */
 
 import { listPulls } from '../../../sql/pulls/pull-lists.js'
 import { refuseWithoutPulls } from '../../actions/pulls/find-pull.js'

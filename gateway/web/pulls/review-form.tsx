@@ -1,4 +1,4 @@
-/** The form in which somebody says what they think of the files of a pull request. */
+/** Form for a review of a pull request. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
@@ -17,11 +17,14 @@ export interface ReviewFormProps {
   readonly context: Context
   readonly grant: RepositoryGrant
   readonly state: PullState
-  /** What was sent and could not be done. */
+  /** Form as sent, if it was rejected. */
   readonly form?: URLSearchParams | undefined
 }
 
-/** Nothing for strangers, for who opened it, and where it is closed or archived. */
+/**
+ * Renders the form; null for anonymous visitors, for the author of the pull request, and if the
+ * pull request is closed or the repository archived.
+ */
 export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
   const { context, grant, state, form } = props
   const { issue, pull } = state
@@ -54,7 +57,7 @@ export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
   )
 }
 
-/** What clients of the API know by other words, for people. */
+/** Messages for pages, by the message of the API. */
 const SENTENCES: Readonly<Record<string, string>> = {
   'commit_id is not the head of the pull request':
     'The branch has moved since you looked: these are the files that it has now.',
@@ -62,7 +65,7 @@ const SENTENCES: Readonly<Record<string, string>> = {
   'review event REQUEST_CHANGES requires a body or a comment': 'Say what is to be changed.',
 }
 
-/** Why it is not taken, for people. */
+/** Returns the message for pages that corresponds to an error message of the API. */
 export function reviewRefusal(message: string): string {
   return SENTENCES[message] ?? message
 }

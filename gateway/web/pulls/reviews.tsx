@@ -1,4 +1,4 @@
-/** What reviewers say of a pull request, each in a sentence, and of single lines. */
+/** Reviews of a pull request with their comments on lines. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
@@ -27,14 +27,14 @@ interface ShownReview {
 
 export interface ShownReviews {
   readonly reviews: readonly ShownReview[]
-  /** Whether there are more than a page shows, of single lines as well. */
+  /** True if there are more reviews or comments than the page shows. */
   readonly isCut: boolean
   readonly drawn: WrittenTexts
   readonly people: ReadonlyMap<number, Owner>
   readonly teams: ReadonlyMap<number, Team>
 }
 
-/** The reviews that the caller may see; a draft is for who writes it. */
+/** Reads the reviews that are visible to the caller; a draft is visible to its author only. */
 export async function readReviews(
   context: Context,
   grant: RepositoryGrant,
@@ -72,7 +72,7 @@ export interface ReviewsProps {
   readonly shown: ShownReviews
 }
 
-/** Nothing where there are none. */
+/** Renders the reviews; null if there are none. */
 export function Reviews(props: ReviewsProps): JSX.Element | null {
   const { reviews, isCut } = props.shown
   if (reviews.length === 0) return null
@@ -95,7 +95,7 @@ const VERBS: Readonly<Record<Review['state'], string>> = {
   REQUEST_REVIEW: 'was asked for a review',
 }
 
-/** The heading above all of them is of the third level. */
+/** Level of the heading above the reviews. */
 const HEADINGS_BELOW = 3
 
 function OneReview(props: ReviewsProps & ShownReview): JSX.Element {

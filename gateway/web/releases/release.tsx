@@ -1,4 +1,4 @@
-/** One release on a page: its tag, what it says, and what can be downloaded. */
+/** Release on a page: tag, notes and downloads. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Attachment } from '../../../sql/releases/attachments.js'
@@ -17,14 +17,14 @@ export interface ReleaseViewProps {
   readonly context: Context
   readonly grant: RepositoryGrant
   readonly release: Release
-  /** Of this release and of others. */
+  /** Attachments of this and of other releases. */
   readonly attachments: readonly Attachment[]
-  /** Its heading. */
+  /** Heading of the release. */
   readonly children: Child
   readonly drawn: WrittenTexts
 }
 
-/** A release below its heading. */
+/** Renders a release below its heading. */
 export function ReleaseView(props: ReleaseViewProps): JSX.Element {
   const { context, grant, release, attachments, children, drawn } = props
   const { tagName, isDraft, isPrerelease, author, publishedAtMs, body } = release
@@ -52,19 +52,19 @@ export function ReleaseView(props: ReleaseViewProps): JSX.Element {
   )
 }
 
-/** What people call it. */
+/** Returns the title of a release; its tag if it has none. */
 export function titleOfRelease({ title, tagName }: Release): string {
   return title.trim() === '' ? tagName : title
 }
 
 interface DownloadsProps {
-  /** Of the repository. */
+  /** URL of the repository. */
   readonly address: string
   readonly release: Release
   readonly files: readonly Attachment[]
 }
 
-/** Its files, and the source where there is a tag of which it can be made. */
+/** Renders the attached files and, if the release has a tag, the source archives. */
 function Downloads({ address, release, files }: DownloadsProps): JSX.Element | null {
   const tag = tagPath(release.tagName)
   const archives = release.isDraft ? [] : ['zip', 'tar.gz']

@@ -1,4 +1,4 @@
-/** The releases of a repository: all of them page by page, one by its tag, and the latest. */
+/** Release pages: the paginated list, a release by its tag, and the latest release. */
 
 import { decodePercent } from '../../../conf/http.js'
 import { listAttachments } from '../../../sql/releases/attachments.js'

@@ -1,4 +1,4 @@
-/** Repository settings, Collaboration: who was let in by name, and for what. */
+/** Repository settings, Collaboration: collaborators and their permissions. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'

@@ -1,4 +1,4 @@
-/** The form for a new repository. */
+/** Page with the form for a new repository. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
@@ -20,9 +20,9 @@ import { ErrorMessage } from '../kit/problem.js'
 interface NewRepositoryProps {
   readonly context: Context
   readonly user: User
-  /** For whom it may be, by name. */
+  /** Names of the owners that the user can create repositories for. */
   readonly owners: readonly string[]
-  /** What was sent before, or what the address asks for. */
+  /** Form as sent before, or the query of the URL. */
   readonly sent: URLSearchParams
   readonly error?: string
 }

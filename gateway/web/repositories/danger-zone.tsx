@@ -1,18 +1,18 @@
-/** What cannot be taken back, asked for by typing the full name of the repository. */
+/** Irreversible actions, confirmed by typing the full name of the repository. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { Confirmation } from '../kit/confirmation.js'
 
 export interface DangerZoneProps {
-  /** Whether the viewer may transfer and delete the repository. */
+  /** True if the viewer is permitted to transfer and delete the repository. */
   readonly isOwner: boolean
-  /** Of the settings. */
+  /** URL of the settings page. */
   readonly address: string
   readonly repository: Repository
 }
 
-/** Forms that prune the repository and, for its owners, transfer and delete it. */
+/** Renders forms that prune the repository and, for its owners, transfer and delete it. */
 export function DangerZone({ address, repository, isOwner }: DangerZoneProps): JSX.Element {
   return (
     <section class="danger-zone">
@@ -78,7 +78,7 @@ function OwnerForms({ address, repository }: FormProps): JSX.Element {
   )
 }
 
-/** What is typed to confirm. */
+/** Returns the full name of a repository, `owner/name`. */
 export function fullNameOf({ owner, name }: Repository): string {
   return `${owner.name}/${name}`
 }

@@ -1,4 +1,4 @@
-/** Repository settings, Deploy keys: which machines are let in, and whether they may push. */
+/** Repository settings, Deploy keys: SSH keys of machines with read or write access. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'

@@ -1,4 +1,4 @@
-/** The first page: what this is, and the repositories that the visitor may see. */
+/** Home page: the repositories that the visitor can read. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'

@@ -1,4 +1,4 @@
-/** The name of a user or an organization, and the way between its pages. */
+/** Heading and tabs of the pages of a user or an organization. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Owner } from '../../../sql/accounts/owners.js'
@@ -10,12 +10,12 @@ import { Tab } from '../kit/tab.js'
 export interface OwnerTabsProps {
   readonly context: Context
   readonly owner: Owner
-  /** What the visitor is to it. */
+  /** Role of the visitor in the organization; `none` for users. */
   readonly role: OrganizationRole
   readonly tab: 'repositories' | 'packages' | 'members' | 'teams' | 'settings'
 }
 
-/** Without the packages where there are no registries. */
+/** Renders the heading and tabs; without packages if the registries are disabled. */
 export function OwnerTabs({ context, owner, role, tab }: OwnerTabsProps): JSX.Element {
   const { http, packages } = context.settings
   const own = `${http.baseUrl}/${owner.name}`

@@ -1,4 +1,4 @@
-/** The page of a user or an organization: who it is, and its repositories. */
+/** Page of a user or an organization with its repositories. */
 
 import { mayCreateRepositories } from '../../../sql/organizations/organizations.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'

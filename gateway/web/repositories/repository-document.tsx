@@ -1,4 +1,4 @@
-/** What the pages of a repository share: its name, and the way between them. */
+/** Layout of the pages of a repository: name and tabs. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { atLeast } from '../../../sql/repositories/access.js'
@@ -9,7 +9,7 @@ import { Document } from '../kit/document.js'
 import { Icon } from '../kit/icon.js'
 import { Tab } from '../kit/tab.js'
 
-/** A page of a repository; its path is that of the repository and, but for the code, its name. */
+/** Name of a page of a repository, which is the last segment of its path except for `code`. */
 export type RepositoryTab = 'code' | 'settings' | keyof typeof TABS
 
 const TABS = {
@@ -21,7 +21,7 @@ const TABS = {
   releases: 'Releases',
 } as const
 
-/** What the owner may switch off, by the preference that says so. */
+/** Preference that enables each optional tab. */
 const UNITS: Readonly<Record<string, string>> = {
   issues: 'has_issues',
   pulls: 'has_pull_requests',
@@ -31,13 +31,13 @@ const UNITS: Readonly<Record<string, string>> = {
 export interface RepositoryDocumentProps {
   readonly context: Context
   readonly grant: RepositoryGrant
-  /** Behind the name of the repository. */
+  /** Title of the page, before the name of the repository. */
   readonly title?: string
   readonly tab: RepositoryTab
   readonly children?: Child
 }
 
-/** A page of a repository around its own part. */
+/** Renders a page of a repository around its content. */
 export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element {
   const { context, grant, title, tab, children } = props
   const { owner, name, isPrivate, isArchived, description, preferences } = grant.repository

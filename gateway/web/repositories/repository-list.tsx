@@ -1,4 +1,4 @@
-/** Repositories one below the other. */
+/** List of repositories. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Repository } from '../../../sql/repositories/repositories.js'
@@ -9,11 +9,11 @@ import { Ago } from '../kit/times.js'
 export interface RepositoryListProps {
   readonly base: string
   readonly repositories: readonly Repository[]
-  /** Whether each says whose it is. */
+  /** True if the owner is shown before each name. */
   readonly hasOwners: boolean
 }
 
-/** The list, or a sentence where it is empty. */
+/** Renders the list, or a sentence if it is empty. */
 export function RepositoryList(props: RepositoryListProps): JSX.Element {
   const { base, repositories, hasOwners } = props
   if (repositories.length === 0) return <p class="empty">There are no repositories yet.</p>

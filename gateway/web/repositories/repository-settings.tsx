@@ -1,4 +1,4 @@
-/** Repository settings, General: names, texts, who may see it, and what it offers. */
+/** Repository settings, General: name, description, visibility, features and dangerous actions. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Reply } from '../../../conf/http.js'
@@ -25,14 +25,14 @@ import { DangerZone, fullNameOf } from './danger-zone.js'
 const PATH = '/{owner}/{repo}/settings'
 const ACCESS = { kind: 'repository', mode: 'admin' } as const
 
-/** What a repository may do without. */
+/** Optional features: preference and label. */
 const PARTS = [
   ['has_issues', 'Issues'],
   ['has_pull_requests', 'Pull requests'],
   ['has_releases', 'Releases'],
 ] as const
 
-/** What the form shows and sends. */
+/** Fields of the form. */
 type Fields = Pick<
   Repository,
   | ('name' | 'description' | 'website' | 'defaultBranch' | 'preferences')
@@ -112,7 +112,7 @@ interface Shown {
   readonly fields?: Fields
   readonly error?: string
   readonly status?: number
-  /** What was begun. */
+  /** Message about an operation that was started. */
   readonly notice?: string
 }
 
@@ -160,7 +160,7 @@ const save = definePage<'repository'>({
   },
 })
 
-/** A form that does nothing before the name of the repository was typed. */
+/** Defines a form target that requires the name of the repository as confirmation. */
 function dangerousPage(
   action: 'transfer' | 'delete' | 'prune',
   work: (context: Context, call: Call<'repository'>, form: URLSearchParams) => Promise<Reply>,

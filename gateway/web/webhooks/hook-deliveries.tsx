@@ -1,4 +1,4 @@
-/** What a webhook was told or is to be told, and what came of it. */
+/** Deliveries of a webhook with their results. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Delivery } from '../../../sql/webhooks/webhook-deliveries.js'
@@ -8,12 +8,12 @@ import { Ago, agoOf } from '../kit/times.js'
 const SHOWN_CHARACTERS_MAX = 8_192
 
 export interface DeliveriesProps {
-  /** Of the webhook. */
+  /** URL of the webhook's page. */
   readonly address: string
   readonly deliveries: readonly Delivery[]
 }
 
-/** The newest first, each with its last attempt. */
+/** Renders deliveries, newest first, each with its last attempt. */
 export function Deliveries({ address, deliveries }: DeliveriesProps): JSX.Element {
   if (deliveries.length === 0) return <p class="empty">There are none yet.</p>
   return (
@@ -35,7 +35,7 @@ export function Deliveries({ address, deliveries }: DeliveriesProps): JSX.Elemen
   )
 }
 
-/** What came of a delivery, in a sentence. */
+/** Returns a sentence about the result of a delivery. */
 export function outcomeOf(delivery: Delivery, nowMs: number): string {
   const { isDelivered, nextAtMs, attempts, lastAttempt } = delivery
   if (attempts === 0) return 'It waits to be sent.'

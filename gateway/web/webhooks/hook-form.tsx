@@ -1,4 +1,4 @@
-/** The form of a webhook; what is secret goes in, and never comes out again. */
+/** Form of a webhook. Secrets can be set but are never shown. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { HOOK_EVENTS, parseHookEvents, wordOf } from '../../../conf/hook-events.js'
@@ -11,10 +11,10 @@ import {
 } from '../../actions/webhooks/webhook-input.js'
 import { fieldOf } from '../kit/page.js'
 
-/** What a new one is at first. */
+/** Fields of the form for a new webhook. */
 export const FIRST_FIELDS: WebhookFields = { ...NEW_WEBHOOK, events: ['push'], isActive: true }
 
-/** What the form asks for: an empty secret stays as it is, unless it is to be forgotten. */
+/** Reads the form. An empty secret is left unchanged unless its removal is checked. */
 export function readHookForm(form: URLSearchParams): WebhookInput {
   const secretOf = (name: string) =>
     form.has(`forget_${name}`) ? '' : fieldOf(form, name) || undefined
@@ -29,7 +29,7 @@ export function readHookForm(form: URLSearchParams): WebhookInput {
   }
 }
 
-/** What was sent as it is shown again, without what is secret. */
+/** Returns the fields as sent, without secrets, to show the form again. */
 export function sentFields(before: WebhookFields, form: URLSearchParams): WebhookFields {
   return {
     ...before,
@@ -42,7 +42,7 @@ export function sentFields(before: WebhookFields, form: URLSearchParams): Webhoo
 }
 
 export interface HookFormProps {
-  /** To which it is sent. */
+  /** URL that the form is sent to. */
   readonly address: string
   readonly fields: WebhookFields
   readonly button: string

@@ -1,4 +1,4 @@
-/** One webhook of a repository: changed, tried and removed, with what it was told. */
+/** Page of a repository's webhook: form, test, removal and deliveries. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'
@@ -84,7 +84,7 @@ function webhookOf(context: Context, { grant, params }: RepositoryCall): Promise
   return namedWebhook(context, { repositoryId: grant.repository.id }, params)
 }
 
-/** A form about the webhook, which leads back to its page unless `work` leads elsewhere. */
+/** Defines a form target that runs `work` and redirects to the path below `hooks` it returns. */
 function hookPage(
   path: string,
   work: (context: Context, hook: HookCall, form: URLSearchParams) => Promise<string | undefined>,

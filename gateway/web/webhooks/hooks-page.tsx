@@ -1,4 +1,4 @@
-/** Repository settings, Webhooks: who is told of what happens here. */
+/** Repository settings, Webhooks: list and form for a new webhook. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
