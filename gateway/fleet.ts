@@ -1,4 +1,4 @@
-/** The workers of a supervisor: started, replaced when they die, renewed by a reload, stopped. */
+/** The supervisor's workers: started, replaced when they die, renewed by a reload, stopped. */
 
 import cluster, { type Worker } from 'node:cluster'
 import { rm } from 'node:fs/promises'
@@ -20,21 +20,22 @@ import { packFolder } from './packs/warm.js'
 import { untilOthersListen } from './port-listeners.js'
 import { collectFromWorkers } from './request/metrics.js'
 
-/** A worker that dies sooner is started again only after this pause. */
+/** Pause before a dead worker is replaced. */
 const RESTART_PAUSE_MS = 1_000
-/** Workers that still run this long after their deadline are killed. */
+/** Time after their deadline at which workers that still run are killed. */
 const STOP_SLACK_MS = 2_000
-/** uWebSockets.js closes a connection that has been idle for 10 to 12 seconds. */
+/** Time for idle connections to close: uWebSockets.js closes one after 10 to 12 idle seconds. */
 const IDLE_MS = 15_000
 
-/** The workers of this process. Made once. */
+/** The workers of this process; created once per process, because `cluster` is global. */
 export class Fleet {
-  /** Resolves when all workers have ended after a stop. */
+  /** Settles when all workers have ended after a stop. */
   readonly ended: Promise<void>
   readonly #log: Log
   readonly #board: Board
   /** Workers that were told to end, and those that a renewal has started and may give up. */
   readonly #retired = new Set<Worker>()
+  /** Workers of a start or renewal that is not complete. */
   readonly #fresh = new Set<Worker>()
   #settings: Settings
   #isStarted = false
@@ -42,7 +43,7 @@ export class Fleet {
   #end = () => {}
 
   constructor(settings: Settings, log: Log) {
-    // The supervisor rests nearly always.
+    // The supervisor is idle most of the time, and the memory reducer would run each time.
     setFlagsFromString(NO_REDUCER)
     this.#settings = settings
     this.#log = log
@@ -54,7 +55,10 @@ export class Fleet {
     cluster.on('exit', (worker, code, signal) => this.#exited(worker, { code, signal }))
   }
 
-  /** Resolves with true when every worker listens, with false when it was stopped before. */
+  /**
+   * Starts the workers. Returns true when every worker listens, or false if `stop` was called
+   * before. Stops the other workers and throws if one does not start.
+   */
   async start(): Promise<boolean> {
     try {
       await this.#fork(this.#settings)
@@ -70,9 +74,9 @@ export class Fleet {
   }
 
   /**
-   * Starts workers with the program and the settings that are on the disk now. When all of them
-   * listen, the earlier ones take no more connections and end with their last request. Throws, and
-   * keeps the earlier ones, when the new ones do not start.
+   * Starts workers with the program that is installed now and the given settings. When all of them
+   * listen, the earlier workers accept no more connections and exit after their last request. If a
+   * new worker does not start, throws and keeps the earlier workers.
    */
   async renew(settings: Settings): Promise<void> {
     if (!this.#isStarted || this.#isStopping) return
@@ -89,7 +93,7 @@ export class Fleet {
     for (const worker of earlier) this.#retire(worker)
   }
 
-  /** Stops all workers; in a hurry, connections without a running request are closed at once. */
+  /** Stops all workers. If hurried, idle connections are closed without waiting. */
   stop({ isHurried }: { readonly isHurried: boolean } = { isHurried: false }): void {
     if (this.#isStopping) return
     this.#isStopping = true
@@ -102,7 +106,7 @@ export class Fleet {
       for (const worker of liveWorkers()) tell(worker, { kind: 'stop', times })
     }
     notifyAll(false)
-    // Before it listens, a worker has nothing to end.
+    // A worker that does not listen yet has no requests to finish.
     for (const worker of this.#fresh) worker.process.kill('SIGTERM')
     untilOthersListen(listen.port, { ownCount, withinMs: openMs })
       .then((isThere) => isThere && notifyAll(true))
@@ -124,7 +128,7 @@ export class Fleet {
     return liveWorkers().filter((worker) => !this.#retired.has(worker))
   }
 
-  /** Its clients connect to the others, so that nothing hurries. */
+  /** Stops a worker with generous timeouts: new connections already go to other workers. */
   #retire(worker: Worker): void {
     this.#retired.add(worker)
     const graceMs = this.#settings.git.timeoutMs
@@ -148,7 +152,7 @@ export class Fleet {
   }
 }
 
-/** One whose channel closes later than it ends is listed until then. */
+/** Returns the workers that run. `cluster.workers` lists a dead one until its channel closes. */
 function liveWorkers(): readonly Worker[] {
   return Object.values(cluster.workers ?? {}).flatMap((worker) =>
     worker === undefined || worker.isDead() ? [] : [worker],
@@ -174,7 +178,10 @@ function answerMessages(board: Board, log: Log): void {
 
 type Board = ReturnType<typeof openCoordinator>
 
-/** The board of the workers' flights, and what is done when one of them dies in the middle. */
+/**
+ * Creates the single-flight coordinator of the workers. If a worker dies, `lose` removes its
+ * unfinished answers and ends the git processes that write them.
+ */
 function openCoordinator(settings: Settings, log: Log) {
   const board = new SingleFlightCoordinator(
     packFolder(settings.data.dir),
@@ -208,27 +215,28 @@ async function recoverAfterWorkerDeath(settings: Settings, log: Log): Promise<vo
 }
 
 /**
- * V8 lets the space of young objects grow to 16 MiB, thrice, while bodies stream; with half as much
- * as here, small answers spend more on collections. And it collects all over again whenever a
- * worker comes to rest, to give back a few MiB: a fifth of what the worker itself spends on a clone
- * that finds nothing kept.
+ * V8 grows the young generation to three semi-spaces of 16 MiB while bodies stream, by default.
+ * With semi-spaces of 4 MiB, small answers spend more time on garbage collection. The memory
+ * reducer collects again whenever a worker becomes idle, to free a few MiB. That takes a fifth of
+ * the CPU time that a worker itself spends on a clone that misses the pack cache.
  */
 const NO_REDUCER = '--no-memory-reducer'
 const V8_OPTIONS = ['--max-semi-space-size=8', NO_REDUCER]
 
 function forkWorker(): Worker {
-  // Workers take connections for SSH themselves; handed on by us, each would wake two processes.
+  // Workers accept connections for SSH themselves. If the supervisor accepted and passed them on,
+  // each connection would wake two processes.
   cluster.schedulingPolicy = cluster.SCHED_NONE
   cluster.setupPrimary({
     execArgv: [...process.execArgv, ...V8_OPTIONS],
   })
   const worker = cluster.fork({
     UWS_HTTP_MAX_HEADERS_SIZE: String(HEADERS_BYTES_MAX),
-    // The buffers of a stream are freed on other threads: with an arena of the C library for
-    // each of them, they are given back to one and asked of another.
+    // Buffers of a stream are freed on other threads than they are allocated on. With one malloc
+    // arena per thread, the freed memory could not be reused for the next buffer.
     MALLOC_ARENA_MAX: '1',
   })
-  // What is sent to a worker that has just ended fails here; its `exit` says what is to be known.
+  // A message to a worker that has just ended fails with this event; `exit` handles the end.
   worker.on('error', () => {})
   return worker
 }

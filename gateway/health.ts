@@ -1,4 +1,4 @@
-/** Routes for those who watch over the server: is it alive, is it ready, what does it count. */
+/** Routes of health checks and metrics. */
 
 import { timingSafeEqual } from 'node:crypto'
 import { access, constants } from 'node:fs/promises'
@@ -72,7 +72,7 @@ function textReply(status: number, body: string): Reply {
   return { status, headers: [['Content-Type', 'text/plain; charset=utf-8']], body }
 }
 
-/** The form of Gitea's own health check, which its charts and probes read. */
+/** Answers in the form of Gitea's health check, which its Helm charts and probes read. */
 async function healthz(context: Context): Promise<Reply> {
   const checks = await runChecks(context)
   const isPassing = checks.every((check) => check.output === undefined)
@@ -91,7 +91,7 @@ async function healthz(context: Context): Promise<Reply> {
 interface CheckResult {
   readonly name: string
   readonly time: string
-  /** What a stranger may know of a failure; absent when there is none. */
+  /** Public text about a failure; undefined if the check passed. */
   readonly output: string | undefined
 }
 

@@ -1,10 +1,10 @@
-/** Applies missing migrations at the start of a server, and logs them. */
+/** Database migration at the start of a server, with log lines. */
 
 import type { Log } from '../conf/log.js'
 import type { Database } from '../sql/database/database.js'
 import { migrate, migrationStatus } from '../sql/database/migrate.js'
 
-/** Writes one line of the log if the database changed, and one for each migration at debug. */
+/** Applies missing migrations. Logs each at level debug, and one line in all if there were any. */
 export async function migrateDatabase(db: Database, log: Log): Promise<void> {
   const startedAtMs = Date.now()
   const names = await migrate(db)
@@ -17,7 +17,7 @@ export async function migrateDatabase(db: Database, log: Log): Promise<void> {
   )
 }
 
-/** Whether this program has migrations that the database lacks. */
+/** True if this program has migrations that the database lacks. */
 export async function isBehind(db: Database): Promise<boolean> {
   return (await migrationStatus(db)).some(({ appliedAtMs }) => appliedAtMs === undefined)
 }

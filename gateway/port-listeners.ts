@@ -1,4 +1,4 @@
-/** Which sockets listen on a port of this machine, as /proc has it. */
+/** Listening sockets of this machine, read from /proc. */
 
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,8 +8,8 @@ const LOOK_MS = 200
 const LISTEN = '0A'
 
 /**
- * Waits for a process that listens on the port besides `ownCount` sockets of this program. Returns
- * false when none does within the time; always false on a system without /proc.
+ * Waits until a socket listens on the port in addition to the `ownCount` sockets of this program.
+ * Returns false if none does within `withinMs`, and always on a system without /proc.
  */
 export async function untilOthersListen(
   port: number,
@@ -23,7 +23,10 @@ export async function untilOthersListen(
   }
 }
 
-/** The kernel lets a port be shared by processes of one user alone. */
+/**
+ * Returns the number of this user's sockets that listen on the port. Other users' are not counted:
+ * with SO_REUSEPORT only processes of the same user can share a port.
+ */
 export async function countListeners(port: number): Promise<number> {
   const tables = await Promise.all(['/proc/net/tcp', '/proc/net/tcp6'].map(readLines))
   const suffix = `:${port.toString(16).toUpperCase().padStart(4, '0')}`

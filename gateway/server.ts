@@ -1,4 +1,4 @@
-/** One gateway: all that a worker needs, put together; the one place that knows all the rooms. */
+/** The server of one worker: creates the context, the routes and the listeners. */
 
 import { openJournal } from '../cgi/maintenance/journal.js'
 import { findGit, type Git } from '../cgi/process/git.js'
@@ -49,13 +49,13 @@ export interface ServerOptions {
   readonly settings: Settings
   readonly log: Log
   readonly throttle: Throttle
-  /** By default the one of this system. */
+  /** Git to use; by default the one installed on this system. */
   readonly git?: Git
-  /** Where workers agree on who asks git for what; by default this one is alone. */
+  /** Link to the workers' single-flight coordinator; by default a local one. */
   readonly coordinator?: CoordinatorLink
-  /** The path of the socket at which sshd asks; by default there is none. */
+  /** Path of the socket for requests from sshd; if absent, SSH is not served. */
   readonly sshSocket?: string
-  /** The text of `/metrics`; by default the metrics of this process alone. */
+  /** Returns the text of `/metrics`; by default only the metrics of this process. */
   readonly collectMetrics?: () => Promise<string>
 }
 
@@ -63,13 +63,13 @@ export interface Server {
   readonly port: number
   readonly metrics: Metrics
   /**
-   * Ends connections and requests within the times, by default those of the settings, and closes
-   * what was opened. A later call changes the times of the first.
+   * Ends connections and requests within the times (by default those of the settings), then frees
+   * all resources. A later call changes the times of the first.
    */
   stop(times?: DrainTimes): Promise<void>
 }
 
-/** Every route of the house; without registries, and without pages, where these are off. */
+/** Returns all routes, without those of packages and of pages if these are disabled. */
 export function allRoutes({
   packages,
   web,
@@ -93,7 +93,7 @@ export function allRoutes({
   ]
 }
 
-/** Starts serving. Throws when the database, git or the port cannot be had. */
+/** Starts serving. Throws if the database, git or the port is not available. */
 export async function startServer(options: ServerOptions): Promise<Server> {
   const { log, settings } = options
   const { context, close } = await openContext(options)
@@ -136,7 +136,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
 
 interface OpenedContext {
   readonly context: Context
-  /** Ends threads, storage and database connections, which nothing uses any more. */
+  /** Ends threads, storage and database connections. Nothing may use the context afterwards. */
   close(): Promise<void>
 }
 
@@ -206,7 +206,7 @@ function drainTimes({ http: { drainMs, shutdownGraceMs } }: Settings): DrainTime
   return { acceptMs: drainMs, lingerMs: drainMs, graceMs: shutdownGraceMs, hasSuccessor }
 }
 
-/** This worker's share of the bounds that hold for all of them together. */
+/** Returns this worker's share of the limits, which apply to all workers together. */
 function boundsOf(settings: Settings) {
   const { processesMax, queueMax, queueTimeoutMs, clientProcessesMax } = settings.git
   const { workers } = settings.http

@@ -1,4 +1,4 @@
-/** The supervisor: prepares the data, starts the workers, replaces the dead, and stops them all. */
+/** The supervisor process: prepares the data and runs the workers. */
 
 import { mkdir } from 'node:fs/promises'
 import { isatty } from 'node:tty'
@@ -18,16 +18,16 @@ const STDOUT = 1
 const STDERR = 2
 
 interface SupervisorOptions {
-  /** Reads the settings again. Throws when they are wrong. */
+  /** Reads the settings again. Throws if they are invalid. */
   readonly reread: () => Settings
-  /** Shows text to the person who started the server. */
+  /** Shows text to the user who started the server. */
   readonly greet: (text: string) => void
 }
 
 /**
  * Serves until SIGTERM or SIGINT, or until its terminal is closed; resolves when all workers have
- * ended. Throws, with a sentence for the person who started it, when the first workers cannot
- * start.
+ * ended. If the first workers cannot start, throws an error whose message is for the user who
+ * started the server.
  */
 export async function superviseWorkers(
   settings: Settings,
@@ -41,7 +41,7 @@ export async function superviseWorkers(
   process.on('SIGINT', () => fleet.stop({ isHurried: true }))
   const isOnTerminal = isatty(STDERR)
   const reload = createReload(fleet, { settings, reread, log })
-  // The kernel sends SIGHUP as well when the terminal of a server is closed.
+  // SIGHUP means a reload, but the kernel also sends it when the terminal is closed.
   process.on('SIGHUP', () =>
     isOnTerminal && !isatty(STDERR) ? fleet.stop({ isHurried: true }) : reload(),
   )
@@ -59,7 +59,7 @@ interface ReloadOptions extends Pick<SupervisorOptions, 'reread'> {
   readonly log: Log
 }
 
-/** Returns the function that renews the workers, one renewal after the other. */
+/** Returns a function that renews the workers. Concurrent calls renew one after the other. */
 function createReload(fleet: Fleet, { settings, reread, log }: ReloadOptions): () => void {
   let renewing = Promise.resolve()
   const renew = async () => {
@@ -87,8 +87,8 @@ interface WelcomeOptions {
 }
 
 /**
- * Says how to create the first account. The address with its code is shown once: by the greeting
- * if that is on a terminal, otherwise by the log.
+ * Explains how to create the first account. The address with its code is shown once: in the
+ * greeting if standard output is a terminal, otherwise in the log.
  */
 function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions): void {
   const { isEnabled } = settings.web
@@ -98,11 +98,14 @@ function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions):
     log.info({ url }, 'the first account is made at this address')
   }
   const text = isTerminal ? greetingOnTerminal(settings, url) : greeting(settings)
-  // On a terminal, the lines of the start come before the greeting.
+  // The greeting follows the log lines of the start, which may share its terminal.
   log.flush(() => greet(text))
 }
 
-/** Migrates, mends what a crash left of pushes; gives a code where there is no account yet. */
+/**
+ * Migrates the database and recovers from a crash of pushes and imports. Returns a new set-up code
+ * if there is no account yet.
+ */
 async function prepareData(settings: Settings, log: Log): Promise<string | undefined> {
   const { dir } = settings.data
   await mkdir(dir, { recursive: true, mode: 0o750 })
@@ -130,7 +133,7 @@ function greeting(settings: Settings): string {
   ].join('\n')
 }
 
-/** `url` is the page that creates the first account; undefined if there are no pages. */
+/** Returns the greeting. `url` is the page for the first account; undefined without pages. */
 function greetingOnTerminal(settings: Settings, url: string | undefined): string {
   const command = 'in a second terminal, in the same folder:'
   return [

@@ -1,4 +1,4 @@
-/** A worker process: one gateway, under a supervisor that shares the port among several. */
+/** A worker process: one server under a supervisor. All workers share the port. */
 
 import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
@@ -11,7 +11,7 @@ import type { CoordinatorLink } from './packs/single-flight.js'
 import { shareMetrics } from './request/metrics.js'
 import { startServer } from './server.js'
 
-/** Serves until the supervisor ends the worker or is gone. */
+/** Serves until the supervisor stops the worker or ends itself. */
 export async function runWorker(settings: Settings): Promise<void> {
   const log = createLog(settings.log)
   const throttle = createSharedThrottle()
@@ -44,15 +44,15 @@ export async function runWorker(settings: Settings): Promise<void> {
   })
   process.on('SIGTERM', () => stop())
   process.on('disconnect', () => stop())
-  // What is sent to a supervisor that has just ended fails here.
+  // A message to a supervisor that has just ended fails with this event.
   process.on('error', () => {})
-  // A terminal sends both to all processes of its group; the supervisor acts on them.
+  // A terminal sends these signals to the whole process group; only the supervisor handles them.
   process.on('SIGINT', () => {})
   process.on('SIGHUP', () => {})
   tell({ kind: 'listening', protocol: PROTOCOL })
 }
 
-/** After an update, a reload starts workers whose program is newer than the supervisor's. */
+/** Migrates the database if a reload after an update started a newer program. */
 async function migrateIfBehind(settings: Settings, log: Log): Promise<void> {
   const db = await openDatabase(settings.database)
   try {
@@ -66,7 +66,7 @@ function tell(message: WorkerMessage): void {
   process.send?.(message)
 }
 
-/** The connection to the coordinator, which runs in the supervisor. */
+/** Link to the coordinator, which runs in the supervisor. */
 const sharedCoordinator: CoordinatorLink = {
   report: (report) => tell({ kind: 'flight', report }),
   listen(take) {

@@ -1,25 +1,25 @@
-/** Says who signs in over SSH, from the fingerprint of a key; whether they may is the gate's. */
+/** Authentication over SSH, by the fingerprint of a key. Authorization is in authorize.ts. */
 
 import type { Log } from '../../conf/log.js'
 import { findKeyByFingerprint, touchKey } from '../../sql/accounts/keys.js'
 import type { Database } from '../../sql/database/database.js'
 import { canSignIn, type Identity, wasRecordedRecently } from './authenticate.js'
 
-/** Whoever holds the private half of a key that the house knows. */
+/** Owner of a registered key. */
 export interface KeyHolder {
   readonly who: Extract<Identity, { by: 'ssh-key' } | { kind: 'deploy-key' }>
-  /** As it was asked for. */
+  /** Fingerprint of the query. */
   readonly fingerprint: string
   readonly keyId: number
-  /** The user's own, or `deploy key`, which no user can be called. */
+  /** Name of the user, or `deploy key`, which is not a valid user name. */
   readonly name: string
   readonly lastUsedAtMs: number | undefined
 }
 
 /**
- * Who holds the key of that fingerprint (`SHA256:…`); undefined when the house does not know it or
- * its user may not sign in. That a key was asked for proves nothing: clients offer those of others
- * too, and sshd asks before it has checked a signature.
+ * Returns the owner of the key with that fingerprint (`SHA256:…`), or undefined if the key is not
+ * registered or its user may not sign in. The result does not prove that the client has the private
+ * key: clients also offer keys of others, and sshd queries before it has verified a signature.
  */
 export async function authenticateKey(
   db: Database,
@@ -37,7 +37,7 @@ export async function authenticateKey(
   return { who, name: user.name, ...common }
 }
 
-/** Notes that the key has been used, once sshd has let its holder in. */
+/** Records the use of a key, after sshd has verified the client's signature. */
 export function recordKeyUse(
   { db, log }: { readonly db: Database; readonly log: Log },
   { keyId, lastUsedAtMs }: KeyHolder,

@@ -1,4 +1,6 @@
-/** Says who asks, from the credentials of a request; whether they may is the gate's to say. */
+/**
+ * Authentication: turns a request's credentials into an Identity. Authorization is in authorize.ts.
+ */
 
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import { Failure, isFailure } from '../../conf/failures.js'
@@ -22,51 +24,55 @@ export type Identity =
   | SignedIn<'ssh-key', undefined>
   | SignedIn<'session', undefined>
   | SignedIn<'token', readonly string[]>
-  /** A machine with a key for some repositories, which is no user. */
+  /** A machine with a key for some repositories; it is not a user. */
   | { readonly kind: 'deploy-key'; readonly keyId: number }
 
-/** A user, and how they have shown that they are; scopes limit a token alone. */
+/** A user and the kind of their credentials. Only tokens have scopes. */
 interface SignedIn<By, Scopes> {
   readonly kind: 'user'
   readonly user: User
   readonly by: By
   readonly scopes: Scopes
-  /** What limits a token beside them. */
+  /** Restrictions of a token in addition to its scopes. */
   readonly limits?: TokenLimits | undefined
 }
 
-/** What it takes to say who asks. */
+/** Dependencies of authentication. */
 export type AuthenticationContext = FactorContext
 
-/** What every call says that needs a token and has none, or one that is malformed. */
+/** Message, in Gitea's words, for a call without the credentials that it needs. */
 export const SIGN_IN_MESSAGE = 'Only signed in user is allowed to call APIs.'
 const WRONG_MESSAGE = 'invalid username, password or token'
 
 const NOTED_EVERY_MS = 60_000
 
-/** Times of last use are for people to read: to the minute will do, and spares many writes. */
+/**
+ * True if a time of last use was recorded less than a minute ago. Such times are only displayed, so
+ * this precision suffices and saves many writes.
+ */
 export function wasRecordedRecently(lastMs: number | undefined, nowMs: number): boolean {
   return nowMs - (lastMs ?? 0) < NOTED_EVERY_MS
 }
 
-/** Whether the account is open, whatever it signs in with. */
+/** True if the account is permitted to sign in, with any kind of credentials. */
 export function canSignIn(user: User): boolean {
   return user.isActive && !user.isLoginProhibited
 }
 
 export interface AuthenticationOptions {
-  /** Why passwords are not accepted, whether they are right or wrong. Tokens still are. */
+  /** Reason for refusing all passwords; undefined accepts them. Tokens are accepted either way. */
   readonly passwordRefusal?: string | undefined
 }
 
-/** Somebody who gave no credentials. */
+/** Identity of a caller without credentials. */
 export const ANONYMOUS: Identity = { kind: 'anonymous' }
 
 /**
- * Who sent the request; at once where nobody says. Throws or rejects with `sign_in_required` for
- * malformed credentials and for a token in the query, `bad_credentials` for wrong ones (also where
- * none were needed) and for a password where none is accepted, `throttled` when the address or
- * account has failed too often, `forbidden` for an account that may not sign in.
+ * Returns the caller of a request, synchronously if it has no credentials. Throws or rejects with
+ * - `sign_in_required` for malformed credentials and for a token in the query,
+ * - `bad_credentials` for wrong credentials, also if none were needed, and for a refused password,
+ * - `throttled` if the address or the account has failed too often,
+ * - `forbidden` for an account that may not sign in.
  */
 export function authenticate(
   context: AuthenticationContext,
@@ -96,7 +102,7 @@ export function authenticate(
   }
 }
 
-/** Undefined for a text that can be no token, whoever made it. */
+/** Returns the caller by a personal or application token; undefined if the text is neither. */
 function identifyAnyToken(
   context: AuthenticationContext,
   request: Request,
@@ -106,7 +112,7 @@ function identifyAnyToken(
   return isAccessShaped(text) ? identifyAccess(context, text) : undefined
 }
 
-/** Whose application it is that asks, within what they let it do. */
+/** Returns the user of an application's access token, with the scopes that the user granted. */
 async function identifyAccess(context: AuthenticationContext, text: string): Promise<Identity> {
   const found = await findAccess(context.db, hashToken(text))
   if (found === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
@@ -122,8 +128,9 @@ async function identifyAccess(context: AuthenticationContext, text: string): Pro
 }
 
 /**
- * No password looks like a token, so a revoked one neither costs a hash nor counts as a guess. One
- * that has ended, or comes from elsewhere, is as one that nobody knows.
+ * Returns the user of a personal token. No password can look like a token, so an unknown or revoked
+ * token costs no password hash and does not count as a failed attempt. A token that has expired or
+ * is sent from an address outside its limits is refused like an unknown one.
  */
 function identifyToken(
   context: AuthenticationContext,
@@ -176,8 +183,8 @@ export interface PasswordAttempt {
 }
 
 /**
- * Whose name and password these are; whether that is enough is for the caller to ask. Throws as
- * `identify` does.
+ * Returns the user with this name and password. The caller of this function checks for a second
+ * factor. Throws like `authenticate`.
  */
 export async function authenticateByPassword(
   context: AuthenticationContext,
@@ -186,11 +193,12 @@ export async function authenticateByPassword(
   await context.throttle.check(attempt)
   const found = await findPassword(context.db, attempt.name)
   const isRight = await checkPassword(found?.passwordHash, attempt.password)
-  // Guesses that came together passed the first look together: only the first of them learn more.
+  // Concurrent attempts all pass the first check. The second one hides the result from those for
+  // which the limit has been reached meanwhile.
   await context.throttle.check(attempt)
   if (found === undefined || !isRight) {
     await context.throttle.failed(attempt)
-    // A name that is nobody's may be a password or a token in the wrong place.
+    // An unknown name is not logged, because it may be a password or token in the wrong field.
     context.log.warn(
       { event: 'sign-in-failed', address: attempt.address, name: found?.user.name },
       'a sign-in failed',
@@ -203,12 +211,12 @@ export async function authenticateByPassword(
 
 export interface Proof {
   readonly user: User
-  /** The password, or a code of the second factor. */
+  /** Password, or a code of the second factor. */
   readonly text: string
   readonly address: string
 }
 
-/** Throws `bad_credentials` unless who has a session of the user shows more than that. */
+/** Confirms a user who already has a session. Throws `bad_credentials` for a wrong proof. */
 export async function reauthenticate(
   context: AuthenticationContext,
   { user, text, address }: Proof,
@@ -223,7 +231,7 @@ export async function reauthenticate(
   }
 }
 
-/** Remembers that somebody has signed in, with all that the account asks for. */
+/** Records a sign-in, after every factor that the account needs was verified. */
 export async function completeSignIn(
   context: AuthenticationContext,
   attempt: SignInAttempt,

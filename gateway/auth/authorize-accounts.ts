@@ -1,4 +1,4 @@
-/** What the gate asks of organizations, teams and those who run the site. */
+/** Authorization for organizations, teams and the administration of the site. */
 
 import { Failure, notFound } from '../../conf/failures.js'
 import { findOwner, findOwnersById, type Owner } from '../../sql/accounts/owners.js'
@@ -17,7 +17,7 @@ import type { Identity } from './authenticate.js'
 import { isBound, limited } from './limits.js'
 import { readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'
 
-/** What a route needs of an organization, from least to most. */
+/** Role in an organization that a route requires, from least to most. */
 export type OrganizationNeed = 'visible' | 'member' | 'owner'
 
 export interface OrganizationGrant {
@@ -25,7 +25,7 @@ export interface OrganizationGrant {
   /** Absent for an anonymous caller. */
   readonly user: User | undefined
   readonly organization: Organization
-  /** What the caller is to it; a site admin is an owner everywhere. */
+  /** Role of the caller; a site administrator is an owner of every organization. */
   readonly role: OrganizationRole
 }
 
@@ -35,7 +35,7 @@ interface OrganizationQuery {
   readonly isSignedIn?: true
 }
 
-/** Lets through who is what the route needs to the organization of that name, or throws. */
+/** Authorizes a caller with the required role in the organization of that name, or throws. */
 export async function authorizeOrganization(
   db: Database,
   who: Identity,
@@ -45,7 +45,7 @@ export async function authorizeOrganization(
   const organization = await findOrganization(db, name)
   if (organization === undefined) throw notFound()
   const role = await visibleRole(db, who, organization)
-  // Who is in it, and what they run there, is no more public than what is private.
+  // Data for members is not public, so tokens for public data are refused.
   if (needed !== 'visible') refusePublicOnly(who)
   if (needed === 'member' && role === 'none') {
     throw new Failure('forbidden', 'Must be an organization member')
@@ -57,7 +57,7 @@ export async function authorizeOrganization(
   return { who, user, organization, role }
 }
 
-/** Throws `not_found` where the caller may not know that there is such an organization. */
+/** Returns the caller's role. Throws `not_found` if the caller cannot see the organization. */
 async function visibleRole(
   db: Database,
   who: Identity,
@@ -74,13 +74,13 @@ async function visibleRole(
   return role
 }
 
-/** What the caller is to an owner; to a user nobody is anything. */
+/** Returns the caller's role in an organization, or `none` if the owner is a user. */
 export async function roleIn(db: Database, who: Identity, owner: Owner): Promise<OrganizationRole> {
   if (owner.kind === 'user' || who.kind !== 'user') return 'none'
   return who.user.isAdmin ? 'owner' : await organizationRole(db, owner.id, who.user.id)
 }
 
-/** The account of that name. Throws `not_found`, also where the caller may not know of it. */
+/** Returns the account of that name. Throws `not_found` also if the caller cannot see it. */
 export async function visibleOwner(db: Database, who: Identity, name: string): Promise<Owner> {
   const organization = await findOrganization(db, name)
   if (organization !== undefined) {
@@ -105,7 +105,7 @@ export interface TeamGrant {
   readonly user: User
   readonly organization: Organization
   readonly team: Team
-  /** What the caller is to the organization. */
+  /** Role of the caller in the organization. */
   readonly role: OrganizationRole
 }
 
@@ -115,7 +115,10 @@ interface TeamQuery {
   readonly params: Readonly<Record<string, string>>
 }
 
-/** Lets through who is in the team that the path names or owns its organization, or throws. */
+/**
+ * Authorizes an owner of the organization of the team that the path names or, unless `owner` is
+ * required, a member of the team. Throws for others.
+ */
 export async function authorizeTeam(
   db: Database,
   who: Identity,
@@ -126,7 +129,7 @@ export async function authorizeTeam(
   const organization = team && (await findOrganizationById(db, team.organizationId))
   if (team === undefined || organization === undefined) throw notFound()
   const role = await visibleRole(db, who, organization)
-  // Who is no member learns nothing of the teams, not even their ids.
+  // Callers outside the organization must not learn anything about teams, not even their ids.
   if (role === 'none') throw notFound()
   refusePublicOnly(who)
   if (role !== 'owner' && needed === 'owner') {
@@ -150,7 +153,7 @@ async function namedTeam(
   return id === undefined ? undefined : await findTeam(db, id)
 }
 
-/** Lets through who runs the site, or throws. */
+/** Authorizes a site administrator, or throws. */
 export function authorizeAdministrator(
   who: Identity,
   { isHidden }: { readonly isHidden?: true },
@@ -163,8 +166,9 @@ export function authorizeAdministrator(
 }
 
 /**
- * The account of that name, where the caller may make repositories: their own, an organization one
- * of whose teams may, and for site admins any. Throws `not_found` and `forbidden`.
+ * Returns the account of that name if the caller may create repositories in it: the caller's own,
+ * an organization in which one of the caller's teams has that right, or any account for site
+ * administrators. Throws `not_found` and `forbidden`.
  */
 export async function findOwnerForNewRepository(
   db: Database,
@@ -184,8 +188,9 @@ export async function findOwnerForNewRepository(
 }
 
 /**
- * The owner for whom a user may make a repository, as the body of a request names one: by name or,
- * as it once was, by number. Throws `invalid` where there seems to be none, and `forbidden`.
+ * Returns the owner of a repository that a user may create, from the body of a request: by name or,
+ * for old clients, by id; by default the user. Throws `invalid` for an owner who does not exist or
+ * whom the user cannot see, and `forbidden`.
  */
 export async function authorizeNewOwner(
   db: Database,

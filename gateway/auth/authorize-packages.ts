@@ -1,4 +1,4 @@
-/** What the gate asks of the packages of an owner. */
+/** Authorization for the packages of an owner. */
 
 import { Failure, notFound } from '../../conf/failures.js'
 import type { PackageFormat } from '../../conf/package.js'
@@ -16,7 +16,7 @@ export interface PackagesGrant {
   /** Absent for an anonymous caller. */
   readonly user: User | undefined
   readonly owner: Owner
-  /** Those alone that the caller's token opens, in lower case; absent: all. */
+  /** Names, in lower case, of the packages to which the caller's token is limited; absent: all. */
   readonly packageNames?: ReadonlySet<string> | undefined
 }
 
@@ -29,8 +29,9 @@ interface PackagesQuery {
 }
 
 /**
- * A stranger hears the same of an owner who is private and of one who is not there, and so does
- * whoever is signed in. Who may read and not write is told so as clients of registries expect it.
+ * Authorizes the caller to read or write the packages of an owner. Missing and private owners are
+ * refused alike. A caller with read access only is refused writes with `sign_in_required` if the
+ * surface challenges, as clients of registries expect, else with `forbidden`.
  */
 export async function authorizePackages(
   db: Database,
@@ -61,8 +62,9 @@ export async function authorizePackages(
 }
 
 /**
- * The caller, who is a stranger to packages that their token does not open, and which of them it
- * opens. Which one is brought to a registry, the upload alone says.
+ * Returns the caller and the packages to which the caller's token is limited. If the token does not
+ * permit the request, the caller is anonymous. A registry's upload is permitted here if the token
+ * permits any package of the format: its package is known only after its content is read.
  */
 function callerAtPackages(
   who: Identity,

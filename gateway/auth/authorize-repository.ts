@@ -1,4 +1,4 @@
-/** What the gate asks of a repository, and of what leads to one. */
+/** Authorization for repositories and their release attachments. */
 
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import { Failure, notFound } from '../../conf/failures.js'
@@ -25,15 +25,15 @@ import { holdsPublicOnly, readId, refuseAnonymous, refusePublicOnly } from './re
 
 export interface RepositoryNeed {
   readonly mode: Exclude<AccessMode, 'none'>
-  /** The path names it by `{id}` alone. */
+  /** True if the path names the repository by `{id}`. */
   readonly isById?: true
-  /** The path names it by `{template_owner}/{template_repo}`. */
+  /** True if the path names the repository by `{template_owner}/{template_repo}`. */
   readonly isTemplate?: true
-  /** Strangers are refused, whatever they might see. */
+  /** True if anonymous callers are refused, also for public data. */
   readonly isSignedIn?: true
-  /** What Git keeps of it would change, which of a mirror only its source may do. */
+  /** True if the route changes Git data, which is refused for a mirror. */
   readonly changesGit?: true
-  /** All of it can be had so, and strangers are not given all of a large one. */
+  /** True if the route can return the whole repository; anonymous callers do not get large ones. */
   readonly isDownload?: true
 }
 
@@ -43,7 +43,7 @@ export interface RepositoryGrant {
   readonly user: User | undefined
   readonly repository: Repository
   readonly mode: AccessMode
-  /** The path names a repository that has moved; `repository` is where it is now. */
+  /** True if the path has an earlier name of `repository`. */
   readonly hasMoved: boolean
 }
 
@@ -60,7 +60,7 @@ interface RepositoryQuery {
   readonly anonymousBytesMax: number | undefined
 }
 
-/** Lets through to the repository that the path names. Throws as the gate does. */
+/** Authorizes the caller for the repository that the path names. Throws like `authorize`. */
 export function authorizeRepository(
   db: Database,
   who: Identity,
@@ -75,12 +75,12 @@ export function authorizeRepository(
   })
 }
 
-/** Strangers may read, where nothing more is asked of the repository. */
+/** True if an anonymous caller may have this access to a public repository. */
 function isPublicRead({ mode, isSignedIn }: RepositoryNeed): boolean {
   return mode === 'read' && !isSignedIn
 }
 
-/** The refusal of a repository that is not there, or that the caller may not know of. */
+/** Returns the refusal for a repository that is missing or that the caller cannot see. */
 function unseen(who: Identity, { challenges }: RepositoryQuery): Failure {
   if (challenges) refuseAnonymous(who)
   return notFound()
@@ -122,7 +122,7 @@ interface Named {
   readonly hasMoved: boolean
 }
 
-/** The repository that a path names, by its present name, by one that it had, or by its id. */
+/** Returns the repository that the path names by its id, its name or an earlier name. */
 function namedRepository(
   db: Database,
   { params, access: { isById, isTemplate } }: RepositoryQuery,
@@ -133,7 +133,7 @@ function namedRepository(
     return after(found, (repository) => ({ repository, hasMoved: false }))
   }
   const owner = params[isTemplate ? 'template_owner' : 'owner'] ?? ''
-  // Git's own suffix: no repository may have a name that ends so.
+  // Clients may add `.git`; no repository may have a name that ends with it.
   const name = (params[isTemplate ? 'template_repo' : 'repo'] ?? '').replace(/\.git$/i, '')
   return after(findRepository(db, owner, name), (found): Awaitable<Named> => {
     if (found !== undefined) return { repository: found, hasMoved: false }
@@ -141,7 +141,7 @@ function namedRepository(
   })
 }
 
-/** A deploy key opens what it was added to, and not even what everyone else may read. */
+/** Returns the caller's access. A deploy key has none outside its repositories, public or not. */
 function accessOf(db: Database, who: Identity, repository: Repository): Awaitable<AccessMode> {
   if (who.kind === 'deploy-key') return deployKeyAccess(db, who.keyId, repository.id)
   const caller = callerAt(who, repository.id)
@@ -149,12 +149,12 @@ function accessOf(db: Database, who: Identity, repository: Repository): Awaitabl
   return after(accessToRepository(db, user, repository), (mode) => withinLimits(who, mode))
 }
 
-/** A limited token works in a repository, and does not run it. */
+/** Reduces the access of a limited token to at most `write`: it cannot administer a repository. */
 function withinLimits(who: Identity, mode: AccessMode): AccessMode {
   return isLimited(who) ? atMost(mode, 'write') : mode
 }
 
-/** What a caller may do with each of the repositories of a list, by their ids. */
+/** Returns the caller's access to each repository of a list, by id. */
 export async function accessToListed(
   db: Database,
   who: Identity,
@@ -182,8 +182,8 @@ const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> 
 }
 
 /**
- * What a caller may do with a repository to which something leads that was let through already;
- * `none` where there seems to be no repository.
+ * Returns the caller's access to a repository that an authorized object refers to; `none` means
+ * that the caller must not see it.
  */
 export async function accessToLinked(
   db: Database,
@@ -194,7 +194,7 @@ export async function accessToLinked(
   return !isPublic && holdsPublicOnly(who) ? 'none' : await accessOf(db, who, repository)
 }
 
-/** What belongs to a draft is for those who write: to anybody else it is not there. */
+/** Authorizes the caller for an attachment. One of a draft release requires write access. */
 export async function authorizeAttachment(
   db: Database,
   who: Identity,

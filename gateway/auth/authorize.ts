@@ -107,7 +107,7 @@ export type AccessKind = Access['kind']
 export interface AuthorizationRequest<K extends AccessKind = AccessKind> {
   readonly who: Identity
   readonly access: Extract<Access, { kind: K }>
-  /** Scopes that a token needs, all of them. */
+  /** Scopes, all of which a token needs. */
   readonly scopes: readonly Scope[]
   readonly params: Readonly<Record<string, string>>
   /**
@@ -140,7 +140,7 @@ const AUTHORIZERS: { readonly [K in AccessKind]: Authorizer<K> } = {
   admin: (_db, { who, access }) => authorizeAdministrator(who, access),
 }
 
-/** How each kind of access treats a token that is limited to some repositories or packages. */
+/** Treatment of a token that is limited to some repositories or packages, by kind of access. */
 const REACHES: {
   readonly [K in AccessKind]: (access: Extract<Access, { kind: K }>) => TokenTreatment
 } = {
@@ -196,8 +196,8 @@ function authorizeSignedIn(
   { who, scopes }: AuthorizationRequest<'signed-in'>,
 ): Grants['signed-in'] {
   const { user } = signedIn(who)
-  // What lists or makes things of any visibility is no place for a token that sees public ones, and
-  // nor is what changes the account: an SSH key added to it would open the private ones.
+  // Tokens for public data are refused by routes that list or create data of any visibility, and by
+  // those that change the account: an SSH key added to it would give access to private data.
   if (scopes.some((scope) => scope !== 'read:user')) refusePublicOnly(who)
   return { who, user }
 }

@@ -1,9 +1,12 @@
-/** Who counts as one client, where clients have shares of what there is. */
+/** Keys of clients, for limits per client. */
 
 import { networkOf } from '../http/client-address.js'
 import type { Identity } from './authenticate.js'
 
-/** The account, the deploy key, or of a stranger the network; `address` is asked for then alone. */
+/**
+ * Returns the key of a client: its account, its deploy key or, for an anonymous caller, its
+ * network. `address` is read only in the last case.
+ */
 export function clientOf(who: Identity, origin: { readonly address: string }): string {
   switch (who.kind) {
     case 'user':

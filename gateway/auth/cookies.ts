@@ -1,4 +1,4 @@
-/** Cookies of the house: for its own pages alone, out of reach of scripts. */
+/** Cookies of the web pages; scripts and other sites' forms cannot use them. */
 
 import type { Reply, Request } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'
@@ -9,13 +9,13 @@ export type Header = NonNullable<Reply['headers']>[number]
 export interface Cookie {
   readonly name: string
   readonly value: string
-  /** None: the browser forgets it at once. */
+  /** Lifetime; 0 makes the browser delete the cookie. */
   readonly ageSeconds: number
-  /** Below the base URL; by default for all of it. */
+  /** Path below the base URL; by default, the cookie is sent to all paths. */
   readonly path?: string
 }
 
-/** The header that gives a browser a cookie. */
+/** Returns the header that sets a cookie. */
 export function setCookie({ http }: Settings, cookie: Cookie): Header {
   const { name, value, ageSeconds, path = '' } = cookie
   const secure = http.baseUrl.startsWith('https:') ? '; Secure' : ''
@@ -26,7 +26,7 @@ export function setCookie({ http }: Settings, cookie: Cookie): Header {
   ]
 }
 
-/** What a browser sends back under that name. */
+/** Returns the value of the request's cookie of that name. */
 export function readCookie({ headers }: Request, name: string): string | undefined {
   return (headers.get('cookie') ?? '')
     .split(/[;,]\s*/)

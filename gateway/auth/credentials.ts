@@ -1,4 +1,4 @@
-/** What an Authorization header says, before anyone looks whether it is true. */
+/** Parser of the header Authorization; it does not verify the credentials. */
 
 export type Credentials =
   | { readonly kind: 'none' }
@@ -10,9 +10,9 @@ const NONE: Credentials = { kind: 'none' }
 const MALFORMED: Credentials = { kind: 'malformed' }
 
 /**
- * Reads `token T`, `Bearer T` and Basic (RFC 7617). In Basic a token may stand as the user name,
- * with an empty password or `x-oauth-basic`; a token in place of the password is for the caller to
- * try, since a password may look like one.
+ * Reads `token T`, `Bearer T` and Basic (RFC 7617). In Basic, a token may be sent as the user name,
+ * with an empty password or `x-oauth-basic`. A token in place of the password is returned as a
+ * password, because a password may look like one.
  */
 export function readCredentials(authorization: string | undefined): Credentials {
   if (authorization === undefined) return NONE

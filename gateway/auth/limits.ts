@@ -1,28 +1,32 @@
-/** What a token that is limited beside its scopes may still ask, and what it opens. */
+/** Authorization of limited tokens, which have restrictions in addition to their scopes. */
 
 import { Failure } from '../../conf/failures.js'
 import { foldCase } from '../../sql/database/bindings.js'
 import { ANONYMOUS, type Identity } from './authenticate.js'
 import type { Scope } from './scopes.js'
 
-/** What a kind of access is to a token that opens some repositories or packages alone. */
+/** Treatment, by kind of access, of a token that is limited to some repositories or packages. */
 export type TokenTreatment =
-  /** The judge or the handler asks what the token opens. */
+  /** The authorizer or the handler checks the limits of the token. */
   | 'judged'
-  /** The same as to who gave no credentials. */
+  /** The caller is treated as anonymous. */
   | 'as anybody'
+  /** The token is refused. */
   | 'closed'
 
 /**
- * Who makes keys, webhooks, accounts and members could reach further than its own token and for
- * longer: with these scopes a limited one does nothing. For the same reason it has no more than
+ * Scopes that a limited token cannot use: the keys, webhooks, accounts and members that it could
+ * create would have more access than the token, and for longer. For the same reason, it has at most
  * write access to a repository.
  */
 const GOVERNING_SCOPES: ReadonlySet<Scope> = new Set([
   ...(['write:admin', 'write:organization', 'write:user'] as const),
 ])
 
-/** As whom the caller is judged. Throws `forbidden` where a limited token has no place. */
+/**
+ * Returns the identity to authorize: the caller, or an anonymous one for a token whose limits
+ * exclude this kind of access. Throws `forbidden` if a limited token is not permitted at all.
+ */
 export function callerWithin(
   who: Identity,
   { reach, scopes }: { readonly reach: TokenTreatment; readonly scopes: readonly Scope[] },
@@ -34,25 +38,25 @@ export function callerWithin(
   return ANONYMOUS
 }
 
-/** Whether anything limits the caller's token but its scopes. */
+/** True if the caller's token has restrictions in addition to its scopes. */
 export function isLimited(who: Identity): boolean {
   return who.kind === 'user' && who.limits !== undefined
 }
 
-/** Whether the caller's token opens some repositories or packages alone. */
+/** True if the caller's token is limited to some repositories or packages. */
 export function isBound(who: Identity): boolean {
   return who.kind === 'user' && who.limits?.reach !== undefined
 }
 
-/** The caller, who outside of what a token opens is a stranger. */
+/** Returns the caller, or an anonymous one if the caller's token does not permit the repository. */
 export function callerAt(who: Identity, repositoryId: number): Identity {
   const reach = who.kind === 'user' ? who.limits?.reach : undefined
   return reach === undefined || reach.repositoryIds.includes(repositoryId) ? who : ANONYMOUS
 }
 
 /**
- * Which packages of an owner and format the caller's token opens, in lower case; undefined where
- * that is all of them.
+ * Returns the names, in lower case, of the packages of an owner and format that the caller's token
+ * permits; undefined if it permits all.
  */
 export function permittedPackages(
   who: Identity,
@@ -69,12 +73,12 @@ export function permittedPackages(
   )
 }
 
-/** Throws `forbidden` for a package that is not among these names; undefined: any is. */
+/** Throws `forbidden` for a package that is not among these names; undefined permits all. */
 export function refuseOtherPackage(names: ReadonlySet<string> | undefined, name: string): void {
   if (names !== undefined && !names.has(foldCase(name))) throw limited()
 }
 
-/** What is said of what a limited token does not open and its holder may know of. */
+/** Returns the refusal of a limited token, for data that the caller may know of. */
 export function limited(): Failure {
   return new Failure('forbidden', 'This token is limited: it is not for this.')
 }

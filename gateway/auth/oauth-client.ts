@@ -1,4 +1,4 @@
-/** Which application asks for tokens, by what it sends to show that it is (RFC 6749 §2.3). */
+/** Authentication of OAuth clients (RFC 6749 §2.3). */
 
 import { timingSafeEqual } from 'node:crypto'
 import type { Request } from '../../conf/http.js'
@@ -8,12 +8,12 @@ import { readCredentials } from './credentials.js'
 import { OauthFailure } from './oauth-failure.js'
 import { hashToken } from './token.js'
 
-/** The fields of a request for tokens. */
+/** Form fields of a request to the token endpoint. */
 export type OauthFields = ReadonlyMap<string, string>
 
 /**
- * The application that asks, with its secret unless it is a public one. Throws `invalid_client`,
- * and `invalid_request` where header and body name two.
+ * Returns the application that sends the request. It must send its secret unless it is public.
+ * Throws `invalid_client`, and `invalid_request` if header and body name different clients.
  */
 export async function identifyClient(
   db: Database,
@@ -36,7 +36,7 @@ function isShown(
   return timingSafeEqual(Buffer.from(hashToken(secret)), Buffer.from(secretHash))
 }
 
-/** A client without a secret may come with the user name alone. */
+/** Returns the id and secret in a request. In Basic, a client may send its id without a secret. */
 function claimOf({ headers }: Request, fields: OauthFields) {
   const named = fields.get('client_id') ?? ''
   const credentials = readCredentials(headers.get('authorization'))

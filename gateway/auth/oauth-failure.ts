@@ -1,4 +1,4 @@
-/** What is said to applications that sign people in, in the words of RFC 6749 §4.1.2.1 and §5.2. */
+/** Errors for OAuth clients, with the codes of RFC 6749 §4.1.2.1 and §5.2. */
 
 import { Failure } from '../../conf/failures.js'
 
@@ -12,7 +12,7 @@ export type OauthError =
   | 'invalid_scope'
   | 'access_denied'
 
-/** A failure with the one word that programs read. */
+/** Failure with the error code that clients read. */
 export class OauthFailure extends Failure {
   readonly error: OauthError
 

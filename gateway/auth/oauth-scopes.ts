@@ -1,10 +1,10 @@
-/** What an application asks for, as scopes of its tokens and in words for who is to grant it. */
+/** OAuth scopes: parsed into token scopes, and described for the user who grants them. */
 
 import { Failure } from '../../conf/failures.js'
 import { OauthFailure } from './oauth-failure.js'
 import { normaliseScopes } from './scopes.js'
 
-/** What belongs to signing in (OpenID Connect Core §5.4), in the order in which it is kept. */
+/** Scopes for signing in (OpenID Connect Core §5.4, and `groups`), in their stored order. */
 export const OPENID_SCOPES = ['openid', 'profile', 'email', 'groups'] as const
 
 const AREAS: Readonly<Record<string, string>> = {
@@ -20,15 +20,15 @@ const AREAS: Readonly<Record<string, string>> = {
 }
 
 export interface RequestedScopes {
-  /** In the form of `normaliseScopes`. */
+  /** Token scopes in the form of `normaliseScopes`. */
   readonly scopes: readonly string[]
   readonly openidScopes: readonly string[]
 }
 
 /**
- * Reads a `scope`. Who names none asks for everything, as clients of Gitea do; who only wants to
- * know who it is reads the account alone. An area without `read:` or `write:` is meant with both.
- * Throws `invalid_scope`.
+ * Reads the parameter `scope`. An empty one means all scopes, as clients of Gitea expect, and one
+ * with only OpenID scopes means `read:user`. An area without `read:` or `write:` means `write:`,
+ * which implies `read:`. Throws `invalid_scope`.
  */
 export function readOauthScopes(text: string): RequestedScopes {
   const words = text.split(/[\s,]+/).filter((word) => word !== '')
@@ -45,7 +45,7 @@ export function readOauthScopes(text: string): RequestedScopes {
   }
 }
 
-/** What a scope of a token lets its holder do, in words. */
+/** Returns a description of a token scope for the user who grants it. */
 export function sentenceOfScope(scope: string): string {
   if (scope === 'all') return 'Everything that you may do here'
   if (scope === 'public-only') return 'Nothing but what is public'

@@ -1,17 +1,23 @@
-/** Passwords: hashed with Argon2id (RFC 9106), checked in equal time whether the user exists. */
+/**
+ * Passwords: hashed with Argon2id (RFC 9106). Their verification takes the same time whether or not
+ * the user exists.
+ */
 
 import { hash, verify } from '@node-rs/argon2'
 import { Failure } from '../../conf/failures.js'
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../conf/limits.js'
 import { isTokenShaped } from './token.js'
 
-/** The first choice of OWASP for Argon2id: 19 MiB, two passes. */
+/** First configuration that OWASP recommends for Argon2id: 19 MiB, two passes. */
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const
 
-/** A hash of nothing, checked in place of a user who does not exist. */
+/** Hash that is verified in place of a missing user's. */
 let decoy: Promise<string> | undefined
 
-/** The hash to keep. Throws `invalid` for a password too short, too long, or like a token. */
+/**
+ * Returns the hash to store. Throws `invalid` for a password that is too short, too long, or has
+ * the form of a token.
+ */
 export async function hashPassword(password: string): Promise<string> {
   if (password.length < PASSWORD_CHARACTERS_MIN || password.length > PASSWORD_CHARACTERS_MAX) {
     throw new Failure(
@@ -25,7 +31,7 @@ export async function hashPassword(password: string): Promise<string> {
   return hash(password, OPTIONS)
 }
 
-/** Whether the password is the one of the hash; without a hash it takes as long to say no. */
+/** True if the password matches the hash. Without a hash, returns false after the same time. */
 export async function checkPassword(kept: string | undefined, password: string): Promise<boolean> {
   if (password.length > PASSWORD_CHARACTERS_MAX) return false
   decoy ??= hash('', OPTIONS)

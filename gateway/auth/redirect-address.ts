@@ -1,4 +1,4 @@
-/** Addresses to which an application has people led back, and whether one of them is meant. */
+/** Redirect addresses of OAuth applications: validation, and comparison with registered ones. */
 
 import { Failure } from '../../conf/failures.js'
 import type { OauthApplication } from '../../sql/accounts/oauth-applications.js'
@@ -6,7 +6,7 @@ import type { OauthApplication } from '../../sql/accounts/oauth-applications.js'
 const ADDRESSES_MAX = 20
 const CHARACTERS_MAX = 2_000
 
-/** Addresses fit to be registered, as they were given. Throws `bad_request` with the reason. */
+/** Returns the addresses, without duplicates. Throws `bad_request` if one cannot be registered. */
 export function checkRedirectAddresses(addresses: readonly string[]): readonly string[] {
   if (addresses.length === 0 || addresses.length > ADDRESSES_MAX) {
     throw new Failure('bad_request', `Give from one to ${ADDRESSES_MAX} redirect addresses.`)
@@ -20,7 +20,10 @@ export function checkRedirectAddresses(addresses: readonly string[]): readonly s
   return [...new Set(addresses)]
 }
 
-/** A program's own scheme is a domain of its maker, the other way round (RFC 8252 §7.1). */
+/**
+ * Returns the fault of an address, or undefined. A native application's own scheme is a reversed
+ * domain name (RFC 8252 §7.1), so it contains a dot.
+ */
 function faultOf(address: string): string | undefined {
   // A browser would read a backslash as a slash.
   if (!/^[!-[\]-~]+$/.test(address) || address.length > CHARACTERS_MAX || !URL.canParse(address)) {
@@ -35,8 +38,9 @@ function faultOf(address: string): string | undefined {
 }
 
 /**
- * Where a request leads that names this address, or none; undefined where it is not one that is
- * registered, to the letter. Programs on people's own machines listen at any port (RFC 8252 §7.3).
+ * Returns the address to which a request that names `asked` is redirected; undefined unless exactly
+ * that address is registered. An empty one means the only registered address. Native applications
+ * may listen on any port of the loopback interface (RFC 8252 §7.3).
  */
 export function registeredAddress(
   { redirectUris, isConfidential }: Pick<OauthApplication, 'redirectUris' | 'isConfidential'>,
@@ -49,7 +53,7 @@ export function registeredAddress(
   return isRegistered ? new URL(asked).href : undefined
 }
 
-/** Of an address on the machine itself; undefined for any other. */
+/** Returns a loopback address without its port; undefined for any other address. */
 function withoutPort(address: string): string | undefined {
   if (address.length > CHARACTERS_MAX || !URL.canParse(address)) return undefined
   const url = new URL(address)
@@ -59,7 +63,7 @@ function withoutPort(address: string): string | undefined {
   return `${url.protocol}//${url.hostname}${url.pathname}${url.search}`
 }
 
-/** The address with what is told to the application. */
+/** Returns the address with the response parameters in its query. */
 export function withAnswer(address: string, answer: Readonly<Record<string, string>>): string {
   return `${address}${address.includes('?') ? '&' : '?'}${new URLSearchParams(answer)}`
 }

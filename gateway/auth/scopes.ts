@@ -1,4 +1,4 @@
-/** Token scopes: their names, which imply which, and the one form in which they are kept. */
+/** Token scopes: their names, implications and stored form. */
 
 import { Failure } from '../../conf/failures.js'
 
@@ -21,9 +21,9 @@ const PUBLIC_ONLY = 'public-only'
 const ALL = 'all'
 
 /**
- * The scopes of a new token in their one form: no doubles, no read that a write implies, all nine
- * writes written as `all`, in a fixed order. `package` opens the registries, so it is kept as
- * `write:package`. Throws `bad_request` on an unknown name and on an empty list.
+ * Returns the scopes of a new token in their stored form: in a fixed order, without duplicates and
+ * without a `read:` that a `write:` implies, and with `all` in place of all nine `write:` scopes.
+ * `package` means `write:package`. Throws `bad_request` for an unknown name and for an empty list.
  */
 export function normaliseScopes(given: readonly string[]): readonly string[] {
   const names = given.map((name) => (name === 'package' ? 'write:package' : name))
@@ -51,13 +51,13 @@ export function normaliseScopes(given: readonly string[]): readonly string[] {
   return kept
 }
 
-/** Whether a token of these normalised scopes may do what needs `scope`. */
+/** True if the normalised scopes of a token include or imply `scope`. */
 export function scopeAllows(held: readonly string[], scope: Scope): boolean {
   if (held.includes(ALL) || held.includes(scope)) return true
   return scope.startsWith('read:') && held.includes(`write:${scope.slice('read:'.length)}`)
 }
 
-/** Whether the token reaches public things only. */
+/** True if the token is limited to public data. */
 export function isPublicOnly(held: readonly string[]): boolean {
   return held.includes(PUBLIC_ONLY)
 }

@@ -1,4 +1,4 @@
-/** The second factor of an account: given with a first code, and judged at each sign-in. */
+/** Second factor of an account (TOTP and recovery codes): enrolment, and verification of codes. */
 
 import { randomBytes } from 'node:crypto'
 import { Failure } from '../../conf/failures.js'
@@ -29,19 +29,19 @@ export interface FactorContext {
 
 export interface CodeAttempt {
   readonly user: User
-  /** Of an app, or for recovery. */
+  /** Code of an authenticator app, or a recovery code. */
   readonly code: string
   readonly address: string
 }
 
 const WRONG_CODE = 'That code is wrong, or was used before. Each code counts once.'
 
-/** Whether a password alone does not sign the account in. */
+/** True if signing in to the account needs more than its password. */
 export async function hasSecondFactor(db: Database, userId: number): Promise<boolean> {
   return (await findSecondFactor(db, userId))?.enrolledAtMs !== undefined
 }
 
-/** Uses a code up. Throws `bad_credentials` for a wrong one, and `throttled` after too many. */
+/** Verifies and uses up a code. Throws `bad_credentials`, and after too many ones `throttled`. */
 export async function verifyCode(context: FactorContext, attempt: CodeAttempt): Promise<void> {
   const { user, address } = attempt
   await context.throttle.reserve({ name: user.name, address })
@@ -64,7 +64,10 @@ async function takeCode(context: FactorContext, user: User, code: string): Promi
   return step !== undefined && (await acceptStep(context.db, user.id, step))
 }
 
-/** Makes a secret for an account, which waits for its first code. Throws `conflict`. */
+/**
+ * Creates a secret for an account, which is enrolled with its first code. Throws `conflict` if the
+ * account has a second factor.
+ */
 export async function beginEnrolment(
   { db, settings }: Pick<FactorContext, 'db' | 'settings'>,
   user: User,
@@ -73,7 +76,7 @@ export async function beginEnrolment(
   await offerSecondFactor(db, user.id, instance.seal(newSecret(), wordsOf(user)))
 }
 
-/** The secret that waits for its first code; undefined where none does. */
+/** Returns the secret that waits for its first code, or undefined. */
 export async function waitingSecret(
   context: Pick<FactorContext, 'db' | 'settings'>,
   user: User,
@@ -84,9 +87,9 @@ export async function waitingSecret(
 }
 
 /**
- * Takes the waiting secret into use with its first code, and ends all sessions of the account.
- * Returns the recovery codes, to be shown once. Throws `invalid` for a wrong code, and `conflict`
- * where no secret waits any more.
+ * Enrols the waiting secret with its first code, and ends all sessions of the account. Returns the
+ * recovery codes, which must be shown once. Throws `invalid` for a wrong code, and `conflict` if no
+ * secret waits for its first code.
  */
 export async function confirmEnrolment(
   context: FactorContext,
@@ -109,7 +112,10 @@ export async function confirmEnrolment(
   return codes
 }
 
-/** Gives an account other recovery codes, to be shown once; those of before count no longer. */
+/**
+ * Replaces the recovery codes of an account. Returns the new ones, which must be shown once. Throws
+ * `conflict` if the account has no second factor.
+ */
 export async function renewRecoveryCodes(db: Database, user: User): Promise<readonly string[]> {
   if (!(await hasSecondFactor(db, user.id))) throw notWaiting()
   const codes = newRecoveryCodes()
@@ -117,7 +123,7 @@ export async function renewRecoveryCodes(db: Database, user: User): Promise<read
   return codes
 }
 
-/** Takes the second factor of an account away: its password alone signs it in again. */
+/** Removes the second factor of an account, which then signs in with its password alone. */
 export async function switchOff({ db, log }: FactorContext, user: User): Promise<void> {
   if (!(await removeSecondFactor(db, user.id))) return
   log.info({ event: 'second-factor-off', name: user.name }, 'a second factor was taken away')
@@ -129,7 +135,7 @@ function notWaiting(): Failure {
 
 const RECOVERY_CODES = 10
 
-/** 80 random bits each, which cannot be guessed from a fast hash. */
+/** Returns codes of 80 random bits each, which cannot be guessed even from a fast hash. */
 function newRecoveryCodes(): readonly string[] {
   return Array.from({ length: RECOVERY_CODES }, () =>
     randomBytes(10)

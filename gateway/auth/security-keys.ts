@@ -1,4 +1,7 @@
-/** Security keys (WebAuthn Level 2): added beside an account's app, and judged in its place. */
+/**
+ * Security keys (WebAuthn Level 2), which an account with a second factor may use in place of
+ * codes: registration and verification.
+ */
 
 import { randomBytes } from 'node:crypto'
 import type { AuthenticationResponseJSON, RegistrationResponseJSON } from '@simplewebauthn/server'
@@ -17,7 +20,7 @@ import type { Database } from '../../sql/database/database.js'
 import { type FactorContext, hasSecondFactor } from './second-factor.js'
 import { hashToken } from './token.js'
 
-/** Loaded with the first key that answers: no worker starts later for it. */
+/** Imports the library on first use, so that it does not delay the start of workers. */
 const library = () => import('@simplewebauthn/server')
 const libraryHelpers = () => import('@simplewebauthn/server/helpers')
 
@@ -26,13 +29,13 @@ type Place = Pick<FactorContext, 'db' | 'settings'>
 const CHALLENGE_MS = 5 * 60_000
 const KEYS_MAX = 20
 const NAME_CHARACTERS_MAX = 100
-/** Of what a browser hands on from a key: an id of 1,023 bytes and an RSA key are well within. */
+/** Maximum length of a browser's answer; an id of 1,023 bytes and an RSA key fit. */
 const ANSWER_CHARACTERS_MAX = 16_384
 
-/** By COSE's numbers: Ed25519, ECDSA with P-256, RSA. */
+/** COSE algorithm identifiers: EdDSA, ES256 and RS256. */
 const ALGORITHMS = [-8, -7, -257]
 
-/** Throws `invalid` for a name that no key may have, and `conflict` where none may be added. */
+/** Throws `invalid` for an invalid name, and `conflict` if the user cannot add a key. */
 export async function refuseKeyName(db: Database, user: User, name: string): Promise<void> {
   if (name === '' || [...name].length > NAME_CHARACTERS_MAX) {
     throw new Failure('invalid', `Name the key, in at most ${NAME_CHARACTERS_MAX} characters.`)
@@ -59,7 +62,10 @@ export async function creationOptions({ db, settings }: Place, user: User): Prom
   }
 }
 
-/** What a browser asks a key with at a sign-in; undefined for a user without keys. */
+/**
+ * Returns the options for a signature at a sign-in (PublicKeyCredentialRequestOptionsJSON), or
+ * undefined for a user without keys.
+ */
 export async function requestOptions(
   { db, settings }: Place,
   user: User,
@@ -83,7 +89,7 @@ export interface KeyToAdd {
   readonly answer: string
 }
 
-/** Adds the key that has answered. Throws `invalid` for an answer to something else. */
+/** Adds the key that has answered. Throws `invalid` if the answer is not to a current challenge. */
 export async function addKey(
   context: FactorContext,
   { user, name, answer }: KeyToAdd,
@@ -111,7 +117,8 @@ async function verifyCreation({ db, settings }: Place, user: User, answer: strin
   const decoded = decodeAttestationObject(attestation)
   const format = decoded.get('fmt')
   const isSelfSigned = format === 'packed' && decoded.get('attStmt').get('x5c') === undefined
-  // We ask for no certificates, and to check one the library would call the address that it names.
+  // Certificates are not requested, and to verify one, the library would connect to the address
+  // that the certificate names.
   if (format !== 'none' && !isSelfSigned) throw new Error(`it is attested (${format})`)
   const { verifyRegistrationResponse } = await library()
   const { registrationInfo } = await verifyRegistrationResponse({
@@ -127,12 +134,12 @@ export interface KeyAttempt {
   readonly user: User
   /** AuthenticationResponseJSON, as text. */
   readonly answer: string
-  /** Of the sign-in that asked. */
+  /** Hash of the ticket of the sign-in, to which the challenge belongs. */
   readonly ticketHash: string
   readonly address: string
 }
 
-/** Judges what a key answered. Throws `bad_credentials`, and `throttled` after too many. */
+/** Verifies a key's answer. Throws `bad_credentials`, and `throttled` after too many failures. */
 export async function verifyKey(context: FactorContext, attempt: KeyAttempt): Promise<void> {
   const { user, address } = attempt
   await context.throttle.reserve({ name: user.name, address })
@@ -161,7 +168,7 @@ async function verifyRequest(context: FactorContext, attempt: KeyAttempt): Promi
   const { verified, authenticationInfo } = await verifyAuthenticationResponse({
     response,
     ...expectations({ db, settings }, { userId: user.id, ticketHash }),
-    // What it counts is judged below, for all processes at once.
+    // The signature counter is checked below, atomically for all processes.
     credential: { id: response.id, publicKey: bytesOf(key.publicKey), counter: 0 },
   })
   if (!verified) throw new Error('its signature is wrong')

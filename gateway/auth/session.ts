@@ -1,4 +1,4 @@
-/** Sessions of browsers: made at sign-in, kept as a hash, named by a cookie that is sent back. */
+/** Sessions of browsers: created at sign-in, stored as a hash, and identified by a cookie. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
@@ -25,8 +25,8 @@ const LIFETIME_MS = 30 * 86_400_000
 const AGENT_CHARACTERS_MAX = 255
 
 /**
- * Who sent the request, by its cookie: a stranger where there is none, where it has ended, or where
- * its account is closed.
+ * Returns the caller of a request by its session cookie; anonymous if there is no session, if it
+ * has ended, or if its account may not sign in.
  */
 export async function identifySession(
   context: AuthenticationContext,
@@ -44,7 +44,10 @@ export async function identifySession(
   return { kind: 'user', user, by: 'session', scopes: undefined }
 }
 
-/** Begins a session with a name that nobody has known before. Returns the header that says it. */
+/**
+ * Ends the browser's session, if any, and starts one with a new random name. Returns the header
+ * that sets its cookie.
+ */
 export async function beginSession(
   { db, settings }: Pick<AuthenticationContext, 'db' | 'settings'>,
   request: Request,
@@ -63,7 +66,7 @@ export async function beginSession(
   return cookie(settings, name, LIFETIME_MS / 1_000)
 }
 
-/** Ends the session that the request came with, if any. */
+/** Ends the session of the request's cookie, if any. */
 export async function endSession(
   context: Pick<AuthenticationContext, 'db'>,
   request: Request,
@@ -72,14 +75,14 @@ export async function endSession(
   if (found !== undefined) await deleteSession(context.db, found.user.id, found.session.id)
 }
 
-/** The header that makes a browser forget its session. */
+/** Returns the header that deletes the session cookie. */
 export function forgetSession(settings: Settings): Header {
   return cookie(settings, '', 0)
 }
 
 /**
- * Throws `forbidden` where a browser says that another site's page sends the request: a form there
- * would act with the session of who looks at it. What is no browser says nothing of the kind.
+ * Throws `forbidden` if the browser reports that a page of another site sent the request: a form
+ * there would act with the session of the user who views it. Other clients send no such headers.
  */
 export function refuseForeignOrigin(request: Request, settings: Settings): void {
   const site = request.headers.get('sec-fetch-site')
@@ -93,14 +96,17 @@ export function refuseForeignOrigin(request: Request, settings: Settings): void 
   )
 }
 
-/** A browser that does not say it in a word names the site; behind a proxy, by our own address. */
+/**
+ * True if the header Origin names this server, by the base URL or by the header Host. Browsers
+ * without Sec-Fetch-Site send it.
+ */
 function isOwn(origin: string, { headers }: Request, { http }: Settings): boolean {
   if (!URL.canParse(origin)) return false
   const { host } = new URL(origin)
   return origin === new URL(http.baseUrl).origin || host === headers.get('host')
 }
 
-/** The session that the request came with, and whose it is, unless it has ended. */
+/** Returns the session of the request's cookie and its user; undefined if it has ended. */
 export async function findOwnSession({ db }: Pick<AuthenticationContext, 'db'>, request: Request) {
   const name = readCookie(request, COOKIE)
   if (name === undefined || !isTokenShaped(name)) return undefined

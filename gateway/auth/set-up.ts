@@ -1,4 +1,4 @@
-/** Who may make the first account: whoever is at the machine itself, or has the code of its log. */
+/** Authorization to create the first account, for clients on this machine or with the code. */
 
 import { createHash, timingSafeEqual } from 'node:crypto'
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { newToken } from './token.js'
 
 const FILE = 'set-up.code'
 
-/** Makes a new code, which all workers know from then on. */
+/** Stores and returns a new code, which is valid in all workers. */
 export async function renewSetUpCode(dataDir: string): Promise<string> {
   const code = newToken()
   const part = join(dataDir, `${FILE}.${process.pid}`)
@@ -23,14 +23,14 @@ export async function renewSetUpCode(dataDir: string): Promise<string> {
   return code
 }
 
-/** Once there is an account, the code opens nothing any more. */
+/** Deletes the code, which has no use once there is an account. */
 export async function forgetSetUpCode(dataDir: string): Promise<void> {
   await rm(join(dataDir, FILE), { force: true })
 }
 
 /**
- * Lets through who may make the first account. Throws `not_found` for anybody else, and once there
- * is an account; `throttled` after many codes.
+ * Authorizes the creation of the first account. Throws `not_found` for a client on another machine
+ * without the code and if there is an account already, and `throttled` after too many codes.
  */
 export async function authorizeSetUp(
   { db, settings, throttle }: Pick<Context, 'db' | 'settings' | 'throttle'>,
@@ -49,8 +49,10 @@ const LOOPBACK = parseAddressSet(['127.0.0.0/8', '::1'])
 const FORWARDING = /^(?:forwarded|via|x-real-ip|x-forwarded-.+)$/
 
 /**
- * Whether a program of this machine asks this server itself. Behind a proxy of this machine
- * everybody seems to, and a browser here does it for each site whose name leads to this address.
+ * True if a program on this machine sent the request directly. A proxy on this machine sends other
+ * machines' requests from here, so none may have forwarding headers. A browser on this machine
+ * sends requests of any site whose name resolves to this address (DNS rebinding), so the header
+ * Host must be a loopback name.
  */
 export function isAtMachine(request: Request, { http }: Pick<Settings, 'http'>): boolean {
   return (

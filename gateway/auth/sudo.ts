@@ -1,4 +1,4 @@
-/** A site admin who acts as somebody else, for the length of one request. */
+/** Requests that a site administrator sends as another user. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
@@ -7,7 +7,7 @@ import type { Database } from '../../sql/database/database.js'
 import type { Identity } from './authenticate.js'
 import { isLimited, limited } from './limits.js'
 
-/** Whom the header or the query names; undefined where nobody is. */
+/** Returns the user name in the header `Sudo` or the parameter `sudo`, or undefined. */
 export function sudoNameOf(request: Request): string | undefined {
   const header = request.headers.get('sudo')
   if (header !== undefined && header !== '') return header
@@ -16,8 +16,9 @@ export function sudoNameOf(request: Request): string | undefined {
 }
 
 /**
- * The caller as the user of that name; the scopes of a token stay. Throws `forbidden` for who is no
- * site admin or has a limited token, and `not_found` when there is no such user.
+ * Returns the caller as the user of that name, with the scopes of the caller's token. Throws
+ * `forbidden` unless the caller is a site administrator without a limited token, and `not_found` if
+ * there is no such user.
  */
 export async function actAs(db: Database, who: Identity, name: string): Promise<Identity> {
   if (who.kind !== 'user' || !who.user.isAdmin) {

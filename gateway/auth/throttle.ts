@@ -1,4 +1,4 @@
-/** Tries that are counted: sign-ins that failed, so that guessing is slow, and new accounts. */
+/** Rate limits of failed sign-ins, so that guessing is slow, and of new accounts. */
 
 import { RateLimiterCluster, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../conf/failures.js'
@@ -11,18 +11,18 @@ export interface SignInAttempt {
 }
 
 export interface Throttle {
-  /** Throws `throttled` when this attempt comes after too many failed ones. */
+  /** Throws `throttled` if too many attempts have failed. */
   check(attempt: SignInAttempt): Promise<void>
   failed(attempt: SignInAttempt): Promise<void>
   /**
-   * Counts this attempt as failed before it is judged, so that of many at once none is for nothing.
-   * Throws `throttled` when there are too many with it.
+   * Counts this attempt as failed before it is verified, so that concurrent attempts cannot exceed
+   * the limit. Throws `throttled` if this attempt exceeds it.
    */
   reserve(attempt: SignInAttempt): Promise<void>
-  /** Takes back what `reserve` counted: the attempt was right. */
+  /** Reverts `reserve`, because the attempt was successful. */
   release(attempt: SignInAttempt): Promise<void>
   succeeded(attempt: SignInAttempt): Promise<void>
-  /** Counts one more account that the address tries to make. Throws `throttled` after too many. */
+  /** Counts an attempt to create an account. Throws `throttled` after too many from one network. */
   makeAccount(address: string): Promise<void>
 }
 
@@ -30,17 +30,17 @@ const MINUTE_S = 60
 const HOUR_S = 3_600
 const DAY_S = 86_400
 
-/** One address may fail for this many accounts and passwords together. */
+/** Failures of one network, for all accounts together. */
 const BY_ADDRESS = { keyPrefix: 'address', points: 30, duration: 15 * MINUTE_S }
-/** One address may fail for one account. */
+/** Failures of one network for one account. */
 const BY_PAIR = { keyPrefix: 'pair', points: 10, duration: 15 * MINUTE_S }
-/** All strange addresses together may fail for one account; known ones are not held up by them. */
+/** Failures of all unknown networks together for one account; known ones are not affected. */
 const BY_ACCOUNT = { keyPrefix: 'account', points: 100, duration: HOUR_S }
-/** Addresses from which an account has signed in before; no timer of Node's runs for 25 days. */
+/** Networks from which an account has signed in; Node's timers cannot run for 25 days. */
 const KNOWN = { keyPrefix: 'known', points: Number.MAX_SAFE_INTEGER, duration: 24 * DAY_S }
 
 type Limiter = Pick<RateLimiterMemory, 'get' | 'penalty' | 'reward' | 'points'>
-/** One address may try this often to make an account, be it the first or another. */
+/** Attempts of one network to create an account, including the first account of the server. */
 const NEW_ACCOUNTS = { keyPrefix: 'new-account', points: 20, duration: HOUR_S }
 
 interface LimiterOptions {
@@ -49,12 +49,12 @@ interface LimiterOptions {
   readonly duration: number
 }
 
-/** Counts that all workers of this machine share, kept by the supervisor. */
+/** Creates a throttle whose counters are in the supervisor and shared by all workers. */
 export function createSharedThrottle(): Throttle {
   return createThrottle((options) => new RateLimiterCluster({ ...options, timeoutMs: 2_000 }))
 }
 
-/** Counts of this process alone. */
+/** Creates a throttle with counters of this process alone. */
 export function createLocalThrottle(): Throttle {
   return createThrottle((options) => new RateLimiterMemory(options))
 }

@@ -1,4 +1,4 @@
-/** Tickets: a browser has shown a password, and a code of the second factor is yet to come. */
+/** Tickets of sign-ins between the password and the second factor. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
@@ -14,7 +14,7 @@ import type { Database } from '../../sql/database/database.js'
 import { type Header, readCookie, setCookie } from './cookies.js'
 import { hashToken, isTokenShaped, newToken } from './token.js'
 
-/** The page, below the base URL, to which alone browsers send their tickets. */
+/** Path below the base URL of the page for the second factor; browsers send tickets only there. */
 export const TICKET_PATH = '/user/two-factor'
 
 const COOKIE = 'gatehouse_ticket'
@@ -23,11 +23,11 @@ const TRIES = 5
 
 export interface Ticket {
   readonly user: User
-  /** Under which it is kept. */
+  /** Hash of the ticket, under which it is stored. */
   readonly hash: string
 }
 
-/** Gives the browser of a user a ticket. Returns the header that says it. */
+/** Creates a ticket for a user. Returns the header that sets its cookie. */
 export async function beginTicket(
   { db, settings }: { readonly db: Database; readonly settings: Settings },
   user: User,
@@ -38,14 +38,14 @@ export async function beginTicket(
   return cookie(settings, name, LIFETIME_MS / 1_000)
 }
 
-/** The ticket that the browser has, while it counts. */
+/** Returns the ticket of the request's cookie, or undefined if it is not valid. */
 export async function findTicket(db: Database, request: Request): Promise<Ticket | undefined> {
   const hash = hashOf(request)
   const user = hash === undefined ? undefined : await findTicketUser(db, hash)
   return hash === undefined || user === undefined ? undefined : { hash, user }
 }
 
-/** Takes one of the tries of a ticket. Throws `sign_in_required` where it counts no longer. */
+/** Uses up one attempt of a ticket. Throws `sign_in_required` if the ticket is not valid. */
 export async function useTicket(db: Database, request: Request): Promise<Ticket> {
   const hash = hashOf(request)
   const user = hash === undefined ? undefined : await takeTicketTry(db, hash)
@@ -56,7 +56,7 @@ export async function useTicket(db: Database, request: Request): Promise<Ticket>
   )
 }
 
-/** Ends the ticket. Returns the header that makes the browser forget it. */
+/** Deletes the ticket. Returns the header that deletes its cookie. */
 export async function endTicket(
   { db, settings }: { readonly db: Database; readonly settings: Settings },
   request: Request,

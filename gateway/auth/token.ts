@@ -1,4 +1,4 @@
-/** Access tokens: made once, shown once, kept as a hash only. */
+/** Access tokens: shown once, stored only as a hash. */
 
 import { hash, randomBytes } from 'node:crypto'
 import { parseAddressSet } from '../../conf/addresses.js'
@@ -6,25 +6,25 @@ import type { TokenLimits } from '../../sql/accounts/token-limits.js'
 
 const TOKEN_SHAPE = /^[0-9a-f]{40}$/
 
-/** 160 random bits in the form that Gitea's clients know: 40 hexadecimal digits. */
+/** Returns 160 random bits in the form of Gitea's tokens: 40 hexadecimal digits. */
 export function newToken(): string {
   return randomBytes(20).toString('hex')
 }
 
-/** Whether the text can be a token at all. */
+/** True if the text has the form of a token. */
 export function isTokenShaped(text: string): boolean {
   return TOKEN_SHAPE.test(text)
 }
 
 /**
- * SHA-256 in hexadecimal: the form in which a token is kept and looked up. A slow hash would add
- * nothing, as 160 random bits cannot be guessed.
+ * Returns the SHA-256 of a token in hexadecimal, under which the token is stored. A slow hash would
+ * add nothing, because 160 random bits cannot be guessed.
  */
 export function hashToken(token: string): string {
   return hash('sha256', token)
 }
 
-/** Whether a token of these limits counts at that time, for a request that comes from there. */
+/** True if a token with these limits is valid at that time and from that address. */
 export function isValidNow(
   limits: TokenLimits | undefined,
   origin: { readonly address: string },

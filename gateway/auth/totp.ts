@@ -1,4 +1,4 @@
-/** Codes that an app computes from a secret and the time (RFC 6238, on RFC 4226). */
+/** Time-based one-time passwords (RFC 6238, based on RFC 4226). */
 
 import { createHmac, randomBytes, timingSafeEqual } from 'node:crypto'
 
@@ -7,18 +7,17 @@ const DIGITS = 6
 const SECRET_BYTES = 20
 const BASE32 = 'ABCDEFGHIJKLMNOPQRSTUVWXYZ234567'
 
-/** A new secret in Base32 (RFC 4648), as apps take it: 160 bits, as many as SHA-1 has. */
+/** Returns a new secret in Base32 (RFC 4648), as apps expect: 160 bits, the length of SHA-1. */
 export function newSecret(): string {
   const bits = [...randomBytes(SECRET_BYTES)].map((byte) => byte.toString(2).padStart(8, '0'))
   return bits.join('').replace(/.{5}/g, (five) => BASE32.charAt(Number.parseInt(five, 2)))
 }
 
-/** The time step of that moment. */
 export function stepAt(nowMs: number): number {
   return Math.floor(nowMs / STEP_MS)
 }
 
-/** The code of a time step. */
+/** Returns the code of a time step (RFC 4226 §5.3). */
 export function codeOf(secret: string, step: number): string {
   const counter = Buffer.alloc(8)
   counter.writeBigUInt64BE(BigInt(step))
@@ -28,12 +27,15 @@ export function codeOf(secret: string, step: number): string {
   return String(number % 10 ** DIGITS).padStart(DIGITS, '0')
 }
 
-/** Whether the text can be a code at all. */
+/** True if the text has the form of a code. */
 export function isCodeShaped(text: string): boolean {
   return /^\d{6}$/.test(text)
 }
 
-/** Which step a code is of: this one, or one beside it, as clocks differ; else undefined. */
+/**
+ * Returns the time step of a code. Accepts the current, the previous and the next step, because
+ * clocks differ; for other codes returns undefined.
+ */
 export function matchingStep(secret: string, code: string, nowMs: number): number | undefined {
   if (!isCodeShaped(code)) return undefined
   const now = stepAt(nowMs)
@@ -43,7 +45,7 @@ export function matchingStep(secret: string, code: string, nowMs: number): numbe
   )
 }
 
-/** What an app reads from a QR code: the secret, and what to call it. */
+/** Returns the address that an app reads from a QR code, with the secret and a label. */
 export function keyUri(secret: string, issuer: string, name: string): string {
   const label = `${encodeURIComponent(issuer)}:${encodeURIComponent(name)}`
   return `otpauth://totp/${label}?secret=${secret}&issuer=${encodeURIComponent(issuer)}`

@@ -1,4 +1,4 @@
-/** Owners of whom a caller may know: users by their own visibility, organizations by the gate's. */
+/** Lookup of accounts that a caller can see. */
 
 import { Failure, notFound } from '../../conf/failures.js'
 import { findOwner, type Owner } from '../../sql/accounts/owners.js'
@@ -7,14 +7,14 @@ import type { Database } from '../../sql/database/database.js'
 import type { Identity } from './authenticate.js'
 import { authorizeOrganization } from './authorize-accounts.js'
 
-/** Whether `viewer` may see that there is such an account. */
+/** True if `viewer` can see the user. */
 export function isVisible(user: Owner, viewer: User | undefined): boolean {
   if (user.visibility === 'public') return true
   if (viewer === undefined) return false
   return user.visibility === 'limited' || viewer.isAdmin || viewer.id === user.id
 }
 
-/** The user or organization of that name. Throws `not_found`, also where there is one to hide. */
+/** Returns the user or organization of that name. Throws `not_found` also if it is not visible. */
 export async function findVisibleOwner(db: Database, who: Identity, name: string): Promise<Owner> {
   const owner = await findOwner(db, name)
   if (owner === undefined) throw notFound()
@@ -30,7 +30,7 @@ export async function findVisibleOwner(db: Database, who: Identity, name: string
   return grant.organization
 }
 
-/** The user of that name. Throws `not_found`, also where `viewer` may not see that there is one. */
+/** Returns the user of that name. Throws `not_found` also if `viewer` cannot see the user. */
 export async function findVisibleUser(
   db: Database,
   name: string,

@@ -18,7 +18,7 @@ import { NoPack, readPackStream } from './pack-stream.js'
 
 const COMMAND = 'command=bundle-uri'
 
-/** The first git whose upload-pack knows of bundle URIs. */
+/** First version of git whose upload-pack has bundle URIs. */
 const GIT_VERSION_MIN = [2, 40] as const
 
 export interface BundleRequest {
@@ -27,9 +27,9 @@ export interface BundleRequest {
 }
 
 /**
- * The answer to `command=bundle-uri` (gitprotocol-v2(5)). The bundle's address is relative: the
- * client goes where it already is, with the credentials that stand in its own address. Undefined
- * where git is to answer: there is nothing to offer, or the repository's settings name bundles.
+ * Returns the answer to `command=bundle-uri` (gitprotocol-v2(5)), or undefined if git must answer:
+ * there is no bundle to offer, or the repository's settings name bundles. The bundle's address is
+ * relative, so the client requests it from the same server, with the credentials in its own URL.
  */
 export function offerBundle(
   context: Context,
@@ -46,7 +46,7 @@ async function answerOffer(
 ): Promise<Buffer | undefined> {
   const { repository } = asked.grant
   const sections = readSections(body)
-  // Clients say the command last here, where they say it first of others.
+  // For this command, git sends the line `command=` last; for others, first.
   const capabilities = sections?.head.filter((line) => line !== COMMAND) ?? []
   if (sections?.head.length !== capabilities.length + 1 || sections.tail.length > 0)
     return undefined
@@ -65,8 +65,8 @@ async function answerOffer(
 }
 
 /**
- * The bundle of that name, or the part that the header `Range` asks for. Throws `not_found` for one
- * that is not what a clone would bring at this moment: the client goes on without it.
+ * Returns the bundle of that name, or the part of it that the header `Range` requests. Throws
+ * `not_found` if the name is not that of the current bundle; the client then clones without it.
  */
 export async function sendBundle(
   context: Context,
@@ -84,12 +84,12 @@ export async function sendBundle(
     ['Cache-Control', 'no-cache'],
   ]
   const stream = (range?: ByteRange) => streamBundle(bundle.header, pack.answer.body, range)
-  // While git is still at it, nobody knows how long it will be.
+  // The length is not known while git is still writing the pack.
   if (pack.bytes === undefined) return { status: 200, headers, body: stream() }
   const totalBytes = bundle.header.byteLength + pack.bytes
   headers.push(['Accept-Ranges', 'bytes'])
   const found = readByteRange(wantedRange, totalBytes)
-  // A client that asks for what is not there is better off with all of it.
+  // A client that requests a range outside the bundle gets all of it.
   const range = found === 'outside' ? undefined : found
   const { start, end } = range ?? { start: 0, end: totalBytes }
   const bodyBytes = end - start
@@ -99,14 +99,14 @@ export async function sendBundle(
 }
 
 interface Bundle {
-  /** Told from the references alone: it is another one as soon as one of them changes. */
+  /** Name derived from the refs, so it changes when one of them does. */
   readonly name: string
   readonly header: Buffer
-  /** Brings the pack. */
+  /** Body of the fetch request for the pack. */
   readonly fetchBody: Buffer
 }
 
-/** The bundle as it would be now; undefined where git alone could tell, or holds nothing. */
+/** Returns the current bundle; undefined if there are no refs, or if only git can list them. */
 async function describeBundle(context: Context, asked: BundleRequest): Promise<Bundle | undefined> {
   const { objectFormat } = asked.grant.repository
   const prefixes = ['ref-prefix refs/heads/\n', 'ref-prefix refs/tags/\n']
@@ -118,7 +118,7 @@ async function describeBundle(context: Context, asked: BundleRequest): Promise<B
     objectFormat === 'sha1' ? '# v2 git bundle' : '# v3 git bundle\n@object-format=sha256'
   const header = Buffer.from(`${[version, ...references].join('\n')}\n\n`, 'latin1')
   const oids = new Set(references.map((line) => line.split(' ', 1)[0]))
-  // In the words of `git clone`, so that both have use for one answer.
+  // The same arguments as those of `git clone`, so that both share one cached answer.
   const lines = ['thin-pack\n', 'no-progress\n', 'ofs-delta\n', 'done\n']
   const wants = [...oids].map((oid) => `want ${oid}\n`)
   return {
@@ -147,13 +147,13 @@ async function ask(
 }
 
 interface Pack {
-  /** With git's packets around it. */
+  /** Answer of git, in which the pack is split into packets. */
   readonly answer: WarmAnswer
-  /** Without them; absent while it is not known. */
+  /** Length of the pack itself; absent while it is not known. */
   readonly bytes?: number
 }
 
-/** Packs that were counted, each by all that tells it. */
+/** Lengths of packs that were read, by repository, bundle name and length of the answer. */
 const bytesOfPacks = new Map<string, number>()
 const PACKS_MAX = 1_000
 
@@ -176,11 +176,11 @@ async function openPack(
   }
   if (bytesOfPacks.size >= PACKS_MAX) bytesOfPacks.clear()
   bytesOfPacks.set(key, bytes)
-  // What has been counted has been read: it is opened once more.
+  // The answer was read to measure it, so it must be requested again.
   return openPack(context, asked, bundle)
 }
 
-/** Closed before it was read, it lets go of the answer as well. */
+/** Returns the bytes of the bundle. Closing the stream also closes the answer, even if unread. */
 function streamBundle(
   header: Buffer,
   answer: WarmAnswer['body'],

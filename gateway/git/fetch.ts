@@ -1,4 +1,4 @@
-/** The request of a clone or fetch that says what is wanted. */
+/** Requests to git-upload-pack (clone, fetch and ls-refs). */
 
 import { createGunzip } from 'node:zlib'
 import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
@@ -17,9 +17,9 @@ const HEADERS = Object.freeze([
 ] as const)
 
 /**
- * What git answers, from the pack cache where that can be shown to be it. Throws
- * `unsupported_media_type` for a body of another kind, `bad_request` for one that git cannot read,
- * `payload_too_large`, and `unavailable` or `throttled` when too many git processes run.
+ * Returns git's answer, from the pack cache if it has the same answer. Throws
+ * `unsupported_media_type` for a body of another type, `bad_request` for one that git cannot read,
+ * `payload_too_large`, and `unavailable` or `throttled` if too many git processes run.
  */
 export function answerFetch(
   context: Context,
@@ -50,7 +50,7 @@ export function answerFetch(
   )
 }
 
-/** An administrator is told how the answer was come by (Server-Timing, as browsers show it). */
+/** Returns the reply. For administrators it has the cache outcome in the header Server-Timing. */
 function replyOf(answer: UploadPackReply, isAdmin: boolean): Reply {
   const { body, bytes, outcome } = answer
   const isNotified = isAdmin && outcome !== undefined
@@ -64,7 +64,7 @@ function timingOf(outcome: string): readonly [name: string, value: string] {
   return ['Server-Timing', `cache;desc=${outcome}`]
 }
 
-/** Decompressed as it is read. Throws `bad_request` where it is not gzip, or not whole. */
+/** Decompresses a body while it is read. Throws `bad_request` for incomplete or invalid gzip. */
 async function* gunzip(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Array> {
   const decoder = createGunzip()
   const write = (chunk: Uint8Array) =>

@@ -1,4 +1,4 @@
-/** What a Git request is before git is asked: the kind of its body, and whose it is. */
+/** Checks of Git requests before git runs. */
 
 import type { GitService } from '../../cgi/transfer/environment.js'
 import { Failure } from '../../conf/failures.js'
@@ -9,14 +9,14 @@ import type { WarmRequest } from '../packs/pack-cache.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 
-/** Throws `unsupported_media_type` where the body is not this service's. */
+/** Throws `unsupported_media_type` if the body's type is not that of the service. */
 export function refuseForeignBody(request: Request, service: GitService): void {
   const type = request.headers.get('content-type')
   if (type === `application/x-${service}-request`) return
   throw new Failure('unsupported_media_type', `The body must be application/x-${service}-request.`)
 }
 
-/** Whether the body is compressed. Throws `unsupported_media_type` for another coding than gzip. */
+/** True if the body is gzip. Throws `unsupported_media_type` for other content codings. */
 export function isGzip(request: Request): boolean {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'gzip' || encoding === 'x-gzip') return true
@@ -24,7 +24,7 @@ export function isGzip(request: Request): boolean {
   throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
 }
 
-/** What the pack cache is told of a request, beside its body. */
+/** Returns the input of the pack cache for a request, except the body. */
 export function packRequestOf(
   context: Context,
   request: Request,

@@ -1,23 +1,23 @@
-/** The pack in git's answer to a fetch, freed of the packets around it. */
+/** Extraction of the pack from the packets of git's answer to a fetch. */
 
-/** gitprotocol-v2(5) "fetch": how an answer begins that holds a pack and nothing else. */
+/** Beginning of an answer that contains only a pack (gitprotocol-v2(5) "fetch"). */
 const BEGINNING = '000dpackfile\n'
 const FLUSH = '0000'
 const LENGTH_DIGITS = 4
-/** What stands in a packet before its content: its length, and the band that it is on. */
+/** Size of a packet's header: its length in 4 digits, and its sideband in 1 byte. */
 const HEAD_BYTES = 5
 const PACK_BAND = 1
 const PROGRESS_BAND = 2
 
-/** So much of an answer in memory is taken apart at a time. */
+/** Size of the pieces in which an answer in memory is parsed. */
 const PIECE_BYTES = 524_288
 
-/** That an answer is not a whole pack. */
+/** Error for an answer that is not a complete pack. */
 export class NoPack extends Error {
   override readonly name = 'NoPack'
 }
 
-/** The bytes of the pack. Throws NoPack where there is none, or where it breaks off. */
+/** Yields the bytes of the pack. Throws NoPack if there is no pack or it is incomplete. */
 export async function* readPackStream(
   answer: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
@@ -35,17 +35,17 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
   }
 }
 
-/** How far an answer has been read: its packets begin and end anywhere in a chunk. */
+/** Incremental parser of packets, which may begin and end anywhere in a chunk. */
 class Packets {
   isWhole = false
-  /** What has come of the beginning, or of a packet's head. */
+  /** Received part of the answer's beginning or of a packet's header. */
   #head = ''
   #headBytes = BEGINNING.length
   #isOfPack = false
-  /** Of the packet whose head has come. */
+  /** Number of content bytes of the current packet that have not arrived. */
   #leftBytes = 0
 
-  /** What a chunk holds of the pack, as bytes of its own. */
+  /** Returns a copy of the pack's bytes in a chunk. */
   take(chunk: Buffer): Uint8Array {
     const pack = Buffer.allocUnsafe(chunk.length)
     let packBytes = 0
@@ -72,7 +72,7 @@ class Packets {
       this.#nextPacket()
     } else if (this.#headBytes === LENGTH_DIGITS) {
       this.isWhole = this.#head === FLUSH
-      // The end is on no band.
+      // Only packets with content have a sideband byte.
       this.#headBytes = HEAD_BYTES
     } else {
       const length = Number.parseInt(this.#head.slice(0, LENGTH_DIGITS), 16)

@@ -1,4 +1,4 @@
-/** Looks at the beginning of a push's request, before git gets it. */
+/** Inspection of the beginning of a push's request, before git gets it. */
 
 import { beginWith, readOnce } from '../../conf/chunks.js'
 
@@ -13,8 +13,8 @@ const LENGTH_BYTES = 4
 const COMMAND = /^[0-9a-f]{40,64} [0-9a-f]{40,64} refs\//
 
 /**
- * Tells whether a push names one ref at most (gitprotocol-pack(5), "Reference Update Request"):
- * then a flush packet follows the first line.
+ * Reads whether a push names at most one ref. In that case, a flush packet follows the first line
+ * (gitprotocol-pack(5), "Reference Update Request").
  */
 export async function peekPush(body: AsyncIterable<Uint8Array>): Promise<PeekedPush> {
   const chunks = body[Symbol.asyncIterator]()
@@ -35,7 +35,7 @@ export async function peekPush(body: AsyncIterable<Uint8Array>): Promise<PeekedP
   return { hasOneRef, body: readOnce(next, () => chunks.return?.()) }
 }
 
-/** Length of the packet that begins there; 0 for a flush packet. */
+/** Returns the length of the packet that begins there; 0 for a flush packet. */
 function lengthAt(bytes: Buffer, start: number): number {
   const digits = bytes.toString('latin1', start, start + LENGTH_BYTES)
   return /^[0-9a-f]{4}$/.test(digits) ? Number.parseInt(digits, 16) : LENGTH_BYTES

@@ -9,12 +9,12 @@ const LENGTH_DIGITS = 4
 /** Capabilities come with the first command, behind the commits of a shallow clone. */
 const COMMANDS_BYTES_MAX = 1_048_576
 
-/** Whether a request brings a pack; git clients do not show the text of its refusal. */
+/** True if a request brings a pack. Git shows its user only a refusal in the form of a report. */
 export function bringsPack({ method, path, headers }: Request): boolean {
   return method === 'POST' && path.endsWith('/git-receive-pack') && !headers.has('content-encoding')
 }
 
-/** Answers that nothing was unpacked, and why (gitprotocol-pack(5) "Report Status"). */
+/** Returns a report of a failed unpack with the reason (gitprotocol-pack(5) "Report Status"). */
 export function refusePush(failure: Failure, { body }: Pick<Request, 'body'>): Reply {
   return {
     status: 200,
@@ -31,14 +31,14 @@ async function* report(
   body: AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
   const capabilities = await readCapabilities(body)
-  // Before a large push, git sends an empty one to see whether it is let in.
+  // Before a large push, git sends an empty one to check its credentials; it expects no report.
   if (capabilities === undefined) return
   const status = packetLine(`unpack ${sentence}\n`) + FLUSH
   const isSideband = /\bside-band(?:-64k)?\b/.test(capabilities)
   yield Buffer.from(isSideband ? packetLine(`\u0001${status}`) + FLUSH : status)
 }
 
-/** The text behind the NUL of the first command; undefined where there is no command. */
+/** Returns the text behind the NUL of the first command, or undefined if there is no command. */
 async function readCapabilities(body: AsyncIterable<Uint8Array>): Promise<string | undefined> {
   let text = ''
   let position = 0

@@ -1,4 +1,4 @@
-/** Git over HTTP (gitprotocol-http(5)): the smart protocol's four requests, and bundles. */
+/** Routes of Git over HTTP (gitprotocol-http(5)): the smart protocol, and bundles. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
@@ -24,7 +24,7 @@ const WRITE = {
   scopes: ['write:repository'],
 } as const
 
-/** The first request of a clone or push: what refs there are, or what the server can. */
+/** Returns the route of a service's first request, for the refs or capabilities of the server. */
 function advertise({ service, access, scopes }: typeof READ | typeof WRITE): AnyRoute {
   const route: Route<'repository'> = {
     surface: GIT_SURFACE,
@@ -51,7 +51,7 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
   return route
 }
 
-/** The request that says what the client wants and has. */
+/** Route of the request for objects or, in protocol v2, for refs. */
 const fetch: Route<'repository'> = {
   surface: GIT_SURFACE,
   method: 'POST',
@@ -61,7 +61,7 @@ const fetch: Route<'repository'> = {
   handle: (context, { request, grant }) => answerFetch(context, request, grant),
 }
 
-/** What a clone may begin with, where the client asks for such (git's `transfer.bundleURI`). */
+/** Route of the bundle with which a clone may begin (git's `transfer.bundleURI`). */
 const bundle: Route<'repository'> = {
   surface: GIT_SURFACE,
   method: 'GET',
@@ -75,7 +75,7 @@ const bundle: Route<'repository'> = {
   },
 }
 
-/** The request that brings a pack. */
+/** Route of the request that brings a pack. */
 const push: Route<'repository'> = {
   surface: GIT_SURFACE,
   method: 'POST',
@@ -86,7 +86,7 @@ const push: Route<'repository'> = {
     answer(context, call, { service: WRITE.service, suffix: WRITE.service }),
 }
 
-/** A client that asks without a service wants the files themselves, which are not served. */
+/** Route of the dumb protocol, which requests the files of the repository and is not supported. */
 const refuseDumb: Route<'anyone'> = {
   surface: GIT_SURFACE,
   method: 'GET',
@@ -123,7 +123,7 @@ async function answer(
   return runService(context, call.request, { service, suffix, grant: call.grant })
 }
 
-/** The address under the repository's present name, when the request came under another one. */
+/** Returns the current address of the repository if the request used another name. */
 function presentAddress(
   context: Context,
   { repository }: Grants['repository'],

@@ -1,4 +1,4 @@
-/** Advertisements and pushes through git http-backend, within bounds, and what follows a push. */
+/** Advertisements and pushes, which git http-backend answers. */
 
 import type { ProcessEnd } from '../../cgi/process/run.js'
 import { callBackend } from '../../cgi/transfer/backend.js'
@@ -21,8 +21,8 @@ export interface GitService {
 }
 
 /**
- * The reply of git to this request, streamed. Throws `unavailable` or `throttled` when too many git
- * processes run, and `unsupported_media_type` for a body that is not this service's.
+ * Runs git and returns its reply as a stream. Throws `unavailable` or `throttled` if too many git
+ * processes run, and `unsupported_media_type` if the body's type is not that of the service.
  */
 export async function runService(
   context: Context,
@@ -80,14 +80,14 @@ export async function runService(
     await push?.close()
     const diskFailure = diskFailureOf(error)
     if (diskFailure === undefined || !bringsPack(request)) throw error
-    // The surface's own refusal would miss the bytes that were read to look at the first line.
+    // The surface's refusal would read the request's body, of which a part was consumed already.
     context.disk.noteFailure(diskFailure)
     context.log.error({ path, error: diskFailure.cause ?? diskFailure }, diskFailure.message)
     return refusePush(diskFailure, { body })
   }
 }
 
-/** The few headers that git may know of, each by what it means and not by its name. */
+/** Returns the headers that git may see. No other header of the client is passed to git. */
 function headOf(request: Request) {
   const { headers } = request
   const contentType = headers.get('content-type')

@@ -1,4 +1,4 @@
-/** Who is at the other end: the peer itself, or whom a trusted proxy names. */
+/** Address of a request's client: the peer's, or the one that a trusted proxy forwards. */
 
 import { isIP, isIPv6 } from 'node:net'
 import { LRUCache } from 'lru-cache'
@@ -11,9 +11,10 @@ export interface Client {
 }
 
 /**
- * The client behind a connection from `peer`. Forwarding headers count only when the peer is a
- * trusted proxy, and then the last address that is not a proxy itself is the client's: everything
- * before it was written by strangers.
+ * Returns the client behind a connection from `peer`. Forwarding headers are used only if the peer
+ * is a trusted proxy. The client is then the last address in X-Forwarded-For that is not a trusted
+ * proxy, because any client can send the entries before it. If that is no IP address, the peer's
+ * address is used.
  */
 export function clientOf(
   peer: string,
@@ -37,7 +38,7 @@ interface Peer {
 
 const PEERS_MAX = 1_000
 
-/** Few peers send most requests, and what their addresses mean does not change. */
+/** Results per proxy set: a few peers send most requests, and the result never changes. */
 const peers = new WeakMap<AddressSet, LRUCache<string, Peer>>()
 
 function lookUpPeer(text: string, trustedProxies: AddressSet): Peer {
@@ -54,7 +55,10 @@ function lookUpPeer(text: string, trustedProxies: AddressSet): Peer {
   return peer
 }
 
-/** An IPv4 address, or the first 64 bits of an IPv6 one: a subscriber has all the rest at hand. */
+/**
+ * Returns a key for the network of an address: the IPv4 address, or the first 64 bits of the IPv6
+ * address, because one subscriber controls all addresses that share them.
+ */
 export function networkOf(address: string): string {
   if (!address.includes(':') || !isIPv6(address)) return address
   const [before = [], after] = address.split('::').map((part) => part.split(':'))
@@ -66,7 +70,7 @@ export function networkOf(address: string): string {
     .join(':')
 }
 
-/** Without the IPv4-mapped form, so that one client has one address. */
+/** Converts an IPv4-mapped IPv6 address to IPv4, so that one client has one address. */
 function plainAddress(address: string): string {
   const lower = address.toLowerCase()
   if (lower.startsWith('::ffff:') && isIP(lower.slice(7)) === 4) return lower.slice(7)

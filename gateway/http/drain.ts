@@ -40,7 +40,7 @@ export function createDrain(
     state.isDraining = times.hasSuccessor
     await closeEmptied(closeListener)
     await waitUntil((waitedMs) => {
-      // A client that is told to close now would find no listener for its next request.
+      // If the connection were closed now, the client would find no listener for its next request.
       state.isDraining = times.hasSuccessor
       return state.connections === 0 || waitedMs >= times.lingerMs
     })

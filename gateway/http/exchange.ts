@@ -1,4 +1,4 @@
-/** One request and its reply on one socket. */
+/** An HTTP exchange: a request and its reply on one socket. */
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { AddressSet } from '../../conf/addresses.js'
@@ -42,13 +42,13 @@ const WHOLE_BODY_BYTES_MAX = 65_536
 /** Limits of reading the rest of a body with chunks whose request has been refused. */
 const DRAIN_LIMITS = { bytesMax: 134_217_728, timeoutMs: 2_000 }
 
-/** If more bytes than this are missing of a body, its reply tells the client to close. */
+/** Number of missing bytes of a body above which its reply has `Connection: close`. */
 const LEFTOVER_BYTES_MAX = 1_048_576
 
 const idPrefix = process.pid.toString(36)
 let idCounter = 0
 
-/** One request and its reply on one socket. */
+/** A request and its reply on one socket. */
 export class Exchange implements Request, BodySource, ArrivingBody {
   readonly id: string
   readonly method: string
@@ -193,7 +193,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     return state
   }
 
-  /** Must be called while the socket is corked. */
+  /** Runs the handler and starts its reply. Must be called while the socket is corked. */
   #answer(state: ExchangeState): void {
     const reply = this.#options.handle(this)
     // A handler may need the address after a wait, when a closed socket has none.
@@ -251,7 +251,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     await sending
   }
 
-  /** Settles when a long body is sent or the client has left; undefined if all was sent already. */
+  /** Settles when a long body is sent or the client has left; undefined if all is sent already. */
   #write(reply: Reply, end: ConnectionEnd): Promise<void> | undefined {
     const bytes = this.method === 'HEAD' ? undefined : longBytesOf(reply)
     if (bytes === undefined) {

@@ -1,4 +1,4 @@
-/** Passes on to `http.upstream` what no native route serves: the room that knows http-proxy. */
+/** Reverse proxy to `http.upstream` for requests that no native route serves. */
 
 import { Agent as HttpAgent } from 'node:http'
 import { Agent as HttpsAgent } from 'node:https'
@@ -8,7 +8,7 @@ import type { Reply, Request } from '../../conf/http.js'
 
 const UPSTREAM_TIMEOUT_MS = 120_000
 
-/** Meant for one connection only, so they end here (RFC 9110 §7.6.1). */
+/** Hop-by-hop headers, which are not forwarded (RFC 9110 §7.6.1). */
 const HOP_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -22,7 +22,10 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
   'upgrade',
 ])
 
-/** A function that lets the upstream answer. It throws `bad_gateway` when the upstream does not. */
+/**
+ * Returns a function that forwards a request to the upstream. It throws `bad_gateway` if the
+ * upstream does not answer, and `bad_request` for a path that leaves the upstream's base path.
+ */
 export function createForwarder(upstream: URL): (request: Request) => Promise<Reply> {
   const isTls = upstream.protocol === 'https:'
   const agent = isTls ? new HttpsAgent({ keepAlive: true }) : new HttpAgent({ keepAlive: true })
@@ -30,7 +33,7 @@ export function createForwarder(upstream: URL): (request: Request) => Promise<Re
   return async (request) => {
     const query = request.query === '' ? '' : `?${request.query}`
     const url = `${upstream.origin}${basePath}${request.path}${query}`
-    // Dot segments are resolved on the way; none may lead out of the upstream's own path.
+    // The client library resolves dot segments; the result must be below the upstream's base path.
     if (!URL.canParse(url) || !new URL(url).pathname.startsWith(`${basePath}/`)) {
       throw new Failure('bad_request', 'The address is malformed.')
     }
@@ -59,7 +62,7 @@ export function createForwarder(upstream: URL): (request: Request) => Promise<Re
   }
 }
 
-/** Any method may have a body; what says so is its framing (RFC 9112 §6). */
+/** True if the headers announce a body, which any method may have (RFC 9112 §6). */
 function hasBody({ headers }: Request): boolean {
   return headers.has('transfer-encoding') || headers.has('content-length')
 }
@@ -74,8 +77,8 @@ function requestHeaders(request: Request): Headers {
   for (const [name, value] of request.headers) {
     if (!HOP_HEADERS.has(name) && !named.includes(name)) headers.set(name, value)
   }
-  // Node gives a body no framing of its own where the method rarely has one: it would be read as
-  // the next request.
+  // For methods that rarely have a body, Node sends the body without framing, and the upstream
+  // would read it as the next request.
   if (request.headers.has('transfer-encoding')) headers.set('transfer-encoding', 'chunked')
   headers.set('x-forwarded-for', request.address)
   headers.set('x-forwarded-proto', request.scheme)
@@ -84,7 +87,7 @@ function requestHeaders(request: Request): Headers {
   return headers
 }
 
-/** The stream reads ahead, so it keeps chunks for longer than they are its own. */
+/** Copies each chunk, because the stream reads ahead and a chunk is valid only until the next. */
 async function* copied(body: Request['body']): AsyncGenerator<Uint8Array> {
   for await (const chunk of body) yield Buffer.from(chunk)
 }

@@ -1,11 +1,11 @@
-/** What a request's headers must look like before anything reads them as one request. */
+/** Validation of the headers that delimit a request, before anything else reads them. */
 
 import type { RequestHeaders } from '../../conf/http.js'
 
 /**
- * Says what is wrong with the framing of a request, or nothing (RFC 9112 §6). The listener itself
- * takes the first of several lengths and an unknown transfer coding as none, after which the rest
- * of the body would run as a request of its own. Repeated headers stand joined by `, ` here.
+ * Returns the fault in the framing of a request, or undefined (RFC 9112 §6). The listener itself
+ * uses the first of several lengths and ignores an unknown transfer coding, and would then run the
+ * rest of the body as a further request. Repeated headers arrive joined by `, `.
  */
 export function framingFault(headers: RequestHeaders): string | undefined {
   for (const value of headers.values()) {

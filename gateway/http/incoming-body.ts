@@ -68,7 +68,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
     this.#wake?.()
   }
 
-  /** Ends an incomplete body because the client has left; its reader gets an error. */
+  /** Ends an incomplete body because the client has disconnected; its reader gets an error. */
   cut(): void {
     if (this.#isComplete && this.#spill === undefined) return
     this.#failure = new Failure('bad_request', 'The request body ended before it was complete.')
@@ -87,8 +87,8 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
   }
 
   /**
-   * Waits until the rest of a discarded body has arrived or the client is gone, for at most
-   * `timeoutMs` and `bytesMax`. The rest is dropped.
+   * Waits until the rest of a discarded body has arrived or the client has disconnected, for at
+   * most `timeoutMs` and `bytesMax`. The rest is dropped.
    */
   async drain({ bytesMax, timeoutMs }: DrainLimits): Promise<void> {
     const lastBytes = this.#receivedBytes + bytesMax

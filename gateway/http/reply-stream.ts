@@ -1,15 +1,16 @@
-/** Bodies that take time: written as the socket takes them, until the client has them or goes. */
+/** Bodies that are written over time, as the socket accepts their bytes. */
 
 import type { HttpResponse } from 'uWebSockets.js'
 
 /**
- * What the library's cork buffer (16 KiB) holds beside the length of a chunk. Of a larger write it
- * sends the length first; finds it the socket full at that moment, it keeps the length and drops
- * the bytes (uWebSockets.js 20.51), and the client reads the next chunk as a part of this one.
+ * Maximum size of one write, which fits into the library's cork buffer (16 KiB) with the length of
+ * the chunk. Of a larger write, the library sends the length first. If the socket is full at that
+ * moment, it keeps the length but drops the bytes (uWebSockets.js 20.51), and the client reads the
+ * next chunk as a part of this one.
  */
 const CORKED_BYTES_MAX = 16_000
 
-/** A long body on its way to one socket, whose head has been written. */
+/** Writer of a long body to one socket, after the head of the reply. */
 export class ReplyStream {
   readonly #res: HttpResponse
   #isLeft = false
@@ -19,16 +20,17 @@ export class ReplyStream {
     this.#res = res
   }
 
-  /** The client has gone: what waits for it ends, and nothing more is written. */
+  /** Ends pending writes, and prevents further ones. Must be called when the client disconnects. */
   leave(): void {
     this.#isLeft = true
     this.#wake?.(0)
   }
 
   /**
-   * Sends a body that is there, with its end: nothing is copied, and what the socket does not take
-   * at once it is offered again. Settles when all is taken or the client has gone; undefined where
-   * all was taken at once. To be called where the socket is corked.
+   * Sends a body in memory and ends the reply, without copying. Bytes that the socket does not
+   * accept immediately are offered again. Settles when all bytes are accepted or the client has
+   * disconnected; returns undefined if all were accepted immediately. Must be called while the
+   * socket is corked.
    */
   sendBytes(body: Uint8Array): Promise<void> | undefined {
     const [, isDone] = this.#res.tryEnd(body, body.byteLength)
@@ -43,7 +45,7 @@ export class ReplyStream {
     })
   }
 
-  /** Sends all but the end. Rejects when the body does. */
+  /** Sends a body of unknown length, without ending the reply. Rejects if the body does. */
   async sendChunks(body: AsyncIterable<Uint8Array>): Promise<void> {
     this.#heedWritable()
     for await (const chunk of body) {
@@ -60,8 +62,8 @@ export class ReplyStream {
   }
 
   /**
-   * Sends a body of that length with its end. The length is told, and nothing is copied: what the
-   * socket does not take waits here. Rejects when the body does, or ends before its length.
+   * Sends a body of known length and ends the reply, without copying: bytes that the socket does
+   * not accept wait here. Rejects if the body does, or if it is shorter than `totalBytes`.
    */
   async sendWhole(body: AsyncIterable<Uint8Array>, totalBytes: number): Promise<void> {
     this.#heedWritable()
@@ -92,7 +94,7 @@ export class ReplyStream {
     })
   }
 
-  /** Settles with the bytes of the body that were taken so far, or when the client has gone. */
+  /** Settles with the number of bytes that the socket has accepted, or when the client leaves. */
   #untilWritable(): Promise<number> {
     return new Promise((resolve) => {
       this.#wake = resolve

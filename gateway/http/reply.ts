@@ -1,18 +1,18 @@
-/** Replies as the library is told of them: heads, and the bodies that need no waiting. */
+/** Writing of replies: heads, and bodies that are written in one call. */
 
 import type { HttpResponse } from 'uWebSockets.js'
 import { type Reply, type Request, statusLine } from '../../conf/http.js'
 
-/** What the library writes itself: the length, the coding, and whether the connection stays. */
+/** Headers that the library writes itself. */
 const OWN_HEADERS = /^(?:content-length|transfer-encoding|connection)$/i
 const OWN_HEADER_LENGTHS: ReadonlySet<number> = new Set([14, 17, 10])
 
-/** A name that ended up in a header must not begin a header of its own (RFC 9110 §5.5). */
+/** Characters with which text in a header value could begin another header (RFC 9110 §5.5). */
 const CONTROL_CHARACTERS = /[\u0000-\u001f\u007f]/g
 
 /**
- * What the cork buffer holds beside the headers. A larger body is offered to the socket, which says
- * how much of it was taken: nothing is lost, and nothing is copied to wait.
+ * Maximum size of a body that fits into the cork buffer with the headers. A larger body is offered
+ * to the socket, which reports how many bytes it has accepted, so that the rest is not copied.
  */
 const LARGE_BYTES = 8_192
 function isLarge(body: string | Uint8Array): boolean {
@@ -20,7 +20,7 @@ function isLarge(body: string | Uint8Array): boolean {
   return body.length * 3 > LARGE_BYTES && Buffer.byteLength(body) > LARGE_BYTES
 }
 
-/** A reply whose body comes in its own time. */
+/** A reply whose body is a stream. */
 export type StreamedReply = Reply & { readonly body: AsyncIterable<Uint8Array> }
 
 export function isStreamed(reply: Reply): reply is StreamedReply {
@@ -28,7 +28,7 @@ export function isStreamed(reply: Reply): reply is StreamedReply {
   return typeof body === 'object' && Symbol.asyncIterator in body
 }
 
-/** A body that is there and is too long to be written in one go. */
+/** Returns a body in memory that is too long to be written in one call, or undefined. */
 export function longBytesOf({ body }: Reply): Uint8Array | undefined {
   if (typeof body === 'string') return isLarge(body) ? Buffer.from(body) : undefined
   return body instanceof Uint8Array && isLarge(body) ? body : undefined
@@ -63,7 +63,7 @@ export function writeHead(
   reply: Reply,
   end: Exclude<ConnectionEnd, 'close'>,
 ): void {
-  // The library's own when it is told none.
+  // The library writes this status by default.
   if (reply.status !== 200) res.writeStatus(statusLine(reply.status))
   const lines = linesOf(reply.headers)
   res.writeHeader('X-Request-Id', id + lines + (end === 'linger' ? CONNECTION_CLOSE : ''))
@@ -73,7 +73,7 @@ const CONNECTION_CLOSE = '\r\nConnection: close'
 
 type Headers = NonNullable<Reply['headers']>
 
-/** Of headers that never change: most small answers have the same. */
+/** Lines of frozen header lists, which most small replies share. */
 const frozenLines = new WeakMap<Headers, string>()
 
 function linesOf(headers: Headers | undefined): string {
@@ -91,8 +91,9 @@ function linesOf(headers: Headers | undefined): string {
 }
 
 /**
- * The library takes undefined for a length of 2^63, and an answer whose length it was told for
- * unfinished: the connection's next request would end it. So it is told one only to close.
+ * Ends a reply without a body. The library reads an undefined length as 2^63. It treats a reply
+ * with a length as unfinished, and would close the connection at the next request. So the length is
+ * passed to it only if the connection is closed.
  */
 function endWithoutBody(res: HttpResponse, length: number | undefined, close: boolean): void {
   if (close) {
@@ -103,7 +104,7 @@ function endWithoutBody(res: HttpResponse, length: number | undefined, close: bo
   res.endWithoutBody()
 }
 
-/** What a GET would have announced. */
+/** Returns the Content-Length that a GET would have, or undefined. */
 function lengthOf(reply: Reply): number | undefined {
   if (typeof reply.body === 'string') return Buffer.byteLength(reply.body)
   if (reply.body instanceof Uint8Array) return reply.body.byteLength
@@ -112,7 +113,7 @@ function lengthOf(reply: Reply): number | undefined {
   return announced === undefined ? undefined : Number(announced)
 }
 
-/** 204 and 304 carry no length at all (RFC 9110 §8.6); any other empty answer says zero. */
+/** Returns 0, or undefined for 204 and 304, which have no Content-Length (RFC 9110 §8.6). */
 function bodilessLength(status: number): number | undefined {
   return status === 204 || status === 304 ? undefined : 0
 }

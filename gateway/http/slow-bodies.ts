@@ -4,20 +4,20 @@
 export interface ArrivingBody {
   readonly receivedBytes: number
   readonly isComplete: boolean
-  /** Whether the gateway has stopped reading it for now. */
+  /** True while the gateway does not read the body. */
   readonly isPaused: boolean
   /** Restarts the library's timer. */
   restartTimer(): void
 }
 
 /**
- * uWebSockets.js closes a connection 10 to 12 seconds after the timer was started last, and only
- * every 160 KiB of a body start it again. So it is started again by hand, well within that time.
+ * Interval at which timers are restarted. uWebSockets.js closes a connection 10 to 12 seconds after
+ * its timer was started, and restarts the timer itself only after every 160 KiB of a body.
  */
 const TICK_MS = 4_000
-/** A body may rest for this long, and once more after it has made up for it. */
+/** Maximum time without data; data that arrives faster than the minimum rate restores it. */
 const REST_MS_MAX = 60_000
-/** A body that arrives at this rate is read to its end. */
+/** Rate at which a body is read to its end, however long it takes. */
 const BYTES_PER_SECOND_MIN = 1_000
 
 interface SlowBodiesOptions {
@@ -40,7 +40,7 @@ export class SlowBodies {
     this.#timer ??= setInterval(() => this.#tick(), this.#options.tickMs).unref()
   }
 
-  /** To be called before the response ends: the connection belongs to the next request then. */
+  /** Removes a body. Must be called before the reply ends: then a new request may have begun. */
   remove(body: ArrivingBody): void {
     this.#bodies.delete(body)
   }
@@ -49,7 +49,7 @@ export class SlowBodies {
     const { tickMs, restMsMax } = this.#options
     for (const [body, known] of this.#bodies) {
       if (body.isPaused) continue
-      // Its timer runs only because it was resumed, and would end the request before the reply.
+      // Resuming the socket started the timer, which would close the connection before the reply.
       if (body.isComplete) {
         body.restartTimer()
         continue
@@ -58,7 +58,7 @@ export class SlowBodies {
       const earnedMs = (arrivedBytes * 1_000) / BYTES_PER_SECOND_MIN
       known.restMs = Math.min(restMsMax, known.restMs + earnedMs - tickMs)
       known.receivedBytes = body.receivedBytes
-      // Without another start of the timer, the library closes the connection.
+      // If the timer is not restarted, the library closes the connection.
       if (known.restMs <= 0) this.#bodies.delete(body)
       else body.restartTimer()
     }

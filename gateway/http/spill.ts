@@ -1,4 +1,4 @@
-/** A file without a name that takes what a body's queue cannot hold, and gives it back in order. */
+/** Unnamed temporary file for the part of a body that exceeds its in-memory queue. */
 
 import { randomBytes } from 'node:crypto'
 import { closeSync, openSync, read, unlinkSync, writeSync } from 'node:fs'
@@ -8,7 +8,10 @@ import { promisify } from 'node:util'
 
 const readAt = promisify(read)
 
-/** Written at once, as its writer cannot wait; read as the reader can. */
+/**
+ * A first-in, first-out queue of bytes in a file. Writes are synchronous, because the socket's
+ * callback cannot wait; reads are asynchronous.
+ */
 export class Spill {
   readonly #file: number
   #writtenBytes = 0
@@ -16,11 +19,11 @@ export class Spill {
   #isReading = false
   #isClosed = false
 
-  /** Throws when the system's temporary folder takes no file. */
+  /** Throws if the system's temporary folder is not writable. */
   constructor() {
     const path = join(tmpdir(), `gatehouse-body-${randomBytes(12).toString('hex')}`)
     this.#file = openSync(path, 'wx+', 0o600)
-    // Nobody else needs the name, and a file without one goes with the process.
+    // The kernel deletes a file without a name when the process ends, even after a crash.
     unlinkSync(path)
   }
 
@@ -28,7 +31,7 @@ export class Spill {
     return this.#writtenBytes - this.#readBytes
   }
 
-  /** Throws when the disk is full. */
+  /** Throws if the disk is full. */
   append(chunk: Uint8Array): void {
     let offset = 0
     while (offset < chunk.byteLength) {
@@ -38,7 +41,7 @@ export class Spill {
     this.#writtenBytes += chunk.byteLength
   }
 
-  /** Fills as much of the buffer as there is to read; returns that part. */
+  /** Moves unread bytes into the buffer, as many as fit; returns the filled part. */
   async take(buffer: Uint8Array): Promise<Uint8Array> {
     this.#isReading = true
     const length = Math.min(buffer.byteLength, this.unreadBytes)
@@ -49,7 +52,7 @@ export class Spill {
     return buffer.subarray(0, bytesRead)
   }
 
-  /** To be called once, when nothing more is to be read; the space is free again. */
+  /** Frees the space, after a read in progress. Must be called exactly once. */
   close(): void {
     this.#isClosed = true
     if (!this.#isReading) closeSync(this.#file)

@@ -1,4 +1,4 @@
-/** What comes with a repository from elsewhere besides its Git, from the first page to the rows. */
+/** Issues, releases and other contents of an imported repository, apart from its Git data. */
 
 import { RemoteError } from '../../cgi/transfer/remote.js'
 import type { ImportedContents } from '../../sql/repositories/imported-contents.js'
@@ -11,25 +11,28 @@ import { openSpool } from './spool.js'
 export interface ArrivingInput {
   readonly url: URL
   readonly authorization: string | undefined
-  /** What, and to whom issues and releases belong from now on. */
+  /** Contents to import, and the user who becomes the author of issues and releases. */
   readonly contents: ContentsInput & { readonly authorId: number }
-  /** Of the row that carries the import. */
+  /** Id of the row of the import. */
   readonly importId: number
-  /** The import ends with it. */
+  /** Aborts the import. */
   readonly signal: AbortSignal
 }
 
 export interface ContentsImport {
-  /** Whether the heads of pull requests are wanted of Git. */
+  /** True if git must fetch the heads of pull requests. */
   readonly hasPulls: boolean
-  /** Fetches everything, before Git: so Git has what is told of here. Throws RemoteError. */
+  /**
+   * Fetches all contents. Must be called before git fetches, so that the commits to which the
+   * contents refer are fetched too. Throws RemoteError.
+   */
   gather(): Promise<void>
-  /** Compares it with the repository that came. */
+  /** Adapts the contents to the fetched repository at a path. */
   settle(path: string): Promise<ImportedContents>
   close(): Promise<void>
 }
 
-/** Begins; whoever asks for it closes it in the end. Throws `invalid` for an odd address. */
+/** Opens an import of contents, which the caller must close. Throws `invalid` for a bad address. */
 export async function openContentsImport(
   context: Context,
   input: ArrivingInput,

@@ -1,4 +1,4 @@
-/** Fetches what a Gitea elsewhere has of a repository besides its Git, page by page to the disk. */
+/** Fetching of a repository's contents (apart from Git data) from another Gitea into a spool. */
 
 import { randomUUID } from 'node:crypto'
 import type { Static } from 'typebox'
@@ -30,7 +30,7 @@ import {
 } from './gitea-objects.js'
 import type { Spool } from './spool.js'
 
-/** Which of it is wanted. */
+/** Kinds of contents to fetch. */
 export interface ContentsInput {
   readonly labels: boolean
   readonly milestones: boolean
@@ -45,12 +45,12 @@ export interface Gathering {
   readonly registry: Registry
   readonly importId: number
   readonly input: ContentsInput
-  /** Of one file, and of all of them. */
+  /** Limits of the size of one release file, and of all together. */
   readonly fileBytesMax: number
   readonly filesBytesMax: number
 }
 
-/** All that is wanted and there, in an order in which it can be written down. */
+/** Fetches the selected contents that the source has; each refers only to contents before it. */
 export async function gatherContents(gathering: Gathering): Promise<void> {
   const { api, input } = gathering
   const has = await api.get('', GITEA_REPOSITORY)
@@ -64,7 +64,7 @@ export async function gatherContents(gathering: Gathering): Promise<void> {
   if (input.releases && has.has_releases !== false) await gatherReleases(gathering)
 }
 
-/** The ids of those that came. */
+/** Fetches the repository's labels and returns their ids. */
 async function gatherLabels({ api, spool }: Gathering): Promise<Set<number>> {
   const ids = new Set<number>()
   for await (const page of api.pages('/labels', GITEA_LABEL)) {
@@ -83,7 +83,7 @@ async function gatherMilestones({ api, spool }: Gathering): Promise<void> {
 interface IssueDesk extends Gathering {
   /** Undefined where none are wanted. */
   readonly labels: Set<number> | undefined
-  /** Of issues and pull requests so far. */
+  /** Numbers of the issues and pull requests so far. */
   readonly numbers: Set<number>
 }
 
@@ -100,7 +100,10 @@ async function gatherPulls(desk: IssueDesk): Promise<void> {
   }
 }
 
-/** Labels of an organization stand in no list of the repository: they become its own. */
+/**
+ * Appends issues, and before them their labels that the repository does not list: labels of the
+ * organization, which become labels of the repository.
+ */
 async function appendIssues(
   { spool, labels, numbers }: IssueDesk,
   page: ReadonlyArray<Pick<Static<typeof GITEA_ISSUE>, 'labels'>>,

@@ -1,4 +1,4 @@
-/** The REST API of a Gitea elsewhere: asked for one page at a time, and believed in nothing. */
+/** Client of another Gitea's REST API, which validates every answer. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Static, type TSchema, Type } from 'typebox'
@@ -11,37 +11,37 @@ import { parseJsonText } from '../api/validate.js'
 import { callOutbound, type OutboundHead, streamOutbound } from '../outbound/client.js'
 
 export interface GiteaSource {
-  /** Where git finds the repository. */
+  /** Clone address of the repository. */
   readonly url: URL
-  /** The header `Authorization`; it is sent to that very server and to no other. */
+  /** Value of the header Authorization; it is sent only to the origin of `url`. */
   readonly authorization: string | undefined
-  /** Aborted with a RemoteError when it has taken too long. */
+  /** Aborts all requests; with a RemoteError as the reason if the import took too long. */
   readonly signal: AbortSignal
   readonly allowPrivate: HostSet
-  /** How long it may say nothing. */
+  /** Maximum time without data from the source, and for one page. */
   readonly idleMs: number
-  /** For one file. */
+  /** Maximum time for one file. */
   readonly timeoutMs: number
-  /** Entries of all its lists together. */
+  /** Maximum number of entries of all lists together. */
   readonly itemsMax: number
 }
 
 export interface GiteaApi {
-  /** One answer, below the path of the repository. Throws RemoteError, as all of this does. */
+  /** Returns the answer for a path below that of the repository. All methods throw RemoteError. */
   get<T extends TSchema>(path: string, schema: T): Promise<Static<T>>
-  /** The pages of a list; what comes twice, since the list moves meanwhile, is told once. */
+  /** Yields the pages of a list. An entry that a changing list repeats is yielded once. */
   pages<T extends EntrySchema>(path: string, schema: T): AsyncGenerator<ReadonlyArray<Static<T>>>
-  /** Lets `use` read a file, from wherever it is, while it comes. */
+  /** Streams a file at any public address to `use`, and returns its result. */
   download<T>(address: string, use: (body: AsyncIterable<Buffer>) => Promise<T>): Promise<T>
 }
 
 type EntrySchema = TSchema & { readonly static?: { readonly id: number } }
 
-/** Bytes of one page: doubled by quoting, they still fit into a statement of MariaDB. */
+/** Limit of one page: even if quoting doubles it, it fits into a statement of MariaDB. */
 const PAGE_BYTES_MAX = 6_291_456
 const REDIRECTS_MAX = 3
 
-/** Opens what git has under that address. Throws `invalid` where it can be no address of Gitea. */
+/** Creates a client for the repository at an address. Throws `invalid` if that is not of Gitea. */
 export function openGiteaApi(source: GiteaSource): GiteaApi {
   const base = apiAddressOf(source.url)
   let items = 0
@@ -62,7 +62,7 @@ export function openGiteaApi(source: GiteaSource): GiteaApi {
           readonly id: number
         }>
         const fresh = entries.filter(({ id }) => !seen.has(id) && seen.add(id))
-        // Pages become shorter than asked for wherever the other side likes; the end is empty.
+        // The source may send shorter pages than requested, so only an empty page is the end.
         if (fresh.length === 0) return
         count(fresh.length)
         yield fresh as never
@@ -72,10 +72,10 @@ export function openGiteaApi(source: GiteaSource): GiteaApi {
   }
 }
 
-/** A server that does not know of pages may send a whole list at once. */
+/** Maximum number of entries of one answer: a server without paging sends the whole list. */
 const PAGE_ITEMS_MAX = 10_000
 
-/** `https://host/sub/owner/name.git` → `https://host/sub/api/v1/repos/owner/name`. */
+/** Converts `https://host/sub/owner/name.git` to `https://host/sub/api/v1/repos/owner/name`. */
 function apiAddressOf(url: URL): string {
   const segments = url.pathname.split('/').filter((segment) => segment !== '')
   const [owner, name] = segments.splice(-2)
@@ -123,7 +123,7 @@ function headersFor({ url: { origin }, authorization }: GiteaSource, url: URL) {
   return { 'User-Agent': 'Gatehouse', ...(isSame ? { Authorization: authorization } : {}) }
 }
 
-/** That no answer came is the other side's fault, unless somebody ended the call. */
+/** Converts connection errors to RemoteError, unless the signal has aborted the call. */
 async function outbound<T>({ signal }: GiteaSource, work: () => Promise<T>): Promise<T> {
   try {
     signal.throwIfAborted()
@@ -157,14 +157,14 @@ function parse(body: Buffer, { pathname }: URL): unknown {
 const VALIDATORS = new WeakMap<TSchema, Validator>()
 const LISTS = new WeakMap<TSchema, TSchema>()
 
-/** The schema of a page of such entries, the same object for the same entry. */
+/** Returns the schema of a page of entries; the same object each time, so it is compiled once. */
 function listOf(entry: TSchema): TSchema {
   const list = LISTS.get(entry) ?? Type.Array(entry, { maxItems: PAGE_ITEMS_MAX })
   LISTS.set(entry, list)
   return list
 }
 
-/** Returns the value if it fits; each schema is compiled once. Throws RemoteError otherwise. */
+/** Returns the value if it matches the schema. Throws RemoteError otherwise. */
 function checked<T extends TSchema>(path: string, schema: T, value: unknown): Static<T> {
   const validator = VALIDATORS.get(schema) ?? Compile(schema)
   VALIDATORS.set(schema, validator)
@@ -200,7 +200,7 @@ async function download<T>(
   )
 }
 
-/** What is packed on its way would be kept as it came, which is not what the file is. */
+/** Throws RemoteError unless the file is sent uncompressed: it is stored as it arrives. */
 function refuseFile({ status, headers, url }: OutboundHead): void {
   const { 'content-encoding': encoding = 'identity' } = headers
   if (status === 200 && encoding === 'identity') return

@@ -1,4 +1,4 @@
-/** What a Gitea elsewhere tells of a repository, by the rules of this house. */
+/** Schemas of another Gitea's API objects, and their conversion to validated rows. */
 
 import { type Static, Type } from 'typebox'
 import { RemoteError } from '../../cgi/transfer/remote.js'
@@ -21,10 +21,10 @@ const STATE = Type.Enum(['open', 'closed'])
 const TEXT = Type.Optional(Type.String())
 const FLAG = Type.Optional(Type.Boolean())
 const NAME = Type.Optional(Type.String({ maxLength: 255 }))
-/** Of an account that has gone it is -1. */
+/** Id of an account; Gitea sends -1 for a deleted one. */
 const PERSON_ID = Type.Integer({ minimum: -1_000, maximum: Number.MAX_SAFE_INTEGER })
 
-/** The repository itself, as far as it says what it has. */
+/** Parts of a repository that are enabled. */
 export const GITEA_REPOSITORY = Type.Object({
   has_issues: FLAG,
   has_pull_requests: FLAG,
@@ -127,7 +127,7 @@ export const GITEA_RELEASE = Type.Object({
 
 export type GiteaAsset = Static<typeof GITEA_ASSET>
 
-/** Says which thing breaks a rule of this house. Throws RemoteError. */
+/** Calls `read`; if it throws `invalid`, throws RemoteError with the name of the object. */
 export function named<T>(what: string, read: () => T): T {
   try {
     return read()
@@ -137,12 +137,12 @@ export function named<T>(what: string, read: () => T): T {
   }
 }
 
-/** A label. Throws RemoteError, as all of these do. */
+/** Converts a label. Throws RemoteError if it is not valid here, like the functions below. */
 export function importedLabel(label: Static<typeof GITEA_LABEL>): ImportedLabel {
   return { ...named(`the label ${label.id}`, () => readLabel(label)), id: label.id }
 }
 
-/** A milestone. */
+/** Converts a milestone. */
 export function importedMilestone(sent: Static<typeof GITEA_MILESTONE>): ImportedMilestone {
   return named(`the milestone ${sent.id}`, () => {
     const createdAtMs = timeOf(sent.created_at) ?? 0
@@ -160,7 +160,7 @@ export function importedMilestone(sent: Static<typeof GITEA_MILESTONE>): Importe
   })
 }
 
-/** An issue, or what a pull request has in common with one. */
+/** Converts an issue, or the fields that a pull request shares with issues. */
 export function importedIssue(sent: Static<typeof GITEA_ISSUE>): ImportedIssue {
   return named(`the issue ${sent.number}`, () => {
     const createdAtMs = timeOf(sent.created_at) ?? 0
@@ -183,7 +183,7 @@ export function importedIssue(sent: Static<typeof GITEA_ISSUE>): ImportedIssue {
   })
 }
 
-/** A pull request; the commits that it names are yet to be looked for. */
+/** Converts a pull request, without checking that its commits exist. */
 export function importedPull(sent: Static<typeof GITEA_PULL>): ImportedIssue {
   const issue = importedIssue(sent)
   return named(`the pull request ${sent.number}`, () => {
@@ -209,12 +209,12 @@ function branchOf(number: number, name: string): string {
   throw new RemoteError('failed', `the pull request ${number} of the source names no branches`)
 }
 
-/** Empty for what is no id. */
+/** Returns the commit id, or an empty text if it is malformed. */
 function commitOf(text = ''): string {
   return /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text) ? text : ''
 }
 
-/** A comment; its issue is told by the number that an address ends with, which nobody calls. */
+/** Converts a comment. The number of its issue is parsed from an address, which is not called. */
 export function importedComment(sent: Static<typeof GITEA_COMMENT>): ImportedComment {
   const address = sent.issue_url || sent.pull_request_url || ''
   const number = Number(/\/(?:issues|pulls)\/(\d{1,10})$/.exec(address)?.[1])
@@ -233,7 +233,7 @@ export function importedComment(sent: Static<typeof GITEA_COMMENT>): ImportedCom
   })
 }
 
-/** A release, without its files. */
+/** Converts a release, without its files. */
 export function importedRelease(sent: Static<typeof GITEA_RELEASE>): ImportedRelease {
   return named(`the release ${sent.id}`, () => {
     const createdAtMs = timeOf(sent.created_at) ?? 0
@@ -251,7 +251,7 @@ export function importedRelease(sent: Static<typeof GITEA_RELEASE>): ImportedRel
   })
 }
 
-/** Who wrote it first, where the source itself has taken it over from elsewhere. */
+/** Returns the author; of an object that the source itself has imported, the original author. */
 function authorOf(sent: Static<typeof AUTHOR>) {
   const { user, original_author, original_author_id = 0 } = sent
   if (original_author) return { name: plain(original_author), id: original_author_id }
@@ -265,7 +265,10 @@ function plain(name: string): string {
   return [...shown].slice(0, AUTHOR_CHARACTERS_MAX).join('')
 }
 
-/** Milliseconds; undefined for what was never, which is the year 1 or 1970. Throws `invalid`. */
+/**
+ * Reads a time in milliseconds. Returns undefined for the years 1 and 1970, with which Gitea
+ * represents a missing time. Throws `invalid`.
+ */
 export function timeOf(text: string | undefined): number | undefined {
   const timeMs = text ? readTime(text) : 0
   return timeMs > 0 ? timeMs : undefined

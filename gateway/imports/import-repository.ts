@@ -1,4 +1,4 @@
-/** Takes a repository over from another server: all of it and its row at once, or nothing. */
+/** Import of a repository from another server, in whole or not at all. */
 
 import { hostname } from 'node:os'
 import { markProcess } from '../../cgi/process/process-table.js'
@@ -28,31 +28,31 @@ export interface ImportInput {
   readonly name: string
   readonly description: string
   readonly isPrivate: boolean
-  /** Of http or https, without credentials. */
+  /** Clone address over http or https, without credentials. */
   readonly url: URL
   readonly authorization: string | undefined
-  /** Absent for a repository that goes its own way from now on. */
+  /** Update interval of a mirror; absent for a repository that is independent of its source. */
   readonly mirror: { readonly intervalMs: number } | undefined
-  /** What comes besides Git, through the API of the other side; undefined for nothing. */
+  /** Contents to import through the source's API; undefined for Git data alone. */
   readonly contents: (ContentsInput & { readonly authorId: number }) | undefined
 }
 
-/** Who asks for it. */
+/** Client of an import. */
 export interface Importer {
-  /** The import ends with it. */
+  /** Aborts the import. */
   readonly signal: AbortSignal
   readonly address: string
   /** See `auth/client`. */
   readonly client: string
 }
 
-/** As long as an import of a process that died keeps its name, where nobody can look at that. */
+/** Time for which an import keeps its name after its process died on another machine. */
 const LEASE_MS = 30_000
 const RENEWALS = 3
 
 /**
- * The new repository. Throws `invalid` for a bad name, a host that may not be called and whatever
- * the other side refuses, and `conflict` for a taken name.
+ * Imports a repository and returns it. Throws `invalid` for a bad name, a host that may not be
+ * called and every error of the source, and `conflict` for a name that exists.
  */
 export async function importRepository(
   context: Context,
@@ -158,7 +158,7 @@ async function take(
   }
 }
 
-/** Whatever comes over the net, with one place in the queue for all of it. */
+/** Fetches contents and Git data, which together take one slot of the process queue. */
 async function fetchAll(
   { settings, queue, git, journal }: Context,
   { signal, client }: Importer,
@@ -182,7 +182,10 @@ async function mirrorOf({ settings }: Context, { mirror, authorization, storage 
   return { intervalMs: mirror.intervalMs, credentialsSealed }
 }
 
-/** Failed sign-ins elsewhere count, so that nobody guesses passwords through this house. */
+/**
+ * Converts an error of the source. Failed sign-ins at the source are throttled, so that clients
+ * cannot guess passwords of another server through this one.
+ */
 async function refusalOf(
   { throttle, log }: Context,
   error: unknown,

@@ -1,4 +1,4 @@
-/** Brings what a Gitea elsewhere tells of commits and tags in line with the Git that came of it. */
+/** Adaptation of fetched pull requests and releases to the commits and tags that git fetched. */
 
 import type { Journal } from '../../cgi/maintenance/journal.js'
 import { findMergeBase } from '../../cgi/objects/commit-range.js'
@@ -17,13 +17,13 @@ import type { Spool } from './spool.js'
 export interface Settling {
   readonly git: Git
   readonly journal: Journal
-  /** The repository that came. */
+  /** Path of the fetched repository. */
   readonly path: string
   readonly from: Spool
   readonly to: Spool
 }
 
-/** Copies everything, and of pull requests and releases what the repository bears out. */
+/** Copies all contents. Pull requests and releases are adapted to the repository. */
 export async function settleContents(settling: Settling): Promise<void> {
   const { git, journal, path, from, to } = settling
   await keepPullHeads(git, path, { journal, numbers: await pullNumbers(from) })
@@ -58,7 +58,7 @@ async function settled(settling: Settling, batch: ImportedBatch): Promise<Import
   })
 }
 
-/** As on the other side, where a release whose tag goes is a draft. */
+/** Converts a release without its tag to a draft, as Gitea does if a tag is deleted. */
 async function settledRelease(
   objects: ObjectReader,
   release: ImportedRelease,
@@ -69,8 +69,8 @@ async function settledRelease(
 }
 
 /**
- * One whose head is nowhere to be had is closed and brings nothing; where there is no commit at
- * all, it is a closed issue with its text.
+ * Adapts a pull request. If its head commit is missing, it becomes closed and without changes; if
+ * the repository has no usable commit at all, it becomes a closed issue.
  */
 async function settledPull(
   { git, path }: Settling,

@@ -1,4 +1,4 @@
-/** What has come of an import, on the disk until all of it is written down at once. */
+/** Temporary file of an import's contents, until they are written to the database together. */
 
 import { randomBytes } from 'node:crypto'
 import { open, unlink } from 'node:fs/promises'
@@ -7,9 +7,9 @@ import type { ImportedBatch } from '../../sql/repositories/imported-contents.js'
 
 export interface Spool {
   append(batch: ImportedBatch): Promise<void>
-  /** All that was appended, in its order; as often as wanted. */
+  /** Yields all batches in the order in which they were appended. May be called repeatedly. */
   batches(): AsyncGenerator<ImportedBatch>
-  /** The same, but lists that come with the newest first begin with the oldest. */
+  /** Yields all batches by kind, with issues and releases reversed to begin with the oldest. */
   oldestFirst(): AsyncGenerator<ImportedBatch>
   close(): Promise<void>
 }
@@ -20,7 +20,7 @@ interface Place {
   readonly bytes: number
 }
 
-/** Opens one in a folder. Its file has no name there, so that a crash leaves nothing of it. */
+/** Creates a spool in a folder. Its file is unlinked, so that a crash leaves no file. */
 export async function openSpool(folder: string): Promise<Spool> {
   const path = join(folder, randomBytes(16).toString('hex'))
   const file = await open(path, 'wx+', 0o600)

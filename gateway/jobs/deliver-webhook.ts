@@ -1,4 +1,4 @@
-/** The job that delivers: what waits for one webhook, oldest first; its subject is the id. */
+/** Job that sends the due deliveries of a webhook, oldest first; its subject is the webhook id. */
 
 import { isFailure } from '../../conf/failures.js'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
@@ -19,12 +19,12 @@ import type { JobContext, JobKind } from './job.js'
 /** One webhook keeps a place no longer than this; the others have their turn between. */
 const TURN_MS = 10_000
 
-/** Of the answer this much is read, and kept. */
+/** Number of bytes of a response that are read and stored. */
 const ANSWER_BYTES_MAX = 16_384
 
 /**
- * An attempt is written down when it is over. Who is killed before that leaves it to be sent again,
- * under the same number: a receiver hears of everything at least once.
+ * Deliveries are sent at least once: an attempt is recorded only when it has ended, so a process
+ * that is killed before sends the delivery again, with the same id.
  */
 export const DELIVER_WEBHOOK: JobKind = {
   kind: DELIVERY_JOB,
@@ -54,7 +54,7 @@ async function deliver(context: JobContext, task: Task): Promise<void> {
   const { db, log, settings } = context
   const { webhook, delivery, signal } = task
   const attempt = await attemptDelivery(context, task)
-  // Whoever stops does not count what it broke off.
+  // An attempt that the stop of the process has interrupted is not recorded.
   if (signal.aborted && attempt.status === undefined) return
   const isDelivered = attempt.status !== undefined && attempt.status >= 200 && attempt.status < 300
   const pauseMs = isDelivered ? undefined : settings.webhooks.retryAfterMs[delivery.attempts]

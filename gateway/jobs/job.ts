@@ -1,4 +1,4 @@
-/** What a kind of job is: its name, and what is done to a subject. */
+/** Types of background jobs. */
 
 import type { Journal } from '../../cgi/maintenance/journal.js'
 import type { Git } from '../../cgi/process/git.js'
@@ -8,7 +8,7 @@ import type { Registry } from '../../registry/registry.js'
 import type { Database } from '../../sql/database/database.js'
 import type { DiskWatch } from '../request/disk-watch.js'
 
-/** What every job may reach. */
+/** Dependencies of all jobs. */
 export interface JobContext {
   readonly settings: Settings
   readonly log: Log
@@ -17,19 +17,19 @@ export interface JobContext {
   readonly git: Git
   readonly journal: Journal
   readonly registry: Registry
-  /** To be told when git was ended in the middle of its work. */
+  /** Recovery of repositories, which must be started after git was interrupted in its work. */
   readonly pushRecovery: { recoverPushes(): void }
 }
 
 /**
- * Work that is safe to be run again from its start, to be cut off anywhere, and to be run twice at
- * once: a lease keeps others away, but clocks differ and machines stand still.
+ * A kind of job. Its work must tolerate being interrupted anywhere, run again from its start, and
+ * run concurrently with itself: leases prevent that only if clocks agree and no machine pauses.
  */
 export interface JobKind {
   readonly kind: string
-  /** For what has to be done again and again, whatever happens: its one subject is `all`. */
+  /** Interval of a periodic job, whose only subject is `all`; absent for other jobs. */
   readonly everyMs?: number
-  /** It stays in its queue while the disk has no room for new data. */
+  /** True if the job is not started while the disk is full. */
   readonly storesData?: true
   readonly run: (context: JobContext, subject: string, signal: AbortSignal) => Promise<void>
 }

@@ -1,4 +1,4 @@
-/** The job after pushes: a repository is swept and repacked; its subject is the repository's id. */
+/** Job after pushes that sweeps and repacks a repository; its subject is the repository's id. */
 
 import { maintainRepository } from '../../cgi/maintenance/maintenance.js'
 import { recover } from '../../cgi/maintenance/recovery.js'
@@ -22,10 +22,10 @@ export const MAINTAIN_REPOSITORY: JobKind = {
       await updateRepository(db, repository.id, { sizeKib: done.sizeKib })
       log.info({ repository: repository.id, ...done }, 'a repository was maintained')
     } catch (error) {
-      // Who stops waits for it, so that an orderly end leaves nothing.
+      // A stopping process waits for the recovery, so that an orderly stop leaves no stale files.
       if (signal.aborted) await recover(settings.data.dir, log)
       else pushRecovery.recoverPushes()
-      // Its folder goes as soon as it is deleted, whoever is at work there.
+      // The error is expected if the repository was deleted: its folder is removed immediately.
       if ((await find()) !== undefined) throw error
     }
   },

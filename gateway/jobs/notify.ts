@@ -1,4 +1,4 @@
-/** The job that tells people of something new; its subject says of what, and who did it. */
+/** Job that notifies users of an activity; its subject names the activity and the actor. */
 
 import type { Database } from '../../sql/database/database.js'
 import { listMentioned } from '../../sql/issues/issue-people.js'
@@ -47,7 +47,7 @@ export const NOTIFY: JobKind = {
   },
 }
 
-/** Undefined where it has gone meanwhile: then it is no news. */
+/** Returns the activity; undefined if its issue or release was deleted meanwhile. */
 async function findActivity(db: Database, subject: string): Promise<Activity | undefined> {
   const [, kind, number, repositoryId = 0, actorId, to] = SUBJECT.exec(subject) ?? []
   const repository = await findRepositoryById(db, Number(repositoryId))

@@ -1,4 +1,4 @@
-/** The job of every hour that asks for a part of the repositories to be pruned, if it is set. */
+/** Hourly job that enqueues the pruning of a part of the repositories, if it is enabled. */
 
 import { enqueueJob } from '../../sql/admin/jobs.js'
 import { listRepositoryPart } from '../../sql/repositories/repositories.js'
@@ -8,7 +8,7 @@ import { PRUNE_REPOSITORY } from './prune-repository.js'
 
 const HOUR_MS = 3_600_000
 
-/** Each repository has its hour within `maintenance.prune_every`, which follows from its id. */
+/** Prunes each repository in one hour of `maintenance.prune_every`, which depends on its id. */
 export const PRUNE_REPOSITORIES: JobKind = {
   kind: 'prune-repositories',
   everyMs: HOUR_MS,

@@ -1,4 +1,4 @@
-/** The job that prunes one repository, as its subject says. */
+/** Job that prunes one repository; its subject has the repository's id and the options. */
 
 import { recover } from '../../cgi/maintenance/recovery.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
@@ -17,10 +17,10 @@ export const PRUNE_REPOSITORY: JobKind = {
       const pruned = await pruneNow(context, repository, { ...order, signal })
       log.info({ repository: repositoryId, ...pruned }, 'a repository was pruned')
     } catch (error) {
-      // Who stops waits for it, so that an orderly end leaves nothing.
+      // A stopping process waits for the recovery, so that an orderly stop leaves no stale files.
       if (signal.aborted) await recover(settings.data.dir)
       else pushRecovery.recoverPushes()
-      // Its folder goes as soon as it is deleted, whoever is at work there.
+      // The error is expected if the repository was deleted: its folder is removed immediately.
       if ((await find()) !== undefined) throw error
     }
   },

@@ -1,4 +1,4 @@
-/** The job of every hour: keys whose overlap is over sign no longer, and their indexes know it. */
+/** Hourly job that retires package signing keys whose overlap with the next key has ended. */
 
 import { retireDueKeys } from '../../sql/packages/signing-keys.js'
 import type { JobKind } from './job.js'

@@ -1,4 +1,4 @@
-/** Does the jobs of the database, as many at once in each process and on each machine as it may. */
+/** Execution of the database's jobs, with limits per process and per machine. */
 
 import { hostname } from 'node:os'
 import {
@@ -16,33 +16,33 @@ import type { JobContext, JobKind } from './job.js'
 
 export interface JobRunner {
   start(): void
-  /** Looks for a job that is due in so many milliseconds, if not sooner. */
+  /** Polls for due jobs after this time, unless a poll is scheduled sooner. */
   pollIn(ms: number): void
-  /** Ends the job that runs, and gives it back. */
+  /** Aborts the running jobs and releases their leases. */
   stop(): Promise<void>
 }
 
 /** How often a process looks for jobs that another one asked for. */
 const LOOK_EVERY_MS = 5_000
 
-/** As long as the jobs of a process that died wait for another one. */
+/** Time after which another process takes over the jobs of one that died. */
 const LEASE_MS = 30_000
 const RENEWALS = 4
 
 export interface JobRunnerOptions {
   readonly kinds: readonly JobKind[]
   readonly leaseMs?: number
-  /** Absent: all that wait, also those of kinds that it does not know, which fail. */
+  /** Kinds to run; if absent, all kinds. A job of a kind that is not in `kinds` fails. */
   readonly takes?: Worker['kinds']
-  /** Runners of different names have places on the machine of their own. */
+  /** Name of the runner; the limit per machine is separate for each name. */
   readonly name?: string
-  /** On one machine; by default, as the settings say of maintenance. */
+  /** Maximum number of concurrent jobs per machine; by default that of `maintenance`. */
   readonly jobsMax?: number
-  /** In this process. */
+  /** Maximum number of concurrent jobs in this process; 1 by default. */
   readonly concurrencyMax?: number
 }
 
-/** A runner that knows these kinds; it does nothing before it is started. */
+/** Creates a runner of these kinds. It must be started. */
 export function createJobRunner(context: JobContext, options: JobRunnerOptions): JobRunner {
   const { kinds, leaseMs = LEASE_MS, concurrencyMax = 1 } = options
   const { db, log } = context
@@ -140,7 +140,7 @@ function workerOf(
   return { machine, jobsMax, leaseMs, ...(takes === undefined ? {} : { kinds: takes }) }
 }
 
-/** Takes a job that is due; while the disk is full, none that stores data. */
+/** Leases a job that is due; while the disk is full, none that stores data. */
 async function leaseDue(
   { db, disk }: JobContext,
   worker: Worker,
@@ -152,7 +152,7 @@ async function leaseDue(
   return await leaseJob(db, { ...worker, kinds: takes })
 }
 
-/** The kinds that a runner takes, without those that store data. */
+/** Returns the kinds that a runner takes, without those that store data. */
 function withoutStoring(
   takes: Worker['kinds'],
   kinds: readonly JobKind[],
@@ -202,12 +202,12 @@ async function runJob(
 }
 
 interface Holding {
-  /** Aborted when somebody else may have the job. */
+  /** Aborted when another process may have leased the job. */
   readonly lost: AbortSignal
   end(): void
 }
 
-/** Renews the lease while the job runs. A database that is away for a moment changes nothing. */
+/** Renews the lease while the job runs. A renewal that fails does not abort the job. */
 function holdLease({ db, log }: JobContext, job: Job, leaseMs: number): Holding {
   const losing = new AbortController()
   const renew = async () => {

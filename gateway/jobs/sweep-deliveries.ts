@@ -1,4 +1,4 @@
-/** The job of every day: what webhooks were told long ago is forgotten. */
+/** Daily job that removes old deliveries of webhooks. */
 
 import { removeOldDeliveries } from '../../sql/webhooks/webhook-deliveries.js'
 import type { JobKind } from './job.js'

@@ -1,4 +1,4 @@
-/** The job of every day: bytes of packages that nothing names any more are removed. */
+/** Daily job that removes package files to which no version refers. */
 
 import { sweepBlobs } from '../../registry/sweeper.js'
 import type { JobKind } from './job.js'

@@ -1,4 +1,4 @@
-/** The job of every hour: what crashes left among the repositories is removed. */
+/** Hourly job that removes the leftovers of crashes from the repositories. */
 
 import { recover } from '../../cgi/maintenance/recovery.js'
 import { sweepRepositories } from '../../cgi/maintenance/sweeper.js'
@@ -16,7 +16,7 @@ export const SWEEP_REPOSITORIES: JobKind = {
     const imports = await sweepImports(db, settings.data.dir)
     if (imports > 0) log.warn({ imports }, 'migrations that a crash cut off were cleared away')
     await sweepPushDecisionRequests(settings.data.dir)
-    // Pushes of another gateway on this machine that was killed, or that could not be completed.
+    // Recovers pushes of a killed gateway on this machine, and those whose recovery has failed.
     await recover(settings.data.dir, log)
     await sweepUpdateLists(settings.data.dir)
     const swept = await sweepRepositories(settings.data.dir, signal)

@@ -1,4 +1,4 @@
-/** The job of every day: tokens, sessions, sign-ins and grants that have ended are forgotten. */
+/** Daily job that removes expired tokens, sessions, sign-ins and grants. */
 
 import { removeExpiredGrants } from '../../sql/accounts/oauth-grants.js'
 import { removeExpiredTickets } from '../../sql/accounts/second-factors.js'
@@ -9,7 +9,7 @@ import type { JobKind } from './job.js'
 
 const DAY_MS = 86_400_000
 
-/** For so long its owner still finds in the list why a token opens nothing. */
+/** Time for which an expired token stays in its owner's list, to explain why it is refused. */
 const KEPT_MS = 30 * DAY_MS
 
 export const SWEEP_TOKENS: JobKind = {

@@ -1,4 +1,4 @@
-/** The job that brings a mirror to what its source has; its subject is the repository's id. */
+/** Job that updates a mirror from its source; its subject is the repository's id. */
 
 import { recover } from '../../cgi/maintenance/recovery.js'
 import { repositorySizeKib } from '../../cgi/repository/repository.js'
@@ -37,7 +37,7 @@ export const SYNC_MIRROR: JobKind = {
       await noteMirrorTry(db, id, { intervalMs, hasSucceeded: true })
       log.info({ repository: id }, 'a mirror was updated')
     } catch (error) {
-      // Who stops waits for it, so that an orderly end leaves nothing.
+      // A stopping process waits for the recovery, so that an orderly stop leaves no stale files.
       if (signal.aborted) await recover(context.settings.data.dir, log)
       else context.pushRecovery.recoverPushes()
       if (!isOfTheSource(error)) throw error

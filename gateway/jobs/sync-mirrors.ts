@@ -1,4 +1,4 @@
-/** The job of every minute: mirrors whose time has come are asked to be updated, one by one. */
+/** Job of every minute that enqueues the updates of mirrors that are due. */
 
 import { enqueueJob } from '../../sql/admin/jobs.js'
 import { listDueMirrors } from '../../sql/repositories/repository-sources.js'

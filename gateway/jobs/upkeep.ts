@@ -1,4 +1,4 @@
-/** What is done in the background: which jobs there are, and what calls for them. */
+/** Background jobs of a gateway process, and the functions that enqueue them. */
 
 import { enqueueJob } from '../../sql/admin/jobs.js'
 import { pruneSubject, type QueuedPrune } from '../actions/repositories/prune-repository.js'
@@ -52,13 +52,12 @@ const KINDS: readonly JobKind[] = [
 /** On one machine. */
 const MERGES_AT_ONCE = 2
 
-/** What a gateway lends to its jobs. */
 export interface UpkeepOptions {
-  /** Merges a pull request that was to wait for its checks, if it is still to be merged. */
+  /** Merges a pull request that waits for its checks, unless the merge was cancelled. */
   readonly mergePull?: (pullId: number) => Promise<void>
 }
 
-/** What is done in one gateway process; where the settings say so, repositories are left alone. */
+/** Creates the background jobs. If maintenance is disabled, only urgent kinds are run. */
 export function createUpkeep(
   context: JobContext,
   { mergePull = async () => {} }: UpkeepOptions = {},
@@ -66,7 +65,8 @@ export function createUpkeep(
   const { maintenance, webhooks } = context.settings
   const { isEnabled, delayMs } = maintenance
   const apart = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL, PRUNE_REPOSITORY.kind]
-  // A receiver that is slow, and a repository that is large, shall not wait for each other.
+  // Deliveries have their own runner, so that slow receivers and large repositories do not delay
+  // each other.
   const deliveries = createJobRunner(context, {
     kinds: [DELIVER_WEBHOOK],
     takes: { of: [DELIVER_WEBHOOK.kind] },
@@ -86,7 +86,7 @@ export function createUpkeep(
     name: 'merges',
     jobsMax: MERGES_AT_ONCE,
   })
-  // Somebody may wait for a password that leaked to be gone.
+  // Prunes have their own runner, because a leaked password may have to be removed quickly.
   const prunes = createJobRunner(context, {
     kinds: [PRUNE_REPOSITORY],
     takes: { of: [PRUNE_REPOSITORY.kind] },

@@ -1,4 +1,4 @@
-/** Tokens for an application, in exchange for a code or for the refresh token before. */
+/** Token endpoint (RFC 6749 §3.2): exchanges a code or a refresh token for new tokens. */
 
 import { createHash } from 'node:crypto'
 import type { OauthApplication } from '../../sql/accounts/oauth-applications.js'
@@ -29,7 +29,7 @@ export const ACCESS_TOKEN: Route<'open'> = {
   surface: OAUTH_SURFACE,
   method: 'POST',
   path: '/login/oauth/access_token',
-  // The client shows who it is, which no user's credentials do.
+  // The handler authenticates the client; credentials of users are not accepted.
   access: { kind: 'open' },
   scopes: [],
   async handle(context, { request }) {
@@ -72,13 +72,13 @@ async function takeCode(context: Context, { client, fields, pair }: Exchange): P
   const found = await findCode(context.db, hashToken(fields.get('code') ?? ''))
   if (found === undefined) throw new OauthFailure('invalid_grant', 'The code is not known.')
   checkHolder(found.grant, client)
-  // A used one ends the grant, whatever comes with it.
+  // A code that was used before revokes the grant, whatever the other fields are.
   if (!found.isUsed) checkCode(found, fields)
   if (!(await spendCode(context.db, found.grant.id, pair))) throw usedTwice(context, found.grant)
   return found.grant
 }
 
-/** Throws `invalid_grant` where a code is not in the hands of who asked for it. */
+/** Throws `invalid_grant` unless the code is valid and was requested by this client instance. */
 function checkCode({ expiresAtMs, redirectUri, challenge }: FoundCode, fields: OauthFields): void {
   if (expiresAtMs <= Date.now()) throw new OauthFailure('invalid_grant', 'The code has ended.')
   if ((fields.get('redirect_uri') ?? '') !== redirectUri) {
@@ -90,7 +90,7 @@ function checkCode({ expiresAtMs, redirectUri, challenge }: FoundCode, fields: O
   }
 }
 
-/** By S256 (RFC 7636 §4.2); of no verifier it is no challenge. */
+/** Returns the S256 challenge of a verifier (RFC 7636 §4.2); empty for an empty verifier. */
 function challengeOf(verifier: string): string {
   return verifier === '' ? '' : createHash('sha256').update(verifier).digest('base64url')
 }

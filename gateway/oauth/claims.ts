@@ -1,8 +1,8 @@
-/** What an application is told of who has signed in (OpenID Connect Core §5.1). */
+/** Claims about a user for applications (OpenID Connect Core §5.1). */
 
 import type { User } from '../../sql/accounts/users.js'
 
-/** The claims that are the same in every place. */
+/** Returns the claims that ID tokens and the UserInfo endpoint share. */
 export function claimsOf(user: User) {
   return {
     sub: String(user.id),

@@ -1,4 +1,4 @@
-/** Where everything is that an application needs to sign people in (OpenID Connect Discovery). */
+/** Metadata of the OpenID provider (OpenID Connect Discovery 1.0 §4). */
 
 import { OPENID_SCOPES } from '../auth/oauth-scopes.js'
 import type { Route } from '../request/route.js'

@@ -1,4 +1,4 @@
-/** The fields of what an application sends, as a form or as JSON. */
+/** Parser of OAuth request bodies, which are forms or JSON. */
 
 import type { Request } from '../../conf/http.js'
 import type { OauthFields } from '../auth/oauth-client.js'
@@ -7,7 +7,7 @@ import { readBody } from '../http/incoming-body.js'
 
 const BYTES_MAX = 65_536
 
-/** Throws `invalid_request` for what is neither, and for a field that comes twice. */
+/** Reads the fields of a body. Throws `invalid_request` for other types and repeated fields. */
 export async function readOauthFields(request: Request): Promise<OauthFields> {
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
   const declared = Number(request.headers.get('content-length') ?? 0)

@@ -1,4 +1,4 @@
-/** Who has signed in, signed for the one application that asked (OpenID Connect Core §2). */
+/** ID tokens (OpenID Connect Core §2). */
 
 import { sign } from 'node:crypto'
 import type { OauthGrant } from '../../sql/accounts/oauth-grants.js'
@@ -6,7 +6,7 @@ import type { Context } from '../request/context.js'
 import { claimsOf } from './claims.js'
 import { privateKey } from './signing-key.js'
 
-/** A JSON Web Token, signed by RS256. */
+/** Returns an ID token for the grant's application, signed with RS256. */
 export async function issueIdToken(
   context: Context,
   { user, application, nonce }: OauthGrant,

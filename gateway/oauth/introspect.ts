@@ -1,4 +1,4 @@
-/** What an application may know of a token of its own (RFC 7662). */
+/** Introspection of an application's own access tokens (RFC 7662). */
 
 import { findAccess } from '../../sql/accounts/oauth-tokens.js'
 import { canSignIn } from '../auth/authenticate.js'

@@ -1,4 +1,4 @@
-/** The keys with which id tokens are checked (RFC 7517). */
+/** Public keys for verifying ID tokens (RFC 7517). */
 
 import type { Route } from '../request/route.js'
 import { publicJwk } from './signing-key.js'

@@ -1,4 +1,4 @@
-/** An application gives back what it was let do: all of one grant ends (RFC 7009). */
+/** Revocation (RFC 7009): a token's application revokes the whole grant of the token. */
 
 import { endGrant } from '../../sql/accounts/oauth-grants.js'
 import { findAccess, findRefresh } from '../../sql/accounts/oauth-tokens.js'
@@ -20,7 +20,7 @@ export const REVOKE: Route<'open'> = {
     const hash = hashToken(fields.get('token') ?? '')
     const found = (await findAccess(db, hash)) ?? (await findRefresh(db, hash))
     if (found?.grant.applicationId === client.id) await endGrant(db, found.grant.id)
-    // Of a token that is no token, or another's, nothing else is said (§2.2).
+    // The response for invalid tokens and those of other clients is the same (§2.2).
     return oauthReply(200, {})
   },
 }

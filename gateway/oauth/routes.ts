@@ -1,4 +1,4 @@
-/** The list of what applications ask that sign people in; people themselves see a page of web/. */
+/** OAuth routes for applications; the page on which users authorize them is in web/accounts. */
 
 import type { AnyRoute } from '../request/route.js'
 import { ACCESS_TOKEN } from './access-token.js'

@@ -1,4 +1,4 @@
-/** The key of this house that signs id tokens: made when it is first needed, and kept sealed. */
+/** Signing key of ID tokens: created on first use, and stored sealed. */
 
 import { createHash, createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
@@ -10,12 +10,12 @@ import type { Context } from '../request/context.js'
 const WORDS = 'oauth id tokens'
 const RSA_BITS = 2_048
 
-/** The public half as a JSON Web Key (RFC 7517). */
+/** Returns the public key as a JSON Web Key (RFC 7517). */
 export async function publicJwk(context: Context): Promise<Readonly<Record<string, string>>> {
   return JSON.parse((await theKey(context)).publicText)
 }
 
-/** The private half, and the id of the public one. */
+/** Returns the private key, and the id of the public key. */
 export async function privateKey(
   context: Context,
 ): Promise<{ readonly key: KeyObject; readonly keyId: string }> {
@@ -34,7 +34,7 @@ async function theKey(context: Context): Promise<SealedKey> {
 async function makeKey({ db, settings }: Context): Promise<SealedKey> {
   const pair = await promisify(generateKeyPair)('rsa', { modulusLength: RSA_BITS })
   const { kty, n, e } = pair.publicKey.export({ format: 'jwk' })
-  // RFC 7638: of these members, in this order.
+  // RFC 7638 §3.2 requires exactly these members, in this order.
   const thumbprint = createHash('sha256').update(JSON.stringify({ e, kty, n }))
   const jwk = { kty, n, e, alg: 'RS256', use: 'sig', kid: thumbprint.digest('base64url') }
   const pem = pair.privateKey.export({ format: 'pem', type: 'pkcs8' }).toString()

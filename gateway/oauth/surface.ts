@@ -1,4 +1,4 @@
-/** How applications that sign people in are refused: a word for the program, and a sentence. */
+/** Surface of the OAuth routes: errors have a code for programs and a description. */
 
 import type { Reply } from '../../conf/http.js'
 import { OauthFailure } from '../auth/oauth-failure.js'
@@ -9,7 +9,7 @@ export const OAUTH_SURFACE: Surface = {
   challenges: false,
   refuse(context, failure) {
     const error = failure instanceof OauthFailure ? failure.error : wordOf(failure.status)
-    // Who sends too much, or in another form, hears of it as of any other malformed request.
+    // A body that is too large or of another type is reported as a malformed request.
     const status = [413, 415, 422].includes(failure.status) ? 400 : failure.status
     const reply = oauthReply(status, { error, error_description: failure.message })
     if (status !== 401) return reply
@@ -26,7 +26,7 @@ function wordOf(status: number): string {
   return status >= 500 ? 'server_error' : 'invalid_request'
 }
 
-/** An answer that nobody keeps (RFC 6749 §5.1). */
+/** Returns a JSON reply that must not be cached (RFC 6749 §5.1). */
 export function oauthReply(status: number, value: object): Reply {
   return { status, headers: HEADERS, body: JSON.stringify(value) }
 }

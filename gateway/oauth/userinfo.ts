@@ -1,4 +1,4 @@
-/** Who has signed in with an application, as OpenID Connect tells it (Core §5.3). */
+/** UserInfo endpoint (OpenID Connect Core §5.3). */
 
 import type { Route } from '../request/route.js'
 import { claimsOf } from './claims.js'

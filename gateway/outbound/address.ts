@@ -1,4 +1,4 @@
-/** Which addresses this house may call: those of the open internet, and what the settings allow. */
+/** Addresses that may be called: public ones of other machines, and those that settings allow. */
 
 import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
@@ -8,13 +8,13 @@ import { Failure } from '../../conf/failures.js'
 import type { HostSet } from '../../conf/host-set.js'
 
 export interface OutboundOptions {
-  /** Hosts that may be called although they are not public: `outbound.allow` of the settings. */
+  /** Hosts that may be called although they are not public: the setting `outbound.allow`. */
   readonly allowPrivate: HostSet
-  /** How a name becomes addresses; by default, as this system does it. */
+  /** Resolver of host names; by default that of the system. */
   readonly resolve?: Resolve
 }
 
-/** All addresses of a name; throws when it has none. */
+/** Returns all addresses of a name. Throws if it has none. */
 export type Resolve = (hostname: string) => Promise<readonly string[]>
 
 /**
@@ -24,7 +24,7 @@ export type Resolve = (hostname: string) => Promise<readonly string[]>
  * fails for the moment.
  *
  * The two `invalid` messages differ deliberately: a misspelt name and an internal host need
- * different corrections. Thereby a user who may create webhooks or migrations learns whether a name
+ * different corrections. As a result, a user who may create webhooks or imports learns if a name
  * resolves on this server, which includes names of an internal DNS. The messages contain no address
  * that the user did not send, and no connection is made.
  */
@@ -47,7 +47,7 @@ export async function resolveOutbound(
   return addresses
 }
 
-/** The failure of a host that has no address. */
+/** Failure for a host that has no address. */
 export class UnresolvedHost extends Failure {
   constructor(name: string) {
     super('invalid', `The host '${name}' does not resolve. Check the spelling.`)
@@ -62,7 +62,7 @@ function notAllowed(name: string): Failure {
   )
 }
 
-/** Errors of getaddrinfo that another time may not have. */
+/** Temporary errors of getaddrinfo(3). */
 const PASSING_ERRORS: ReadonlySet<unknown> = new Set(['EAI_AGAIN', 'EAI_MEMORY', 'EAI_SYSTEM'])
 
 async function resolveName(name: string, resolve: Resolve): Promise<readonly string[]> {
@@ -75,7 +75,7 @@ async function resolveName(name: string, resolve: Resolve): Promise<readonly str
   }
 }
 
-/** A look-up holds one of the few threads that also read files, and may hold it for long. */
+/** Limit of concurrent DNS queries: each blocks one of the few threads that also read files. */
 const LOOKUPS_MAX = 2
 let lookups = 0
 const waiting: (() => void)[] = []
@@ -93,7 +93,7 @@ async function resolveBySystem(hostname: string): Promise<readonly string[]> {
   }
 }
 
-/** What IANA's registry of special IPv4 addresses keeps from the internet, and multicast. */
+/** Special-purpose IPv4 addresses (IANA registry) that are not public, and multicast. */
 const SPECIAL_IPV4 = parseAddressSet([
   '0.0.0.0/8',
   '10.0.0.0/8',
@@ -112,16 +112,19 @@ const SPECIAL_IPV4 = parseAddressSet([
   '240.0.0.0/4',
 ])
 
-/** All of IPv6 that the internet routes lies in here. */
+/** All globally routed IPv6 unicast addresses. */
 const GLOBAL_IPV6 = parseAddressSet(['2000::/3'])
 
-/** Teredo, ORCHID and benchmarks; examples; 6to4, which holds IPv4 addresses; examples. */
+/**
+ * Exceptions in `GLOBAL_IPV6`: protocol assignments such as Teredo and ORCHID, documentation, 6to4
+ * (which embeds IPv4 addresses), and documentation.
+ */
 const SPECIAL_IPV6 = parseAddressSet(['2001::/23', '2001:db8::/32', '2002::/16', '3fff::/20'])
 
-/** By these a network without IPv4 reaches an IPv4 address: its last 32 bits. */
+/** NAT64 addresses (RFC 6052): the last 32 bits are an IPv4 address, which they lead to. */
 const NAT64 = parseAddressSet(['64:ff9b::/96'])
 
-/** Whether the address is one that the whole internet may reach. */
+/** True if the address is public, that is, reachable on the internet. */
 export function isPublicAddress(address: string): boolean {
   switch (isIP(address)) {
     case 4:
@@ -135,7 +138,7 @@ export function isPublicAddress(address: string): boolean {
   }
 }
 
-/** The IPv4 address in the last 32 bits of an IPv6 address. */
+/** Returns the IPv4 address in the last 32 bits of an IPv6 address. */
 function lastBitsOf(address: string): string {
   const canonical = new URL(`http://[${address}]`).hostname.slice(1, -1)
   const groups = canonical.split(':').map((group) => Number.parseInt(group || '0', 16))
@@ -143,7 +146,7 @@ function lastBitsOf(address: string): string {
   return [high >> 8, high & 0xff, low >> 8, low & 0xff].join('.')
 }
 
-/** Whether it is an address of this machine: what listens here is not for those who name a URL. */
+/** True for an address of this machine, whose services users must not reach through a URL. */
 function isOwnAddress(address: string): boolean {
   const canonical = canonicalOf(address)
   return Object.values(networkInterfaces())

@@ -1,4 +1,4 @@
-/** The one HTTP client for addresses that users name: checked, pinned, bounded. */
+/** HTTP client for addresses that users name: it checks and pins the address, and has limits. */
 
 import { type ClientRequest, request as httpRequest, type IncomingMessage } from 'node:http'
 import { request as httpsRequest } from 'node:https'
@@ -9,44 +9,44 @@ import { type OutboundOptions, resolveOutbound } from './address.js'
 export interface OutboundRequest extends OutboundOptions {
   readonly url: URL
   readonly method?: 'GET' | 'HEAD' | 'POST'
-  /** Names are sent as they are written here. `Host` and the length are the client's own. */
+  /** Headers, sent with their names as written here. `Host` and the length are added. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | undefined
-  /** For all of it, redirects included. */
+  /** Maximum time for the whole call, including redirects. */
   readonly timeoutMs: number
-  /** How long the other side may say nothing; by default, as long as there is time. */
+  /** Maximum time without data from the server; by default only `timeoutMs` applies. */
   readonly idleMs?: number
-  /** Redirects that are followed, by GET and HEAD alone; none by default. Each is checked anew. */
+  /** Maximum number of redirects for GET and HEAD; 0 by default. Each address is checked. */
   readonly redirectsMax?: number
   readonly signal?: AbortSignal | undefined
-  /** Authorities to trust besides those of the system, in PEM. */
+  /** Trusted certificate authorities in PEM, in place of the default ones. */
   readonly authorities?: readonly string[]
 }
 
-/** One whose answer stays in memory. */
+/** Request whose answer is read into memory. */
 export interface OutboundCall extends OutboundRequest {
-  /** More of the answer is not read. */
+  /** Number of bytes after which the rest of the answer is not read. */
   readonly answerBytesMax: number
 }
 
 export interface OutboundHead {
   readonly status: number
-  /** As they came, names in lower case; those that came twice are joined by Node's rules. */
+  /** Headers with lower-case names; repeated ones are joined by the rules of `node:http`. */
   readonly headers: Readonly<Record<string, string>>
-  /** Where the answer came from, after redirects. */
+  /** Address of the answer, after redirects. */
   readonly url: URL
 }
 
 export interface OutboundAnswer extends OutboundHead {
   readonly body: Buffer
-  /** False: there was more than was to be read. */
+  /** False if the answer exceeded `answerBytesMax`, so that `body` is truncated. */
   readonly isWhole: boolean
 }
 
-/** What becomes of the bytes of an answer; what is not read of them is not waited for. */
+/** Reader of an answer. The connection is closed when it returns, even if bytes are unread. */
 type Use<T> = (head: OutboundHead, body: AsyncIterable<Buffer>) => Promise<T>
 
-/** What one connection is made for. */
+/** Input of one request, which a redirect replaces. */
 interface Call extends OutboundRequest {
   readonly method: 'GET' | 'HEAD' | 'POST'
   readonly headers: Readonly<Record<string, string>>
@@ -54,8 +54,8 @@ interface Call extends OutboundRequest {
 }
 
 /**
- * Asks, and gives the answer whatever its status. Throws `invalid` for an address that may not be
- * called and `bad_gateway` when no answer came. No proxy of the environment is used.
+ * Sends a request and returns the answer, whatever its status. Throws `invalid` for an address that
+ * may not be called, and `bad_gateway` if no answer arrived. Ignores proxies of the environment.
  */
 export async function callOutbound(wanted: OutboundCall): Promise<OutboundAnswer> {
   return await streamOutbound(wanted, async (head, body) => ({
@@ -64,7 +64,7 @@ export async function callOutbound(wanted: OutboundCall): Promise<OutboundAnswer
   }))
 }
 
-/** Asks, and lets `use` read the answer while it comes. Throws as it does, and `callOutbound`. */
+/** Sends a request and streams the answer to `use`. Throws like `callOutbound` and `use`. */
 export async function streamOutbound<T>(wanted: OutboundRequest, use: Use<T>): Promise<T> {
   const { method = 'GET', headers = {}, redirectsMax = 0, timeoutMs } = wanted
   const deadline = AbortSignal.timeout(timeoutMs)
@@ -92,7 +92,10 @@ function reasonOf(error: unknown): string {
 
 const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 
-/** Credentials are for the host that they were given for (threat: a redirect to one's own host). */
+/**
+ * Returns the request that follows a redirect, or undefined. Credentials are not sent to another
+ * origin, because a server could redirect to one that collects them.
+ */
 function redirectOf(call: Call, { status, headers, url }: OutboundHead): Call | undefined {
   const { location } = headers
   if (!REDIRECTS.has(status) || location === undefined || call.method === 'POST') return undefined
@@ -115,7 +118,7 @@ function refusal(what: string): Failure {
   return new Failure('invalid', `The address ${what}.`)
 }
 
-/** What is told of an error of the other side. */
+/** Converts a connection error to the failure for the user. */
 type Problem = (cause: unknown) => Failure
 
 async function callOnce<T>(call: Call, problem: Problem, use: Use<T>): Promise<T> {
@@ -145,7 +148,7 @@ interface Answered {
   readonly response: IncomingMessage
 }
 
-/** Each address in turn until one takes the connection; what was sent is not sent again. */
+/** Tries the addresses until one accepts a connection. A request that was sent is not repeated. */
 async function answerOf(call: Call): Promise<Answered> {
   const { url, signal } = call
   const addresses = await abortable(resolveOutbound(url.hostname, call), signal)
@@ -162,7 +165,7 @@ async function answerOf(call: Call): Promise<Answered> {
   throw failed
 }
 
-/** A look-up cannot be ended, but nobody has to wait for it. */
+/** Rejects when the signal aborts, because a DNS query itself cannot be cancelled. */
 async function abortable<T>(work: Promise<T>, signal: AbortSignal): Promise<T> {
   return await new Promise<T>((resolve, reject) => {
     const end = () => reject(signal.reason)
@@ -192,7 +195,7 @@ function callAddress(
   })
 }
 
-/** The address is the host to connect to: no name is looked up a second time. */
+/** Opens a connection to the checked address, so that the name is not resolved a second time. */
 function open(call: Call, address: string): ClientRequest {
   const { url, method, signal, authorities } = call
   const isTls = url.protocol === 'https:'

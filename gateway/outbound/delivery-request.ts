@@ -1,4 +1,4 @@
-/** The request that tells a webhook of an event: body, headers, signatures. */
+/** Request of a webhook delivery: body, headers and signatures. */
 
 import { createHmac } from 'node:crypto'
 import { eventName } from '../../conf/hook-events.js'
@@ -6,19 +6,19 @@ import type { InstanceSecret } from '../../conf/instance-secret.js'
 import type { Delivery } from '../../sql/webhooks/webhook-deliveries.js'
 import type { Webhook } from '../../sql/webhooks/webhooks.js'
 
-/** What the secret of a webhook is sealed with, besides the secret of the instance. */
+/** Context with which the secret of a webhook is sealed (see `InstanceSecret`). */
 export const SECRET_SEAL_CONTEXT = 'webhook secret'
-/** What the header `Authorization` of a webhook is sealed with. */
+/** Context with which the header Authorization of a webhook is sealed. */
 export const AUTHORIZATION_SEAL_CONTEXT = 'webhook authorization'
 
 export interface DeliveryRequest {
   readonly body: Buffer
   readonly headers: Readonly<Record<string, string>>
-  /** The headers that may be shown later. */
+  /** Headers that may be stored and shown, without Authorization. */
   readonly shownHeaders: Readonly<Record<string, string>>
 }
 
-/** What is signed is the payload, also where it is sent as a field of a form. */
+/** Creates the request. The signatures are of the payload, also if the body is a form with it. */
 export function deliveryRequest(
   webhook: Pick<Webhook, 'contentType' | 'target' | 'secretSealed' | 'authorizationSealed'>,
   { payload, uuid, event }: Pick<Delivery, 'payload' | 'uuid' | 'event'>,
@@ -56,7 +56,7 @@ const CONTENT_TYPES = {
   form: 'application/x-www-form-urlencoded',
 } as const
 
-/** Receivers look for the names of three products, in these capitals. */
+/** Returns a header in the names of three products, in the letter case that receivers expect. */
 function three(name: string, value: string): Readonly<Record<string, string>> {
   return Object.fromEntries(['Gitea', 'Gogs', 'GitHub'].map((of) => [`X-${of}-${name}`, value]))
 }

@@ -1,4 +1,4 @@
-/** Addresses of repositories elsewhere, as users name them, and what git is told of them. */
+/** Addresses of repositories on other servers, as users enter them and as git gets them. */
 
 import { isIP } from 'node:net'
 import type { Git } from '../../cgi/process/git.js'
@@ -9,9 +9,9 @@ import type { Settings } from '../../conf/settings.js'
 import { resolveOutbound, UnresolvedHost } from './address.js'
 
 export interface CloneAddress {
-  /** Without credentials. */
+  /** Address without credentials. */
   readonly url: URL
-  /** From the address itself; empty where it has none. */
+  /** User name in the address, or empty. */
   readonly username: string
   readonly password: string
 }
@@ -21,10 +21,10 @@ const LOCAL_MESSAGE = 'You are not allowed to import local repositories.'
 const FORM_MESSAGE = 'The clone address must be a URL of http or https, without a query.'
 const DISALLOWED_MESSAGE = 'You can not import from disallowed hosts.'
 
-/** Reads an address. Throws `invalid`, and never says what it read: there may be a secret in it. */
+/** Reads an address. Throws `invalid`, with a message that never contains text of the address. */
 export function parseCloneAddress(text: string): CloneAddress {
   if (/^(?:file:|[./~\\]|[a-z]:[\\/])/i.test(text)) throw new Failure('invalid', LOCAL_MESSAGE)
-  // What a parser of URLs would quietly drop, mend or take for a part of another kind.
+  // A URL parser would silently drop, correct or reinterpret these characters.
   const isPlain = /^https?:\/\/[^/?#\\]/i.test(text) && !/[\u0000-\u0020\u007f\\?#]/.test(text)
   const hasControl = /%(?:[01][0-9a-f]|7f)/i.test(text)
   if (!isPlain || hasControl || Buffer.byteLength(text) > URL_BYTES_MAX || !URL.canParse(text)) {
@@ -39,13 +39,13 @@ export function parseCloneAddress(text: string): CloneAddress {
   return { url, username, password }
 }
 
-/** The value of `Authorization` for a name and a password or token; none where both are empty. */
+/** Returns the value of the header Authorization; undefined if name and password are empty. */
 export function basicAuthorization(username: string, password: string): string | undefined {
   if (username === '' && password === '') return undefined
   return `Basic ${Buffer.from(`${username}:${password}`).toString('base64')}`
 }
 
-/** What each call of a source is bounded by. */
+/** Returns the limits of each call to a source. */
 export function boundsOf({
   migrations,
 }: Settings): Pick<RemoteBounds, 'timeoutMs' | 'idleMs' | 'packBytesMax'> {
@@ -59,9 +59,9 @@ export interface RemoteInput {
 }
 
 /**
- * What git may be told to call, checked now: a name may lead elsewhere than it did yesterday.
- * Throws `invalid` if the host does not resolve or is not allowed, and `bad_gateway` if the
- * resolver fails for the moment.
+ * Checks an address that git is to call, and returns it with its resolved addresses. Must be called
+ * before each use, because a name may resolve differently later. Throws `invalid` if the host does
+ * not resolve or is not allowed, and `bad_gateway` if the resolver fails for the moment.
  */
 export async function resolveRemote(
   { settings, git }: { readonly settings: Settings; readonly git: Git },

@@ -1,14 +1,14 @@
-/** The credentials of mirrors, sealed: a database alone gives none of them away. */
+/** Credentials of mirrors, which are sealed: a copy of the database does not reveal them. */
 
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 
-/** Whose they are: a mirror's storage key, and the folder with the secret of this instance. */
+/** Context of a mirror's credentials: its storage key, and the folder of the instance's secret. */
 export interface CredentialsPlace {
   readonly dataDir: string
   readonly storage: string
 }
 
-/** What can be opened for the same repository alone; nothing of nothing. */
+/** Seals credentials so that only the same repository can unseal them; keeps undefined. */
 export async function sealCredentials(
   place: CredentialsPlace,
   authorization: string | undefined,
@@ -17,7 +17,7 @@ export async function sealCredentials(
   return (await openInstanceSecret(place.dataDir)).seal(authorization, wordsOf(place))
 }
 
-/** Throws an Error when it was sealed for another repository, or elsewhere. */
+/** Unseals credentials. Throws an Error if they were sealed for another repository or instance. */
 export async function unsealCredentials(
   place: CredentialsPlace,
   sealed: string | undefined,

@@ -1,4 +1,4 @@
-/** The registries: the routes of every format, behind the one gate. */
+/** Routes of the package registries. */
 
 import type { Reply } from '../../conf/http.js'
 import type { Format, FormatRoute } from '../../registry/format.js'
@@ -8,7 +8,7 @@ import type { AnyRoute, Call, Route, Surface } from '../request/route.js'
 import { narrowPackageStore } from './narrow-package-store.js'
 import { watchPackageStore } from './watched-package-store.js'
 
-/** The routes of a format, and how they refuse. */
+/** Returns the routes of a format. */
 export function routesOf(format: Format): readonly AnyRoute[] {
   const surface = surfaceOf(format)
   return format.routes.map((route) => routeOf(format, route, surface))
@@ -56,8 +56,8 @@ async function answer(
 }
 
 /**
- * Strangers are asked who they are: apt, composer, R and whoever reads a netrc send what they know
- * only then.
+ * Returns the surface of a format. It challenges anonymous clients, because apt, composer, R and
+ * clients that read a netrc file send credentials only then.
  */
 function surfaceOf(format: Format): Surface {
   return {

@@ -1,4 +1,4 @@
-/** A package store that notifies webhooks of its changes; the formats know nothing of them. */
+/** A package store that creates events for its changes, so that formats need not do it. */
 
 import type { Format } from '../../registry/format.js'
 import type { PackageStore } from '../../registry/package-store.js'
@@ -11,7 +11,7 @@ export interface PackageStoreWatch {
   readonly format: Pick<Format, 'name'>
 }
 
-/** Returns the same store; versions that are published or removed become events. */
+/** Returns the store with events for versions that are published or removed. */
 export function watchPackageStore(
   context: Context,
   store: PackageStore,

@@ -2,7 +2,7 @@
 
 /** A message of a worker. Each in-flight answer has its own path; keys are used again. */
 export type SingleFlightReport =
-  /** Asks whether the worker leads or follows for this key; the `board` notice is the reply. */
+  /** Request for the role of leader or follower of a key; the `board` notice is the reply. */
   | { readonly act: 'want'; readonly id: number; readonly key: string }
   /** Names the process group that makes the answer. */
   | { readonly act: 'started'; readonly path: string; readonly groupId: number }
@@ -25,11 +25,11 @@ export type SingleFlightNotice =
       /** Length of the answer, if the worker follows one that is already complete. */
       readonly bytes: number | undefined
     }
-  /** Tells the leader how many other workers follow. */
+  /** Number of other workers that follow; sent to the leader. */
   | { readonly act: 'joiners'; readonly path: string; readonly count: number }
-  /** Tells the leader that all followers know the length, so that it may append to the file. */
+  /** Permission for the leader to append to the file, because all followers know its length. */
   | { readonly act: 'sealable'; readonly path: string }
-  /** Tells a follower the length of the answer, or that it failed. */
+  /** Length of the answer, or its failure if `bytes` is undefined; sent to a follower. */
   | { readonly act: 'ended'; readonly path: string; readonly bytes: number | undefined }
 
 interface InFlightAnswer {
@@ -43,7 +43,7 @@ interface InFlightAnswer {
   bytes: number | undefined
 }
 
-/** An answer whose leading worker died, and the process group that may be making it still. */
+/** An answer whose leader died, and the process group that may still write it. */
 export interface LostLeader {
   readonly path: string
   readonly groupId: number | undefined

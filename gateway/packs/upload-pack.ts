@@ -1,4 +1,4 @@
-/** One request to upload-pack over HTTP or SSH, answered from the pack cache or by git. */
+/** Handling of a request to upload-pack over HTTP or SSH, from the pack cache or by git. */
 
 import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
 import { type Awaitable, after } from '../../conf/awaitable.js'

@@ -1,4 +1,4 @@
-/** What every handler may reach: made once in each worker and handed down. */
+/** Dependencies of all handlers, created once per worker. */
 
 import type { Journal } from '../../cgi/maintenance/journal.js'
 import type { Git } from '../../cgi/process/git.js'
@@ -30,6 +30,6 @@ export interface Context {
   readonly throttle: Throttle
   readonly metrics: Metrics
   readonly renderings: Renderings
-  /** The text of all workers' metrics. */
+  /** Returns the metrics of all workers in the text format of Prometheus. */
   readonly collectMetrics: () => Promise<string>
 }

@@ -1,4 +1,4 @@
-/** Watches the disks of the data folder, and refuses new writes while one of them is full. */
+/** Monitoring of the disks of the data folder; refuses new writes while one of them is full. */
 
 import { randomBytes } from 'node:crypto'
 import { access, constants, open, statfs, unlink } from 'node:fs/promises'
@@ -15,7 +15,7 @@ import { packFolder } from '../packs/warm.js'
 
 export interface DiskState {
   readonly folders: readonly FolderSpace[]
-  /** Why new writes are refused, for the log; undefined while they are accepted. */
+  /** Reason for refusing new writes, for the log; undefined while they are accepted. */
   readonly refusal: string | undefined
 }
 
@@ -33,20 +33,20 @@ export interface DiskWatch {
    * free, is read-only, or does not take a trial write after a failed one.
    */
   refuseWrites(): Awaitable<void>
-  /** Notes any failure of a request; a failed write causes trial writes until one succeeds. */
+  /** Records the error of a request; a failed write causes trial writes until one succeeds. */
   noteFailure(failure: Failure): void
 }
 
 export interface DiskWatchOptions {
   readonly settings: () => Pick<Settings, 'data' | 'database' | 'blobs'>
   readonly log: Log
-  /** Made smaller while writes are refused. */
+  /** Pack cache, which is shrunk while writes are refused. */
   readonly packCache?: { evictToFit(): void }
 }
 
 const STATE_KEPT_MS = 1_000
 
-/** Returns a watch that reads the disks only when it is asked. */
+/** Creates a watch. It reads the disks on demand, at most once a second. */
 export function watchDisks({ settings, log, packCache }: DiskWatchOptions): DiskWatch {
   let known: DiskState = { folders: [], refusal: undefined }
   let readAtMs = Number.NEGATIVE_INFINITY
@@ -107,7 +107,7 @@ async function readDisks(
   return { folders, refusal: looks.find((look) => look.refusal !== undefined)?.refusal }
 }
 
-/** Every folder may be a disk of its own. */
+/** Returns the folders to check; each may be on a different disk. */
 function foldersOf({
   data,
   database,
@@ -136,11 +136,11 @@ async function readFolder(
   { freeBytesMin, isTrial }: { readonly freeBytesMin: number; readonly isTrial: boolean },
 ): Promise<FolderLook> {
   const space = await unlessMissing(statfs(path))
-  // A folder that is made later is on the disk of the folder above it.
+  // A missing folder will be created on the disk of its parent.
   if (space === undefined)
     return readFolder({ name, path: dirname(path) }, { freeBytesMin, isTrial })
   const freeBytes = space.bavail * space.bsize
-  // The pack cache does without a disk that is full.
+  // A full disk of the cache refuses no writes, because the pack cache is optional.
   if (name === 'cache') return { name, freeBytes, refusal: undefined }
   const refuse = (reason: string): FolderLook => ({
     name,
@@ -148,7 +148,7 @@ async function readFolder(
     refusal: `${name}: ${reason}`,
   })
   if (freeBytes < freeBytesMin) return refuse(`less than ${freeBytesMin} bytes are free`)
-  // File systems that make inodes as they need them report no number of them.
+  // File systems that create inodes on demand, such as Btrfs, report 0 inodes.
   const isOutOfFiles = space.files > 0 && space.ffree < DISK_FILES_FREE_MIN
   if (freeBytesMin > 0 && isOutOfFiles) {
     return refuse(`fewer than ${DISK_FILES_FREE_MIN} inodes are free`)
@@ -158,10 +158,13 @@ async function readFolder(
   return refuse((error as Error).message)
 }
 
-/** As much as a small request writes. */
+/** Size of a trial write, similar to the writes of a small request. */
 const TRIAL_BYTES = 16_384
 
-/** Returns why a folder takes no file; without a trial, only that its disk is read-only. */
+/**
+ * Returns the error of writing a file to the folder, or undefined. Without a trial it checks only
+ * access(2), which detects a read-only disk but not a full one.
+ */
 async function failureOfWrite(folder: string, isTrial: boolean): Promise<unknown> {
   try {
     await access(folder, constants.W_OK)

@@ -1,18 +1,18 @@
-/** Measures how late the event loop is, and logs the routes that were at work when it was late. */
+/** Measurement of event loop delays; logs the routes that ran during a long one. */
 
 import { performance } from 'node:perf_hooks'
 import type { Log } from '../../conf/log.js'
 import type { Found } from './route-table.js'
 
-/** The part of a request that the watch needs. */
+/** Part of a request that the watch needs. */
 export interface Watched {
   readonly found: Found | undefined
 }
 
 export interface LoopWatch {
-  /** Notes a request before its handler runs. Costs no allocation. */
+  /** Records a request before its handler runs. Allocates nothing. */
   begin(request: Watched): void
-  /** Notes that the request waits for something: until `end` it may go on in any later tick. */
+  /** Records that the handler is asynchronous: until `end` it may continue in any later tick. */
   wait(request: Watched): void
   end(request: Watched): void
   stop(): void
@@ -22,21 +22,21 @@ export interface LoopWatchOptions {
   readonly log: Log
   /** Called for each tick of the watch with its delay. */
   readonly observe: (seconds: number) => void
-  /** By default the time of the process. */
+  /** Monotonic clock in milliseconds; by default that of `performance`. */
   readonly now?: () => number
 }
 
 const TICK_MS = 20
-/** Ticks without a request after which the watch sleeps: an idle process wakes for nothing. */
+/** Ticks without a request after which the timer stops, so that an idle process does not wake. */
 const QUIET_TICKS_MAX = 50
 
 const SLOW_MS = 100
 const LOG_EVERY_MS = 10_000
 
-/** Longer delays are those of a machine that was suspended. */
+/** Upper bound of a delay; a longer one means that the machine was suspended. */
 const DELAY_MS_MAX = 60_000
 
-/** Requests of one tick that are remembered: a power of two. */
+/** Maximum number of requests of one tick that are remembered; a power of two. */
 const RECENT_MAX = 64
 
 /** Watches the event loop of this process while there are requests. */
@@ -59,7 +59,7 @@ export function watchLoop({ log, observe, now = readClock }: LoopWatchOptions): 
     const nowMs = now()
     const delayMs = Math.min(Math.max(0, nowMs - lastMs - TICK_MS), DELAY_MS_MAX)
     lastMs = nowMs
-    // Ticks that did not take place count as well: a request in the middle waited for the rest.
+    // Skipped ticks count as well: a request that arrived at one waited for the rest of the delay.
     for (let ms = delayMs; ms >= 0; ms -= TICK_MS) observe(ms / 1_000)
     if (delayMs > SLOW_MS) logDelay(nowMs, delayMs)
     quietTicks = recentCount + waiting.size === 0 ? quietTicks + 1 : 0

@@ -1,4 +1,4 @@
-/** What the gateway counts, in the words of Prometheus; the supervisor adds up the workers. */
+/** Prometheus metrics of one process; the supervisor aggregates those of the workers. */
 
 import {
   AggregatorRegistry,
@@ -18,25 +18,25 @@ import { createRequestTimes, type RequestLabels } from './request-times.js'
 
 export interface Metrics {
   readonly registry: Registry
-  /** One answered request. */
+  /** Counts one answered request. */
   countRequest(labels: RequestLabels, seconds: number): void
-  /** One Git service that ran, with its outcome. */
+  /** Counts one requested Git service. */
   countGitService(labels: { service: string; outcome: 'ok' | 'failed' | 'refused' }): void
-  /** One request to git-upload-pack, and whether the pack cache had a part in it. */
+  /** Counts one request to git-upload-pack, with the outcome of its pack cache lookup. */
   countPackCache(labels: PackCacheLabels): void
-  /** What was handed to the connection of the answer to such a request. */
+  /** Counts bytes of the answer to such a request that were passed to its connection. */
   countPackBytes(labels: PackCacheLabels, bytes: number): void
-  /** One task of a pool that has ended or was refused. */
+  /** Counts one task of a pool that has ended or was refused. */
   countTask(pool: PoolName, outcome: TaskOutcome): void
-  /** One tick of the watch of the event loop. */
+  /** Records one sample of the event loop's delay. */
   observeLoopDelay(seconds: number): void
-  /** How long a request stood in the queue that then got a place. */
+  /** Records the waiting time of a request in the process queue, when its process may start. */
   observeQueueWait(seconds: number): void
-  /** Shows what the pack cache holds in memory, at each reading. */
+  /** Exports the memory use of the pack cache, read at each scrape. */
   watchPackCache(cache: Pick<PackCache, 'memoryBytes'>): void
-  /** Reports the free space of the disks, and whether new writes are refused, at each reading. */
+  /** Exports the free space of the disks and the refusal of writes, read at each scrape. */
   watchDisks(disk: DiskWatch): void
-  /** Shows the load of the queue of git processes at each reading. */
+  /** Exports the load of the process queue, read at each scrape. */
   watchQueue(queue: ProcessQueue): void
 }
 
@@ -56,10 +56,11 @@ const METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ])
 
-/** The metrics of one process. */
+/** Creates the metrics of one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  // The loop's delay is sampled by a timer: at the library's 10 ms it is most of what rest costs.
+  // The library samples the event loop with a timer. At its default of 10 ms, the timer takes most
+  // of the CPU time of an idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 })
   const requestTimes = createRequestTimes()
   registry.registerMetric(requestTimes.metric)
@@ -99,7 +100,7 @@ export function createMetrics(): Metrics {
   return {
     registry,
     countRequest({ door, method, status }, seconds) {
-      // Each new label is kept for good, and anybody can make up a method.
+      // Each new label value is kept forever, and a client can send any method.
       const known = METHODS.has(method) ? method : 'other'
       requestTimes.observe({ door, method: known, status }, seconds)
     },
@@ -137,7 +138,10 @@ export function createMetrics(): Metrics {
   }
 }
 
-/** Workers share the disks: the least of what they see counts, and any that refuses writes. */
+/**
+ * Registers the disk metrics. The workers share the disks, so the lowest free space that a worker
+ * reports is used, and one worker that refuses writes is enough.
+ */
 function watchDisks(registry: Registry, disk: DiskWatch): void {
   const free = new Gauge({
     name: 'gatehouse_disk_free_bytes',
@@ -167,7 +171,7 @@ interface Tally {
   total: number
 }
 
-/** Counts in plain numbers: the library joins the labels into a key each time. */
+/** Creates a counter that adds plain numbers; the library joins the labels into a key each time. */
 function createTally(
   registry: Registry,
   { name, help }: { readonly name: string; readonly help: string },
@@ -196,7 +200,7 @@ function createTally(
   }
 }
 
-/** The kernel adds up what child processes used, and theirs, as they end. */
+/** Registers a counter that reads the kernel's CPU time of ended child processes at each scrape. */
 function countGitCpu(registry: Registry): void {
   const counter = new Counter({
     name: 'gatehouse_git_cpu_seconds_total',
@@ -210,14 +214,14 @@ function countGitCpu(registry: Registry): void {
   })
 }
 
-/** In a worker: lets the supervisor ask for these metrics. */
+/** Makes a worker's metrics available to the supervisor. */
 export function shareMetrics(metrics: Metrics): void {
   AggregatorRegistry.setRegistries([metrics.registry])
-  // Making one is what listens for the supervisor's question.
+  // The constructor adds the listener for the supervisor's requests.
   new AggregatorRegistry()
 }
 
-/** In the supervisor: a function that gives the metrics of all workers as one text. */
+/** Returns a function for the supervisor that collects the metrics of all workers as one text. */
 export function collectFromWorkers(): () => Promise<string> {
   const aggregator = new AggregatorRegistry()
   return () => aggregator.clusterMetrics()

@@ -1,4 +1,4 @@
-/** Recovers repositories after interrupted pushes, in the background, one scan at a time. */
+/** Recovery of repositories after interrupted pushes, in the background, one scan at a time. */
 
 import { isRunningPush, listJournalEntries } from '../../cgi/maintenance/journal.js'
 import { recover } from '../../cgi/maintenance/recovery.js'
@@ -13,7 +13,7 @@ export interface PushRecovery {
 const PAUSE_MS_MIN = 1_000
 const PAUSE_MS_MAX = 60_000
 
-/** Returns the recovery of the pushes in the journal of a data folder. */
+/** Creates the recovery of the pushes in the journal of a data folder. */
 export function createPushRecovery(dataDir: string, log: Log): PushRecovery {
   let pauseMs = PAUSE_MS_MIN
   let isAtWork = false

@@ -1,4 +1,4 @@
-/** The folder of a repository, by its row. */
+/** Path of a repository's folder. */
 
 import { repositoryPath } from '../../cgi/repository/paths.js'
 import type { Settings } from '../../conf/settings.js'
@@ -6,8 +6,8 @@ import type { Settings } from '../../conf/settings.js'
 const paths = new WeakMap<object, string>()
 
 /**
- * Returns the path of a repository's folder. A row has one text for all calls: caches that are
- * keyed by the path find an equal text of the same identity faster.
+ * Returns the path of a repository's folder. All calls for one row return the same string object,
+ * because lookups in caches keyed by the path are faster if the strings are identical.
  */
 export function repositoryPathOf(
   { settings }: { readonly settings: Pick<Settings, 'data'> },

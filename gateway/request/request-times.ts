@@ -1,8 +1,8 @@
-/** How long answers took: a histogram for the one place where a library's own costs too much. */
+/** Histogram of the duration of requests, which is cheaper than the library's. */
 
 import type { Histogram, MetricValueWithName } from 'prom-client'
 
-/** What an answer is counted under. */
+/** Labels of an answered request. */
 export interface RequestLabels {
   readonly door: string
   readonly method: string
@@ -11,13 +11,13 @@ export interface RequestLabels {
 
 export interface RequestTimes {
   observe(labels: RequestLabels, seconds: number): void
-  /** To be registered; it is read and added up over the workers like any other. */
+  /** Metric to register; it is read and aggregated over the workers like any other. */
   readonly metric: Histogram
 }
 
-/** The answers of one combination of labels. */
+/** Observations with one combination of labels. */
 interface Cell extends RequestLabels {
-  /** How many fell into each bucket and not into the one before; the last has no bound. */
+  /** Number of observations per bucket, not cumulative; the last bucket has no upper bound. */
   readonly counts: number[]
   seconds: number
 }
@@ -26,11 +26,11 @@ const NAME = 'gatehouse_http_request_seconds'
 const BOUNDS_SECONDS: readonly number[] = [0.001, 0.005, 0.025, 0.1, 0.5, 2.5, 10, 60]
 
 /**
- * Counts in plain numbers. The library's histogram sorts and joins the labels of each observation
- * into a key: a sixth of the time that the smallest answer takes.
+ * Creates a histogram that adds plain numbers. The library's sorts and joins the labels of each
+ * observation into a key, which takes a sixth of the time of the smallest answer.
  */
 export function createRequestTimes(): RequestTimes {
-  /** By door, method and status: to join these into one key would cost more than all the rest. */
+  /** Cells by surface, method and status; joining these into one key costs more than the rest. */
   const doors = new Map<string, Map<string, Map<number, Cell>>>()
   let last: Cell | undefined
   const metric = {
@@ -48,7 +48,7 @@ export function createRequestTimes(): RequestTimes {
   return {
     observe(labels, seconds) {
       const { door, method, status } = labels
-      // Most are like the one before.
+      // Most observations have the labels of the one before.
       if (last?.door !== door || last.method !== method || last.status !== status) {
         last = cellOf(doors, labels)
       }
@@ -58,7 +58,7 @@ export function createRequestTimes(): RequestTimes {
       cell.counts[bucket] = (cell.counts[bucket] ?? 0) + 1
       cell.seconds += seconds
     },
-    // A registry asks no more of a metric than its name and its values.
+    // A registry uses only the name and the values of a metric.
     metric: metric as unknown as Histogram,
   }
 }
@@ -77,7 +77,7 @@ function cellOf(
   return cell
 }
 
-/** As Prometheus reads a histogram: each bucket counts those below it as well. */
+/** Returns the values in the form of Prometheus, with cumulative buckets. */
 function valuesOf({ counts, seconds, ...labels }: Cell): MetricValueWithName<string>[] {
   let count = 0
   const buckets = counts.map((inBucket, index) => {

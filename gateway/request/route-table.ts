@@ -1,10 +1,12 @@
-/** The table of routes: finds the route of a request by method and path. */
+/** Table of routes, which finds the route of a request by method, path and query. */
 
 import type { AnyRoute, Surface } from './route.js'
 
-/** Finds what answers a method and a raw path. */
 export interface RouteTable {
-  /** Undefined when no route has that path; `allow` when a route has, for other methods. */
+  /**
+   * Returns the route, or the allowed methods if only routes for others have that path, or
+   * undefined if no route has it. `path` is still percent-encoded.
+   */
   find(method: string, path: string, query: string): Found | undefined
 }
 
@@ -15,21 +17,22 @@ export type Found =
 interface Node {
   readonly literals: Map<string, Node>
   readonly routes: Map<string, AnyRoute>
-  /** Of a segment by its ending, where that is one of some words. */
+  /** Children by the ending of a segment, for patterns such as `{sha}.{type:diff|patch}`. */
   endings: Map<string, Node> | undefined
   param: Node | undefined
-  /** Of all that follows. */
+  /** Child of a last parameter, which matches all further segments. */
   rest: Node | undefined
 }
 
 /**
- * A table of the routes. Segments are compared as sent, so an encoded slash stays inside its
- * parameter and a dot segment is a name like any other, never a way up.
+ * Creates a table of the routes. Segments are compared as sent, so an encoded slash stays inside
+ * its parameter, and a dot segment is an ordinary name that never means the parent. Throws if two
+ * routes have the same method, path and query.
  */
 export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
   const root = createNode()
   const parameters = new Map(routes.map((route) => [route, parametersOf(route.path)]))
-  /** By whole paths, which need no parameters: nothing fits them better. */
+  /** Nodes of the paths without parameters; no other route matches such a path better. */
   const exact = new Map<string, Node>()
   for (const route of routes) {
     let node = root
@@ -52,7 +55,7 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
     const [first] = node.routes.values()
     return first === undefined ? undefined : { allow: allowed(node), surface: first.surface }
   }
-  /** What was found last: fleets ask for few addresses. */
+  /** Recent results, because many clients request the same few addresses. */
   const last = new Map<string, Found>()
   return {
     find(method, path, query) {
@@ -72,7 +75,7 @@ const KNOWN_ADDRESSES_MAX = 1_000
 
 const KNOWN_ADDRESS_LENGTH_MAX = 200
 
-/** How the path ends of a route that takes all that follows. */
+/** End of the path of a route whose last parameter matches all further segments. */
 export const REST_SUFFIX = '...}'
 
 function keyOf(method: string, query: string | undefined): string {
@@ -124,7 +127,7 @@ function follow(root: Node, segments: readonly string[]): Node | undefined {
   return node.routes.size > 0 ? node : rest
 }
 
-/** `{sha}.{type:diff|patch}` */
+/** A segment of two parameters, such as `{sha}.{type:diff|patch}`. */
 const ENDINGS = /^\{(\w+)\}\.\{(\w+):([\w|]+)\}$/
 
 function nodeOfEnding(endings: ReadonlyMap<string, Node>, segment: string): Node | undefined {
@@ -132,7 +135,7 @@ function nodeOfEnding(endings: ReadonlyMap<string, Node>, segment: string): Node
   return dot <= 0 ? undefined : endings.get(segment.slice(dot + 1))
 }
 
-/** Where in a path each parameter stands, and what part of its segment it is. */
+/** Parameters of a path: the index of each one's segment, and the part of the segment it takes. */
 type Parameters = ReadonlyArray<
   readonly [name: string, index: number, part: 'whole' | 'stem' | 'ending']
 >
@@ -166,12 +169,12 @@ function allowed(node: Node): readonly string[] {
   return methods.includes('GET') ? [...methods, 'HEAD'] : methods
 }
 
-/** A path as a reader of the API's description knows it: the braces hold names alone. */
+/** Returns a path with only the names in its braces, as in the description of the API. */
 export function plainPath(path: string): string {
   return path.replace(/\{(\w+)(?:\.\.\.|:[\w|]+)\}/g, '{$1}')
 }
 
-/** Whether a parameter of that name takes all that follows. */
+/** True if the parameter matches all further segments. */
 export function isRest(name: string): boolean {
   return name.endsWith('...')
 }

@@ -11,11 +11,11 @@ import type { Context } from './context.js'
 /** A surface, such as the API: how it renders errors and which credentials it accepts. */
 export interface Surface {
   readonly name: 'api' | 'git' | 'packages' | 'system' | 'web'
-  /** Whether anonymous clients are asked for credentials (`WWW-Authenticate`). */
+  /** True if anonymous clients are asked for credentials (`WWW-Authenticate`). */
   readonly challenges: boolean
   /** Accepts the cookie of a session, beside other credentials or as the only ones. */
   readonly sessions?: 'too' | 'alone'
-  /** Returns why an account's password is not accepted here, or undefined if it is. */
+  /** Returns the reason for refusing account passwords here, or undefined if they are accepted. */
   passwordRefusal?(settings: Settings): string | undefined
   refuse(context: Context, failure: Failure, request: Request): Reply
 }
@@ -41,7 +41,7 @@ export interface Route<K extends AccessKind = AccessKind> {
   /** Exact query that the route matches, if others share its path: `service=git-upload-pack`. */
   readonly query?: string
   readonly access: Extract<Access, { kind: K }>
-  /** Scopes that a token needs, all of them. */
+  /** Scopes, all of which a token needs. */
   readonly scopes: readonly Scope[]
   /** Throws a `Failure` or rejects with it. */
   readonly handle: (context: Context, call: Call<K>) => Awaitable<Reply>

@@ -1,4 +1,7 @@
-/** From a request to its reply: find the route, ask who and whether, answer; the one catch. */
+/**
+ * Dispatch of a request: finds the route, authenticates, authorizes and runs the handler. The only
+ * place that catches errors and converts them to replies.
+ */
 
 import { performance } from 'node:perf_hooks'
 import { type Awaitable, after } from '../../conf/awaitable.js'
@@ -19,14 +22,17 @@ import { storesData } from './stores-data.js'
 export interface RouterOptions {
   readonly context: Context
   readonly table: RouteTable
-  /** How a request is refused whose path no route knows. */
+  /** Returns the surface that refuses a request whose path has no route. */
   readonly surfaceOfUnknown: (request: Request) => Surface
-  /** Answers what no route serves; none: a 404. */
+  /** Answers requests whose path has no route; if undefined, they are not found. */
   readonly forward: ((request: Request) => Promise<Reply>) | undefined
   readonly watch: LoopWatch
 }
 
-/** A function that answers every request and never throws; at once where nothing is waited for. */
+/**
+ * Returns a function that answers every request and never throws. Its reply is synchronous if
+ * nothing has to be waited for.
+ */
 export function createRouter(options: RouterOptions): (request: Request) => Awaitable<Reply> {
   const { context, watch } = options
   return (request) => {
@@ -99,7 +105,7 @@ function dispatch(options: RouterOptions, { request, found, surface }: Arrival):
   )
 }
 
-/** Who asks, or in whose place a site admin does: over the API alone, and the log says so. */
+/** Returns the caller. Over the API, an administrator may act as another user; this is logged. */
 function callerOf(
   context: Context,
   { surface, method }: AnyRoute,
@@ -122,7 +128,10 @@ function callerOf(
   })
 }
 
-/** The gate's grant is of the route's own kind: the one place where that is said, not shown. */
+/**
+ * Runs the handler, unless the route stores data and the disk is full. The cast is safe because
+ * `authorize` returns a grant of the kind that the route's `access` has.
+ */
 function pass(context: Context, route: AnyRoute, call: Call): Awaitable<Reply> {
   const handle = route.handle as (context: Context, call: Call) => Awaitable<Reply>
   if (!storesData(route)) return handle(context, call)
@@ -164,7 +173,7 @@ function refuse(context: Context, { request, surface, thrown }: Refusal): Reply 
   return { ...reply, headers }
 }
 
-/** The failure of whatever was thrown; a write for which the disk has no room is no bug. */
+/** Converts a thrown value to a failure. A write to a full disk is not an internal error. */
 function failureOf(thrown: unknown): Failure {
   if (thrown instanceof Failure && thrown.failure !== 'internal') return thrown
   const diskFailure = diskFailureOf(thrown)
@@ -173,12 +182,12 @@ function failureOf(thrown: unknown): Failure {
   return new Failure('internal', 'internal server error', { cause: thrown })
 }
 
-/** The path below the base URL's sub-path; a proxy may pass it on with or without. */
+/** Returns the path below the base URL's path, which a proxy may keep or remove. */
 function localPath(context: Context, path: string): string {
   const { basePath } = context.settings.http
   const local =
     basePath !== '' && path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path
-  // Clients that join a base URL with its slash and a path with its own send two.
+  // Clients that join a base URL with a slash at its end and a path with one at its start send two.
   return local.startsWith('//') ? local.slice(1) : local
 }
 
@@ -194,7 +203,10 @@ interface Outcome {
   readonly seconds: number
 }
 
-/** Plain reads are many and say little; so is what git asks before it says what it wants. */
+/**
+ * Counts a request and logs it: at level debug if it is a successful read or a ref advertisement,
+ * which are many, else at info.
+ */
 function record(context: Context, { request, reply, surface, seconds }: Outcome): void {
   const { method } = request
   const { status } = reply

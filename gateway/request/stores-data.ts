@@ -1,11 +1,11 @@
-/** Which requests store data, and are therefore refused while the disk has no room for more. */
+/** Routes that store data, and are therefore refused while the disk is full. */
 
 import type { AnyRoute } from './route.js'
 
 /**
- * Routes that change something and are served all the same: they sign users in, close accounts,
- * sessions and repositories to others, or make room. Each writes a few rows at most, for which
- * `data.disk_free_min` leaves the space.
+ * Routes that are served on a full disk although their method or path suggests a write: they sign
+ * users in, restrict access to accounts and repositories, free space, or only read. Each writes a
+ * few rows at most, for which `data.disk_free_min` leaves the space.
  */
 export const SERVED_ON_FULL_DISK: ReadonlySet<string> = new Set([
   'POST /{owner}/{repo}/git-upload-pack',
@@ -25,13 +25,16 @@ export const SERVED_ON_FULL_DISK: ReadonlySet<string> = new Set([
   'PATCH /api/v1/repos/{owner}/{repo}',
 ])
 
-/** Forms whose action takes something away. */
+/** Paths of forms that delete something. */
 const FREES = /\/(?:delete|delete-others|remove|leave|revoke)$/
 
-/** A commit that removes a file is a commit more. */
+/** Path of the route that deletes a file by adding a commit. */
 const STORES_BY_DELETE = '/api/v1/repos/{owner}/{repo}/contents/{filepath...}'
 
-/** Whether a route needs room on the disk: DELETE does not, and of GET only the start of a push. */
+/**
+ * True if a route needs space on the disk. Nearly all routes for DELETE do not; of those for GET,
+ * only the start of a push does.
+ */
 export function storesData({ method, path, access }: AnyRoute): boolean {
   if (method === 'DELETE') return path === STORES_BY_DELETE
   if (method === 'GET') return access.kind === 'repository' && access.changesGit === true

@@ -1,27 +1,27 @@
-/** One helper's connection: messages come and go, or a client's bytes; its end is seen at once. */
+/** Connection to one SSH helper, for messages in both directions and for the client's bytes. */
 
 import type { Socket } from 'node:net'
 import { fieldsOf, formatMessage, messageHead, takeMessage } from './message.js'
 
 export interface Channel {
-  /** The next message; undefined when none came in time, or when the helper has gone. */
+  /** Returns the next message; undefined after the time, or if the helper has disconnected. */
   next(withinMs: number): Promise<readonly string[] | undefined>
   send(...fields: readonly string[]): void
-  /** To be called once: from now on the helper passes on what the client says. */
+  /** Prepares for the client's bytes, which arrive with backpressure. Must be called once. */
   listen(): void
-  /** What the client says next; undefined when it has ended, or the helper has gone. */
+  /** Returns the client's next bytes; undefined at their end, or if the helper has disconnected. */
   read(): Promise<Buffer | undefined>
-  /** Bytes for the client. Settles when they are on their way; throws when the helper has gone. */
+  /** Sends bytes to the client. Settles when they are written; throws if the helper disconnects. */
   write(bytes: Uint8Array): Promise<void>
-  /** Ends what the client hears; messages may follow. */
+  /** Ends the bytes for the client; messages may follow. */
   finish(): void
-  /** Breaks the connection off. */
+  /** Closes the connection immediately. */
   destroy(): void
-  /** Aborts when the helper has gone. */
+  /** Aborts when the helper disconnects. */
   readonly signal: AbortSignal
 }
 
-/** The channel of a socket. What is no message, or comes before its turn, ends the connection. */
+/** Creates the channel of a socket. Malformed and premature messages end the connection. */
 export function openChannel(socket: Socket): Channel {
   const inbox = openInbox(socket)
   // Made for those who ask: two of three questions are over at once.
@@ -30,7 +30,7 @@ export function openChannel(socket: Socket): Channel {
     inbox.close()
     gone?.abort()
   }
-  // A helper that was killed resets the connection: its end is all there is to know.
+  // A killed helper resets the connection; the event `close` handles that.
   socket.on('error', () => {})
   socket.on('close', leave)
 
@@ -57,7 +57,7 @@ export function openChannel(socket: Socket): Channel {
         socket.cork()
         socket.write(messageHead(chunk.byteLength))
         socket.write(chunk, () => {
-          // A write that the end of its socket has cut short is told as one that went well.
+          // Node reports no error for a write that the end of its socket has interrupted.
           if (!socket.destroyed) return resolve()
           leave()
           reject(new Error('the helper has gone'))
@@ -74,7 +74,7 @@ export function openChannel(socket: Socket): Channel {
   }
 }
 
-/** The messages that have come: one at a time, or as fast as they are taken by who listens. */
+/** Creates the queue of received messages. Only after `listen` may several arrive at a time. */
 function openInbox(socket: Socket) {
   let bytes: Buffer = Buffer.alloc(0)
   let isListening = false
@@ -109,7 +109,7 @@ function openInbox(socket: Socket) {
       isClosed = true
       deliver()
     },
-    /** Waits for a message, the end, or the time. */
+    /** Waits for a message, the end of the connection, or the time. */
     take(withinMs?: number): Promise<Buffer | undefined> {
       return new Promise((resolve) => {
         const settle = () => {

@@ -1,4 +1,4 @@
-/** What a client of protocol v2 says over SSH, request by request (gitprotocol-v2(5)). */
+/** Splitting of an SSH client's bytes into requests of protocol v2 (gitprotocol-v2(5)). */
 
 import { Failure } from '../../conf/failures.js'
 
@@ -13,19 +13,19 @@ export class ClientRequests {
   #bytes: Buffer = Buffer.alloc(0)
   #isInside = false
 
-  /** Takes what reads the client's next bytes; undefined at its end. */
+  /** `read` returns the client's next bytes, or undefined at their end. */
   constructor(read: () => Promise<Buffer | undefined>) {
     this.#read = read
   }
 
-  /** Whether the last request was read to its end. */
+  /** True if the last request was read to its end. */
   get isBetween(): boolean {
     return !this.#isInside
   }
 
   /**
-   * The next request; undefined when the client has no more. It is to be read before the next one.
-   * Throws `bad_request`, as reading it does, for what is no packet or breaks off.
+   * Returns the next request, or undefined if the client sends no more. It must be read before the
+   * next call. This method and the reading throw `bad_request` for malformed or incomplete packets.
    */
   async next(): Promise<AsyncIterable<Uint8Array> | undefined> {
     while (this.#bytes.length < LENGTH_DIGITS) {
@@ -46,7 +46,7 @@ export class ClientRequests {
     }
   }
 
-  /** All packets that are there, as far as the request goes. */
+  /** Removes and returns the complete packets that have arrived, up to the end of the request. */
   #takePackets(): Buffer {
     const bytes = this.#bytes
     let at = 0
@@ -69,7 +69,7 @@ export class ClientRequests {
   }
 }
 
-/** gitprotocol-common(5) "pkt-line Format". */
+/** Returns the length of a packet (gitprotocol-common(5) "pkt-line Format"). */
 function packetLength(bytes: Buffer, at: number): number {
   const digits = bytes.toString('latin1', at, at + LENGTH_DIGITS)
   const length = /^[0-9a-fA-F]{4}$/.test(digits) ? Number.parseInt(digits, 16) : Number.NaN

@@ -1,11 +1,11 @@
-/** What a client asks over SSH: git's three commands with one quoted argument, or nothing. */
+/** Parser of the command of an SSH client: git's three commands with one argument, or none. */
 
 import type { GitService } from '../../cgi/transfer/environment.js'
 
 export type SshCommand =
-  /** Nothing: somebody wants to see whether the key works. */
+  /** No command: a user tests the key. */
   | { readonly kind: 'login' }
-  /** `repo` as it was sent, with or without `.git`. */
+  /** A command of git; `repo` may end with `.git`. */
   | {
       readonly kind: 'git'
       readonly service: GitService
@@ -16,14 +16,14 @@ export type SshCommand =
   | { readonly kind: 'archive' }
   | { readonly kind: 'unknown' }
 
-/** Longer than any name that there can be, with all that stands around it. */
+/** Maximum length, which exceeds that of any command with valid names. */
 const COMMAND_CHARACTERS_MAX = 256
 
-/** What git quotes (quote.c) and no name holds, a quote or a backslash, does not match. */
+/** Command of git. Quotes and backslashes, which git escapes (quote.c), occur in no name. */
 const GIT_COMMAND =
   /^git[ -](upload-pack|receive-pack|upload-archive) '\/?([A-Za-z0-9][\w.-]*)\/([A-Za-z0-9][\w.-]*)'$/
 
-/** Reads SSH_ORIGINAL_COMMAND. What is not exactly a command of git's is `unknown`. */
+/** Reads SSH_ORIGINAL_COMMAND. Any text that is not exactly a command of git is `unknown`. */
 export function parseCommand(text: string): SshCommand {
   if (text === '') return { kind: 'login' }
   const match = text.length > COMMAND_CHARACTERS_MAX ? null : GIT_COMMAND.exec(text)

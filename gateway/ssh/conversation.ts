@@ -1,4 +1,4 @@
-/** A clone or fetch of protocol v2, in which the gateway itself is who the client speaks to. */
+/** Clones and fetches of protocol v2 over SSH, which the gateway answers without a git process. */
 
 import { callBackend } from '../../cgi/transfer/backend.js'
 import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
@@ -13,7 +13,7 @@ import type { Context } from '../request/context.js'
 import type { Channel } from './channel.js'
 import { ClientRequests } from './client-requests.js'
 
-/** The one value with which the gateway speaks itself; for all others git does. */
+/** Value of GIT_PROTOCOL for which the gateway answers itself; for others, git is run. */
 export const ANSWERED_PROTOCOL = 'version=2'
 
 export interface ConversationOptions {
@@ -22,13 +22,13 @@ export interface ConversationOptions {
   /** See `auth/client`. */
   readonly client: string
   readonly address: string
-  /** Asked before each request: why the client may not go on; undefined where it may. */
+  /** Called before each request. Returns the refusal, or undefined if the client is authorized. */
   readonly refusal: () => Promise<string | undefined>
 }
 
-/** How it ended. */
+/** Outcome of a session. */
 export interface ConversationEnd {
-  /** Undefined when the client, the helper or time ended it. */
+  /** Exit code; undefined if the client, the helper or a timeout ended the session. */
   readonly exitCode: number | undefined
   readonly receivedBytes: number
   readonly sentBytes: number
@@ -37,10 +37,10 @@ export interface ConversationEnd {
 /** What the client reads of a fault of the house. */
 export const INTERNAL_ERROR_MESSAGE = 'Gatehouse could not do this: its log says why.'
 
-/** As git's own, for what it cannot do. */
+/** Exit code of git for a fatal error. */
 const FATAL_EXIT_CODE = 128
 
-/** Answers until the client has no more to ask. Never rejects. */
+/** Answers requests until the client sends no more. Never rejects. */
 export async function serveFetch(
   context: Context,
   channel: Channel,
@@ -59,7 +59,7 @@ export async function serveFetch(
     }
   }
   const end = (exitCode: number, sentence: string) => {
-    // What is on its way to nobody ends early, as if it were whole.
+    // After the helper has disconnected, an answer may have ended early without an error.
     if (channel.signal.aborted) return { exitCode: undefined, ...counts }
     channel.finish()
     channel.send('end', String(exitCode), sentence)
@@ -81,7 +81,7 @@ export async function serveFetch(
         client: () => options.client,
       })
       await say(answer)
-      // Git has said its last word without having heard the client's.
+      // Git has answered without reading the request to its end, so no further one can be read.
       if (!requests.isBetween) break
     }
     return end(0, '')
@@ -96,7 +96,7 @@ export async function serveFetch(
   }
 }
 
-/** What git says of itself before the client says anything. */
+/** Returns git's capabilities, which are sent before the client's first request. */
 async function advertise(
   context: Context,
   { signal }: Channel,

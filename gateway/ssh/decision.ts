@@ -1,4 +1,4 @@
-/** What the house answers to a command over SSH: a sentence, or that git is to run, and where. */
+/** Decision on a command over SSH: a message to the client, or the service to run. */
 
 import type { GitService } from '../../cgi/transfer/environment.js'
 import { isFailure } from '../../conf/failures.js'
@@ -13,7 +13,7 @@ export type Decision =
   | { readonly kind: 'refusal'; readonly sentence: string }
   | { readonly kind: 'run'; readonly service: GitService; readonly repository: Repository }
 
-/** Decides on the text of a command. Throws `unavailable` when the database is away. */
+/** Returns the decision on a command. Throws `unavailable` if the database is unavailable. */
 export async function decide(db: Database, holder: KeyHolder, text: string): Promise<Decision> {
   const command = parseCommand(text)
   switch (command.kind) {
@@ -69,7 +69,7 @@ async function askGate(
       access,
       scopes: [],
       params: { owner, repo },
-      // Whoever comes with a key is no stranger.
+      // A caller with a key is not anonymous.
       challenges: false,
       anonymousBytesMax: undefined,
     })

@@ -1,12 +1,12 @@
-/** The messages between the gateway and scripts/gatehouse-ssh.c: a length, and what it counts. */
+/** Messages between the gateway and scripts/gatehouse-ssh.c: a length, and that many bytes. */
 
-/** Raised with every change of the messages; a helper of another version is told to go. */
+/** Version of the messages, raised with each change; helpers of other versions are refused. */
 export const HELPER_VERSION = '2'
 
 const HEAD_BYTES = 4
 const MESSAGE_BYTES_MAX = 65_536
 
-/** Fields with a zero byte between each two, after their length. */
+/** Returns a message: its length, and the fields with zero bytes between them. */
 export function formatMessage(fields: readonly string[]): Buffer {
   if (fields.some((field) => field.includes('\0'))) throw new Error('a field holds a zero byte')
   const body = Buffer.from(fields.join('\0'))
@@ -14,19 +14,18 @@ export function formatMessage(fields: readonly string[]): Buffer {
   return Buffer.concat([messageHead(body.length), body])
 }
 
-/** What stands before a message: its length, the highest byte first. */
+/** Returns the header of a message: its length in big-endian order. */
 export function messageHead(bytes: number): Buffer {
   const head = Buffer.allocUnsafe(HEAD_BYTES)
   head.writeUInt32BE(bytes)
   return head
 }
 
-/** The fields of a message. */
 export function fieldsOf(message: Buffer): readonly string[] {
   return message.toString().split('\0')
 }
 
-/** The first message of some bytes and what follows it; undefined while it is not all there. */
+/** Returns the first message and the bytes behind it; undefined while it is incomplete. */
 export function takeMessage(
   bytes: Buffer,
 ): { readonly message: Buffer; readonly rest: Buffer } | undefined {

@@ -1,4 +1,4 @@
-/** One command over SSH, from the key that sshd has checked to the line in the log. */
+/** Handling of one command over SSH, after sshd has verified the client's key. */
 
 import { gitEnvironment } from '../../cgi/process/git.js'
 import { limitedCommand } from '../../cgi/process/git-limits.js'
@@ -26,7 +26,7 @@ import {
 import { decide } from './decision.js'
 
 export interface SshCall {
-  /** The fingerprint of the key with which sshd let the client in. */
+  /** Fingerprint of the key that sshd has accepted. */
   readonly key: string
   /** SSH_ORIGINAL_COMMAND; empty for none. */
   readonly command: string
@@ -37,10 +37,10 @@ export interface SshCall {
 const UNKNOWN_KEY = 'Gatehouse does not know this key any more.'
 const OUT_OF_TIME = 'Gatehouse ended the connection: it has taken too long.'
 
-/** How long the helper may take to do what it does at once. */
+/** Maximum time for the helper's immediate responses. */
 const HELPER_MS = 10_000
 
-/** Answers one command; settles when its git is gone and its line is written. Never rejects. */
+/** Answers one command. Settles after its git process has ended and is logged. Never rejects. */
 export async function runSession(context: Context, channel: Channel, call: SshCall): Promise<void> {
   try {
     const holder = await authenticateKey(context.db, call.key)
@@ -59,7 +59,7 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     if (isSpoken(run)) await speak(context, channel, run)
     else await runGit(context, channel, run)
   } catch (error) {
-    // Whoever went away while waiting for a turn hears nothing.
+    // If the client left while it waited in the queue, the message is not sent.
     const failure = failureOf(error)
     if (failure !== undefined) context.disk.noteFailure(failure)
     if (failure !== error) context.log.error({ error, key: call.key }, 'a session over SSH failed')
@@ -67,7 +67,7 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
   }
 }
 
-/** Undefined for a bug, of which the client is told nothing. */
+/** Returns the failure to report to the client; undefined for an internal error. */
 function failureOf(error: unknown): Failure | undefined {
   return error instanceof Failure ? error : diskFailureOf(error)
 }
@@ -77,7 +77,7 @@ interface Refusal extends SshCall {
   readonly sentence: string
 }
 
-/** The form of this line is what conf/fail2ban-gatehouse.conf reads. */
+/** Refuses a command. The form of the log line must match conf/fail2ban-gatehouse.conf. */
 function refuse({ log }: Context, channel: Channel, refusal: Refusal): void {
   const { address, key, name, sentence } = refusal
   const command = refusal.command.slice(0, COMMAND_CHARACTERS_KEPT)
@@ -101,7 +101,7 @@ function isSpoken({ service, gitProtocol }: Run): boolean {
   return service === 'git-upload-pack' && gitProtocol === ANSWERED_PROTOCOL
 }
 
-/** A clone or fetch for which no git needs to run beside the connection. */
+/** Runs a clone or fetch that the gateway answers itself. */
 async function speak(context: Context, channel: Channel, run: Run): Promise<void> {
   const { repository, client, address, key, command } = run
   const startedAtMs = Date.now()
@@ -167,7 +167,7 @@ async function followPush(
   }
 }
 
-/** A push is noted before its client may begin, and on the disk before its client hears the end. */
+/** Runs a push: it is recorded before the client may begin, and durable before the client's end. */
 async function followOpenPush(
   context: Context,
   channel: Channel,
@@ -179,7 +179,7 @@ async function followOpenPush(
   const pid = Number(started?.[1])
   if (started?.[0] !== 'started' || !Number.isSafeInteger(pid) || pid < 2) return NOTHING
   await push.begin(pid).catch((error: unknown) => {
-    // Git runs already, and the helper expects to hear that it may go on or why it must end.
+    // Git runs already, and the helper waits for `go` or for `end` with a reason.
     channel.send('end', failureOf(error)?.message ?? INTERNAL_ERROR_MESSAGE)
     throw error
   })
@@ -192,14 +192,17 @@ async function followOpenPush(
     await push.end('ok')
     return end
   }
-  // Where the helper was killed, nobody else ends what it left behind.
+  // If the helper was killed, its git processes may still run.
   if (end.exitCode === undefined) await endProcessGroup(pid)
   channel.send('done')
   await push.end('failed')
   return end
 }
 
-/** Idle seconds, folder, program, and how many words it gets, the words and the environment. */
+/**
+ * Returns the fields of the message `run` after the kind of work: idle seconds, working folder,
+ * program, number of arguments, arguments, environment.
+ */
 function commandOf(
   { git, settings }: Context,
   run: Following,

@@ -1,4 +1,4 @@
-/** The file of the socket for SSH: who may open it, and what a killed gateway left of it. */
+/** File of the socket for SSH: its permissions, and the removal of a stale one. */
 
 import { mkdir, rm, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
@@ -11,8 +11,8 @@ const OPEN_TO_OTHERS = 0o077
 const FAREWELL_MS = 2_000
 
 /**
- * Makes the folder, for its owner alone, and removes a socket at which nobody answers any more; one
- * at which another gateway answers stays. Throws an Error with a sentence when others may open it.
+ * Creates the folder of the socket, accessible only to its owner, and removes a stale socket. One
+ * on which another gateway listens is kept. Throws an Error if other users may access the folder.
  */
 export async function prepareSocket(path: string): Promise<void> {
   const folder = dirname(path)
@@ -28,7 +28,7 @@ export async function prepareSocket(path: string): Promise<void> {
   await rm(path, { force: true })
 }
 
-/** Whether somebody takes connections at a socket. */
+/** True if a process accepts connections at the socket. */
 export function isAnswered(path: string): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect(path)

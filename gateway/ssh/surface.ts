@@ -1,4 +1,4 @@
-/** The Unix socket of SSH: sshd's helpers connect to it, one request for each connection. */
+/** Unix socket of SSH, to which sshd's helpers connect; each connection has one request. */
 
 import { createHash } from 'node:crypto'
 import { createServer, type Server, type Socket } from 'node:net'
@@ -10,15 +10,15 @@ import { HELPER_VERSION } from './message.js'
 import { runSession } from './session.js'
 
 export interface SshSurface {
-  /** Takes no more questions, and lets running sessions end within the grace. */
+  /** Accepts no more requests, and waits at most `graceMs` for running sessions. */
   drain(graceMs: number): Promise<void>
 }
 
 const QUESTION_MS = 10_000
 
 /**
- * Opens the socket at a path; all workers accept there. Where it cannot be opened the log says
- * why, and the house goes on without SSH.
+ * Opens the socket at a path, on which all workers accept connections. If it cannot be opened, logs
+ * the reason, and the server runs without SSH.
  */
 export function openSshSurface(context: Context, path: string): SshSurface {
   const sockets = new Set<Socket>()
@@ -53,7 +53,10 @@ async function answer(context: Context, channel: Channel): Promise<void> {
 const OTHER_VERSION =
   "Gatehouse's helper for SSH is of another version. Ask the administrator to install it again."
 
-/** Whose key it is proves nothing yet, so nothing is noted: sshd asks twice before it knows. */
+/**
+ * Answers a query for a key. Its use is not recorded, because sshd queries (twice) before it has
+ * verified that the client has the private key.
+ */
 async function answerKey({ db }: Context, channel: Channel, base64: string): Promise<void> {
   const digest = createHash('sha256').update(Buffer.from(base64, 'base64')).digest('base64')
   const fingerprint = `SHA256:${digest.replace(/=+$/, '')}`
