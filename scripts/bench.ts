@@ -1,4 +1,4 @@
-/** Runs benchmarks by name, or all of them, and prints what each finds. */
+/** Entry point of the benchmarks: runs them by name, or all, and prints their tables. */
 
 import { setMaxListeners } from 'node:events'
 import { mkdtemp, rm } from 'node:fs/promises'
@@ -25,7 +25,7 @@ const BENCHMARKS: readonly Benchmark[] = [
 
 process.exitCode = await main(process.argv.slice(2))
 
-/** 0 when everything was measured, 1 when something could not be, 2 for an unknown name. */
+/** Runs benchmarks. Returns the exit status: 0, or 2 for an unknown name. Throws if one fails. */
 async function main(words: readonly string[]): Promise<number> {
   const inputs = words.map(readInput)
   const unknown = words.find((_, at) => inputs[at] === undefined)
@@ -51,7 +51,7 @@ interface Input {
   readonly sizes: readonly number[]
 }
 
-/** A name, or `NAME=SIZE,SIZE` where sizes can be chosen. */
+/** Parses a name, or `NAME=SIZE,SIZE` for a benchmark with sizes; undefined if it is invalid. */
 function readInput(word: string): Input | undefined {
   const [, name, chosen] = /^([a-z]+)(?:=([1-9]\d*(?:,[1-9]\d*)*))?$/.exec(word) ?? []
   const benchmark = BENCHMARKS.find((candidate) => candidate.name === name)
@@ -63,7 +63,7 @@ function readInput(word: string): Input | undefined {
 async function run({ benchmark, sizes }: Input): Promise<void> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-bench-'))
   const interruption = new AbortController()
-  // Each of many clients at once listens.
+  // Each of many concurrent clients adds a listener.
   setMaxListeners(0, interruption.signal)
   const interrupt = () => interruption.abort()
   process.once('SIGINT', interrupt).once('SIGTERM', interrupt)

@@ -1,4 +1,4 @@
-/** Puts back into package-lock.json the platform packages that npm left out of it. */
+/** Adds platform packages that npm omitted to package-lock.json. */
 
 import { readFileSync, writeFileSync } from 'node:fs'
 
@@ -16,9 +16,10 @@ interface LockEntry {
 type Entries = Record<string, LockEntry>
 
 /**
- * npm writes an entry only for what its registry could show it, and `npm ci` then refuses the lock
- * wherever a registry shows more ("Missing: … from lock file"). The parent's own entry names every
- * optional package with its version, and the name of each says which platform it is for.
+ * Adds an entry for each missing optional package; returns their names. npm writes entries only for
+ * packages that its registry returned, and `npm ci` then rejects the lock file with a registry that
+ * returns more ("Missing: … from lock file"). The parent's entry has the name and version of each
+ * optional package, and the name contains the platform.
  */
 function completeLock(entries: Entries): readonly string[] {
   const added: string[] = []
@@ -39,7 +40,7 @@ function completeLock(entries: Entries): readonly string[] {
   return added
 }
 
-/** Whether Node would find the package from its parent: beside it or in a folder above. */
+/** True if Node would resolve the package from its parent: next to it or in a folder above. */
 function isListed(entries: Entries, parentPath: string, name: string): boolean {
   const tail = `node_modules/${name}`
   return Object.keys(entries).some(
@@ -55,7 +56,7 @@ function exactVersion(name: string, version: string): string {
 const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32']
 const PROCESSORS = ['arm', 'arm64', 'ia32', 'ppc64', 'riscv64', 's390x', 'x64']
 
-/** `@scope/binding-linux-arm64-musl` is for os linux, cpu arm64, libc musl. */
+/** Parses a name: `@scope/binding-linux-arm64-musl` is for os linux, cpu arm64, libc musl. */
 function platformOf(name: string): object {
   const words = name.split(/[/-]/)
   const os = words.find((word) => SYSTEMS.includes(word))
@@ -66,7 +67,7 @@ function platformOf(name: string): object {
   return { cpu: [cpu], os: [os], ...(libc === undefined ? {} : { libc: [libc] }) }
 }
 
-/** License and engines as a sibling has them, best one of the same last word (a Node version). */
+/** Copies license and engines from a sibling, preferably of the same suffix (a Node version). */
 function borrowed(entries: Entries, name: string, siblings: readonly string[]): object {
   const listed = siblings.filter((sibling) => entries[`node_modules/${sibling}`] !== undefined)
   const lastWord = name.slice(name.lastIndexOf('-'))

@@ -1,4 +1,4 @@
-/** The command line: finds the command that the words name, and runs it. */
+/** Entry point of the command line: parses the arguments and runs the command. */
 
 import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
@@ -35,7 +35,7 @@ const PROGRAM_OPTIONS = ['--help', '--version']
 
 process.exitCode = await main(process.argv.slice(2))
 
-/** Returns the exit status: 0, 1 for what cannot be done, 2 for a wrong call, 130 for Ctrl-C. */
+/** Runs a call. Returns the exit status: 0, 1 for an error, 2 for a wrong call, 130 for Ctrl-C. */
 async function main(args: readonly string[]): Promise<number> {
   const refusal = refuseNode()
   if (refusal !== undefined) return refuse(`gatehouse: ${refusal}`, 1)
@@ -61,7 +61,7 @@ async function main(args: readonly string[]): Promise<number> {
   return refuseWord(`unknown command '${words.join(' ')}'`, suggestCommand(words), known)
 }
 
-/** Returns the command of the verb, or the command that consists of the noun alone. */
+/** Returns the command with this verb, or the command that consists of the noun only. */
 function findCommand(ofNoun: readonly Command[], verb: string): Command | undefined {
   const isMisspelt = ofNoun.length > 1 && !isOption(verb)
   return (
@@ -79,7 +79,7 @@ function asksForHelp(args: readonly string[]): boolean {
   return args.slice(0, end < 0 ? args.length : end).some((arg) => ['--help', '-h'].includes(arg))
 }
 
-/** Returns the verb that was meant with a known noun, else the command, else the noun. */
+/** Suggests a verb for a known noun; for an unknown noun, a command or another noun. */
 function suggestCommand(given: readonly [noun: string, verb?: string]): string | undefined {
   const [noun, verb = ''] = given
   const ofNoun = COMMANDS.filter(({ words }) => words[0] === noun)

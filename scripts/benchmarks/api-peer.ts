@@ -1,4 +1,4 @@
-/** The peer of the API: a fastify server with knex over the product's own SQLite file. */
+/** Peer for the API: a fastify server with knex on the product's SQLite file. */
 
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
@@ -8,7 +8,7 @@ import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH }
 
 const PROGRAM = fileURLToPath(new URL('./fastify-server.js', import.meta.url))
 
-/** Starts it with as many processes as the product has. */
+/** Starts the peer with as many processes as the product. */
 export async function startApiPeer(
   { folder, signal }: BenchmarkContext,
   gatehouse: Gatehouse,

@@ -1,4 +1,4 @@
-/** `api` and `web`: how soon the first pages of a large repository are there. */
+/** `api` and `web`: response times for a large repository. */
 
 import { join } from 'node:path'
 import { openJournal } from '../../cgi/maintenance/journal.js'
@@ -11,7 +11,7 @@ import { fillRepository } from './repositories.js'
 import type { Table } from './table.js'
 import { feedGitAsUser, runGitAsUser } from './user-git.js'
 
-/** Each is one request; the median of them is shown. */
+/** Number of measured requests, of which the median is shown. */
 const ROUNDS = 15
 
 const NAME = 'large'
@@ -76,7 +76,7 @@ function largeRepository({
   }
 }
 
-/** Of 50,000 commits there are 20,000 files and 2,000 branches. */
+/** Measures a repository of a size; one with 50,000 commits has 20,000 files, 2,000 branches. */
 async function measureSize(
   stage: BenchmarkContext,
   commits: number,
@@ -126,10 +126,10 @@ interface LargeShape {
   readonly branches: number
 }
 
-/** Upkeep filters so many commits at each push that is large enough for it; then it has all. */
+/** Number of maintenance runs until all commits have changed-path filters. */
 const UPKEEP_RUNS = 3
 
-/** Fills it, and lets upkeep do what it does after pushes. */
+/** Fills the repository and runs maintenance as after pushes. */
 async function fill(
   { folder, signal }: BenchmarkContext,
   path: string,
@@ -152,9 +152,9 @@ async function fill(
 
 interface Measured {
   readonly comparison: Comparison
-  /** Of the request that met a worker which remembered nothing. */
+  /** Duration of the first request, without cached data. */
   readonly firstMs: number
-  /** Packed, where it is sent so. */
+  /** Size of the response as sent, possibly compressed. */
   readonly sizeBytes: number
 }
 

@@ -1,4 +1,4 @@
-/** A peer of Debian's indexes: aptly, which keeps packages in a database and publishes them. */
+/** Peer for Debian indexes: aptly, which stores packages in a database and publishes them. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,10 +9,10 @@ import { makeSigningHome } from './signing-home.js'
 
 const REPOSITORY = 'bench'
 
-/** What Gatehouse does not make either. */
+/** Options that skip files which Gatehouse does not generate either. */
 const WITHOUT = ['-skip-contents', '-skip-bz2']
 
-/** Makes an empty repository of its own below the folder of the benchmark. */
+/** Creates an empty repository in the benchmark's folder. */
 export async function startAptlyPeer({ folder, signal }: BenchmarkContext): Promise<DebianSide> {
   const home = join(folder, 'aptly')
   await mkdir(home)

@@ -1,21 +1,21 @@
-/** What a benchmark is: a name, and the tables that it measures. */
+/** Type of a benchmark. */
 
 import type { Table } from './table.js'
 
 export interface Benchmark {
   readonly name: string
-  /** One line for the list of benchmarks. */
+  /** Description in the list of benchmarks. */
   readonly about: string
-  /** Where it measures the same at several sizes: those of a run that names none. */
+  /** Default sizes; absent if the benchmark has no sizes. */
   readonly sizes?: readonly number[]
-  /** Gives each table as soon as it is measured; all that it started has ended when it returns. */
+  /** Yields each table when it is measured. Stops all its processes before it returns. */
   readonly run: (stage: BenchmarkContext, sizes: readonly number[]) => AsyncIterable<Table>
 }
 
-/** What a benchmark gets from whoever runs it. */
+/** Environment of a benchmark run. */
 export interface BenchmarkContext {
-  /** An empty folder, removed afterwards. */
+  /** Empty folder, removed afterwards. */
   readonly folder: string
-  /** Aborted when the person at the terminal has had enough. */
+  /** Aborted by SIGINT and SIGTERM. */
   readonly signal: AbortSignal
 }

@@ -1,4 +1,4 @@
-/** `clone`: what clones ask for, beside git under nginx, and beside nginx with files. */
+/** `clone`: requests of clones, compared with nginx and git, and with nginx serving files. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -73,7 +73,7 @@ async function* measure(ground: Ground): AsyncGenerator<Table> {
 interface RowPlan {
   readonly label: string
   readonly part: keyof RecordedClone
-  /** Of the clone that asks so. */
+  /** Arguments of the clone that is recorded. */
   readonly args: readonly string[]
   readonly clients: number
 }
@@ -146,12 +146,12 @@ async function measureRow(
   const other = replayOf(`${git.url}/${repository}.git`)
   const name = `${repository}-${label.replaceAll(/\W/g, '-')}`
   const answerBytes = await saveAnswer(own, { file: join(files.files, name), signal })
-  // The mark of a request that failed in silence, as git's own errors are answered with 200.
+  // Git reports errors with status 200, so a wrong size is the only sign of a failed request.
   const otherBytes = await saveAnswer(other, { file: join(folder, 'answer'), signal })
   if (Math.abs(answerBytes - otherBytes) > answerBytes / 10) {
     throw new Error(`${name}: gatehouse answers ${answerBytes} bytes, git ${otherBytes}`)
   }
-  // A fetch may take git longer than wrk would wait before it cuts off what is on its way.
+  // A fetch may take longer than the duration of wrk, which cuts unfinished responses.
   const workOf = (replay: Replay): (() => Promise<RoundResult>) =>
     part === 'fetch'
       ? createReplay(replay, { clients, answerBytes, signal })
@@ -200,7 +200,7 @@ async function measureClones(ground: Ground, name: string): Promise<Table> {
   }
 }
 
-/** The two sides are within some percent of one another, and a machine is less even than that. */
+/** Number of rounds for differences of a few percent, which are within a machine's variation. */
 const COLD_ROUNDS = 9
 
 async function measureColdClones(

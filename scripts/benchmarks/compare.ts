@@ -1,56 +1,57 @@
-/** The product and its peers do the same work by turns, so that all meet the same machine. */
+/** Comparison of the product with peers, which work alternately under the same machine load. */
 
 import type { MeasuredServer } from './server.js'
 
-/** What was done in one turn. */
+/** Work of one side in one round. */
 export interface RoundResult {
   readonly operations: number
   readonly seconds: number
 }
 
-/** One of those that are compared. */
+/** Product or peer in a comparison. */
 export interface Side {
   readonly work: () => Promise<RoundResult>
-  /** CPU that its servers and all their children have used so far; undefined: not to be known. */
+  /** Returns the CPU time of its servers and their children so far; undefined if unknown. */
   readonly cpuMs: () => Promise<number | undefined>
 }
 
-/** One turn, with the CPU that it cost the servers. */
+/** Result of one round, with the CPU time of the servers. */
 interface Sample {
   readonly perSecond: number
   readonly cpuMsPerOperation: number | undefined
 }
 
-/** A peer, and the product against it. */
+/** Results of a peer, and the ratios of the product to it. */
 export interface Against {
   readonly peer: Sample
-  /** Above 1: the product does more in the same time. */
+  /** Operations per second of the product relative to the peer; above 1 is faster. */
   readonly speedRatio: number
-  /** Below 1: the product uses less CPU for the same work. */
+  /** CPU time of the product relative to the peer; below 1 is less. */
   readonly cpuRatio: number | undefined
 }
 
 export interface Comparison {
   readonly product: Sample
-  /** As many as were given, in their order. */
+  /** Results for each peer, in the given order. */
   readonly against: readonly Against[]
 }
 
 const ROUNDS = 3
 
-/** A side whose CPU is all that its server uses. */
+/** Returns a side whose CPU time is that of its server. */
 export function sideOf({ cpu }: Pick<MeasuredServer, 'cpu'>, work: Side['work']): Side {
   return { work, cpuMs: () => cpu.cpuMs() }
 }
 
-/** Lets all work by turns for three rounds. */
+/** Compares the sides in three rounds. */
 export function compare(product: Side, ...peers: readonly Side[]): Promise<Comparison> {
   return compareRounds(ROUNDS, product, ...peers)
 }
 
 /**
- * Lets all work by turns, product first, for an odd count of rounds after one that warms up. All
- * figures are medians; the ratios are medians of each round's own, whose turns met one machine.
+ * Compares the sides in an odd number of rounds after a warm-up round. In each round, the product
+ * works before each peer in turn. All figures are medians; a ratio is the median of the ratios of
+ * the rounds, because the machine's load is similar within a round.
  */
 export async function compareRounds(
   roundCount: number,

@@ -1,4 +1,4 @@
-/** Composer packages to measure with: small zips, published as composer's users publish them. */
+/** Composer packages for benchmarks: small zip archives, published over the API. */
 
 import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
@@ -6,7 +6,7 @@ import { type Gatehouse, OWNER } from './gatehouse.js'
 
 const AT_ONCE = 4
 
-/** Publishes as many versions, `1.0.0` first. Returns their names. */
+/** Publishes `count` versions, from `1.0.0` on. Returns their names. */
 export async function publishVersions(
   gatehouse: Pick<Gatehouse, 'url' | 'token'>,
   packageName: string,
@@ -23,7 +23,7 @@ export async function publishVersions(
   return versions
 }
 
-/** What a small library says of itself. */
+/** Metadata of a small library in composer.json. */
 const ABOUT = {
   description: 'A library to measure with, which does what it says and nothing else.',
   type: 'library',
@@ -35,7 +35,7 @@ const ABOUT = {
   autoload: { 'psr-4': { 'Bench\\Library\\': 'src/' } },
 }
 
-/** The bytes of a zip that holds one `composer.json`. */
+/** Returns a zip archive with one `composer.json`. */
 async function zipOf(about: object): Promise<Buffer> {
   const zip = new ZipFile()
   zip.addBuffer(Buffer.from(JSON.stringify(about)), 'composer.json')

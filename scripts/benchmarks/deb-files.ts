@@ -1,4 +1,4 @@
-/** Debian packages to measure with: small files, each of which says as much of itself as usual. */
+/** Debian packages for benchmarks: small files with metadata of usual length. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ export interface DebFile {
   readonly path: string
 }
 
-/** Writes packages into a new folder. A number gives the same bytes at each making (deb(5)). */
+/** Writes packages (deb(5)) into a new folder; a number always produces the same bytes. */
 export async function writeDebs(
   folder: string,
   { first, count }: { readonly first: number; readonly count: number },
@@ -123,7 +123,7 @@ function describe(number: number) {
   return { packageName, version, control: `${control.join('\n')}\n` }
 }
 
-/** Numerical Recipes' generator, begun far enough that neighbours differ. */
+/** Generator of Numerical Recipes; the seed is spread so that neighbouring seeds differ. */
 function createRandom(seed: number): () => number {
   let state = Math.imul(seed, 2_654_435_761) >>> 0
   return () => {
@@ -136,7 +136,7 @@ function debOf(control: string): Buffer {
   const members = [
     ['debian-binary', Buffer.from('2.0\n')],
     ['control.tar.gz', gzipSync(tarOf('./control', Buffer.from(control)))],
-    // It installs nothing.
+    // An empty archive, because the package installs no files.
     ['data.tar', TAR_END],
   ] as const
   return Buffer.concat([
@@ -154,7 +154,7 @@ const TAR_BLOCK = 512
 const TAR_END = Buffer.alloc(2 * TAR_BLOCK)
 const CHECKSUM_AT = 148
 
-/** An archive of one file, in the format of POSIX.1-1988. */
+/** Returns an archive of one file in the ustar format (POSIX.1-1988). */
 function tarOf(path: string, body: Buffer): Buffer {
   const header = Buffer.alloc(TAR_BLOCK)
   const fields = [
@@ -167,7 +167,7 @@ function tarOf(path: string, body: Buffer): Buffer {
   ]
   header.write(fields.join(''))
   header.write(`ustar${NUL}00`, 257)
-  // Which is summed up as if it were spaces; then comes the type, a file.
+  // The checksum field counts as spaces; the type flag after it is a regular file.
   header.write('        0', CHECKSUM_AT)
   const sum = header.reduce((total, byte) => total + byte, 0)
   header.write(octal(sum, 7), CHECKSUM_AT)

@@ -1,22 +1,22 @@
-/** One who keeps a Debian repository, by whatever means: what the product and its peers share. */
+/** Common interface of the product and its peers that maintain a Debian repository. */
 
 import type { DebFile } from './deb-files.js'
 import type { CpuGroup } from './server.js'
 
-/** The one distribution, component and architecture of each. */
+/** Distribution, component and architecture of each repository. */
 export const DISTRIBUTION = 'stable'
 export const COMPONENT = 'main'
 export const ARCHITECTURE = 'amd64'
 
-/** Where the list is, below `dists/stable`. */
+/** Path of the package list below `dists/stable`. */
 export const LIST = `${COMPONENT}/binary-${ARCHITECTURE}/Packages.gz`
 
 export interface DebianSide {
   readonly name: string
   readonly cpu: CpuGroup
-  /** Takes all files of a folder, in the quickest way it has, and makes its index. */
+  /** Adds all packages of a folder, in the fastest way available, and generates the index. */
   fill(folder: string, debs: readonly DebFile[]): Promise<void>
-  /** Takes one more and returns the `Packages.gz` that its signed index names afterwards. */
+  /** Adds a package and returns the `Packages.gz` of the new signed index. */
   add(deb: DebFile): Promise<Buffer>
   stop(): Promise<void>
 }

@@ -1,4 +1,4 @@
-/** A program: two operations of the API as one would write them on fastify, knex as it comes. */
+/** Program of the API's peer: two operations of the API in the usual style of fastify and knex. */
 
 import cluster from 'node:cluster'
 import { createHash } from 'node:crypto'
@@ -11,7 +11,7 @@ import {
   type RepositoryObject,
 } from '../../gateway/objects/repositories/repository-object.js'
 
-/** No repository here is a fork, and a schema of its own has no definitions to refer to. */
+/** Repository schema without `parent`, whose reference this server does not define. */
 const PARENTLESS = Type.Omit(REPOSITORY_OBJECT, ['parent'])
 
 const [port, processes, databaseFile = '', baseUrl = ''] = process.argv.slice(2)
@@ -28,7 +28,7 @@ interface Caller {
   readonly isAdmin: boolean
 }
 
-/** A row of the question below; the names of columns are the product's. */
+/** Row of the query for a repository, with the column names of the product. */
 interface Row extends Record<string, string | number | null> {
   readonly owner_id: number
   readonly owner_name: string

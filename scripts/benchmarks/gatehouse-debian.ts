@@ -1,4 +1,4 @@
-/** Gatehouse as a Debian repository: uploads over the API, indexes as apt asks for them. */
+/** Gatehouse as a Debian repository: uploads over the API, indexes requested as apt does. */
 
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { type Gatehouse, OWNER } from './gatehouse.js'
 
 const AT_ONCE = 8
 
-/** The registry of the owner, empty as yet. */
+/** Returns the side for the owner's registry, which must be empty. */
 export function asDebianSide(
   gatehouse: Pick<Gatehouse, 'url' | 'token' | 'cpu' | 'stop'>,
 ): DebianSide {
@@ -48,7 +48,7 @@ export function asDebianSide(
   }
 }
 
-/** From the lines of "SHA256" (Debian's repository format, "Release files"). */
+/** Returns the list's digest in the field "SHA256" (Debian repository format, "Release files"). */
 function digestOfList(release: string): string {
   const section = /^SHA256:\n((?: .*\n)+)/m.exec(release)?.[1] ?? ''
   const fields = section.split('\n').map((line) => line.trim().split(/\s+/))
@@ -58,14 +58,14 @@ function digestOfList(release: string): string {
 }
 
 interface RequestOptions {
-  /** Any other is an error. */
+  /** Expected status; any other is an error. */
   readonly status: number
   readonly authorization?: string
-  /** Sent by PUT; absent: a GET. */
+  /** Body of a PUT; absent for a GET. */
   readonly body?: Uint8Array
 }
 
-/** Each on a connection of its own, as of clients that know nothing of each other. */
+/** Sends a request on a new connection, as independent clients do. */
 function ask(url: string, { status, authorization, body }: RequestOptions): Promise<Buffer> {
   const headers = {
     ...(authorization === undefined ? {} : { Authorization: authorization }),

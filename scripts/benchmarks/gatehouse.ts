@@ -1,4 +1,4 @@
-/** The product under measurement: the server as it is started, with account and repositories. */
+/** Gatehouse under measurement: the built server with an account and repositories. */
 
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH }
 import { runProgram } from './sshd.js'
 import { runGitAsUser } from './user-git.js'
 
-/** As many as the peers get. */
+/** Number of workers, equal to the number of processes of the peers. */
 export const WORKERS = 2
 
 const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
@@ -19,13 +19,13 @@ export const OWNER = 'ada'
 export interface Gatehouse extends MeasuredServer {
   readonly databaseFile: string
   readonly token: string
-  /** Makes a public repository of the owner, without commits. */
+  /** Creates a public repository of the owner, without commits. */
   makeRepository(name: string): Promise<{ readonly path: string }>
-  /** Makes a public repository of the owner and pushes `HEAD` of another one to its branch main. */
+  /** Creates a public repository of the owner and pushes `HEAD` of another to its branch main. */
   addRepository(name: string, source: string): Promise<{ readonly path: string }>
 }
 
-/** Starts a server of its own below the folder of the benchmark, under an account where named. */
+/** Starts a server with its data in the benchmark's folder, optionally as another account. */
 export async function startGatehouse(
   { folder, signal }: BenchmarkContext,
   account?: string,
@@ -37,7 +37,7 @@ export async function startGatehouse(
     GATEHOUSE_DATA_DIR: dataDir,
     GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
     GATEHOUSE_HTTP_WORKERS: String(WORKERS),
-    // It would begin in the middle of a measurement, and the peers read the same repositories.
+    // Maintenance would start during measurements, and the peers read the same repositories.
     GATEHOUSE_MAINTENANCE_ENABLED: 'false',
   }
   const cpu = await createCpuGroup('gatehouse')

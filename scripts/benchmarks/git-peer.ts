@@ -1,4 +1,4 @@
-/** The peer of Git over HTTP: nginx, fcgiwrap and git http-backend, on the same repositories. */
+/** Peer for Git over HTTP: nginx, fcgiwrap and git http-backend, on the same repositories. */
 
 import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import type { BenchmarkContext } from './benchmark.js'
 import { startNginx } from './nginx.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 
-/** As many clones as run at once. */
+/** Number of fcgiwrap processes; equals the number of concurrent clones. */
 const BACKENDS = 4
 
 export interface GitPeer extends MeasuredServer {
@@ -15,7 +15,7 @@ export interface GitPeer extends MeasuredServer {
   addRepository(name: string, path: string): Promise<void>
 }
 
-/** Starts the two servers below the folder of the benchmark. */
+/** Starts nginx and fcgiwrap with their files in the benchmark's folder. */
 export async function startGitPeer({ folder, signal }: BenchmarkContext): Promise<GitPeer> {
   const root = join(folder, 'nginx')
   const repositories = join(root, 'repositories')
@@ -47,7 +47,7 @@ export async function startGitPeer({ folder, signal }: BenchmarkContext): Promis
   }
 }
 
-/** As git-http-backend(1) shows it, with git's own defaults, but that clones may be partial. */
+/** Returns the configuration of git-http-backend(1), with partial clones enabled. */
 async function backendLocation(repositories: string, socket: string): Promise<readonly string[]> {
   const git = await findGit()
   const parameters = {

@@ -1,4 +1,4 @@
-/** `http`: the API beside fastify, and Git beside nginx with fcgiwrap. */
+/** `http`: the API compared with fastify, and Git compared with nginx and fcgiwrap. */
 
 import { startApiPeer } from './api-peer.js'
 import type { Benchmark, BenchmarkContext } from './benchmark.js'
@@ -58,7 +58,7 @@ async function measureApi(
   }
 }
 
-/** A peer that answers something else would do other work. */
+/** Throws if the responses differ, because the compared work would then differ. */
 async function checkSameAnswer(
   urls: readonly [gatehouse: string, peer: string],
   path: string,
@@ -68,7 +68,7 @@ async function checkSameAnswer(
     const response = await fetch(url + path, { headers: { Authorization: `token ${token}` } })
     return JSON.stringify(sortKeys(await response.json()))
   }
-  // The first look after a first push notes that the repository is no longer empty.
+  // The first request after the first push updates the repository's field `empty`.
   await ask(urls[0])
   const answers = [await ask(urls[0]), await ask(urls[1])]
   if (answers[0] !== answers[1]) {
@@ -84,7 +84,7 @@ function sortKeys(value: unknown): unknown {
 
 interface GitGround {
   readonly gatehouse: Gatehouse
-  /** The bare repositories that both serve. */
+  /** Bare repositories that both servers serve. */
   readonly paths: { readonly project: string; readonly small: string }
 }
 

@@ -1,4 +1,4 @@
-/** What asks the servers: wrk for requests, git itself for clones. */
+/** Load generators: wrk for requests, git for clones. */
 
 import { mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,16 +12,16 @@ const CLIENT_MS = 300_000
 const SECONDS = 3
 
 export interface LoadOptions {
-  /** As `Name: value`. */
+  /** Headers as `Name: value`. */
   readonly headers: readonly string[]
-  /** Sent as it stands; absent: a GET. */
+  /** File with the body of a POST; absent for a GET. */
   readonly bodyFile?: string | undefined
   readonly threads: number
   readonly connections: number
   readonly signal: AbortSignal
 }
 
-/** Asks for one address as often as it is answered, for three seconds, and cuts off the last. */
+/** Requests a URL with wrk for three seconds; unfinished responses are cut and not counted. */
 export async function requestRepeatedly(url: string, options: LoadOptions): Promise<RoundResult> {
   const { headers, bodyFile, threads, connections, signal } = options
   const words = [`-t${threads}`, `-c${connections}`, `-d${SECONDS}s`, '--timeout', '10s']
@@ -44,7 +44,7 @@ export async function requestRepeatedly(url: string, options: LoadOptions): Prom
   }
 }
 
-/** Wrk takes a body from Lua alone. */
+/** Writes a Lua script for a POST, because wrk has no option for a body. */
 async function writeScript(bodyFile: string): Promise<string> {
   const script = `${bodyFile}.lua`
   const lines = ['wrk.method = "POST"', `wrk.body = io.open([[${bodyFile}]], "rb"):read("*a")`]
@@ -53,20 +53,20 @@ async function writeScript(bodyFile: string): Promise<string> {
 }
 
 export interface CloneOptions {
-  /** Of `git clone`, such as `--depth=1`. */
+  /** Arguments of `git clone`, such as `--depth=1`. */
   readonly args?: readonly string[]
-  /** Clones in all. */
+  /** Total number of clones. */
   readonly count: number
-  /** How many run at once. */
+  /** Number of concurrent clones. */
   readonly parallel: number
-  /** Where the clones go, to be removed at once. */
+  /** Folder for the clones, which are removed immediately afterwards. */
   readonly folder: string
   readonly signal: AbortSignal
-  /** Variables that git needs to get there. */
+  /** Environment variables that git needs to connect. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
-/** Clones an address; the files are not checked out, which would measure the client's disk. */
+/** Clones a URL without checkout, which would measure the client's disk. */
 export async function cloneRepeatedly(url: string, options: CloneOptions): Promise<RoundResult> {
   const { args = [], count, parallel, signal, environment } = options
   const target = await mkdtemp(join(options.folder, 'clones-'))

@@ -1,4 +1,4 @@
-/** An nginx under measurement: configured as Debian does, but for what it serves. */
+/** Nginx server under measurement, with Debian's default settings. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,15 +6,15 @@ import { WORKERS } from './gatehouse.js'
 import { type CpuGroup, type RunningServer, startServer, USER_PATH } from './server.js'
 
 export interface NginxOptions {
-  /** For its configuration, logs and temporary files. */
+  /** Folder for its configuration, logs and temporary files. */
   readonly folder: string
   readonly port: number
-  /** The lines of its one location. */
+  /** Directives of its only location. */
   readonly location: readonly string[]
   readonly signal: AbortSignal
 }
 
-/** Starts it in a group, with as many processes as the product has. */
+/** Starts nginx in a CPU group, with as many processes as the product. */
 export async function startNginx(cpu: CpuGroup, options: NginxOptions): Promise<RunningServer> {
   const { folder, port, signal } = options
   await mkdir(folder, { recursive: true })

@@ -1,4 +1,4 @@
-/** `index`: from one more .deb to a signed index that lists it, beside aptly and reprepro. */
+/** `index`: time from a new .deb to a signed index with it, compared with aptly and reprepro. */
 
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -30,7 +30,7 @@ export const INDEX_BENCHMARK: Benchmark = {
   },
 }
 
-/** The product first. */
+/** Start functions of the sides, the product first. */
 const STARTS: ReadonlyArray<(stage: BenchmarkContext) => Promise<DebianSide>> = [
   async (stage) => asDebianSide(await startGatehouse(stage)),
   startAptlyPeer,
@@ -40,7 +40,7 @@ const STARTS: ReadonlyArray<(stage: BenchmarkContext) => Promise<DebianSide>> = 
 async function measureAt(size: number, stage: BenchmarkContext): Promise<Table> {
   const filled = join(stage.folder, 'filled')
   const debs = await writeDebs(filled, { first: 0, count: size })
-  // One more turn, the first, warms up.
+  // The first package is for the warm-up round.
   const range = { first: size, count: ROUNDS + 1 }
   const added = await writeDebs(join(stage.folder, 'added'), range)
   const sides: DebianSide[] = []
@@ -74,9 +74,9 @@ async function measureAt(size: number, stage: BenchmarkContext): Promise<Table> 
 }
 
 interface Plan {
-  /** How many packages the repository has before the first turn. */
+  /** Number of packages in the repository before the first round. */
   readonly size: number
-  /** One for each turn. */
+  /** Packages to add, one for each round. */
   readonly added: readonly DebFile[]
 }
 
@@ -96,12 +96,12 @@ function addOneByOne(side: DebianSide, { size, added }: Plan): Side {
 
 interface Expected {
   readonly deb: DebFile
-  /** Of packages in all. */
+  /** Total number of packages. */
   readonly count: number
   readonly name: string
 }
 
-/** One who lists something else would do other work. */
+/** Throws if the list is wrong, because the compared work would then differ. */
 function checkList(list: Buffer, { deb, count, name }: Expected): void {
   const paragraphs = gunzipSync(list).toString().trim().split('\n\n')
   const { packageName, version } = deb

@@ -1,4 +1,4 @@
-/** `packages`: files and documents of registries, beside nginx with files and beside verdaccio. */
+/** `packages`: registry files and documents, compared with nginx serving files and verdaccio. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -52,7 +52,7 @@ const FILES: readonly FilePlan[] = [
   { label: '100 MB, 2 clients', bytes: 100_000_000, clients: 2 },
 ]
 
-/** Answers above this are counted whole: in three seconds too few of them end. */
+/** Size from which a fixed number of responses is timed, because few finish in three seconds. */
 const COUNTED_BYTES_MIN = 10_000_000
 
 async function measureFiles(ground: Ground): Promise<Table> {
@@ -129,7 +129,7 @@ async function checkVersions(url: string, versions: readonly string[]): Promise<
   }
 }
 
-/** One who answers something else would do other work. */
+/** Throws if the response is wrong, because the compared work would then differ. */
 async function checkAnswer(url: string, content: Uint8Array): Promise<void> {
   const response = await fetch(url)
   const answer = new Uint8Array(await response.arrayBuffer())

@@ -1,4 +1,4 @@
-/** What the real client asks for when it clones, recorded so that it can be asked again without. */
+/** Recording of the requests of a `git clone`, to be replayed without git. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -6,17 +6,17 @@ import { join } from 'node:path'
 import { freePort } from './server.js'
 import { runGitAsUser } from './user-git.js'
 
-/** A request as git sent it, but for the address of the server. */
+/** Request as git sent it, without the URL of the server. */
 export interface RecordedRequest {
-  /** Below the repository: `info/refs?…`. */
+  /** Path and query below the repository, such as `info/refs?…`. */
   readonly suffix: string
-  /** As `Name: value`. */
+  /** Headers as `Name: value`. */
   readonly headers: readonly string[]
-  /** Absent: a GET. */
+  /** Body of a POST; absent for a GET. */
   readonly body?: Buffer
 }
 
-/** The three requests of a clone under protocol v2. */
+/** Requests of a clone with protocol v2. */
 export interface RecordedClone {
   readonly references: RecordedRequest
   readonly listing: RecordedRequest
@@ -24,15 +24,15 @@ export interface RecordedClone {
 }
 
 export interface RecorderOptions {
-  /** Of `git clone`. */
+  /** Arguments of `git clone`. */
   readonly args: readonly string[]
   readonly folder: string
   readonly signal: AbortSignal
 }
 
 /**
- * Clones the repository at the address through a proxy that notes what passes. The last request
- * is noted and refused: what it would bring, several hundred megabytes at times, is not needed.
+ * Clones the repository at the URL through a proxy that records the requests. The last request is
+ * recorded and rejected, because its response, up to several hundred megabytes, is not needed.
  */
 export async function recordClone(url: string, options: RecorderOptions): Promise<RecordedClone> {
   const { args, folder, signal } = options
@@ -87,7 +87,7 @@ async function pass(
   response.end(Buffer.from(await answer.arrayBuffer()))
 }
 
-/** Those that speak of one connection are written by whoever asks again. */
+/** Headers of one connection, which the replaying client sets. */
 const OF_A_CONNECTION: ReadonlySet<string> = new Set(['host', 'content-length', 'connection'])
 
 function headersOf({ rawHeaders }: IncomingMessage): readonly string[] {

@@ -1,4 +1,4 @@
-/** Sends recorded requests again without a git client, by count: no answer is cut off. */
+/** Replay of recorded requests with curl, a fixed number of times, so that no response is cut. */
 
 import { performance } from 'node:perf_hooks'
 import { runToEnd } from '../../cgi/process/run.js'
@@ -7,19 +7,19 @@ import { USER_PATH } from './server.js'
 
 const CLIENT_MS = 300_000
 
-/** How long a turn shall last; one that answers slower than that is asked once by each client. */
+/** Target duration of a round; if responses take longer, each client sends one request. */
 const SECONDS = 2
 
-/** One request, ready to be sent. */
+/** Request to be replayed. */
 export interface Replay {
   readonly url: string
-  /** As `Name: value`. */
+  /** Headers as `Name: value`. */
   readonly headers: readonly string[]
-  /** Sent as it stands; absent: a GET. */
+  /** File with the body of a POST; absent for a GET. */
   readonly bodyFile?: string | undefined
 }
 
-/** Keeps the answer in a file and returns its size. Throws when it is none. */
+/** Saves the response in a file and returns its size. Throws if the request fails. */
 export async function saveAnswer(
   replay: Replay,
   { file, signal }: { readonly file: string; readonly signal: AbortSignal },
@@ -30,16 +30,16 @@ export async function saveAnswer(
 }
 
 export interface ReplayOptions {
-  /** Connections, each of which asks again when it has its answer. */
+  /** Number of concurrent connections. */
   readonly clients: number
-  /** What an answer has to come near to: two runs of git may choose other deltas. */
+  /** Expected size, within 10 %, because git may choose different deltas in each run. */
   readonly answerBytes: number
   readonly signal: AbortSignal
 }
 
 /**
- * A function that takes a turn at each call. The first asks once by each client; each later one
- * as often as the one before was answered in the time of a turn.
+ * Returns a function that runs one round per call. In the first round each client sends one
+ * request; later rounds have as many as the previous rate completes in the target duration.
  */
 export function createReplay(replay: Replay, options: ReplayOptions): () => Promise<RoundResult> {
   const { clients, answerBytes, signal } = options
@@ -65,7 +65,7 @@ interface CurlCall {
   readonly signal: AbortSignal
 }
 
-/** The sizes of all answers. Throws when one is not a success. */
+/** Sends the requests and returns the sizes of the responses. Throws if one is not successful. */
 async function runCurl(
   { url, headers, bodyFile }: Replay,
   { words, count, signal }: CurlCall,
@@ -82,7 +82,7 @@ async function runCurl(
       '%{http_code} %{size_download}\n',
       ...headers.flatMap((header) => ['--header', header]),
       ...(bodyFile === undefined ? [] : ['--data-binary', `@${bodyFile}`]),
-      // Curl counts the part that it does not send.
+      // Curl expands the range in the fragment, which it does not send.
       `${url}#[1-${count}]`,
     ],
     { environment: { PATH: USER_PATH }, signal, timeoutMs: CLIENT_MS, outputBytesMax: 16_777_216 },

@@ -1,25 +1,25 @@
-/** Repositories to clone: the project's own, and some made of text. */
+/** Repositories to clone: the project's own, and generated ones. */
 
 import { fileURLToPath } from 'node:url'
 import { feedGitAsUser } from './user-git.js'
 
-/** This project's own repository, with its history. */
+/** Root of this project's repository. */
 export const PROJECT_FOLDER = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** What a repository is made of. */
+/** Dimensions of a generated repository. */
 export interface Shape {
   readonly files: number
   readonly fileBytes: number
-  /** After the first one, which has all files. */
+  /** Number of commits after the first one, which adds all files. */
   readonly commits: number
-  /** Files of which a commit writes one half anew. */
+  /** Number of files that each commit changes; it replaces one half of each. */
   readonly filesChanged: number
 }
 
-/** A program of medium age, such as express: small files, long history. 10 MB packed. */
+/** Repository like express: small files, long history. 10 MB packed. */
 export const SMALL_SHAPE: Shape = { files: 100, fileBytes: 4_000, commits: 3_200, filesChanged: 2 }
 
-/** 50 MB packed. */
+/** Repository of 50 MB packed. */
 export const MEDIUM_SHAPE: Shape = {
   files: 700,
   fileBytes: 12_000,
@@ -27,7 +27,7 @@ export const MEDIUM_SHAPE: Shape = {
   filesChanged: 10,
 }
 
-/** A program such as git: 300 MB packed, of which a clone of depth 1 gets 10. */
+/** Repository like git: 300 MB packed, 10 MB of which are in a clone of depth 1. */
 export const LARGE_SHAPE: Shape = {
   files: 1_500,
   fileBytes: 12_000,
@@ -35,7 +35,7 @@ export const LARGE_SHAPE: Shape = {
   filesChanged: 10,
 }
 
-/** Writes a history into an empty bare repository, as one pack and the branch main. */
+/** Writes a generated history into an empty bare repository, as one pack with the branch main. */
 export async function fillRepository(
   path: string,
   shape: Shape,
@@ -44,7 +44,7 @@ export async function fillRepository(
   await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input: history(shape) })
 }
 
-/** Puts a commit of one small file on the branch main, which clones then have to be told of. */
+/** Adds a commit with one small file to main, so that cached answers to clones are outdated. */
 export async function addCommit(path: string, signal: AbortSignal): Promise<void> {
   const text = `${process.hrtime.bigint()}\n`
   const input = [
@@ -55,8 +55,9 @@ export async function addCommit(path: string, signal: AbortSignal): Promise<void
 }
 
 /**
- * git-fast-import(1). The same at each call, so that figures of two days can be compared. All
- * versions of a file come in a row: fast-import makes deltas to the blob before alone.
+ * Generates the input of git-fast-import(1). It is deterministic, so that results of different days
+ * are comparable. All versions of a file are consecutive, because fast-import makes deltas only
+ * against the previous blob.
  */
 function* history({ files, fileBytes, commits, filesChanged }: Shape): Generator<string> {
   const everyFile = Array.from({ length: files }, (_, file) => file)
@@ -105,11 +106,11 @@ function halfAnew(
 
 const POOL_WORDS = 2_000_000
 
-/** Words that repeat as those of people do, so that the pack compresses like text. */
+/** Creates a generator of words with natural frequencies, so that the pack compresses like text. */
 function createWriter(seed: number): Writer {
   let state = seed
   const random = () => {
-    // Numerical Recipes' generator: what it lacks in quality does not show in a text.
+    // Generator of Numerical Recipes; its low quality does not matter for text.
     state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
     return state / 2 ** 32
   }
@@ -122,7 +123,7 @@ function createWriter(seed: number): Writer {
     const word = vocabulary[Math.floor(random() ** 2 * vocabulary.length)] ?? ''
     return index % 12 === 11 ? `${word}\n` : `${word} `
   }).join('')
-  // What zlib sees at once, 32 KB, hardly ever holds the same place of the pool twice.
+  // The window of zlib, 32 KB, rarely contains the same part of the pool twice.
   return (length) => {
     const start = Math.floor(random() * (pool.length - length))
     return pool.slice(start, start + length)

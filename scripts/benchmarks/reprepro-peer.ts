@@ -1,4 +1,4 @@
-/** A peer of Debian's indexes: reprepro, which keeps the paragraphs of an index in a database. */
+/** Peer for Debian indexes: reprepro, which stores the index paragraphs in a database. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { makeSigningHome } from './signing-home.js'
 /** Files named in one command, whose words have to fit into what the kernel passes on. */
 const FILES_AT_ONCE = 2_000
 
-/** Makes an empty repository of its own below the folder of the benchmark. */
+/** Creates an empty repository in the benchmark's folder. */
 export async function startRepreproPeer({ folder, signal }: BenchmarkContext): Promise<DebianSide> {
   const home = join(folder, 'reprepro')
   await mkdir(join(home, 'conf'), { recursive: true })
@@ -21,7 +21,7 @@ export async function startRepreproPeer({ folder, signal }: BenchmarkContext): P
     `Components: ${COMPONENT}`,
     `Architectures: ${ARCHITECTURE}`,
     `SignWith: ${key}`,
-    // The forms that Gatehouse makes; without this line, all but the last.
+    // The same forms as Gatehouse; the default lacks .xz.
     'DebIndices: Packages Release . .gz .xz',
   ]
   await writeFile(join(home, 'conf', 'distributions'), `${lines.join('\n')}\n`)

@@ -1,4 +1,4 @@
-/** Servers under measurement: each with its children in a control group that counts CPU. */
+/** Servers under measurement, each with its children in a control group that counts CPU time. */
 
 import { once } from 'node:events'
 import { constants } from 'node:fs'
@@ -8,7 +8,7 @@ import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { runToEnd, startProcess } from '../../cgi/process/run.js'
 
-/** Where servers and clients are looked for. */
+/** PATH of servers and clients. */
 export const USER_PATH = '/usr/local/bin:/usr/bin:/bin:/usr/local/sbin:/usr/sbin:/sbin'
 
 const RUNS_AT_MOST_MS = 3_600_000
@@ -26,13 +26,13 @@ export interface RunningServer {
   stop(): Promise<void>
 }
 
-/** A server with its address and all that it uses. */
+/** Running server with its URL and its CPU group. */
 export interface MeasuredServer extends RunningServer {
   readonly url: string
   readonly cpu: CpuGroup
 }
 
-/** Starts a program in a group, and returns when it takes connections at the address. */
+/** Starts a program in a group and waits until it accepts connections at the address. */
 export async function startServer(
   group: CpuGroup,
   command: ServerCommand,
@@ -73,7 +73,7 @@ function askToEnd(pid: number): void {
   }
 }
 
-/** Runs a program in a group to its end. Throws when it fails. */
+/** Runs a program in a group and waits for its exit. Throws if it fails. */
 export async function runInGroup(group: CpuGroup, command: ServerCommand): Promise<void> {
   const { environment, signal, logFile, program } = command
   const { exitCode } = await runToEnd('/bin/sh', enteringWords(group, command), {
@@ -104,7 +104,7 @@ function takesConnections(address: { port: number } | { path: string }): Promise
   })
 }
 
-/** A port of the loopback that nobody listens on now. */
+/** Returns a loopback port that is not in use. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
@@ -116,18 +116,18 @@ export async function freePort(): Promise<number> {
 }
 
 export interface CpuGroup {
-  /** The file into which a process writes its id to be counted from then on. */
+  /** File to which a process writes its id to join the group. */
   readonly entrance: string
   cpuMs(): Promise<number | undefined>
-  /** The most memory that each process which is in it now has held at a time; most first. */
+  /** Returns the peak memory in bytes of each process in the group, largest first. */
   memoryPeaks(): Promise<readonly number[]>
   remove(): Promise<void>
 }
 
 /**
- * A control group (version 2, which counts CPU without a controller). The times of a process and
- * its children would not do: fcgiwrap ignores SIGCHLD, and then the kernel drops what they used.
- * Without the right to make one, which is root's, nothing is counted.
+ * Creates a control group (version 2, which counts CPU time without a controller). The process
+ * times of children are not sufficient, because fcgiwrap ignores SIGCHLD and the kernel then
+ * discards them. Without permission to create a group (usually root's), nothing is counted.
  */
 export async function createCpuGroup(name: string): Promise<CpuGroup> {
   const root = await findCgroupRoot()
@@ -161,7 +161,7 @@ export async function createCpuGroup(name: string): Promise<CpuGroup> {
   }
 }
 
-/** Zero for a process that has ended. */
+/** Returns the peak memory of a process in bytes; 0 if it has exited. */
 async function readMemoryPeak(pid: string): Promise<number> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8').catch(() => '')
   return Number(/^VmHWM:\s+(\d+) kB$/m.exec(status)?.[1] ?? 0) * 1_024

@@ -1,4 +1,4 @@
-/** A throwaway key for the peers that sign with GnuPG, apart from the keys of this machine. */
+/** Temporary GnuPG home with a signing key for the peers. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,14 +8,14 @@ const USER = 'bench@example.org'
 const STOPS_WITHIN_MS = 30_000
 
 export interface SigningHome {
-  /** What names the key. */
+  /** User id of the key. */
   readonly key: string
-  /** For the programs that sign; their home is the new folder as well. */
+  /** Environment of the programs that sign; HOME is the new folder too. */
   readonly environment: Readonly<Record<string, string>>
   stop(): Promise<void>
 }
 
-/** Makes it in a new folder, of the kind that Gatehouse signs with. Its agent is in the group. */
+/** Creates a key of the type that Gatehouse uses. The gpg-agent runs in the CPU group. */
 export async function makeSigningHome(
   cpu: CpuGroup,
   { folder, signal }: { readonly folder: string; readonly signal: AbortSignal },
@@ -33,7 +33,7 @@ export async function makeSigningHome(
   return {
     key: USER,
     environment,
-    // It would outlive the benchmark, also one that was interrupted, and hold the group.
+    // The agent would outlive the benchmark, even an interrupted one, and keep the group in use.
     stop: () => run(AbortSignal.timeout(STOPS_WITHIN_MS), 'gpgconf', '--kill', 'gpg-agent'),
   }
 }

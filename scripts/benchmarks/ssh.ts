@@ -1,4 +1,4 @@
-/** `ssh`: clones through the helper and the gateway, beside plain sshd with git-shell. */
+/** `ssh`: clones through the helper and the gateway, compared with plain sshd and git-shell. */
 
 import { chmod, mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import type { Table } from './table.js'
 
 const CLONES = 50
 
-/** What a CI job clones that builds one small thing. */
+/** Small repository, such as a CI job clones. */
 const SHAPE: Shape = { files: 20, fileBytes: 2_000, commits: 50, filesChanged: 2 }
 
 const ACCOUNT = 'gatehouse-bench'
@@ -37,7 +37,7 @@ export const SSH_BENCHMARK: Benchmark = {
   },
 }
 
-/** An address to clone from, and how git gets there. */
+/** URL to clone from, and the environment that git needs for it. */
 interface Side {
   readonly url: string
   readonly environment: Readonly<Record<string, string>>
@@ -47,7 +47,7 @@ type Undo = Array<() => Promise<unknown>>
 
 async function* measure(stage: BenchmarkContext, undo: Undo): AsyncGenerator<Table> {
   const { folder, signal } = stage
-  // The accounts have to get to their repositories.
+  // Both accounts need access to their repositories below this folder.
   await chmod(folder, 0o755)
   for (const [name, shell] of [
     [ACCOUNT, '/bin/sh'],

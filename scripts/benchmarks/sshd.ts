@@ -1,4 +1,4 @@
-/** An sshd under measurement, for accounts that are made for it and go afterwards; by root. */
+/** Sshd under measurement, with temporary accounts; requires root. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { type CpuGroup, type RunningServer, startServer, USER_PATH } from './ser
 
 const COMMAND_MS = 60_000
 
-/** Runs a program of the system. Throws when it fails. */
+/** Runs a program of the system. Throws if it fails. */
 export async function runProgram(file: string, ...args: readonly string[]): Promise<string> {
   const { exitCode, output, errorText } = await runToEnd(file, args, {
     environment: { PATH: USER_PATH, LC_ALL: 'C' },
@@ -18,22 +18,22 @@ export async function runProgram(file: string, ...args: readonly string[]): Prom
   return output.toString()
 }
 
-/** Makes an account of the system that sshd lets in, with a shell. */
+/** Creates a system account with a shell that can sign in over SSH with a key. */
 export async function makeAccount(name: string, shell: string): Promise<void> {
   const options = ['--system', '--no-create-home', '--home-dir', '/', '--user-group']
   await runProgram('useradd', ...options, '--shell', shell, '--password', '*', name)
 }
 
 export interface SshdOptions {
-  /** For its configuration, key and log. */
+  /** Folder for its configuration, key and log. */
   readonly folder: string
   readonly port: number
-  /** What its configuration says besides what both sides have. */
+  /** Additional configuration lines of this side. */
   readonly lines: readonly string[]
   readonly signal: AbortSignal
 }
 
-/** Starts it in a group. */
+/** Starts sshd in a CPU group. */
 export async function startSshd(
   cpu: CpuGroup,
   { folder, port, lines, signal }: SshdOptions,
@@ -57,7 +57,7 @@ export async function startSshd(
   return startServer(cpu, { program, environment: { PATH: USER_PATH }, logFile, signal }, { port })
 }
 
-/** A key pair: the words with which git calls ssh, and the line of the public key. */
+/** Creates a key pair; `sshTo` returns a value for GIT_SSH_COMMAND. */
 export async function makeKey(folder: string): Promise<{
   readonly publicKey: string
   sshTo(port: number): string

@@ -1,4 +1,4 @@
-/** The peer of answers that need no git: nginx, serving files that hold the same bytes. */
+/** Peer for responses that need no git: nginx, serving files with the same bytes. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,11 +7,11 @@ import { startNginx } from './nginx.js'
 import { createCpuGroup, freePort, type MeasuredServer } from './server.js'
 
 export interface StaticPeer extends MeasuredServer {
-  /** A file in it is served as `/NAME`. */
+  /** Folder whose files are served as `/NAME`. */
   readonly files: string
 }
 
-/** Starts it below the folder of the benchmark. */
+/** Starts nginx with its files in the benchmark's folder. */
 export async function startStaticPeer({ folder, signal }: BenchmarkContext): Promise<StaticPeer> {
   const files = join(folder, 'static', 'files')
   await mkdir(files, { recursive: true })

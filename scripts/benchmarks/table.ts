@@ -1,22 +1,22 @@
-/** A table of comparisons, in columns that line up on a terminal. */
+/** Tables of comparisons, formatted for a terminal. */
 
 import type { Comparison } from './compare.js'
 
 export interface Table {
-  /** What is compared, under which conditions. */
+  /** Title: the compared operation and its conditions. */
   readonly title: string
-  /** The names of those that it was compared with. */
+  /** Names of the peers. */
   readonly peers: readonly string[]
-  /** What is counted, as in `requests`. */
+  /** Plural of the counted operation, such as `requests`. */
   readonly unit: string
-  /** Absent: how many are done in a second. `time`: the ms that one takes; ratio below 1: fewer. */
+  /** Absent: operations per second. `time`: ms per operation; a ratio below 1 is faster. */
   readonly shows?: 'time'
   readonly rows: ReadonlyArray<readonly [label: string, comparison: Comparison]>
-  /** What else is to be said of it, each on a line. */
+  /** Further lines below the table. */
   readonly notes?: readonly string[]
 }
 
-/** The table as text, without a line break at its end. */
+/** Formats a table as text, without a final line break. */
 export function formatTable(table: Table): string {
   const { title, peers, rows, notes = [] } = table
   const { heading, speedOf, ratioOf } = wordingOf(table)

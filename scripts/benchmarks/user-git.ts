@@ -1,4 +1,4 @@
-/** Git as a user would run it, without the settings of this machine. */
+/** Git clients, without the configuration of this machine. */
 
 import { runToEnd, startProcess } from '../../cgi/process/run.js'
 import { USER_PATH } from './server.js'
@@ -16,11 +16,11 @@ const ENVIRONMENT = {
 export interface GitOptions {
   readonly cwd: string
   readonly signal: AbortSignal
-  /** Variables besides those that every user has. */
+  /** Additional environment variables. */
   readonly environment?: Readonly<Record<string, string>> | undefined
 }
 
-/** Runs git for its output. Throws when it fails. */
+/** Runs git and returns its output. Throws if it fails. */
 export async function runGitAsUser(
   args: readonly string[],
   { cwd, signal, environment }: GitOptions,
@@ -36,10 +36,10 @@ export async function runGitAsUser(
   return output.toString()
 }
 
-/** Git reads a pipe faster in pieces of this size than in lines. */
+/** Size of a write to git's standard input; many small writes are slower. */
 const PIECE_LENGTH = 1_048_576
 
-/** Runs git with an input that need not fit into memory. Throws when it fails. */
+/** Runs git with a streamed input. Throws if it fails. */
 export async function feedGitAsUser(
   args: readonly string[],
   { cwd, signal, input }: GitOptions & { readonly input: Iterable<string> },
@@ -50,7 +50,7 @@ export async function feedGitAsUser(
   for (const text of input) {
     piece += text
     if (piece.length < PIECE_LENGTH) continue
-    // Git that reads no more has failed, and says below why.
+    // If git stops reading, it has failed; its exit code and error are checked below.
     if (!(await running.input.write(Buffer.from(piece)))) break
     piece = ''
   }

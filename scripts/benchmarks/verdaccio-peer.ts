@@ -1,4 +1,4 @@
-/** The peer of documents about many versions: verdaccio, an npm registry in JavaScript. */
+/** Peer for package documents with many versions: verdaccio, an npm registry in JavaScript. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,17 +6,17 @@ import { fileURLToPath } from 'node:url'
 import type { BenchmarkContext } from './benchmark.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 
-/** Where `scripts/verdaccio` installs it, which the benchmarks run and the tests do not. */
+/** Path of the program that `scripts/verdaccio` installs; scripts/bench runs it, tests do not. */
 export const VERDACCIO = fileURLToPath(
   new URL('../../../.programs/verdaccio/node_modules/verdaccio/bin/verdaccio', import.meta.url),
 )
 
 export interface VerdaccioPeer extends MeasuredServer {
-  /** Keeps a package with as many versions, of which `/NAME` tells. */
+  /** Adds a package with these versions, whose document is at `/NAME`. */
   addPackage(name: string, versions: readonly string[]): Promise<void>
 }
 
-/** Starts it below the folder of the benchmark, for everyone to read and without the network. */
+/** Starts verdaccio with its files in the benchmark's folder, public and without an uplink. */
 export async function startVerdaccioPeer({
   folder,
   signal,
@@ -44,7 +44,7 @@ export async function startVerdaccioPeer({
     cpu,
     async addPackage(name, versions) {
       await mkdir(join(storage, name), { recursive: true })
-      // As publishing leaves it, which takes longer with each version.
+      // Written directly, because publishing takes longer with each version.
       await writeFile(
         join(storage, name, 'package.json'),
         JSON.stringify(packageOf(name, versions)),
@@ -57,7 +57,7 @@ export async function startVerdaccioPeer({
   }
 }
 
-/** JSON is YAML as well. */
+/** Returns the configuration, which is written as JSON because YAML includes JSON. */
 function configOf(storage: string) {
   return {
     storage,

@@ -1,4 +1,4 @@
-/** Our block in a file of authorized keys, for hosts whose sshd cannot be told to ask. */
+/** Block of keys in an authorized_keys file, for hosts without an AuthorizedKeysCommand. */
 
 import { chmod, chown, open, readFile, rename, rm, stat } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -8,8 +8,8 @@ const BEGIN = '# begin gatehouse: written by `gatehouse ssh authorized-keys`, ch
 const END = '# end gatehouse'
 
 /**
- * Puts lines into our block of a file, which is made where there is none; all other lines stay as
- * they are, to the byte. A reader sees the old file or the new one; of two writers one waits.
+ * Replaces our block in a file, or appends one; all other bytes are kept. The file is replaced
+ * atomically, and concurrent writers wait for each other.
  */
 export async function writeBlock(file: string, lines: readonly string[]): Promise<void> {
   const release = await lock(`${file}.gatehouse-lock`)
@@ -31,7 +31,7 @@ export async function writeBlock(file: string, lines: readonly string[]): Promis
   }
 }
 
-/** The text with its block replaced, or with one at its end. */
+/** Returns the text with its block replaced, or with the block appended. */
 function replaceBlock(text: string, block: readonly string[]): string {
   const lines = text.split('\n')
   const begin = lines.indexOf(BEGIN)
@@ -58,7 +58,7 @@ async function writeDurably(file: string, text: string): Promise<void> {
 
 const WAIT_MS = 30_000
 
-/** Waits until nobody else writes; the returned function lets the next one. */
+/** Acquires the lock file; the returned function releases it. Throws after WAIT_MS. */
 async function lock(file: string): Promise<() => Promise<void>> {
   const deadlineMs = Date.now() + WAIT_MS
   for (;;) {

@@ -1,12 +1,15 @@
-/** Reads the arguments of one command into its positionals and options. */
+/** Parser for the arguments of a command. */
 
 import { parseArgs } from 'node:util'
 import { type Command, type CommandCall, UsageError } from './command.js'
 import { suggest } from './suggest.js'
 
-/** Throws UsageError for an unknown option, a missing value, and too few or too many arguments. */
+/**
+ * Parses the arguments of a command. Throws UsageError for an unknown option, a missing value, and
+ * too few or too many arguments.
+ */
 export function readCall(command: Command, args: readonly string[]): CommandCall {
-  // Not strict: the messages of the parser have several lines, and name no similar option.
+  // Not strict, because the messages of parseArgs have several lines and suggest no option.
   const { values, positionals, tokens } = parseArgs({
     args: [...args],
     options: command.options,
@@ -27,10 +30,10 @@ export function readCall(command: Command, args: readonly string[]): CommandCall
 
 interface OptionToken {
   readonly name: string
-  /** As it was typed, without the value: `--email`, or `-e`. */
+  /** Option as typed, without the value: `--email` or `-e`. */
   readonly rawName: string
   readonly value?: string | undefined
-  /** Whether the value follows a `=`. */
+  /** True if the value follows a `=`. */
   readonly inlineValue?: boolean | undefined
 }
 

@@ -1,4 +1,4 @@
-/** The shape of a subcommand, its errors, and its access to the database. */
+/** Type of a command, its errors, and its access to the database. */
 
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
@@ -14,16 +14,16 @@ export interface CommandOption {
   readonly type: 'string' | 'boolean'
   /** Placeholder of the value in the help, such as `ADDRESS`. Only for the type `string`. */
   readonly value?: string
-  /** One sentence for the help of the command. */
+  /** Sentence for the help of the command. */
   readonly about: string
 }
 
 export interface Command {
-  /** `['user', 'create']`. */
+  /** Noun and verb, such as `['user', 'create']`. */
   readonly words: readonly [noun: string, verb?: string]
-  /** The rest of the usage line: `NAME [--email ADDRESS] [--admin]`. */
+  /** Arguments in the usage line, such as `NAME [--email ADDRESS] [--admin]`. */
   readonly usage: string
-  /** One sentence for the help. */
+  /** Sentence for the help. */
   readonly about: string
   readonly positionals: readonly string[]
   /** Options by their names without the two hyphens. */
@@ -31,16 +31,16 @@ export interface Command {
   readonly run: (call: CommandCall) => Promise<void>
 }
 
-/** A command that cannot be carried out; the message is one clear sentence. Exit status 1. */
+/** Error of a command; the message is one sentence. Exit status 1. */
 export class CommandError extends Error {}
 
-/** A call with wrong words or options; the message ends without a full stop. Exit status 2. */
+/** Error in the arguments; the message has no final full stop. Exit status 2. */
 export class UsageError extends Error {}
 
-/** Ctrl-C while the command read from the terminal. Exit status 130, without a message. */
+/** Ctrl-C during a prompt on the terminal. Exit status 130, without a message. */
 export class Interrupted extends Error {}
 
-/** The value of an option that must be given. Throws UsageError when it is not. */
+/** Returns the value of a required option. Throws UsageError if it is missing. */
 export function requiredOption(call: CommandCall, name: string): string {
   const value = call.values[name]
   if (typeof value !== 'string' || value === '') throw new UsageError(`--${name} is needed`)
@@ -60,7 +60,7 @@ export async function withDatabase<T>(
   })
 }
 
-/** Runs `work` with the configured database as it is. */
+/** Runs `work` with the configured database, which may lack migrations. */
 export async function withAnyDatabase<T>(
   work: (db: Database, settings: Settings) => Promise<T>,
 ): Promise<T> {

@@ -1,4 +1,4 @@
-/** `gatehouse db …`: the state of the database's schema. */
+/** `gatehouse db …`: migrations of the database. */
 
 import { migrate, migrationStatus } from '../../sql/database/migrate.js'
 import { type Command, withAnyDatabase } from './command.js'

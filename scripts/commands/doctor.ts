@@ -1,4 +1,4 @@
-/** `gatehouse doctor`: looks at everything that a start needs, and says what to put right. */
+/** `gatehouse doctor`: checks the installation and reports faults with their remedy. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { access, constants, mkdir, statfs, writeFile } from 'node:fs/promises'
@@ -146,7 +146,7 @@ async function lookAtBlobs(settings: Settings): Promise<string> {
   return `${place} can be written`
 }
 
-/** What is said at the bottom of an error, where a system names its own trouble. */
+/** Returns the message of the innermost cause, which is usually the error of the system. */
 function reasonOf(error: unknown): string {
   if (!(error instanceof Error)) return String(error)
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message

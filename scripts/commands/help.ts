@@ -1,8 +1,8 @@
-/** The help texts of the command line. */
+/** Help texts of the command line. */
 
 import type { Command } from './command.js'
 
-/** Lists commands, each with its usage line and its sentence. */
+/** Lists commands with usage line and description. */
 export function listCommands(commands: readonly Command[]): string {
   const entries = commands.map((command) => `  ${usageLine(command)}\n      ${command.about}`)
   return [
@@ -13,7 +13,7 @@ export function listCommands(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-/** Lists all commands, and the options that stand in place of one. */
+/** Lists all commands and the options that replace a command. */
 export function describeProgram(commands: readonly Command[]): string {
   return [
     listCommands(commands),
@@ -22,7 +22,7 @@ export function describeProgram(commands: readonly Command[]): string {
   ].join('\n')
 }
 
-/** Describes one command: its usage, its sentence, and each option. */
+/** Describes a command: usage, description and options. */
 export function describeCommand(command: Command): string {
   const options = Object.entries(command.options).map(
     ([name, { value, about }]) => [value ? `--${name} ${value}` : `--${name}`, about] as const,

@@ -1,4 +1,4 @@
-/** The versions of Node.js that the program runs on. */
+/** Check of the Node.js version. */
 
 import { readFileSync } from 'node:fs'
 import satisfies from 'semver/functions/satisfies.js'

@@ -1,4 +1,4 @@
-/** `gatehouse package …`: what signs the indexes of packages, looked after by hand. */
+/** `gatehouse package …`: the signing keys of package indexes. */
 
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import type { PackageFormat } from '../../conf/package.js'
@@ -16,7 +16,7 @@ import {
 } from './command.js'
 
 const DAY_MS = 86_400_000
-/** Machines that are looked after but once a month get the new key in it. */
+/** Default overlap, in which machines that are updated monthly receive the new key. */
 const OVERLAP_DAYS = 30
 const OVERLAP_DAYS_MAX = 3_650
 
@@ -104,7 +104,7 @@ function parseFormat({ positionals }: CommandCall) {
   throw new UsageError(`the indexes of ${known} are signed, and no others`)
 }
 
-/** 0: the old key may be in wrong hands, and is not to sign any more. */
+/** Reads the overlap. 0 is for a compromised old key, which must not sign any more. */
 function parseDays({ values }: CommandCall): number {
   const text = String(values['overlap'] ?? OVERLAP_DAYS)
   const days = Number(text)

@@ -1,4 +1,4 @@
-/** Passwords for commands: from an option, from standard input, or asked for on the terminal. */
+/** Passwords for commands: from an option, from standard input, or from a terminal prompt. */
 
 import { createInterface } from 'node:readline'
 import { Writable } from 'node:stream'
@@ -27,7 +27,7 @@ export const PASSWORD_OPTIONS: Readonly<Record<string, CommandOption>> = {
 
 /**
  * Returns a function that reads the password of the call. Throws UsageError if the call gives two
- * passwords, or none where no terminal can be asked.
+ * passwords, or none without a terminal.
  */
 export function passwordReader({ values }: CommandCall): () => Promise<string> {
   const { password, 'password-stdin': isOnInput } = values
@@ -36,7 +36,7 @@ export function passwordReader({ values }: CommandCall): () => Promise<string> {
     throw new UsageError('--password and --password-stdin cannot be combined')
   }
   if (typeof password === 'string') return async () => password
-  // A terminal would show the password while it is typed.
+  // With a terminal, --password-stdin also prompts, because the terminal would echo the password.
   if (stdin.isTTY) return () => askTwice(stdin, stderr)
   if (isOnInput === true) return () => readFirstLine(stdin)
   throw new UsageError(
@@ -72,9 +72,9 @@ async function readFirstLine(input: AsyncIterable<Buffer>): Promise<string> {
   }
 }
 
-/** Asks for the password twice, without showing it. Throws CommandError if the answers differ. */
+/** Prompts for the password twice without echo. Throws CommandError if the inputs differ. */
 async function askTwice(terminal: ReadStream, prompts: Writable): Promise<string> {
-  // The editor echoes what is typed to its output, so it gets one that drops everything.
+  // The editor echoes the input to its output, so it gets an output that discards everything.
   const output = new Writable({ write: (_chunk, _encoding, done) => done() })
   const editor = createInterface({ input: terminal, output, terminal: true, historySize: 0 })
   const answers = editor[Symbol.asyncIterator]()
@@ -96,7 +96,7 @@ async function askTwice(terminal: ReadStream, prompts: Writable): Promise<string
     if (password === (await ask('Repeat the password: '))) return password
     throw new CommandError('the two passwords differ; try again')
   } finally {
-    // Gives the terminal its former mode back.
+    // Restores the mode of the terminal.
     editor.close()
   }
 }

@@ -1,4 +1,4 @@
-/** The version of this program: its package's, and the commit of its checkout. */
+/** Version of this program: that of its package, and the commit of its checkout. */
 
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -15,8 +15,9 @@ export async function programVersion(folder = PROGRAM_FOLDER): Promise<string> {
 }
 
 /**
- * The abbreviated commit of the checkout whose top level is the folder. Git also finds a repository
- * that merely contains the folder, and its commit says nothing about this program.
+ * Returns the abbreviated commit of the checkout whose top level is the folder; undefined if there
+ * is none. A repository that merely contains the folder is ignored, because its commit is not the
+ * version of this program.
  */
 async function checkedOutCommit(folder: string): Promise<string | undefined> {
   const path = await realpath(folder)

@@ -1,4 +1,4 @@
-/** `gatehouse repo …`: repositories, looked after from the machine itself. */
+/** `gatehouse repo …`: maintenance of repositories on the server. */
 
 import { stat } from 'node:fs/promises'
 import { openJournal } from '../../cgi/maintenance/journal.js'
@@ -140,7 +140,7 @@ async function requireRepository(db: Database, { owner, name }: FullName): Promi
   return repository
 }
 
-/** Path of the folder of a repository. */
+/** Returns the path of a repository's folder. Throws CommandError if it does not exist. */
 async function requireFolder(dataDir: string, storage: string): Promise<string> {
   const path = repositoryPath(dataDir, storage)
   await stat(path).catch((cause: unknown) => {
@@ -157,12 +157,12 @@ function maintainNow({ data, git }: Settings, path: string): Promise<Maintained>
   })
 }
 
-/** Git under the limits that the server's own git processes have. */
+/** Returns git with the memory limit of the server's git processes. */
 async function findLimitedGit({ memoryBytesMax }: Settings['git']): Promise<Git> {
   return { ...(await findGit()), memoryBytesMax }
 }
 
-/** Git works in a process group of its own: an interrupt from the terminal has to be passed on. */
+/** Runs `work` with a signal that aborts on SIGINT, because git has its own process group. */
 async function interruptible<T>(
   dataDir: string,
   work: (signal: AbortSignal) => Promise<T>,

@@ -1,4 +1,4 @@
-/** `gatehouse serve`: the supervisor, or one of the workers that it starts with the same words. */
+/** `gatehouse serve`: the supervisor, or one of its workers, which run the same command. */
 
 import cluster from 'node:cluster'
 import { loadSettings } from '../../conf/load.js'
@@ -12,7 +12,7 @@ export const SERVE_COMMANDS: readonly Command[] = [
     positionals: [],
     options: {},
     async run() {
-      // Loaded by whoever needs it: it takes longer than the whole of any other command.
+      // Imported here because loading the server takes longer than any other command runs.
       if (cluster.isWorker) {
         const { runWorker } = await import('../../gateway/worker.js')
         return runWorker(loadSettings())

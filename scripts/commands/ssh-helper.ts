@@ -1,4 +1,4 @@
-/** The program between sshd and the gateway: compiled, put where sshd takes it, and its lines. */
+/** Helper program between sshd and the gateway: installation and configuration lines. */
 
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import type { Settings } from '../../conf/settings.js'
 import type { ListedKey } from '../../sql/accounts/keys.js'
 import { CommandError } from './command.js'
 
-/** Where it is put when nothing else is said. */
+/** Default folder of the helper. */
 export const HELPER_FOLDER = '/usr/local/lib/gatehouse'
 export const HELPER_NAME = 'gatehouse-ssh'
 
@@ -17,7 +17,7 @@ const SOURCE = findProgramFile('scripts/gatehouse-ssh.c')
 const COMPILE_MS = 120_000
 const USER_PATH = '/usr/local/bin:/usr/bin:/bin'
 
-/** Compiles the helper into a folder and returns its path. Throws CommandError when it cannot. */
+/** Compiles the helper into a folder and returns its path. Throws CommandError on failure. */
 export async function installHelper(folder: string): Promise<string> {
   if (process.getuid?.() !== 0) {
     throw new CommandError('run this as root: sshd starts programs of root alone')
@@ -27,7 +27,7 @@ export async function installHelper(folder: string): Promise<string> {
   const path = join(folder, HELPER_NAME)
   const fresh = `${path}.${process.pid}`
   try {
-    // A static program starts in a third of the time, but not every system has the library for it.
+    // A static program starts in a third of the time, but not every system has a static libc.
     if (!(await compile(['-static', '-o', fresh]))) await compileOrThrow(['-o', fresh])
     await chmod(fresh, 0o755)
     await rename(fresh, path)
@@ -51,7 +51,7 @@ async function compileOrThrow(options: readonly string[]): Promise<void> {
   )
 }
 
-/** What the compiler complains about; undefined when it does not. */
+/** Runs the compiler. Returns its error output; undefined if it succeeded. */
 async function runCompiler(options: readonly string[]): Promise<string | undefined> {
   try {
     const { exitCode, errorText } = await runToEnd('cc', ['-O2', ...options, SOURCE], {
@@ -65,7 +65,7 @@ async function runCompiler(options: readonly string[]): Promise<string | undefin
   }
 }
 
-/** The line of authorized_keys that binds a key to the helper. */
+/** Returns the line of authorized_keys that binds a key to the helper. */
 export function keyLine(
   { algorithm, base64, fingerprint }: ListedKey,
   { helper, socket }: { readonly helper: string; readonly socket: string },
@@ -73,7 +73,7 @@ export function keyLine(
   return `restrict,command="exec ${helper} serve ${socket} ${fingerprint}" ${algorithm} ${base64}`
 }
 
-/** The lines of sshd_config below `Match User`, as conf/sshd_config.example has them. */
+/** Returns the lines of sshd_config below `Match User`, as in conf/sshd_config.example. */
 export function sshdLines(helper: string, { ssh }: Pick<Settings, 'ssh'>): readonly string[] {
   return [
     'AuthorizedKeysFile none',

@@ -1,4 +1,4 @@
-/** `gatehouse ssh …`: what stands between the system's sshd and the gateway. */
+/** `gatehouse ssh …`: the connection between the system's sshd and the gateway. */
 
 import { resolve } from 'node:path'
 import { loadSettings } from '../../conf/load.js'

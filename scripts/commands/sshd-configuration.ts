@@ -1,4 +1,4 @@
-/** What sshd makes of its configuration for the Git user, and which lines are missing there. */
+/** Checks of sshd's effective configuration for the Git user, and of the helper and socket. */
 
 import { lstat, readFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -10,19 +10,19 @@ import { HELPER_FOLDER, HELPER_NAME, sshdLines } from './ssh-helper.js'
 const PROGRAM_MS = 30_000
 const SERVER_PATH = '/usr/local/sbin:/usr/sbin:/sbin:/usr/local/bin:/usr/bin:/bin'
 
-/** One finding: a line to print, and whether something must be put right. */
+/** Result of a check, printed as a line. */
 export interface Finding {
   readonly name: string
   readonly isFault: boolean
   readonly text: string
 }
 
-/** What `sshd -T` says, by keyword in lower case; a keyword may have several values. */
+/** Output of `sshd -T`: values by keyword in lower case; a keyword may have several values. */
 type SshdConfig = ReadonlyMap<string, readonly string[]>
 
 /**
- * Everything that a clone over SSH needs, in the order in which it is needed. `configFile` is
- * another one than sshd's own.
+ * Checks the requirements of clones over SSH, in the order in which they are used. `configFile`
+ * replaces the system's sshd_config.
  */
 export async function checkSsh(
   settings: Settings,
@@ -51,7 +51,7 @@ export async function checkSsh(
   return findings
 }
 
-/** Whether sshd has been told of Gatehouse at all; undefined when it cannot be asked. */
+/** True if sshd is configured to run the helper; undefined if its configuration is unreadable. */
 export async function isSshSetUp({ ssh }: Settings): Promise<boolean | undefined> {
   const config = await readSshdConfig(ssh.user).catch(() => undefined)
   return config && (config.get('authorizedkeyscommand') ?? [])[0]?.includes(`/${HELPER_NAME} keys `)
@@ -107,7 +107,7 @@ async function lookAtUser({ ssh, data }: Settings, config: SshdConfig): Promise<
   return `${ssh.user}, with ${shell}`
 }
 
-/** A password that begins so is what `useradd` and `passwd --lock` leave. */
+/** True if the password is locked with `!`, as after `useradd` and `passwd --lock`. */
 async function isLocked(user: string): Promise<boolean> {
   const shadow = await readFile('/etc/shadow', 'utf8').catch(() => '')
   const line = shadow.split('\n').find((text) => text.startsWith(`${user}:`))

@@ -1,4 +1,4 @@
-/** Suggestions for misspelt words, by edit distance. */
+/** Suggestions for misspelt words by edit distance. */
 
 /**
  * Returns the candidate nearest to `given`, or undefined if none differs by at most a quarter of
@@ -13,8 +13,8 @@ export function suggest(given: string, candidates: readonly string[]): string | 
 }
 
 /**
- * The least number of letters to insert, remove, replace or swap with their neighbour that turns
- * one text into the other (optimal string alignment).
+ * Returns the least number of letters to insert, remove, replace or swap with their neighbour that
+ * turns one text into the other (optimal string alignment distance).
  */
 function editDistance(one: string, other: string): number {
   const rows: number[][] = [Array.from({ length: other.length + 1 }, (_, at) => at)]

@@ -1,4 +1,4 @@
-/** `gatehouse token …`: access tokens, made and revoked from the machine itself. */
+/** `gatehouse token …`: management of access tokens on the server. */
 
 import { normaliseScopes } from '../../gateway/auth/scopes.js'
 import { hashToken, newToken } from '../../gateway/auth/token.js'

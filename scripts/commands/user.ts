@@ -1,4 +1,4 @@
-/** `gatehouse user …`: accounts, made and kept from the machine itself. */
+/** `gatehouse user …`: management of accounts on the server. */
 
 import { parseEmail, parseOwnerName } from '../../conf/names.js'
 import { hashPassword } from '../../gateway/auth/password.js'
@@ -17,7 +17,7 @@ import { PASSWORD_OPTIONS, PASSWORD_USAGE, passwordReader } from './password.js'
 
 const PAGE_ENTRIES = 200
 
-/** The user of that name. Throws CommandError when there is none. */
+/** Returns the user with this name. Throws CommandError if there is none. */
 export async function requireUser(db: Database, name: string): Promise<User> {
   const user = await findUser(db, name)
   if (user === undefined) throw new CommandError(`there is no user ${name}`)

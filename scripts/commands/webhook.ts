@@ -1,4 +1,4 @@
-/** `gatehouse webhook …`: what webhooks were told, and telling it again. */
+/** `gatehouse webhook …`: deliveries of webhooks, listed and sent again. */
 
 import { type Delivery, listDeliveries, redeliver } from '../../sql/webhooks/webhook-deliveries.js'
 import { findWebhookById } from '../../sql/webhooks/webhooks.js'
