@@ -1,4 +1,4 @@
-/** What every storage of blobs promises, tried on whichever is handed in. */
+/** Conformance tests for implementations of blob storage. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { access, stat, writeFile } from 'node:fs/promises'
@@ -7,38 +7,38 @@ import type { Test } from 'tap'
 import type { BlobStorage } from '../../registry/storage/storage.js'
 
 export interface Conformance {
-  /** A storage of its own, empty. */
+  /** Opens a new empty storage. */
   readonly open: (t: Test) => Promise<BlobStorage>
-  /** A blob that the driver keeps in another way than a small one, where it has two. */
+  /** Size of a blob that the driver stores in another way than a small one, if it has two ways. */
   readonly largeBytes: number
 }
 
-/** Bytes of which no two parts are alike. */
+/** Returns random bytes, so that no two parts are equal. */
 export function contentOf(bytes: number): Buffer {
   return randomBytes(bytes)
 }
 
-/** A key such as the house makes for those bytes. */
+/** Returns a storage key for these bytes, in the form that the registry uses. */
 export function keyOf(content: Buffer): string {
   const digest = createHash('sha256').update(content).digest('hex')
   return `${digest}-${randomBytes(8).toString('hex')}`
 }
 
-/** A file of those bytes where uploads are received. */
+/** Writes these bytes to a file in the folder of incoming uploads. */
 export async function receive(storage: BlobStorage, content: Buffer) {
   const path = join(storage.incomingFolder, randomBytes(8).toString('hex'))
   await writeFile(path, content)
   return { path, bytes: content.length }
 }
 
-/** Keeps those bytes, and returns under which key. */
+/** Stores these bytes; returns their key. */
 export async function keep(storage: BlobStorage, content: Buffer): Promise<string> {
   const key = keyOf(content)
   await storage.put(key, await receive(storage, content))
   return key
 }
 
-/** All bytes of a part, in one piece. */
+/** Reads a range of a blob; returns its bytes. */
 export async function read(storage: BlobStorage, key: string, start: number, end: number) {
   const chunks: Buffer[] = []
   for await (const chunk of await storage.open(key, { start, end })) chunks.push(Buffer.from(chunk))
@@ -51,7 +51,7 @@ async function listed(storage: BlobStorage) {
   return blobs
 }
 
-/** Tries all promises; each in a test of its own. */
+/** Adds all conformance tests to a test. */
 export function blobStorageConforms(t: Test, conformance: Conformance): void {
   bytesComeBack(t, conformance)
   putsAreWhole(t, conformance)
@@ -60,7 +60,7 @@ export function blobStorageConforms(t: Test, conformance: Conformance): void {
 }
 
 function bytesComeBack(t: Test, { open, largeBytes }: Conformance): void {
-  t.test('what was put comes back, whatever its size', async (t) => {
+  t.test('a blob of any size is read back unchanged', async (t) => {
     const storage = await open(t)
     for (const bytes of [0, 1, 65_536, 1_400_001, largeBytes]) {
       const content = contentOf(bytes)
@@ -69,7 +69,7 @@ function bytesComeBack(t: Test, { open, largeBytes }: Conformance): void {
     }
   })
 
-  t.test('a part is read from its first byte up to the one after its last', async (t) => {
+  t.test('a range is read from its inclusive start to its exclusive end', async (t) => {
     const storage = await open(t)
     const content = contentOf(1_400_001)
     const key = await keep(storage, content)
@@ -82,7 +82,7 @@ function bytesComeBack(t: Test, { open, largeBytes }: Conformance): void {
     }
   })
 
-  t.test('many are put and read at once, each with its own bytes', async (t) => {
+  t.test('concurrent puts and reads return the right bytes', async (t) => {
     const storage = await open(t)
     const contents = [...Array(24).keys()].map((at) => contentOf(at * 40_000))
     const keys = await Promise.all(contents.map((content) => keep(storage, content)))
@@ -97,7 +97,7 @@ function bytesComeBack(t: Test, { open, largeBytes }: Conformance): void {
     t.strictSame(new Set(same), new Set([true]))
   })
 
-  t.test('a blob that is missing is a fault, also where nothing of it is wanted', async (t) => {
+  t.test('opening a missing blob is an error, also for an empty range', async (t) => {
     const storage = await open(t)
     const key = keyOf(Buffer.of(1))
     for (const end of [0, 1]) {
@@ -105,7 +105,7 @@ function bytesComeBack(t: Test, { open, largeBytes }: Conformance): void {
     }
   })
 
-  t.test('a blob that is shorter than its reader knows is a fault', async (t) => {
+  t.test('reading beyond the end of a blob is an error', async (t) => {
     const storage = await open(t)
     const key = await keep(storage, contentOf(1_000))
     await t.rejects(read(storage, key, 0, 1_001), { message: /shorter/ })
@@ -115,7 +115,7 @@ function bytesComeBack(t: Test, { open, largeBytes }: Conformance): void {
 }
 
 function putsAreWhole(t: Test, { open, largeBytes }: Conformance): void {
-  t.test('a file is received in a private folder, and has left it when it is put', async (t) => {
+  t.test('the folder of incoming files is private, and put removes the file from it', async (t) => {
     const storage = await open(t)
     t.equal((await stat(storage.incomingFolder)).mode & 0o777, 0o700)
     const content = contentOf(1_000)
@@ -124,7 +124,7 @@ function putsAreWhole(t: Test, { open, largeBytes }: Conformance): void {
     await t.rejects(access(file.path), { code: 'ENOENT' })
   })
 
-  t.test('of a file that is not what was said nothing is kept, nor the file', async (t) => {
+  t.test('a file of another size than declared is not stored, and is removed', async (t) => {
     const storage = await open(t)
     for (const bytes of [1_000, largeBytes]) {
       for (const more of [1, -1]) {
@@ -139,7 +139,7 @@ function putsAreWhole(t: Test, { open, largeBytes }: Conformance): void {
     t.strictSame(await listed(storage), [])
   })
 
-  t.test('a file that is not there changes nothing', async (t) => {
+  t.test('putting a missing file keeps the existing blob', async (t) => {
     const storage = await open(t)
     const content = contentOf(1_000)
     const key = await keep(storage, content)
@@ -148,7 +148,7 @@ function putsAreWhole(t: Test, { open, largeBytes }: Conformance): void {
     t.ok((await read(storage, key, 0, 1_000)).equals(content))
   })
 
-  t.test('what is no key names nothing', async (t) => {
+  t.test('an invalid key is refused by put, open and remove', async (t) => {
     const storage = await open(t)
     const file = await receive(storage, contentOf(1))
     for (const key of ['', 'incoming', '../../file', `${keyOf(Buffer.of())}/..`]) {
@@ -160,7 +160,7 @@ function putsAreWhole(t: Test, { open, largeBytes }: Conformance): void {
 }
 
 function readersMayLeave(t: Test, { open, largeBytes }: Conformance): void {
-  t.test('a reader may leave before the first chunk, after it, or twice', async (t) => {
+  t.test('a reader can be closed before the first chunk, after it, or twice', async (t) => {
     const storage = await open(t)
     const content = contentOf(largeBytes)
     const key = await keep(storage, content)
@@ -179,7 +179,7 @@ function readersMayLeave(t: Test, { open, largeBytes }: Conformance): void {
 }
 
 function removalAndLists(t: Test, { open, largeBytes }: Conformance): void {
-  t.test('what is removed is gone, and may be removed again', async (t) => {
+  t.test('a removed blob is missing, and can be removed again', async (t) => {
     const storage = await open(t)
     for (const bytes of [10, largeBytes]) {
       const key = await keep(storage, contentOf(bytes))
@@ -190,7 +190,7 @@ function removalAndLists(t: Test, { open, largeBytes }: Conformance): void {
     t.strictSame(await listed(storage), [])
   })
 
-  t.test('all blobs are listed with their size and the time of their writing', async (t) => {
+  t.test('all blobs are listed with their size and the time of their write', async (t) => {
     const storage = await open(t)
     t.strictSame(await listed(storage), [], 'none at first')
     const startMs = Date.now()
@@ -201,7 +201,7 @@ function removalAndLists(t: Test, { open, largeBytes }: Conformance): void {
     await receive(storage, contentOf(1))
     const blobs = await listed(storage)
     t.strictSame(new Map(blobs.map(({ key, bytes }) => [key, bytes])), sizes)
-    // Clocks of files and of servers are coarse; a sweeper waits for hours.
+    // Times of files and of servers are inexact, which suffices for a sweeper that waits for hours.
     for (const { writtenAtMs } of blobs) t.ok(Math.abs(writtenAtMs - startMs) < 600_000)
   })
 }

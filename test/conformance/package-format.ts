@@ -1,4 +1,4 @@
-/** What every package format promises, whatever its clients speak: run by each one's own test. */
+/** Conformance tests for package formats, which the test of each format runs. */
 
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
@@ -15,29 +15,29 @@ export interface FormatRequest {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** How a format's own test says what is common to all. */
+/** Description of a format for the common tests. */
 export interface FormatSubject {
   readonly format: PackageFormat
-  /** Publishes a version of one and the same package; each salt makes other bytes. */
+  /** Returns the request that publishes a version of one package; each salt gives other bytes. */
   publish(version: string, salt: string): Promise<FormatRequest>
-  /** Versions that the format takes, none the same as another: the n-th, from 0. */
+  /** Returns the version with this index, from 0; all of them are valid and distinct. */
   version(index: number): string
-  /** Where the file of a published version is. */
+  /** Returns the path of a published version's file. */
   file(version: string): string
-  /** Where the versions of the package are listed, for a format that lists them. */
+  /** List of the package's versions, if the format has one. */
   readonly list?: {
     readonly path: string
     readonly headers?: Readonly<Record<string, string>>
-    /** Whether the list holds the version. */
+    /** Returns true if the list contains the version. */
     holds(answer: Answer, version: string): boolean
   }
-  /** Deletes a version, for a format whose clients can. */
+  /** Returns the request that deletes a version, if the format has one. */
   remove?(version: string): FormatRequest
-  /** Publications that are refused with 400, by what is wrong with each. */
+  /** Returns publications that are refused with 400, by the fault of each. */
   hostile(): Promise<Readonly<Record<string, FormatRequest>>>
 }
 
-/** Runs the whole suite on both databases. */
+/** Runs all tests on both databases. */
 export async function testFormat(t: Test, subject: FormatSubject): Promise<void> {
   const suite: ReadonlyArray<readonly [string, Check]> = [
     ['what was published is fetched as it was', publishedIsFetched],
@@ -290,7 +290,7 @@ async function raceHasOneWinner(
   t.equal(winners.length, 1, 'one is taken')
   t.equal(answers.filter(({ status }) => status === 409).length, RACERS - 1, 'all else conflicts')
   const kept = await fetchFile(gateway, subject)
-  // A format may wrap what it is given: the same salt under another owner gives the same file.
+  // A format may change the upload, so compare with the same salt published by another owner.
   await gateway.addOrganization('guild', gateway.ada)
   await publish(gateway, subject, { owner: 'guild', salt: salts[winners[0] ?? 0] ?? '' })
   t.strictSame(kept.bytes, (await fetchFile(gateway, subject, { owner: 'guild' })).bytes)

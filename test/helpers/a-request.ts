@@ -1,9 +1,9 @@
-/** A request that nobody sent, for what is asked about one. */
+/** Request objects for tests of functions that take one. */
 
 import type { Request } from '../../conf/http.js'
 import { NO_BODY } from '../../gateway/http/incoming-body.js'
 
-/** A plain GET, but for some fields. */
+/** Returns a plain GET request with the given fields replaced. */
 export function aRequest(fields: Partial<Request> = {}): Request {
   return {
     id: 'r',

@@ -1,4 +1,4 @@
-/** How long the API takes to answer, measured by a process that has nothing else to do. */
+/** Response times of the API, measured in a separate process that does nothing else. */
 
 import { fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -6,24 +6,24 @@ import { get } from 'node:http'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 
-/** What is asked, again and again. */
+/** Request that is sent repeatedly. */
 export interface ApiRequest {
   readonly port: number
-  /** Below `/api/v1`. */
+  /** Path below `/api/v1`. */
   readonly path: string
   readonly token: string
 }
 
 export interface ApiTimes {
   readonly requests: number
-  /** Within which 99 of 100 answers came. */
+  /** 99th percentile of the response times. */
   readonly p99Ms: number
 }
 
 const THIS_FILE = fileURLToPath(import.meta.url)
 const PAUSE_MS = 5
 
-/** Begins to ask; settles when the first answer has come. */
+/** Starts the measurement; resolves after the first reply. */
 export async function timeApi(request: ApiRequest): Promise<{ end(): Promise<ApiTimes> }> {
   const child = fork(THIS_FILE, [JSON.stringify(request)], { execArgv: [] })
   await once(child, 'message')

@@ -1,4 +1,4 @@
-/** What apk does with a repository, done by curl, openssl and pmbootstrap: Debian has no apk. */
+/** An apk client made of curl, openssl and pmbootstrap, because Debian has no apk. */
 
 import { createHash } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -10,25 +10,25 @@ import { pmbBlocks, pmbProviders, type VisiblePackage } from './pmbootstrap.js'
 import { temporaryFolder } from './temporary.js'
 
 export interface ApkClientOptions {
-  /** A line of `/etc/apk/repositories`. */
+  /** URL as in `/etc/apk/repositories`. */
   readonly repository: string
-  /** Of the machine that it is for. */
+  /** Architecture of the client. */
   readonly arch: string
 }
 
 export interface ApkClient {
-  /** As `wget` or `curl -JO` put a key into `/etc/apk/keys`. */
+  /** Downloads a key, as `wget` or `curl -JO` do in `/etc/apk/keys`. */
   trust(keyUrl: string): Promise<void>
-  /** `apk update`: reads the index. Throws when there is none or its key is not trusted. */
+  /** Reads the index, as `apk update`. Throws if it is missing or its key is not trusted. */
   update(): Promise<readonly VisiblePackage[]>
   /**
-   * `apk fetch NAME`, or `NAME=VERSION`: the newest file of what provides the name, looked at as
-   * apk looks at it. Answers its name.
+   * Downloads and verifies the newest package that provides the name, as `apk fetch NAME` or
+   * `apk fetch NAME=VERSION`. Returns the name of its file.
    */
   fetch(wanted: string): Promise<string>
 }
 
-/** A machine that trusts nobody yet. */
+/** Creates a client that trusts no key. */
 export async function newApkClient(
   t: Test,
   { repository, arch }: ApkClientOptions,
@@ -62,7 +62,7 @@ export async function newApkClient(
     async update() {
       index = await download(`${repository}/${arch}/APKINDEX.tar.gz`)
       const { signatureNames, isSignedBy } = await readIndex(t, index)
-      // As apk-tools 2 and 3 do: the first whose key is there is checked, and no other.
+      // Like apk-tools 2 and 3, check only the first signature whose key is installed.
       const trusted = await readdir(folder)
       const keyNameOf = (name: string) => name.replace(/^\.SIGN\.RSA\./, '')
       const chosen = signatureNames.find((name) => trusted.includes(keyNameOf(name)))
@@ -86,18 +86,18 @@ export async function newApkClient(
   }
 }
 
-/** The checksum of the index is of the control member, and that one has the sum of the files. */
+/** Verifies the control member against the index, and the data against the control member. */
 function checkPackage(bytes: Buffer, record: string): void {
   const [, control = Buffer.alloc(0), ...data] = splitMembers(bytes)
   const identity = createHash('sha1').update(control).digest('base64')
   if (!record.startsWith(`C:Q1${identity}\n`)) throw new Error('BAD checksum')
   if (!record.includes(`\nS:${bytes.length}\n`)) throw new Error('BAD size')
-  // Packages of tests are stored, so that the text stands in them as it is.
+  // Packages of tests are not compressed, so that the text can be searched for directly.
   const dataHash = createHash('sha256').update(Buffer.concat(data)).digest('hex')
   if (!control.includes(`\ndatahash = ${dataHash}\n`)) throw new Error('BAD archive')
 }
 
-/** Runs curl in a folder; it fails where the answer is not a success. */
+/** Runs curl in a folder; curl fails if the status is not a success. */
 export async function curl(cwd: string, ...args: readonly string[]) {
   return await runToEnd('curl', ['--silent', '--show-error', '--fail', ...args], {
     cwd,

@@ -1,4 +1,4 @@
-/** The real apt and dpkg, in a root of their own which knows of no machine around it. */
+/** The real apt and dpkg in a root folder, isolated from the machine's configuration. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,17 +10,17 @@ interface Teardown {
 }
 
 export interface AptOptions {
-  /** Lines of sources.list; `KEY` stands for the file of the key. */
+  /** Lines of sources.list; `KEY` is replaced by the path of the key file. */
   readonly sources: readonly string[]
-  /** The key of the repository, in either form. */
+  /** Key of the repository, armored or binary. */
   readonly key: Uint8Array
-  /** What its auth.conf.d says. */
+  /** Content of a file in auth.conf.d. */
   readonly auth?: string
 }
 
 export interface AptEnd {
   readonly exitCode: number | undefined
-  /** What it said, on both of its outputs. */
+  /** Standard output followed by standard error. */
   readonly output: string
 }
 
@@ -30,9 +30,9 @@ export interface AptRoot {
   get(...args: readonly string[]): Promise<AptEnd>
   /** Runs `apt-cache …`. */
   cache(...args: readonly string[]): Promise<AptEnd>
-  /** What is installed: versions by name. */
+  /** Returns the versions of installed packages by name. */
   installed(): Promise<Readonly<Record<string, string>>>
-  /** Writes its sources.list anew. */
+  /** Replaces its sources.list. */
   setSources(...lines: readonly string[]): Promise<void>
 }
 
@@ -48,7 +48,7 @@ const FOLDERS = [
   'etc/apt/preferences.d',
 ]
 
-/** A new root in which nothing is installed. */
+/** Creates a root folder without installed packages. */
 export async function newAptRoot(
   t: Teardown,
   { sources, key, auth }: AptOptions,
@@ -94,7 +94,7 @@ export async function newAptRoot(
   return root
 }
 
-/** With APT_CONFIG, nothing of the machine's own configuration is read. */
+/** Returns the file for APT_CONFIG, with which apt ignores the machine's configuration. */
 function configurationOf(folder: string): string {
   const dpkg = [
     `--root=${folder}`,

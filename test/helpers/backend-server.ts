@@ -1,4 +1,4 @@
-/** The smallest server for callBackend: node:http without authorization. */
+/** Minimal HTTP server around callBackend, without authorization. */
 
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import type { AddressInfo } from 'node:net'
@@ -7,32 +7,32 @@ import type { Journal } from '../../cgi/maintenance/journal.js'
 import type { Git } from '../../cgi/process/git.js'
 import { type BackendCall, callBackend } from '../../cgi/transfer/backend.js'
 
-/** A call with what the client said of its length, which git is not told. */
+/** Call with the client's Content-Length, which is not passed to git. */
 type SeenCall = BackendCall & { readonly contentLength?: number | undefined }
 
 export interface BackendServer {
-  /** The URL of the repositories' folder. */
+  /** URL of the repositories' folder. */
   readonly url: string
-  /** What went wrong in each failed call, oldest first. */
+  /** Errors of failed calls, oldest first. */
   readonly errors: readonly unknown[]
-  /** What the requests were made of, oldest first. */
+  /** Calls that the requests caused, oldest first. */
   readonly calls: readonly SeenCall[]
   close(): Promise<void>
 }
 
 export interface BackendServerOptions {
-  /** `{folder}/{name}.git` is served as `/{name}.git`. */
+  /** Folder whose `{name}.git` is served as `/{name}.git`. */
   readonly folder: string
-  /** Where pushes are noted while they last. */
+  /** Journal in which running pushes are recorded. */
   readonly journal?: Journal
-  /** What this test changes in each call. */
+  /** Returns the fields that the test replaces in each call. */
   readonly change?: (call: BackendCall) => Partial<BackendCall>
 }
 
 const SUFFIX =
   /^\/([\w.-]+\.git)\/(info\/refs|git-upload-pack|git-receive-pack)(?:\?service=(.*))?$/
 
-/** Serves the bare repositories of a folder on a port of its own. */
+/** Serves the bare repositories of a folder on a free port. */
 export async function serveBackend(
   git: Git,
   options: BackendServerOptions,

@@ -1,4 +1,4 @@
-/** Clients that send all bombs to a server from a process of their own, and print the statuses. */
+/** Clients that send all bombs to a server; they run in a separate process. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -15,27 +15,27 @@ import { workingCopyAt } from './working-copy.js'
 import { zipOf } from './zips.js'
 import { busyZstdFrame } from './zstd-frames.js'
 
-/** What the clients need to know of the server, and how long they go on. */
+/** Server under attack, number of clients and duration of the attack. */
 export interface BombScene {
   readonly url: string
   readonly port: number
-  /** Of eve, who owns the repositories `bombs` and `trees`. */
+  /** Token of eve, who owns the repositories `bombs` and `trees`. */
   readonly token: string
   /** Working copy whose commits are pushed to `eve/trees`. */
   readonly copy: string
-  /** Commit of `ada/code`, a repository that others clone. */
+  /** Commit of `ada/code`, a repository that other clients clone. */
   readonly code: string
   readonly hostileFiles: number
   readonly clients: number
   readonly lastsMs: number
 }
 
-/** How often each attack got each status. */
+/** Number of replies by attack and status. */
 export type BombStatuses = Readonly<Record<string, Readonly<Record<string, number>>>>
 
 /**
- * Runs the clients to their end, at a niceness: with the lowest priority, they cost a server on
- * their machine little more than clients on other machines would.
+ * Runs the clients with a niceness; returns the statuses. With the lowest priority, the clients
+ * take little CPU time from a server on the same machine, like clients on other machines.
  */
 export async function sendBombs(scene: BombScene, niceness: number): Promise<BombStatuses> {
   const file = fileURLToPath(import.meta.url)
@@ -46,7 +46,7 @@ export async function sendBombs(scene: BombScene, niceness: number): Promise<Bom
   return JSON.parse(output) as BombStatuses
 }
 
-/** A server may be busy or out of space; any other error of its own is a fault. */
+/** Returns true for server errors other than 503 (busy) and 507 (out of space). */
 export function isFault(status: number): boolean {
   return status >= 500 && status !== 503 && status !== 507
 }
@@ -60,7 +60,7 @@ interface Upload {
   readonly body: Uint8Array<ArrayBuffer>
 }
 
-/** One attack; `n` is different each time, so that no answer is remembered. Returns the status. */
+/** Attack that returns the status. `n` is unique, so that no reply comes from a cache. */
 type Attack = (scene: Scene, n: number) => Promise<number>
 
 async function main(argument: string): Promise<void> {
@@ -143,7 +143,7 @@ async function drawIssue(scene: Scene, n: number): Promise<number> {
   return get(scene, `/eve/bombs/issues/${body.number}`)
 }
 
-/** Moves the head of the pull request, so that git is asked anew. */
+/** Moves the head of the pull request, so that its merge is computed again. */
 async function mergeTreeBombs(scene: Scene, n: number): Promise<number> {
   const bombs = workingCopyAt(scene.copy)
   const remote = `http://eve:${scene.token}@127.0.0.1:${scene.port}/eve/trees`
@@ -177,7 +177,7 @@ async function upload({ url, token, uploads }: Scene, n: number): Promise<number
   return response.status
 }
 
-/** Announces a pack of a gigabyte, sends none of it, and goes. */
+/** Announces a pack of a gigabyte, sends none of it, and disconnects. */
 async function abortPush({ port, token, code }: Scene, n: number): Promise<number> {
   const socket = await connectTo(port)
   const service = 'git-receive-pack'

@@ -1,4 +1,4 @@
-/** Debian's Chromium, as a visitor uses it: pages, their faults, and pictures of them. */
+/** Debian's Chromium for tests of pages: faults, accessibility checks and screenshots. */
 
 import { mkdir, readFile } from 'node:fs/promises'
 import { createRequire } from 'node:module'
@@ -9,7 +9,7 @@ import { isFullSize } from './test-size.js'
 
 const PROGRAM = '/usr/bin/chromium'
 
-/** No helper of the browser's own may look for the world outside. */
+/** Switches that prevent the browser's own network requests. */
 const SWITCHES = [
   '--no-sandbox',
   '--disable-gpu',
@@ -20,7 +20,7 @@ const SWITCHES = [
   '--disable-component-update',
 ]
 
-/** Where pictures of the pages are left, for people to look at. */
+/** Folder for screenshots of the pages, for manual review. */
 export const PICTURES = fileURLToPath(new URL('../../../.tap/pictures', import.meta.url))
 
 interface Teardown {
@@ -30,16 +30,16 @@ interface Teardown {
 export interface Visitor {
   readonly page: Page
   readonly context: BrowserContext
-  /** What ran or was stopped that no page of ours has: dialogs, errors, breaches of the policy. */
+  /** Dialogs, script errors and violations of the content security policy. */
   readonly faults: readonly string[]
 }
 
 export interface VisitorOptions {
-  /** By default there are scripts, so that a page could do harm. */
+  /** True by default, so that scripts injected into a page would run. */
   readonly hasScripts?: boolean
 }
 
-/** Opens a browser, and a visitor for each call. */
+/** Starts a browser; returns a function that opens a page in a new session. */
 export async function openBrowser(
   t: Teardown,
 ): Promise<(options?: VisitorOptions) => Promise<Visitor>> {
@@ -63,7 +63,7 @@ export async function openBrowser(
   }
 }
 
-/** Plugs a security key into the browser of the page, which is touched whenever it is asked. */
+/** Adds a virtual security key to the page's browser; it confirms every request. */
 export async function addVirtualKey(context: BrowserContext, page: Page): Promise<void> {
   const devtools = await context.newCDPSession(page)
   await devtools.send('WebAuthn.enable')
@@ -77,7 +77,7 @@ const LOOKS = [
   { name: 'phone', width: 390, height: 844 },
 ] as const
 
-/** Pictures of the page that is open: wide and narrow, light and dark. For releases alone. */
+/** Takes screenshots of the open page: wide and narrow, light and dark. Only at full size. */
 export async function takePictures(page: Page, name: string): Promise<void> {
   if (!isFullSize) return
   await mkdir(PICTURES, { recursive: true })
@@ -92,7 +92,7 @@ export async function takePictures(page: Page, name: string): Promise<void> {
   await page.emulateMedia({ colorScheme: 'light' })
 }
 
-/** Runs the rules whose violations are serious or critical. */
+/** Script that runs axe's rules whose violations are serious or critical. */
 const RUN_AXE = `axe.run({
   runOnly: axe._audit.rules
     .filter(({ impact }) => impact === 'serious' || impact === 'critical')
@@ -104,12 +104,12 @@ const RUN_AXE = `axe.run({
   iframes: false,
 })`
 
-/** Serious faults of a page for who uses a keyboard or a screen reader, by axe's rules. */
+/** Returns the page's serious and critical accessibility violations by axe's rules. */
 export async function accessibilityFaults(page: Page): Promise<readonly string[]> {
   if ((await page.evaluate('typeof axe')) === 'undefined') {
     const path = createRequire(import.meta.url).resolve('axe-core/axe.min.js')
-    // The browser's own tools evaluate it, so the policy of the page stands as it is. Later pages
-    // have it from the start: the browser compiles it for the first of them only.
+    // DevTools evaluates the script, so the page's security policy need not permit it. Later pages
+    // have it from the start, so that the browser compiles it only once.
     await page.evaluate(await readFile(path, 'utf8'))
     await page.addInitScript({ path })
   }

@@ -1,4 +1,4 @@
-/** What bundle a server offers, asked as a client of protocol v2 does (`command=bundle-uri`). */
+/** Requests for a server's bundle, as in protocol v2 (`command=bundle-uri`). */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type FetchReply, postFetch } from './fetch-answers.js'
@@ -6,13 +6,13 @@ import { packetLine } from './git-requests.js'
 
 export interface OfferRequest {
   readonly port: number
-  /** `/owner/name.git` */
+  /** Path of the repository, as `/owner/name.git`. */
   readonly path: string
   readonly objectFormat?: 'sha1' | 'sha256'
   readonly authorization?: string
 }
 
-/** The request as git 2.47 sends it. */
+/** Returns the request body as git 2.47 sends it. */
 export function bundleRequest(objectFormat: 'sha1' | 'sha256' = 'sha1'): Buffer {
   const lines = ['agent=git/2.47.3', `object-format=${objectFormat}`, 'command=bundle-uri\n']
   return Buffer.from(`${lines.map(packetLine).join('')}00010000`)
@@ -39,7 +39,7 @@ export async function untilOffered(question: OfferRequest): Promise<string> {
   throw new Error('no bundle was ever offered')
 }
 
-/** Asks for a bundle until git's answer is kept, a moment after its last byte was sent. */
+/** Requests a bundle until it is answered from the cache, shortly after its first download. */
 export async function untilCached(url: string, headers: Record<string, string> = {}) {
   for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(50)) {
     const reply = await fetch(url, { headers })

@@ -1,8 +1,8 @@
-/** Sources of bytes that tests hold in memory, or that are not there at all. */
+/** Byte sources in memory, also with large ranges of zeros that are not stored. */
 
 import type { ByteSource } from '../../registry/archive/byte-source.js'
 
-/** Hands out copies, in small chunks, as the bytes of a file come. */
+/** Returns a source that yields copies in small chunks, as a file does. */
 export function sourceOf(bytes: Uint8Array): ByteSource {
   return {
     bytes: bytes.length,
@@ -19,7 +19,7 @@ export function sourceOf(bytes: Uint8Array): ByteSource {
 
 const CHUNK_BYTES = 1_000
 
-/** As if `zeros` bytes stood between the two. */
+/** Returns a source of `front`, `zeros` zero bytes and `back`, without storing the zeros. */
 export function sourceWithHole(front: Buffer, zeros: number, back: Buffer): ByteSource {
   const bytes = front.length + zeros + back.length
   const read = async (start: number, length: number) => {

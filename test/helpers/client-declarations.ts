@@ -1,16 +1,16 @@
-/** What clients generated from Gitea's description declare of its objects, field by field. */
+/** Object types that clients generated from Gitea's API description declare. */
 
 import { readdirSync, readFileSync } from 'node:fs'
 import { createRequire } from 'node:module'
 import { dirname, join } from 'node:path'
 import ts from 'typescript'
 
-/** Fields by name, each with its type in the words of JSON. */
+/** JSON types of an object's fields, by name. */
 export type Shape = Readonly<Record<string, string>>
 
 const { resolve } = createRequire(import.meta.url)
 
-/** The clients, each with the file that declares the objects. */
+/** Paths of the files that declare the objects, by client. */
 export const DECLARING_CLIENTS = {
   'gitea-js': () => resolve('gitea-js').replace(/\.m?js$/, '.d.ts'),
   'gitea-client': () => {
@@ -20,7 +20,7 @@ export const DECLARING_CLIENTS = {
   },
 } as const
 
-/** The objects of a client's declarations, by name. */
+/** Returns the declared objects of a client, by name. */
 export function declaredShapes(client: keyof typeof DECLARING_CLIENTS): ReadonlyMap<string, Shape> {
   const file = DECLARING_CLIENTS[client]()
   const source = ts.createSourceFile(file, readFileSync(file, 'utf8'), ts.ScriptTarget.Latest)
@@ -50,7 +50,7 @@ function nameOf(name: ts.PropertyName): string {
   return ts.isIdentifier(name) || ts.isStringLiteral(name) ? name.text : '?'
 }
 
-/** `string`, `number`, `boolean`, `array`, or `object` for whatever else. */
+/** Returns `string`, `number`, `boolean`, `array`, `any`, or `object` for all other types. */
 function wordOf(text: string): string {
   if (/^(?:string|number|boolean|any)$/.test(text)) return text
   if (/^(?:Record<string, any>|object|unknown|\{\s*\[key: string\]: unknown;?\s*\})$/.test(text)) {

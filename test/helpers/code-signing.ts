@@ -1,10 +1,10 @@
-/** A key for signing code, with the certificate of an authority of its own. */
+/** A key for code signing, with a certificate of a test authority. */
 
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
-/** Names of files, all in DER: of the signer's key and certificate, and the authority's. */
+/** Names of DER files: the signer's key and certificate, and the authority's certificate. */
 export interface CodeSigner {
   readonly key: string
   readonly certificate: string
@@ -13,7 +13,7 @@ export interface CodeSigner {
 
 const CURVE = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'] as const
 
-/** Makes them in the folder. */
+/** Creates the files in the folder. */
 export async function makeCodeSigner(folder: string): Promise<CodeSigner> {
   const openssl = (...args: readonly string[]) =>
     execFileSync('openssl', args, { cwd: folder, stdio: 'ignore' })

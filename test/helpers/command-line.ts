@@ -1,4 +1,4 @@
-/** The command line without a server around it: started with given settings, watched, ended. */
+/** Processes of the command line, started with given settings. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ interface Teardown {
 export interface CommandOptions {
   /** Settings by their variables; by default the data folder is `data` in an empty folder. */
   readonly environment?: Readonly<Record<string, string>>
-  /** Where it runs; by default an empty folder. */
+  /** Working folder; by default an empty one. */
   readonly cwd?: string
   /** Bytes of standard input; by default it is empty. */
   readonly input?: string | Uint8Array
@@ -26,9 +26,9 @@ export interface RunningCommand {
   readonly pid: number
   readonly output: () => string
   readonly errorText: () => string
-  /** Whether standard output or standard error says it before the command ends. */
+  /** Waits until the output matches or the command ends; returns true if it matches. */
   says(words: RegExp): Promise<boolean>
-  /** Sends a signal, when one is given, and waits for the end. */
+  /** Sends the signal, if any, and waits for the end of the command. */
   end(signal?: NodeJS.Signals): Promise<CommandEnd>
 }
 

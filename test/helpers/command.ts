@@ -1,4 +1,4 @@
-/** A command of the command line, run in the test's own process with a data folder of its own. */
+/** Commands of the command line, run in the test's process with a temporary data folder. */
 
 import { parseArgs } from 'node:util'
 import type { Test } from 'tap'
@@ -8,7 +8,7 @@ import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { migrate } from '../../sql/database/migrate.js'
 import { temporaryFolder } from './temporary.js'
 
-/** Points the settings at a new data folder, with a migrated database unless told otherwise. */
+/** Sets GATEHOUSE_DATA_DIR to a new folder, by default with a migrated database. */
 export async function useDataFolder(t: Test, { isMigrated = true } = {}): Promise<string> {
   const folder = await temporaryFolder(t)
   const before = process.env['GATEHOUSE_DATA_DIR']
@@ -25,7 +25,7 @@ export async function useDataFolder(t: Test, { isMigrated = true } = {}): Promis
   return folder
 }
 
-/** Runs the command of these words and returns the lines that it printed. */
+/** Runs the command that the arguments name; returns the printed lines. */
 export async function runCommand(
   t: Test,
   commands: readonly Command[],

@@ -1,4 +1,4 @@
-/** The real composer, in a project and a home of its own, which asks nobody but one registry. */
+/** The real Composer, in a project and home folder that use only one registry. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,17 +10,17 @@ interface Teardown {
 }
 
 export interface ComposerOptions {
-  /** Where the packages of an owner are. */
+  /** URL of an owner's packages. */
   readonly registry: string
-  /** What it is told of the host in its auth.json. */
+  /** Credentials for the host in auth.json. */
   readonly credentials?: { readonly username: string; readonly password: string }
-  /** By default those who are released. */
+  /** Minimum stability of packages; `stable` by default. */
   readonly minimumStability?: string
 }
 
 export interface ComposerEnd {
   readonly exitCode: number | undefined
-  /** What it said, on both of its outputs. */
+  /** Standard output followed by standard error. */
   readonly output: string
 }
 
@@ -28,13 +28,13 @@ export interface ComposerProject {
   readonly folder: string
   /** Runs `composer …` in the project. */
   run(...args: readonly string[]): Promise<ComposerEnd>
-  /** The versions that its lock file holds, by package. */
+  /** Returns the versions in the lock file, by package. */
   locked(): Promise<Readonly<Record<string, string>>>
 }
 
 const TIMEOUT_MS = 120_000
 
-/** A new project that requires nothing yet. */
+/** Creates a project without requirements. */
 export async function newComposerProject(
   t: Teardown,
   { registry, credentials, minimumStability = 'stable' }: ComposerOptions,

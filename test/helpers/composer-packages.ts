@@ -5,26 +5,26 @@ import { tarOf } from './tar-bytes.js'
 import { handMadeZip } from './zips.js'
 
 export interface PackageOptions {
-  /** What is in it besides; by default one file of PHP. */
+  /** Files besides composer.json; by default one PHP file. */
   readonly files?: Readonly<Record<string, string>>
-  /** The folder that everything is in, with a slash at its end. */
+  /** Folder that contains all files, with a trailing slash. */
   readonly folder?: string
 }
 
 type Fields = Readonly<Record<string, unknown>> | string
 
-/** A zip, always of the same bytes; a text for `fields` is taken as it stands. */
+/** Returns a reproducible zip; a string for `fields` is the whole text of composer.json. */
 export function packageZip(fields: Fields, options: PackageOptions = {}): Buffer {
   const entries = Object.entries(filesOf(fields, options))
   return handMadeZip(entries.map(([path, content]) => ({ path, content })))
 }
 
-/** The same as a tar.gz. */
+/** Returns the package as a tar.gz. */
 export function packageTarGz(fields: Fields, options: PackageOptions = {}): Buffer {
   return gzipSync(packageTar(fields, options))
 }
 
-/** The same, not compressed. */
+/** Returns the package as an uncompressed tar. */
 export function packageTar(fields: Fields, options: PackageOptions = {}): Buffer {
   const entries = Object.entries(filesOf(fields, options))
   return tarOf(entries.map(([path, body]) => ({ path, body })))

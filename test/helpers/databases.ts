@@ -1,4 +1,4 @@
-/** The two databases that every question of the house is asked of. */
+/** Test databases on SQLite and MariaDB. */
 
 import { join } from 'node:path'
 import { t as root, type Test } from 'tap'
@@ -16,7 +16,7 @@ import { temporaryFolder } from './temporary.js'
 
 let server: Promise<Mariadb> | undefined
 
-/** A MariaDB that a test file may stop and start; it ends with the file. */
+/** Starts a MariaDB that a test file may stop and start; it is removed with the file. */
 export async function ownMariadb(): Promise<Mariadb> {
   if (server === undefined) {
     const started = startMariadb()
@@ -29,13 +29,13 @@ export async function ownMariadb(): Promise<Mariadb> {
   return await server
 }
 
-/** The MariaDB of this run, or one of the test file's own if a file runs alone. */
+/** Returns the MariaDB of this run, or starts one if the test file runs alone. */
 export async function sharedMariadb(): Promise<MariadbClient> {
   const port = process.env[MARIADB_VARIABLE]
   return port === undefined ? await ownMariadb() : connectMariadb(Number(port))
 }
 
-/** The location of a new database without tables, which is removed when the test ends. */
+/** Creates a database without tables, which is removed when the test ends. */
 export async function emptyLocation(
   t: Teardown,
   kind: DatabaseLocation['kind'],
@@ -49,7 +49,7 @@ export async function emptyLocation(
   return { kind, url }
 }
 
-/** The location of a new database with all tables, which is removed when the test ends. */
+/** Creates a database with all tables, which is removed when the test ends. */
 export async function freshLocation(
   t: Teardown,
   kind: DatabaseLocation['kind'],
@@ -60,7 +60,7 @@ export async function freshLocation(
   return location
 }
 
-/** The location of a new database with all tables on a server of the test's own. */
+/** Creates a database with all tables on the given server. */
 export async function locationOn(mariadb: Mariadb): Promise<DatabaseLocation> {
   const url = await mariadb.createSchema()
   await createTables(mariadb, url)

@@ -1,4 +1,4 @@
-/** Debian packages as their authors make them: by dpkg-deb. */
+/** Debian packages, built with dpkg-deb. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -11,15 +11,15 @@ interface Teardown {
 }
 
 export interface DebToBuild {
-  /** Fields of its control file, besides those that every one must have. */
+  /** Fields of its control file, besides the mandatory ones. */
   readonly fields: Readonly<Record<string, string>>
-  /** What dpkg-deb is told to pack with. */
+  /** Compression by dpkg-deb. */
   readonly packing?: 'none' | 'gzip' | 'xz' | 'zstd'
-  /** What it installs, by path. */
+  /** Contents of the installed files, by path. */
   readonly files?: Readonly<Record<string, string>>
 }
 
-/** The bytes of the package. */
+/** Builds the package; returns its bytes. */
 export async function buildDeb(t: Teardown, deb: DebToBuild): Promise<Buffer> {
   const { fields, packing = 'xz', files = {} } = deb
   const folder = await temporaryFolder(t)

@@ -1,4 +1,4 @@
-/** The packages that the expected indexes of Debian are made of: the same bytes everywhere. */
+/** Reproducible packages from which the expected Debian indexes are generated. */
 
 import { parseControl } from '../../registry/debian/control.js'
 import { poolFileName } from '../../registry/debian/names.js'

@@ -1,4 +1,4 @@
-/** Debian packages put together by hand, also such as no program would build (deb(5)). */
+/** Debian packages (deb(5)) built from parts, also malformed ones. */
 
 import { execFileSync } from 'node:child_process'
 import { gzipSync } from 'node:zlib'
@@ -7,11 +7,11 @@ import { type TarPiece, tarOf } from './tar-bytes.js'
 export interface ArPiece {
   readonly name: string
   readonly body?: Uint8Array
-  /** What the header says, where that is not the truth. */
+  /** Size in the header, if it differs from the real one. */
   readonly size?: string
 }
 
-/** An ar archive of these members. */
+/** Returns an ar archive of these members. */
 export function arOf(pieces: readonly ArPiece[]): Buffer {
   const members = pieces.flatMap(({ name, body = Buffer.alloc(0), size }) => {
     const bytes = (size ?? String(body.length)).padEnd(10)
@@ -23,7 +23,7 @@ export function arOf(pieces: readonly ArPiece[]): Buffer {
 
 export type Packing = '' | '.gz' | '.xz' | '.zst'
 
-/** Packs bytes as the ending of a name says. */
+/** Compresses bytes with the format of a file name suffix. */
 export function pack(bytes: Uint8Array, packing: Packing, ...args: readonly string[]): Buffer {
   if (packing === '') return Buffer.from(bytes)
   if (packing === '.gz') return gzipSync(bytes)
@@ -32,16 +32,16 @@ export function pack(bytes: Uint8Array, packing: Packing, ...args: readonly stri
 }
 
 export interface DebPieces {
-  /** The text of the control file. */
+  /** Text of the control file. */
   readonly control: string | Uint8Array
   readonly packing?: Packing
-  /** What the package installs. */
+  /** Files that the package installs. */
   readonly files?: readonly TarPiece[]
 }
 
 export const DEBIAN_BINARY: ArPiece = { name: 'debian-binary', body: Buffer.from('2.0\n') }
 
-/** A package; without packing it is the same bytes on every machine. */
+/** Returns a package; without compression its bytes are the same on every machine. */
 export function debOf({ control, packing = '', files = [] }: DebPieces): Buffer {
   const tar = tarOf([{ path: './control', body: control }])
   return arOf([
@@ -51,7 +51,7 @@ export function debOf({ control, packing = '', files = [] }: DebPieces): Buffer 
   ])
 }
 
-/** The text of a control file that has what every one must have; fields given replace those. */
+/** Returns a control file with the mandatory fields, replaced or extended by `fields`. */
 export function controlOf(fields: Readonly<Record<string, string>>): string {
   const all = {
     Package: 'hello-tool',

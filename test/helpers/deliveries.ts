@@ -1,4 +1,4 @@
-/** Webhooks of a test, and what is to be delivered to them. */
+/** Webhooks for tests, and the deliveries queued for them. */
 
 import { HOOK_EVENTS } from '../../conf/hook-events.js'
 import type { Database } from '../../sql/database/database.js'
@@ -10,7 +10,7 @@ import {
   type WebhookFields,
 } from '../../sql/webhooks/webhooks.js'
 
-/** An active webhook that hears of everything. */
+/** Creates an active webhook for all events. */
 export function aWebhook(
   db: Database,
   place: HookPlace,
@@ -36,7 +36,7 @@ export interface EventInput {
   readonly payload: Readonly<Record<string, unknown>>
 }
 
-/** Everything that webhooks were told or are to be told, in order. */
+/** Lists all deliveries, done and pending, in order. */
 export async function listDeliveredPayloads(db: Database): Promise<readonly EventInput[]> {
   const rows = await selectRows<{
     webhook_id: number

@@ -1,4 +1,4 @@
-/** Answers that clients read, under review in test/expected; UPDATE_EXPECTED=1 rewrites them. */
+/** Expected replies in test/expected, which UPDATE_EXPECTED=1 rewrites. */
 
 import { existsSync, mkdirSync, readFileSync, writeFileSync } from 'node:fs'
 import { dirname } from 'node:path'
@@ -7,7 +7,7 @@ import type { Test } from 'tap'
 
 const FOLDER = new URL('../../../test/expected/', import.meta.url)
 
-/** Compares an answer with the file of that name; ids and present times do not count. */
+/** Compares a reply with the file of that name, without ids, tokens and times. */
 export function isExpected(t: Test, answer: unknown, name: string): void {
   const file = fileURLToPath(new URL(`${name}.json`, FOLDER))
   const redacted = JSON.parse(JSON.stringify(answer, redact))
@@ -19,7 +19,7 @@ export function isExpected(t: Test, answer: unknown, name: string): void {
   t.strictSame(redacted, wanted, `as in test/expected/${name}.json`)
 }
 
-/** Compares a text that clients read with the file of that name, to the byte. */
+/** Compares a text with the file of that name, byte for byte. */
 export function isExpectedText(t: Test, text: string, name: string): void {
   const file = fileURLToPath(new URL(name, FOLDER))
   if (process.env['UPDATE_EXPECTED'] === '1') {

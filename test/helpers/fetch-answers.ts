@@ -1,14 +1,14 @@
-/** What a fetch of protocol v2 brings, taken apart so that two answers can be compared. */
+/** Fetch requests of protocol v2, and a parser of their replies. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { type IncomingHttpHeaders, request as send } from 'node:http'
 import { join } from 'node:path'
 import { git } from './git-client.js'
 
-/** One POST to git-upload-pack, on a connection of its own, read to its end. */
+/** POST request to git-upload-pack. */
 export interface FetchPost {
   readonly port: number
-  /** `/owner/name.git` */
+  /** Path of the repository, as `/owner/name.git`. */
   readonly path: string
   readonly authorization?: string
   readonly headers?: Readonly<Record<string, string>>
@@ -21,7 +21,7 @@ export interface FetchReply {
   readonly body: Buffer
 }
 
-/** Sends it. */
+/** Sends the request on a new connection; returns the complete reply. */
 export function postFetch({ port, path, authorization, body, ...more }: FetchPost) {
   const headers = {
     'content-type': 'application/x-git-upload-pack-request',
@@ -46,11 +46,11 @@ export function postFetch({ port, path, authorization, body, ...more }: FetchPos
   })
 }
 
-/** gitprotocol-v2(5) "fetch": the lines before the pack, and the pack from its side band. */
+/** Parsed reply (gitprotocol-v2(5) "fetch"): the lines before the pack, and the pack itself. */
 export interface FetchAnswer {
   readonly lines: readonly string[]
   readonly pack: Buffer
-  /** Whether a flush ended it. */
+  /** True if the reply ends with a flush-pkt. */
   readonly isWhole: boolean
 }
 
@@ -70,7 +70,7 @@ export function readFetchAnswer(answer: Buffer): FetchAnswer {
   return { lines, pack: Buffer.concat(pack), isWhole: false }
 }
 
-/** The names of all objects of a whole pack, sorted. Throws when git does not take it. */
+/** Returns the sorted ids of all objects of a pack. Throws if git does not accept the pack. */
 export async function objectsOf(pack: Buffer, folder: string): Promise<readonly string[]> {
   const path = join(folder, `${process.hrtime.bigint()}.pack`)
   await writeFile(path, pack)

@@ -1,4 +1,4 @@
-/** Memory of a server that must not grow with what passes through it. */
+/** Check that a server's memory does not grow with the data that it transfers. */
 
 import type { Test } from 'tap'
 import type { Gatehouse } from './gatehouse.js'
@@ -7,7 +7,7 @@ import { peaksDuring, workersOf } from './server-processes.js'
 const MIB = 1_048_576
 const WORKER_BYTES_MAX = 150 * MIB
 
-/** Does something while no worker may grow beyond the bound. */
+/** Runs the action; fails the test if a worker's memory exceeds the limit. */
 export async function stayFlat(
   t: Test,
   gatehouse: Gatehouse,

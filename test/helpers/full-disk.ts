@@ -1,4 +1,4 @@
-/** A server on a disk that a test fills, with something to read on each of its surfaces. */
+/** A server on a small disk that tests fill, with contents that each surface can read. */
 
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,7 +14,7 @@ import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 const DISK = 'size=64m'
 const LARGE_BYTES = 600_000
 
-/** How a write ended, and what its client was told. */
+/** Result of a write: success, and the client's output. */
 export interface Outcome {
   readonly isDone: boolean
   readonly output: string
@@ -37,16 +37,19 @@ interface Sent {
   readonly headers?: Readonly<Record<string, string>>
 }
 
-/** A request that carries a value as JSON. */
+/** Returns a request body with a value as JSON. */
 export const json = (value: unknown): Sent => ({
   body: JSON.stringify(value),
   headers: { 'content-type': 'application/json' },
 })
 
-/** Content that has no room where a little is left. */
+/** Returns random content that does not fit on a nearly full disk. */
 export const large = (): Buffer<ArrayBuffer> => randomBytes(LARGE_BYTES)
 
-/** A house on a small disk, with a repository of some commits, two pull requests and a package. */
+/**
+ * Starts a server on a small disk, with a repository, two pull requests, a release and a package.
+ * Returns undefined if this machine does not permit mounting one.
+ */
 export async function openFullDisk(t: Test, freeMin: string): Promise<FullDisk | undefined> {
   const disk = await mountSmallDisk(t, DISK)
   if (disk === undefined) {
@@ -94,14 +97,14 @@ export async function openFullDisk(t: Test, freeMin: string): Promise<FullDisk |
 
 const READ_WELL = { isDone: true }
 
-/** Signs in by the form; returns the cookie of the session. */
+/** Signs in with the form; returns the session cookie. */
 export async function signIn(url: string, { name, password }: Person): Promise<string> {
   const body = new URLSearchParams({ user_name: name, password })
   const { headers } = await fetch(`${url}/user/login`, { method: 'POST', redirect: 'manual', body })
   return String(headers.get('set-cookie')).split(';')[0] ?? ''
 }
 
-/** Everything that is only read, in each of the surfaces. */
+/** Checks that reads on each surface succeed. */
 export async function readAll(t: Test, { send, fixture, ada, commit }: FullDisk): Promise<void> {
   for (const path of [
     '/livez',

@@ -1,4 +1,4 @@
-/** The parsers of untrusted input, each with examples of what it accepts. */
+/** The parsers of untrusted input, each with examples of accepted input. */
 
 import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
@@ -60,12 +60,12 @@ import { paxRecord, tarOf } from './tar-bytes.js'
 export interface FuzzTarget {
   readonly name: string
   readonly seeds: readonly Uint8Array[]
-  /** Inputs with which a fault was found: they are read as they are, and not mutated. */
+  /** Inputs that revealed a fault earlier; they are parsed without mutations. */
   readonly faults?: readonly Uint8Array[]
-  /** Parts of the grammar, which edits insert. */
+  /** Tokens of the grammar, which mutations insert. */
   readonly words?: readonly string[]
   parse(bytes: Buffer): unknown
-  /** Whether an error is one that callers expect; by default a `Failure` below 500. */
+  /** Returns true for errors that callers expect; by default a `Failure` below 500. */
   isRefusal?(error: unknown): boolean
 }
 
@@ -93,7 +93,7 @@ function ofText(
   }
 }
 
-/** As the API reads bodies: text that is no JSON is refused. */
+/** Parses text like the API parses bodies: text that is not JSON is refused. */
 function readJson(text: string): unknown {
   try {
     return parseJsonText(text)
@@ -141,7 +141,7 @@ const HTTP: readonly FuzzTarget[] = [
 
 const COMMIT = `tree ${ID}\nparent ${ID}\nauthor Ada <a@example.org> 1700000000 +0100\ncommitter Ada <a@example.org> 1700000000 +0100\ngpgsig -----BEGIN\n line\n -----END\n\nSubject\n\nBody\n`
 const TAG = `object ${ID}\ntype commit\ntag v1\ntagger Ada <a@example.org> 1700000000 +0000\n\nFirst\n`
-/** Took a second and a half, when each `<` was read to the end of the line. */
+/** Tag that took 1.5 s while each `<` caused a scan to the end of the line. */
 const MANY_ANGLES = TAG.replace('<a@example.org>', '<'.repeat(65_536))
 const TREE = Buffer.concat(
   ['100644 a.txt', '40000 folder', '120000 link', '160000 module'].flatMap((entry) => [
@@ -153,7 +153,7 @@ const FETCH = `0011command=fetch0014agent=git/2.39.50016object-format=sha1000100
 const DIFF =
   'diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n'
 
-/** Took a second and a half, when each space was tried for the end of the value. */
+/** File that took 1.5 s while each space was tried as the end of the value. */
 const MANY_SPACES = `[submodule "a"]\n\tpath = a${' '.repeat(65_536)}b\n`
 
 const GIT: readonly FuzzTarget[] = [
@@ -308,7 +308,10 @@ const METADATA: readonly FuzzTarget[] = [
   ),
 ]
 
-/** Compressed data is mutated only for its own format: other readers would see damage alone. */
+/**
+ * Returns the targets of archives and compressed streams. Only the targets of the compressed
+ * formats mutate compressed data, because other parsers would only see damaged streams.
+ */
 async function archives(): Promise<readonly FuzzTarget[]> {
   const pax = tarOf([
     { path: 'pax', type: 'x', body: paxRecord('path', 'é'.repeat(60)) },
@@ -357,7 +360,7 @@ function archive(
   return { name, seeds: [seed], words, parse: (bytes) => read(sourceOf(bytes)) }
 }
 
-/** As gzip without compression, so that mutations reach what is inside. */
+/** Wraps bytes in gzip without compression, so that mutations reach the content. */
 function stored(bytes: Buffer): Buffer {
   return gzipSync(bytes, { level: 0 })
 }
@@ -372,14 +375,14 @@ function stream(
   return { name, seeds: [seed], parse: (bytes) => buffer(read(bytes)) }
 }
 
-/** In two parts, because what is split may be read otherwise than what comes whole. */
+/** Yields the bytes in two chunks, because chunk boundaries may reveal faults. */
 async function* chunksOf(bytes: Buffer): AsyncGenerator<Uint8Array> {
   const half = bytes.length >> 1
   yield bytes.subarray(0, half)
   yield bytes.subarray(half)
 }
 
-/** For what only this server's own programs send: damage is a plain error, and no crash. */
+/** Refusal of parsers of trusted senders: any error except TypeError and RangeError. */
 function isAnyError(error: unknown): boolean {
   return error instanceof Error && !(error instanceof TypeError) && !(error instanceof RangeError)
 }

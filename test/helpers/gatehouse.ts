@@ -1,4 +1,4 @@
-/** The whole server as a sysadmin runs it: started, asked, stopped, killed and started again. */
+/** The complete server as separate processes, which tests start, stop, kill and restart. */
 
 import { type ChildProcess, type SpawnOptionsWithoutStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,18 +28,18 @@ interface Teardown {
 }
 
 export interface GatehouseOptions {
-  /** By default SQLite in the data folder. */
+  /** Database; by default SQLite in the data folder. */
   readonly location?: DatabaseLocation
   /** Puts the data folder on a real disk; those of other servers may be in memory. */
   readonly isOnDisk?: boolean
-  /** The folder in which the data folder is made; by default one for temporary files. */
+  /** Folder in which the data folder is created; by default one for temporary files. */
   readonly parent?: string
-  /** Settings by their variables, besides data folder, address, database and workers. */
+  /** Settings by variable, besides data folder, address, database and workers. */
   readonly environment?: Readonly<Record<string, string>>
-  /** In the address of the site; by default 127.0.0.1, which browsers do not take for a name. */
+  /** Host in the base URL; by default 127.0.0.1, which browsers do not treat as a domain. */
   readonly host?: string
   readonly workers?: number
-  /** Whose processes and files they are; by default the account that runs the tests. */
+  /** Account of the server's processes and files; by default the one that runs the tests. */
   readonly account?: { readonly uid: number; readonly gid: number }
 }
 
@@ -55,16 +55,16 @@ export interface Gatehouse {
   readonly dataDir: string
   /** Process id of the supervisor. */
   readonly pid: number
-  /** Every log line so far, of all starts. */
+  /** Returns the log of all starts so far. */
   readonly log: () => string
-  /** Runs `gatehouse …` beside the server. */
+  /** Runs `gatehouse …` with the server's settings. */
   run(...args: readonly string[]): Promise<CommandResult>
   /** Creates a user with a token of these scopes; `passwordOf` has the password. */
   addUser(name: string, options?: { isAdmin?: boolean; scopes?: string }): Promise<Person>
   start(): Promise<void>
-  /** Has the supervisor replace its workers; resolves when the new ones serve. */
+  /** Makes the supervisor replace its workers; resolves when the new ones serve. */
   reload(): Promise<void>
-  /** Ends the supervisor with a signal; resolves with its exit code when all workers are gone. */
+  /** Ends the supervisor with a signal; resolves with its exit code when all workers have ended. */
   stop(signal?: NodeJS.Signals): Promise<number | null>
 }
 
@@ -72,20 +72,20 @@ export interface Person {
   readonly name: string
   readonly password: string
   readonly token: string
-  /** Asks the API with the token; a body is sent as JSON. */
+  /** Sends an API request with the token; a body is sent as JSON. */
   api(method: string, path: string, body?: unknown): Promise<ApiAnswer>
-  /** The address of a repository with the token in it. */
+  /** Returns the URL of a repository, with the token. */
   remote(path: string): string
 }
 
 export interface ApiAnswer {
   readonly status: number
   readonly headers: Headers
-  /** The parsed body; undefined for an empty one. */
+  /** Parsed body; undefined for an empty one. */
   readonly body: unknown
 }
 
-/** Starts a server for a test; it is killed and its data removed at the end. */
+/** Starts a server; it is stopped and its data removed at the end of the test. */
 export async function startGatehouse(
   t: Teardown,
   options: GatehouseOptions = {},
@@ -168,7 +168,7 @@ export async function startGatehouse(
   }
 }
 
-/** A port that nobody listens on now. */
+/** Returns a port on which no process listens now. */
 export async function freePort(): Promise<number> {
   const probe = createServer().listen(0, '127.0.0.1')
   await once(probe, 'listening')
@@ -193,9 +193,9 @@ function environmentOf(
     GATEHOUSE_HTTP_WORKERS: String(workers),
     GATEHOUSE_HTTP_DRAIN: '0s',
     GATEHOUSE_HTTP_SHUTDOWN_GRACE: '5s',
-    // A test that looks at processes and files wants to see its own; journeys/upkeep has it on.
+    // Maintenance would disturb tests that check processes and files; journeys/upkeep enables it.
     GATEHOUSE_MAINTENANCE_ENABLED: 'false',
-    // What is tested is the cache, not how full this machine's disk is.
+    // Tests must not depend on the free space of this machine.
     GATEHOUSE_CACHE_DISK_FREE: '16MiB',
     GATEHOUSE_DATA_DISK_FREE_MIN: '0',
     ...(database === undefined ? {} : { GATEHOUSE_DATABASE_URL: database }),
@@ -247,7 +247,7 @@ async function addUser(
 
 export interface ApiRequest {
   readonly method?: string
-  /** Below `/api/v1`. */
+  /** Path below `/api/v1`. */
   readonly path: string
   readonly body?: unknown
   readonly authorization?: string
@@ -287,7 +287,7 @@ async function runCommand(
   return { exitCode: child.exitCode, output, errorText }
 }
 
-/** Resolves when all workers serve: one that ends before ends the start of the server. */
+/** Resolves when all workers serve. Throws if the server ends before that. */
 async function untilReady(child: ChildProcess, log: () => string): Promise<void> {
   const deadlineMs = Date.now() + STARTS_WITHIN_MS
   const linesBefore = log().split('"msg":"serving"').length

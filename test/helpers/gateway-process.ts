@@ -1,4 +1,4 @@
-/** A gateway to be killed: serves the repositories of a folder, its pushes in the journal. */
+/** Process for tests that kill it: serves a folder's repositories and records pushes. */
 
 import { openJournal } from '../../cgi/maintenance/journal.js'
 import { findGit } from '../../cgi/process/git.js'

@@ -1,4 +1,4 @@
-/** A town in which ada's repository `r` holds everything that Git's data can be. */
+/** Gateway in which ada's repository `r` has every kind of Git object and ref. */
 
 import { chmod, mkdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,17 +10,20 @@ import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
 export interface GatewayWithRepository extends GatewayWithUsers {
   readonly copy: WorkingCopy
-  /** The bare repository. */
+  /** Path of the bare repository. */
   readonly folder: string
-  /** The commits of main, the oldest first. */
+  /** Commits of main, oldest first. */
   readonly commits: readonly [first: string, second: string, third: string]
-  /** Takes references of the working copy to the repository. */
+  /** Pushes refs of the working copy to the repository. */
   push(...references: readonly string[]): Promise<unknown>
-  /** Asks for something below ada's repository as a stranger. */
+  /** Sends an anonymous API request below ada's repository. */
   get(rest: string): Promise<Answer>
 }
 
-/** The branches main and `feature/x`, the tags v1 (annotated) and light, and pull request 7. */
+/**
+ * Starts the gateway. The repository has the branches main and `feature/x`, the tags v1 (annotated)
+ * and light, the head of pull request 7, and a hidden ref.
+ */
 export async function startGatewayWithRepository(
   t: Test,
   options: GatewayOptions = {},

@@ -1,4 +1,4 @@
-/** A gateway with people in it: ada, bob, and root who is an admin, each with a token for all. */
+/** Gateway with the users ada, bob and root (an administrator), each with an unlimited token. */
 
 import type { Test } from 'tap'
 import { repositoryPath } from '../../cgi/repository/paths.js'
@@ -7,21 +7,21 @@ import { findRepository } from '../../sql/repositories/repositories.js'
 import { BASE_URL, type Gateway, type GatewayOptions, startGateway } from './gateway.js'
 import { type Answer, withToken } from './requests.js'
 
-/** `anyone` has no credentials. */
+/** User who sends a request; `anyone` is an anonymous client. */
 export type Name = 'ada' | 'bob' | 'root' | 'anyone'
 
 export interface GatewayWithUsers extends Gateway {
   readonly ada: User
   readonly bob: User
-  /** The header that says who somebody is. */
+  /** Returns the Authorization header of a user. */
   authorizationOf(name: Name): string | undefined
-  /** Asks the API: `as('ada', 'GET', '/user')`. */
+  /** Sends an API request: `as('ada', 'GET', '/user')`. */
   as(name: Name, method: string, path: string, body?: unknown): Promise<Answer>
-  /** The folder of a repository. */
+  /** Returns the path of a repository on the disk. */
   pathOf(owner: string, name: string): Promise<string>
 }
 
-/** Starts it for the test. */
+/** Starts the gateway for the test. */
 export async function startGatewayWithUsers(
   t: Test,
   options: GatewayOptions = {},
@@ -47,13 +47,13 @@ export async function startGatewayWithUsers(
   }
 }
 
-/** All of an answer by which a caller could tell it from another. */
+/** Returns the parts of a reply by which a client could distinguish it from another. */
 export function visible({ status, headers, text }: Answer) {
   const { 'x-request-id': _id, date: _date, ...rest } = headers
   return { status, headers: rest, text }
 }
 
-/** The body of a refusal. */
+/** Returns the body of an error reply. */
 export function refusal(message: string) {
   return { message, url: `${BASE_URL}/api/swagger` }
 }

@@ -1,4 +1,4 @@
-/** A gateway in the test's own process: quick to start, with its database and its log at hand. */
+/** Gateway in the test's process, whose database and log are accessible. */
 
 import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -35,10 +35,10 @@ import { passwordHashOf } from './passwords.js'
 import { type Answer, ask, type RequestOptions } from './requests.js'
 import { copySqliteTemplate } from './templates.js'
 
-/** What links say in every test, so that expected files do not depend on a port. */
+/** Base URL of links in every test, so that expected files do not depend on a port. */
 export const BASE_URL = 'http://code.example.com'
 
-/** Of the git processes of a context that has no listener. */
+/** Limits of the git processes of a context without a listener. */
 const BOUNDS = { runningMax: 4, waitingMax: 4, waitMs: 1_000, clientMax: 8 }
 
 interface Teardown {
@@ -46,11 +46,11 @@ interface Teardown {
 }
 
 export interface GatewayOptions {
-  /** By default the one of this system. */
+  /** Git program; by default the one of this system. */
   readonly git?: Git
-  /** By default SQLite in the data folder. */
+  /** Database; by default SQLite in the data folder. */
   readonly location?: DatabaseLocation
-  /** Settings by their variables. */
+  /** Settings by variable. */
   readonly environment?: Readonly<Record<string, string>>
 }
 
@@ -58,12 +58,12 @@ export interface Fixture {
   readonly settings: Settings
   readonly db: Database
   readonly log: Log
-  /** Every log line so far, parsed. */
+  /** Parsed log lines so far. */
   readonly lines: ReadonlyArray<Readonly<Record<string, unknown>>>
   addUser(name: string, options?: { readonly isAdmin?: boolean }): Promise<User>
   addOrganization(name: string, creator: User, visibility?: Visibility): Promise<Organization>
   addToken(user: User, ...scopes: readonly string[]): Promise<NewToken>
-  /** What is absent limits nothing. */
+  /** Creates a token with limits; omitted ones do not apply. */
   addLimitedToken(
     user: User,
     limits: Partial<TokenLimits>,
@@ -72,7 +72,7 @@ export interface Fixture {
 }
 
 export interface NewToken {
-  /** What its owner is shown once. */
+  /** The token itself, which its owner sees only once. */
   readonly plain: string
   readonly token: Token
 }
@@ -83,7 +83,7 @@ export interface Gateway extends Fixture {
   ask(question: RequestOptions): Promise<Answer>
 }
 
-/** Starts a whole gateway for the test. */
+/** Starts a gateway with its listener for the test. */
 export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
   const fixture = await openFixture(t, options)
   const { settings, log } = fixture
@@ -94,7 +94,7 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
   return { ...fixture, server, port, ask: (question) => ask(port, question) }
 }
 
-/** What a handler may reach, without a listener. */
+/** Creates the context of handlers, without a listener. */
 export async function openContext(
   t: Teardown,
   options: GatewayOptions = {},
@@ -206,9 +206,9 @@ function settingsOf(dataDir: string, { location, environment }: GatewayOptions):
     GATEHOUSE_HTTP_DRAIN: '0s',
     GATEHOUSE_HTTP_SHUTDOWN_GRACE: '2s',
     GATEHOUSE_MAINTENANCE_ENABLED: 'false',
-    // Whom a test has this house call is a server of the test.
+    // Outbound requests of tests go to servers of the tests.
     GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1',
-    // What is tested is the cache, not how full this machine's disk is.
+    // Tests must not depend on the free space of this machine.
     GATEHOUSE_CACHE_DISK_FREE: '16MiB',
     GATEHOUSE_DATA_DISK_FREE_MIN: '0',
     ...(location?.kind === 'mysql' ? { GATEHOUSE_DATABASE_URL: location.url.href } : {}),

@@ -7,10 +7,10 @@ import { packetLine } from './git-requests.js'
 import type { WorkingCopy } from './working-copy.js'
 
 export interface TreeBomb {
-  /** Entries of each tree, which all lead to the same tree below. */
+  /** Number of entries of each tree, which all refer to the same subtree. */
   readonly width: number
   readonly depth: number
-  /** Content of the one file that every path ends in. */
+  /** Content of the file at the end of every path. */
   readonly content: string
 }
 
@@ -35,7 +35,7 @@ export async function commitTreeBomb(
   return write(['commit-tree', ...parents, '-m', `Write ${content}`, id], '')
 }
 
-/** Two branches of tree bombs that conflict in every path, with a third one as their merge base. */
+/** Commits two tree bombs that conflict in every path, with a third one as their merge base. */
 export async function conflictingTreeBombs(
   copy: WorkingCopy,
   size: Omit<TreeBomb, 'content'>,
@@ -48,12 +48,12 @@ export async function conflictingTreeBombs(
 
 const OFS_DELTA = 6
 
-/** Bytes that one copy instruction of a delta takes at the most (gitformat-pack(5)). */
+/** Maximum size of one copy instruction of a delta (gitformat-pack(5)). */
 const COPY_BYTES_MAX = 0xffffff
 
 /**
- * The body of a push that makes `ref`: a commit, and a chain of deltas whose last object has
- * `bytes` bytes. Nothing refers to that object, and git works it out to learn its id.
+ * Returns the body of a push that creates `ref`: a commit, and a chain of deltas whose last object
+ * has `bytes` bytes. No object refers to that one, but git resolves the deltas to compute its id.
  */
 export function deltaBombPush(ref: string, bytes: number): Buffer {
   const tree = Buffer.alloc(0)
@@ -82,7 +82,7 @@ function idOf(type: string, content: Buffer): string {
   return createHash('sha1').update(`${type} ${content.length}\0`).update(content).digest('hex')
 }
 
-/** An object in a pack: type and size, for a delta how far back its base begins, the bytes. */
+/** Returns a pack entry: type and size, for a delta the distance to its base, and the bytes. */
 function entry(type: number, content: Buffer, baseDistance?: number): Buffer {
   const head = [(type << 4) | (content.length & 15)]
   for (let rest = content.length >>> 4; rest > 0; rest >>>= 7) {
@@ -99,12 +99,12 @@ function entry(type: number, content: Buffer, baseDistance?: number): Buffer {
   return Buffer.concat([Buffer.from([...head, ...offset]), deflateSync(content)])
 }
 
-/** A delta that copies the beginning of its base again and again. */
+/** Returns a delta that copies the start of its base repeatedly. */
 function deltaOf(baseBytes: number, bytes: number): Buffer {
   const parts = [varint(baseBytes), varint(bytes)]
   for (let left = bytes; left > 0; ) {
     const length = Math.min(left, baseBytes, COPY_BYTES_MAX)
-    // All three bytes of the length, and no offset.
+    // Three bytes of the length, and no offset.
     parts.push(Buffer.from([0xf0, length & 255, (length >> 8) & 255, length >> 16]))
     left -= length
   }
@@ -119,7 +119,7 @@ function varint(value: number): Buffer {
   }
 }
 
-/** How often each command of git was started, by a log with a command on each line. */
+/** Counts git's commands in a log with one command per line. */
 export async function countCommands(log: string): Promise<Readonly<Record<string, number>>> {
   const counts: Record<string, number> = {}
   for (const line of (await readFile(log, 'utf8')).split('\n')) {

@@ -1,4 +1,4 @@
-/** The real git, as a user runs it: a home of its own, and nothing of the machine's settings. */
+/** The real git, isolated from the machine's configuration. */
 
 import { runToEnd } from '../../cgi/process/run.js'
 
@@ -13,11 +13,11 @@ export interface GitClientOptions {
   readonly environment?: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
   readonly signal?: AbortSignal
-  /** By default two minutes. */
+  /** Two minutes by default. */
   readonly timeoutMs?: number
 }
 
-/** Runs git in a folder and tells how it ended, also when it failed. */
+/** Runs git in a folder; returns the result, also if git fails. */
 export async function tryGit(
   args: readonly string[],
   { cwd, environment, timeoutMs = 120_000, ...options }: GitClientOptions,
@@ -32,7 +32,7 @@ export async function tryGit(
   return { exitCode, output: output.toString().trim(), errorText }
 }
 
-/** Runs git in a folder for its output. Throws with git's own words when it fails. */
+/** Runs git in a folder; returns its output. Throws with git's message if it fails. */
 export async function git(args: readonly string[], options: GitClientOptions): Promise<string> {
   const { exitCode, output, errorText } = await tryGit(args, options)
   if (exitCode !== 0) throw new Error(`git ${args.join(' ')}: ${errorText}`)

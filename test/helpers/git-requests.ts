@@ -1,9 +1,9 @@
-/** Git's requests written by hand (gitprotocol-pack(5)): for clients that misbehave. */
+/** Raw requests of the Git protocol (gitprotocol-pack(5)), for misbehaving clients. */
 
 import { randomInt } from 'node:crypto'
 import { connectTo } from './raw-http.js'
 
-/** One line of git's protocol: its length, then its text. */
+/** Returns a pkt-line: the length, then the text. */
 export function packetLine(text: string): string {
   return `${(Buffer.byteLength(text) + 4).toString(16).padStart(4, '0')}${text}`
 }
@@ -11,15 +11,15 @@ export function packetLine(text: string): string {
 export interface GitRequest {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
   readonly token: string
-  /** Below the root; by default the one repository of most tests. */
+  /** Path of the repository; by default `ada/library.git`. */
   readonly path?: string
-  /** Absent for a chunked body. */
+  /** Content-Length; the body is chunked if it is absent. */
   readonly bodyBytes?: number
-  /** Further header lines, each with its end. */
+  /** Further header lines, each with its line end. */
   readonly headers?: string
 }
 
-/** The head of a request to a git service. */
+/** Returns the HTTP head of a request to a git service. */
 export function gitRequest(request: GitRequest): string {
   const { service, token, path = 'ada/library.git', bodyBytes, headers = '' } = request
   const length =
@@ -31,28 +31,28 @@ export function gitRequest(request: GitRequest): string {
   )
 }
 
-/** Asks for a commit with all its history, in protocol version 2; or for less, by further lines. */
+/** Returns a fetch of a commit in protocol version 2; `more` has lines that limit its history. */
 export function fetchBody(commit: string, ...more: readonly string[]): Buffer {
   const lines = ['command=fetch', 'object-format=sha1']
   const args = ['no-progress\n', ...more.map((line) => `${line}\n`), `want ${commit}\n`, 'done\n']
   return Buffer.from(`${lines.map(packetLine).join('')}0001${args.map(packetLine).join('')}0000`)
 }
 
-/** A fetch whose client leaves; by default of the one repository of most tests. */
+/** Fetch from `ada/library.git` whose client disconnects early. */
 export interface AbortedFetch {
   readonly port: number
   readonly token: string
   readonly body: Buffer
-  /** It leaves after some bytes below that; the answer is to be longer. */
+  /** Exclusive maximum of the bytes that the client reads; the reply must be longer. */
   readonly bytesMax: number
-  /** One in four leaves after some time below that, if that is sooner. */
+  /** Exclusive maximum of the time after which every fourth client disconnects, if sooner. */
   readonly msMax: number
 }
 
-/** Who waits for bytes is not kept for ever by a server that refuses it. */
+/** Timeout after which the other clients disconnect, in case the server refuses the request. */
 const LEAVES_WITHIN_MS = 60_000
 
-/** Asks, and leaves after some of the answer or before its first byte. */
+/** Sends the fetch; disconnects after a random part of the reply, or before its first byte. */
 export async function abortFetch(fetch: AbortedFetch): Promise<void> {
   const { port, token, body, bytesMax, msMax } = fetch
   const socket = await connectTo(port)
@@ -73,8 +73,8 @@ export async function abortFetch(fetch: AbortedFetch): Promise<void> {
 }
 
 /**
- * Two clients that leave and that ask for an answer nobody has asked for yet: the first leads, and
- * the other joins it. No object is as large as the number: it makes the request another one.
+ * Runs two clients that send an equal request and disconnect: the first becomes the leader, and the
+ * other is coalesced. The number makes the request unique; no object is as large as its filter.
  */
 export async function abortPair(
   { commit, number }: { readonly commit: string; readonly number: number },
@@ -84,12 +84,12 @@ export async function abortPair(
   await Promise.all([abortFetch({ ...rest, body }), abortFetch({ ...rest, body })])
 }
 
-/** What such a pair asks for: the commit without its history. */
+/** Returns the request of such a pair: the commit without its history. */
 export function pairBody(commit: string, number: number): Buffer {
   return fetchBody(commit, 'deepen 1', `filter blob:limit=${1_000_000_000 + number}`)
 }
 
-/** What comes before the pack: makes a reference that does not exist yet. */
+/** Returns the part of a push before the pack: the command that creates a ref. */
 export function pushHead(commit: string, ref: string): Buffer {
   const command = `${'0'.repeat(40)} ${commit} ${ref}\0 report-status\n`
   return Buffer.from(`${packetLine(command)}0000`)

@@ -1,4 +1,4 @@
-/** The client that is generated from Gitea's own description, called in place of plain requests. */
+/** The client that is generated from Gitea's API description, used instead of plain requests. */
 
 import { giteaApi } from 'gitea-js'
 import { OPERATIONS } from '../../gateway/api/operations.js'
@@ -7,7 +7,7 @@ import { createRouteTable } from '../../gateway/request/route-table.js'
 import type { GatewayWithUsers } from './gateway-with-users.js'
 import type { Answer } from './requests.js'
 
-/** A method of the client: what the path names, then a body, then a query. */
+/** Method of the client; its arguments are path parameters, body and query. */
 type Method = (...args: readonly unknown[]) => Promise<ClientAnswer>
 
 interface ClientAnswer extends Response {
@@ -16,19 +16,19 @@ interface ClientAnswer extends Response {
 }
 
 export interface ClientGateway {
-  /** The same town, whose people ask through the client wherever it has a method. */
+  /** The same gateway, whose API requests use the client if it has a method. */
   readonly gateway: GatewayWithUsers
-  /** The operations that were called so. */
+  /** Ids of the operations that were called through the client. */
   readonly called: ReadonlySet<string>
 }
 
-/** The operations for which the client has no method: later ones, and Gitea's undocumented ones. */
+/** Returns operations without a method of the client: new ones, and undocumented ones of Gitea. */
 export function operationsUnknownToClient(): readonly string[] {
   const { methodOf } = openClient(0, undefined)
   return OPERATIONS.filter((operation) => methodOf(operation) === undefined).map(({ id }) => id)
 }
 
-/** Lets the people of a town ask through the client. */
+/** Returns the gateway with API requests that go through the client. */
 export function throughGiteaClient(gateway: GatewayWithUsers): ClientGateway {
   const called = new Set<string>()
   const as: GatewayWithUsers['as'] = async (name, method, path, body) => {
@@ -45,7 +45,7 @@ export function throughGiteaClient(gateway: GatewayWithUsers): ClientGateway {
 interface FoundOperation {
   readonly id: string
   readonly path: string
-  /** What the path names, as sent. */
+  /** Path parameters, as sent. */
   readonly segments: readonly string[]
   readonly query: Readonly<Record<string, string>>
 }
@@ -73,7 +73,7 @@ function findOperation(method: string, pathAndQuery: string): FoundOperation | u
   }
 }
 
-/** The generators lower the first letter. */
+/** Returns the client's name of an operation, whose first letter is lower case. */
 function methodName(id: string): string {
   return id.slice(0, 1).toLowerCase() + id.slice(1)
 }
@@ -88,7 +88,7 @@ function openClient(port: number, token: string | undefined) {
   )
   const methods = new Map(groups.flatMap((group) => Object.entries(group as Methods)))
   return {
-    /** An id may be of another path there, as some changed their meaning. */
+    /** Returns the method of an operation, if its path is the same; some ids changed their path. */
     methodOf({ id, path }: { readonly id: string; readonly path: string }): Method | undefined {
       const method = methods.get(methodName(id))
       const blank = (text: string) => text.replace(/\$?\{[^}]*\}/g, '{}')
@@ -99,12 +99,12 @@ function openClient(port: number, token: string | undefined) {
 
 type Methods = Readonly<Record<string, Method>>
 
-/** `/repos/${owner}/${repo}`, from the method's own text. */
+/** Returns the path template of a method, such as `/repos/${owner}/${repo}`, from its source. */
 function templateOf(method: Method): string {
   return /path: `([^`]*)`/.exec(method.toString())?.[1] ?? ''
 }
 
-/** The generated code names its parameters, so each gets its own. */
+/** Calls a method with arguments that match the parameter names of its source. */
 async function callWith(
   send: Method,
   call: FoundOperation & { readonly body: unknown },
@@ -114,11 +114,11 @@ async function callWith(
   const args = names.map((text) => {
     const name = text.trim().replace(/ = .*$/, '')
     if (templateOf(send).includes(`{${name}}`)) return segments.shift()
-    // In two of its methods the generated code does not say that the body is JSON.
+    // In two methods, the generated code does not set the content type of the body.
     if (name === 'params') return call.body === undefined ? {} : { type: 'application/json' }
     return name === 'query' ? call.query : call.body
   })
-  // A refusal is thrown, and is an answer all the same.
+  // The client throws error replies; they are replies for the tests.
   return await send(...args).catch((thrown: unknown) => {
     if (thrown instanceof Response) return thrown as ClientAnswer
     throw thrown

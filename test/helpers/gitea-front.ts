@@ -1,4 +1,4 @@
-/** Servers that stand for a Gitea elsewhere: before a real one, or with an API that lies. */
+/** Servers in the role of a remote Gitea: a proxy of a real one, and one with a fake API. */
 
 import { once } from 'node:events'
 import { request as ask, createServer, type IncomingMessage, type ServerResponse } from 'node:http'
@@ -11,13 +11,13 @@ interface Teardown {
 
 export interface WaitingProxy {
   readonly url: string
-  /** Settles when the request has come that is never answered. */
+  /** Resolves when the request that is not answered has arrived. */
   readonly isReached: Promise<void>
-  /** Its answer, which closes when the one who asked has gone. */
+  /** Reply to that request, which closes when the client disconnects. */
   readonly held: ServerResponse
 }
 
-/** Passes everything on but the first request of the API whose path ends so. */
+/** Starts a proxy that forwards all requests except those whose path ends with `end`. */
 export async function startWaitingProxy(
   t: Teardown,
   url: string,
@@ -52,7 +52,7 @@ export async function startWaitingProxy(
 
 function pass(url: string, request: IncomingMessage, response: ServerResponse): void {
   const { method, headers } = request
-  // On a connection of its own: the server may be closing an idle one just now.
+  // A new connection is used because the server may be closing an idle one.
   const options = { method, headers, agent: false }
   const onward = ask(new URL(request.url ?? '', url), options, (answer) => {
     response.writeHead(answer.statusCode ?? 502, answer.headers)
@@ -62,12 +62,12 @@ function pass(url: string, request: IncomingMessage, response: ServerResponse): 
   request.pipe(onward)
 }
 
-/** What a Gitea that is none says of `eve/source`: path below the repository → answer. */
+/** Replies of a fake Gitea for `eve/source`, by path below the repository. */
 export type SourceAnswer = Readonly<Record<string, unknown>>
 
 /**
- * Real Git under an API that says whatever the test wants: for what no real server says. Lists
- * have one page; a function answers as it likes.
+ * Starts a server with a real Git repository and a fake API, for replies that no real server sends.
+ * Lists have one page; a function writes the reply itself.
  */
 export async function serveSource(
   t: Teardown,

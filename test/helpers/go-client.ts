@@ -1,4 +1,4 @@
-/** The real go command, as a user runs it: a home of its own, and nothing from outside. */
+/** The real go command with an isolated home folder and no access to public servers. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,22 +13,22 @@ export interface GoResult {
 }
 
 export interface GoClient {
-  /** Of the module `main.test/main`, in which it runs. */
+  /** Folder of the module `main.test/main`, in which go runs. */
   readonly folder: string
   go(...args: readonly string[]): Promise<GoResult>
-  /** What `go … -json` says, or else an error with the words of go. */
+  /** Returns the output of `go … -json`. Throws with go's message if it fails. */
   goJson(...args: readonly string[]): Promise<Readonly<Record<string, string>>>
 }
 
 export interface GoClientOptions {
-  /** Addresses as in GOPROXY. */
+  /** Value of GOPROXY. */
   readonly proxy: string
-  /** Trusted besides those of the machine. */
+  /** File of a certificate to trust. */
   readonly certificate?: string
   readonly netrc?: string
 }
 
-/** A user who has downloaded nothing so far. */
+/** Creates a client with empty caches. */
 export async function newGoClient(
   t: Test,
   { proxy, certificate, netrc }: GoClientOptions,
@@ -48,7 +48,7 @@ export async function newGoClient(
     GOTOOLCHAIN: 'local',
     GOPROXY: proxy,
     GOVCS: '*:off',
-    // The checksum database is somewhere else.
+    // The checksum database is a public server.
     GONOSUMDB: '*',
     GOSUMDB: 'off',
     ...(certificate === undefined ? {} : { SSL_CERT_FILE: certificate }),

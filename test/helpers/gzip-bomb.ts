@@ -1,25 +1,25 @@
-/** Much text in few bytes: what a server meets that unpacks before it counts. */
+/** Gzip bombs: few bytes that unpack to very many. */
 
 import { constants, crc32, deflateRawSync } from 'node:zlib'
 
 export interface GzipBomb {
-  /** What comes first, once. */
+  /** Text at the start. */
   readonly head: string
-  /** What follows again and again. */
+  /** Text that is repeated after the head. */
   readonly piece: string
-  /** About how much it is unpacked. */
+  /** Approximate unpacked size of the repeated text. */
   readonly bytes: number
 }
 
-/** Pieces are compressed together up to about so many bytes, once. */
+/** Approximate size of a group of pieces, which is compressed once and repeated. */
 const GROUP_BYTES = 1_048_576
 
-/** RFC 1952, 2.3.1: deflate, without a name or a time, made on Unix. */
+/** Gzip header for deflate on Unix, without name and time (RFC 1952 §2.3.1). */
 const GZIP_HEADER = Buffer.from('1f8b0800000000000003', 'hex')
 
 /**
- * Returns one gzip member that holds it all. After a full flush the compressor refers to nothing
- * before it, so the same compressed bytes may follow again and again.
+ * Returns the bomb as one gzip member. After a full flush, compressed data does not refer to
+ * earlier data, so the same compressed bytes can be repeated.
  */
 export async function gzipBomb({ head, piece, bytes }: GzipBomb): Promise<Buffer> {
   const pieces = Math.ceil(bytes / piece.length)

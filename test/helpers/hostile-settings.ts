@@ -1,4 +1,4 @@
-/** A repository whose settings hold what somebody might write there to do harm. */
+/** Repository settings with hostile texts. */
 
 import type { Person } from './gatehouse.js'
 import type { Receiver } from './receiver.js'
@@ -6,16 +6,16 @@ import { until } from './server-processes.js'
 import { aKeyLine } from './ssh-keys.js'
 
 export interface HostileSettings {
-  /** Whose repository `hostile` is. */
+  /** Owner of the repository `hostile`. */
   readonly owner: Person
-  /** Who is let into it. */
+  /** User who becomes a collaborator. */
   readonly guest: Person
-  /** Told of a push, so it must be one that the server may call. */
+  /** Receiver of the webhook; the server must be permitted to call it. */
   readonly receiver: Receiver
   readonly payloads: readonly string[]
 }
 
-/** Writes the payloads wherever settings take a text. Returns the pages that show them. */
+/** Writes the payloads to all settings that accept text. Returns the paths of their pages. */
 export async function fillSettings({ owner, guest, receiver, payloads }: HostileSettings) {
   const own = `/repos/${owner.name}/hostile`
   const [first = '', second = ''] = payloads
@@ -37,7 +37,7 @@ export async function fillSettings({ owner, guest, receiver, payloads }: Hostile
     authorization_header: first,
     config: { url: `${receiver.url}/${first}?${second}#'><b>`, content_type: 'json', secret: 's' },
   })
-  // They are sent in turn: where the second has arrived, it is known what came of the first.
+  // Deliveries are sequential: if the second has arrived, the first one's result is recorded.
   for (const _ of [1, 2]) await ask('POST', `/hooks/${id}/tests`)
   await until(
     async () => receiver.received.length,

@@ -1,4 +1,4 @@
-/** Indexes of entries that are in no database, made as the house makes them. */
+/** Package indexes, built by the server's code from entries that are not in a database. */
 
 import { createHash } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
@@ -21,7 +21,7 @@ export interface IndexedFile {
   readonly bytes: Buffer
 }
 
-/** What an index says of a file that was published. */
+/** Returns the index entry of a published file. */
 export function anEntry({ fileName, bytes, ...rest }: IndexedFile): IndexEntry {
   const digestOf = (algorithm: string) => createHash(algorithm).update(bytes).digest('hex')
   const file: PackageFile = {
@@ -46,9 +46,9 @@ export interface BuildInputs {
   readonly subject?: string
   readonly changedAtMs?: number
   readonly signingKeys?: () => Promise<readonly SigningKey[]>
-  /** By default they stay in the order in which they are given. */
+  /** Returns the sort key of an entry; by default the given order is kept. */
   readonly keyOf?: (entry: IndexEntry) => string
-  /** By default there is no such program. */
+  /** Compressor; by default there is none. */
   readonly compressXz?: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 }
 
@@ -56,7 +56,7 @@ interface Teardown {
   teardown(action: () => Promise<unknown>): void
 }
 
-/** The files that are made of these entries, by their paths. */
+/** Builds the index of these entries; returns its files by path. */
 export async function buildIndex(
   t: Teardown,
   maker: IndexMaker,

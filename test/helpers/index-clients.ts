@@ -1,4 +1,4 @@
-/** The formats with indexes: how a package is published and removed, and the real clients. */
+/** Package formats with indexes: requests that publish and remove packages, and real clients. */
 
 import { randomInt } from 'node:crypto'
 import type { Test } from 'tap'
@@ -9,48 +9,48 @@ import { controlOf, debOf } from './debs.js'
 import { newRClient, type REnd } from './r-client.js'
 import { rTarGz } from './r-packages.js'
 
-/** A package in a version, `name 1.COUNT`: of one name, the higher count is the later version. */
+/** Name and version of a package, `name 1.COUNT`; a higher count is a later version. */
 export type Item = string
 
 export interface Change {
   readonly method: string
-  /** Below the address of the server. */
+  /** Path below the URL of the server. */
   readonly path: string
   readonly body?: Buffer
 }
 
-/** What a client found. */
+/** Packages that a client found in an index. */
 export interface Seen {
   readonly listed: readonly Item[]
-  /** What is listed, and could not be had: the client's own words, by item. */
+  /** Errors of the client for listed items that it could not download. */
   readonly missing: ReadonlyMap<Item, string>
 }
 
 /**
- * Updates a client and has it fetch of what is listed. Undefined: its connection was cut. Throws
- * where the client does not take what it was given.
+ * Function that updates a client and downloads some of the listed packages. Returns undefined if
+ * the connection was cut. Throws if the client refuses the index.
  */
 export type Reader = () => Promise<Seen | undefined>
 
-/** A format with ada's packages of it. */
+/** A format, and ada's packages in it. */
 export interface IndexedFormat {
   readonly name: 'alpine' | 'cran' | 'debian'
   publish(item: Item): Change
   remove(item: Item): Change
-  /** Of everything that its indexes consist of. */
+  /** Paths of all files of its indexes. */
   readonly paths: readonly string[]
-  /** What these files name, by their paths. */
+  /** Returns the items that index files list; the files are given by path. */
   namesIn(t: Test, files: ReadonlyMap<string, Buffer>): Promise<readonly Item[]>
-  /** Of items that are there, those that an index names. */
+  /** Returns those of the existing items that an index lists. */
   listedOf(items: readonly Item[]): readonly Item[]
-  /** The clients, each a machine or a person of its own; given the address of the server. */
+  /** Functions that open a client of the server with a URL, by name of the client. */
   readonly readers: Readonly<Record<string, (t: Test, url: string) => Promise<Reader>>>
 }
 
-/** What is always there, so that every client finds something. */
+/** Item that is never removed, so that no index is empty. */
 export const ALWAYS: Item = 'always 1.0'
 
-/** How clients say that nobody listens, or that the one who did is gone. */
+/** Messages of clients for a refused or interrupted connection. */
 const CUT_OFF = new RegExp(
   [
     'Could not connect',
@@ -70,7 +70,7 @@ function partsOf(item: Item): { readonly name: string; readonly version: string 
   return { name, version }
 }
 
-/** Some are for every architecture: they stand elsewhere in an index, or in several. */
+/** Returns true for every fourth version, which is for all architectures. */
 function isForAll(item: Item): boolean {
   return Number(item.split('.').at(-1)) % 4 === 3
 }
@@ -108,7 +108,7 @@ const debian: IndexedFormat = {
   readers: {
     async 'apt on new machines'(t, url) {
       const options = await aptOptions(url)
-      // A root of its own each time: what apt knows already it would not fetch.
+      // A new root each time, because apt does not fetch files that it already has.
       return async () => await updateApt(await newAptRoot(t, options))
     },
     async 'apt on one machine'(t, url) {
@@ -179,7 +179,7 @@ const cran: IndexedFormat = {
     const text = files.get(`${CONTRIB}/PACKAGES`)?.toString() ?? ''
     return matchesOf(text, /^Package: (.*)\nVersion: (.*)$/gm)
   },
-  /** Of each package its highest version. */
+  /** Returns the highest version of each package. */
   listedOf(items) {
     const highest = new Map<string, Item>()
     for (const item of items) {
@@ -200,7 +200,7 @@ function countOf(item: Item | undefined): number {
   return Number(item?.split('.').at(-1) ?? -1)
 }
 
-/** Each run begins with no index in its folder. A package that cannot be had is a warning. */
+/** R program, which starts without an index. A package that cannot be downloaded is a warning. */
 const PROGRAM = `
   repos <- 'URL'
   known <- available.packages(repos = repos, filters = list())
@@ -234,7 +234,7 @@ function seenByR({ exitCode, output, errorText }: REnd): Seen | undefined {
 const ALPINE = '/api/packages/ada/alpine'
 const PLACE = `${ALPINE}/v3.20/main`
 const alpineArchitectureOf = (item: Item) => (isForAll(item) ? 'noarch' : 'x86_64')
-/** How many of the listed files the machine fetches each time. */
+/** Number of listed packages that the client downloads after each update. */
 const FETCHED = 2
 
 const alpine: IndexedFormat = {

@@ -1,4 +1,4 @@
-/** What an index is made of, where the file itself does not matter. */
+/** Index entries for tests that do not need their files. */
 
 import type { JsonObject } from '../../conf/package.js'
 import type { IndexEntry } from '../../registry/index-maker.js'
@@ -11,7 +11,7 @@ export interface EntryOptions {
   readonly metadata?: JsonObject
 }
 
-/** An entry, with a file that is nowhere. */
+/** Returns an entry whose file does not exist. */
 export function indexEntry(options: EntryOptions = {}): IndexEntry {
   const { part = 'x86_64', packageName = 'hello', version = '1.0-r0' } = options
   const digests = { md5: '', sha1: '', sha256: '', sha512: '' }

@@ -1,4 +1,4 @@
-/** Alpine's indexes and packages as libsolv sees them, which scripts/apk-toolchain compiles. */
+/** Alpine indexes and packages as parsed by libsolv, which scripts/apk-toolchain compiles. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { temporaryFolder } from './temporary.js'
 
 const TOOLS = fileURLToPath(new URL('../../../.programs/libsolv', import.meta.url))
 
-/** What it knows of a package, in its own words: `name`, `evr`, `requires`, `hdrid` and so on. */
+/** Package attributes under libsolv's names: `name`, `evr`, `requires`, `hdrid` and so on. */
 export type SolvPackage = Readonly<Record<string, unknown>>
 
 /** Reads an APKINDEX.tar.gz. */
@@ -31,20 +31,20 @@ export async function solvPackage(t: Test, bytes: Uint8Array): Promise<SolvPacka
 
 export interface SolvQuery {
   readonly index: Uint8Array
-  /** Of the machine, on which nothing is installed. */
+  /** Architecture of the machine, on which no package is installed. */
   readonly arch: string
-  /** Such as `name hello`, `name hello = 1.0-r0`, `provides cmd:hello`. */
+  /** Jobs such as `name hello`, `name hello = 1.0-r0`, `provides cmd:hello`. */
   readonly wanted: readonly string[]
 }
 
 export interface SolvAnswer {
-  /** Such as `hello-1.0-r0.x86_64`, sorted. */
+  /** Sorted packages such as `hello-1.0-r0.x86_64`. */
   readonly installed: readonly string[]
-  /** Why it cannot be done; then what is installed is a part of it at the best. */
+  /** Reasons why the jobs cannot be done completely. */
   readonly problems: readonly string[]
 }
 
-/** Resolves what is to be installed. */
+/** Resolves the packages to install. */
 export async function solvInstall(
   t: Test,
   { index, arch, wanted }: SolvQuery,
@@ -68,7 +68,7 @@ export async function solvInstall(
 
 const FILE = 'given'
 
-/** In libsolv's own format. */
+/** Converts an index to libsolv's format. */
 async function packagesOfIndex(folder: string, bytes: Uint8Array): Promise<Buffer> {
   await writeFile(join(folder, FILE), bytes)
   return await run(folder, 'apk2solv', ['-r', '-C', FILE])
@@ -84,7 +84,7 @@ async function listPackages(folder: string, packages: Buffer): Promise<readonly 
   return repositories.flatMap(({ solvables }) => solvables.map(tidied))
 }
 
-/** With short keys; lists are sorted, since libsolv keeps them in no order of their own. */
+/** Shortens the keys and sorts lists, because their order in libsolv is undefined. */
 function tidied(solvable: SolvPackage): SolvPackage {
   const entries = Object.entries(solvable).map(([key, value]) => [
     key.replace(/^solvable:/, ''),
@@ -93,7 +93,7 @@ function tidied(solvable: SolvPackage): SolvPackage {
   return Object.fromEntries(entries)
 }
 
-/** Runs one of the tools; some of them say on standard error alone that they failed. */
+/** Runs a tool. Throws if it writes to standard error, because some tools exit with 0 anyway. */
 async function run(
   cwd: string,
   tool: string,

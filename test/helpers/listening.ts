@@ -1,4 +1,4 @@
-/** The listener on a real socket, and the wires of its clients. */
+/** The listener on a real socket, and raw client connections. */
 
 import { once } from 'node:events'
 import { createConnection, type Socket } from 'node:net'
@@ -12,7 +12,7 @@ import { type Listener, listen } from '../../gateway/http/listen.js'
 export interface Listening {
   readonly listener: Listener
   readonly broken: unknown[]
-  /** A connection that collects what it receives. */
+  /** Opens a connection that collects the received bytes. */
   connect(): Promise<Wire>
 }
 
@@ -20,17 +20,17 @@ export interface Wire {
   readonly socket: Socket
   text(): string
   bytes(): number
-  /** Resolves when so many answers came, the last of them whole to its head; within a minute. */
+  /** Resolves when `count` replies have arrived, of the last one at least the complete head. */
   answers(count: number): Promise<readonly string[]>
-  /** Resolves when what came matches. */
+  /** Resolves when the received text matches. Throws after a minute. */
   until(pattern: RegExp): Promise<string>
   ended(): Promise<string>
 }
 
-/** Times of an end in which nothing is waited for but running requests. */
+/** Options of `drain` without delays, which wait only for running requests. */
 export const WITHOUT_DELAY = { acceptMs: 0, lingerMs: 0, hasSuccessor: false }
 
-/** Listens on a port of its own until the test ends. */
+/** Listens on a free port until the test ends. */
 export async function startListener(
   t: Test,
   handle: (request: Request) => Awaitable<Reply>,
@@ -56,7 +56,7 @@ async function connect(t: Test, port: number): Promise<Wire> {
   socket.on('data', (chunk: Buffer) => {
     bytes += chunk.length
     received += chunk.toString('latin1')
-    // A long answer is counted; its text would be searched again with every chunk.
+    // Only the ends of a long reply are kept, because each chunk searches the text again.
     if (received.length > 10_000) received = received.slice(0, 5_000) + received.slice(-100)
   })
   socket.on('error', () => {})
@@ -85,10 +85,10 @@ async function connect(t: Test, port: number): Promise<Wire> {
   }
 }
 
-/** The bytes of a request without a body. */
+/** Returns the text of a request without a body. */
 export const get = (path: string, method = 'GET') => `${method} ${path} HTTP/1.1\r\nHost: x\r\n\r\n`
 
-/** A promise and what settles it. */
+/** Returns a promise and the function that resolves it. */
 export const deferred = () => {
   let resolve = () => {}
   const promise = new Promise<void>((done) => {

@@ -1,17 +1,17 @@
-/** Requests exactly as written: no path is normalised, no redirect followed, no header added. */
+/** Requests sent as written: without normalised paths, followed redirects or added headers. */
 
 import { Agent, type IncomingHttpHeaders, request } from 'node:http'
 
 export interface RawRequest {
   readonly method?: string
-  /** With the query; sent as it stands. */
+  /** Path and query, sent unchanged. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string | readonly string[]>>
-  /** A list is sent chunk by chunk, with the chunked coding. */
+  /** Body; a list is sent with chunked transfer coding, one chunk per element. */
   readonly body?: Uint8Array | string | readonly Uint8Array[]
-  /** By default every request has a connection of its own. */
+  /** Agent; by default, every request uses a new connection. */
   readonly agent?: Agent
-  /** The address on this machine that the request comes from. */
+  /** Local address of the connection. */
   readonly localAddress?: string
 }
 
@@ -57,13 +57,13 @@ export function askRaw(port: number, question: RawRequest): Promise<RawAnswer> {
   })
 }
 
-/** An answer without what differs from one request to the next: time and request id. */
+/** Returns a reply without the headers that differ between equal requests: date and request id. */
 export function comparablePart({ status, headers, body }: RawAnswer) {
   const lasting = Object.entries(headers).filter(([name]) => !/^(?:date|x-request-id)$/.test(name))
   return { status, headers: Object.fromEntries(lasting), body: body.toString() }
 }
 
-/** Basic credentials as a header. */
+/** Returns Basic credentials as a header. */
 export function basic(name: string, password: string): { readonly authorization: string } {
   const encoded = Buffer.from(`${name}:${password}`).toString('base64')
   return { authorization: `Basic ${encoded}` }

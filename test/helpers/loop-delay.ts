@@ -1,11 +1,11 @@
-/** How late the event loops of a server were, as it says itself. */
+/** Delays of a server's event loops, from its metrics. */
 
 import type { Gatehouse } from './gatehouse.js'
 
-/** Samples of the delay of the event loop, and how many of them exceed some bounds. */
+/** Samples of the event loop's delay. */
 export interface LoopDelays {
   readonly samples: number
-  /** Samples above that many seconds: a bound of one of the metric's buckets. */
+  /** Counts the samples above a number of seconds, which must be a bucket bound of the metric. */
   above(seconds: number): number
 }
 

@@ -1,4 +1,4 @@
-/** A real MariaDB server for tests: its port, its folder, and ways to take it down. */
+/** A real MariaDB server for tests, which they can stop, kill and restart. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -18,10 +18,10 @@ export const MARIADB_PASSWORD = 'pass/word:@é'
 const STARTS_WITHIN_MS = 60_000
 const STOPS_WITHIN_MS = 30_000
 
-/** Names the port of the server that all processes of a run share. */
+/** Variable with the port of the server that all processes of a run share. */
 export const MARIADB_VARIABLE = 'TEST_MARIADB_PORT'
 
-/** A server that somebody else started. */
+/** A server that this process does not control. */
 export interface MariadbClient {
   readonly port: number
   /** Creates an empty schema and returns its URL. */
@@ -31,7 +31,7 @@ export interface MariadbClient {
 }
 
 export interface Mariadb extends MariadbClient {
-  /** Takes the server down as a sysadmin would, or with SIGKILL, and waits for its end. */
+  /** Stops the server with SIGTERM or another signal, and waits for its end. */
   stop(signal?: NodeJS.Signals): Promise<void>
   /** Starts it again on the same port with the same data. */
   start(): Promise<void>
@@ -39,7 +39,7 @@ export interface Mariadb extends MariadbClient {
   remove(): Promise<void>
 }
 
-/** A client of the server on a port, which has the account of `startMariadb`. */
+/** Returns a client of the server on a port, with the account that `startMariadb` creates. */
 export function connectMariadb(port: number): MariadbClient {
   async function run(...statements: readonly string[]) {
     const connection = await connect(port)
@@ -64,11 +64,11 @@ export function connectMariadb(port: number): MariadbClient {
   }
 }
 
-/** Makes a server and starts it. Throws when Debian's mariadb-server is not installed. */
+/** Creates and starts a server. Throws if Debian's mariadb-server is not installed. */
 export async function startMariadb(): Promise<Mariadb> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-mariadb-'))
   let server: ChildProcess | undefined
-  // Also where the installation fails, or a test ends before its teardown.
+  // The teardown may not run: the installation can fail, or the process can exit before.
   process.once('exit', () => {
     server?.kill('SIGKILL')
     rmSync(folder, { recursive: true, force: true })
@@ -77,7 +77,7 @@ export async function startMariadb(): Promise<Mariadb> {
   const temporary = join(folder, 'temporary')
   await mkdir(temporary)
   await chmod(temporary, 0o777)
-  // The server gives up root, and must still find its way to the data.
+  // The server drops root privileges, and must still be able to open the data folder.
   await chmod(folder, 0o755)
   await run('cp', ['-a', await freshlyInstalled(), data])
   const setup = join(folder, 'setup.sql')
@@ -99,7 +99,7 @@ grant all on *.* to '${USER}'@'%';\n`,
         `--init-file=${setup}`,
         '--bind-address=127.0.0.1',
         '--skip-name-resolve',
-        // What a careless server is set to: the house must not depend on it.
+        // Unsuitable settings, on which Gatehouse must not depend.
         '--character-set-server=latin1',
         '--collation-server=latin1_swedish_ci',
         '--sql-mode=NO_BACKSLASH_ESCAPES',
@@ -135,8 +135,8 @@ grant all on *.* to '${USER}'@'%';\n`,
 }
 
 /**
- * A folder as the server's installation leaves it, made once: that takes longer than most tests.
- * Of several test files that make it at the same time, the first one's stays.
+ * Returns a newly installed data folder, which is created once because that takes longer than most
+ * tests. If several processes create it concurrently, the first one's is used.
  */
 async function freshlyInstalled(): Promise<string> {
   const [version] = /\d[^ ]+/.exec(await run('mariadbd', ['--version'])) ?? []
@@ -171,10 +171,10 @@ function commonFlags(data: string, temporary: string): readonly string[] {
   return [
     ...user,
     `--datadir=${data}`,
-    // A server that starts removes the temporary tables of all that share its folder for them.
+    // A starting server removes the temporary tables of all servers with the same tmpdir.
     `--tmpdir=${temporary}`,
     '--innodb-buffer-pool-size=64M',
-    // A schema of 72 tables is created and dropped without 72 files.
+    // Creating and dropping a schema of 72 tables is faster without 72 files.
     '--innodb-file-per-table=OFF',
     '--max-connections=2000',
     '--innodb-log-file-size=8M',

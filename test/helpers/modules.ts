@@ -1,9 +1,9 @@
-/** Go modules as zips, laid out as a module proxy serves them, and their checksums. */
+/** Go modules as zips in the layout of a module proxy, and their checksums. */
 
 import { createHash } from 'node:crypto'
 import { zipOf } from './zips.js'
 
-/** What a module holds, by path: a go.mod that says its name where none is given. */
+/** Returns a module's files by path; a go.mod with its name is added if `files` has none. */
 export function moduleFiles(
   name: string,
   files: Readonly<Record<string, string>> = {},
@@ -13,7 +13,7 @@ export function moduleFiles(
   return Object.fromEntries(Object.entries(all).map(([file, text]) => [`${name}/${file}`, text]))
 }
 
-/** The zip of `path@version`. */
+/** Returns the zip of `path@version`. */
 export async function moduleZip(
   name: string,
   files: Readonly<Record<string, string>> = {},
@@ -21,7 +21,7 @@ export async function moduleZip(
   return await zipOf(moduleFiles(name, files))
 }
 
-/** The checksum `h1:` of these files, as go.sum has it (go.dev/ref/mod#go-sum-files). */
+/** Computes the checksum `h1:` of these files, as in go.sum (go.dev/ref/mod#go-sum-files). */
 export function moduleSum(files: Readonly<Record<string, string>>): string {
   const sha256 = (text: string) => createHash('sha256').update(text)
   const lines = Object.entries(files)

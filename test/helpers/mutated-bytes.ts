@@ -1,10 +1,10 @@
-/** Inputs for fuzzing: bytes of an example with a few edits. */
+/** Inputs for fuzzing: examples with random edits. */
 
 import { type Arbitrary, array, constantFrom, integer, nat, oneof, record } from 'fast-check'
 
 export interface Example {
   readonly seeds: readonly Uint8Array[]
-  /** Parts of the grammar, which edits insert. */
+  /** Tokens of the grammar, which edits insert. */
   readonly words: readonly string[]
 }
 
@@ -20,10 +20,10 @@ interface Edit {
 const POSITIONS = 1_000_000
 const EDITS_MAX = 6
 
-/** Repeated parts grow to this many bytes: enough to see time that grows with the square. */
+/** Maximum size of repeated parts, which is enough to detect quadratic time. */
 const BYTES_MAX = 65_536
 
-/** Numbers at the borders of what formats allow, as text and as bytes. */
+/** Limit values and special characters of formats, as text. */
 const BORDERS: readonly Buffer[] = [
   '0',
   '-1',
@@ -48,6 +48,7 @@ const BORDERS: readonly Buffer[] = [
   '=',
   ':',
 ].map((text) => Buffer.from(text))
+/** Limit values of binary formats. */
 const BINARY_BORDERS: readonly Buffer[] = ['ff', '00', '80', '7fffffff', 'ffffffff', '00000000']
   .concat(['ffffffffffffffff', '0000000000000080', 'fffe', '0001'])
   .map((hex) => Buffer.from(hex, 'hex'))

@@ -1,4 +1,4 @@
-/** A repository that a newer git has pushed, that it serves, and that it clones. */
+/** A repository that a newer git serves, and clients with the same git. */
 
 import { join } from 'node:path'
 import type { Test } from 'tap'
@@ -8,13 +8,13 @@ import { findNewerGit, pathOf } from './newer-git.js'
 import { temporaryFolder } from './temporary.js'
 import { incompressible, newWorkingCopy, writeHistory } from './working-copy.js'
 
-/** Of `ada/library`, on the server. */
+/** Path of the repository `ada/library` in URLs. */
 export const LIBRARY = '/ada/library.git'
 
-/** Too much for a small repository, which no bundle is offered of. */
+/** Size of a file that makes the repository large enough for a bundle. */
 const BIG_FILE_BYTES = 5_000_000
 
-/** Starts the server for the test; the library is whole, with some history. */
+/** Starts the server for the test, with a repository that has some history. */
 export async function startNewerLibrary(t: Test) {
   const newer = await findNewerGit()
   const environment = pathOf(newer)

@@ -1,4 +1,4 @@
-/** A real nginx in front of a server, with the example of conf/ or a variant of it. */
+/** A real nginx in front of a server, with the example configuration of conf/ or a variant. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,20 +16,21 @@ interface Teardown {
 }
 
 export interface Nginx {
-  /** The certificate that its clients have to trust, for 127.0.0.1. */
+  /** File of the certificate for 127.0.0.1, which clients must trust. */
   readonly certificate: string
 }
 
 export interface NginxOptions {
-  /** Where it listens with TLS, and where it sends clients that come without. */
+  /** Port with TLS. */
   readonly port: number
+  /** Port without TLS, which redirects to the port with TLS. */
   readonly plainPort: number
   readonly gatewayPort: number
   /** Changes to the example, such as another location. */
   readonly edit?: (example: string) => string
 }
 
-/** Starts nginx with the example as it stands, but for ports, names of files and certificate. */
+/** Starts nginx with the example, in which only ports and file names are replaced. */
 export async function startNginx(t: Teardown, options: NginxOptions): Promise<Nginx> {
   const { port, plainPort, gatewayPort, edit = (example) => example } = options
   const folder = await temporaryFolder(t)
@@ -44,7 +45,7 @@ export async function startNginx(t: Teardown, options: NginxOptions): Promise<Ng
     .replace(/listen \[::\]:.*;/g, '')
   const kinds = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   const paths = kinds.map((kind) => `${kind}_temp_path ${folder}/${kind};`).join(' ')
-  // Without "user" the workers of root could not write here; for anyone else nginx ignores it.
+  // Without "user root", workers of a root nginx could not write here; other users ignore it.
   const main = `daemon off; pid ${folder}/pid; user root; events {}`
   const file = join(folder, 'nginx.conf')
   await writeFile(file, `${main} http { access_log off; ${paths} ${edit(example)} }`)

@@ -1,4 +1,4 @@
-/** A watch of the event loop that measures nothing: for routers without a server. */
+/** An event loop watch that does not measure, for routers without a server. */
 
 import type { LoopWatch } from '../../gateway/request/loop-watch.js'
 

@@ -1,4 +1,4 @@
-/** Waits until everybody has been told of what happened. */
+/** Waiting for notification jobs. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Database } from '../../sql/database/database.js'
@@ -6,7 +6,7 @@ import type { Database } from '../../sql/database/database.js'
 const LOOK_EVERY_MS = 5
 const LOOKS_MAX = 4_000
 
-/** Settles when no job waits or runs that tells people. Throws when there are some after long. */
+/** Resolves when no notification job is waiting or running. Throws after about 20 s. */
 export async function untilAllAreNotified({ db }: { readonly db: Database }): Promise<void> {
   for (let look = 0; look < LOOKS_MAX; look += 1) {
     if ((await db('jobs').where({ kind: 'notify' }).first('id')) === undefined) return

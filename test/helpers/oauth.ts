@@ -1,4 +1,4 @@
-/** An application as it speaks to the house: it asks for a code, and for tokens in exchange. */
+/** Requests of an OAuth2 application: authorization codes and tokens. */
 
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
@@ -12,15 +12,15 @@ import type { User } from '../../sql/accounts/users.js'
 import { startGateway } from './gateway.js'
 import { withPassword } from './requests.js'
 
-/** Of tea, which everybody has. */
+/** Client id of tea, which every server has. */
 export const TEA = 'd57cb8c4-630c-4168-8324-ec79935e18d4'
 export const FORM = 'application/x-www-form-urlencoded'
-/** Where the confidential application of a test has people led. */
+/** Redirect URI of the tests' confidential application. */
 export const CALLBACK = 'https://ci.example/authorize?from=gatehouse'
 export const LOOPBACK = 'http://127.0.0.1:41234/'
 export const VERIFIER = 'a-verifier-of-forty-three-characters-or-more'
 
-/** By S256. */
+/** Returns the S256 challenge of a verifier. */
 export function challengeOf(verifier: string): string {
   return createHash('sha256').update(verifier).digest('base64url')
 }
@@ -36,7 +36,7 @@ export interface Tokens {
   readonly id_token?: string
 }
 
-/** What tea asks for. */
+/** Authorization request of tea. */
 export const TEA_REQUEST: Fields = {
   client_id: TEA,
   redirect_uri: LOOPBACK,
@@ -46,7 +46,7 @@ export const TEA_REQUEST: Fields = {
   code_challenge_method: 'S256',
 }
 
-/** A gateway with ada, bob, and a confidential application of bob's. */
+/** Starts a gateway with the users ada and bob, and a confidential application of bob. */
 export async function startOauthServer(t: Test) {
   const gateway = await startGateway(t)
   const { db, ask } = gateway
@@ -67,7 +67,7 @@ export async function startOauthServer(t: Test) {
     })
   const askToken = (fields: Fields, headers: Fields = {}) =>
     send('/login/oauth/access_token', fields, headers)
-  /** What bob's application asks for. */
+  /** Authorization request of bob's application. */
   const asks: Fields = { client_id: clientId, redirect_uri: CALLBACK, response_type: 'code' }
   const codeOf = async (fields: Fields, user: User = ada) => {
     const query = new URLSearchParams(fields)
@@ -99,9 +99,9 @@ export async function startOauthServer(t: Test) {
     codeOf,
     redeem,
     refresh,
-    /** The application's name and secret as they stand in a header. */
+    /** Authorization header with the application's id and secret. */
     basic: withPassword(clientId, secret),
-    /** Tokens for tea. */
+    /** Returns tokens for tea. */
     tokensOf: async (fields: Fields = {}) => {
       const code = await codeOf({ ...TEA_REQUEST, ...fields })
       return (await askToken(redeem(code))).json as Tokens

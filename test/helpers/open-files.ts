@@ -1,8 +1,8 @@
-/** What this process has open: whoever reads a file has to let it go. */
+/** Files that this process has open, for tests that readers close them. */
 
 import { readdir, readlink } from 'node:fs/promises'
 
-/** How many files below the folder are open. */
+/** Counts the open files below a folder. */
 export async function openFilesBelow(folder: string): Promise<number> {
   const targets = await Promise.all(
     (await readdir('/proc/self/fd')).map((fd) => readlink(`/proc/self/fd/${fd}`).catch(() => '')),

@@ -1,8 +1,8 @@
-/** The paths of operations with values in their parameters. */
+/** Paths of operations with values for their parameters. */
 
 import type { AnyOperation } from '../../gateway/api/operation.js'
 
-/** Values of parameters that mean one thing in every path. */
+/** Default values of parameters. */
 const VALUES: Readonly<Record<string, string>> = {
   owner: 'ada',
   username: 'ada',
@@ -32,7 +32,7 @@ const VALUES: Readonly<Record<string, string>> = {
   template_repo: 'public',
 }
 
-/** A path below `/api/v1`; `values` go before those of every path. */
+/** Returns a path below `/api/v1`; `values` have precedence over the default values. */
 export function pathOf(
   { path }: Pick<AnyOperation, 'path'>,
   values: Readonly<Record<string, string>>,

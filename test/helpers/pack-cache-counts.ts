@@ -1,4 +1,4 @@
-/** How often the pack cache of a server had a part in an answer, as its metrics tell. */
+/** Outcomes of requests at a server's pack cache, from its metrics. */
 
 import { readdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -12,7 +12,7 @@ export interface PackCacheCounts {
   readonly bypass: number
 }
 
-/** All requests so far of one command, or of every one. */
+/** Counts the requests so far, of one command or of all. */
 export async function countPackCache(
   { url }: Pick<Gatehouse, 'url'>,
   command?: 'fetch' | 'ls-refs',
@@ -29,7 +29,7 @@ export async function countPackCache(
   return counts
 }
 
-/** Waits until each answer that was sent is kept: its file is sealed after its last byte. */
+/** Waits until all replies are cached, which is shortly after their last byte was sent. */
 export async function untilAllCached(dataDir: string): Promise<void> {
   for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(20)) {
     const names = await readdir(packFolder(dataDir), { recursive: true }).catch(() => [])

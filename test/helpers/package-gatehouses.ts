@@ -1,4 +1,4 @@
-/** Servers that keep packages: each database, and each kind of storage, at least once. */
+/** Servers with packages, for tests on each database and each kind of storage. */
 
 import { t as root, type Test } from 'tap'
 import { freshLocation } from './databases.js'
@@ -22,9 +22,8 @@ interface Kind {
 }
 
 /**
- * Runs the same subtest on each kind of server, with ada, who may do everything that is hers; where
- * there is S3, clients are sent there. The subtests of one file share the servers, so each has
- * packages of its own.
+ * Runs the same subtest on each kind of server, with the user ada. With S3, downloads are
+ * redirected to the bucket. The subtests of a file share the servers, so each uses other packages.
  */
 export async function forEachPackageGatehouse(
   t: Test,
@@ -37,8 +36,8 @@ export async function forEachPackageGatehouse(
 }
 
 /**
- * Runs a subtest on the server of one kind; with `TEST_SIZE=full`, on each kind. For journeys of
- * clients whose answers do not depend on the database: each file uses each kind at least once.
+ * Runs a subtest on the server of one kind; with `TEST_SIZE=full`, on each kind. For journeys whose
+ * replies do not depend on the database; each file uses each kind at least once.
  */
 export async function onPackageGatehouse(
   t: Test,
@@ -51,10 +50,7 @@ export async function onPackageGatehouse(
     await t.test(`${kind}: ${name}`, async (t) => test(t, await sharedGatehouse(kind, KINDS[kind])))
 }
 
-/**
- * Runs the same subtest on a gateway in the process of the test, a new one for each
- * subtest. It sends all bytes itself.
- */
+/** Runs the same subtest on new gateways in the test's process, which do not redirect downloads. */
 export async function forEachPackageGateway(
   t: Test,
   name: string,
@@ -97,7 +93,7 @@ async function startPackageGatehouse(kind: Kind): Promise<PackageGatehouse> {
   const { location, environment } = await optionsOf(kind, true)
   const gatehouse = await startGatehouse(root, {
     location,
-    // Some tests read there what was asked.
+    // Some tests read the requests in the log.
     environment: { ...environment, GATEHOUSE_LOG_LEVEL: 'debug' },
   })
   return { ...gatehouse, pid: gatehouse.pid, ada: await gatehouse.addUser('ada') }

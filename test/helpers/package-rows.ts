@@ -1,4 +1,4 @@
-/** Package files that a test needs to be there, of any format and without bytes. */
+/** Rows of package files for tests, of any format and without stored bytes. */
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { Digests } from '../../conf/package.js'
@@ -7,10 +7,10 @@ import type { PackageNamespace } from '../../sql/packages/packages.js'
 import { type NewPublication, publishFile } from '../../sql/packages/publications.js'
 
 export interface PublicationInputs extends Partial<NewPublication> {
-  /** Whose it is; the creator as well, unless another is named. */
+  /** Owner; also the creator, unless `creatorId` is given. */
   readonly ownerId: number
   readonly format?: string
-  /** Files of the same text share a blob. */
+  /** Content, from which size and digests are computed. */
   readonly text?: string
 }
 
@@ -39,7 +39,7 @@ export async function aPublication(
   return await publishFile(db, { ownerId, format }, { publication, blob })
 }
 
-/** Those of a text. */
+/** Computes the digests of a text. */
 export function digestsOf(text: string): Digests {
   const digest = (algorithm: string) => createHash(algorithm).update(text).digest('hex')
   return {
@@ -50,7 +50,7 @@ export function digestsOf(text: string): Digests {
   }
 }
 
-/** The generic packages of an owner. */
+/** Returns the namespace of an owner's packages, by default generic ones. */
 export function namespaceOf(ownerId: number, format = 'generic'): PackageNamespace {
   return { ownerId, format }
 }

@@ -1,15 +1,15 @@
-/** The passwords of the users that tests make, each hashed once in a process. */
+/** Passwords of test users, each hashed once per process. */
 
 import { hashPassword } from '../../gateway/auth/password.js'
 
 const hashes = new Map<string, Promise<string>>()
 
-/** The password of a user that a test made. */
+/** Returns the password of a test user. */
 export function passwordOf(name: string): string {
   return `password of ${name}`
 }
 
-/** Its hash, which takes tens of milliseconds to compute. */
+/** Returns the hash of that password, whose computation takes tens of milliseconds. */
 export function passwordHashOf(name: string): Promise<string> {
   const known = hashes.get(name)
   if (known !== undefined) return known

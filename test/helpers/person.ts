@@ -1,4 +1,4 @@
-/** Users with a token at a gateway in the test's own process, as `startGatehouse` has them. */
+/** Users with a token for a gateway in the test's process, as `startGatehouse` creates them. */
 
 import { askApi, type Person } from './gatehouse.js'
 import type { Gateway } from './gateway.js'

@@ -1,7 +1,7 @@
-/** Node as people start it. */
+/** Node.js without the test runner's options. */
 
 /**
- * Words of env(1) before a script. The test runner has each Node program load a recorder, in a
- * thread of its own: it would take half as much memory again and twice the time to start.
+ * Arguments of env(1) before a script. The test runner makes each Node.js process load a recorder
+ * in a thread, which takes 50% more memory and twice the time to start.
  */
 export const PLAIN_NODE: readonly string[] = ['-u', 'NODE_OPTIONS', process.execPath]

@@ -1,4 +1,4 @@
-/** What pmbootstrap, who knows nothing of us, reads in an APKINDEX, and how it orders versions. */
+/** APKINDEX files and version numbers as parsed by pmbootstrap, an independent implementation. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,7 +8,7 @@ import { createInterface } from 'node:readline'
 import { t as root, type Test } from 'tap'
 import { temporaryFolder } from './temporary.js'
 
-/** A package as pmbootstrap tells of it. */
+/** A package as returned by pmbootstrap. */
 export interface VisiblePackage {
   readonly pkgname: string
   readonly version: string
@@ -20,7 +20,7 @@ export interface VisiblePackage {
   readonly provider_priority?: string
 }
 
-/** Evaluates an expression for each line of its input, and prints the result or an error. */
+/** Python program that evaluates an expression for each input line and prints the result. */
 const PROGRAM = `
 import json, logging, sys, traceback
 sys.path.insert(0, '/usr/share/pmbootstrap')
@@ -38,14 +38,14 @@ for line in sys.stdin:
     print(json.dumps(answer), flush=True)
 `
 
-/** All records of an index, in their order. */
+/** Returns all records of an index, in order. */
 export async function pmbBlocks(t: Test, index: Buffer): Promise<readonly VisiblePackage[]> {
   const file = join(await temporaryFolder(t), 'APKINDEX.tar.gz')
   await writeFile(file, index)
   return (await run('pmb.parse.apkindex.parse_blocks(given)', file)) as readonly VisiblePackage[]
 }
 
-/** Who provides a name in an index, each in its newest version. */
+/** Returns the packages of an index that provide a name, each in its newest version. */
 export async function pmbProviders(
   t: Test,
   index: Buffer,
@@ -57,7 +57,7 @@ export async function pmbProviders(
   return (await run(question, [name, file])) as Readonly<Record<string, VisiblePackage>>
 }
 
-/** Which of the versions pmbootstrap takes for such. */
+/** Returns those of the versions that pmbootstrap accepts. */
 export async function pmbValidVersions(versions: readonly string[]): Promise<readonly string[]> {
   const question = '[one for one in given if pmb.parse.version.validate(one)]'
   return (await run(question, versions)) as readonly string[]
@@ -70,15 +70,15 @@ interface Answer {
 
 interface Interpreter {
   readonly child: ChildProcess
-  /** Resolves one answer after the other, in the order of the requests. */
+  /** Lines with answers, in the order of the requests. */
   readonly lines: AsyncIterator<string>
 }
 
 let interpreter: Interpreter | undefined
-/** The request before, whose answer must come first. */
+/** Previous request, whose answer must be read first. */
 let previous: Promise<unknown> = Promise.resolve()
 
-/** Evaluates an expression of Python in one interpreter, which ends with the test file. */
+/** Evaluates a Python expression in a shared interpreter, which ends with the test file. */
 async function run(expression: string, given: unknown): Promise<unknown> {
   const answering = previous.then(() => ask(JSON.stringify({ expression, given })))
   previous = answering.catch(() => undefined)
@@ -98,7 +98,7 @@ async function ask(request: string): Promise<Answer> {
 
 function startInterpreter(): Interpreter {
   const child = spawn('python3', ['-c', PROGRAM], {
-    // It looks for sudo when it is loaded.
+    // pmbootstrap searches for sudo when it is loaded.
     env: { PATH: process.env['PATH'] ?? '/usr/bin', HOME: '/nonexistent', PMB_SUDO: 'env' },
     cwd: '/',
     stdio: ['pipe', 'pipe', 'inherit'],

@@ -1,4 +1,4 @@
-/** The module of a worker thread whose tasks exceed each limit of a pool. */
+/** Worker thread module with tasks that exceed each limit of a pool. */
 
 import { Failure } from '../../conf/failures.js'
 import type { Tasks } from '../../gateway/pool/pool.js'
@@ -27,7 +27,7 @@ const TASKS = {
 
 export type TestTasks = typeof TASKS
 
-/** The nice value of the calling thread (proc_pid_stat(5)), and what it got from its process. */
+/** Returns the thread's nice value (proc_pid_stat(5)), environment variables and options. */
 async function describeThread() {
   const { readFileSync } = await import('node:fs')
   const fields = readFileSync('/proc/thread-self/stat', 'utf8')

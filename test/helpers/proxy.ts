@@ -1,4 +1,4 @@
-/** A proxy in front of a server that does as it is told to: passes on, or misbehaves. */
+/** A proxy in front of a server that forwards requests or misbehaves as a test requires. */
 
 import { once } from 'node:events'
 import {
@@ -13,16 +13,16 @@ interface Teardown {
   teardown(action: () => Promise<unknown>): void
 }
 
-/** Answers a request itself, and then returns true. */
+/** Function that may answer a request itself; it returns true if it did. */
 export type Misbehave = (request: IncomingMessage, response: ServerResponse) => boolean
 
 export interface Proxy {
   readonly port: number
-  /** What happens to requests from now on; at first all are passed on. */
+  /** Handler of further requests; initially, all are forwarded. */
   misbehave: Misbehave
 }
 
-/** Starts it, until the end of the test; `port` is that of the server behind it. */
+/** Starts a proxy until the end of the test; `port` is the port of the server behind it. */
 export async function startProxy(t: Teardown, port: number): Promise<Proxy> {
   const server = createServer((request, response) => {
     if (proxy.misbehave(request, response)) return

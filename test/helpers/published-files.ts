@@ -1,4 +1,4 @@
-/** Files that a test needs in a registry, without a request. */
+/** Package files for tests, published without a request. */
 
 import { openPackageStore } from '../../registry/lend-package-store.js'
 import type { PackageStore } from '../../registry/package-store.js'
@@ -7,12 +7,12 @@ import type { User } from '../../sql/accounts/users.js'
 
 export interface PublishedFile {
   readonly user: User
-  /** Of the package and of its file. */
+  /** Name of the package and of its file. */
   readonly name: string
   readonly text: string
 }
 
-/** Publishes version 1.0 of a generic package; returns the shelf that it stands on. */
+/** Publishes version 1.0 of a generic package; returns its package store. */
 export async function aPublishedFile(
   registry: Registry,
   file: PublishedFile,

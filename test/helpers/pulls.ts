@@ -1,4 +1,4 @@
-/** A town with a repository of ada's whose branches a person's working copy writes. */
+/** Gateway with a repository of ada and a working copy that writes its branches. */
 
 import type { Test } from 'tap'
 import type { GatewayOptions } from './gateway.js'
@@ -10,17 +10,17 @@ export type Fields = Record<string, unknown>
 
 export interface GatewayWithPull extends GatewayWithUsers {
   readonly copy: WorkingCopy
-  /** The folder of `ada/r`. */
+  /** Path of the bare repository `ada/r`. */
   readonly bare: string
-  /** Asks of `ada/r`: `of('ada', 'GET', '/pulls')`. */
+  /** Sends an API request below `ada/r`: `of('ada', 'GET', '/pulls')`. */
   of(name: Name, method: string, path: string, body?: unknown): Promise<Answer>
-  /** Commits a file to a branch, from main where it is new, and takes it to `ada/r`. */
+  /** Commits a file to a branch, which starts at main if it is new, and pushes it to `ada/r`. */
   write(branch: string, file: string, content?: string): Promise<string>
-  /** Opens a pull request into main. Throws where that is refused. */
+  /** Opens a pull request into main. Throws if it is refused. */
   open(head: string, body?: Fields): Promise<Fields>
 }
 
-/** Starts it, with a first commit on main. */
+/** Starts the gateway, with a first commit on main. */
 export async function startGatewayWithPull(
   t: Test,
   options: GatewayOptions = {},

@@ -1,4 +1,4 @@
-/** The real R, as a user runs it: a home and a library of its own, and nothing from outside. */
+/** The real R, with an isolated home folder and library and no access to public servers. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -8,23 +8,23 @@ import { temporaryFolder } from './temporary.js'
 
 export interface REnd {
   readonly exitCode: number | undefined
-  /** What it wrote to its output, without white space around it. */
+  /** Standard output, without surrounding white space. */
   readonly output: string
   readonly errorText: string
 }
 
 export interface RClient {
-  /** In which programs run, and under which `library` is. */
+  /** Folder in which programs run, and which has the folder `library`. */
   readonly folder: string
-  /** Runs a program, for which a warning is an error; packages go to its own library. */
+  /** Runs a program in which warnings are errors; it installs packages to its own library. */
   run(program: string): Promise<REnd>
-  /** `R CMD …` */
+  /** Runs `R CMD …`. */
   command(...args: readonly string[]): Promise<REnd>
 }
 
 const BOUNDS = { timeoutMs: 300_000, outputBytesMax: 16 << 20 }
 
-/** A user who has installed nothing so far. */
+/** Creates a client without installed packages. */
 export async function newRClient(t: Pick<Test, 'teardown'>): Promise<RClient> {
   const folder = await temporaryFolder(t)
   const library = join(folder, 'library')
@@ -50,7 +50,7 @@ export async function newRClient(t: Pick<Test, 'teardown'>): Promise<RClient> {
   }
 }
 
-/** The package of these files, as `R CMD build` makes one for others. */
+/** Builds a source package of these files with `R CMD build`; returns its bytes. */
 export async function buildRPackage(
   { folder, command }: RClient,
   name: string,

@@ -1,31 +1,31 @@
-/** R packages for tests: archives of a DESCRIPTION and a few files, always of the same bytes. */
+/** Reproducible R packages for tests: archives of a DESCRIPTION and a few files. */
 
 import { gzipSync } from 'node:zlib'
 import { tarOf } from './tar-bytes.js'
 import { handMadeZip } from './zips.js'
 
 export interface RPackageOptions {
-  /** What is in the folder besides, by path. */
+  /** Further files of the folder, by path. */
   readonly files?: Readonly<Record<string, string>>
-  /** The folder of the archive; by default the name of the package. */
+  /** Folder in the archive; by default the name of the package. */
   readonly folder?: string
 }
 
 type Fields = Readonly<Record<string, string>>
 
-/** A DESCRIPTION of these fields, as they stand. */
+/** Returns a DESCRIPTION with exactly these fields. */
 export function descriptionOf(fields: Fields): string {
   const lines = Object.entries(fields).map(([name, value]) => `${name}: ${value}\n`)
   return lines.join('')
 }
 
-/** A package as `.tar.gz`; a text for `fields` is its DESCRIPTION as it stands. */
+/** Returns a package as `.tar.gz`; a string for `fields` is the whole DESCRIPTION. */
 export function rTarGz(fields: Fields | string, options: RPackageOptions = {}): Buffer {
   const pieces = filesOf(fields, options).map(([path, body]) => ({ path, body }))
   return gzipSync(tarOf(pieces))
 }
 
-/** The same as `.zip`. */
+/** Returns a package as `.zip`. */
 export function rZip(fields: Fields | string, options: RPackageOptions = {}): Buffer {
   const entries = filesOf(fields, options).map(([path, content]) => ({ path, content }))
   return handMadeZip(entries)

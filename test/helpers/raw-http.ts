@@ -1,25 +1,25 @@
-/** Bytes to a port and what comes back: for requests that no HTTP client would send. */
+/** Raw bytes over TCP, for requests that no HTTP client would send. */
 
 import { createConnection, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 
 export interface Exchange {
-  /** Everything that was received, one character a byte. */
+  /** Received bytes, one character per byte. */
   readonly text: string
-  /** The status of each reply in it. */
+  /** Status of each received reply. */
   readonly statuses: readonly number[]
-  /** Whether the server ended the connection within the time given. */
+  /** True if the server closed the connection within `waitMs`. */
   readonly isClosed: boolean
 }
 
 export interface ConverseOptions {
-  /** Between one write and the next. */
+  /** Pause between two writes. */
   readonly pauseMs?: number
-  /** How long the server gets to close the connection after the last write. */
+  /** Time for the server to close the connection after the last write. */
   readonly waitMs?: number
 }
 
-/** Writes each part and reads until the server closes. */
+/** Writes the parts; reads until the server closes the connection or `waitMs` has passed. */
 export async function converse(
   port: number,
   parts: readonly (string | Uint8Array)[],
@@ -28,7 +28,7 @@ export async function converse(
   const socket = createConnection({ port, host: '127.0.0.1', noDelay: true })
   const chunks: Buffer[] = []
   socket.on('data', (chunk) => chunks.push(chunk))
-  // A reset is one way to close.
+  // A reset counts as closed.
   socket.on('error', () => {})
   const closed = new Promise<boolean>((resolve) => socket.once('close', () => resolve(true)))
   for (const [index, part] of parts.entries()) {
@@ -42,7 +42,7 @@ export async function converse(
   return { text, statuses: statusesOf(text), isClosed }
 }
 
-/** A connection that the caller reads from and writes to at its own pace. */
+/** Opens a connection to a port of 127.0.0.1; errors of the socket are ignored. */
 export async function connectTo(port: number): Promise<Socket> {
   const socket = createConnection({ port, host: '127.0.0.1' })
   socket.on('error', () => {})

@@ -1,8 +1,8 @@
-/** What the real Composer makes of versions and of packages: its own classes, asked through PHP. */
+/** The real Composer's classes for versions and packages, called through PHP. */
 
 import { execFileSync } from 'node:child_process'
 
-/** Each version as Composer normalises it; undefined for what it refuses. */
+/** Normalises each version with Composer; undefined if Composer refuses it. */
 export function normalizeWithComposer(
   versions: readonly string[],
 ): ReadonlyArray<string | undefined> {
@@ -11,14 +11,14 @@ export function normalizeWithComposer(
   )
 }
 
-/** For each record of a package document: why Composer cannot load it; undefined if it can. */
+/** Returns Composer's error for each record of a package document; undefined if it can load it. */
 export function whyNotLoaded(records: readonly unknown[]): ReadonlyArray<string | undefined> {
   const load =
     '(new Composer\\Package\\Loader\\ArrayLoader(null, true))->loadPackages([$input])[0]->getName()'
   return askComposer(load, records).map(({ error }) => error)
 }
 
-/** Whether Composer can read each requirement. */
+/** Returns for each requirement whether Composer can parse it. */
 export function isConstraintToComposer(constraints: readonly string[]): readonly boolean[] {
   const read = '(string) (new Composer\\Semver\\VersionParser())->parseConstraints($input)'
   return askComposer(read, constraints).map(({ error }) => error === undefined)
@@ -29,7 +29,7 @@ interface Outcome {
   readonly error?: string
 }
 
-/** The outcome of an expression of PHP for each `$input`. */
+/** Evaluates a PHP expression for each `$input`. */
 function askComposer(expression: string, inputs: readonly unknown[]): readonly Outcome[] {
   const script = `
     require 'Composer/autoload.php';

@@ -1,10 +1,10 @@
-/** What the real R makes of versions, control files and repositories: asked through Rscript. */
+/** Programs in the real R, for comparison of versions, control files and repositories. */
 
 import { execFileSync } from 'node:child_process'
 
 /**
- * The lines that a program in R writes, which reads `input` from a connection `input`. It runs in
- * a locale of UTF-8, without the settings of the user.
+ * Runs an R program and returns the lines that it prints. The program can read the connection
+ * `input`. It runs in a UTF-8 locale, without the user's settings.
  */
 export function askR(program: string, input = '', cwd?: string): readonly string[] {
   const script = `input <- file('stdin'); open(input)\n${program}\n`

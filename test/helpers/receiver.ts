@@ -1,4 +1,4 @@
-/** A real HTTP server that writes down what it is sent, and answers as it is told. */
+/** A real HTTP server that records requests and answers them as a test requires. */
 
 import { once } from 'node:events'
 import {
@@ -18,24 +18,24 @@ export interface Received {
   readonly method: string
   readonly path: string
   readonly headers: IncomingHttpHeaders
-  /** Name and value in turn, as they were written. */
+  /** Alternating names and values, as received. */
   readonly rawHeaders: readonly string[]
   readonly body: Buffer
 }
 
 export interface Receiver {
   readonly port: number
-  /** By its address. */
+  /** Base URL with the address 127.0.0.1. */
   readonly url: string
   readonly received: readonly Received[]
-  /** How many connections there were, with or without a request. */
+  /** Returns the number of connections so far, with or without a request. */
   connections(): number
 }
 
 export interface ReceiverOptions {
-  /** By default one that is free. */
+  /** Port; by default a free one. */
   readonly port?: number
-  /** By default 204 without a body. */
+  /** Writes the reply; by default 204 without a body. */
   readonly answer?: (response: ServerResponse, received: Received) => void
   readonly tls?: { readonly key: string; readonly cert: string }
 }

@@ -1,4 +1,4 @@
-/** A release in the database, and blobs for what is attached to it. */
+/** Rows of releases, and blobs for their attachments. */
 
 import { createHash } from 'node:crypto'
 import type { Database } from '../../sql/database/database.js'
@@ -6,7 +6,7 @@ import type { NewBlob } from '../../sql/packages/blobs.js'
 import { createRelease, type Release } from '../../sql/releases/releases.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 
-/** A release of the repository by its owner. */
+/** Creates a release of the repository by its owner. */
 export async function aRelease(
   db: Database,
   repository: Repository,
@@ -27,7 +27,7 @@ export async function aRelease(
   })
 }
 
-/** A blob of a text, which is in its place as far as the database is concerned. */
+/** Returns the row of a blob with the size and digests of a text; no bytes are stored. */
 export function aBlobOf(text: string, key = `key of ${text}`): NewBlob {
   const digest = (name: string) => createHash(name).update(text).digest('hex')
   const digests = {

@@ -1,4 +1,4 @@
-/** Repositories of a started server: made over the API, and looked at on the disk. */
+/** Repositories of a started server: created over the API, and checked on the disk. */
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ export interface RepositoryInput {
   readonly object_format_name?: 'sha1' | 'sha256'
 }
 
-/** Makes a repository of a person, or of an organization, and answers `owner/name`. */
+/** Creates a repository of a user or of an organization; returns `owner/name`. */
 export async function makeRepository(
   person: Person,
   name: string,
@@ -24,7 +24,7 @@ export async function makeRepository(
   return `${organization ?? person.name}/${name}`
 }
 
-/** Changes a repository over the API. Throws unless it is done. */
+/** Changes a repository over the API. Throws if the change is refused. */
 export async function changeRepository(
   person: Person,
   repository: string,
@@ -34,7 +34,7 @@ export async function changeRepository(
   if (status !== 200) throw new Error(`not changed: ${status} ${JSON.stringify(body)}`)
 }
 
-/** The folder of each repository. */
+/** Returns the paths of all repositories. */
 export async function repositoriesIn(dataDir: string): Promise<readonly string[]> {
   const top = join(dataDir, 'repositories')
   const stores = await readdir(top)
@@ -44,7 +44,7 @@ export async function repositoriesIn(dataDir: string): Promise<readonly string[]
     .filter((path) => /\/[0-9a-f]{32}\.git$/.test(path))
 }
 
-/** What `git fsck` finds wrong with any repository of a server, and what should not lie there. */
+/** Returns the faults that `git fsck` finds in a server's repositories, and unexpected files. */
 export async function faultsOnDisk(gatehouse: Gatehouse): Promise<readonly string[]> {
   const faults: string[] = []
   for (const path of await repositoriesIn(gatehouse.dataDir)) {

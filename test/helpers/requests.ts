@@ -1,14 +1,14 @@
-/** Requests as a test says them, and the credentials that they carry. */
+/** HTTP requests of tests, and their credentials. */
 
 import { Agent, type IncomingHttpHeaders, request as send } from 'node:http'
 
 export interface RequestOptions {
   readonly method?: string
-  /** As sent, with its query: it is not normalised on the way. */
+  /** Path and query, sent without normalisation. */
   readonly path: string
   readonly headers?: Readonly<Record<string, string>>
   readonly authorization?: string | undefined
-  /** Sent as JSON; a text and bytes are sent as they stand. */
+  /** Body, sent as JSON; strings and bytes are sent unchanged. */
   readonly body?: unknown
 }
 
@@ -17,16 +17,16 @@ export interface Answer {
   readonly headers: IncomingHttpHeaders
   readonly text: string
   readonly bytes: Buffer
-  /** The parsed body; undefined for an empty one. */
+  /** Parsed body; undefined if it is empty or not JSON. */
   readonly json: unknown
 }
 
-/** `Authorization` of a token. */
+/** Returns the Authorization header of a token. */
 export function withToken(token: string): string {
   return `token ${token}`
 }
 
-/** `Authorization` of a name and a password. */
+/** Returns the Authorization header of a name and a password. */
 export function withPassword(name: string, password: string): string {
   return `Basic ${Buffer.from(`${name}:${password}`).toString('base64')}`
 }

@@ -1,4 +1,4 @@
-/** Rows that a test needs to be there and says nothing else about. */
+/** Rows with default values, for tests that only need them to exist. */
 
 import { randomUUID } from 'node:crypto'
 import { newStorageKey } from '../../cgi/repository/paths.js'
@@ -7,7 +7,7 @@ import type { Database } from '../../sql/database/database.js'
 import { createOrganization, type Organization } from '../../sql/organizations/organizations.js'
 import { createRepository, type Repository } from '../../sql/repositories/repositories.js'
 
-/** A user called `name`, with the address `name@example.test`. */
+/** Creates a user with this name and the email address `name@example.test`. */
 export async function aUser(db: Database, name: string): Promise<User> {
   return await createUser(db, {
     name,
@@ -17,7 +17,7 @@ export async function aUser(db: Database, name: string): Promise<User> {
   })
 }
 
-/** An organization called `name`, which `creatorId` owns. */
+/** Creates an organization with this name, owned by `creatorId`. */
 export async function anOrganization(
   db: Database,
   name: string,
@@ -36,7 +36,7 @@ export async function anOrganization(
   })
 }
 
-/** A public repository called `name`. */
+/** Creates a repository with this name, public by default. */
 export async function aRepository(
   db: Database,
   ownerId: number,
@@ -67,7 +67,7 @@ interface TeamInputs {
   readonly memberIds: readonly number[]
 }
 
-/** A team with those members. */
+/** Creates a team with these members. */
 export async function aTeam(db: Database, inputs: TeamInputs): Promise<void> {
   const name = `team-${randomUUID()}`
   const [teamId] = await db('teams').insert({
@@ -83,7 +83,7 @@ export async function aTeam(db: Database, inputs: TeamInputs): Promise<void> {
   }
 }
 
-/** Lets a user work on a repository. */
+/** Adds a collaborator to a repository. */
 export async function aCollaborator(
   db: Database,
   repository: Repository,

@@ -16,28 +16,28 @@ export const S3_SECRET = 'testing+ü/@:'
 
 const STARTS_WITHIN_MS = 120_000
 
-/** Names the port of the server that all processes of a run share. */
+/** Variable with the port of the server that all processes of a run share. */
 export const S3_VARIABLE = 'TEST_S3_PORT'
 
-/** A server that somebody else started. */
+/** A server that this process does not control. */
 export interface S3Client {
   readonly port: number
-  /** Creates an empty bucket and returns its URL, as the setting blobs.url has it. */
+  /** Creates an empty bucket and returns its URL in the form of the setting blobs.url. */
   createBucket(): Promise<string>
-  /** Lists the names of all objects of a bucket, and all multipart uploads that have not ended. */
+  /** Lists the objects and the unfinished multipart uploads of a bucket. */
   list(url: string): Promise<{ objects: readonly string[]; uploads: readonly string[] }>
 }
 
 export interface S3Server extends S3Client {
-  /** Stops all of it and removes its folder. */
+  /** Stops all its processes and removes its folder. */
   remove(): Promise<void>
 }
 
-/** Makes a server and starts it. Throws when Debian's swift packages or memcached are not there. */
+/** Creates and starts a server. Throws if Debian's swift packages or memcached are missing. */
 export async function startS3Server(): Promise<S3Server> {
   const folder = await mkdtemp(join(tmpdir(), 'gatehouse-swift-'))
   const children: ChildProcess[] = []
-  // Also where a test ends before its teardown.
+  // The process may exit before the teardown.
   process.once('exit', () => {
     for (const child of children) child.kill('SIGKILL')
     rmSync(folder, { recursive: true, force: true })
@@ -59,7 +59,7 @@ export async function startS3Server(): Promise<S3Server> {
   }
 }
 
-/** A client of the server on a port, which has the account of `startS3Server`. */
+/** Returns a client of the server on a port, with the account that `startS3Server` creates. */
 export function connectS3(port: number): S3Client {
   return {
     port,
@@ -82,7 +82,7 @@ export function connectS3(port: number): S3Client {
 const urlOf = (port: number, bucket: string) =>
   `s3://test%3Atester:${encodeURIComponent(S3_SECRET)}@127.0.0.1:${port}/${bucket}?tls=false`
 
-/** The location that a URL of this server says. */
+/** Parses a URL of this server. */
 export function s3LocationOf(url: string): S3Location {
   const location = asBlobLocation(url)
   if (location.kind !== 's3') throw new Error('not S3')
@@ -97,7 +97,7 @@ function clientOf(url: string): S3mini {
 
 const PARTS = ['account', 'container', 'object'] as const
 
-/** Writes all that its servers read, and returns the port of the one that speaks S3. */
+/** Writes the configuration of all servers; returns the port of the one with the S3 API. */
 async function configure(folder: string): Promise<number> {
   await mkdir(join(folder, 'devices', 'one'), { recursive: true })
   const write = (name: string, text: string) => writeFile(join(folder, name), text)
@@ -121,7 +121,7 @@ log_address = ${folder}/no-syslog
       `${common(port)}[pipeline:main]\npipeline = ${part}-server\n[app:${part}-server]\nuse = egg:swift#${part}\n`,
     )
   }
-  // The Python that Debian's packages are for, whichever comes first on the path.
+  // Debian's packages are for this Python, which may not be the first one on the path.
   execFileSync('/usr/bin/python3', ['-c', RINGS, folder, ...rings])
   const cachePort = String(await freePort())
   await write('cache', cachePort)

@@ -1,4 +1,4 @@
-/** A second factor that is in use, and the codes that its app shows. */
+/** Second factors of test users, and the codes that their apps show. */
 
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import type { Settings } from '../../conf/settings.js'
@@ -10,16 +10,16 @@ import type { Database } from '../../sql/database/database.js'
 
 export interface AppOfFactor {
   readonly secret: string
-  /** The code now, or so many steps later. */
+  /** Returns the code of the current time step, or of a later one. */
   code(stepsLater?: number): string
 }
 
-/** What an app shows that has this secret. */
+/** Returns an app with this secret. */
 export function appOf(secret: string): AppOfFactor {
   return { secret, code: (stepsLater = 0) => codeOf(secret, stepAt(Date.now()) + stepsLater) }
 }
 
-/** Gives a user a second factor of which no code was used yet, with this recovery code alone. */
+/** Enrols a second factor without used codes and with one recovery code. */
 export async function enrol(
   { db, settings }: { readonly db: Database; readonly settings: Settings },
   user: User,

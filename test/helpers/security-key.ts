@@ -1,41 +1,42 @@
-/** A security key without a browser: what it makes and signs, and what a forger would change. */
+/** A software security key, whose replies tests can forge. */
 
 import { createHash, generateKeyPairSync, type KeyObject, randomBytes, sign } from 'node:crypto'
 import { BASE_URL } from './gateway.js'
 
-/** What a browser is asked for, as a page has it. */
+/** Options of a WebAuthn request, as a page has them. */
 interface Options {
   readonly challenge: string
 }
 
+/** Forged values of a reply. */
 export interface Forgery {
   readonly origin?: string
   readonly host?: string
   readonly challenge?: string
   readonly type?: string
-  /** What it counts this time; by default one more than before. */
+  /** Signature counter; by default one more than before. */
   readonly counter?: number
   readonly isPresent?: boolean
-  /** The credential that it says it is. */
+  /** Credential id in the reply. */
   readonly id?: string
-  /** By default `none`, with an empty statement (CBOR). */
+  /** Attestation; by default `none`, with an empty statement (CBOR). */
   readonly attestation?: { readonly format: string; readonly statement: Buffer }
-  /** Whether it attests with the credential itself. */
+  /** True for self attestation (with the credential key). */
   readonly isSelfSigned?: boolean
 }
 
 export interface SoftwareKey {
   readonly id: string
-  /** Answers to an enrolment (RegistrationResponseJSON). */
+  /** Returns the reply to an enrolment (RegistrationResponseJSON). */
   create(options: object, twist?: Forgery): string
-  /** Answers at a sign-in (AuthenticationResponseJSON). */
+  /** Returns the reply at a sign-in (AuthenticationResponseJSON). */
   get(options: object, twist?: Forgery): string
 }
 
 const PRESENT = 0x01
 const HAS_CREDENTIAL = 0x40
 
-/** A key with one credential. */
+/** Creates a key with one credential. */
 export function aSecurityKey(): SoftwareKey {
   const { privateKey, publicKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' })
   const credential = randomBytes(32)
@@ -106,7 +107,7 @@ function clientData(type: string, options: object, twist: Forgery): Buffer {
   return Buffer.from(JSON.stringify({ ...data, ...twisted }))
 }
 
-/** {"alg": -7, "sig": signature}. */
+/** Returns the attestation statement {"alg": -7, "sig": signature} in CBOR. */
 function statementOf(signature: Buffer): Buffer {
   const algorithm = Buffer.from([0x26])
   const length = Buffer.from([0x58, signature.length])
@@ -120,12 +121,12 @@ function statementOf(signature: Buffer): Buffer {
   ])
 }
 
-/** A text of less than 24 bytes in CBOR (RFC 8949). */
+/** Returns a string of less than 24 bytes in CBOR (RFC 8949). */
 function text(value: string): Buffer {
   return Buffer.concat([Buffer.from([0x60 + value.length]), Buffer.from(value)])
 }
 
-/** An ECDSA key with P-256 (RFC 9053): {1: 2, 3: -7, -1: 1, -2: x, -3: y}. */
+/** Returns a P-256 key in COSE (RFC 9053): {1: 2, 3: -7, -1: 1, -2: x, -3: y}. */
 function coseKey(publicKey: KeyObject): Buffer {
   const { x = '', y = '' } = publicKey.export({ format: 'jwk' })
   return Buffer.concat([

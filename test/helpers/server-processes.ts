@@ -1,10 +1,10 @@
-/** What a running server holds, as the kernel tells it: processes, memory, open files, leavings. */
+/** Processes, memory, open files and stale files of a running server, from /proc and the disk. */
 
 import { readdir, readFile, readlink, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { walk } from '../../cgi/repository/walk.js'
 
-/** The workers of a supervisor. */
+/** Returns the process ids of a supervisor's workers. */
 export async function workersOf(supervisor: number): Promise<readonly number[]> {
   const path = `/proc/${supervisor}/task/${supervisor}/children`
   const children = (await readFile(path, 'utf8')).trim().split(' ').map(Number)
@@ -14,14 +14,14 @@ export async function workersOf(supervisor: number): Promise<readonly number[]> 
   return children.filter((_, index) => lines[index]?.includes('gatehouse.js'))
 }
 
-/** What of a server is needed to kill it. */
+/** Server that can be killed. */
 interface Victim {
   readonly pid: number
   readonly dataDir: string
   stop(signal?: NodeJS.Signals): Promise<unknown>
 }
 
-/** Ends a server with SIGKILL, its workers too, and if wanted the git processes that they lead. */
+/** Kills a server and its workers, and with `withGit` also its git processes. */
 export async function killServer(
   server: Victim,
   { withGit = false }: { readonly withGit?: boolean } = {},
@@ -32,7 +32,7 @@ export async function killServer(
   await server.stop('SIGKILL')
 }
 
-/** Sends SIGKILL to processes, of which some may have ended by themselves just now. */
+/** Sends SIGKILL to processes; those that have already ended are ignored. */
 export function killNow(...pids: readonly number[]): void {
   for (const pid of pids) {
     try {
@@ -43,7 +43,7 @@ export function killNow(...pids: readonly number[]): void {
   }
 }
 
-/** How many processes listen on a port of 127.0.0.1: those workers that serve already. */
+/** Counts the sockets that listen on a port of 127.0.0.1: one for each serving worker. */
 export async function listenersOn(port: number): Promise<number> {
   const address = `0100007F:${port.toString(16).toUpperCase().padStart(4, '0')}`
   const lines = (await readFile('/proc/net/tcp', 'utf8')).split('\n')
@@ -53,11 +53,11 @@ export async function listenersOn(port: number): Promise<number> {
 
 export interface Memory {
   readonly nowBytes: number
-  /** The most since the start of the process, or since `forgetPeak`. */
+  /** Peak since the start of the process, or since `forgetPeak`. */
   readonly peakBytes: number
 }
 
-/** The resident memory of a process. */
+/** Returns the resident memory of a process. */
 export async function memoryOf(pid: number): Promise<Memory> {
   const status = await readFile(`/proc/${pid}/status`, 'utf8')
   const kib = (name: string) =>
@@ -65,12 +65,12 @@ export async function memoryOf(pid: number): Promise<Memory> {
   return { nowBytes: kib('VmRSS') * 1_024, peakBytes: kib('VmHWM') * 1_024 }
 }
 
-/** From now on the peak is counted anew (proc(5), clear_refs). */
+/** Resets the peak memory of a process (proc(5), clear_refs). */
 export async function forgetPeak(pid: number): Promise<void> {
   await writeFile(`/proc/${pid}/clear_refs`, '5')
 }
 
-/** The most memory that each of these processes held while something was done. */
+/** Runs the action; returns the peak memory of each process during it. */
 export async function peaksDuring(
   pids: readonly number[],
   action: () => Promise<unknown>,
@@ -80,15 +80,15 @@ export async function peaksDuring(
   return (await Promise.all(pids.map(memoryOf))).map(({ peakBytes }) => peakBytes)
 }
 
-/** How many files and sockets a process holds open. */
+/** Counts the open files and sockets of a process. */
 export async function openFilesOf(pid: number): Promise<number> {
   return (await readdir(`/proc/${pid}/fd`)).length
 }
 
-/** Files that a worker opens once and keeps: the database, the folders of a repository. */
+/** Number of files that a worker may open once and keep open, such as the database. */
 const FILES_SLACK = 16
 
-/** How many files each process holds open, when they are back to what they were, or at last. */
+/** Waits until the numbers of open files are back to `before`; returns the last numbers. */
 export async function untilFilesAreClosed(
   pids: readonly number[],
   before: readonly number[],
@@ -105,7 +105,7 @@ export interface GitProcess {
   readonly command: string
 }
 
-/** The git processes that work on repositories of that data folder. */
+/** Returns the git processes that work on repositories of a data folder. */
 export async function gitProcessesOf(dataDir: string): Promise<readonly GitProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   const found = await Promise.all(pids.map((pid) => gitProcessOf(pid, dataDir)))
@@ -124,14 +124,14 @@ async function gitProcessOf(pid: number, dataDir: string): Promise<GitProcess | 
 const LEAVING =
   /^(?:incoming-|tmp_|.*\.lock$|.*\.trash-|.*\.new-)|^[0-9a-f]{24}\.(?:json|updates)|\.keep$|^packed-refs\.new$/
 
-/** What an interrupted push, a killed server or a removal may leave in a data folder. */
+/** Lists files that an interrupted push, a killed server or a deletion may leave. */
 export async function listStaleFilesIn(dataDir: string): Promise<readonly string[]> {
   const found: string[] = []
   for await (const { path, name } of walk(dataDir)) if (LEAVING.test(name)) found.push(path)
   return found
 }
 
-/** Asks again until the answer is the wanted one, and returns the last answer either way. */
+/** Polls a value until it is the wanted one or the time has passed; returns the last value. */
 export async function until<T>(
   ask: () => Promise<T>,
   isWanted: (answer: T) => boolean,

@@ -5,7 +5,7 @@ import { connectS3, S3_VARIABLE, type S3Client, type S3Server, startS3Server } f
 
 let server: Promise<S3Server> | undefined
 
-/** The S3 server of this run, or one of the test file's own if a file runs alone. */
+/** Returns the S3 server of this run, or starts one if the test file runs alone. */
 export async function sharedS3Server(): Promise<S3Client> {
   const port = process.env[S3_VARIABLE]
   if (port !== undefined) return connectS3(Number(port))

@@ -11,17 +11,17 @@ interface Teardown {
 
 export interface SmallDisk {
   readonly path: string
-  /** Writes a file of the test's own until at most so many bytes are left. */
+  /** Writes a filler file until at most `leftBytes` are free. */
   fill(leftBytes: number): Promise<void>
-  /** Removes that file. */
+  /** Removes the filler file. */
   free(): Promise<void>
   /** Mounts the disk again with these options: `ro` or `rw`. */
   remount(options: string): Promise<boolean>
 }
 
 /**
- * Mounts a tmpfs with these options (`size=48m`), until the test ends. Returns undefined where the
- * machine does not allow that.
+ * Mounts a tmpfs with these options (`size=48m`) until the test ends. Returns undefined if the
+ * machine does not permit that.
  */
 export async function mountSmallDisk(t: Teardown, options: string): Promise<SmallDisk | undefined> {
   const path = await temporaryFolder(t)
@@ -45,7 +45,7 @@ async function fill(filler: string, leftBytes: number): Promise<void> {
     for (const bytes of PIECES_BYTES) {
       const piece = Buffer.alloc(bytes)
       while ((await freeBytes(filler)) - bytes >= leftBytes && (await isWritten(file, piece))) {
-        // One piece after the other.
+        // The condition writes the pieces.
       }
     }
   } finally {
@@ -65,7 +65,7 @@ async function isWritten(file: Awaited<ReturnType<typeof open>>, piece: Buffer):
   )
 }
 
-/** Runs a program and tells whether it succeeded. */
+/** Runs a program; returns true if it exits with 0. */
 export async function succeeds(program: string, ...args: readonly string[]): Promise<boolean> {
   const { exitCode } = await runToEnd(program, args, {
     cwd: '/',

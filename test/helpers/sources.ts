@@ -1,4 +1,4 @@
-/** Servers that somebody imports from: a good one with real git behind it, and bad ones. */
+/** Source servers of imports: a good one with real git, and misbehaving ones. */
 
 import { once } from 'node:events'
 import { createServer, type RequestListener, type ServerResponse } from 'node:http'
@@ -16,15 +16,15 @@ interface Teardown {
 }
 
 export interface Source {
-  /** Where it is served. */
+  /** Clone URL. */
   readonly url: string
-  /** The bare repository behind it. */
+  /** Path of the bare repository. */
   readonly path: string
-  /** A working copy that pushes into it. */
+  /** Working copy of the repository's contents. */
   readonly copy: WorkingCopy
 }
 
-/** A repository with branches, tags of both kinds and a pull request, through git http-backend. */
+/** Serves a repository with branches, both kinds of tags and a pull request by http-backend. */
 export async function aSource(
   t: Teardown,
   objectFormat: 'sha1' | 'sha256' = 'sha1',
@@ -40,7 +40,7 @@ export async function aSource(
   return { ...served, copy }
 }
 
-/** An empty bare repository, served with all its references, whatever they are called. */
+/** Serves an empty bare repository, including its refs below refs/pull. */
 export async function serveBare(
   t: Teardown,
   objectFormat: 'sha1' | 'sha256' = 'sha1',
@@ -56,7 +56,7 @@ export async function serveBare(
   return { path, url: `${server.url}/source.git` }
 }
 
-/** Every reference below that with its object, as `for-each-ref` tells them. */
+/** Lists the refs below a prefix with their objects. */
 export async function referencesOf(path: string, below = 'refs'): Promise<string> {
   return git(['for-each-ref', '--format=%(refname) %(objectname)', below], { cwd: path })
 }
@@ -64,11 +64,11 @@ export async function referencesOf(path: string, below = 'refs'): Promise<string
 export interface BadSource {
   readonly url: string
   readonly port: number
-  /** The path and query of every request so far. */
+  /** Path and query of each request so far. */
   readonly requests: readonly string[]
 }
 
-/** A server that answers as the test says. */
+/** Starts a server whose replies the test writes. */
 export async function serveWith(t: Teardown, answer: RequestListener): Promise<BadSource> {
   const requests: string[] = []
   const server = createServer((request, response) => {
@@ -84,7 +84,7 @@ export async function serveWith(t: Teardown, answer: RequestListener): Promise<B
   return { url: `http://127.0.0.1:${port}/source.git`, port, requests }
 }
 
-/** A port that takes connections and counts them, where nobody is to come. */
+/** Listens on a port to which no connection may be made, and counts the connections. */
 export async function countConnections(
   t: Teardown,
 ): Promise<{ readonly port: number; count(): number }> {
@@ -98,22 +98,22 @@ export async function countConnections(
   return { port: (server.address() as AddressInfo).port, count: () => connections }
 }
 
-/** Passes what another server says on, up to so many bytes of each pack, and then breaks off. */
+/** Returns a handler that forwards replies of a server, but cuts packs after `packBytesMax`. */
 export function breakOffAfter(url: string, packBytesMax: number): RequestListener {
   return (request, response) => void relay(url, { request, response, packBytesMax })
 }
 
-/** Of an import, the POST that asks for the pack: the third, after two for the references. */
+/** Number of the POST in an import that requests the pack, after two for the refs. */
 export const FETCH_POST_NUMBER = 3
 
 export interface SlowSource {
   readonly url: string
-  /** Settles when the request has come that waits. */
+  /** Resolves when the delayed request has arrived, or after 20 s. */
   isReached(): Promise<void>
   goOn(): void
 }
 
-/** Passes what another server says on, but the answer to the POST of that number waits. */
+/** Forwards replies of another server; the reply to the POST of that number waits for `goOn`. */
 export async function serveSlowly(t: Teardown, url: string, number: number): Promise<SlowSource> {
   let asked = 0
   let goOn = () => {}

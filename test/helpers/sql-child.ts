@@ -1,4 +1,4 @@
-/** A process of its own that works on a database; `startSqlChild` starts it. */
+/** Separate processes that work on a database; `startSqlChild` starts one. */
 
 import { type ChildProcess, fork } from 'node:child_process'
 import { once } from 'node:events'
@@ -18,7 +18,7 @@ const TASKS = {
     await closeDatabase(db)
     return applied.length
   },
-  /** Writes as fast as it can, on its own and within transactions that read first. */
+  /** Writes in a loop, without transactions and within transactions that read first. */
   async write(location: DatabaseLocation, name: string) {
     const db = await openDatabase({ location, connectionsMax: 2 })
     process.send?.('ready')
@@ -35,7 +35,7 @@ const TASKS = {
     await closeDatabase(db)
     return 40
   },
-  /** Takes and does jobs until there are none, as a machine of that name. */
+  /** Leases and finishes jobs until there are none, as the machine with this name. */
   async work(location: DatabaseLocation, machine: string) {
     const db = await openDatabase({ location, connectionsMax: 2 })
     process.send?.('ready')
@@ -55,9 +55,9 @@ export type SqlTask = keyof typeof TASKS
 
 export interface SqlChild {
   readonly process: ChildProcess
-  /** Resolves when the database is open and the work begins. */
+  /** Resolves when the database is open and the task starts. */
   readonly ready: Promise<unknown>
-  /** The number that the task ended with. Rejects with what it wrote when it failed. */
+  /** Result of the task. Rejects with the output if the process fails. */
   readonly result: Promise<number>
 }
 

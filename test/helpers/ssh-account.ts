@@ -1,4 +1,4 @@
-/** The account under which gateway and git work when sshd is in front: one of the system's own. */
+/** System account under which gateway and git run in tests with sshd. */
 
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -15,8 +15,9 @@ const NAME = 'gatehouse-test'
 const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 
 /**
- * An account made for tests, as root makes one for git; where it could not read this checkout, the
- * account that runs the tests. Throws for anyone but root: sshd starts programs of root alone.
+ * Returns the account for tests, which is created if it is missing; if it cannot read this
+ * checkout, the account that runs the tests. Throws unless the tests run as root, because sshd runs
+ * helper programs only if root owns them.
  */
 export function sshAccount(): Account {
   if (process.getuid?.() !== 0) throw new Error('the tests of SSH start a real sshd: run as root')
@@ -35,13 +36,13 @@ function findAccount(): Account | undefined {
   return name === undefined ? undefined : { name, uid: Number(uid), gid: Number(gid) }
 }
 
-/** An asterisk is the password of nobody; what useradd gives otherwise, sshd takes for a lock. */
+/** Creates the account. The password "*" matches none; sshd takes useradd's default as locked. */
 function makeAccount(): Account {
   const options = ['--system', '--no-create-home', '--home-dir', '/', '--shell', '/bin/sh']
   const { stderr } = spawnSync('/usr/sbin/useradd', [...options, '--password', '*', NAME], {
     encoding: 'utf8',
   })
-  // Another test file may have been quicker.
+  // Another test file may have created the account concurrently.
   const account = findAccount()
   if (account === undefined) throw new Error(`no account ${NAME}: ${stderr}`)
   return account

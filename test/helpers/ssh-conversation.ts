@@ -1,4 +1,4 @@
-/** A client of protocol v2 over the real ssh whose words the test chooses. */
+/** A client of protocol v2 over the real ssh, whose requests the test writes. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -9,15 +9,15 @@ const WITHIN_MS = 60_000
 
 export interface SshConversation {
   readonly client: ChildProcessWithoutNullStreams
-  /** All that has been heard so far. */
+  /** Returns the output of the server so far. */
   output(): string
   errorText(): string
-  /** Says something, and waits until what is heard from then on ends like that. */
+  /** Sends bytes, and waits until the output after that matches `end`; returns this output. */
   send(words: string | Uint8Array, end: RegExp): Promise<string>
   readonly ended: Promise<number | null>
 }
 
-/** Opens `git-upload-pack` of a repository, and hears what git says of itself. */
+/** Opens `git-upload-pack` of a repository and reads the capability advertisement. */
 export async function converse(
   { sshd }: SshGatehouse,
   { keyFile }: Caller,

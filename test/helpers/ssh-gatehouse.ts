@@ -1,4 +1,4 @@
-/** A server with a real sshd in front, and people with keys who call it with the real ssh. */
+/** A server with a real sshd in front, and users who connect with the real ssh. */
 
 import { join } from 'node:path'
 import { runToEnd } from '../../cgi/process/run.js'
@@ -15,23 +15,23 @@ interface Teardown {
   teardown(action: () => Promise<unknown>): void
 }
 
-/** Somebody, or some machine, with the private half of a key. */
+/** SSH client with a private key. */
 export interface Caller {
-  /** The file of the private key. */
+  /** Path of the private key. */
   readonly keyFile: string
-  /** The line of the public key. */
+  /** Line of the public key. */
   readonly publicKey: string
   readonly fingerprint: string
-  /** What git needs to go by this key. */
+  /** Environment in which git uses this key. */
   readonly environment: Readonly<Record<string, string>>
-  /** Calls `ssh` with one command, or none, and tells what came of it. */
+  /** Runs `ssh` with a command, or without one; returns the result. */
   call(command?: string, options?: CallOptions): Promise<CallResult>
 }
 
 export interface CallOptions {
   /** Further options of ssh. */
   readonly options?: readonly string[]
-  /** Variables of ssh itself. */
+  /** Environment of ssh. */
   readonly environment?: Readonly<Record<string, string>>
   readonly input?: string | Uint8Array
 }
@@ -48,13 +48,13 @@ export interface SshGatehouse {
   readonly account: Account
   readonly gatehouse: Gatehouse
   readonly sshd: Sshd
-  /** The address of `owner/repo`, as people write it. */
+  /** Returns the SSH address of `owner/repo`. */
   remote(path: string): string
-  /** A key that nobody knows of. */
+  /** Creates a client with a new key, which the server does not know. */
   newCaller(name: string, ...kind: readonly string[]): Promise<Caller>
-  /** A user with a token and a key. */
+  /** Creates a user with a token and a key. */
   addPerson(name: string): Promise<Person & Caller>
-  /** Gives a person a further key; answers its id. */
+  /** Adds the client's key to a user; returns its id. */
   addKey(person: Person, caller: Caller): Promise<number>
   /** Asks the server's own database. */
   ask<T>(question: (db: Database) => Promise<T>): Promise<T>
@@ -62,7 +62,7 @@ export interface SshGatehouse {
   logged(fields: LogLine): Promise<ReadonlyArray<LogLine>>
 }
 
-/** Starts everything for a test. */
+/** Starts the server and sshd for a test. */
 export async function startSshGatehouse(
   t: Teardown,
   options: Omit<GatehouseOptions, 'account'> & Pick<SshdOptions, 'edit'> = {},
@@ -110,7 +110,7 @@ export async function startSshGatehouse(
   }
 }
 
-/** The line of a session is written when its client has its answer already. */
+/** Time limit for a log line: the line of a session is written after its client has the reply. */
 const LOGGED_WITHIN_MS = 60_000
 
 function linesWith(log: string, fields: LogLine): readonly LogLine[] {
@@ -132,7 +132,7 @@ async function addKey(person: Person, { publicKey, fingerprint }: Caller): Promi
 
 interface KeyInput {
   readonly name: string
-  /** Words of ssh-keygen. */
+  /** Options of ssh-keygen for the type of the key. */
   readonly kind: readonly string[]
 }
 
@@ -148,7 +148,7 @@ function makeCaller(sshd: Sshd, folder: string, { name, kind }: KeyInput): Calle
   }
 }
 
-/** Calls `ssh` with the key of a file. */
+/** Runs `ssh` with the key in a file. */
 export async function callSsh(
   sshd: Sshd,
   call: CallOptions & { readonly keyFile: string; readonly command?: string | undefined },

@@ -1,4 +1,4 @@
-/** Public SSH keys for tests: real ones of ssh-keygen, and others put together byte by byte. */
+/** Public SSH keys for tests: real ones of ssh-keygen, and others built from fields. */
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -6,19 +6,19 @@ import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { parseSshKey, type SshKey } from '../../conf/ssh-key.js'
 
-/** Runs ssh-keygen and returns what it printed. */
+/** Runs ssh-keygen and returns its output. */
 export function sshKeygen(...args: readonly string[]): string {
   return execFileSync('ssh-keygen', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Makes a key pair as a person would and returns the text of the file that ends in `.pub`. */
+/** Creates a key pair with ssh-keygen; returns the content of the `.pub` file. */
 export function makeKeyPair(folder: string, name: string, ...args: readonly string[]): string {
   const file = join(folder, name)
   sshKeygen('-q', '-N', '', '-f', file, '-C', `${name}@example.test`, ...args)
   return readFileSync(`${file}.pub`, 'utf8')
 }
 
-/** Texts and numbers of a key as it is sent: each with its length before it. */
+/** Encodes the fields of a key, each prefixed with its length (RFC 4251 §5). */
 export function blobOf(...fields: ReadonlyArray<string | Uint8Array>): Buffer {
   const parts = fields.flatMap((field) => {
     const bytes = Buffer.from(field)
@@ -29,17 +29,17 @@ export function blobOf(...fields: ReadonlyArray<string | Uint8Array>): Buffer {
   return Buffer.concat(parts)
 }
 
-/** The line of a key of these fields, the first of which is its type. */
+/** Returns the line of a key with this type and these further fields. */
 export function lineOf(type: string, ...fields: ReadonlyArray<string | Uint8Array>): string {
   return `${type} ${blobOf(type, ...fields).toString('base64')}`
 }
 
-/** The line of an ed25519 key that is nobody's: its private half was never made. */
+/** Returns the line of a random ed25519 key without a private half. */
 export function aKeyLine(comment = ''): string {
   return `${lineOf('ssh-ed25519', randomBytes(32))} ${comment}`.trim()
 }
 
-/** The same, parsed. */
+/** Returns a parsed random ed25519 key without a private half. */
 export function aKey(comment = ''): SshKey {
   return parseSshKey(aKeyLine(comment))
 }

@@ -1,4 +1,4 @@
-/** The real sshd on a port of its own, with the example configuration, in front of a gateway. */
+/** The real sshd on a free port, with the example configuration, in front of a gateway. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -20,7 +20,7 @@ interface Teardown {
 
 export interface SshdOptions {
   readonly account: Account
-  /** At which the gateway answers. */
+  /** Path of the gateway's socket. */
   readonly socket: string
   /** Changes to the example, such as a further line. */
   readonly edit?: (config: string) => string
@@ -28,20 +28,20 @@ export interface SshdOptions {
 
 export interface Sshd {
   readonly port: number
-  /** The installed helper. */
+  /** Path of the installed helper. */
   readonly helper: string
   readonly configFile: string
-  /** `user@host`. */
+  /** Destination for ssh, as `user@host`. */
   readonly host: string
-  /** All that sshd has said. */
+  /** Returns the log of sshd so far. */
   readonly log: () => string
-  /** The words with which somebody who has a private key calls ssh. */
+  /** Returns the ssh command line for a private key, without destination and command. */
   clientOf(keyFile: string, ...options: readonly string[]): readonly string[]
-  /** What git needs to go through that ssh. */
+  /** Returns the environment in which git uses this ssh command line. */
   environmentOf(keyFile: string): Readonly<Record<string, string>>
 }
 
-/** Starts it with the helper installed; both are gone at the end of the test. */
+/** Installs the helper and starts sshd; both are removed at the end of the test. */
 export async function startSshd(t: Teardown, options: SshdOptions): Promise<Sshd> {
   const { account, socket, edit = (config) => config } = options
   const folder = await temporaryFolder(t)
@@ -55,7 +55,7 @@ export async function startSshd(t: Teardown, options: SshdOptions): Promise<Sshd
     .replace('/usr/local/lib/gatehouse/gatehouse-ssh', helper)
     .replace('/var/lib/gatehouse/run/ssh.sock', socket)
   await writeFile(configFile, edit(`${ownLines(folder, port)}\n${example}`))
-  // Missing until the system has started an sshd of its own.
+  // The folder is missing until the system has started its own sshd.
   await mkdir('/run/sshd', { recursive: true, mode: 0o755 })
   const child = spawn('/usr/sbin/sshd', ['-D', '-e', '-f', configFile], { cwd: '/' })
   let log = ''
@@ -92,7 +92,7 @@ export async function startSshd(t: Teardown, options: SshdOptions): Promise<Sshd
   }
 }
 
-/** What belongs to this sshd and not to the example. */
+/** Returns the configuration of this sshd that is not in the example. */
 function ownLines(folder: string, port: number): string {
   const lines = [
     `Port ${port}`,
@@ -103,7 +103,7 @@ function ownLines(folder: string, port: number): string {
     'PasswordAuthentication no',
     'KbdInteractiveAuthentication no',
     'PermitRootLogin prohibit-password',
-    // On a machine with every CPU busy, a login takes its time.
+    // A login may take long on a busy machine.
     'LoginGraceTime 600',
   ]
   return lines.join('\n')
@@ -124,7 +124,7 @@ const CLIENT_OPTIONS = [
   'LogLevel=ERROR',
 ]
 
-/** A folder that is root's all the way up, as sshd wants it; /tmp is not. */
+/** Creates a folder that only root can write, including its parents, as sshd requires. */
 async function trustedFolder(t: Teardown): Promise<string> {
   const folder = await mkdtemp('/var/lib/gatehouse-test-')
   await chmod(folder, 0o755)

@@ -1,4 +1,4 @@
-/** The real client of Swift's registry, in the small Debian that scripts/swift-toolchain makes. */
+/** The real client of Swift's registry, in the Debian root that scripts/swift-toolchain creates. */
 
 import { execFile } from 'node:child_process'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -8,13 +8,14 @@ import type { Test } from 'tap'
 import { temporaryFolder } from './temporary.js'
 
 const ROOT = fileURLToPath(new URL('../../../.programs/swift-root', import.meta.url))
-/** Swift keeps its credentials where the system says that home is, whatever HOME says. */
+/** Home folder of the account, in which Swift stores its credentials regardless of HOME. */
 const OWN_HOME = '/root'
 const BUNDLE = '/etc/ssl/certs/ca-certificates.crt'
 
 export interface SwiftClient {
-  /** Its folders are in here, which it knows by another name. */
+  /** Path of its home folder outside of the chroot. */
   readonly home: string
+  /** Path of its home folder inside of the chroot. */
   readonly ownHome: string
   /** Writes files of one of its folders. */
   write(folder: string, files: Readonly<Record<string, string>>): Promise<void>
@@ -29,8 +30,8 @@ export interface SwiftResult {
 }
 
 /**
- * A client with a home of its own that trusts the certificate. What it needs is mounted where
- * nobody else sees it, and gone with the process.
+ * Creates a client with a temporary home folder that trusts the certificate. Its folders are
+ * mounted in a mount namespace, which ends with the process.
  */
 export async function startSwiftClient(t: Test, certificate: string): Promise<SwiftClient> {
   const home = await temporaryFolder(t)
@@ -52,7 +53,7 @@ export async function startSwiftClient(t: Test, certificate: string): Promise<Sw
   }
 }
 
-/** Swift does not start without /proc. */
+/** Shell script that enters the root folder. It mounts /proc, because Swift needs it to start. */
 const IN_ROOT = `
 mount -t proc proc "$0/proc" && mount --bind "$1" "$0${OWN_HOME}" &&
 mount --bind "$2" "$0${BUNDLE}" && exec chroot "$0" env -i HOME=${OWN_HOME} \\
@@ -60,7 +61,7 @@ mount --bind "$2" "$0${BUNDLE}" && exec chroot "$0" env -i HOME=${OWN_HOME} \\
   sh -c 'cd ~/"$0" && exec swift "$@"' "\${@:3}"
 `
 
-/** Swift's client may wait without an end for an answer that it has. */
+/** Time limit, because Swift's client may wait forever for a reply that it has received. */
 const ENDS_WITHIN_MS = 120_000
 
 function run(args: readonly string[]): Promise<SwiftResult> {

@@ -1,4 +1,4 @@
-/** Swift packages as their publisher sends them. */
+/** Swift packages and the forms that publish them. */
 
 import type { FormatRequest } from '../conformance/package-format.js'
 import { zipOf } from './zips.js'
@@ -6,7 +6,7 @@ import { zipOf } from './zips.js'
 export const JSON_V1 = 'application/vnd.swift.registry.v1+json'
 const BOUNDARY = '5EBD7C6A-66B9-4B5D-9D7C-0B2A7A3F2C11'
 
-/** What `swift package archive-source` makes: everything is in one folder. */
+/** Returns an archive like `swift package archive-source` creates, with all files in one folder. */
 export function sourceArchive(
   files: Readonly<Record<string, string>> = {},
   manifest = '// swift-tools-version:5.9\nimport PackageDescription\n',
@@ -21,10 +21,10 @@ export function sourceArchive(
   )
 }
 
-/** A part, by name: its lines before the content, and that. */
+/** Part of a form: its name, its content and its header lines. */
 export type SwiftPart = readonly [name: string, content: Uint8Array | string, more?: string]
 
-/** A form as SwiftPM writes it: no file names, and a boundary in quotes. */
+/** Returns a form as SwiftPM sends it: without file names, and with a quoted boundary. */
 export function swiftForm(
   path: string,
   parts: readonly SwiftPart[],

@@ -1,16 +1,17 @@
-/** Tar archives put together by hand, also such as no program would write (ustar, POSIX.1-1988). */
+/** Tar archives (ustar, POSIX.1-1988) built from fields, also malformed ones. */
 
 export interface TarPiece {
   readonly path: string
   readonly body?: string | Uint8Array
-  /** The type flag; by default that of a file. */
+  /** Type flag; by default that of a file. */
   readonly type?: string
-  /** What the header says, where that is not the truth; as it stands there. */
+  /** Text of the size field, if it differs from the real size. */
   readonly size?: string
+  /** Text of the checksum field, if it differs from the real checksum. */
   readonly sum?: string
 }
 
-/** Header, body and what fills up its last block. */
+/** Returns header, body and padding of an entry. */
 export function tarPiece({ path, body = '', type = '0', size, sum }: TarPiece): Buffer {
   const bytes = Buffer.from(body)
   const header = Buffer.alloc(512)
@@ -28,12 +29,12 @@ export function tarPiece({ path, body = '', type = '0', size, sum }: TarPiece): 
 
 export const TAR_END = Buffer.alloc(1024)
 
-/** The pieces and the mark of the end. */
+/** Returns an archive of these entries with the end-of-archive marker. */
 export function tarOf(pieces: readonly TarPiece[]): Buffer {
   return Buffer.concat([...pieces.map(tarPiece), TAR_END])
 }
 
-/** One record of an extended header (pax(1), "pax Extended Header"). */
+/** Returns a record of an extended header (pax(1), "pax Extended Header"). */
 export function paxRecord(key: string, value: string): string {
   const rest = ` ${key}=${value}\n`
   let length = rest.length

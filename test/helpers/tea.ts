@@ -1,4 +1,4 @@
-/** The real tea, the command line for Gitea's API, with a configuration of its own. */
+/** The real tea, Gitea's command-line client, with a temporary configuration. */
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -18,10 +18,10 @@ export interface TeaEnd {
   readonly errorText: string
 }
 
-/** Runs `tea …` as somebody who has signed in, in a folder of its own. */
+/** Function that runs `tea …` as a signed-in user, in a temporary folder. */
 export type Tea = (...args: readonly string[]) => Promise<TeaEnd>
 
-/** Signs in with a token. Throws where scripts/tea has not run, or tea does not get in. */
+/** Signs in with a token. Throws if scripts/tea has not run or the sign-in fails. */
 export async function signInWithTea(t: Teardown, url: string, token: string): Promise<Tea> {
   if (!existsSync(PROGRAM)) throw new Error('tea is missing: run scripts/tea')
   const folder = await temporaryFolder(t)

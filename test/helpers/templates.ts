@@ -1,4 +1,4 @@
-/** Databases with all tables, made once for a run and copied for each test. */
+/** Databases with all tables, created once per run and copied for each test. */
 
 import { existsSync } from 'node:fs'
 import { copyFile, mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -8,13 +8,13 @@ import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { migrate } from '../../sql/database/migrate.js'
 import type { MariadbClient } from './mariadb.js'
 
-/** Names the folder of the templates of this run. */
+/** Variable with the folder of this run's templates. */
 export const TEMPLATES_VARIABLE = 'TEST_TEMPLATES_FOLDER'
 
 const SQLITE = 'gatehouse.db'
 const MYSQL = 'gatehouse.sql'
 
-/** Writes a migrated database of each kind to the folder; without MariaDB only SQLite's. */
+/** Writes a migrated database of each kind to the folder; without MariaDB, only of SQLite. */
 export async function makeTemplates(
   folder: string,
   mariadb: MariadbClient | undefined,
@@ -23,7 +23,7 @@ export async function makeTemplates(
   if (mariadb !== undefined) await writeFile(join(folder, MYSQL), await dumpMigrated(mariadb))
 }
 
-/** Writes a migrated SQLite database to the file; its folder is made. */
+/** Writes a migrated SQLite database to the file, whose folder is created. */
 export async function copySqliteTemplate(file: string): Promise<void> {
   await mkdir(dirname(file), { recursive: true })
   const template = templateFile(SQLITE)
@@ -33,14 +33,14 @@ export async function copySqliteTemplate(file: string): Promise<void> {
 
 let dump: Promise<string> | undefined
 
-/** The statements that make all tables in an empty schema, with the rows that migrations write. */
+/** Returns the statements that create all tables and the rows that migrations write. */
 export async function mysqlTemplate(mariadb: MariadbClient): Promise<string> {
   const template = templateFile(MYSQL)
   dump ??= template === undefined ? dumpMigrated(mariadb) : readFile(template, 'utf8')
   return await dump
 }
 
-/** The file of a template, if this run has made it. */
+/** Returns the path of a template, if this run has created it. */
 function templateFile(name: string): string | undefined {
   const folder = process.env[TEMPLATES_VARIABLE]
   const file = folder === undefined ? undefined : join(folder, name)
@@ -60,7 +60,7 @@ async function dumpMigrated(mariadb: MariadbClient): Promise<string> {
   await migrate(db)
   await closeDatabase(db)
   const schema = url.pathname.slice(1)
-  // The server of the tests reads backslashes as they are; the driver escapes with them.
+  // The tests' server has NO_BACKSLASH_ESCAPES, but the driver escapes with backslashes.
   const statements = ["set foreign_key_checks = 0, sql_mode = ''"]
   for (const table of await mariadb.run(`show tables from ${schema}`)) {
     const name = String(Object.values(table)[0])

@@ -1,4 +1,4 @@
-/** The command line on a terminal of its own, as script(1) of util-linux makes one. */
+/** The command line on a pseudo-terminal of script(1) from util-linux. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -13,9 +13,9 @@ interface Teardown {
 }
 
 export interface Terminal {
-  /** Waits until the words are shown, and then types. Throws when they are not shown. */
+  /** Waits until the output matches, and then types. Throws if it does not match in time. */
   type(words: RegExp, keys: string): Promise<void>
-  /** All that the terminal showed, once the command has ended. */
+  /** Waits for the end of the command; returns the whole output. */
   end(): Promise<string>
 }
 

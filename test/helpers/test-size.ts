@@ -1,4 +1,4 @@
-/** How much the heavy tests do: enough for every run, or all that is promised. */
+/** Size of the heavy tests. */
 
-/** True when `TEST_SIZE=full` asks for the sizes of a release: minutes, where a run has seconds. */
+/** True if `TEST_SIZE=full` selects the sizes for releases, which take minutes and not seconds. */
 export const isFullSize = process.env['TEST_SIZE'] === 'full'

@@ -1,15 +1,14 @@
-/** Lets test processes start and run faster: what the test runner adds to them stays out. */
+/** Disables instrumentation of the test runner, so that test processes start and run faster. */
 
 import hooks from 'node:async_hooks'
 import module, { syncBuiltinESMExports } from 'node:module'
 
-// The runner registers loaders that record which files run, for a coverage that is switched off;
-// each has a thread of its own.
+// The runner registers loaders that record files for coverage, which is switched off. Each loader
+// would run in a thread.
 module.register = () => {}
 
-// The runner follows each promise and each callback to the test that made it, which takes a fifth
-// of the CPU time. Without that, `test/run/process` gives an exception that nothing catches to the
-// file that runs.
+// The runner tracks which test created each promise and callback, which takes a fifth of the CPU
+// time. Without that, `test/run/process` attributes uncaught exceptions to the running file.
 const unused = {
   enable: () => unused,
   disable: () => unused,

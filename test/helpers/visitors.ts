@@ -1,25 +1,25 @@
-/** People at the pages of a gateway, each with a session: what they ask for, and what they send. */
+/** Users of a gateway's pages, each with a session. */
 
 import { type GatewayOptions, startGateway } from './gateway.js'
 import { passwordOf } from './passwords.js'
 import type { Answer, RequestOptions } from './requests.js'
 
-/** What somebody at a browser does. */
+/** Browser session that requests pages and submits forms. */
 export interface Visitor {
-  /** What the browser keeps; a new password gives it another. */
+  /** Headers with the session cookie; a new password creates another session. */
   readonly headers: Readonly<Record<string, string>>
   get(path: string): Promise<Answer>
   post(path: string, fields: Fields): Promise<Answer>
 }
 
-/** Several values of one name are a list. */
+/** Fields of a form; several values of one name are a list. */
 export type Fields = Readonly<Record<string, string | readonly string[]>>
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void
 }
 
-/** A gateway, and a way to sign in at it. */
+/** Starts a gateway, with functions that sign in to its pages. */
 export async function startWebGateway(t: Teardown, options?: GatewayOptions) {
   const gateway = await startGateway(t, options)
   const visitor = (headers: Readonly<Record<string, string>>): Visitor => ({
@@ -27,7 +27,7 @@ export async function startWebGateway(t: Teardown, options?: GatewayOptions) {
     get: (path) => gateway.ask({ path, headers }),
     post: (path, fields) => gateway.ask(formOf(path, fields, headers)),
   })
-  /** By the name and its password; another one where it has changed. */
+  /** Signs in with a name and, by default, the password of the test user. */
   const signIn = async (name: string, password = passwordOf(name), agent = 'Browser/1') => {
     const fields = { user_name: name, password }
     const answer = await gateway.ask(formOf('/user/login', fields, { 'user-agent': agent }))
@@ -36,7 +36,7 @@ export async function startWebGateway(t: Teardown, options?: GatewayOptions) {
   return { ...gateway, visitor, signIn }
 }
 
-/** What an answer gives a browser to keep; empty for none. */
+/** Returns the cookie that a reply sets; an empty string if there is none. */
 export function cookieOf({ headers }: Answer): string {
   return String(headers['set-cookie'] ?? '').split(';')[0] ?? ''
 }

@@ -1,9 +1,9 @@
-/** Forms as a browser sends them, and the session that it is given. */
+/** Form submissions as a browser sends them, and session cookies. */
 
 import type { Gateway } from './gateway.js'
 import type { Answer } from './requests.js'
 
-/** Sends a form of a page. */
+/** Submits a form of a page. */
 export function postForm(
   { ask }: Pick<Gateway, 'ask'>,
   path: string,
@@ -15,12 +15,12 @@ export function postForm(
   return ask({ method: 'POST', path, body, headers: { 'content-type': type, ...headers } })
 }
 
-/** The cookie that an answer gave, as the browser sends it back; empty for none. */
+/** Returns the cookie that a reply sets, for a Cookie header; an empty string if there is none. */
 export function cookieOf({ headers }: Answer): string {
   return String(headers['set-cookie'] ?? '').split(';')[0] ?? ''
 }
 
-/** The session of a user that a test made. */
+/** Signs a test user in; returns the session cookie. */
 export async function signIn(gateway: Pick<Gateway, 'ask'>, name: string): Promise<string> {
   const fields = { user_name: name, password: `password of ${name}` }
   return cookieOf(await postForm(gateway, '/user/login', fields))

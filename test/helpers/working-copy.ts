@@ -1,4 +1,4 @@
-/** A person's working copy: filled, committed to, and taken anywhere with the real git. */
+/** Working copies of users, with the real git. */
 
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -14,15 +14,15 @@ type Extras = Omit<GitClientOptions, 'cwd'>
 
 export interface WorkingCopy {
   readonly path: string
-  /** Runs git here for its output. Throws when it fails. */
+  /** Runs git in the working copy; returns its output. Throws if git fails. */
   git(...args: readonly string[]): Promise<string>
-  /** Runs git here and tells how it ended. */
+  /** Runs git in the working copy; returns the result, also if git fails. */
   try(args: readonly string[], extras?: Extras): Promise<GitClientResult>
-  /** Commits one file, with the name as its content where none is given; answers the commit. */
+  /** Commits one file, by default with its name as the content; returns the commit. */
   commit(name: string, content?: string | Uint8Array): Promise<string>
 }
 
-/** The working copy in a folder that is one already. */
+/** Returns the working copy in an existing folder. */
 export function workingCopyAt(path: string): WorkingCopy {
   const run = (...args: readonly string[]) => git(args, { cwd: path })
   return {
@@ -38,7 +38,7 @@ export function workingCopyAt(path: string): WorkingCopy {
   }
 }
 
-/** A new working copy with nothing in it, on the branch main. */
+/** Creates an empty working copy on the branch main. */
 export async function newWorkingCopy(
   t: Teardown,
   objectFormat: 'sha1' | 'sha256' = 'sha1',
@@ -48,7 +48,7 @@ export async function newWorkingCopy(
   return copy
 }
 
-/** A clone in a folder of its own; `options` are those of `git clone`. */
+/** Clones to a temporary folder; `options` are options of `git clone`. */
 export async function cloneInto(
   t: Teardown,
   address: string,
@@ -59,7 +59,7 @@ export async function cloneInto(
   return workingCopyAt(path)
 }
 
-/** Tries a clone that is to fail, or to say something. */
+/** Clones to a temporary folder; returns the result, also if the clone fails. */
 export async function tryClone(
   t: Teardown,
   address: string,
@@ -79,14 +79,14 @@ const FIRST_COMMIT_S = 1_700_000_000
 /** Seconds between two commits of a written history. */
 export const COMMIT_EVERY_S = 86_400
 
-/** When the commit of that number, from 1, was made, in seconds. */
+/** Returns the time of the commit with this number, from 1, in seconds. */
 export function commitTimeS(number: number): number {
   return FIRST_COMMIT_S + number * COMMIT_EVERY_S
 }
 
 /**
- * Writes a history at once: on main the commits, a day apart, each with a small file of its own;
- * for each `branches` and `tags` a name `branch-N` or `tag-N` with a commit of its own.
+ * Writes a history with one `git fast-import`: commits on main, a day apart, each with another
+ * small file; and the branches `branch-N` and tags `tag-N`, each with a commit on top of main.
  */
 export async function writeHistory(copy: WorkingCopy, history: History): Promise<void> {
   const { commits, branches = 0, tags = 0 } = history
@@ -117,7 +117,7 @@ function importOf(ref: string, number: number): string {
   ].join('\n')
 }
 
-/** Bytes that no compression makes smaller. */
+/** Returns random bytes, which cannot be compressed. */
 export function incompressible(bytes: number): Uint8Array {
   return randomBytes(bytes)
 }

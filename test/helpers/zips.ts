@@ -1,4 +1,4 @@
-/** Zips for tests: honest ones by yazl, and others laid out by hand, field by field. */
+/** Zips for tests: valid ones by yazl, and others built from fields. */
 
 import { buffer } from 'node:stream/consumers'
 import { crc32, deflateRawSync } from 'node:zlib'
@@ -7,7 +7,7 @@ import { isFailure } from '../../conf/failures.js'
 import { openZip, type Zip } from '../../registry/archive/zip.js'
 import { sourceOf } from './byte-sources.js'
 
-/** A zip of these files; a path that ends with a slash is a folder. */
+/** Returns a zip of these files; a path that ends with a slash is a folder. */
 export function zipOf(files: Readonly<Record<string, string | Uint8Array>>): Promise<Buffer> {
   const zip = new ZipFile()
   for (const [path, content] of Object.entries(files)) {
@@ -18,10 +18,10 @@ export function zipOf(files: Readonly<Record<string, string | Uint8Array>>): Pro
   return buffer(zip.outputStream)
 }
 
-/** The same files are the same bytes, whenever it is made. */
+/** Fixed modification time, so that the same files give the same bytes. */
 const MTIME = new Date(2_020, 0, 1)
 
-/** All that it holds, checked, as text by path. */
+/** Checks all entries; returns their contents as text, by path. */
 export async function zipContents(zip: Zip): Promise<Record<string, string>> {
   const contents: Record<string, string> = {}
   for (const entry of zip.entries) {
@@ -31,7 +31,7 @@ export async function zipContents(zip: Zip): Promise<Record<string, string>> {
   return contents
 }
 
-/** The sentence with which a zip is refused; what is taken comes back as `taken`. */
+/** Returns the error message with which a zip is refused, or `taken` if it is accepted. */
 export async function zipRefusal(bytes: Buffer): Promise<string> {
   try {
     await zipContents(await openZip(sourceOf(bytes)))
@@ -42,7 +42,7 @@ export async function zipRefusal(bytes: Buffer): Promise<string> {
   }
 }
 
-/** What both headers of an entry say, unless told otherwise. */
+/** Values in both headers of an entry. */
 interface Fields {
   readonly madeBy: number
   readonly flags: number
@@ -59,13 +59,15 @@ interface Fields {
 export interface HandMadeEntry {
   readonly path: string | Buffer
   readonly content?: string | Buffer
-  /** Says so in both headers. */
+  /** Replaced values in both headers. */
   readonly both?: Partial<Fields>
+  /** Replaced values in the local header. */
   readonly local?: Partial<Fields>
+  /** Replaced values in the central header. */
   readonly central?: Partial<Fields>
-  /** As it lies in the file; by default what `method` makes of the content. */
+  /** Stored bytes; by default the content, compressed with `method`. */
   readonly data?: Buffer
-  /** Stands behind the data. */
+  /** Bytes after the data. */
   readonly after?: Buffer
 }
 
@@ -85,7 +87,7 @@ export interface HandMadeZip {
   }
 }
 
-/** A zip that says what it is told to. */
+/** Returns a zip with these entries, and with replaced or inserted parts. */
 export function handMadeZip(entries: readonly HandMadeEntry[], zip: HandMadeZip = {}): Buffer {
   const parts = [zip.before ?? Buffer.alloc(0)]
   let position = zip.before?.length ?? 0
@@ -173,7 +175,7 @@ function endRecord(end: NonNullable<HandMadeZip['end']>, comment: Buffer): Buffe
   return record
 }
 
-/** An extra field (APPNOTE.TXT 4.5). */
+/** Returns an extra field (APPNOTE.TXT 4.5). */
 export function extraField(kind: number, data: Buffer): Buffer {
   const head = Buffer.alloc(4)
   head.writeUInt16LE(kind, 0)
@@ -181,14 +183,14 @@ export function extraField(kind: number, data: Buffer): Buffer {
   return Buffer.concat([head, data])
 }
 
-/** Numbers of 64 bits, one after the other. */
+/** Encodes 64-bit numbers one after the other. */
 export function longs(...numbers: readonly number[]): Buffer {
   const bytes = Buffer.alloc(8 * numbers.length)
   for (const [at, number] of numbers.entries()) bytes.writeBigUInt64LE(BigInt(number), at * 8)
   return bytes
 }
 
-/** The end of a zip in the form of zip64, with its locator. */
+/** Returns the zip64 end of central directory record with its locator. */
 export function longEnd(
   start: number,
   { entries, directoryStart, directoryBytes }: Readonly<Record<string, number>>,

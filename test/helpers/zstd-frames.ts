@@ -1,6 +1,6 @@
-/** Frames of zstd put together by hand, such as no program would write (RFC 8878 §3.1.1). */
+/** Zstandard frames (RFC 8878 §3.1.1) that no compressor would write. */
 
-/** Magic, descriptor, a window of 16 MiB. */
+/** Magic number, frame header descriptor, and window descriptor of 16 MiB. */
 const HEAD = Buffer.from('28b52ffd0070', 'hex')
 
 function blockHead(kind: number, bytes: number, isLast: boolean): Buffer {
@@ -11,7 +11,7 @@ function blockHead(kind: number, bytes: number, isLast: boolean): Buffer {
 
 const BLOCK_BYTES = 131_072
 
-/** About so many zeros, four bytes for each 128 KiB. */
+/** Returns a frame that unpacks to about `bytes` zeros, with four bytes per 128 KiB. */
 export function zstdFrameOfZeros(bytes: number): Buffer {
   const piece = Buffer.concat([blockHead(1, BLOCK_BYTES, false), Buffer.alloc(1)])
   const last = Buffer.concat([blockHead(1, BLOCK_BYTES, true), Buffer.alloc(1)])
@@ -19,20 +19,20 @@ export function zstdFrameOfZeros(bytes: number): Buffer {
   return Buffer.concat([HEAD, ...Array.from({ length: count }, () => piece), last])
 }
 
-/** As many blocks of that many bytes each, as they are. */
+/** Returns a frame of `count` raw blocks with `bytes` zeros each. */
 export function zstdFrameOfBlocks(count: number, bytes: number): Buffer {
   const piece = Buffer.concat([blockHead(0, bytes, false), Buffer.alloc(bytes)])
   return Buffer.concat([HEAD, ...Array(count).fill(piece), blockHead(0, 0, true)])
 }
 
 /**
- * A block of a few bytes with as many sequences as there can be: each is the longest match, which
- * takes no bits to say.
+ * Returns a frame with a short block of the maximum number of sequences, each of which is the
+ * longest match and takes no bits.
  */
 export function busyZstdFrame(): Buffer {
   const literals = Buffer.from([0x00])
   const sequences = Buffer.from([0xff, 0xff, 0xff])
-  // All three codes are the same in each sequence: no literals, the offset 1, the longest match.
+  // All three codes are in RLE mode: no literals, offset 1, the longest match.
   const modes = Buffer.from([0x54, 0, 0, 52])
   const block = Buffer.concat([literals, sequences, modes, Buffer.from([0x01])])
   return Buffer.concat([HEAD, blockHead(2, block.length, true), block])

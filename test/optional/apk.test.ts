@@ -1,4 +1,4 @@
-/** Alpine packages as libsolv, which is not ours, reads them and resolves what they depend on. */
+/** Alpine packages and their dependencies, as parsed and resolved by libsolv. */
 
 import t, { type Test } from 'tap'
 import { apk, type PackageLines } from '../helpers/apks.js'
@@ -14,14 +14,14 @@ import {
 const gatehouse = await startGatehouse(t)
 const ada = await gatehouse.addUser('ada')
 
-/** A repository of ada's, asked anew on each call. */
+/** A repository of ada; each call downloads its index again. */
 interface Repository {
   publish(...packages: readonly PackageLines[]): Promise<void>
   /** Deletes the file of an architecture. */
   remove(arch: string, fileName: string): Promise<void>
   index(arch: string): Promise<Buffer>
   file(arch: string, fileName: string): Promise<Buffer>
-  /** What a machine that has nothing installs; the words are libsolv's. */
+  /** Resolves an installation on an empty machine; `wanted` has libsolv's syntax. */
   install(arch: string, ...wanted: readonly string[]): Promise<SolvAnswer>
 }
 
@@ -55,7 +55,7 @@ function send(url: string, init: RequestInit): Promise<Response> {
   return fetch(url, { ...init, headers: { authorization: `token ${ada.token}` } })
 }
 
-/** What abuild says of every package. */
+/** Attributes that abuild writes to every package. */
 const MADE = {
   pkgdesc: 'Says "hello", and good-bye — 100 %',
   url: 'https://hello.test/?a=b',
@@ -66,7 +66,7 @@ const MADE = {
   maintainer: 'Ada <ada@hello.test>',
 }
 
-/** The same in libsolv's words. */
+/** Attributes of `MADE` under libsolv's names. */
 const MADE_SEEN = {
   summary: MADE.pkgdesc,
   description: MADE.pkgdesc,
@@ -92,7 +92,7 @@ const DOCS = {
   install_if: 'docs hello=1.0-r0',
 }
 
-/** The packages above, by their files' names, as libsolv tells of them. */
+/** Expected attributes of the packages above, by file name. */
 const SEEN: Readonly<Record<string, SolvPackage>> = {
   'hello-1.0-r0': {
     ...MADE_SEEN,
@@ -129,7 +129,7 @@ const SEEN: Readonly<Record<string, SolvPackage>> = {
   },
 }
 
-t.test('an index says what was published, with the checksums of the files', async (t) => {
+t.test("an index lists the published packages with the files' checksums", async (t) => {
   const { publish, index, file } = repositoryOf(t, 'v3.20/main')
   await publish(HELLO, LIBHELLO, MUSL, DOCS, { ...LIBHELLO, pkgver: '1.1-r0' })
   await publish(...[HELLO, LIBHELLO].map((lines) => ({ ...lines, arch: 'aarch64' })))
@@ -159,7 +159,7 @@ function idOf({ name, evr }: SolvPackage): string {
   return `${name}-${evr}`
 }
 
-t.test('the newest is installed, with what it needs, after each change', async (t) => {
+t.test('the newest version and its dependencies are installed after each change', async (t) => {
   const { publish, remove, install } = repositoryOf(t, 'v3.20/changes')
   const depend = ['libhello>=1.0', 'so:libhello.so.1']
   const provides = 'so:libhello.so.1=1.0'
@@ -187,7 +187,7 @@ t.test('the newest is installed, with what it needs, after each change', async (
   t.strictSame(await install('x86_64', 'name hello'), { installed: older, problems: [] })
 })
 
-/** From the newest to the oldest, as apk has them. */
+/** Versions in apk's order, newest first. */
 const VERSIONS = [
   '2.0-r0',
   '1.10-r0',
@@ -208,7 +208,7 @@ const VERSIONS = [
   '1.8-r0',
 ]
 
-t.test('version after version is deleted, and the next is installed', async (t) => {
+t.test('the next older version is installed after the newest is deleted', async (t) => {
   const { publish, remove, install } = repositoryOf(t, 'v3.20/versions')
   await publish(...VERSIONS.toSorted().map((pkgver) => ({ pkgname: 'hello', pkgver })))
   await publish({ pkgname: 'other' })
@@ -225,7 +225,7 @@ t.test('version after version is deleted, and the next is installed', async (t) 
   })
 })
 
-t.test('each architecture gets its own, and what is for all', async (t) => {
+t.test('each architecture gets its own packages and those for all', async (t) => {
   const { publish, remove, install } = repositoryOf(t, 'edge/main')
   const tool = { pkgname: 'tool', depend: 'data' }
   await publish({ ...tool, pkgver: '1.1-r0', arch: 'x86_64' }, { ...tool, arch: 'aarch64' })
@@ -248,7 +248,7 @@ t.test('each architecture gets its own, and what is for all', async (t) => {
   }
 })
 
-t.test('what cannot be installed is a problem, until it can', async (t) => {
+t.test('missing dependencies and conflicts are reported as problems', async (t) => {
   const { publish, install } = repositoryOf(t, 'edge/problems')
   await publish({ pkgname: 'hello', depend: ['libhello>1.0-r0', '!goodbye'] })
   const missing = 'nothing provides libhello>1.0-r0 needed by hello-1.0-r0.x86_64'

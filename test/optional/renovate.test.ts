@@ -1,4 +1,4 @@
-/** Renovate's bot against the real server: it introduces itself, updates, follows up and merges. */
+/** The Renovate bot with the real server: onboarding, update pull requests, and merges. */
 
 import { existsSync } from 'node:fs'
 import { fileURLToPath } from 'node:url'
@@ -16,7 +16,7 @@ const PROGRAM = fileURLToPath(
 const RUN_TIMEOUT_MS = 180_000
 const LOG_BYTES_MAX = 64 * 1_048_576
 
-/** What its manual asks for. */
+/** Scopes that Renovate's manual requires. */
 const BOT_SCOPES = 'write:repository,write:issue,read:user,read:organization,read:misc'
 
 interface LogLine {
@@ -25,10 +25,10 @@ interface LogLine {
   readonly repositories?: readonly string[]
 }
 
-/** From here on a line of the log is a warning. */
+/** Lowest log level of warnings and errors. */
 const WARNING = 40
 
-/** One run of the bot over what it finds; answers the lines of its log. */
+/** Runs the bot on the repositories that it discovers; returns its log lines. */
 async function runBot(
   { url }: Gatehouse,
   bot: Person,
@@ -46,7 +46,7 @@ async function runBot(
       RENOVATE_TOKEN: bot.token,
       RENOVATE_AUTODISCOVER: 'true',
       RENOVATE_BASE_DIR: folder,
-      // Nothing is compiled for it, and it says so otherwise.
+      // RE2 is not compiled here, about which Renovate would warn.
       RENOVATE_X_IGNORE_RE2: 'true',
       LOG_LEVEL: 'debug',
       LOG_FORMAT: 'json',
@@ -63,11 +63,11 @@ const warningsOf = (log: readonly LogLine[]) =>
 
 interface NpmPackage {
   readonly versions: readonly string[]
-  /** Where its releases tell what is new. */
+  /** URL of the repository with its release notes. */
   readonly source: string
 }
 
-/** An npm registry as far as Renovate reads one, which has the versions of this moment. */
+/** Starts an npm registry with the fields that Renovate reads; tests change its versions. */
 async function startRegistry(t: Test) {
   const packages = new Map<string, NpmPackage>()
   const { url } = await startReceiver(t, {
@@ -106,7 +106,7 @@ interface Pull {
 
 const NEWS = 'It turns **twice** as fast.'
 
-/** Ada's private repository `engine`, whose dependencies wheel and axle are not the newest. */
+/** Creates ada's private repository `engine`, whose dependencies wheel and axle are outdated. */
 async function openScene(t: Test) {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
@@ -138,11 +138,11 @@ async function openScene(t: Test) {
     packages,
     source: `${gatehouse.url}/${source}`,
     done,
-    /** As a build server does: in a folder without what the last run kept. */
+    /** Runs the bot in an empty folder, as a CI job does. */
     run: async () => runBot(gatehouse, bot, await temporaryFolder(t)),
     pulls: async () =>
       (await done('GET', '/repos/ada/engine/pulls?state=all&sort=oldest')) as readonly Pull[],
-    /** A file of a branch, as text. */
+    /** Returns a file of a branch as text. */
     async file(path: string, branch: string) {
       const found = await done('GET', `/repos/ada/engine/contents/${path}?ref=${branch}`)
       return Buffer.from((found as { content: string }).content, 'base64').toString()

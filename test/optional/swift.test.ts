@@ -1,4 +1,4 @@
-/** Swift packages with Swift itself: login, publish, resolve and run, with TLS and without. */
+/** Swift packages with Swift itself: login, publish, resolve and run, with and without TLS. */
 
 import { copyFile, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,9 +11,9 @@ import { type SwiftClient, startSwiftClient } from '../helpers/swift-client.js'
 interface Fixture {
   readonly ada: Person
   readonly client: SwiftClient
-  /** The registry of ada with TLS, which Swift wants for credentials. */
+  /** URL of ada's registry with TLS, which Swift requires for credentials. */
   readonly registry: string
-  /** The same without. */
+  /** URL of ada's registry without TLS. */
   readonly plainRegistry: string
 }
 
@@ -32,10 +32,10 @@ async function startFixture(t: Test): Promise<Fixture> {
   }
 }
 
-/** Swift 6.0 on Linux dies or hangs now and then over TLS, with or without having done its work. */
+/** Maximum number of attempts, because Swift 6.0 on Linux sometimes crashes or hangs over TLS. */
 const ATTEMPTS_MAX = 8
 
-/** Runs `swift package-registry …` until what it should do is done. */
+/** Runs `swift package-registry …` until `isDone` is true; returns false if it never is. */
 async function runUntil(
   { client }: Fixture,
   isDone: () => Promise<boolean>,
@@ -57,7 +57,7 @@ async function login(t: Test, fixture: Fixture, ...credentials: readonly string[
   t.ok(await runUntil(fixture, isDone, ...args), 'the credentials are kept')
 }
 
-/** The versions that strangers find. */
+/** Returns the versions that anonymous clients see. */
 async function published({ plainRegistry }: Fixture): Promise<readonly string[]> {
   const response = await fetch(`${plainRegistry}/acme/Hello`)
   const { releases = {} } = (await response.json()) as { readonly releases?: object }
@@ -114,7 +114,7 @@ let package = Package(
   'Sources/App/main.swift': 'import Hello\nprint(greeting)\n',
 }
 
-t.test('with TLS and a token, what is published is resolved and runs', async (t) => {
+t.test('a package published over TLS with a token is resolved and runs', async (t) => {
   const fixture = await startFixture(t)
   const { client, registry, plainRegistry, ada } = fixture
   await client.write('Hello', library(''))
@@ -135,7 +135,7 @@ t.test('with TLS and a token, what is published is resolved and runs', async (t)
   t.match(await client.read('App/Package.resolved'), /"version" : "1\.2\.0"/)
 })
 
-t.test('with a name as well, and for strangers without TLS', async (t) => {
+t.test('a package is resolved without TLS and without login', async (t) => {
   const fixture = await startFixture(t)
   const { client, plainRegistry, ada } = fixture
   await client.write('Hello', library(''))
@@ -147,7 +147,7 @@ t.test('with a name as well, and for strangers without TLS', async (t) => {
   t.match(await client.swift('App', 'run'), { exitCode: 0, output: /hello from 1\.0\.0/ })
 })
 
-/** Only what somebody signed whom the authority knows. */
+/** Settings that accept only packages signed with a certificate of a trusted authority. */
 const STRICT = {
   onUnsigned: 'error',
   onUntrustedCertificate: 'error',
@@ -155,7 +155,7 @@ const STRICT = {
   validationChecks: { certificateExpiration: 'enabled', certificateRevocation: 'disabled' },
 }
 
-t.test('who asks for signatures gets what is signed, and nothing else', async (t) => {
+t.test('a client that requires signatures resolves only signed versions', async (t) => {
   const fixture = await startFixture(t)
   const { client, plainRegistry, ada } = fixture
   await client.write('Hello', { ...library(''), 'package-metadata.json': '{}' })

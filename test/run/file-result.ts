@@ -1,16 +1,16 @@
-/** What a test process reports of each file that it ran. */
+/** Results of test files, which test processes report to the runner. */
 
-/** Names the file to which test processes append a line for each test file that ended. */
+/** Variable with the file to which test processes append a line for each completed test file. */
 export const PROGRESS_VARIABLE = 'TEST_PROGRESS_FILE'
 
-/** One line of the progress file. */
+/** Line of the progress file. */
 export interface FileResult {
   readonly file: string
   readonly durationMs: number
-  /** Of this process and of the processes that it started and that have ended. */
+  /** CPU time of the test process and of its children that have ended. */
   readonly cpuMs: number
   readonly passed: number
   readonly failed: number
-  /** False also when the file itself threw. */
+  /** False if a test failed or the file itself threw. */
   readonly ok: boolean
 }

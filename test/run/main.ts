@@ -11,17 +11,17 @@ import { showProgress } from './progress.js'
 import { startServices } from './services.js'
 
 const TESTS = 'dist/test'
-/** Where the files are written that tap runs, one for each process. */
+/** Folder of the files that tap runs, one for each process. */
 const PROCESSES = 'dist/test/run/processes'
 const TAP = 'node_modules/tap/dist/esm/run.mjs'
 
-/** Processes wait for programs, disks and timers for a part of their time. */
+/** More than one process per CPU, because tests also wait for programs, disks and timers. */
 const PROCESSES_PER_CPU = 1.5
 
 const named = process.argv.slice(2)
 process.exitCode = await runTests(named.length > 0 ? named : findTestFiles())
 
-/** Returns the exit code of tap. */
+/** Runs test files with tap; returns its exit code. */
 async function runTests(files: readonly string[]): Promise<number> {
   const services = await startServices(files.length)
   const progressFile = join(services.folder, 'progress')
@@ -55,7 +55,7 @@ function writeProcessFiles(plans: readonly ProcessPlan[]): readonly string[] {
   rmSync(PROCESSES, { recursive: true, force: true })
   mkdirSync(PROCESSES, { recursive: true })
   return plans.map(({ name, files }, at) => {
-    // tap runs them in the order of their names.
+    // tap runs the files in the order of their names.
     const path = `${PROCESSES}/${String(at).padStart(3, '0')}-${name}.test.js`
     writeFileSync(
       path,

@@ -1,23 +1,23 @@
-/** Decides which test files of a run share a process. */
+/** Distribution of test files to processes. */
 
-/** The files of one process, in the order in which they run. */
+/** Files of one process, in the order in which they run. */
 export interface ProcessPlan {
   readonly name: string
   readonly files: readonly string[]
 }
 
-/** Files that share a process; each process costs about a second to start. */
+/** Number of files that share a process, because a process takes about a second to start. */
 const FILES_PER_PROCESS = 16
 
 /**
- * Folders below dist/test/ whose files have a process each: they start whole servers, measure
- * memory, or run for long, so that the processes of a run end at about the same time.
+ * Pattern of files with their own process: they start servers, measure memory or run for long.
+ * Separate processes also end at about the same time.
  */
 const OWN_PROCESS = /^dist\/test\/(journeys|threats|optional)\//
 
 /**
- * Groups test files by folder, because files of one folder load the same modules. Processes that
- * take long come first.
+ * Groups test files by folder, because the files of a folder load the same modules. The files with
+ * their own process come first, because they take long.
  */
 export function planProcesses(files: readonly string[]): readonly ProcessPlan[] {
   const own = files.filter((file) => OWN_PROCESS.test(file))
@@ -33,7 +33,7 @@ export function planProcesses(files: readonly string[]): readonly ProcessPlan[] 
   return plans
 }
 
-/** `dist/test/cgi/run.test.js` as a part of a file name: `cgi-run`. */
+/** Returns a part of a file name for a test file: `cgi-run` for `dist/test/cgi/run.test.js`. */
 function nameOf(file: string): string {
   return file
     .replace(/^dist\/test\//, '')

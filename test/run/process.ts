@@ -1,4 +1,4 @@
-/** One process of a test run: runs test files one after the other, each as a subtest. */
+/** Process of a test run, which runs test files one after the other as subtests. */
 
 import { appendFileSync, readFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
@@ -7,15 +7,15 @@ import { type FileResult, PROGRESS_VARIABLE } from './file-result.js'
 
 type Counts = Pick<Test['counts'], 'pass' | 'fail'>
 
-/** The methods of the root test that test files and helpers call. */
+/** Methods of the root test that test files and helpers call. */
 type RootTest = Pick<Test, 'test' | 'teardown' | 'testdir'>
 
 /**
- * Runs the files. A file's own root test is the subtest that is named after it, so its teardowns
- * run when the file ends.
+ * Runs the files. During each file, the methods of the root test are those of the file's subtest,
+ * so that its teardowns run when the file ends.
  */
 export async function runFiles(files: readonly string[]): Promise<void> {
-  // Each server and child process of a test that ends with this process has a listener.
+  // Many servers and child processes of tests add a listener for the exit of this process.
   process.setMaxListeners(0)
   const startFile = root.test.bind(root)
   let current: Test = root
@@ -50,7 +50,7 @@ function report(result: FileResult): void {
   if (progressFile !== undefined) appendFileSync(progressFile, `${JSON.stringify(result)}\n`)
 }
 
-/** proc_pid_stat(5): utime, stime, cutime and cstime, in ticks of 10 ms. */
+/** Sums utime, stime, cutime and cstime of proc_pid_stat(5), which are in ticks of 10 ms. */
 function cpuTimeMs(): number {
   const stat = readFileSync('/proc/self/stat', 'utf8')
   const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')

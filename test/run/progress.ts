@@ -1,15 +1,16 @@
-/** What a person sees of a test run: its progress, and at the end the files that took longest. */
+/** Progress of a test run on standard error, and the slowest files at its end. */
 
 import { existsSync, readFileSync } from 'node:fs'
 import type { FileResult } from './file-result.js'
 
 const SLOWEST_FILES = 10
-/** A log gets a line this often; a terminal is redrawn each second. */
+/** Time between two lines if standard error is not a terminal. */
 const LOG_EVERY_MS = 30_000
+/** Time between two updates of the line on a terminal. */
 const DRAW_EVERY_MS = 1_000
 
 export interface Progress {
-  /** Stops the display and prints the slowest files. */
+  /** Stops the updates and prints the slowest files. */
   end(): void
 }
 

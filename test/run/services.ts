@@ -1,4 +1,4 @@
-/** What the test processes of a run share: temporary folders, MariaDB, and migrated databases. */
+/** Services that the test processes of a run share: folders, MariaDB, S3 and migrated databases. */
 
 import { access, chmod, constants, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
@@ -8,21 +8,22 @@ import { S3_VARIABLE, startS3Server } from '../helpers/s3-server.js'
 import { makeTemplates, TEMPLATES_VARIABLE } from '../helpers/templates.js'
 import { DISK_VARIABLE } from '../helpers/temporary.js'
 
-/** A file system in memory; a run takes at most about a tenth of this at one time. */
+/** File system in memory. */
 const MEMORY_FOLDER = '/dev/shm'
+/** Free space that is required to use memory; a run uses about a tenth of it at most. */
 const MEMORY_BYTES_MIN = 6 * 1024 ** 3
 
 export interface Services {
-  /** Removed by `stop`, with all that is in it. */
+  /** Folder that `stop` removes with its contents. */
   readonly folder: string
-  /** Variables that the test processes get. */
+  /** Environment variables of the test processes. */
   readonly environment: Readonly<Record<string, string>>
-  /** Lines about what the run goes without. */
+  /** Lines about unavailable services. */
   readonly notes: readonly string[]
   stop(): Promise<void>
 }
 
-/** A run of fewer files starts no servers for all: each file starts what it needs. */
+/** Minimum number of files for shared servers; with fewer, each file starts its own servers. */
 const FILES_MIN = 8
 
 /** Starts the services of a run in a new folder. */
@@ -36,7 +37,7 @@ export async function startServices(files: number): Promise<Services> {
     )
   }
   const folder = await mkdtemp(join(parent, 'gatehouse-tests-'))
-  // MariaDB and sshd have users of their own, which must find their way.
+  // MariaDB and sshd run as other users, which must be able to open the folder.
   await chmod(folder, 0o755)
   const [temporary, templates] = [join(folder, 'tmp'), join(folder, 'templates')]
   for (const path of [temporary, templates]) await mkdir(path)
@@ -58,7 +59,7 @@ export async function startServices(files: number): Promise<Services> {
     notes,
     environment: {
       TMPDIR: temporary,
-      // Each process of the run loads what one of them has compiled.
+      // The processes of the run share compiled code.
       NODE_COMPILE_CACHE: join(folder, 'compiled'),
       [DISK_VARIABLE]: disk,
       [TEMPLATES_VARIABLE]: templates,

@@ -1,11 +1,11 @@
-/** One request of each operation on accounts, repositories as such and keys that succeeds. */
+/** Successful requests, one for each operation on accounts, repositories and keys. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { passwordOf } from '../passwords.js'
 import { withPassword } from '../requests.js'
 import { aKeyLine } from '../ssh-keys.js'
 
-/** In an order in which they can. Leaves ada's repository `r` and the organization `club`. */
+/** Sends the requests. Leaves ada's repository `r` and the organization `club`. */
 export async function successesOfAccounts(gateway: GatewayWithUsers) {
   const { as, ask } = gateway
   const authorization = withPassword('ada', passwordOf('ada'))

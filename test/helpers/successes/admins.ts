@@ -1,9 +1,9 @@
-/** Requests of those who run the site, and on what the house is, that succeed, one of each. */
+/** Successful requests, one for each operation of administrators and on the server's settings. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { aKeyLine } from '../ssh-keys.js'
 
-/** Leaves nothing but the organization `hall` of bob's. */
+/** Sends the requests. Leaves only bob's organization `hall`. */
 export async function successesOfAdmins({ as }: GatewayWithUsers) {
   const made = await as('root', 'POST', '/admin/users', {
     username: 'eve',

@@ -1,4 +1,4 @@
-/** One request of each operation that succeeds, by operationId. */
+/** Successful requests of all operations, by operationId. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 import type { Answer } from '../requests.js'
@@ -16,7 +16,7 @@ import { successesOfReading } from './reading.js'
 import { successesOfReleases } from './releases.js'
 import { successesOfSocial } from './social.js'
 
-/** Asks them all of a town that nobody has used. */
+/** Sends all requests to an unused gateway; returns the replies. */
 export async function successes(
   gateway: GatewayWithUsers,
 ): Promise<Readonly<Record<string, Answer>>> {

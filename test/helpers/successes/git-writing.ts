@@ -1,9 +1,9 @@
-/** One request of each operation that writes Git's data and succeeds. */
+/** Successful requests, one for each operation that writes Git data. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 import type { Answer } from '../requests.js'
 
-/** In a repository of its own, which stays. */
+/** Sends the requests in a new repository, which is kept. */
 export async function successesOfGitWriting({ as }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'written' })
   const ask = (method: string, rest: string, body?: unknown): Promise<Answer> =>

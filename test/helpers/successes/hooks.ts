@@ -1,4 +1,4 @@
-/** One request of each operation on webhooks that succeeds. */
+/** Successful requests, one for each operation on webhooks. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 
@@ -9,7 +9,7 @@ const HOOK = {
   active: true,
 }
 
-/** Of ada, of her repository `r` and of her organization `hooked`. */
+/** Sends the requests for ada, her repository `r` and her organization `hooked`. */
 export async function successesOfHooks({ as, addOrganization, ada }: GatewayWithUsers) {
   await addOrganization('hooked', ada)
   const of = async (path: string) => {

@@ -1,8 +1,8 @@
-/** One request of each operation on issues, labels, milestones and comments that succeeds. */
+/** Successful requests, one for each operation on issues, labels, milestones and comments. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 
-/** In an order in which they can, on ada's repository `r` and the organization `club`. */
+/** Sends the requests for ada's repository `r` and the organization `club`. */
 export async function successesOfIssues({ as }: GatewayWithUsers) {
   const ask = (method: string, path: string, body?: unknown) =>
     as('ada', method, `/repos/ada/r${path}`, body)

@@ -1,8 +1,8 @@
-/** One request of each operation on repositories from elsewhere that succeeds. */
+/** Successful requests, one for each operation on imported repositories. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 
-/** Ada's repository `r` has to be there: this house imports it from itself. */
+/** Sends the requests. Requires ada's repository `r`, which the server imports from itself. */
 export async function successesOfMigrations({ as, port }: GatewayWithUsers) {
   const clone_addr = `http://127.0.0.1:${port}/ada/r.git`
   const body = { clone_addr, repo_name: 'mirror', mirror: true }

@@ -1,8 +1,8 @@
-/** One request of each operation on packages that succeeds. */
+/** Successful requests, one for each operation on packages. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 
-/** Of a package that is linked, as ada's repository `r` has to be there for. */
+/** Sends the requests. Requires ada's repository `r`, to which a package is linked. */
 export async function successesOfPackages({ as, ask, authorizationOf }: GatewayWithUsers) {
   const path = '/packages/ada/generic/tool'
   for (const version of ['1', '2']) {

@@ -1,8 +1,8 @@
-/** Requests on organizations, teams, collaborators and topics that succeed, one of each. */
+/** Successful requests, one for each operation on organizations, teams, collaborators, topics. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 
-/** Of ada's repository `r` and the organization `club`, which have to be there. */
+/** Sends the requests. Requires ada's repository `r` and the organization `club`. */
 export async function successesOfPeople(gateway: GatewayWithUsers) {
   return {
     ...(await successesOfOrganizations(gateway)),

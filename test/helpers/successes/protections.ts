@@ -1,8 +1,8 @@
-/** One request of each operation on rules of branches that succeeds. */
+/** Successful requests, one for each operation on branch protections. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 
-/** In a repository of its own, which stays. */
+/** Sends the requests in a new repository, which is kept. */
 export async function successesOfProtections({ as }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'ruled' })
   const ask = (method: string, rest = '', body?: unknown) =>

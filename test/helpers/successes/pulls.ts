@@ -1,9 +1,9 @@
-/** One request of each operation on pull requests that succeeds. */
+/** Successful requests, one for each operation on pull requests. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { git } from '../git-client.js'
 
-/** In ada's repository `forge`, which is made for it; the first branches are written to disk. */
+/** Sends the requests in ada's new repository `forge`, whose branches are written to the disk. */
 export async function successesOfPulls({ as, pathOf }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'forge', auto_init: true })
   const cwd = await pathOf('ada', 'forge')

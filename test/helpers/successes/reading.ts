@@ -1,9 +1,9 @@
-/** One request of each operation that reads Git's data and succeeds. */
+/** Successful requests, one for each operation that reads Git data. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { git } from '../git-client.js'
 
-/** Of a repository of ada's with a file, a tag and a note, which stays. */
+/** Sends the requests in a new repository of ada with a file, a tag and a note, which is kept. */
 export async function successesOfReading({ as, pathOf }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'read', auto_init: true })
   const cwd = await pathOf('ada', 'read')

@@ -1,15 +1,15 @@
-/** One request of each operation on releases and statuses of commits that succeeds. */
+/** Successful requests, one for each operation on releases and commit statuses. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 
-/** Of a repository of its own, which stays. */
+/** Sends the requests in a new repository, which is kept. */
 export async function successesOfReleases({ as }: GatewayWithUsers) {
   await as('ada', 'POST', '/user/repos', { name: 'released', auto_init: true })
   const path = '/repos/ada/released'
   const made = await as('ada', 'POST', `${path}/releases`, { tag_name: 'v1', tag_message: 'One' })
   await as('ada', 'POST', `${path}/releases`, { tag_name: 'v2' })
   const release = `${path}/releases/${(made.json as { id: number }).id}`
-  // A client of the API makes a form of it; any other body is a file as it is.
+  // The generated client sends this as a form; a plain request sends it as the file itself.
   const file = { attachment: new File(['data'], 'f') }
   const added = await as('ada', 'POST', `${release}/assets?name=f`, file)
   const asset = `${release}/assets/${(added.json as { id: number }).id}`

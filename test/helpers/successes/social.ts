@@ -1,9 +1,9 @@
-/** Requests on stars, watches, notifications and templates that succeed, one of each. */
+/** Successful requests, one for each operation on stars, watches, notifications and templates. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { untilAllAreNotified } from '../notified.js'
 
-/** Of ada's repository `r`, which has to be there. */
+/** Sends the requests. Requires ada's repository `r`. */
 export async function successesOfSocial(gateway: GatewayWithUsers) {
   return {
     ...(await successesOfRelations(gateway)),
