@@ -1,4 +1,4 @@
-/** Alpine packages as their makers and machines use them: sent by curl, checked as apk checks. */
+/** Alpine packages: uploads with curl, and a client that verifies indexes as apk does. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,19 +12,19 @@ import {
 } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-/** Where an owner's packages are, for whoever has credentials in the address or needs none. */
+/** Returns the URL of an owner's packages, optionally with credentials in it. */
 function baseOf({ url }: PackageGatehouse, owner: string, credentials = ''): string {
   return `${url.replace('//', `//${credentials}`)}/api/packages/${owner}/alpine`
 }
 
 interface Sending {
   readonly fixture: PackageGatehouse
-  /** A branch and a repository. */
+  /** Branch and repository, such as `v3.20/main`. */
   readonly place: string
   readonly owner?: string
 }
 
-/** Publishes as the handbook says: `curl --user … --upload-file … ADDRESS`. */
+/** Publishes packages as the manual describes: `curl --user … --upload-file … URL`. */
 async function publish(
   t: Test,
   { fixture, place, owner = 'ada' }: Sending,
@@ -144,7 +144,7 @@ await onPackageGatehouse(
   },
 )
 
-// Each database has its own way to order what is published concurrently.
+// Both databases are tested because each orders concurrent publications in its own way.
 await forEachPackageGatehouse(
   t,
   'an index is whole while packages come and go',

@@ -1,4 +1,4 @@
-/** What is written over the API is what git clones and pushes on, whichever worker wrote it. */
+/** Writes over the API by several workers, read and continued by git clients. */
 
 import t, { type Test } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
@@ -12,18 +12,18 @@ const base64 = (text: string) => Buffer.from(text).toString('base64')
 const ROUNDS = isFullSize ? 5 : 2
 const WRITERS = isFullSize ? 60 : 24
 
-t.test('writes of three workers', async (t) => {
+t.test('writes with three workers', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 3 })
   const ada = await gatehouse.addUser('ada')
   await t.test('git and the API write by turns, and each sees the other at once', async (t) => {
     await byTurns(t, gatehouse, ada)
   })
-  await t.test(`${WRITERS} writers: each file is there, one commit for each`, async (t) => {
+  await t.test(`${WRITERS} concurrent writers create one commit for each file`, async (t) => {
     await concurrently(t, gatehouse, ada)
   })
 })
 
-/** Folders of the repositories that were made before. */
+/** Paths of the repositories that were created before. */
 const known = new Set<string>()
 
 async function aRepository({ dataDir }: Gatehouse, ada: Person, name: string) {

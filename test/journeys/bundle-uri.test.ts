@@ -1,4 +1,4 @@
-/** Clones that begin with a bundle (git's `transfer.bundleURI`), at both ends a git that can. */
+/** Clones that start with a bundle (`transfer.bundleURI`), if both sides run a git with support. */
 
 import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -14,14 +14,14 @@ import { temporaryFolder } from '../helpers/temporary.js'
 
 const FSCK = ['fsck', '--full', '--no-dangling', '--no-progress']
 
-/** What the server answered to each request below `bundles/`. */
+/** Returns the statuses of the requests below `bundles/`. */
 function bundleAnswers({ lines }: Pick<Fixture, 'lines'>): readonly number[] {
   return lines
     .filter(({ msg, path }) => msg === 'request' && String(path).includes('/bundles/'))
     .map(({ status }) => Number(status))
 }
 
-t.test('a client that asks for bundles clones from one', async (t) => {
+t.test('a client with transfer.bundleURI clones from a bundle', async (t) => {
   const scene = await startNewerLibrary(t)
   const { port, address, clone, plainClone, origin, push } = scene
   const before = await untilOffered({ port, path: LIBRARY })
@@ -48,7 +48,7 @@ t.test('a client that asks for bundles clones from one', async (t) => {
   t.notMatch(await git(['for-each-ref'], { cwd: fresh.path }), 'branch-2')
 })
 
-t.test('the bundle of a private repository is for those who may read it', async (t) => {
+t.test('the bundle of a private repository needs read permission', async (t) => {
   const scene = await startNewerLibrary(t)
   const { port, url, ada, remote, clone } = scene
   await scene.as('ada', 'PATCH', '/repos/ada/library', { private: true })
@@ -72,7 +72,7 @@ t.test('the bundle of a private repository is for those who may read it', async 
   t.equal(await asked({ authorization }), 401, 'at the next request')
 })
 
-t.test('a download that was cut goes on where it ended', async (t) => {
+t.test('an interrupted download of a bundle can be resumed', async (t) => {
   const { port, url } = await startNewerLibrary(t)
   const bundle = `${url}${await untilOffered({ port, path: LIBRARY })}`
   const { bytes } = await untilCached(bundle)
@@ -93,7 +93,7 @@ t.test('a download that was cut goes on where it ended', async (t) => {
   t.equal(await git(FSCK, { cwd: join(folder, 'clone') }), '')
 })
 
-/** Branches and tags, but for what git notes of the bundle. */
+/** Lists branches and tags, without the refs that git keeps for a bundle. */
 async function referencesOf(path: string): Promise<string> {
   return git(['for-each-ref', 'refs/heads', 'refs/remotes', 'refs/tags'], { cwd: path })
 }

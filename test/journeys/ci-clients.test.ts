@@ -1,4 +1,4 @@
-/** The clones of build servers in their own words, each twice, so that the second is warm. */
+/** Clones with the git commands of CI systems; each runs twice, the second time from the cache. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -37,7 +37,7 @@ async function setScene(t: Test): Promise<Scene> {
 
 type Words = readonly string[]
 
-/** `SHA` and `URL` stand for the commit and the address; each line is a git command. */
+/** Git commands of each CI system, with `SHA` and `URL` as placeholders. */
 const CLIENTS: Readonly<Record<string, readonly Words[]>> = {
   'actions/checkout': [
     ['fetch', '--no-tags', '--prune', '--no-recurse-submodules', '--depth=1', 'origin'].concat(
@@ -97,7 +97,7 @@ const CLIENTS: Readonly<Record<string, readonly Words[]>> = {
   ],
 }
 
-t.test('each way in which build servers clone works, cold and warm', async (t) => {
+t.test('the git commands of each CI system succeed with cold and warm cache', async (t) => {
   const { gatehouse, remote, tip, folder } = await setScene(t)
   for (const [name, commands] of Object.entries(CLIENTS)) {
     for (const turn of ['cold', 'warm']) {
@@ -119,7 +119,7 @@ t.test('each way in which build servers clone works, cold and warm', async (t) =
   }
 })
 
-t.test('a shallow clone with submodules', async (t) => {
+t.test('a shallow clone with submodules is complete', async (t) => {
   const { remote, folder, tip } = await setScene(t)
   for (const name of ['cold', 'warm']) {
     const words = ['--depth=1', '--recurse-submodules', '--shallow-submodules']

@@ -1,4 +1,4 @@
-/** Fleets of clients that clone the same commit at once: git works once, and nobody notices. */
+/** Many clients that clone the same commit concurrently share the work of one git process. */
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
@@ -32,7 +32,7 @@ const CONTENT_BYTES = 3_000_000
 /** Large enough that a worker can be killed while it is sent. */
 const LONG_CONTENT_BYTES = isFullSize ? 20_000_000 : 10_000_000
 const SETTLES_WITHIN_MS = 60_000
-/** Of clients that leave at once: the first to ask for an answer, and who asks for the same. */
+/** Number of concurrent pairs of a leader and a coalesced client that disconnect. */
 const PAIRS = isFullSize ? 25 : 15
 
 interface Fleet {
@@ -52,7 +52,7 @@ async function startFleet(t: Test, environment: Record<string, string> = {}): Pr
   return { gatehouse, ada, copy, remote }
 }
 
-/** A commit of content that does not compress, pushed; its name. */
+/** Pushes a commit of incompressible content and returns its id. */
 async function pushCommit({ copy, remote }: Fleet, bytes = CONTENT_BYTES): Promise<string> {
   await writeFile(join(copy.path, 'content'), randomBytes(bytes))
   await copy.git('add', 'content')
@@ -69,15 +69,15 @@ function ask({ gatehouse, ada }: Fleet, body: Buffer) {
 
 const shallowBody = (commit: string) => fetchBody(commit, 'deepen 1')
 
-/** One server lives through all of it, so the test that kills its workers comes last. */
+// All subtests use one server, so the one that kills its workers is the last.
 t.test('fleets of clients', async (t) => {
   const fleet = await startFleet(t)
-  await t.test('all who clone a commit of a moment ago share the work', (t) => shareWork(t, fleet))
-  await t.test('real clones at once are whole', (t) => cloneWhole(t, fleet))
-  await t.test('clients that leave at a random byte end nobody else, and leave nothing', (t) =>
+  await t.test('concurrent clones of a new commit are coalesced', (t) => shareWork(t, fleet))
+  await t.test('concurrent clones with git are complete', (t) => cloneWhole(t, fleet))
+  await t.test('clients that disconnect at a random byte do not affect coalesced clients', (t) =>
     leaveEarly(t, fleet),
   )
-  await t.test('a worker that dies in a flight leaves whole clones or failed ones', (t) =>
+  await t.test('clones are complete or fail if a worker is killed during a fetch', (t) =>
     killWorkers(t, fleet),
   )
 })
@@ -220,7 +220,7 @@ async function killWorkers(t: Test, fleet: Fleet): Promise<void> {
   t.comment(`${done} clones were done`)
 }
 
-t.test('where the cache has no room, clones go past it', async (t) => {
+t.test('clones bypass the cache if the disk has too little free space', async (t) => {
   const fleet = await startFleet(t, { GATEHOUSE_CACHE_DISK_FREE: '900000GiB' })
   const body = fetchBody(await pushCommit(fleet))
   const answers = await Promise.all(Array.from({ length: 4 }, () => ask(fleet, body)))

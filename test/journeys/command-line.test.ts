@@ -1,4 +1,4 @@
-/** The command line as a sysadmin uses it: before the first start, beside a server, by mistake. */
+/** The command line: before the first start, with a running server, and with wrong arguments. */
 
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const NOUNS = ['serve', 'user', 'token', 'repo', 'package', 'db', 'doctor']
 
-/** Calls that are refused as in test/scripts/commands, with what is said. */
+/** Calls that are refused as in test/scripts/commands, with their error messages. */
 const MORE_REFUSALS = [
   ['user create', "'user create' needs NAME. See 'gatehouse user create --help'."],
   [
@@ -36,19 +36,19 @@ const MORE_REFUSALS = [
   ],
 ] as const
 
-/** What is said on standard error, line by line. */
+/** Splits output into its lines, without empty ones. */
 function linesOf(text: string): readonly string[] {
   return text.split('\n').filter((line) => line !== '')
 }
 
-/** The lines that are not of the log. */
+/** Returns the lines that are not log lines. */
 function plainLinesOf(text: string): readonly string[] {
   return linesOf(text).filter((line) => !line.startsWith('{'))
 }
 
 const ENDS_WITHIN_MS = 20_000
 
-/** Listens on a port, and returns the settings of a server that is to have the same. */
+/** Listens on a port; returns it with the settings of a server that has to listen on the same. */
 async function takePort(t: Test) {
   const other = createServer().listen(0, '127.0.0.1')
   await once(other, 'listening')
@@ -59,8 +59,8 @@ async function takePort(t: Test) {
   return { port, environment }
 }
 
-t.test('help is printed and unknown words end with 2', async (t) => {
-  await t.test('the usage names every command, and that of a noun its own verbs', async (t) => {
+t.test('help is printed, and unknown commands exit with 2', async (t) => {
+  await t.test('the usage lists every command, and of a noun its verbs', async (t) => {
     const calls = [['--help'], [], ['user', '--help'], ['token', 'create', '--help']]
     const [all, none, user, token] = await Promise.all(calls.map((call) => runCommand(t, call)))
     t.equal(all?.exitCode, 0)
@@ -76,7 +76,7 @@ t.test('help is printed and unknown words end with 2', async (t) => {
     t.notMatch(token?.output, /gatehouse token (?:list|revoke)/)
   })
 
-  await t.test('a wrong call is refused in one line that says where the help is', async (t) => {
+  await t.test('a wrong call is refused with one line that refers to the help', async (t) => {
     const refusals = [
       ['nonsense', "unknown command 'nonsense'. See 'gatehouse --help'."],
       [
@@ -116,12 +116,12 @@ t.test('help is printed and unknown words end with 2', async (t) => {
 
 if (isFullSize) await forEachDatabase(t, 'beside a running server', besideServer)
 else {
-  await t.test('beside a running server', async (t) => {
+  await t.test('commands work with a running server', async (t) => {
     await besideServer(t, await freshLocation(t, 'sqlite'))
   })
 
   // The other queries run on both databases in test/sql.
-  await t.test('with MariaDB', async (t) => {
+  await t.test('commands work with MariaDB', async (t) => {
     const location = await freshLocation(t, 'mysql')
     const url = location.kind === 'mysql' ? location.url.href : ''
     const cwd = await temporaryFolder(t)
@@ -162,7 +162,7 @@ async function statusOf({ port }: Gatehouse, password: string): Promise<number> 
 }
 
 async function users(t: Test, gatehouse: Gatehouse): Promise<void> {
-  await t.test('an account is made and can be used at once', async (t) => {
+  await t.test('a created user can sign in immediately', async (t) => {
     const words = ['--password', 'a long password', '--email', 'ada@example.org', '--admin']
     await succeed(t, gatehouse, 'user', 'create', 'Ada', ...words)
     t.equal(await statusOf(gatehouse, 'a long password'), 200)
@@ -174,16 +174,16 @@ async function users(t: Test, gatehouse: Gatehouse): Promise<void> {
     t.match(list, /^Ada\tada@example\.org\tadmin\nbob\t\S+\tuser\n$/)
   })
 
-  await t.test('one that cannot be made is refused in one line', async (t) => {
+  await t.test('an invalid new user is refused with one line', async (t) => {
     const password = ['--password', 'a long password']
     await fail(t, gatehouse, ['user', 'create', 'ADA', ...password], /already|taken|exists/)
-    // Further reasons are in test/scripts/commands.
+    // test/scripts/commands tests other reasons.
     if (!isFullSize) return
     await fail(t, gatehouse, ['user', 'create', 'api', ...password], /reserved/)
     await fail(t, gatehouse, ['user', 'create', 'eve', '--password', 'short'], /password/)
   })
 
-  await t.test('a password is set, and the old one is wrong', async (t) => {
+  await t.test('a new password replaces the old one', async (t) => {
     await succeed(t, gatehouse, 'user', 'password', 'ada', '--password', 'a newer password')
     t.equal(await statusOf(gatehouse, 'a newer password'), 200)
     t.equal(await statusOf(gatehouse, 'a long password'), 401)
@@ -192,7 +192,7 @@ async function users(t: Test, gatehouse: Gatehouse): Promise<void> {
     await fail(t, gatehouse, nobody, /no user/)
   })
 
-  await t.test('an account is removed, unless repositories are its own', async (t) => {
+  await t.test('a user is deleted unless they own repositories', async (t) => {
     await succeed(t, gatehouse, 'user', 'delete', 'bob')
     t.equal((await askApi(gatehouse.port, { path: '/users/bob' })).status, 404)
     if (isFullSize) await fail(t, gatehouse, ['user', 'delete', 'bob'], /no user bob/)
@@ -205,7 +205,7 @@ async function users(t: Test, gatehouse: Gatehouse): Promise<void> {
 async function tokens(t: Test, gatehouse: Gatehouse): Promise<void> {
   const create = ['token', 'create', 'ada', '--name', 'ci', '--scopes']
 
-  await t.test('a token is printed alone, once, and works', async (t) => {
+  await t.test('a new token is printed once and is accepted by the API', async (t) => {
     const scopes = 'write:repository,package,read:user'
     const output = await succeed(t, gatehouse, ...create, scopes)
     t.match(output, /^[0-9a-f]{40}\n$/)
@@ -219,7 +219,7 @@ async function tokens(t: Test, gatehouse: Gatehouse): Promise<void> {
     t.notMatch(list, output.trim(), 'nothing else shows it again')
   })
 
-  await t.test('one that cannot be made is refused in one line', async (t) => {
+  await t.test('an invalid new token is refused with one line', async (t) => {
     await fail(t, gatehouse, [...create, 'all'], /already|taken|exists/)
     if (isFullSize) await fail(t, gatehouse, [...create, 'write:everything'], /scope/)
   })
@@ -233,14 +233,14 @@ async function tokens(t: Test, gatehouse: Gatehouse): Promise<void> {
 }
 
 async function states(t: Test, gatehouse: Gatehouse): Promise<void> {
-  await t.test('the schema is up to date, and says since when', async (t) => {
+  await t.test('db status lists each migration with its time', async (t) => {
     t.equal(await succeed(t, gatehouse, 'db', 'migrate'), 'nothing to do\n')
     const lines = linesOf(await succeed(t, gatehouse, 'db', 'status'))
     t.ok(lines.length >= 2)
     for (const line of lines) t.match(line, /^\d{4}-[a-z-]+\t\d{4}-\d\d-\d\dT/)
   })
 
-  await t.test('the doctor finds nothing wrong', async (t) => {
+  await t.test('doctor reports no fault', async (t) => {
     const lines = linesOf(await succeed(t, gatehouse, 'doctor'))
     for (const line of lines) t.match(line, /^ok {6}/)
     for (const name of ['configuration', 'database', 'git', 'disk', 'limits']) {
@@ -251,20 +251,20 @@ async function states(t: Test, gatehouse: Gatehouse): Promise<void> {
     }
   })
 
-  await t.test('a repository that is not there is not maintained', async (t) => {
+  await t.test('repo maintain fails for a missing repository', async (t) => {
     await fail(t, gatehouse, ['repo', 'maintain', 'ada/absent'], /no repository ada\/absent$/m)
   })
 
-  await t.test('no secret of all this stands in the log', async (t) => {
+  await t.test('the log contains no password', async (t) => {
     t.notMatch(gatehouse.log(), /a long password|a newer password/)
   })
 }
 
-t.test('before the first start', async (t) => {
+t.test('commands work before the first start', async (t) => {
   const cwd = await temporaryFolder(t)
   const run = (...args: string[]) => runCommand(t, args, { cwd })
 
-  await t.test('commands say what to do first, and the doctor finds it', async (t) => {
+  await t.test('commands and doctor ask for db migrate if the schema is missing', async (t) => {
     const list = await run('user', 'list')
     t.equal(list.exitCode, 1)
     t.match(list.errorText, /run 'gatehouse db migrate'/)
@@ -301,8 +301,8 @@ t.test('before the first start', async (t) => {
   )
 })
 
-t.test('a start that cannot be is refused with what to put right', async (t) => {
-  await t.test('every mistake of the configuration in one report, by its name', async (t) => {
+t.test('a start that fails prints the cause', async (t) => {
+  await t.test('all errors of the configuration are reported together by setting', async (t) => {
     const cwd = await temporaryFolder(t)
     const lines = ['[http]', 'listen = "nowhere"', 'colour = "red"', '[nonsense]', 'a = 1']
     await writeFile(join(cwd, 'gatehouse.toml'), lines.join('\n'))
@@ -328,7 +328,7 @@ t.test('a start that cannot be is refused with what to put right', async (t) => 
     }
   })
 
-  await t.test('a file that is named and not there, or no TOML', async (t) => {
+  await t.test('a configuration file that is missing or not TOML is reported', async (t) => {
     const cwd = await temporaryFolder(t)
     const missing = { GATEHOUSE_CONFIG: join(cwd, 'missing.toml') }
     const first = await runCommand(t, ['serve'], { cwd, environment: missing })
@@ -341,7 +341,7 @@ t.test('a start that cannot be is refused with what to put right', async (t) => 
     t.notMatch(second.errorText, /secret/)
   })
 
-  await t.test('a MariaDB that does not answer is one clear line', async (t) => {
+  await t.test('an unreachable MariaDB is reported in one line', async (t) => {
     const port = await freePort()
     const environment = { GATEHOUSE_DATABASE_URL: `mysql://user:secret@127.0.0.1:${port}/name` }
     for (const args of isFullSize ? [['serve'], ['user', 'list']] : [['serve']]) {
@@ -356,7 +356,7 @@ t.test('a start that cannot be is refused with what to put right', async (t) => 
     t.match(output, /^FAULT {3}database: /m)
   })
 
-  await t.test('a port that is taken is one clear line', async (t) => {
+  await t.test('a port in use is reported in one line', async (t) => {
     const { port, environment } = await takePort(t)
     const { exitCode, errorText } = await runCommand(t, ['serve'], { environment })
     t.equal(exitCode, 1)
@@ -364,7 +364,7 @@ t.test('a start that cannot be is refused with what to put right', async (t) => 
     t.equal(plainLinesOf(errorText).length, 1, errorText)
   })
 
-  await t.test('a port that is taken is one clear line if both workers end first', async (t) => {
+  await t.test('a port in use is reported in one line if both workers end first', async (t) => {
     const { environment } = await takePort(t)
     const command = await startCommand(t, ['serve'], { environment })
     const workers = () => workersOf(command.pid).catch(() => [])
@@ -377,7 +377,7 @@ t.test('a start that cannot be is refused with what to put right', async (t) => 
     t.equal(plainLinesOf(errorText).length, 1, errorText)
   })
 
-  await t.test('a data folder that cannot be written is one clear line', async (t) => {
+  await t.test('a data folder that is a file is reported without a stack trace', async (t) => {
     const cwd = await temporaryFolder(t)
     await writeFile(join(cwd, 'data'), 'a file, not a folder')
     const { exitCode, errorText } = await runCommand(t, ['serve'], { cwd })

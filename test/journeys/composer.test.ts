@@ -1,4 +1,4 @@
-/** PHP developers keep their libraries here: sent by curl, required by the real composer. */
+/** Composer packages: uploads with curl, and installations with Composer itself. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { workingCopyAt } from '../helpers/working-copy.js'
 interface Workspace {
   readonly gatehouse: Gatehouse
   readonly ada: Person
-  /** Where ada's packages are. */
+  /** URL of ada's Composer packages. */
   readonly registry: string
 }
 
@@ -51,7 +51,7 @@ interface Sent {
   readonly to?: string
 }
 
-/** Publishes as the handbook says: `curl --user … --upload-file … ADDRESS`. */
+/** Publishes a package as the manual describes: `curl --user … --upload-file … URL`. */
 async function publish(t: Test, { ada, registry }: Workspace, { archive, to }: Sent) {
   const folder = await temporaryFolder(t)
   await writeFile(join(folder, 'package'), archive)
@@ -116,7 +116,7 @@ async function requireVersions(t: Test, workspace: Workspace): Promise<void> {
 }
 
 async function requireDependencies(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('packages that need each other are resolved by what each says', async (t) => {
+  await t.test('dependencies are resolved with require, provide and replace', async (t) => {
     await publishAll(t, workspace, [
       { name: 'acme/base', version: '1.0.0' },
       { name: 'acme/base', version: '1.1.0' },
@@ -140,7 +140,7 @@ async function requireDependencies(t: Test, workspace: Workspace): Promise<void>
 }
 
 async function requireBranches(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('branches are installed where they are asked for', async (t) => {
+  await t.test('branches are installed if the requirement names them', async (t) => {
     await publishAll(t, workspace, [
       {
         name: 'acme/branchy',
@@ -165,7 +165,7 @@ async function requireBranches(t: Test, workspace: Workspace): Promise<void> {
 }
 
 async function requireTarballs(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('a tar.gz is installed, with a folder around it or not', async (t) => {
+  await t.test('a tar.gz is installed, with or without an enclosing folder', async (t) => {
     const files = { 'src/Hello.php': '<?php // hello\n' }
     const flat = packageTarGz({ name: 'acme/flat', version: '1.0' }, { files })
     const tag = packageTarGz({ name: 'acme/tag' }, { files, folder: 'tag-1.0/' })
@@ -182,7 +182,7 @@ async function requireTarballs(t: Test, workspace: Workspace): Promise<void> {
 }
 
 async function requireMade(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('what composer and git make of a project is a package', async (t) => {
+  await t.test('archives by composer archive and git archive can be published', async (t) => {
     const made = await newComposerProject(t, workspace)
     const write = (path: string, text: string) => writeFile(join(made.folder, path), text)
     await write('hello.php', '<?php // hello\n')
@@ -212,7 +212,7 @@ async function requireMade(t: Test, workspace: Workspace): Promise<void> {
 }
 
 async function searchPackages(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('packages are found', async (t) => {
+  await t.test('packages are found by name, type and description', async (t) => {
     const described = { name: 'acme/finder', version: '1.0', description: 'Finds things' }
     await publishAll(t, workspace, [{ ...described, type: 'symfony-bundle' }])
     const project = await newComposerProject(t, workspace)
@@ -242,9 +242,9 @@ function asked({ gatehouse }: Workspace, from: number): ReadonlyArray<readonly [
 }
 
 async function updateUnchanged(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('what composer has already is not sent again', async (t) => {
+  await t.test('unchanged metadata is answered with 304', async (t) => {
     await publishAll(t, workspace, [{ name: 'acme/cached', version: '1.0' }])
-    // A date tells seconds, so none is given while the next change might have the same.
+    // HTTP dates have seconds, so Last-Modified is omitted while a change could get the same date.
     const document = `${workspace.registry}/p2/acme/cached.json`
     for (let tries = 0; tries < 200; tries += 1) {
       if ((await fetch(document)).headers.has('last-modified')) break
@@ -267,7 +267,7 @@ async function untilLogged(workspace: Workspace, from: number): Promise<void> {
 }
 
 async function publishTwice(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('a version cannot be published twice, however it is written', async (t) => {
+  await t.test('publishing a version again in another notation returns 409', async (t) => {
     const { ada, registry } = workspace
     const headers = { authorization: `token ${ada.token}` }
     for (const version of ['1.0', '1.0.0.0', 'v1']) {
@@ -279,7 +279,7 @@ async function publishTwice(t: Test, workspace: Workspace): Promise<void> {
 }
 
 async function privateOwner(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('a private owner’s packages need credentials, and wrong ones fail', async (t) => {
+  await t.test('the packages of a private owner need valid credentials', async (t) => {
     const { ada, gatehouse } = workspace
     const made = await ada.api('POST', '/orgs', { username: 'guild', visibility: 'private' })
     t.equal(made.status, 201)

@@ -1,4 +1,4 @@
-/** People who work with R keep their packages here: sent by curl, installed by R itself. */
+/** R packages: uploads with curl, and installations with R itself. */
 
 import { readdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,11 +12,11 @@ import { temporaryFolder } from '../helpers/temporary.js'
 interface Sent {
   readonly archive: Buffer
   readonly owner?: string
-  /** Below `/cran`; by default where sources go. */
+  /** Path below `/cran`; by default the path of source packages. */
   readonly to?: string
 }
 
-/** Publishes with curl and returns the status, and what was said with it. */
+/** Publishes with curl; returns the reply's body followed by its status. */
 async function publish(t: Test, fixture: PackageGatehouse, sent: Sent): Promise<string> {
   const { archive, owner = 'ada', to = '/src' } = sent
   const folder = await temporaryFolder(t)
@@ -33,7 +33,7 @@ async function publish(t: Test, fixture: PackageGatehouse, sent: Sent): Promise<
   return output.toString()
 }
 
-/** Sources by `R CMD build`: `ghtop` needs what `ghbase` has since 1.2. */
+/** Builds source packages with `R CMD build`: `ghtop` depends on `ghbase` 1.2 or later. */
 async function buildAll(): Promise<Readonly<Record<string, Buffer>>> {
   const client = await newRClient(root)
   const about = (name: string, version: string, more: string) =>
@@ -63,12 +63,12 @@ async function built(name: string): Promise<Buffer> {
   return archive
 }
 
-/** What is in the library of the client: R itself ends well where it has installed nothing. */
+/** Lists the client's library, because R exits with 0 even if an installation failed. */
 async function installed({ folder }: RClient): Promise<readonly string[]> {
   return (await readdir(join(folder, 'library'))).sort()
 }
 
-// Installs without parts that have nothing to do with where a package comes from.
+// These steps of an installation do not depend on the repository and take long.
 const QUICK = `INSTALL_opts = c('--no-byte-compile', '--no-test-load', '--no-docs', '--no-html')`
 
 await onPackageGatehouse(
@@ -112,7 +112,7 @@ await onPackageGatehouse(
   },
 )
 
-/** Where R on each system looks, and what it calls that. */
+/** Binary package types of R, with the platform's path and file suffix. */
 const BINARIES = [
   { type: 'win.binary', platform: 'windows', suffix: 'zip' },
   { type: 'mac.binary', platform: 'macosx', suffix: 'tgz' },
@@ -155,11 +155,11 @@ interface BinariesOf {
   readonly fixture: PackageGatehouse
   readonly owner: string
   readonly client: RClient
-  /** The address of the repository with credentials of a member. */
+  /** URL of the repository with a member's credentials. */
   readonly own: string
 }
 
-/** Publishes a binary for each system, and has R list and download all of them. */
+/** Publishes a binary package for each system; R lists and downloads all of them. */
 async function binaries(t: Test, { fixture, owner, client, own }: BinariesOf): Promise<void> {
   const { output: rversion } = await client.run(`
     cat(R.version$major, strsplit(R.version$minor, '.', fixed = TRUE)[[1]][1], sep = '.')`)
@@ -191,7 +191,7 @@ async function binaries(t: Test, { fixture, owner, client, own }: BinariesOf): P
   }
 }
 
-/** Has R install and download `ghbase` from addresses whose credentials are refused. */
+/** Installs and downloads `ghbase` with R from URLs whose credentials are refused. */
 async function refusals(
   t: Test,
   client: RClient,

@@ -1,4 +1,4 @@
-/** An index of many pieces is one to apt, however it is packed. */
+/** Large indexes: apt reads an index that is stored in many pieces, in each compression. */
 
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
@@ -30,7 +30,7 @@ async function upload({ url, ada }: Repository, name: string): Promise<void> {
   if (answer.status !== 201) throw new Error(`${name} was answered ${answer.status}`)
 }
 
-t.test('apt lists all of its packages, and what was just added', async (t) => {
+t.test('apt lists all packages of a large index, and newly added ones', async (t) => {
   const repository = await openRepository(t)
   const names = Array.from({ length: PACKAGES }, (_, at) => `package-${at}`)
   const waiting = names.values()

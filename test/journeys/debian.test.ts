@@ -1,4 +1,4 @@
-/** Debian machines install from here: packages sent by curl, fetched by the real apt and dpkg. */
+/** Debian packages: uploads with curl, and installations with apt and dpkg themselves. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,20 +15,20 @@ import {
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-/** How many versions are published while apt updates. */
+/** Last of the versions that are published during updates of apt. */
 const LAST_VERSION = isFullSize ? 11 : 5
 
 interface Sending extends DebToBuild {
-  /** Distribution and component. */
+  /** Distribution and component, such as `bookworm/main`. */
   readonly place: string
 }
 
 interface Repository {
   readonly url: string
   readonly key: Buffer
-  /** Publishes as the handbook says: `curl --user … --upload-file … ADDRESS`. */
+  /** Publishes a package as the manual describes: `curl --user … --upload-file … URL`. */
   send(deb: Sending): Promise<void>
-  /** A root with that key and those sources; `URL` and `KEY` stand for what they are. */
+  /** Creates a root for apt; `URL` and `KEY` in sources are replaced by the repository's. */
   root(options: Omit<AptOptions, 'key'> & { readonly key?: Uint8Array }): Promise<AptRoot>
 }
 
@@ -73,7 +73,7 @@ async function succeeds(t: Test, root: AptRoot, ...args: readonly string[]): Pro
   return output
 }
 
-/** What did not change is not fetched again by who has it with its date, which is told late. */
+/** Checks that an unchanged index is not fetched again once the server sends Last-Modified. */
 async function isHitAtLast(t: Test, { url, root }: Repository): Promise<void> {
   const isDated = async () =>
     (await fetch(`${url}/dists/bookworm/InRelease`)).headers.has('last-modified')

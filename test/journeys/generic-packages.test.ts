@@ -1,4 +1,4 @@
-/** Generic packages as people and scripts use them: with curl, against the whole server. */
+/** Generic packages: uploads and downloads with curl. */
 
 import { randomBytes } from 'node:crypto'
 import { readFile, truncate, writeFile } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import {
 } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-/** Larger than what is sent in one piece. */
+/** Size of a file that the server sends in several chunks. */
 const FILE_BYTES = 3_000_000
 
 await forEachPackageGatehouse(
@@ -89,7 +89,7 @@ await onPackageGatehouse(
 )
 
 interface Workspace {
-  /** Of ada's generic packages. */
+  /** URL of ada's generic packages. */
   readonly url: string
   readonly folder: string
   curl(...words: readonly string[]): Promise<{ readonly status: string; readonly output: string }>

@@ -1,4 +1,4 @@
-/** Who may read what over Git, and that everyone else sees nothing, not even a difference. */
+/** Read access over Git; private and missing repositories are indistinguishable without it. */
 
 import t, { type Test } from 'tap'
 import { forEachDatabase } from '../helpers/databases.js'
@@ -36,7 +36,7 @@ interface GatewayWithUsers {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly bob: Person
-  /** What every repository holds. */
+  /** Commit on main of every repository. */
   readonly head: string
 }
 
@@ -107,20 +107,20 @@ async function credentialForms(t: Test, { gatehouse, ada, head }: GatewayWithUse
     'the token and x-oauth-basic': `${token}:x-oauth-basic`,
   }
   for (const [form, user] of Object.entries(addresses)) {
-    await t.test(`a private repository opens by ${form} in the address`, async (t) => {
+    await t.test(`a private repository is cloned with ${form} in the URL`, async (t) => {
       const copy = await cloneInto(t, `http://${user}@${server}/ada/secret.git`)
       t.equal(await copy.git('rev-parse', 'HEAD'), head)
     })
   }
   for (const scheme of ['token', 'Bearer', 'bearer']) {
-    await t.test(`a private repository opens by a header Authorization: ${scheme}`, async (t) => {
+    await t.test(`a private repository is cloned with a header of scheme ${scheme}`, async (t) => {
       const header = `--config=http.extraHeader=Authorization: ${scheme} ${token}`
       const copy = await cloneInto(t, `http://${server}/ada/secret.git`, [header])
       t.equal(await copy.git('rev-parse', 'HEAD'), head)
     })
   }
 
-  await t.test('clones and pushes with a password fail and say where to get a token', async (t) => {
+  await t.test('clones and pushes with a password fail with the URL of tokens', async (t) => {
     const says = new RegExp(
       'remote: Git over HTTPS takes an access token as the password. ' +
         `Create one at ${gatehouse.url}/user/settings/applications\\.\n` +
@@ -136,7 +136,7 @@ async function credentialForms(t: Test, { gatehouse, ada, head }: GatewayWithUse
     }
   })
 
-  await t.test('git asks its helpers only after the challenge, and once', async (t) => {
+  await t.test('git calls its credential helper once, after the challenge', async (t) => {
     const folder = workingCopyAt(await temporaryFolder(t))
     const answer = `!f() { echo asked >&2; echo username=ada; echo password=${token}; }; f`
     const { exitCode, errorText } = await folder.try([
@@ -150,7 +150,7 @@ async function credentialForms(t: Test, { gatehouse, ada, head }: GatewayWithUse
     t.equal(errorText.split('asked').length - 1, 2, 'to get them and to tell that they were right')
   })
 
-  await t.test('a token in the query opens nothing', async (t) => {
+  await t.test('a token in the query string is ignored', async (t) => {
     const path = `/ada/secret.git${REFS}&token=${token}`
     t.equal((await askRaw(gatehouse.port, { path })).status, 401)
   })
@@ -174,7 +174,7 @@ async function sameness(t: Test, { gatehouse, bob }: GatewayWithUsers): Promise<
     })
   }
 
-  await t.test('the challenge is the one that git knows', async (t) => {
+  await t.test('a missing repository is answered with a Basic challenge', async (t) => {
     const { status, headers } = await askRaw(gatehouse.port, { path: `/ada/nowhere.git${REFS}` })
     t.equal(status, 401)
     t.equal(headers['www-authenticate'], 'Basic realm="Gatehouse"')
@@ -185,7 +185,7 @@ async function smartOnly(t: Test, { gatehouse }: GatewayWithUsers): Promise<void
   const ask = (path: string, question: Omit<RawRequest, 'path'> = {}) =>
     askRaw(gatehouse.port, { ...question, path })
 
-  await t.test('HEAD of the references is GET without the body', async (t) => {
+  await t.test('HEAD of info/refs has the headers of GET and no body', async (t) => {
     const get = await ask(`/ada/open.git${REFS}`)
     const head = await ask(`/ada/open.git${REFS}`, { method: 'HEAD' })
     t.equal(head.status, 200)
@@ -196,7 +196,7 @@ async function smartOnly(t: Test, { gatehouse }: GatewayWithUsers): Promise<void
     t.ok(get.body.length > 0)
   })
 
-  await t.test('the dumb protocol is not spoken', async (t) => {
+  await t.test('the dumb HTTP protocol is not served', async (t) => {
     const files = [
       'HEAD',
       'config',
@@ -226,7 +226,7 @@ async function smartOnly(t: Test, { gatehouse }: GatewayWithUsers): Promise<void
     t.not(exitCode, 0)
   })
 
-  await t.test('no path leads out of the repository or to its other files', async (t) => {
+  await t.test('no path reaches files outside of the protocol or of the repository', async (t) => {
     const paths = [
       '/ada/open.git/objects/../config',
       '/ada/open.git/objects/%2e%2e/config',
@@ -249,7 +249,7 @@ async function smartOnly(t: Test, { gatehouse }: GatewayWithUsers): Promise<void
     }
   })
 
-  await t.test('a name that is a path is nobody’s', async (t) => {
+  await t.test('a name that is a path is answered like a missing repository', async (t) => {
     for (const path of [
       `/ada/..%2fopen.git${REFS}`,
       `/..%2fada/open.git${REFS}`,
@@ -263,7 +263,7 @@ async function smartOnly(t: Test, { gatehouse }: GatewayWithUsers): Promise<void
     t.equal((await ask(`/ada/open%ff.git${REFS}`)).status, 400)
   })
 
-  await t.test('another method is answered by which it may be', async (t) => {
+  await t.test('another method is answered with 405 and the permitted ones', async (t) => {
     const post = await ask(`/ada/open.git${REFS}`, { method: 'POST', body: 'x' })
     t.equal(post.status, 405)
     t.match(post.headers.allow, /GET/)

@@ -1,4 +1,4 @@
-/** What is there can be had: clones and fetches of every kind, with the real git. */
+/** Clones and fetches of every kind, with the real git. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const BIG_FILE_BYTES = 200_000
 interface Library {
   readonly ada: Person
   readonly origin: WorkingCopy
-  /** The address with nobody's credentials. */
+  /** URL of the repository, without credentials. */
   readonly address: string
 }
 
@@ -34,7 +34,7 @@ async function countCommits(copy: WorkingCopy, ...args: readonly string[]): Prom
   return Number(await copy.git('rev-list', '--count', ...(args.length > 0 ? args : ['HEAD'])))
 }
 
-/** The objects that a partial clone knows of and does not hold. */
+/** Returns the number of objects that a partial clone references and does not have. */
 async function missingObjects(copy: WorkingCopy): Promise<number> {
   const objects = await copy.git('rev-list', '--objects', '--all', '--missing=print')
   return objects.split('\n').filter((line) => line.startsWith('?')).length
@@ -93,7 +93,7 @@ async function protocols(t: Test, { origin, address }: Library): Promise<void> {
 
 async function shallowClones(t: Test, { origin, address }: Library): Promise<void> {
   for (const version of ['0', '2']) {
-    await t.test(`a shallow clone deepens until it is whole (version ${version})`, async (t) => {
+    await t.test(`a shallow clone can be completed (version ${version})`, async (t) => {
       const protocol = `--config=protocol.version=${version}`
       const copy = await cloneInto(t, address, [protocol, '--depth=1', '--no-single-branch'])
       t.equal(await countCommits(copy), 1)
@@ -107,7 +107,7 @@ async function shallowClones(t: Test, { origin, address }: Library): Promise<voi
     })
   }
 
-  await t.test('a clone since a time, and without what a tag has, ends there', async (t) => {
+  await t.test('--shallow-since and --shallow-exclude cut the history', async (t) => {
     const since = commitTimeS(COMMITS - 4) - COMMIT_EVERY_S / 2
     const recent = await cloneInto(t, address, [`--shallow-since=${since}`])
     t.equal(await countCommits(recent), 6, 'five commits of the history and the one of now')
@@ -119,7 +119,7 @@ async function shallowClones(t: Test, { origin, address }: Library): Promise<voi
 async function partialClones(t: Test, { origin, address }: Library): Promise<void> {
   const blobs = COMMITS + 3 + 2 + 1
 
-  await t.test('a clone without blobs gets those that it checks out', async (t) => {
+  await t.test('a clone without blobs fetches the blobs of a checkout', async (t) => {
     const copy = await cloneInto(t, address, ['--filter=blob:none', '--no-checkout'])
     t.equal(await missingObjects(copy), blobs)
     await copy.git('checkout', '--quiet', 'main')
@@ -128,12 +128,12 @@ async function partialClones(t: Test, { origin, address }: Library): Promise<voi
     await copy.git('fetch', '--quiet')
   })
 
-  await t.test('a clone without large blobs holds the small ones', async (t) => {
+  await t.test('a clone without large blobs has the small ones', async (t) => {
     const copy = await cloneInto(t, address, ['--filter=blob:limit=1k', '--no-checkout'])
     t.equal(await missingObjects(copy), 1)
   })
 
-  await t.test('a clone without trees holds the commits and gets the rest later', async (t) => {
+  await t.test('a clone without trees fetches them on checkout', async (t) => {
     const copy = await cloneInto(t, address, ['--filter=tree:0', '--no-checkout'])
     t.equal(await countCommits(copy), COMMITS + 1)
     t.ok((await missingObjects(copy)) > 0)
@@ -144,7 +144,7 @@ async function partialClones(t: Test, { origin, address }: Library): Promise<voi
     )
   })
 
-  await t.test('a filter without a bound on its cost is refused in words', async (t) => {
+  await t.test('the filter sparse:oid is refused with a message', async (t) => {
     const { exitCode, errorText } = await tryClone(t, address, ['--filter=sparse:oid=main:file-1'])
     t.not(exitCode, 0)
     t.match(errorText, /filter 'sparse:oid' not supported/)
@@ -152,14 +152,14 @@ async function partialClones(t: Test, { origin, address }: Library): Promise<voi
 }
 
 async function kindsOfClones(t: Test, { origin, address }: Library): Promise<void> {
-  await t.test('a clone of a single branch holds that one', async (t) => {
+  await t.test('a clone of a single branch has only this branch', async (t) => {
     const copy = await cloneInto(t, address, ['--single-branch', '--branch=branch-2', '--no-tags'])
     const refs = await copy.git('for-each-ref', '--format=%(refname)')
     t.same(refs.split('\n'), ['refs/heads/branch-2', 'refs/remotes/origin/branch-2'])
     t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'branch-2'))
   })
 
-  await t.test('a mirror has the same branches and tags, and nothing else', async (t) => {
+  await t.test('a mirror clone has exactly the branches and tags', async (t) => {
     const copy = await cloneInto(t, address, ['--mirror'])
     t.equal(
       await copy.git('for-each-ref'),
@@ -170,7 +170,7 @@ async function kindsOfClones(t: Test, { origin, address }: Library): Promise<voi
 }
 
 async function laterFetches(t: Test, { origin, address }: Library): Promise<void> {
-  await t.test('a fetch brings what was pushed since, and prunes what was deleted', async (t) => {
+  await t.test('a fetch gets new commits and branches, and prunes deleted ones', async (t) => {
     const copy = await cloneInto(t, address)
     const newCommit = await origin.commit('news')
     await origin.git('push', '--quiet', 'origin', 'main', 'main:refs/heads/passing')
@@ -186,7 +186,7 @@ async function laterFetches(t: Test, { origin, address }: Library): Promise<void
 }
 
 async function listings(t: Test, { origin, address }: Library): Promise<void> {
-  await t.test('ls-remote lists branches, tags and what they point at', async (t) => {
+  await t.test('ls-remote lists HEAD, branches, tags and peeled tags', async (t) => {
     const listed = await origin.git('ls-remote', '--symref', address)
     const lines = new Set(listed.split('\n'))
     t.ok(lines.has('ref: refs/heads/main\tHEAD'))
@@ -218,7 +218,7 @@ async function emptyRepositories(t: Test, { ada, address }: Library): Promise<vo
     })
   }
 
-  await t.test('a repository of SHA-256 objects clones as such', async (t) => {
+  await t.test('a repository with SHA-256 objects is cloned', async (t) => {
     const repository = await makeRepository(ada, 'new-hash', { object_format_name: 'sha256' })
     const source = await newWorkingCopy(t, 'sha256')
     const commit = await source.commit('file')
@@ -233,14 +233,14 @@ async function otherAddresses(t: Test, { ada, origin, address }: Library): Promi
   const server = new URL(address).origin
   const head = await origin.git('rev-parse', 'main')
 
-  await t.test('the address works without .git and with a slash at the end', async (t) => {
+  await t.test('URLs without .git and with a trailing slash work', async (t) => {
     for (const path of ['ada/library', 'ada/library/', 'ada/library.git/']) {
       const copy = await cloneInto(t, `${server}/${path}`)
       t.equal(await copy.git('rev-parse', 'HEAD'), head, path)
     }
   })
 
-  await t.test('an address in another case leads to the name as it is written', async (t) => {
+  await t.test('a URL in another letter case is redirected to the canonical one', async (t) => {
     const folder = workingCopyAt(await temporaryFolder(t))
     for (const path of ['ADA/Library.git', 'Ada/library']) {
       const { exitCode, errorText } = await folder.try(['ls-remote', `${server}/${path}`])
@@ -251,7 +251,7 @@ async function otherAddresses(t: Test, { ada, origin, address }: Library): Promi
     t.equal(await copy.git('rev-parse', 'HEAD'), head)
   })
 
-  await t.test('a renamed repository is still found at its old address', async (t) => {
+  await t.test('a renamed repository is found at its old URL until its reuse', async (t) => {
     await makeRepository(ada, 'before')
     await origin.git('push', '--quiet', ada.remote('ada/before.git'), 'main')
     await changeRepository(ada, 'ada/before', { name: 'after' })

@@ -1,4 +1,4 @@
-/** Pushes that are refused, each with a sentence that its sender reads, and nothing changed. */
+/** Refused pushes: the client prints the reason, and no ref changes. */
 
 import t, { type Test } from 'tap'
 import { forEachDatabase } from '../helpers/databases.js'
@@ -21,7 +21,7 @@ interface Workspace {
   readonly address: string
 }
 
-/** Every reference on the disk of every repository: what a refused push must not change. */
+/** Lists the refs of every repository on the disk, which a refused push must not change. */
 async function everyRef(gatehouse: Gatehouse): Promise<readonly string[]> {
   const lists = []
   for (const cwd of [...(await repositoriesIn(gatehouse.dataDir))].sort()) {
@@ -31,13 +31,13 @@ async function everyRef(gatehouse: Gatehouse): Promise<readonly string[]> {
 }
 
 interface Refusal {
-  /** What the sender reads. */
+  /** Patterns of the client's output. */
   readonly says: RegExp | readonly RegExp[]
-  /** Some of the push may be taken. */
+  /** True if some refs of the push may be updated. */
   readonly inPart?: boolean
 }
 
-/** Pushes, and expects a refusal in those words that leaves everything as it was. */
+/** Pushes; expects a refusal with this output that changes no ref. */
 async function refused(
   t: Test,
   { gatehouse, copy }: Pick<Workspace, 'gatehouse' | 'copy'>,
@@ -65,7 +65,7 @@ await forEachDatabase(t, 'refused pushes', async (t, location) => {
   await copy.commit('first')
   await copy.git('push', '--quiet', workspace.address, 'main', 'main:refs/heads/other')
   await copy.commit('second')
-  // Git refuses these, which reads nothing of the database.
+  // Git itself refuses these, which does not depend on the database.
   if (location.kind === 'sqlite' || isFullSize) {
     await references(t, workspace)
     await sizes(t, workspace)
@@ -94,29 +94,29 @@ async function references(t: Test, workspace: Workspace): Promise<void> {
     await refused(t, workspace, ['push', address, ...names], { says })
   })
 
-  await t.test('a push of good and bad names takes the good ones', async (t) => {
+  await t.test('a push of valid and hidden refs updates only the valid ones', async (t) => {
     const args = ['push', address, 'main:refs/heads/good', 'main:refs/pull/2/head']
     await refused(t, workspace, args, { says: /hidden ref/, inPart: true })
     t.not(await copy.git('ls-remote', address, 'refs/heads/good'), '')
   })
 
-  await t.test('an atomic push takes nothing when one of its names is refused', async (t) => {
+  await t.test('an atomic push updates no ref if one of them is refused', async (t) => {
     const args = ['push', '--atomic', address, 'other:refs/heads/better', ':main']
     await copy.git('branch', '--force', 'other', 'main')
     await refused(t, workspace, args, { says: /atomic push failure|transaction failed|atomic/ })
   })
 
-  await t.test('an atomic push of good names takes all', async (t) => {
+  await t.test('an atomic push of valid refs updates all of them', async (t) => {
     await copy.git('push', '--quiet', '--atomic', address, 'main', 'main:refs/heads/one', ':good')
     t.equal((await copy.git('ls-remote', '--heads', address)).split('\n').length, 3)
   })
 
-  await t.test('the default branch is not deleted', async (t) => {
+  await t.test('deleting the default branch is refused', async (t) => {
     const says = /deletion of the current branch prohibited/
     await refused(t, workspace, ['push', address, ':main'], { says })
   })
 
-  await t.test('push options find no taker, and change nothing', async (t) => {
+  await t.test('a push with push options is refused', async (t) => {
     const option = '--push-option=$(touch /tmp/taken)'
     const says = /does not support push options/
     await refused(t, workspace, ['push', option, address, 'main:refs/heads/optional'], { says })
@@ -150,12 +150,12 @@ async function people(t: Test, workspace: Workspace): Promise<void> {
     return `http://ada:${sha1}@127.0.0.1:${gatehouse.port}/ada/work.git`
   }
 
-  await t.test('nobody pushes without credentials, not even to a public repository', async (t) => {
+  await t.test('a push without credentials is refused, also to a public repository', async (t) => {
     const says = /could not read Username/
     await refused(t, workspace, ['push', `${gatehouse.url}/ada/work.git`, 'main'], { says })
   })
 
-  await t.test('a token that reads does not write', async (t) => {
+  await t.test('a push with a token without write:repository is refused', async (t) => {
     for (const scopes of ['read:repository', 'write:package,read:repository', 'write:user']) {
       const readOnly = await withToken(scopes)
       await refused(t, workspace, ['push', readOnly, 'main'], { says: /Authentication failed|401/ })
@@ -164,19 +164,19 @@ async function people(t: Test, workspace: Workspace): Promise<void> {
     await workspace.copy.git('push', '--quiet', writer, 'main:refs/heads/by-token')
   })
 
-  await t.test('who may read does not write, and is told so', async (t) => {
+  await t.test('a push by a user with read permission is refused with the reason', async (t) => {
     const says = /permission to write/
     await refused(t, workspace, ['push', bob.remote('ada/work.git'), 'main'], { says })
   })
 
-  await t.test('a wrong token and a wrong password do not write', async (t) => {
+  await t.test('a push with a wrong token or password is refused', async (t) => {
     for (const secret of ['0'.repeat(40), 'guessed', `${ada.token}0`]) {
       const wrong = `http://ada:${secret}@127.0.0.1:${gatehouse.port}/ada/work.git`
       await refused(t, workspace, ['push', wrong, 'main'], { says: /Authentication failed/ })
     }
   })
 
-  await t.test('a repository that is not there cannot be pushed to', async (t) => {
+  await t.test('a push to a missing repository is refused', async (t) => {
     const nowhere = address.replace('work.git', 'nowhere.git')
     await refused(t, workspace, ['push', nowhere, 'main'], { says: /not found/ })
   })
@@ -185,7 +185,7 @@ async function people(t: Test, workspace: Workspace): Promise<void> {
 async function states(t: Test, workspace: Workspace): Promise<void> {
   const { ada, copy, address } = workspace
 
-  await t.test('an archived repository is read, and says why it is not written', async (t) => {
+  await t.test('a push to an archived repository is refused with the reason', async (t) => {
     await changeRepository(ada, 'ada/work', { archived: true })
     const says = /remote: ada\/work is archived: it can be read, not pushed to\./
     await refused(t, workspace, ['push', address, 'main:refs/heads/late'], { says })
@@ -194,7 +194,7 @@ async function states(t: Test, workspace: Workspace): Promise<void> {
     await copy.git('push', '--quiet', address, 'main:refs/heads/late')
   })
 
-  await t.test('another history does not replace the one of auto_init', async (t) => {
+  await t.test('a push of an unrelated history is refused until it is merged', async (t) => {
     await makeRepository(ada, 'begun', { auto_init: true })
     const begun = ada.remote('ada/begun.git')
     await refused(t, workspace, ['push', begun, 'main'], { says: /rejected\].*\(fetch first\)/ })
@@ -213,7 +213,7 @@ async function states(t: Test, workspace: Workspace): Promise<void> {
 }
 
 async function sizes(t: Test, { gatehouse, ada }: Workspace): Promise<void> {
-  await t.test('a push over the limit of size is refused in words', async (t) => {
+  await t.test('a push above the size limit is refused with the reason', async (t) => {
     await makeRepository(ada, 'small')
     const address = ada.remote('ada/small.git')
     const copy = await newWorkingCopy(t)

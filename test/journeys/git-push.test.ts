@@ -1,4 +1,4 @@
-/** Pushes that are taken, in every form that git and curl send them, with whole objects behind. */
+/** Accepted pushes, in every form that git and curl send; the repository stays consistent. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import {
   writeHistory,
 } from '../helpers/working-copy.js'
 
-/** More than the buffer that git fills before it sends chunks. */
+/** Size above http.postBuffer, the buffer that git fills before it sends chunks. */
 const LARGE_BYTES = isFullSize ? 5_000_000 : 2_000_000
 const NOTHING = '0'.repeat(40)
 
@@ -26,11 +26,11 @@ interface Workspace {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly copy: WorkingCopy
-  /** The address of `copy`'s repository, with credentials. */
+  /** URL of the repository of `copy`, with credentials. */
   readonly address: string
 }
 
-/** A subtest after which every repository on the disk is whole. */
+/** Runs a subtest, then checks every repository on the disk with `git fsck`. */
 async function step(
   t: Test,
   { gatehouse }: Workspace,
@@ -43,7 +43,7 @@ async function step(
   })
 }
 
-/** What the server has under a name, or nothing. */
+/** Returns the object id of a ref on the server, or an empty string. */
 async function remoteRef({ copy, address }: Workspace, ref: string): Promise<string> {
   return (await copy.git('ls-remote', address, ref)).split('\t')[0] ?? ''
 }
@@ -206,7 +206,7 @@ async function largePushes(t: Test, workspace: Workspace): Promise<void> {
   })
 }
 
-/** The body of a push that makes one reference, as git-receive-pack reads it. */
+/** Returns the body of a git-receive-pack request that creates one ref. */
 async function pushBody(copy: WorkingCopy, ref: string, commit: string): Promise<Buffer> {
   const command = `${NOTHING} ${commit} ${ref}\0 report-status`
   const length = (command.length + 4).toString(16).padStart(4, '0')

@@ -1,4 +1,4 @@
-/** The client generated from Gitea's description does everything that this server serves. */
+/** The client that is generated from Gitea's API description, with every operation. */
 
 import { t } from 'tap'
 import { OPERATIONS } from '../../gateway/api/operations.js'
@@ -7,7 +7,7 @@ import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { operationsUnknownToClient, throughGiteaClient } from '../helpers/gitea-client.js'
 import { successes } from '../helpers/successes/all.js'
 
-t.test('each operation succeeds when the client calls it', async (t) => {
+t.test('each operation succeeds through the generated client', async (t) => {
   const { gateway, called } = throughGiteaClient(await startGatewayWithUsers(t))
   const answers = await successes(gateway)
   const unknown = operationsUnknownToClient()
@@ -18,7 +18,7 @@ t.test('each operation succeeds when the client calls it', async (t) => {
   }
 })
 
-/** The client knows tokens alone, and of these a password is asked. */
+/** Operations that need a password; the client supports only tokens. */
 const BY_PASSWORD: ReadonlySet<string> = new Set([
   'userCreateToken',
   'userDeleteAccessToken',

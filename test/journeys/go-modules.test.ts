@@ -1,4 +1,4 @@
-/** Go modules as people use them: published with curl, asked for by the go command itself. */
+/** Go modules: uploads with curl, and downloads with the go command itself. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { onPackageGatehouse } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { zipOf } from '../helpers/zips.js'
 
-/** Publishes a zip with curl and returns the status, and what was said with it. */
+/** Publishes a zip with curl; returns the reply's body followed by its status. */
 async function publish(
   t: Test,
   { owner, zip, ...fixture }: Pick<Gatehouse, 'port'> & PublishOptions,
@@ -159,7 +159,7 @@ await onPackageGatehouse(
   },
 )
 
-t.test('over TLS the go command brings its credentials to a private owner', async (t) => {
+t.test('the go command sends credentials for a private owner over TLS', async (t) => {
   const port = await freePort()
   const base = `https://127.0.0.1:${port}`
   const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_BASE_URL: base } })

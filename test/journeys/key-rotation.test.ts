@@ -1,4 +1,4 @@
-/** Keys are replaced under machines that go on: real apt, and what apk does by openssl. */
+/** Rotation of signing keys with running clients: apt, and a client that verifies as apk does. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ async function download(fixture: PackageGatehouse, path: string): Promise<Buffer
   return Buffer.from(await answer.arrayBuffer())
 }
 
-/** Runs `gatehouse package …` beside the server, and sees that no key is in what it says. */
+/** Runs `gatehouse package …` with the running server; checks that the output has no key. */
 async function run(t: Test, fixture: PackageGatehouse, ...args: readonly string[]) {
   const { exitCode, output, errorText } = await fixture.run('package', ...args)
   t.equal(exitCode, 0, errorText)
@@ -41,7 +41,7 @@ async function keysOf(fixture: PackageGatehouse) {
   }
 }
 
-/** Machines of apt by the keys that they were given; each goes on with what it has. */
+/** Creates roots for apt by name, each with its own copy of a key. */
 async function machinesOf(
   t: Test,
   fixture: PackageGatehouse,
@@ -64,7 +64,7 @@ async function update(t: Test, machines: Machines, ...names: readonly string[]) 
   }
 }
 
-/** A copy of the distribution as it is now, of the kind that is behind: its folder. */
+/** Copies the current indexes to a folder, as an outdated mirror; returns its path. */
 async function aMirror(t: Test, fixture: PackageGatehouse): Promise<string> {
   const folder = await temporaryFolder(t)
   const lists = 'dists/bookworm/main/binary-amd64'
@@ -75,7 +75,7 @@ async function aMirror(t: Test, fixture: PackageGatehouse): Promise<string> {
   return folder
 }
 
-/** Who has read an index before keeps that one, and hears why. */
+/** Checks that apt refuses the index with a warning and keeps its previous one. */
 async function isRefused(t: Test, machines: Machines, ...names: readonly string[]) {
   for (const name of names) {
     const { output = '' } = (await machines[name]?.get('update')) ?? {}
@@ -119,7 +119,7 @@ await onPackageGatehouse(
       await update(t, late, 'late')
       await isSeen(late, 'late', '1')
     }
-    // Nothing was published: the index is made anew because the keys changed.
+    // Without a new package, the index is rebuilt because the keys changed.
     await update(t, all, 'new.gpg', 'old.asc')
     await send('2')
     await update(t, all, ...Object.keys(all))

@@ -1,4 +1,4 @@
-/** One Gatehouse takes over from another what a repository has besides its Git, field by field. */
+/** Import of issues, pull requests and releases from another Gatehouse, compared by field. */
 
 import { once } from 'node:events'
 import { readdir } from 'node:fs/promises'
@@ -17,13 +17,13 @@ type Fields = Readonly<Record<string, unknown>>
 interface Scene {
   readonly there: Gatehouse
   readonly here: Gatehouse
-  /** On the other server, with `club/work`. */
+  /** User of the source server, who owns `club/work`. */
   readonly ada: Person
-  /** On this one. */
+  /** User of the importing server. */
   readonly bob: Person
 }
 
-/** More than one page of them. */
+/** Number of issues: more than one page of a list. */
 const ISSUES = 55
 const ALL = {
   service: 'gitea',
@@ -34,8 +34,8 @@ const ALL = {
   releases: true,
 }
 
-t.test('from one Gatehouse to another with all it has', async (t) => {
-  // As a Gitea does, the source takes the password of an account for Git.
+t.test('a repository is imported from another Gatehouse with its contents', async (t) => {
+  // Like Gitea, the source accepts passwords over Git.
   const there = await startGatehouse(t, {
     workers: 1,
     environment: { GATEHOUSE_GIT_ALLOW_PASSWORD: 'true' },
@@ -44,7 +44,7 @@ t.test('from one Gatehouse to another with all it has', async (t) => {
     environment: { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' },
   })
   const [ada, bob] = [await there.addUser('ada'), await here.addUser('bob')]
-  // Somebody of the same name is somebody else.
+  // A user of the same name on the importing server is not the same person.
   await here.addUser('ada')
   const scene = { there, here, ada, bob }
   await furnish(t, ada)
@@ -61,7 +61,7 @@ async function must(person: Person, method: string, path: string, body?: unknown
   return answer.body as Fields & { readonly id: number; readonly number: number }
 }
 
-/** Makes `club/work` with everything that there can be. */
+/** Creates `club/work` with every kind of content. */
 async function furnish(t: Test, ada: Person): Promise<void> {
   await must(ada, 'POST', '/orgs', { username: 'club' })
   await must(ada, 'POST', '/orgs/club/repos', { name: 'work', private: true })
@@ -149,7 +149,7 @@ const LISTS = [
   'releases',
 ]
 
-/** What is each server's own: ids, addresses, people. */
+/** Fields that differ between the servers: ids, URLs and users. */
 const OWN = new Set([
   'id',
   'url',
@@ -209,7 +209,7 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
       for (const [at, list] of LISTS.entries()) {
         const theirs = before[at] ?? []
         const ours = await wholeList(bob, '/repos/bob/work', list)
-        // The label of the organization is the repository's own here.
+        // The organization's label has become a label of the repository.
         const seen = list === 'labels' ? ours.filter(({ name }) => name !== 'ours') : ours
         t.ok(theirs.length > 1, `${list}: ${theirs.length}`)
         t.strictSame(common(seen), common(theirs), list)
@@ -260,7 +260,7 @@ async function sameFiles(t: Test, ada: Person, bob: Person): Promise<void> {
 }
 
 async function inPart(t: Test, { there, ada, bob }: Scene): Promise<void> {
-  await t.test('what is not asked for stays there', async (t) => {
+  await t.test('contents that are not requested are not imported', async (t) => {
     const made = await bob.api('POST', '/repos/migrate', {
       clone_addr: `${there.url}/club/work`,
       repo_name: 'part',
@@ -283,13 +283,13 @@ async function inPart(t: Test, { there, ada, bob }: Scene): Promise<void> {
   })
 }
 
-/** What is being received, by whatever name. */
+/** Lists the files of incoming blobs. */
 function incomingOf({ dataDir }: Gatehouse): Promise<readonly string[]> {
   return readdir(join(dataDir, 'blobs', 'incoming'))
 }
 
 async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> {
-  await t.test('kill -9 in the middle leaves nothing, and it can be begun again', async (t) => {
+  await t.test('an import that is killed leaves nothing and can be repeated', async (t) => {
     const front = await startWaitingProxy(t, there.url, '/releases')
     const input = { ...ALL, repo_name: 'killed', auth_token: ada.token }
     const body = { ...input, clone_addr: `${front.url}/club/work.git` }
@@ -311,7 +311,7 @@ async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> 
 }
 
 async function abandoned(t: Test, { there, here, ada, bob }: Scene): Promise<void> {
-  await t.test('who goes away takes it along', async (t) => {
+  await t.test('an import is cancelled if its client disconnects', async (t) => {
     const front = await startWaitingProxy(t, there.url, '/pulls')
     const sent = send({
       host: '127.0.0.1',

@@ -1,4 +1,4 @@
-/** One Gatehouse takes repositories over from another: whole, as mirrors, or not at all. */
+/** Import of Git repositories from another Gatehouse, once and as mirrors. */
 
 import { readdir } from 'node:fs/promises'
 import { request as send } from 'node:http'
@@ -19,14 +19,14 @@ type Fields = Readonly<Record<string, unknown>>
 interface Scene {
   readonly there: Gatehouse
   readonly here: Gatehouse
-  /** On the other server, with the repositories `open` and `closed`. */
+  /** User of the source server, who owns the repositories `open` and `closed`. */
   readonly ada: Person
-  /** On this one. */
+  /** User of the importing server. */
   readonly bob: Person
   readonly copy: WorkingCopy
 }
 
-t.test('from one Gatehouse to another', async (t) => {
+t.test('repositories are imported from another Gatehouse', async (t) => {
   const there = await startGatehouse(t, { workers: 1 })
   const here = await startGatehouse(t, { environment: ALLOWED })
   const [ada, bob] = [await there.addUser('ada'), await here.addUser('bob')]
@@ -46,7 +46,7 @@ t.test('from one Gatehouse to another', async (t) => {
   t.strictSame(await faultsOnDisk(here), [], 'git fsck finds nothing')
 })
 
-/** All references that a server shows, with their objects. */
+/** Lists the refs that a server shows, with their objects. */
 function referencesAt(address: string): Promise<string> {
   return git(['ls-remote', address], { cwd: '/' })
 }
@@ -55,7 +55,7 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
   const migrate = (fields: Fields) => bob.api('POST', '/repos/migrate', fields)
   const closed = `${there.url}/ada/closed.git`
 
-  await t.test('a public repository, and a private one with a token', async (t) => {
+  await t.test('a public repository is imported, and a private one with a token', async (t) => {
     const open = await migrate({ clone_addr: `${there.url}/ada/open`, repo_name: 'open' })
     t.equal(open.status, 201, JSON.stringify(open.body))
     const body = { clone_addr: closed, repo_name: 'closed', private: true, service: 'gitea' }
@@ -76,7 +76,7 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
 }
 
 async function followed(t: Test, { there, ada, bob, copy }: Scene): Promise<void> {
-  await t.test('a mirror follows, with the token that it was given', async (t) => {
+  await t.test('a mirror is synchronized with its token', async (t) => {
     const made = await bob.api('POST', '/repos/migrate', {
       clone_addr: `${there.url}/ada/closed.git`,
       repo_name: 'mirror',
@@ -102,7 +102,7 @@ async function followed(t: Test, { there, ada, bob, copy }: Scene): Promise<void
   })
 }
 
-/** The folders in which repositories are made. */
+/** Lists the temporary folders of repositories that are being created. */
 async function unfinishedIn({ dataDir }: Gatehouse): Promise<readonly string[]> {
   const top = join(dataDir, 'repositories')
   const stores = await readdir(top)
@@ -111,7 +111,7 @@ async function unfinishedIn({ dataDir }: Gatehouse): Promise<readonly string[]> 
 }
 
 async function abandoned(t: Test, { there, here, bob }: Scene): Promise<void> {
-  await t.test('who goes away takes the import along', async (t) => {
+  await t.test('an import is cancelled if its client disconnects', async (t) => {
     const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH_POST_NUMBER)
     const sent = send({
       host: '127.0.0.1',
@@ -136,7 +136,7 @@ async function abandoned(t: Test, { there, here, bob }: Scene): Promise<void> {
 }
 
 async function killed(t: Test, { there, here, bob }: Scene): Promise<void> {
-  await t.test('kill -9 in the middle leaves nothing after the next start', async (t) => {
+  await t.test('an import that is killed leaves nothing after the next start', async (t) => {
     const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH_POST_NUMBER)
     const body = { clone_addr: source.url, repo_name: 'killed' }
     const asked = bob.api('POST', '/repos/migrate', body).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** A newcomer's way without scripts: set up, create, push, read, a token, a second factor. */
+/** The web pages without JavaScript: setup, repository, push, token, package, second factor. */
 
 import { execFile } from 'node:child_process'
 import { mkdir, readFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const run = promisify(execFile)
 
-t.test('from the first page to a token that is revoked and a second factor', async (t) => {
+t.test('a new user sets up the server, pushes, and adds a second factor', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 2 })
   const password = 'password of ada'
   const { page } = await (await openBrowser(t))({ hasScripts: false })

@@ -1,4 +1,4 @@
-/** Through nginx with the example of conf/: clones, pushes, slow links and a sub-path. */
+/** nginx with the example configuration of conf/: clones, pushes, slow clients, a base path. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,7 +21,7 @@ import {
 const LOG_MS = 10_000
 
 const LARGE_MB = isFullSize ? 20 : 6
-/** Its push takes longer than an idle connection may last. */
+/** Size of a slow push that takes longer than the idle timeout of connections. */
 const SLOW_BYTES = isFullSize ? 160_000 : 104_000
 const SLOW_BYTES_A_SECOND = 8_000
 
@@ -29,13 +29,14 @@ interface Fixture {
   readonly gatehouse: Gatehouse
   readonly nginx: Nginx
   readonly ada: Person
-  /** What stands before a path of the server, with credentials and without. */
+  /** Base URL with ada's credentials. */
   readonly signedIn: string
+  /** Base URL without credentials. */
   readonly anonymous: string
 }
 
 interface Variant {
-  /** The path below which nginx has the server. */
+  /** Path below which nginx serves the server. */
   readonly basePath?: string
   readonly edit?: (example: string) => string
   readonly workers?: number
@@ -62,7 +63,7 @@ async function startBehindNginx(
   return { gatehouse, nginx, ada, signedIn, anonymous }
 }
 
-/** The settings with which git trusts the certificate and never asks. */
+/** Returns the options with which git trusts nginx's certificate. */
 function trusting({ nginx }: Fixture): readonly string[] {
   return [`--config=http.sslCAInfo=${nginx.certificate}`]
 }
@@ -88,7 +89,7 @@ async function curl(fixture: Fixture, ...args: readonly string[]): Promise<strin
   return output.toString()
 }
 
-/** The body of a push of one new branch, written to a file. */
+/** Writes the body of a push of one new branch to a file; returns its path. */
 async function pushFile(t: Test, source: WorkingCopy, branch: string): Promise<string> {
   const commit = await source.git('rev-parse', 'HEAD')
   const command = `${'0'.repeat(40)} ${commit} refs/heads/${branch}\0 report-status`
@@ -105,7 +106,7 @@ async function pushFile(t: Test, source: WorkingCopy, branch: string): Promise<s
   return file
 }
 
-t.test('behind nginx', async (t) => {
+t.test('requests through nginx succeed', async (t) => {
   const fixture = await startBehindNginx(t)
   const { gatehouse, ada, anonymous, signedIn } = fixture
   await makeRepository(ada, 'work')
@@ -115,7 +116,7 @@ t.test('behind nginx', async (t) => {
   const slowPush = pushSlowly(t, fixture, slowSource)
   const source = await sourceFor(t, fixture, 'ada/work')
 
-  await t.test('a push and a clone go through', async (t) => {
+  await t.test('a push and a clone succeed', async (t) => {
     await source.git('push', '--quiet', '--mirror', 'origin')
     for (const version of ['0', '2']) {
       const options = [...trusting(fixture), `--config=protocol.version=${version}`, '--mirror']
@@ -124,7 +125,7 @@ t.test('behind nginx', async (t) => {
     }
   })
 
-  await t.test(`a push of ${LARGE_MB} MB in chunks, and a clone of it, go through`, async (t) => {
+  await t.test(`a chunked push of ${LARGE_MB} MB and its clone succeed`, async (t) => {
     const commit = await source.commit('large', incompressible(LARGE_MB * 1_000_000))
     const { exitCode, errorText } = await source.try(['push', 'origin', 'main'], {
       environment: { GIT_TRACE_CURL: '1', GIT_TRACE_CURL_NO_DATA: '1' },
@@ -144,7 +145,7 @@ t.test('behind nginx', async (t) => {
     t.equal(await curl(fixture, ...code, `${signedIn}/${path}`), '200')
   })
 
-  await t.test('the address in the log is that of the client', async (t) => {
+  await t.test("the log has the client's address", async (t) => {
     const path = '/api/v1/repos/ada/no-such-repository'
     await curl(fixture, '--interface', '127.0.0.2', `${anonymous}${path}`)
     // The log of another process comes when it comes.
@@ -157,7 +158,7 @@ t.test('behind nginx', async (t) => {
     t.match(JSON.parse(line ?? '{}'), { address: '127.0.0.2', status: 404 })
   })
 
-  await t.test('the API says the address that clients know', async (t) => {
+  await t.test('the URLs of the API start with the public base URL', async (t) => {
     const text = await curl(fixture, `${anonymous}/api/v1/repos/ada/work`)
     t.match(JSON.parse(text), {
       clone_url: `${anonymous}/ada/work.git`,
@@ -165,7 +166,7 @@ t.test('behind nginx', async (t) => {
     })
   })
 
-  await t.test(`a push of ${SLOW_BYTES / 1_000} KB at 8 KB a second arrives`, async (t) => {
+  await t.test(`a push of ${SLOW_BYTES / 1_000} KB at 8 KB/s succeeds`, async (t) => {
     t.match(await slowPush, /ok refs\/heads\/slow/)
     const listed = await slowSource.git('ls-remote', ada.remote('ada/slow.git'), 'slow')
     t.match(listed, await slowSource.git('rev-parse', 'HEAD'))
@@ -173,7 +174,7 @@ t.test('behind nginx', async (t) => {
   })
 })
 
-/** Takes 13 to 20 seconds, in which the other tests run. */
+/** Pushes with a limited speed for 13 to 20 seconds, during which the other tests run. */
 async function pushSlowly(t: Test, fixture: Fixture, source: WorkingCopy): Promise<string> {
   const file = await pushFile(t, source, 'slow')
   return curl(
@@ -188,14 +189,14 @@ async function pushSlowly(t: Test, fixture: Fixture, source: WorkingCopy): Promi
   )
 }
 
-/** nginx may hand the sub-path on or take it off; the server takes both. */
+/** Directives with which nginx keeps or strips the base path; the server accepts both. */
 const SUB_PATHS: Readonly<Record<string, string>> = {
   'handed on': 'proxy_pass http://gatehouse;',
   'taken off': 'proxy_pass http://gatehouse/;',
 }
 
 for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
-  t.test(`below a path of a host, which is ${how}`, async (t) => {
+  t.test(`clones and API URLs work below a base path that nginx ${how}`, async (t) => {
     const fixture = await startBehindNginx(t, {
       basePath: '/git',
       workers: 1,
@@ -209,14 +210,14 @@ for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
     const source = await sourceFor(t, fixture, 'ada/work')
     await source.git('push', '--quiet', '--mirror', 'origin')
 
-    await t.test('a clone goes through, in another case as well', async (t) => {
+    await t.test('a clone succeeds, also with a path in another letter case', async (t) => {
       for (const path of ['ada/work.git', 'ADA/Work']) {
         const copy = await cloneInto(t, `${anonymous}/${path}`, trusting(fixture))
         t.equal(await copy.git('rev-parse', 'HEAD'), await source.git('rev-parse', 'main'))
       }
     })
 
-    await t.test('the links of the API say the path', async (t) => {
+    await t.test('the URLs of the API have the base path', async (t) => {
       const url = `${anonymous}/api/v1/repos/ada/work`
       t.match(JSON.parse(await curl(fixture, url)), {
         clone_url: `${anonymous}/ada/work.git`,

@@ -1,4 +1,4 @@
-/** The real git signs in by git-credential-oauth and a browser, and a web site over the sign-in. */
+/** Sign-in with OAuth2 in a browser: git with git-credential-oauth, and a web site. */
 
 import { execFile } from 'node:child_process'
 import { existsSync } from 'node:fs'
@@ -25,7 +25,7 @@ async function signIn(page: Page, password: string): Promise<void> {
   await page.getByRole('button', { name: 'Sign in' }).click()
 }
 
-/** A program that stands for the browser of a desktop: it tells which address it was to open. */
+/** Installs an xdg-open that, instead of a browser, reports the URL that it should open. */
 async function aDesktop(t: Test) {
   const folder = await temporaryFolder(t)
   const told = join(folder, 'told')
@@ -37,7 +37,7 @@ async function aDesktop(t: Test) {
   return { folder, environment, opened: () => readFile(told, 'utf8') }
 }
 
-t.test('git clones what is private once a browser has let it in', async (t) => {
+t.test('git clones a private repository after the user authorizes it in a browser', async (t) => {
   if (!existsSync(HELPER)) throw new Error('run scripts/git-credential-oauth')
   const gatehouse = await startGatehouse(t, { workers: 2 })
   const ada = await gatehouse.addUser('ada')
@@ -85,7 +85,7 @@ t.test('git clones what is private once a browser has let it in', async (t) => {
   t.strictSame(faults, [])
 })
 
-t.test('a web site is entered over the sign-in, though no form may lead away', async (t) => {
+t.test('the sign-in redirects to a web site despite the form-action policy', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada')
   const { url: siteUrl } = await startReceiver(t, {

@@ -1,4 +1,4 @@
-/** Packages whose bytes are in S3: published, fetched and deleted, also while S3 is away. */
+/** Packages with blobs in S3: uploads, downloads and redirects, also while S3 is unavailable. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -10,10 +10,10 @@ import { sharedS3Server } from '../helpers/shared-s3-server.js'
 
 const server = await sharedS3Server()
 
-/** More than is sent to S3 in one piece. */
+/** Size of a file that is uploaded to S3 in several parts. */
 const LARGE_BYTES = 40_000_000
 
-/** A gateway with its bucket behind a proxy, and somebody who publishes there. */
+/** Starts a server that reaches its bucket through a proxy, with a user who publishes. */
 async function scene(t: Test, environment: Readonly<Record<string, string>> = {}) {
   const bucket = await server.createBucket()
   const proxy = await startProxy(t, server.port)
@@ -39,7 +39,7 @@ async function bytesOf(answer: Response): Promise<Buffer> {
   return Buffer.from(await answer.arrayBuffer())
 }
 
-t.test('files of every size come back, whole and in parts', async (t) => {
+t.test('files of every size are downloaded whole and in ranges', async (t) => {
   const { gatehouse, ada, objects } = await scene(t)
   for (const bytes of [0, 1_000, LARGE_BYTES]) {
     const content = randomBytes(bytes)
@@ -58,7 +58,7 @@ t.test('files of every size come back, whole and in parts', async (t) => {
   t.strictSame(await readdir(join(gatehouse.dataDir, 'uploads')), [], 'nothing stays here')
 })
 
-t.test('while S3 is away only its bytes are, and then they are back', async (t) => {
+t.test('requests that need S3 return 503 while it is unavailable', async (t) => {
   const { gatehouse, ada, proxy, objects } = await scene(t)
   const content = randomBytes(1_000)
   t.equal((await upload(gatehouse, ada, '1.0', content)).status, 201)
@@ -84,7 +84,7 @@ t.test('while S3 is away only its bytes are, and then they are back', async (t) 
   t.notMatch(gatehouse.log(), /test:tester|testing\+|test%3Atester/, 'no log line tells the key')
 })
 
-t.test('clients are sent to the bucket where the settings say so', async (t) => {
+t.test('downloads are redirected to the bucket if blobs.redirect is set', async (t) => {
   const { gatehouse, ada } = await scene(t, { GATEHOUSE_BLOBS_REDIRECT: 'true' })
   const content = randomBytes(1_000)
   t.equal((await upload(gatehouse, ada, '1.0', content)).status, 201)

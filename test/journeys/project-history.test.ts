@@ -1,4 +1,4 @@
-/** The project's own history, pushed, cloned back and byte-equal, also after a new start. */
+/** The project's own history, pushed and cloned back byte for byte, also after a restart. */
 
 import { spawn } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -20,8 +20,8 @@ const PROJECT = fileURLToPath(new URL('../../../', import.meta.url))
 const ANYONES = ['-c', 'safe.directory=*']
 
 /**
- * A bare repository with the history of the checkout on main. Where the checkout has none or only
- * the end of it, as on some test machines, its files stand in one commit instead.
+ * Creates a bare repository with the history of the checkout on main. If the checkout is shallow or
+ * no repository, as on some test machines, main is one commit with its files instead.
  */
 async function projectHistory(t: Test): Promise<WorkingCopy> {
   const source = workingCopyAt(await temporaryFolder(t))
@@ -43,9 +43,9 @@ async function projectHistory(t: Test): Promise<WorkingCopy> {
 
 interface Contents {
   readonly refs: string
-  /** What is reachable, with the path it is reached by. */
+  /** Reachable objects with their paths. */
   readonly reachable: string
-  /** A digest over every object with its name, kind, size and bytes. */
+  /** Digest of the id, type, size and bytes of every object. */
   readonly bytes: string
 }
 
@@ -55,7 +55,7 @@ async function contentsOf(copy: WorkingCopy): Promise<Contents> {
   return { refs, reachable, bytes: await digestOfObjects(copy.path) }
 }
 
-/** Streamed, as a history does not fit into the output that is kept of a short command. */
+/** Hashes all objects as a stream, because a history exceeds the output limit of `git()`. */
 async function digestOfObjects(cwd: string): Promise<string> {
   const hash = createHash('sha256')
   const child = spawn('git', ['cat-file', '--batch-all-objects', '--batch'], {
@@ -72,7 +72,7 @@ async function digestOfObjects(cwd: string): Promise<string> {
 // The bytes of a repository do not depend on the database.
 if (isFullSize) await forEachDatabase(t, 'the history of the project', keepHistory)
 else {
-  await t.test('the history of the project', async (t) => {
+  await t.test("the project's history is stored unchanged", async (t) => {
     await keepHistory(t, await freshLocation(t, 'sqlite'))
   })
 }
@@ -85,14 +85,14 @@ async function keepHistory(t: Test, location: DatabaseLocation): Promise<void> {
   const wanted = await contentsOf(source)
   const address = ada.remote(`${repository}.git`)
 
-  await t.test('it is pushed, and lies there whole', async (t) => {
+  await t.test('the pushed repository has the same refs, objects and bytes', async (t) => {
     await source.git('push', '--quiet', '--mirror', address)
     t.same(await faultsOnDisk(gatehouse), [])
     const [path = ''] = await repositoriesIn(gatehouse.dataDir)
     t.strictSame(await contentsOf(workingCopyAt(path)), wanted)
   })
 
-  await t.test('a clone holds the same references, objects and bytes', async (t) => {
+  await t.test('a clone has the same refs, objects and bytes', async (t) => {
     t.strictSame(await contentsOf(await cloneInto(t, address, ['--mirror'])), wanted)
   })
 
@@ -103,14 +103,14 @@ async function keepHistory(t: Test, location: DatabaseLocation): Promise<void> {
     t.equal(await copy.git('status', '--porcelain'), '')
   })
 
-  await t.test('after a stop and a new start it is the same', async (t) => {
+  await t.test('a clone after a restart has the same refs, objects and bytes', async (t) => {
     t.equal(await gatehouse.stop('SIGTERM'), 0)
     await gatehouse.start()
     t.strictSame(await contentsOf(await cloneInto(t, address, ['--mirror'])), wanted)
     t.same(await faultsOnDisk(gatehouse), [])
   })
 
-  await t.test('a clone goes on after it: commits go there and come back', async (t) => {
+  await t.test('a commit that is pushed from a clone is in the next clone', async (t) => {
     const copy = await cloneInto(t, address)
     const commit = await copy.commit('one-more')
     await copy.git('push', '--quiet', 'origin', 'main')

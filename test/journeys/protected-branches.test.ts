@@ -1,4 +1,4 @@
-/** Rules of branches from the street: what real pushes may do, and no way around them. */
+/** Branch protections: pushes with git and attempts to bypass the rules. */
 
 import { connect } from 'node:net'
 import t, { type Test } from 'tap'
@@ -15,7 +15,7 @@ interface Workspace {
   readonly ada: Person
   readonly bob: Person
   readonly copy: WorkingCopy
-  /** Where bob, who may write, pushes to. */
+  /** URL with the credentials of bob, who has write permission. */
   readonly address: string
   readonly root: string
 }
@@ -39,7 +39,7 @@ await forEachDatabase(t, 'protected branches', async (t, location) => {
   t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing, and no quarantine stays')
 })
 
-/** Makes the rule what is said, and nothing else. */
+/** Replaces a rule by one with exactly these fields. */
 async function rule({ ada }: Workspace, name: string, fields: Fields): Promise<void> {
   const path = '/repos/ada/r/branch_protections'
   await ada.api('DELETE', `${path}/${encodeURIComponent(name)}`)
@@ -51,7 +51,7 @@ async function refs({ copy, address }: Workspace): Promise<string> {
   return await copy.git('ls-remote', address)
 }
 
-/** Pushes, and expects a refusal in those words that leaves everything as it was. */
+/** Pushes; expects a refusal with this output that changes no ref. */
 async function refused(
   t: Test,
   workspace: Workspace,
@@ -71,7 +71,7 @@ async function pushes(t: Test, workspace: Workspace): Promise<void> {
   await rule(workspace, 'stable/*', { enable_push: true })
   const second = await copy.commit('second')
 
-  await t.test('a branch that nobody pushes to is not pushed to, by anyone', async (t) => {
+  await t.test('a push to a protected branch is refused with its name', async (t) => {
     const says = /remote: Gatehouse: Not allowed to push to protected branch main *\n/
     await refused(t, workspace, ['main'], says)
     const { errorText } = await copy.try(['push', ada.remote('ada/r.git'), 'main'])
@@ -79,12 +79,12 @@ async function pushes(t: Test, workspace: Workspace): Promise<void> {
     t.match(errorText, /\[remote rejected\] main -> main \(pre-receive hook declined\)/)
   })
 
-  await t.test('a refused push brings none of its objects', async (t) => {
+  await t.test('the objects of a refused push are not stored', async (t) => {
     const { status } = await ada.api('GET', `/repos/ada/r/git/commits/${second}`)
     t.equal(status, 404)
   })
 
-  await t.test('one refused branch holds up the whole push, each is told of', async (t) => {
+  await t.test('one refused branch refuses the whole push, and each one is reported', async (t) => {
     await refused(
       t,
       workspace,
@@ -94,14 +94,14 @@ async function pushes(t: Test, workspace: Workspace): Promise<void> {
     await refused(t, workspace, ['main', 'main:free'], /protected branch main *\n/)
   })
 
-  await t.test('other branches, and those of a rule that lets push, take it', async (t) => {
+  await t.test('pushes to branches without a rule or with enable_push succeed', async (t) => {
     await copy.git('push', '--quiet', address, 'main:free', 'main:stable/1', 'main:stable/2')
     await copy.git('push', '--quiet', address, ':free')
     await copy.git('push', '--quiet', address, 'main:free', `${second}:refs/tags/main`)
     t.match(await refs(workspace), new RegExp(`${second}\\trefs/heads/stable/2`))
   })
 
-  await t.test('a list lets those push who are on it', async (t) => {
+  await t.test('only users on the push list can push', async (t) => {
     const listed = { enable_push: true, enable_push_whitelist: true }
     await rule(workspace, 'main', { ...listed, push_whitelist_usernames: ['ada'] })
     await refused(t, workspace, ['main'], /Not allowed to push to protected branch main/)
@@ -109,7 +109,7 @@ async function pushes(t: Test, workspace: Workspace): Promise<void> {
     t.match(await refs(workspace), new RegExp(`${second}\\trefs/heads/main`))
   })
 
-  await t.test('a rule that goes holds nobody up', async (t) => {
+  await t.test('a push succeeds after the rule is deleted', async (t) => {
     await ada.api('DELETE', '/repos/ada/r/branch_protections/main')
     const third = await copy.commit('third')
     await copy.git('push', '--quiet', address, 'main')
@@ -120,14 +120,14 @@ async function pushes(t: Test, workspace: Workspace): Promise<void> {
 async function forced(t: Test, workspace: Workspace): Promise<void> {
   const { copy, address } = workspace
 
-  await t.test('history is not replaced where pushes are allowed', async (t) => {
+  await t.test('a force push is refused if the rule permits only pushes', async (t) => {
     await rule(workspace, 'main', { enable_push: true })
     await copy.git('commit', '--quiet', '--amend', '-m', 'Another word')
     await refused(t, workspace, ['--force', 'main'], /branch main is protected from force push/)
     await refused(t, workspace, ['--force', 'main~2:refs/heads/main'], /protected from force push/)
   })
 
-  await t.test('it is where the rule says so, by those on the list', async (t) => {
+  await t.test('only users on the force-push list can force-push', async (t) => {
     const force = { enable_push: true, enable_force_push: true, enable_force_push_allowlist: true }
     await rule(workspace, 'main', { ...force, force_push_allowlist_usernames: ['ada'] })
     await refused(
@@ -140,7 +140,7 @@ async function forced(t: Test, workspace: Workspace): Promise<void> {
     await copy.git('push', '--quiet', '--force', address, 'main')
   })
 
-  await t.test('a branch is not removed, and made anew elsewhere', async (t) => {
+  await t.test('deleting a protected branch is refused', async (t) => {
     await rule(workspace, 'stable/*', { enable_push: true, enable_force_push: true })
     await refused(t, workspace, [':stable/1'], /branch stable\/1 is protected from deletion/)
   })
@@ -149,7 +149,7 @@ async function forced(t: Test, workspace: Workspace): Promise<void> {
 async function files(t: Test, workspace: Workspace): Promise<void> {
   const { copy, address } = workspace
 
-  await t.test('protected files do not change, in a new branch neither', async (t) => {
+  await t.test('changes of protected files are refused, also in a new branch', async (t) => {
     await rule(workspace, 'stable/*', { enable_push: true, protected_file_patterns: '*.LOCK; x?' })
     await copy.commit('plain')
     await copy.git('push', '--quiet', address, 'main:stable/2')
@@ -160,7 +160,7 @@ async function files(t: Test, workspace: Workspace): Promise<void> {
     await refused(t, workspace, ['main:stable/3'], /stable\/3 is protected from changing file/)
   })
 
-  await t.test('unprotected files may be pushed by whoever writes', async (t) => {
+  await t.test('a push of only unprotected files succeeds', async (t) => {
     await rule(workspace, 'stable/*', { unprotected_file_patterns: 'docs-*' })
     await copy.git('fetch', '--quiet', address, 'refs/heads/stable/2')
     await copy.git('checkout', '--quiet', '--detach', 'FETCH_HEAD')
@@ -180,7 +180,7 @@ async function around(t: Test, workspace: Workspace): Promise<void> {
   await rule(workspace, 'main', {})
   await rule(workspace, 'stable/*', {})
 
-  await t.test('names in another case, or of no branch, lead nowhere', async (t) => {
+  await t.test('branch names in another letter case, and HEAD, do not bypass a rule', async (t) => {
     await refused(t, workspace, ['main:refs/heads/MAIN'], /protected branch MAIN/)
     await refused(t, workspace, ['--force', `${root}:HEAD`], /HEAD|funny refname|no valid name/)
   })
@@ -206,7 +206,7 @@ async function around(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await refs(workspace), before)
   })
 
-  await t.test('a name with line breaks in it hides no other', async (t) => {
+  await t.test('a ref name with line breaks does not hide the next ref', async (t) => {
     const before = await refs(workspace)
     const zeros = '0'.repeat(40)
     const text = await rawPush(workspace, [
@@ -218,14 +218,14 @@ async function around(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await refs(workspace), before)
   })
 
-  await t.test('an atomic push and one with many names are judged alike', async (t) => {
+  await t.test('a push of 300 branches is refused if one of them is protected', async (t) => {
     const many = Array.from({ length: 300 }, (_, index) => `main:refs/heads/many/${index}`)
     await refused(t, workspace, [...many, 'main:stable/6'], /protected branch stable\/6/)
     await copy.git('push', '--quiet', address, ...many)
   })
 }
 
-/** What git answers to commands as no git would send them; the objects are known already. */
+/** Sends push commands that no git client would send, without objects; returns the reply. */
 async function rawPush(
   { gatehouse, bob }: Workspace,
   commands: readonly string[],
@@ -234,7 +234,7 @@ async function rawPush(
     const line = index === 0 ? `${command}\0report-status side-band-64k` : command
     return (Buffer.byteLength(line) + 4).toString(16).padStart(4, '0') + line
   })
-  // A pack of nothing.
+  // An empty pack.
   const pack = Buffer.from(
     '5041434b0000000200000000029d08823bd8a8eab510ad6ac75c823cfd3ed31e',
     'hex',

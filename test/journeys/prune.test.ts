@@ -1,4 +1,4 @@
-/** A leaked commit is removed for good: no surface of any worker or gateway has it any more. */
+/** Removal of leaked commits: after a prune, no surface of any gateway serves the commit. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-
 
 const WITHIN_MS = 90_000
 const ROUNDS = isFullSize ? 20 : 1
-/** Looks at one gateway at the same time, each over connections of its own to either worker. */
+/** Number of concurrent checks of one gateway, whose connections reach both workers. */
 const CONNECTIONS = 3
 
 interface Scene {
@@ -43,7 +43,7 @@ async function startScene(t: Test, location?: DatabaseLocation): Promise<Scene> 
   return { gatehouse, ada, copy, remote }
 }
 
-/** What each surface says of a commit that has the file `secret`, by the surface. */
+/** Requests a commit with the file `secret` from each surface; returns statuses by surface. */
 async function surfacesOf(port: number, commit: string): Promise<Record<string, number | string>> {
   const paths: Record<string, string> = {
     commit: `/api/v1/repos/ada/library/git/commits/${commit}`,
@@ -70,7 +70,7 @@ async function surfacesOf(port: number, commit: string): Promise<Record<string, 
   }
 }
 
-/** The name of the bundle while main is there and nothing else. */
+/** Returns the name of the bundle of a repository whose only ref is main. */
 function bundleOf(commit: string): string {
   const header = `# v2 git bundle\n${commit} refs/heads/main\n\n`
   return `${createHash('sha256').update(header).digest('hex')}.bundle`
@@ -110,7 +110,7 @@ const GONE = Object.fromEntries(
   ].map((name) => [name, 404]),
 )
 
-/** Pushes a commit with the file `secret`, then another in its place. Returns both. */
+/** Pushes a commit with the file `secret`; `takeBack` replaces it by another with a force push. */
 async function leak({ copy, remote }: Scene, size = 100) {
   const base = await copy.git('rev-parse', 'HEAD')
   const secret = await copy.commit('secret', randomBytes(size).toString('hex'))
@@ -127,7 +127,7 @@ async function leak({ copy, remote }: Scene, size = 100) {
 
 const prune = ({ ada }: Scene, body: object) => ada.api('POST', '/repos/ada/library/prune', body)
 
-/** Waits until the API has lost a commit. */
+/** Waits until the API returns 404 for a commit. */
 const untilGone = ({ ada }: Scene, commit: string) =>
   until(
     async () => (await ada.api('GET', `/repos/ada/library/git/commits/${commit}`)).status,
@@ -155,7 +155,7 @@ async function isGoneEverywhere(t: Test, location?: DatabaseLocation): Promise<v
   const { secret, takeBack } = await leak(scene)
   t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 409, 'main has it')
   for (const port of ports) {
-    // A bundle is there once the state of the repository has settled.
+    // A bundle is created only when the repository has not changed for a while.
     const isShown = (surfaces: object) => !Object.values(surfaces).includes(404)
     const before = await until(() => surfacesOf(port, secret), isShown, WITHIN_MS)
     t.ok(isShown(before), JSON.stringify(before))
@@ -184,13 +184,13 @@ async function isGoneEverywhere(t: Test, location?: DatabaseLocation): Promise<v
   t.notMatch(gatehouse.log(), /"level":"error"/)
 }
 
-/** The kept answers to clones of a repository. */
+/** Lists the cached replies to clones of a repository. */
 async function answersOf({ dataDir }: Gatehouse, path: string): Promise<readonly string[]> {
   const names = await readdir(join(dataDir, 'cache', 'packs'), { recursive: true })
   return names.filter((name) => name.split('/').at(-1)?.startsWith(answersPrefix(path)))
 }
 
-t.test('the command line prunes, and names what keeps a commit', async (t) => {
+t.test('repo prune removes a commit, and names the ref that still has it', async (t) => {
   const scene = await startScene(t)
   const { gatehouse } = scene
   const { secret, takeBack } = await leak(scene)
@@ -211,7 +211,7 @@ t.test('the command line prunes, and names what keeps a commit', async (t) => {
   await t.test('a push whose parent is pruned on its way is refused', (t) => pushOnIt(t, scene))
 })
 
-/** Pushes a commit while the one below it is pruned. */
+/** Pushes a commit slowly while its parent is pruned. */
 async function pushOnIt(t: Test, scene: Scene): Promise<void> {
   const { gatehouse, copy, ada } = scene
   const { secret, takeBack } = await leak(scene)
@@ -220,7 +220,7 @@ async function pushOnIt(t: Test, scene: Scene): Promise<void> {
   const { output } = await copy.try(['pack-objects', '--revs', '-q', 'child'], { input })
   const pack = await readFile(join(copy.path, `child-${output}.pack`))
   await takeBack()
-  // So that the push is later than the commit, by the clocks of files.
+  // The push must be later than the commit by the time stamps of files.
   await sleep(3_000)
   const body = Buffer.concat([pushHead(child, 'refs/heads/child'), pack])
   const socket = await connectTo(gatehouse.port)
@@ -232,7 +232,7 @@ async function pushOnIt(t: Test, scene: Scene): Promise<void> {
     socket.write(body.subarray(sent, sent + bytes))
     sent += bytes
   }
-  // A push that is not heard of for long would be cut.
+  // A push that sends nothing for long would be cut.
   const timer = setInterval(() => send(10_000), 200)
   t.teardown(async () => clearInterval(timer))
   send(200_000)
@@ -252,7 +252,7 @@ async function pushOnIt(t: Test, scene: Scene): Promise<void> {
   t.strictSame(await until(clean, ({ length }) => length === 0, WITHIN_MS), [])
 }
 
-t.test('kill -9 of the server in the middle of a prune loses nothing', async (t) => {
+t.test('no reachable object is lost if the server is killed during a prune', async (t) => {
   const scene = await startScene(t)
   const { gatehouse, remote } = scene
   for (let round = 0; round < ROUNDS; round += 1) {
@@ -260,7 +260,7 @@ t.test('kill -9 of the server in the middle of a prune loses nothing', async (t)
     await takeBack()
     const before = await objectsOf(await cloneInto(t, remote, ['--mirror']))
     t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 202)
-    // It waits for three seconds first, and then packs.
+    // A prune waits for three seconds before it packs.
     await sleep(3_000 + Math.random() * 300)
     await killServer(gatehouse, { withGit: round % 2 === 0 })
     await gatehouse.start()

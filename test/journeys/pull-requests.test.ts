@@ -1,4 +1,4 @@
-/** Pull requests from the street: pushed, opened, merged in each style, whatever the names. */
+/** Pull requests with real pushes: conflicts, every merge style, and unusual branch names. */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ async function push({ copy, address }: Workspace, branch: string, commit: string
   await copy.git('push', '--quiet', '--force', address, `${commit}:refs/heads/${branch}`)
 }
 
-/** A commit of a file on what main is on the server now. */
+/** Creates a commit of a file on top of the server's current main. */
 async function fromMain({ copy, address }: Workspace, file: string, content?: string) {
   await copy.git('fetch', '--quiet', address, 'refs/heads/main')
   await copy.git('checkout', '--quiet', '--detach', 'FETCH_HEAD')
@@ -40,7 +40,7 @@ async function fromMain({ copy, address }: Workspace, file: string, content?: st
 
 const STYLES = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'] as const
 
-t.test('a change is pushed, opened, followed, in conflict, mended and merged', async (t) => {
+t.test('a pull request follows pushes and is merged after a conflict', async (t) => {
   const workspace = await openWorkspace(t, 'r')
   const { gatehouse, ada, copy, address } = workspace
   const api = (method: string, path: string, body?: unknown) =>
@@ -75,7 +75,7 @@ t.test('a change is pushed, opened, followed, in conflict, mended and merged', a
   t.same(await faultsOnDisk(gatehouse), [])
 })
 
-t.test('branches of any name are merged in every style, and no name is more', async (t) => {
+t.test('branches with names like options or commands are merged in every style', async (t) => {
   const workspace = await openWorkspace(t, 'odd')
   const { gatehouse, ada, copy, address } = workspace
   const [path = ''] = await repositoriesIn(gatehouse.dataDir)

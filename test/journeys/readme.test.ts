@@ -1,4 +1,4 @@
-/** The first steps of README.md, run word for word by a user with an empty home. */
+/** The first steps of README.md, run literally by a user with an empty home folder. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -21,7 +21,7 @@ const START_MS = 120_000
 const STEPS_MS = 240_000
 const OUTPUT_BYTES_MAX = 1_048_576
 
-/** The shell blocks of the sections, in their order. Throws if a section is missing or has none. */
+/** Returns the sections' shell blocks in order. Throws if a section is missing or has none. */
 function blocksOf(readme: string): readonly string[] {
   return SECTIONS.flatMap((heading) => {
     const [, section = ''] = readme.split(`\n## ${heading}\n`)
@@ -32,7 +32,7 @@ function blocksOf(readme: string): readonly string[] {
   })
 }
 
-/** A clone that is installed and built: scripts/start has nothing to install or compile. */
+/** Creates an installed and built clone, so that scripts/start does not install or compile. */
 async function aBuiltClone(folder: string): Promise<void> {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const paths = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' }).split('\0')
@@ -42,7 +42,7 @@ async function aBuiltClone(folder: string): Promise<void> {
   }
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
   await cp(join(ROOT, 'dist/program'), join(folder, 'dist/program'), { recursive: true })
-  // The copies are newer than the build; scripts/prepare.sh would compile them.
+  // The copies are newer than the build, so scripts/prepare.sh would compile without this stamp.
   const stamp = join(folder, 'dist/.built-program')
   await writeFile(stamp, '')
   const soon = Date.now() / 1_000 + 5
@@ -53,10 +53,10 @@ interface Newcomer {
   readonly folder: string
   readonly clone: string
   readonly home: string
-  /** Where mktemp(1) makes folders, so that they go with the test. */
+  /** Folder in which mktemp(1) creates folders, so that they are removed with the test. */
   readonly temporary: string
   readonly port: number
-  /** All of the environment. */
+  /** Complete environment of the commands. */
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -66,19 +66,19 @@ async function aNewcomer(t: Test): Promise<Newcomer> {
   const [clone = '', home = '', temporary = ''] = names.map((name) => join(folder, name))
   for (const path of [home, temporary]) await mkdir(path)
   await aBuiltClone(clone)
-  // The Node.js of this test comes first, so that scripts/start has none to fetch.
+  // The Node.js of this test comes first, so that scripts/start does not download one.
   const path = [dirname(process.execPath), process.env['PATH'] ?? '/usr/bin:/bin'].join(':')
   const environment = { PATH: path, HOME: home }
   return { folder, clone, home, temporary, port: await freePort(), environment }
 }
 
-/** Writes a block to a file of its own, with the test's port in place of the one in README.md. */
+/** Writes a block to a file, with the test's port instead of the port in README.md. */
 async function writeBlock(to: string, block: string, port: number): Promise<string> {
   await writeFile(to, block.replaceAll(ADDRESS, `127.0.0.1:${port}`))
   return to
 }
 
-/** The first terminal: serves until the returned function presses Ctrl-C. */
+/** Runs the block of the first terminal, which serves until `pressCtrlC` is called. */
 async function startServer(t: Test, newcomer: Newcomer, block: string) {
   const { folder, clone, port, environment } = newcomer
   const file = await writeBlock(join(folder, 'first-terminal.sh'), block, port)
@@ -95,7 +95,7 @@ async function startServer(t: Test, newcomer: Newcomer, block: string) {
     })
   }
   const closed = once(child, 'close')
-  /** A terminal sends a signal to all processes that it shows. */
+  /** Sends a signal to the process group, as a terminal does. */
   const signal = (name: NodeJS.Signals) => {
     if (child.pid !== undefined && child.exitCode === null) process.kill(-child.pid, name)
   }
@@ -103,7 +103,7 @@ async function startServer(t: Test, newcomer: Newcomer, block: string) {
     if (child.exitCode === null && child.signalCode === null) signal('SIGKILL')
     await closed
   })
-  // The greeting comes last, and through another pipe than the log.
+  // The greeting is printed last, and to another pipe than the log.
   const isReady = async () => shown.includes('Gatehouse serves at') || child.exitCode !== null
   await until(isReady, Boolean, START_MS)
   return {
@@ -116,7 +116,7 @@ async function startServer(t: Test, newcomer: Newcomer, block: string) {
   }
 }
 
-/** Git neither finds an identity of the system nor guesses one from the name of the machine. */
+/** Variables with which git neither reads the system's identity nor guesses one. */
 const WITHOUT_IDENTITY = {
   GIT_CONFIG_NOSYSTEM: '1',
   GIT_CONFIG_COUNT: '1',
@@ -124,7 +124,7 @@ const WITHOUT_IDENTITY = {
   GIT_CONFIG_VALUE_0: 'true',
 }
 
-/** The second terminal: one shell runs all blocks and keeps their variables, which it prints. */
+/** Runs the blocks of the second terminal in one shell; returns their output and variables. */
 async function runSteps(newcomer: Newcomer, blocks: readonly string[]) {
   const { folder, clone, temporary, port, environment } = newcomer
   const steps = blocks.map(async (block, at) => {
@@ -152,7 +152,7 @@ function git(folder: string, ...args: readonly string[]): string {
   return execFileSync('git', ['-C', folder, ...args], { encoding: 'utf8' }).trim()
 }
 
-t.test('a newcomer follows the first steps of README.md', async (t) => {
+t.test('the first steps of README.md succeed for a new user', async (t) => {
   const [start = '', ...blocks] = blocksOf(await readFile(join(ROOT, 'README.md'), 'utf8'))
   t.match(start, /^# First terminal\b/)
   t.match(blocks[0], /^# Second terminal\b/)

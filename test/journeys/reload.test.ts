@@ -1,4 +1,4 @@
-/** Workers are replaced and servers stopped while clients clone and push: they go on. */
+/** Replacement of workers and servers during clones and pushes, without failed requests. */
 
 import { readFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
@@ -19,12 +19,12 @@ const CONVERSATIONS = isFullSize ? 1_000 : 24
 const AT_ONCE = 4
 const PATH = 'ada/library.git'
 
-/** Words of git for a connection that the kernel reset. */
+/** Message of git for a connection that the kernel has reset. */
 const RESET = 'Connection reset by peer'
 
 /**
  * Returns how many connections of the queue of a closing listener the kernel may reset: none if it
- * hands them over to another listener (see docs/operation.md). Most runs lose none in either case.
+ * hands them over to another listener (see docs/operate.md). Most runs lose none in either case.
  */
 async function resetsMax(): Promise<number> {
   const setting = await readFile('/proc/sys/net/ipv4/tcp_migrate_req', 'utf8').catch(() => '0')
@@ -86,7 +86,7 @@ t.test('no push and no clone fails while workers are replaced', async (t) => {
   t.equal(left.length, 2, 'the earlier workers have ended')
 })
 
-t.test('after SIGTERM a conversation goes on over its connection', async (t) => {
+t.test('open connections are answered after SIGTERM until the drain time has passed', async (t) => {
   const { gatehouse, ada } = await aServer(t, { GATEHOUSE_HTTP_DRAIN: '2s' })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
@@ -110,7 +110,7 @@ t.test('after SIGTERM a conversation goes on over its connection', async (t) => 
   t.equal(await stopped, 0)
 })
 
-t.test('of two gateways on one port, the one that stops hands over to the other', async (t) => {
+t.test('a gateway that stops hands new connections over to another one on its port', async (t) => {
   const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_DRAIN: '60s' } })
   const successor = await startGatehouse(t, {
     environment: { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${gatehouse.port}` },

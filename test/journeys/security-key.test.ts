@@ -1,11 +1,11 @@
-/** A security key of Chromium's own is added to an account, signs in to it, and is removed. */
+/** Security keys, with a virtual authenticator of Chromium: add, sign in, remove. */
 
 import t from 'tap'
 import { accessibilityFaults, addVirtualKey, openBrowser } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { appOf } from '../helpers/second-factor.js'
 
-t.test('a key is touched in place of typing a code', async (t) => {
+t.test('a user signs in with a security key instead of a code', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 2, host: 'localhost' })
   const ada = await gatehouse.addUser('ada')
   const visit = await openBrowser(t)

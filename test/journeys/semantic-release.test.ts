@@ -1,4 +1,4 @@
-/** semantic-release with its plugin for Gitea: from commits to a tag, a release and its files. */
+/** semantic-release with its Gitea plugin: commits, tags, releases and attachments. */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -30,7 +30,7 @@ interface Release {
   readonly assets: readonly Asset[]
 }
 
-/** As lodash writes templates. */
+/** Placeholder of the version in lodash's template syntax. */
 const VERSION = ['$', '{nextRelease.version}'].join('')
 
 const CONFIGURATION = {
@@ -45,7 +45,7 @@ const CONFIGURATION = {
   ],
 }
 
-/** One run of a build server's release step, in the working copy. */
+/** Runs semantic-release in the working copy, as a CI job does. */
 async function release(gatehouse: Gatehouse, person: Person, copy: WorkingCopy): Promise<void> {
   const { exitCode, all = '' } = await execa(process.execPath, [PROGRAM, '--no-ci'], {
     cwd: copy.path,

@@ -1,4 +1,4 @@
-/** Signals and deaths: what runs may end, what is asked is read again, what died is replaced. */
+/** Signals and killed processes: running clones complete, settings reload, workers restart. */
 
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
@@ -21,19 +21,19 @@ import {
   workingCopyAt,
 } from '../helpers/working-copy.js'
 
-/** More than the buffers of two sockets take, so that the server is not done before its reader. */
+/** Size above the buffers of two sockets, so that the server waits for its reader. */
 const LARGE_BYTES = isFullSize ? 60_000_000 : 30_000_000
 const GRACE_S = isFullSize ? 6 : 4
-/** What stands before the pack in an answer without side bands: a packet line with NAK. */
+/** Offset of the pack in a reply without side bands, after the pkt-line NAK. */
 const PACK_BEGINS_AT = 8
 
 interface Download {
-  /** Reads on to the end; answers the pack. */
+  /** Reads the rest of the reply; returns the pack. */
   finish(): Promise<Buffer>
   drop(): void
 }
 
-/** A clone that has begun and whose reader then stands still. */
+/** Starts a clone and stops reading after the head of the reply. */
 async function beginClone(t: Test, port: number, commit: string): Promise<Download> {
   const asked = request({
     host: '127.0.0.1',
@@ -61,9 +61,9 @@ interface Large {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly source: WorkingCopy
-  /** Of the repository ada/large. */
+  /** Tip of the repository ada/large. */
   readonly commit: string
-  /** The log level in the file of settings. */
+  /** Writes the log level to the configuration file. */
   setLevel(level: string): Promise<void>
 }
 
@@ -91,7 +91,7 @@ async function isRefused(port: number): Promise<boolean> {
   )
 }
 
-t.test('SIGTERM before all workers listen is an end like any other', async (t) => {
+t.test('SIGTERM before all workers listen ends the server with exit code 0', async (t) => {
   const environment = { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${await freePort()}` }
   const starting = await startCommand(t, ['serve'], { environment })
   const workers = () => workersOf(starting.pid).catch(() => [])
@@ -102,8 +102,8 @@ t.test('SIGTERM before all workers listen is an end like any other', async (t) =
   t.notMatch(errorText, /gatehouse:|"msg":"serving"/)
 })
 
-/** One server lives through all of it, each time started again. */
-t.test('signals and deaths', async (t) => {
+// All subtests use one server, which is started again after each end.
+t.test('the server handles signals and killed processes', async (t) => {
   const large = await startWithLarge(t)
   await hangUps(t, large)
   await deaths(t, large)
@@ -116,7 +116,7 @@ async function hangUps(t: Test, { gatehouse, commit, setLevel }: Large): Promise
   t.teardown(() => agent.destroy())
   const ask = (path: string) => askRaw(gatehouse.port, { path, agent })
 
-  await t.test('SIGHUP replaces the workers, whose clones and connections go on', async (t) => {
+  await t.test('SIGHUP replaces the workers and keeps running clones', async (t) => {
     const clone = await beginClone(t, gatehouse.port, commit)
     const before = await workersOf(gatehouse.pid)
     await ask('/api/v1/version')
@@ -136,7 +136,7 @@ async function hangUps(t: Test, { gatehouse, commit, setLevel }: Large): Promise
     t.ok(areNew(after), 'and then the earlier workers have ended')
   })
 
-  await t.test('SIGHUP with settings that are wrong changes nothing and says so', async (t) => {
+  await t.test('SIGHUP with invalid settings keeps the workers and logs the error', async (t) => {
     const before = await workersOf(gatehouse.pid)
     await setLevel('deafening')
     process.kill(gatehouse.pid, 'SIGHUP')
@@ -156,7 +156,7 @@ async function deaths(t: Test, { gatehouse, ada, source }: Large): Promise<void>
     t.equal(before.length, 2)
     const [victim = 0] = before
     process.kill(victim, 'SIGKILL')
-    // Until it is gone, what connects to it is cut off with it.
+    // Until the worker has ended, the kernel still gives it connections, which are then reset.
     await until(
       async () => isAlive(victim),
       (alive) => !alive,
@@ -181,7 +181,7 @@ async function deaths(t: Test, { gatehouse, ada, source }: Large): Promise<void>
 }
 
 async function orphans(t: Test, { gatehouse, ada }: Large): Promise<void> {
-  await t.test('workers do not outlive a supervisor that is killed', async (t) => {
+  await t.test('the workers end if their supervisor is killed', async (t) => {
     const workers = await workersOf(gatehouse.pid)
     t.equal(workers.length, 2)
     await gatehouse.stop('SIGKILL')
@@ -199,7 +199,7 @@ async function orphans(t: Test, { gatehouse, ada }: Large): Promise<void> {
 async function terminations(t: Test, { gatehouse, source }: Large): Promise<void> {
   const commit = await source.git('rev-parse', 'main')
 
-  await t.test('SIGTERM lets a running clone end, and takes nothing new', async (t) => {
+  await t.test('SIGTERM refuses new connections and waits for a running clone', async (t) => {
     const clone = await beginClone(t, gatehouse.port, commit)
     const stopped = gatehouse.stop('SIGTERM')
     t.ok(await until(() => isRefused(gatehouse.port), Boolean, 5_000), 'new ones are refused')
@@ -213,7 +213,7 @@ async function terminations(t: Test, { gatehouse, source }: Large): Promise<void
     await bare.git('cat-file', '-e', `${commit}^{tree}`)
   })
 
-  await t.test('SIGTERM does not wait for ever', async (t) => {
+  await t.test('SIGTERM ends the server after the grace period', async (t) => {
     await gatehouse.start()
     const clone = await beginClone(t, gatehouse.port, commit)
     const startedAtMs = Date.now()

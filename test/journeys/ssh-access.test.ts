@@ -1,4 +1,4 @@
-/** Who gets in over SSH with which key, and to what; and that all others hear the same. */
+/** Authentication and authorization over SSH, with keys of users and deploy keys. */
 
 import { spawnSync } from 'node:child_process'
 import { copyFile, writeFile } from 'node:fs/promises'
@@ -22,7 +22,7 @@ interface GatewayWithUsers {
   readonly bob: Person & Caller
 }
 
-t.test('who may do what over SSH', async (t) => {
+t.test('access over SSH', async (t) => {
   const fixture = await startSshGatehouse(t)
   const ada = await fixture.addPerson('ada')
   const bob = await fixture.addPerson('bob')
@@ -40,7 +40,7 @@ t.test('who may do what over SSH', async (t) => {
 
 const FETCH = (path: string) => `git-upload-pack '${path}'`
 const PUSH = (path: string) => `git-receive-pack '${path}'`
-/** What a client sends that has seen the references and wants nothing. */
+/** Input of a client that has read the refs and wants no objects. */
 const ENOUGH = { input: '0000' }
 
 async function greetings(t: Test, { fixture, ada }: GatewayWithUsers): Promise<void> {
@@ -51,7 +51,7 @@ async function greetings(t: Test, { fixture, ada }: GatewayWithUsers): Promise<v
     t.match(errorText, /^Hello ada! Your key works\. [^\n]*no shell\.\n$/)
   })
 
-  await t.test('there is no terminal, no forwarding and no subsystem', async (t) => {
+  await t.test('terminals, port forwarding and subsystems are refused', async (t) => {
     const terminal = await ada.call(undefined, { options: ['-tt'] })
     t.match(terminal.errorText, /PTY allocation request failed/)
     const subsystem = await ada.call('sftp', { options: ['-s'] })
@@ -64,7 +64,7 @@ async function greetings(t: Test, { fixture, ada }: GatewayWithUsers): Promise<v
 
 async function kindsOfKeys(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void> {
   for (const kind of ['rsa -b 3072', 'ecdsa -b 256', 'ecdsa -b 521', 'ed25519']) {
-    await t.test(`a key of the kind ${kind} is good`, async (t) => {
+    await t.test(`a key of the type ${kind} is accepted`, async (t) => {
       const caller = await fixture.newCaller(kind.replaceAll(' ', ''), '-t', ...kind.split(' '))
       await fixture.addKey(bob, caller)
       t.match((await caller.call()).errorText, /^Hello bob!/)
@@ -82,7 +82,7 @@ async function strangers(t: Test, { fixture }: GatewayWithUsers): Promise<void> 
 }
 
 async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<void> {
-  await t.test('a key that was removed does not get in any more', async (t) => {
+  await t.test('a removed key is refused', async (t) => {
     const caller = await fixture.newCaller('removed')
     const id = await fixture.addKey(bob, caller)
     t.equal((await caller.call()).exitCode, 0)
@@ -90,7 +90,7 @@ async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promi
     t.match((await caller.call()).errorText, /Permission denied/)
   })
 
-  await t.test('neither do the keys of a user who was deleted, or may not sign in', async (t) => {
+  await t.test('the keys of deleted and disabled users are refused', async (t) => {
     const carl = await fixture.addPerson('carl')
     const dora = await fixture.addPerson('dora')
     for (const person of [carl, dora]) t.equal((await person.call()).exitCode, 0)
@@ -103,7 +103,7 @@ async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promi
     for (const person of [carl, dora]) t.match((await person.call()).errorText, /Permission denied/)
   })
 
-  await t.test('a login that was let in is asked again when it wants something', async (t) => {
+  await t.test('a key that is removed after the login is refused at the command', async (t) => {
     const caller = await fixture.newCaller('late')
     const id = await fixture.addKey(bob, caller)
     await bob.api('DELETE', `/user/keys/${id}`)
@@ -119,7 +119,7 @@ async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promi
     t.match(stderr, /does not know this key any more/)
   })
 
-  await t.test('who is already in is asked again before each answer', async (t) => {
+  await t.test('access is checked again before each reply of a running session', async (t) => {
     const list = `${packetLine('command=ls-refs\n')}0001${packetLine('peel\n')}0000`
     const caller = await fixture.newCaller('early')
     const id = await fixture.addKey(bob, caller)
@@ -139,7 +139,7 @@ async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promi
     await ada.api('PATCH', '/repos/ada/open', { private: false })
   })
 
-  await t.test('a repository that became private is gone for others at once', async (t) => {
+  await t.test('a repository that becomes private is hidden from others immediately', async (t) => {
     t.equal((await bob.call(FETCH('ada/open'), ENOUGH)).exitCode, 0)
     await ada.api('PATCH', '/repos/ada/open', { private: true })
     t.match((await bob.call(FETCH('ada/open'), ENOUGH)).errorText, /There is no repository/)
@@ -148,7 +148,7 @@ async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promi
 }
 
 async function sameness(t: Test, { bob }: GatewayWithUsers): Promise<void> {
-  await t.test('what is private and what is not there sound the same', async (t) => {
+  await t.test('private and missing repositories get the same reply', async (t) => {
     for (const command of [FETCH, PUSH]) {
       const ofPrivate = await bob.call(command('ada/secret'), ENOUGH)
       const ofMissing = await bob.call(command('ada/nowhere'), ENOUGH)
@@ -185,7 +185,7 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
     },
   )
 
-  await t.test('one that may write pushes, as the log says', async (t) => {
+  await t.test('a push with a writable deploy key succeeds and is logged', async (t) => {
     const robot = await fixture.newCaller('writer')
     const { body } = await add('ada/secret', robot, false)
     const copy = await newWorkingCopy(t)
@@ -200,7 +200,7 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
     t.match((await robot.call()).errorText, /Permission denied/)
   })
 
-  await t.test('one key may open several repositories, each in its own way', async (t) => {
+  await t.test('one deploy key has separate permissions in several repositories', async (t) => {
     const robot = await fixture.newCaller('shared')
     await add('ada/secret', robot, true)
     await add('ada/open', robot, false)
@@ -208,7 +208,7 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
     t.equal((await robot.call(PUSH('ada/open'), ENOUGH)).exitCode, 0)
   })
 
-  await t.test('it goes with its repository', async (t) => {
+  await t.test('a deploy key is refused after its repository is deleted', async (t) => {
     await makeRepository(ada, 'short')
     const robot = await fixture.newCaller('short')
     await add('ada/short', robot, true)
@@ -217,7 +217,7 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
     t.match((await robot.call()).errorText, /Permission denied/)
   })
 
-  await t.test("a user's key is no deploy key", async (t) => {
+  await t.test("a user's key cannot be added as a deploy key", async (t) => {
     t.equal((await add('ada/secret', bob, false)).status, 422)
     t.match((await bob.call(FETCH('ada/secret'), ENOUGH)).errorText, /no repository/)
   })
@@ -228,7 +228,7 @@ async function looks(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void>
     const victim = await fixture.addPerson('victim')
     const lastUse = () =>
       fixture.ask((db) => db('ssh_keys').where({ fingerprint: victim.fingerprint }).first())
-    // The public half is all that it takes to offer a key; the private one here is bob's own.
+    // A client can offer a key with its public half alone; the private half here is bob's.
     const borrowed = `${victim.keyFile}-borrowed`
     await writeFile(`${borrowed}.pub`, victim.publicKey)
     await copyFile(bob.keyFile, borrowed)

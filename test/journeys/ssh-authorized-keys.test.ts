@@ -1,4 +1,4 @@
-/** Where sshd_config cannot be changed: keys in a file, by which the same sshd lets them in. */
+/** SSH keys in an authorized_keys file, for hosts whose sshd_config cannot be changed. */
 
 import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -7,7 +7,7 @@ import { git } from '../helpers/git-client.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 
-t.test('a file of keys does instead of the command', async (t) => {
+t.test('the keys in a written authorized_keys file are accepted', async (t) => {
   const folder = await mkdtemp('/var/lib/gatehouse-test-')
   await chmod(folder, 0o755)
   t.teardown(() => rm(folder, { recursive: true, force: true }))

@@ -1,4 +1,4 @@
-/** What is there can be had over SSH: clones and fetches of every kind, through the real sshd. */
+/** Clones and fetches of every kind over SSH, through the real sshd. */
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -23,7 +23,7 @@ interface Library {
   readonly origin: WorkingCopy
 }
 
-t.test('clone and fetch over SSH', async (t) => {
+t.test('clones and fetches over SSH succeed', async (t) => {
   const fixture = await startSshGatehouse(t)
   const ada = await fixture.addPerson('ada')
   const repository = await makeRepository(ada, 'library')
@@ -40,7 +40,7 @@ t.test('clone and fetch over SSH', async (t) => {
   await audit(t, library)
 })
 
-/** Runs git with a caller's key in a folder of its own, and answers how that went and where. */
+/** Runs git with a caller's key in a temporary folder; returns the result and the clone. */
 async function tryWith(t: Test, { environment }: Caller, args: readonly string[]) {
   const folder = await temporaryFolder(t)
   const trace = { ...environment, GIT_TRACE_PACKET: '1' }
@@ -50,7 +50,7 @@ async function tryWith(t: Test, { environment }: Caller, args: readonly string[]
 
 async function protocols(t: Test, { fixture, ada, origin }: Library): Promise<void> {
   for (const version of ['0', '1', '2']) {
-    await t.test(`protocol version ${version} is spoken and brings all`, async (t) => {
+    await t.test(`a clone with protocol version ${version} is complete`, async (t) => {
       const address = fixture.remote('ada/library')
       const { exitCode, errorText, copy } = await tryWith(t, ada, [
         '-c',
@@ -83,7 +83,7 @@ async function kindsOfClones(t: Test, { fixture, ada }: Library): Promise<void> 
   }
 
   for (const version of ['0', '2']) {
-    await t.test(`a shallow clone deepens until it is whole (version ${version})`, async (t) => {
+    await t.test(`a shallow clone can be completed (version ${version})`, async (t) => {
       const copy = await clone(t, `--config=protocol.version=${version}`, '--depth=1')
       t.equal(await copy.git('rev-list', '--count', 'HEAD'), '1')
       const { exitCode } = await copy.try(['fetch', '--quiet', '--unshallow'], ada)
@@ -92,7 +92,7 @@ async function kindsOfClones(t: Test, { fixture, ada }: Library): Promise<void> 
     })
   }
 
-  await t.test('a clone without blobs gets those that it checks out', async (t) => {
+  await t.test('a clone without blobs fetches the blobs of a checkout', async (t) => {
     const copy = await clone(t, '--filter=blob:none', '--no-checkout')
     const missing = await copy.git('rev-list', '--objects', '--all', '--missing=print')
     t.equal(missing.split('\n').filter((line) => line.startsWith('?')).length, COMMITS + 4)
@@ -100,7 +100,7 @@ async function kindsOfClones(t: Test, { fixture, ada }: Library): Promise<void> 
     t.equal(exitCode, 0)
   })
 
-  await t.test('a mirror has every branch and tag', async (t) => {
+  await t.test('a mirror clone has every branch and tag', async (t) => {
     const copy = await clone(t, '--mirror')
     const refs = await copy.git('for-each-ref', '--format=%(refname)')
     t.equal(refs.split('\n').length, 1 + 2 + 2)
@@ -108,7 +108,7 @@ async function kindsOfClones(t: Test, { fixture, ada }: Library): Promise<void> 
 }
 
 async function laterFetches(t: Test, { fixture, ada, origin }: Library): Promise<void> {
-  await t.test('a later fetch brings what is new', async (t) => {
+  await t.test('a later pull gets new commits', async (t) => {
     const address = fixture.remote('ada/library')
     const { copy } = await tryWith(t, ada, ['clone', '--quiet', address, 'clone'])
     const commit = await origin.commit('news')
@@ -145,13 +145,13 @@ async function addresses(t: Test, { fixture, ada, origin }: Library): Promise<vo
   const url = `ssh://${sshd.host}:${sshd.port}`
   const forms = [`${url}/ada/library.git`, `${url}/ada/library`, `${sshd.host}:/ada/library`]
   for (const form of [...forms, `${sshd.host}:Ada/LIBRARY.git`]) {
-    await t.test(`the address ${form.replace(String(sshd.port), 'PORT')} is known`, async (t) => {
+    await t.test(`the address ${form.replace(String(sshd.port), 'PORT')} works`, async (t) => {
       const heads = await git(['ls-remote', form, 'HEAD'], { cwd: '/', ...ada })
       t.equal(heads.split('\t')[0], await origin.git('rev-parse', 'main'))
     })
   }
 
-  await t.test('a renamed repository answers under its old name', async (t) => {
+  await t.test('a renamed repository is found by its old name', async (t) => {
     await makeRepository(ada, 'before')
     await ada.api('PATCH', '/repos/ada/before', { name: 'after' })
     await git(['ls-remote', fixture.remote('ada/before')], { cwd: '/', ...ada })
@@ -160,7 +160,7 @@ async function addresses(t: Test, { fixture, ada, origin }: Library): Promise<vo
 }
 
 async function organizations(t: Test, { fixture, ada }: Library): Promise<void> {
-  await t.test("an organization's repositories are for its members, and others", async (t) => {
+  await t.test("an organization's private repository is readable only by members", async (t) => {
     const bob = await fixture.addPerson('bob')
     await ada.api('POST', '/orgs', { username: 'guild' })
     for (const name of ['open', 'secret']) {
@@ -176,7 +176,7 @@ async function organizations(t: Test, { fixture, ada }: Library): Promise<void> 
 }
 
 async function audit(t: Test, { fixture, ada }: Library): Promise<void> {
-  await t.test('each session is one line that says who did what, and how much', async (t) => {
+  await t.test('each session is logged in one line with user, verb and bytes', async (t) => {
     await makeRepository(ada, 'logged', { auto_init: true })
     await tryWith(t, ada, ['clone', fixture.remote('ada/logged'), 'clone'])
     const lines = await fixture.logged({ event: 'ssh-session', repository: 'ada/logged' })

@@ -1,4 +1,4 @@
-/** A fleet behind one address clones all at once, and not one of its logins is dropped. */
+/** Many concurrent clones over SSH from one address, of which sshd drops no login. */
 
 import t from 'tap'
 import { tryGit } from '../helpers/git-client.js'
@@ -7,12 +7,12 @@ import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-/** sshd by itself drops logins when more than ten are under way. */
+/** Number of clones: sshd drops logins by default if more than ten are not authenticated yet. */
 const CLONES = isFullSize ? 100 : 40
 
-t.test(`${CLONES} clones at once from one address`, async (t) => {
+t.test(`${CLONES} concurrent clones from one address succeed`, async (t) => {
   const fixture = await startSshGatehouse(t, {
-    // However slow the machine is, each gets its turn.
+    // On a slow machine, a clone may wait for longer than the default.
     environment: { GATEHOUSE_GIT_QUEUE_TIMEOUT: '10m' },
   })
   const ada = await fixture.addPerson('ada')

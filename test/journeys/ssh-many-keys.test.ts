@@ -1,4 +1,4 @@
-/** A key among very many: sshd asks for it at every login, twice, before anything else happens. */
+/** Key lookups among very many keys; sshd runs the lookup twice at every login. */
 
 import { execFileSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
@@ -12,7 +12,7 @@ import { isFullSize } from '../helpers/test-size.js'
 const KEYS = isFullSize ? 100_000 : 10_000
 const LOOK_UPS = 200
 
-t.test('a key is found among very many, and only the known one', async (t) => {
+t.test('a registered key is found among very many, and an unknown one is not', async (t) => {
   const fixture = await startSshGatehouse(t)
   const ada = await fixture.addPerson('ada')
   const stranger = await fixture.newCaller('stranger')
@@ -26,7 +26,7 @@ t.test('a key is found among very many, and only the known one', async (t) => {
   t.comment(`95 of 100 look-ups: ${emptyMs} ms with one key, ${fullMs} ms with ${KEYS}`)
 })
 
-/** What the helper prints for a key. */
+/** Returns the helper's output for a key. */
 function lookUp({ sshd, gatehouse }: SshGatehouse, { publicKey }: Caller): string {
   const [type = '', key = ''] = publicKey.split(' ')
   const socket = join(gatehouse.dataDir, 'run/ssh.sock')
@@ -45,7 +45,7 @@ function lookUpAgain(fixture: SshGatehouse, caller: Caller): string {
   return (times[Math.floor(LOOK_UPS * 0.95)] ?? 0).toFixed(1)
 }
 
-/** Keys as the API would have kept them, in one go. */
+/** Inserts keys as the API would store them, in one transaction. */
 async function addKeys(db: Database, count: number): Promise<void> {
   const user = await findUser(db, 'ada')
   const head = Buffer.concat([lengthOf(11), Buffer.from('ssh-ed25519'), lengthOf(32)])

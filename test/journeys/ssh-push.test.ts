@@ -1,4 +1,4 @@
-/** Pushes over SSH: what is taken, what is refused, and what the house knows of them afterwards. */
+/** Pushes over SSH: accepted and refused ones, and their log lines, sizes and webhooks. */
 
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
@@ -19,7 +19,7 @@ interface Workspace {
   readonly copy: WorkingCopy
 }
 
-t.test('push over SSH', async (t) => {
+t.test('pushes over SSH', async (t) => {
   const fixture = await startSshGatehouse(t, {
     environment: {
       GATEHOUSE_GIT_PUSH_MAX_BYTES: String(PUSH_BYTES_MAX),
@@ -39,7 +39,7 @@ t.test('push over SSH', async (t) => {
   t.same(await faultsOnDisk(fixture.gatehouse), [], 'git fsck finds nothing')
 })
 
-/** What the server has under a name, or nothing. */
+/** Returns the object id of a ref on the server, or an empty string. */
 async function remoteRef({ copy, ada }: Workspace, ref: string): Promise<string> {
   return (await copy.git('ls-remote', ada.remote('ada/work.git'), ref)).split('\t')[0] ?? ''
 }
@@ -51,7 +51,7 @@ function push({ copy, ada }: Workspace, ...words: readonly string[]) {
 async function taken(t: Test, workspace: Workspace): Promise<void> {
   const { copy } = workspace
 
-  await t.test('the first push makes the default branch', async (t) => {
+  await t.test('the first push creates the default branch', async (t) => {
     const commit = await copy.commit('first')
     const { exitCode, errorText } = await push(workspace, 'main')
     t.equal(exitCode, 0, errorText)
@@ -59,7 +59,7 @@ async function taken(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await remoteRef(workspace, 'HEAD'), commit)
   })
 
-  await t.test('a second push moves it, and one of nothing says so', async (t) => {
+  await t.test('a second push updates the branch, and a repeated one is up to date', async (t) => {
     const commit = await copy.commit('second')
     t.equal((await push(workspace, 'main')).exitCode, 0)
     t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
@@ -73,7 +73,7 @@ async function taken(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await remoteRef(workspace, 'refs/heads/main'), await copy.git('rev-parse', 'HEAD'))
   })
 
-  await t.test('tags and branches come and go', async (t) => {
+  await t.test('tags and branches are pushed and deleted', async (t) => {
     await copy.git('tag', '-a', 'release', '-m', 'Release')
     t.equal((await push(workspace, '--tags', 'main:refs/heads/side')).exitCode, 0)
     t.not(await remoteRef(workspace, 'refs/tags/release^{}'), '')
@@ -81,7 +81,7 @@ async function taken(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await remoteRef(workspace, 'refs/heads/side'), '')
   })
 
-  await t.test('a push of a megabyte arrives whole', async (t) => {
+  await t.test('a push of one megabyte succeeds', async (t) => {
     const commit = await copy.commit('large', incompressible(1_000_000))
     const { exitCode, errorText } = await push(workspace, '--progress', 'main')
     t.equal(exitCode, 0, errorText)
@@ -92,7 +92,7 @@ async function taken(t: Test, workspace: Workspace): Promise<void> {
 async function refused(t: Test, workspace: Workspace): Promise<void> {
   const { fixture, ada, copy } = workspace
 
-  await t.test('other references than branches and tags are refused', async (t) => {
+  await t.test('refs that are neither branches nor tags are refused', async (t) => {
     for (const ref of ['refs/pull/1/head', 'refs/internal/x', 'refs/stash']) {
       const { exitCode, errorText } = await push(workspace, `main:${ref}`)
       t.not(exitCode, 0)
@@ -106,7 +106,7 @@ async function refused(t: Test, workspace: Workspace): Promise<void> {
     t.match(errorText, /deletion of the current branch prohibited/)
   })
 
-  await t.test('a mirror is not pushed to, and says why', async (t) => {
+  await t.test('a push to a mirror is refused with the reason', async (t) => {
     const input = {
       clone_addr: `${fixture.gatehouse.url}/ada/work`,
       repo_name: 'mirror',
@@ -119,7 +119,7 @@ async function refused(t: Test, workspace: Workspace): Promise<void> {
     t.match(errorText, /Git Repository is a mirror\./)
   })
 
-  await t.test('a push above the limit is refused, and a smaller one is not', async (t) => {
+  await t.test('a push above the size limit is refused, and a smaller one succeeds', async (t) => {
     const before = await copy.git('rev-parse', 'HEAD')
     await copy.commit('too-large', incompressible(PUSH_BYTES_MAX + 100_000))
     const { exitCode, errorText } = await push(workspace, 'main')
@@ -143,7 +143,7 @@ async function refused(t: Test, workspace: Workspace): Promise<void> {
     t.equal((await push(workspace, 'main')).exitCode, 0)
   })
 
-  await t.test('an archived repository is read and not pushed to', async (t) => {
+  await t.test('a push to an archived repository is refused, and a fetch succeeds', async (t) => {
     await changeRepository(ada, 'ada/work', { archived: true })
     const { exitCode, errorText } = await push(workspace, 'main:refs/heads/late')
     t.not(exitCode, 0)
@@ -176,7 +176,7 @@ async function notes(t: Test, workspace: Workspace): Promise<void> {
     },
   )
 
-  await t.test('each push is one line of the log', async (t) => {
+  await t.test('each push is logged in one line', async (t) => {
     await makeRepository(ada, 'logged')
     await copy.commit('logged', incompressible(100_000))
     await copy.try(['push', fixture.remote('ada/logged'), 'main'], ada)
@@ -219,7 +219,7 @@ async function ruled(t: Test, workspace: Workspace): Promise<void> {
     t.equal((await ada.api('POST', '/repos/ada/work/branch_protections', body)).status, 201)
   }
 
-  await t.test('a protected branch is told of, and not moved', async (t) => {
+  await t.test('a push to a protected branch is refused with the reason', async (t) => {
     await copy.commit('ruled')
     await rule({ enable_push: true })
     t.equal((await push(workspace, 'main:ruled')).exitCode, 0)
@@ -232,7 +232,7 @@ async function ruled(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await remoteRef(workspace, 'refs/heads/beside'), '')
   })
 
-  await t.test('a deploy key pushes there where the rule lets deploy keys', async (t) => {
+  await t.test('a deploy key pushes to a branch whose rule permits deploy keys', async (t) => {
     const robot = await fixture.newCaller('robot')
     const key = { title: 'robot', key: robot.publicKey, read_only: false }
     t.equal((await ada.api('POST', '/repos/ada/work/keys', key)).status, 201)

@@ -1,4 +1,4 @@
-/** The gateway stops, dies, starts again or meets another one: what people at ssh notice of it. */
+/** SSH clients while the gateway is stopped, killed, restarted, or started twice. */
 
 import { once } from 'node:events'
 import { chmod, stat } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 
 const BACK_WITHIN_MS = 120_000
 
-t.test('the gateway is stopped, and comes back', async (t) => {
+t.test('SSH clients get an error while the gateway is unavailable', async (t) => {
   const fixture = await startSshGatehouse(t)
   const { gatehouse } = fixture
   const ada = await fixture.addPerson('ada')
@@ -22,7 +22,7 @@ t.test('the gateway is stopped, and comes back', async (t) => {
   const fetch = () => git(['ls-remote', fixture.remote('ada/work')], { cwd: '/', ...ada })
   await fetch()
 
-  await t.test('while it is stopped, everyone reads why', async (t) => {
+  await t.test('all clients get the reason while the gateway is stopped', async (t) => {
     await gatehouse.stop()
     const { exitCode, output, errorText } = await ada.call("git-upload-pack 'ada/work'")
     t.equal(exitCode, 1)
@@ -34,14 +34,14 @@ t.test('the gateway is stopped, and comes back', async (t) => {
     t.match((await stranger.call()).errorText, 'Gatehouse does not answer', 'whose key is unknown')
   })
 
-  await t.test('when it is back, all is as before, and sshd was not touched', async (t) => {
+  await t.test('clients are served again after the start without a restart of sshd', async (t) => {
     await gatehouse.start()
     await fetch()
     const stranger = await fixture.newCaller('stranger-again')
     t.match((await stranger.call()).errorText, /Permission denied/)
   })
 
-  await t.test('the socket that a killed gateway left is replaced', async (t) => {
+  await t.test('the socket of a killed gateway is replaced at the next start', async (t) => {
     await gatehouse.stop('SIGKILL')
     t.ok(await stat(join(gatehouse.dataDir, 'run', 'ssh.sock')))
     t.match((await ada.call()).errorText, 'Gatehouse does not answer')
@@ -49,8 +49,8 @@ t.test('the gateway is stopped, and comes back', async (t) => {
     await fetch()
   })
 
-  await t.test('a worker that dies takes nobody with it', async (t) => {
-    // One that dies before all of them serve ends the start, and somebody is told of that.
+  await t.test('clients are served after a worker is killed', async (t) => {
+    // If a worker dies before all of them serve, the start fails; so all must serve first.
     await until(
       async () => gatehouse.log().split('"msg":"serving"').length - 1,
       (starts) => starts === 3,
@@ -66,7 +66,7 @@ t.test('the gateway is stopped, and comes back', async (t) => {
     t.match(answer.errorText, /Hello ada!/)
   })
 
-  await t.test('a second gateway on the same data takes nothing away', async (t) => {
+  await t.test('a second gateway on the same data does not take over the socket', async (t) => {
     const environment = {
       GATEHOUSE_DATA_DIR: gatehouse.dataDir,
       GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${await freePort()}`,
@@ -90,7 +90,7 @@ t.test('the gateway is stopped, and comes back', async (t) => {
     t.match(answer.toString(), /say\x001\x00Gatehouse's helper for SSH is of another version/)
   })
 
-  await t.test('a folder of the socket that others may open stops the start', async (t) => {
+  await t.test("the start fails if other accounts can open the socket's folder", async (t) => {
     await gatehouse.stop()
     await chmod(join(gatehouse.dataDir, 'run'), 0o755)
     const environment = {

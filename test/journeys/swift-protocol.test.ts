@@ -1,4 +1,4 @@
-/** The Swift Package Registry Service, clause by clause, over HTTP. */
+/** Swift Package Registry Service specification, section by section, over HTTP. */
 
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
@@ -34,7 +34,7 @@ function get(
   return gateway.ask({ path: `${BASE}${path}`, headers })
 }
 
-/** Every refusal is a problem (3.3), whoever refuses. */
+/** Checks that an error reply is a problem document (section 3.3). */
 function isProblem(t: Test, answer: Awaited<ReturnType<typeof get>>, status: number): void {
   t.match(answer, {
     status,
@@ -49,7 +49,7 @@ function isProblem(t: Test, answer: Awaited<ReturnType<typeof get>>, status: num
   t.strictSame(Object.keys(problem), ['status', 'title', 'detail'])
 }
 
-// Each database sorts versions.
+// Both databases are tested because each sorts versions itself.
 await forEachPackageGateway(
   t,
   '4.1: releases are listed, the highest first, with links',
@@ -236,7 +236,7 @@ await onPackageGateway(
   },
 )
 
-// Each database finds addresses.
+// Both databases are tested because each searches URLs itself.
 await forEachPackageGateway(
   t,
   '4.5: a package is found by its repository, however that is written',

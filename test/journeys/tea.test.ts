@@ -1,4 +1,4 @@
-/** The real tea makes and lists what a project needs, and reads it back. */
+/** Gitea's command-line client tea, with all its commands on a project. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { untilAllAreNotified } from '../helpers/notified.js'
 import { signInWithTea } from '../helpers/tea.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-t.test('a project is led by tea alone', async (t) => {
+t.test('a project is managed with tea', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const token = gateway.authorizationOf('ada')?.replace('token ', '') ?? ''
   const tea = await signInWithTea(t, `http://127.0.0.1:${gateway.port}`, token)

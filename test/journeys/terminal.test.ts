@@ -1,4 +1,4 @@
-/** What a person sees who starts the server on a terminal, and what a service manager is given. */
+/** Output of the server on a terminal, and under a service manager. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -28,9 +28,9 @@ interface Terminal {
   close(): Promise<void>
 }
 
-/** Runs `gatehouse serve` on a terminal of its own, which script(1) makes. */
+/** Runs `gatehouse serve` on a pseudo-terminal that script(1) creates. */
 function serveOnTerminal(t: Test, environment: Readonly<Record<string, string>>): Terminal {
-  // Ctrl-C ends a shell as well, and script(1) would return the exit code of that.
+  // Without exec, Ctrl-C would end the shell, and script(1) would return the shell's exit code.
   const command = ['exec', 'env', ...PLAIN_NODE, COMMAND_LINE, 'serve'].join(' ')
   const child: ChildProcess = spawn('script', ['-qec', command, '/dev/null'], {
     env: { PATH: process.env['PATH'], SHELL: '/bin/sh', TERM: 'xterm-256color', ...environment },
@@ -111,7 +111,7 @@ t.test(
   },
 )
 
-t.test('NO_COLOR and log.format hold on a terminal as well', async (t) => {
+t.test('NO_COLOR and log.format apply on a terminal', async (t) => {
   const { environment, failSignIn } = await environmentOf(t)
   const plain = serveOnTerminal(t, {
     ...environment,
@@ -130,7 +130,7 @@ t.test('NO_COLOR and log.format hold on a terminal as well', async (t) => {
   t.ok(await json.shows(/"msg":"serving"/), json.text())
 })
 
-t.test('a server whose terminal is closed stops', async (t) => {
+t.test('the server stops if its terminal is closed', async (t) => {
   const { environment, failSignIn } = await environmentOf(t)
   const terminal = serveOnTerminal(t, environment)
   t.ok(await terminal.shows(/--admin\r\n/), terminal.text())
@@ -148,7 +148,7 @@ t.test('a server whose terminal is closed stops', async (t) => {
   t.same(left, [])
 })
 
-t.test('SIGHUP replaces the workers of a server whose terminal is open', async (t) => {
+t.test('SIGHUP replaces the workers while the terminal is open', async (t) => {
   const { environment } = await environmentOf(t)
   const terminal = serveOnTerminal(t, environment)
   t.ok(await terminal.shows(/--admin\r\n/), terminal.text())
@@ -158,7 +158,7 @@ t.test('SIGHUP replaces the workers of a server whose terminal is open', async (
   t.equal(await terminal.typeAndWait(CTRL_C), 0)
 })
 
-t.test('without a terminal lines are JSON, and the greeting speaks of none', async (t) => {
+t.test('without a terminal the log is JSON and the greeting mentions no terminal', async (t) => {
   const { environment } = await environmentOf(t)
   const server = await startCommand(t, ['serve'], {
     environment: { ...environment, GATEHOUSE_LOG_LEVEL: 'debug' },

@@ -1,4 +1,4 @@
-/** Upkeep after pushes: few packs, a bitmap and a commit-graph, and a kill that blocks nothing. */
+/** Maintenance after pushes: few packs, a bitmap, a commit-graph, and recovery from kills. */
 
 import { randomBytes } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ const ENVIRONMENT = {
 const PUSHES = 10
 const WITHIN_MS = 30_000
 const ROUNDS = isFullSize ? 20 : 2
-/** The lease of a worker that was killed has to run out before the next one takes its job. */
+/** Time for another worker to take a job, which includes the lease of a killed worker. */
 const TAKEN_WITHIN_MS = 60_000
 
 interface Scene {
@@ -27,7 +27,7 @@ interface Scene {
   readonly ada: Person
   readonly copy: WorkingCopy
   readonly remote: string
-  /** The repository on the server's disk. */
+  /** Path of the repository on the server's disk. */
   readonly path: string
 }
 
@@ -85,14 +85,14 @@ await forEachDatabase(t, 'pushes are followed by upkeep', async (t, location) =>
   t.strictSame(await listStaleFilesIn(gatehouse.dataDir), [])
 })
 
-t.test('kill -9 in the middle of upkeep blocks nothing', async (t) => {
+t.test('pushes and maintenance succeed after kill -9 during maintenance', async (t) => {
   const scene = await startScene(t, {})
   let killed = 0
   for (let round = 0; round < ROUNDS; round += 1) killed += await playRound(t, scene, round)
   t.ok(killed > 0, `${killed} processes of git were killed at work`)
 })
 
-/** Kills the server, and in every other round its git with it, as soon as upkeep is at work. */
+/** Kills the server during maintenance, in every other round together with its git processes. */
 async function playRound(t: Test, scene: Scene, round: number): Promise<number> {
   const { gatehouse, copy, remote, path } = scene
   for (const part of ['a', 'b']) {
@@ -127,7 +127,10 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
   return gits.length
 }
 
-/** The git of upkeep that runs now. Upkeep notes its own process as well, which a push does not. */
+/**
+ * Waits for running maintenance; returns its git processes. Unlike a push, maintenance also has a
+ * journal entry of its own process.
+ */
 async function untilAtWork(dataDir: string): Promise<readonly number[]> {
   const look = async () => {
     const noted = [...(await listJournalEntries(dataDir)).values()]
@@ -143,7 +146,7 @@ function killAll(pids: readonly number[]): void {
     try {
       process.kill(pid, 'SIGKILL')
     } catch {
-      // It ended by itself just now.
+      // The process has just ended by itself.
     }
   }
 }

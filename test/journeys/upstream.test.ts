@@ -1,4 +1,4 @@
-/** What the house does not serve is passed on to the upstream server, whole and by itself. */
+/** Forwarding of requests that Gatehouse does not serve to the upstream server. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { once } from 'node:events'
@@ -24,13 +24,13 @@ interface Seen {
 
 interface Upstream {
   readonly port: number
-  /** Every request that arrived, in their order. */
+  /** Requests in order of arrival. */
   readonly seen: Seen[]
 }
 
 type Answer = (request: IncomingMessage, response: ServerResponse, seen: Seen) => void
 
-/** A server of another kind: it reads each request whole and answers `answer of METHOD URL`. */
+/** Starts a server that by default reads each request and replies `answer of METHOD URL`. */
 async function startUpstream(t: Test, answer?: Answer): Promise<Upstream> {
   const seen: Seen[] = []
   const server = createServer((request, response) => {
@@ -65,7 +65,7 @@ async function readWhole(request: IncomingMessage, entry: Seen): Promise<void> {
     for await (const chunk of request) chunks.push(chunk as Buffer)
     entry.isComplete = true
   } catch {
-    // The client went away: what came is kept, and the request stays incomplete.
+    // The client disconnected; the received bytes are kept, and the request stays incomplete.
   }
   entry.body = Buffer.concat(chunks)
 }
@@ -80,13 +80,13 @@ function digest(bytes: Uint8Array): string {
   return createHash('sha256').update(bytes).digest('hex')
 }
 
-t.test('unknown paths go to the upstream', async (t) => {
+t.test('requests with unknown paths are forwarded to the upstream', async (t) => {
   const upstream = await startUpstream(t)
   const gatehouse = await startInFront(t, upstream.port)
   const ask = (question: RawRequest): Promise<RawAnswer> => askRaw(gatehouse.port, question)
   const last = () => upstream.seen.at(-1)
 
-  await t.test('with their method, path and query', async (t) => {
+  await t.test('method, path and query are forwarded', async (t) => {
     for (const method of ['GET', 'POST', 'PUT', 'PATCH', 'DELETE', 'OPTIONS']) {
       const path = '/some/page?a=1&b=%20x'
       const answer = await ask({ method, path })
@@ -100,7 +100,7 @@ t.test('unknown paths go to the upstream', async (t) => {
     t.equal(last()?.method, 'HEAD')
   })
 
-  await t.test('with bodies of a megabyte, by length and in chunks', async (t) => {
+  await t.test('bodies of a megabyte are forwarded, with Content-Length and chunked', async (t) => {
     const bytes = randomBytes(MEGABYTE)
     const chunks = Array.from({ length: 10 }, (_, at) => bytes.subarray(at * 1e5, (at + 1) * 1e5))
     for (const method of ['POST', 'PUT', 'PATCH', 'DELETE', 'GET']) {
@@ -112,7 +112,7 @@ t.test('unknown paths go to the upstream', async (t) => {
     }
   })
 
-  await t.test('with their headers, and who asks', async (t) => {
+  await t.test("headers are forwarded with the client's address", async (t) => {
     const headers = {
       'x-own': 'one',
       cookie: 'a=b; c=d',
@@ -127,7 +127,7 @@ t.test('unknown paths go to the upstream', async (t) => {
     t.equal(last()?.headers['x-request-id'], reply['x-request-id'])
   })
 
-  await t.test('without what a stranger claims of his address', async (t) => {
+  await t.test('X-Forwarded headers of untrusted clients are replaced', async (t) => {
     const headers = { 'x-forwarded-for': '203.0.113.9', 'x-forwarded-proto': 'https' }
     await ask({ path: '/page', headers, localAddress: '127.0.0.2' })
     t.equal(last()?.headers['x-forwarded-for'], '127.0.0.2')
@@ -137,7 +137,7 @@ t.test('unknown paths go to the upstream', async (t) => {
     t.equal(last()?.headers['x-forwarded-proto'], 'https')
   })
 
-  await t.test('without headers that are meant for one connection', async (t) => {
+  await t.test('hop-by-hop headers are not forwarded', async (t) => {
     const headers = {
       connection: 'keep-alive, x-secret',
       'x-secret': 'hop',
@@ -153,7 +153,7 @@ t.test('unknown paths go to the upstream', async (t) => {
     }
   })
 
-  await t.test('and odd paths arrive or are refused, but break nothing', async (t) => {
+  await t.test('unusual paths are forwarded or refused with 400', async (t) => {
     const odd = [
       '//[',
       '/%',
@@ -196,7 +196,7 @@ t.test('unknown paths go to the upstream', async (t) => {
     t.notMatch(gatehouse.log(), /"level":"error"/)
   })
 
-  await t.test('but what the house serves stays in the house', async (t) => {
+  await t.test('paths that Gatehouse serves are not forwarded', async (t) => {
     const before = upstream.seen.length
     t.equal((await ask({ path: '/api/v1/version' })).status, 200)
     t.equal((await ask({ path: '/a/b.git/info/refs?service=git-upload-pack' })).status, 401)
@@ -211,7 +211,7 @@ t.test('threat: a body without a length does not become a second request', async
   const gatehouse = await startInFront(t, upstream.port)
   const smuggled = 'GET /smuggled HTTP/1.1\r\nHost: x\r\n\r\n'
 
-  await t.test('in chunks, with each method', async (t) => {
+  await t.test('a chunked body is forwarded as a body, with each method', async (t) => {
     for (const method of ['DELETE', 'GET', 'OPTIONS', 'POST', 'PROPFIND']) {
       const body = [Buffer.from(smuggled)]
       const answer = await askRaw(gatehouse.port, { method, path: '/chunks', body })
@@ -220,7 +220,7 @@ t.test('threat: a body without a length does not become a second request', async
     }
   })
 
-  await t.test('by length, with each method', async (t) => {
+  await t.test('a body with Content-Length is forwarded as a body, with each method', async (t) => {
     for (const method of ['DELETE', 'GET', 'OPTIONS', 'POST', 'PROPFIND']) {
       const answer = await askRaw(gatehouse.port, {
         method,
@@ -233,7 +233,7 @@ t.test('threat: a body without a length does not become a second request', async
     }
   })
 
-  await t.test('and nothing of it ran', async (t) => {
+  await t.test('no body was run as a request', async (t) => {
     await askRaw(gatehouse.port, { path: '/last' })
     t.notOk(upstream.seen.some(({ url }) => url === '/smuggled'))
     const expected = [...Array(5).fill('/chunks'), ...Array(5).fill('/length'), '/last']
@@ -244,7 +244,7 @@ t.test('threat: a body without a length does not become a second request', async
   })
 })
 
-t.test('answers stream through', async (t) => {
+t.test('replies of the upstream are streamed', async (t) => {
   const release: { go?: () => void } = {}
   const upstream = await startUpstream(t, (request, response) => {
     switch (request.url) {
@@ -290,7 +290,7 @@ t.test('answers stream through', async (t) => {
   const gatehouse = await startInFront(t, upstream.port)
   const ask = (path: string, method = 'GET') => askRaw(gatehouse.port, { path, method })
 
-  await t.test('as they come', async (t) => {
+  await t.test('the start of a reply is forwarded before its end is written', async (t) => {
     const asked = request({ host: '127.0.0.1', port: gatehouse.port, path: '/slow' }).end()
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
     const [first] = (await once(response, 'data')) as [Buffer]
@@ -300,7 +300,7 @@ t.test('answers stream through', async (t) => {
     t.equal(second.toString(), 'second')
   })
 
-  await t.test('with their status and headers, but those of the connection', async (t) => {
+  await t.test('status and headers are forwarded, without hop-by-hop headers', async (t) => {
     const { status, headers, body } = await ask('/status')
     t.equal(status, 418)
     t.equal(body.toString(), 'short and stout')
@@ -309,18 +309,18 @@ t.test('answers stream through', async (t) => {
     t.equal(headers['keep-alive'], undefined)
   })
 
-  await t.test('also where they have no body, and where they lead elsewhere', async (t) => {
+  await t.test('redirects and replies without a body are forwarded', async (t) => {
     t.equal((await ask('/redirect')).headers.location, 'http://elsewhere.example/')
     t.equal((await ask('/nothing')).status, 204)
     t.match(await ask('/unchanged'), { status: 304, headers: { etag: '"x"' } })
   })
 
-  await t.test('one that breaks off breaks off for the reader too', async (t) => {
+  await t.test('a truncated reply is truncated for the client as well', async (t) => {
     await t.rejects(ask('/cut'))
     t.equal((await ask('/status')).status, 418)
   })
 
-  await t.test('at the pace of the reader', async (t) => {
+  await t.test('a slow client slows down the upstream', async (t) => {
     const [before] = await workerPeaks(gatehouse)
     const asked = request({ host: '127.0.0.1', port: gatehouse.port, path: '/endless' }).end()
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
@@ -363,15 +363,15 @@ async function workerPeaks({ pid }: Gatehouse): Promise<readonly number[]> {
   return memories.map(({ peakBytes }) => peakBytes).sort((a, b) => b - a)
 }
 
-t.test('uploads stream through at the pace of the upstream, and end with the client', async (t) => {
+t.test('uploads are streamed at the speed of the upstream, and end with the client', async (t) => {
   const reading: { start?: () => void } = {}
   const upstream = await startUpstream(t, (request, response, entry) => {
-    // Reads nothing until it is told to.
+    // The upstream reads nothing until a test calls this function.
     reading.start = () => void readWhole(request, entry).then(() => response.end('taken'))
   })
   const gatehouse = await startInFront(t, upstream.port)
 
-  await t.test('a slow upstream holds up the client', async (t) => {
+  await t.test('a slow upstream slows down the client', async (t) => {
     const upload = request({ host: '127.0.0.1', port: gatehouse.port, method: 'PUT', path: '/' })
     const chunk = randomBytes(50_000)
     let isFlowing = true
@@ -387,7 +387,7 @@ t.test('uploads stream through at the pace of the upstream, and end with the cli
     t.equal(upstream.seen.at(-1)?.isComplete, true)
   })
 
-  await t.test('threat: a client that goes away ends the request behind', async (t) => {
+  await t.test('threat: a client that disconnects ends the forwarded request', async (t) => {
     for (const headers of [{}, { 'content-length': '100000' }]) {
       const count = upstream.seen.length
       const upload = request({
@@ -418,7 +418,7 @@ async function becomesWritable(upload: ReturnType<typeof request>): Promise<bool
   return Promise.race([drained, sleep(2_000, false)])
 }
 
-t.test('below a path of the upstream, nothing leads out of it', async (t) => {
+t.test('no path leaves the base path of the upstream', async (t) => {
   const upstream = await startUpstream(t)
   const gatehouse = await startInFront(t, upstream.port, '/portal')
   t.equal(
@@ -437,7 +437,7 @@ t.test('below a path of the upstream, nothing leads out of it', async (t) => {
   for (const { url } of upstream.seen) t.match(url, /^\/portal\//)
 })
 
-t.test('an upstream that is not there is a 502 in JSON, and comes back by itself', async (t) => {
+t.test('an unavailable upstream is answered with 502 until it is back', async (t) => {
   const port = await freePort()
   const gatehouse = await startInFront(t, port)
   const down = await askRaw(gatehouse.port, { path: '/page' })
@@ -454,7 +454,7 @@ t.test('an upstream that is not there is a 502 in JSON, and comes back by itself
   t.equal((await askRaw(gatehouse.port, { path: '/page' })).body.toString(), 'back')
 })
 
-t.test('without an upstream, what no page has either is a 404 in JSON', async (t) => {
+t.test('unknown paths are answered with 404 in JSON without an upstream', async (t) => {
   const gatehouse = await startGatehouse(t)
   for (const question of [{ path: '/api/x' }, { path: '/a/b/c' }, { path: '/a/b/x/y' }]) {
     const { status, headers, body } = await askRaw(gatehouse.port, question)

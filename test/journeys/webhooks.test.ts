@@ -1,4 +1,4 @@
-/** A receiver that is real is told of what happens: signed, again when it was down, and once. */
+/** Webhook deliveries to a real HTTP receiver: signatures, retries and crash recovery. */
 
 import { createHmac } from 'node:crypto'
 import t from 'tap'
@@ -30,7 +30,7 @@ async function addHook(person: Person, path: string, input: Input): Promise<numb
   return (made.body as { id: number }).id
 }
 
-/** As a receiver would read it: the signature is of the raw bytes of the payload. */
+/** Parses a delivery as a receiver does; the signatures are of the payload's raw bytes. */
 function read({ headers, body }: Received) {
   const isForm = headers['content-type'] === 'application/x-www-form-urlencoded'
   const payload = isForm
@@ -65,7 +65,7 @@ async function scene(t: Teardown): Promise<{ gatehouse: Gatehouse; ada: Person; 
   return { gatehouse, ada, name: await makeRepository(ada, 'library') }
 }
 
-t.test('pushes are told, signed, as JSON and as a form', async (t) => {
+t.test('pushes are delivered with signatures, as JSON and as a form', async (t) => {
   const { ada, name } = await scene(t)
   const json = await startReceiver(t)
   const form = await startReceiver(t)
@@ -129,7 +129,7 @@ t.test('pushes are told, signed, as JSON and as a form', async (t) => {
   })
 })
 
-t.test('a receiver that is down is told when it is up again', async (t) => {
+t.test('a failed delivery is retried until the receiver accepts it', async (t) => {
   const { gatehouse, ada, name } = await scene(t)
   const down = await startReceiver(t, { answer: (response) => response.writeHead(503).end('no') })
   const hook = await addHook(ada, `/repos/${name}/hooks`, { url: down.url, events: ['push'] })
@@ -164,7 +164,7 @@ t.test('a receiver that is down is told when it is up again', async (t) => {
   t.equal(read(up.received[1] as Received).delivery, told.delivery)
 })
 
-t.test('what a killed gateway did not deliver is delivered after its next start', async (t) => {
+t.test('deliveries that a killed gateway did not make are made after its next start', async (t) => {
   const { gatehouse, ada, name } = await scene(t)
   const receiver = await startReceiver(t, {
     answer: (response, { path }) => {

@@ -1,4 +1,4 @@
-/** A thousand clients leave in the middle of clones and pushes: nothing of theirs stays behind. */
+/** Threat: a thousand clients disconnect during clones and pushes, and leave files or processes. */
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
@@ -24,12 +24,12 @@ import { isFullSize } from '../helpers/test-size.js'
 const CLIENTS = isFullSize ? 1_000 : 80
 const CLIENTS_AT_ONCE = 20
 const CONTENT_BYTES = isFullSize ? 4_000_000 : 2_000_000
-/** What the server gets to end its processes and close its files after the last client. */
+/** Time for the server to end its processes and close its files after the last client. */
 const SETTLES_WITHIN_MS = 60_000
 /** What it gets to remove leavings: only what has stood still for a while can be told from work. */
 const MENDS_WITHIN_MS = 120_000
 
-t.test('clients that leave at a random byte leave nothing behind', async (t) => {
+t.test('clients that disconnect at a random byte leave no process and no file', async (t) => {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library' })).status, 201)
@@ -90,7 +90,7 @@ t.test('clients that leave at a random byte leave nothing behind', async (t) => 
   t.equal(await git(['fsck', '--full', '--no-dangling'], { cwd: path }), '', 'git fsck is clean')
 })
 
-/** Sends a push up to a random byte of its head or body, in chunks or with a length, and leaves. */
+/** Sends a push up to a random byte, with Content-Length or chunked, and closes the socket. */
 async function abortPush(
   gatehouse: Gatehouse,
   ada: Person,
@@ -106,7 +106,7 @@ async function abortPush(
   })
   const size = isChunked ? `${whole.length.toString(16)}\r\n` : ''
   const bytes = Buffer.concat([Buffer.from(head + size), whole])
-  // Half of them within the first kilobytes, where the work begins.
+  // Half of them end within the first kilobytes, while git starts.
   const end = randomInt(2) === 0 ? randomInt(bytes.length) : randomInt(4_096)
   await new Promise<void>((resolve) => {
     socket.on('close', () => resolve())
@@ -122,7 +122,7 @@ async function commitFile(cwd: string, name: string): Promise<string> {
   return await git(['rev-parse', 'HEAD'], { cwd })
 }
 
-/** A pack of what these revisions name, without deltas against what the server has. */
+/** Returns a pack of these revisions, without deltas against objects that the server has. */
 async function packOf(cwd: string, revisions: string): Promise<Buffer> {
   const prefix = join(cwd, '.git', 'pack')
   const id = await git(['pack-objects', '--quiet', '--revs', prefix], { cwd, input: revisions })

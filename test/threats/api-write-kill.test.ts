@@ -1,4 +1,4 @@
-/** The server is killed amid writes over the API: what it acknowledged is there, and no lock. */
+/** Threat: writes that the API acknowledged are lost if the server is killed, or locks remain. */
 
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
@@ -20,12 +20,12 @@ import { cloneInto } from '../helpers/working-copy.js'
 
 const ROUNDS = isFullSize ? 40 : 2
 const WRITERS = 4
-/** About as long as one write takes. */
+/** Upper bound of the delay before a kill: about the duration of one write. */
 const KILLED_WITHIN_MS = 200
 const WRITTEN_WITHIN_MS = 60_000
 const MENDED_WITHIN_MS = 60_000
 
-t.test('kill -9 in the middle of writes over the API', async (t) => {
+t.test('writes that the API acknowledged survive kill -9 of the server', async (t) => {
   const gatehouse = await startGatehouse(t, { isOnDisk: true })
   const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'r' })
@@ -34,7 +34,7 @@ t.test('kill -9 in the middle of writes over the API', async (t) => {
   const branches: string[] = []
   const left: string[] = []
 
-  /** Writes until the server is gone; keeps what it acknowledged. */
+  /** Writes until the server is killed; records acknowledged files and branches. */
   async function write(name: string): Promise<void> {
     for (let at = 0; ; at += 1) {
       const file = `${name}/${at}`
@@ -97,11 +97,11 @@ t.test('kill -9 in the middle of writes over the API', async (t) => {
   )
 })
 
-/** Merges that lose their worker in time, and how many are tried for that. */
+/** Number of merges whose worker must be killed before the reply, and of attempts at that. */
 const CUTS = isFullSize ? 20 : 2
 const MERGES_MAX = CUTS * 5
 
-t.test('kill -9 of the workers when a merge has moved the branch', async (t) => {
+t.test('a merge is recorded once if its workers are killed after the branch moved', async (t) => {
   const gatehouse = await startGatehouse(t, { isOnDisk: true })
   const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'r', auto_init: true })
@@ -110,7 +110,7 @@ t.test('kill -9 of the workers when a merge has moved the branch', async (t) => 
     ada.api(method, `/repos/ada/r${rest}`, body)
   const tip = () => readFileSync(join(path, 'refs/heads/main'), 'utf8').trim()
 
-  /** Answers whether the kill came before the answer. */
+  /** Merges and kills the workers; returns true if they were killed before the reply. */
   async function cutMerge(number: number): Promise<boolean> {
     const [workers, before] = [await workersOf(gatehouse.pid), tip()]
     let end: 'answered' | 'cut' | undefined

@@ -1,4 +1,4 @@
-/** Hostile paths, links and submodules over the API: refused, and nothing of them is anywhere. */
+/** Threat: hostile paths, links and submodules in API writes, which are refused without effect. */
 
 import { existsSync } from 'node:fs'
 import { readdir, readFile, symlink } from 'node:fs/promises'
@@ -29,7 +29,7 @@ async function scene(t: Test) {
   }
 }
 
-/** As they are sent: each segment is decoded once. */
+/** Paths as they are sent; the server decodes each segment once. */
 const PATHS = [
   '.git/config',
   '.git',
@@ -71,7 +71,7 @@ const PATHS = [
   `${'ab/'.repeat(1_400)}x`,
 ]
 
-t.test('a path that leads elsewhere is refused in each operation', async (t) => {
+t.test('a path that leaves the tree or is malformed is refused by every operation', async (t) => {
   const { file, as, inside, folder } = await scene(t)
   const before = [await inside('for-each-ref'), await folder()]
   const sha = await inside('rev-parse', 'main:README.md')
@@ -83,7 +83,7 @@ t.test('a path that leads elsewhere is refused in each operation', async (t) => 
       file('PUT', path, { content, sha, from_path: 'README.md' }),
       file('DELETE', path, { sha }),
     ])
-    // The listener takes no longer lines than that.
+    // The listener refuses request lines that are longer than that.
     const expected = path.length > 4_000 ? [404, 414, 422, 431] : path === '' ? [405, 422] : [422]
     for (const { status } of answers) t.ok(expected.includes(status), `${name} ${status}`)
     const plain = decodeURIComponent(path)
@@ -96,7 +96,7 @@ t.test('a path that leads elsewhere is refused in each operation', async (t) => 
   t.strictSame([await inside('for-each-ref'), await folder()], before)
 })
 
-t.test('names that look like options or commands are names', async (t) => {
+t.test('files with names like options or commands are stored under these names', async (t) => {
   const { file, path, inside } = await scene(t)
   const names = [
     '-rf',
@@ -122,7 +122,7 @@ t.test('names that look like options or commands are names', async (t) => {
   await inside('fsck', '--strict', '--full')
 })
 
-t.test('a link is a file of git, and never followed', async (t) => {
+t.test('a symbolic link is written as an entry of the tree and never followed', async (t) => {
   const { file, path, inside } = await scene(t)
   const copy = await cloneInto(t, path)
   await symlink('../hooks', join(copy.path, 'link'))
@@ -139,7 +139,7 @@ t.test('a link is a file of git, and never followed', async (t) => {
   t.notOk(existsSync(join(dirname(path), 'hooks')))
 })
 
-t.test('.gitmodules passes the check that it would in a push', async (t) => {
+t.test('a .gitmodules that a push would refuse is refused', async (t) => {
   const { file, inside, as } = await scene(t)
   const modules = (url: string) =>
     Buffer.from(`[submodule "a"]\n\tpath = a\n\turl = ${url}\n`).toString('base64')
@@ -165,7 +165,7 @@ t.test('.gitmodules passes the check that it would in a push', async (t) => {
   await inside('fsck', '--strict', '--full')
 })
 
-t.test('a body with keys of prototypes changes nothing but what it says', async (t) => {
+t.test('keys like __proto__ in a body do not change the request', async (t) => {
   const { file, inside } = await scene(t)
   const body = `{"content":"${content}","__proto__":{"branch":"x"},"constructor":{"prototype":{"sha":"1"}}}`
   t.equal((await file('POST', 'a', body)).status, 201)

@@ -1,4 +1,4 @@
-/** Alpine packages that are large, or made to be large when they are unpacked, need no memory. */
+/** Threat: large Alpine packages and gzip bombs exhaust the memory of a worker. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { request as send } from 'node:http'
@@ -17,11 +17,11 @@ const PIECES = isFullSize ? 2_000 : 200
 const BOMBS = isFullSize ? 100 : 2
 
 /**
- * Less than the package or a bomb would add. What is read to be hashed or unpacked is garbage soon,
- * and is collected some tens of MiB later.
+ * Less than the package or a bomb would add. Chunks that were hashed or unpacked are garbage, which
+ * is collected some tens of MiB later.
  */
 const WORKER_BYTES_MAX = 256 * MIB
-/** More than a worker may take. */
+/** Unpacked size of a bomb: more than a worker may use. */
 const BOMB_BYTES = (isFullSize ? 512 : 288) * MIB
 
 async function stayFlat(t: Test, { pid }: Gatehouse, what: string, action: () => Promise<void>) {
@@ -34,7 +34,7 @@ async function stayFlat(t: Test, { pid }: Gatehouse, what: string, action: () =>
 
 const PATH = '/api/packages/ada/alpine/v1/main'
 
-/** Sends what comes as one package and answers the status. */
+/** Uploads the pieces as one package and returns the status. */
 async function upload(
   { port }: Gatehouse,
   { token }: Person,
@@ -58,7 +58,7 @@ async function upload(
   return await answered
 }
 
-t.test('large packages and bombs do not grow the gateway', async (t) => {
+t.test('large packages and gzip bombs do not grow the memory of a worker', async (t) => {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
 

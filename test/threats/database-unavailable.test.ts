@@ -1,4 +1,4 @@
-/** The database server goes away while requests come: 503 for as long, and then as before. */
+/** Threat: the database server stops under load; requests return 503 until it is back. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
@@ -9,7 +9,7 @@ import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { listStaleFilesIn, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-t.test('MariaDB is killed and comes back', async (t) => {
+t.test('requests are answered with 503 while MariaDB is down', async (t) => {
   const gatehouse = await startGatehouse(t, { location: await locationOn(await ownMariadb()) })
   const mariadb = await ownMariadb()
   const ada = await gatehouse.addUser('ada')
@@ -45,18 +45,18 @@ t.test('MariaDB is killed and comes back', async (t) => {
 })
 
 const CHANGES_WITHIN_MS = 30_000
-/** What each writer gets done before the server goes, and again when it is back. */
+/** Number of rounds that each writer completes before the database stops and after its start. */
 const DONE_BETWEEN = 2
 const REFUSALS_EACH = 2
 
-/** What was answered with 503 and `Retry-After`. */
+/** Error of a request that was answered with 503 and `Retry-After`. */
 class Refused extends Error {}
 
 interface Item {
   readonly [key: string]: unknown
 }
 
-/** A repository of ada's, those who write to it, and what was acknowledged to them by its kind. */
+/** Creates a repository of ada with its writers; `kept` has the acknowledged names by kind. */
 async function openWriters(t: Test) {
   const gatehouse = await startGatehouse(t, { location: await locationOn(await ownMariadb()) })
   const ada = await gatehouse.addUser('ada')
@@ -64,7 +64,7 @@ async function openWriters(t: Test) {
   const [path = ''] = await repositoriesIn(gatehouse.dataDir)
   const kept = new Map<string, string[]>()
 
-  /** Throws `Refused` for an answer that asks for patience. */
+  /** Sends one request. Throws `Refused` if the reply is 503 with `Retry-After`. */
   async function ask(method: string, path: string, body?: unknown): Promise<Item> {
     const answer = await ada.api(method, `/repos/${library}${path}`, body)
     if (answer.status < 300) return (answer.body ?? {}) as Item
@@ -102,7 +102,7 @@ async function openWriters(t: Test) {
     },
   ]
 
-  /** Everything of a list, of all its pages. */
+  /** Returns the items of all pages of a list. */
   async function all(list: string): Promise<readonly Item[]> {
     const found: Item[] = []
     for (let page = 1; ; page += 1) {
@@ -116,7 +116,7 @@ async function openWriters(t: Test) {
 
 type Writers = Awaited<ReturnType<typeof openWriters>>
 
-/** Lets all write while `disturb` goes on; throws for any answer but a success and a 503. */
+/** Runs all writers until `disturb` resolves. Throws if a reply is neither a success nor a 503. */
 async function writeDuring(
   { writers }: Writers,
   disturb: (counts: Counts) => Promise<void>,
@@ -146,7 +146,7 @@ interface Counts {
   readonly refused: number[]
 }
 
-/** Until each writer has come so much further. */
+/** Waits until each count has grown by `more`. */
 async function untilAll(counts: readonly number[], more: number): Promise<void> {
   const wanted = counts.map((count) => count + more)
   const isReached = (now: readonly number[]) => now.every((count, at) => count >= (wanted[at] ?? 0))
@@ -154,7 +154,7 @@ async function untilAll(counts: readonly number[], more: number): Promise<void> 
   if (!isReached(last)) throw new Error(`they stand at ${last} and not at ${wanted}`)
 }
 
-t.test('MariaDB is restarted under writes over the API', async (t) => {
+t.test('acknowledged API writes are consistent after MariaDB restarts under load', async (t) => {
   const scene = await openWriters(t)
   const mariadb = await ownMariadb()
   await writeDuring(scene, async ({ done, refused }) => {

@@ -1,4 +1,4 @@
-/** A cache that cannot grow in the middle of an answer: nothing short passes for whole. */
+/** Threat: a reply is truncated if the pack cache runs out of disk space. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir } from 'node:fs/promises'
@@ -20,9 +20,10 @@ const WORKERS = 2
 const CLIENTS = 8
 const GOES_PAST_WITHIN_MS = 60_000
 
-/** How the files of the cache are kept from growing; whether that can be done here. */
+/** A way to prevent files of the cache from growing. */
 interface Obstacle {
   readonly name: string
+  /** Applies the obstacle; returns false if this machine does not allow it. */
   readonly raise: (t: Test, gatehouse: Gatehouse, cache: string) => Promise<boolean>
 }
 
@@ -47,14 +48,14 @@ const OBSTACLES: readonly Obstacle[] = [
 ]
 
 for (const { name, raise } of OBSTACLES) {
-  t.test(`${name} breaks off at the most who reads then, and clones go past it`, async (t) => {
+  t.test(`${name} cuts at most running replies; later clones bypass the cache`, async (t) => {
     const environment = { GATEHOUSE_CACHE_DISK_FREE: '0' }
     const gatehouse = await startGatehouse(t, { workers: WORKERS, environment })
     const ada = await gatehouse.addUser('ada')
     const remote = ada.remote(`${await makeRepository(ada, 'library')}.git`)
     const copy = await newWorkingCopy(t)
     const commit = await copy.commit('content', randomBytes(CONTENT_BYTES))
-    // Past the server, which does not learn how large it has become.
+    // The push bypasses the server, so that the server does not know the repository's size.
     const [path = ''] = await repositoriesIn(gatehouse.dataDir)
     await copy.git('push', '--quiet', path, 'HEAD:refs/heads/main')
     const cache = join(gatehouse.dataDir, 'cache', 'packs')
@@ -66,7 +67,7 @@ for (const { name, raise } of OBSTACLES) {
 
     const body = fetchBody(commit)
     const authorization = `token ${ada.token}`
-    /** Whether the answer came whole; a broken connection is the other end. */
+    /** Returns true if the reply was complete, false if the connection was closed early. */
     const ask = async () => {
       const question = { port: gatehouse.port, path: '/ada/library.git', authorization, body }
       const answer = await postFetch(question).catch(() => undefined)

@@ -1,4 +1,4 @@
-/** Headers that want to be variables of git's environment (httpoxy and its kin): none arrives. */
+/** Threat: request headers become variables of git's environment (httpoxy and similar attacks). */
 
 import { readFile } from 'node:fs/promises'
 import { t } from 'tap'
@@ -29,7 +29,7 @@ const HOSTILE_HEADERS = [
   'X-Forwarded-Host: evil.example',
 ]
 
-/** All that git may know, as cgi/transfer/environment.ts and cgi/process/git.ts make it. */
+/** Variables that cgi/transfer/environment.ts and cgi/process/git.ts set for git. */
 const KNOWN = new RegExp(
   '^(?:PATH|HOME|LC_ALL|GATEWAY_INTERFACE|SERVER_PROTOCOL|PATH_INFO|QUERY_STRING|REQUEST_METHOD' +
     '|REMOTE_ADDR|REMOTE_USER|CONTENT_TYPE|CONTENT_LENGTH|HTTP_CONTENT_ENCODING|GIT_PROTOCOL' +
@@ -38,20 +38,20 @@ const KNOWN = new RegExp(
     '|GATEHOUSE_UPDATES)$',
 )
 
-/** The test runner's own variables follow every process that a test starts. */
+/** True if git must not have the variable. The test runner's own variables are inherited. */
 const isStrange = (name: string) => !KNOWN.test(name) && !/^(?:_TAPJS_\w+|NODE_OPTIONS)$/.test(name)
 
-t.test('headers that look like variables', async (t) => {
+t.test('headers named like environment variables have no effect', async (t) => {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library', auto_init: true })).status, 201)
 
-  await t.test('git gets the variables of the house, and none of the request', async (t) => {
+  await t.test('git gets only the variables that the server sets', async (t) => {
     const socket = await connectTo(gatehouse.port)
     const headers = `${HOSTILE_HEADERS.join('\r\n')}\r\n`
     const bodyBytes = 1_000_000
     socket.write(gitRequest({ service: 'git-receive-pack', token: ada.token, headers, bodyBytes }))
-    // Git starts when the first line has come.
+    // Git starts when the first pkt-line has arrived.
     socket.write(pushHead('1'.repeat(40), 'refs/heads/main'))
     const [found] = await until(
       () => gitProcessesOf(gatehouse.dataDir),
@@ -74,7 +74,7 @@ t.test('headers that look like variables', async (t) => {
     t.notOk(variables.has('GIT_PROTOCOL') || variables.has('HTTP_CONTENT_ENCODING'))
   })
 
-  await t.test('a push and a clone go as ever', async (t) => {
+  await t.test('a push and a clone with such headers succeed', async (t) => {
     const folder = await temporaryFolder(t)
     const flags = HOSTILE_HEADERS.flatMap((header) => ['-c', `http.extraHeader=${header}`])
     const remote = ada.remote('ada/library.git')
@@ -87,7 +87,7 @@ t.test('headers that look like variables', async (t) => {
     t.match(await git(['ls-remote', remote], { cwd }), tip)
   })
 
-  await t.test('a stranger with such headers stays a stranger', async (t) => {
+  await t.test('an anonymous push with such headers is refused', async (t) => {
     const cwd = await temporaryFolder(t)
     const url = `http://127.0.0.1:${gatehouse.port}/ada/library.git`
     const flags = HOSTILE_HEADERS.flatMap((header) => ['-c', `http.extraHeader=${header}`])

@@ -1,4 +1,4 @@
-/** Texts and uploads that cost much to read keep nobody else waiting, and cost it once. */
+/** Threat: texts and uploads that are expensive to parse block the event loop. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -17,10 +17,10 @@ import { newWorkingCopy } from '../helpers/working-copy.js'
 import { zipOf } from '../helpers/zips.js'
 import { busyZstdFrame, zstdFrameOfZeros } from '../helpers/zstd-frames.js'
 
-/** No sample of the delay may be longer. Before there was a pool, each bomb took seconds. */
+/** Limit of each sample of the event loop's delay. Without a thread pool, a bomb took seconds. */
 const DELAY_SECONDS_MAX = 1
 
-/** What a view may cost at first: a deadline of two seconds, and what is done beside it. */
+/** CPU time of the first view: the deadline of two seconds, and the rest of the request. */
 const FIRST_CPU_SECONDS = 4
 const SECOND_CPU_SECONDS = 1
 
@@ -55,7 +55,7 @@ async function whileAsking({ gatehouse }: Scene, action: () => Promise<unknown>)
   return times
 }
 
-/** Fails the test if the event loop was late, by what the server measured itself. */
+/** Fails the test if the server measured a delay of its event loop above the bound. */
 async function checkDelays(t: Test, scene: Scene, times: readonly number[]): Promise<void> {
   const delays = await loopDelaysOf(scene.gatehouse)
   const slowest = Math.max(...times).toFixed()
@@ -64,7 +64,7 @@ async function checkDelays(t: Test, scene: Scene, times: readonly number[]): Pro
   t.equal(delays.above(DELAY_SECONDS_MAX), 0, 'samples above the bound')
 }
 
-/** As on every Linux (sysconf(3), _SC_CLK_TCK). */
+/** Clock ticks per second on Linux (sysconf(3), _SC_CLK_TCK). */
 const TICKS_PER_SECOND = 100
 
 /** Processor seconds of a process and all its threads so far (proc_pid_stat(5)). */
@@ -75,19 +75,19 @@ function cpuSecondsOf(pid: number): number {
   return (Number(fields[11]) + Number(fields[12])) / TICKS_PER_SECOND
 }
 
-/** So much of a piece as a page highlights, in lines that it shows. */
+/** Repeats a piece up to the size that a page highlights, in lines of a length that it shows. */
 function fileOf(piece: string): string {
   const line = piece.repeat(Math.floor(4_900 / piece.length))
   return `${line}\n`.repeat(Math.floor(196_000 / (line.length + 1)))
 }
 
-/** Files for which the library takes longer than the deadline: by its name and a piece of it. */
+/** Files whose highlighting takes longer than the deadline, by name and repeated piece. */
 const SLOW_FILES: ReadonlyArray<readonly [name: string, piece: string]> = [
   ['slow.java', '$'],
   ['slow.md', '[a]('],
 ]
 
-/** Pieces by which grammars with a quadratic rule are found. */
+/** Pieces whose repetition triggers quadratic rules of grammars. */
 const PIECES = [
   'a',
   'a ',
@@ -155,7 +155,7 @@ const PIECES = [
   "'a",
 ]
 
-t.test('files that take long to highlight', async (t) => {
+t.test('files that take long to highlight do not delay other requests', async (t) => {
   const scene = await startScene(t)
   const { gatehouse, ada, worker } = scene
   const remote = ada.remote(await makeRepository(ada, 'bombs'))
@@ -202,7 +202,7 @@ const README_BYTES = 261_000
 const ALL_TEXTS = ['<b>', '[', '> ', '- ', '*a ', '_a_', '`', '<', '<a href="', '&lt', '|a', '1. ']
 const TEXTS = isFullSize ? ALL_TEXTS : ALL_TEXTS.slice(0, 2)
 
-t.test('Markdown that takes long to draw', async (t) => {
+t.test('Markdown that takes long to render does not delay other requests', async (t) => {
   const scene = await startScene(t)
   const { gatehouse, ada } = scene
   const times = await whileAsking(scene, async () => {
@@ -226,15 +226,15 @@ t.test('Markdown that takes long to draw', async (t) => {
 
 interface Upload {
   readonly name: string
-  /** Below `/api/packages/ada`. */
+  /** Path below `/api/packages/ada`. */
   readonly path: string
   readonly body: Uint8Array
 }
 
-/** Entries of an archive of empty files. */
+/** Number of entries of an archive of empty files. */
 const ENTRIES = isFullSize ? 20_000 : 2_000
 
-/** A composer package, an R package, a Debian package, a module: each larger than it looks. */
+/** Returns uploads of several formats whose unpacking or parsing costs far more than their size. */
 async function uploads(): Promise<readonly Upload[]> {
   const zeros = Buffer.alloc(8_388_608)
   const times = (count: number, piece: Buffer) => Buffer.concat(Array(count).fill(piece))
@@ -267,7 +267,7 @@ function hostileControl(): string {
   return `${controlOf({})}Depends: ${'a (= 1), '.repeat(20_000)}\n`
 }
 
-t.test('uploads that take long to read', async (t) => {
+t.test('uploads that take long to parse do not delay other requests', async (t) => {
   const scene = await startScene(t)
   const { gatehouse, ada, worker } = scene
   const sent = await uploads()

@@ -1,4 +1,4 @@
-/** Floods meet bounds: too many requests, too many bytes behind few, too many connections. */
+/** Threat: floods of requests, of compressed bytes and of connections; each has a limit. */
 
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
@@ -16,21 +16,21 @@ import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const MIB = 1_048_576
 const WORKER_BYTES_MAX = 200 * MIB
-/** What the server gets to end its processes after the last answer. */
+/** Time for the server to end its processes after the last reply. */
 const SETTLES_WITHIN_MS = 10_000
-/** Requests of a kind at once. */
+/** Number of concurrent requests of one kind. */
 const AT_ONCE = isFullSize ? 16 : 4
-/** Requests of tens of megabytes at once: one with a length and one in chunks. */
+/** Number of concurrent requests of tens of megabytes; half of them are chunked. */
 const LARGE_AT_ONCE = isFullSize ? 16 : 2
 
 const PROCESSES_MAX = isFullSize ? 16 : 2
 const QUEUE_MAX = isFullSize ? 64 : 3
 const SURPLUS = isFullSize ? 50 : 4
-/** More than the socket of a client that does not read and all pipes before it can hold. */
+/** More than the pipes and the socket of a client that does not read can buffer. */
 const CONTENT_BYTES = 20_000_000
 
 const STALLED_CONNECTIONS = 500
-/** How long a connection may stand without a whole request. */
+/** Time within which a connection without a complete request is closed. */
 const CUT_WITHIN_MS = 30_000
 
 interface Scene {
@@ -40,7 +40,7 @@ interface Scene {
   readonly tip: string
 }
 
-/** A server of one worker, and a repository in it. */
+/** Starts a server with one worker and a repository. */
 async function aServer(
   t: Test,
   {
@@ -61,7 +61,7 @@ async function aServer(
   return { gatehouse, ada, tip }
 }
 
-/** Does something while the worker may not grow beyond the bound, and nothing stays after it. */
+/** Runs the action; fails if the worker's memory exceeds the limit or a git process remains. */
 async function stayWhole(
   t: Test,
   { gatehouse, ada }: Scene,
@@ -102,21 +102,21 @@ function post(
   })
 }
 
-/** As many at once as a test sends, each told its number. */
+/** Sends `count` requests concurrently; `send` gets the number of each. */
 function several<T>(send: (number: number) => Promise<T>, count = AT_ONCE): Promise<readonly T[]> {
   return Promise.all(Array.from({ length: count }, (_, number) => send(number)))
 }
 
 const GZIP = { 'content-encoding': 'gzip' }
 
-t.test('of more fetches than may run and wait, the surplus is told to come again', async (t) => {
+t.test('fetches beyond the process limit and the queue are answered with 503', async (t) => {
   const scene = await aServer(t, {
     contentBytes: CONTENT_BYTES,
     environment: {
       GATEHOUSE_GIT_PROCESSES_MAX: String(PROCESSES_MAX),
       GATEHOUSE_GIT_QUEUE_MAX: String(QUEUE_MAX),
       GATEHOUSE_GIT_QUEUE_TIMEOUT: '10m',
-      // Or one process would serve them all.
+      // With a cache, one process would serve all fetches.
       GATEHOUSE_CACHE_DISK_MAX: '0',
     },
   })
@@ -161,11 +161,11 @@ const isUploadPack = ({ command }: { readonly command: string }) => /upload-pack
 interface SlowFetch {
   /** The first bytes of the answer; empty while there are none. */
   head(): string
-  /** Reads what is left; answers how many bytes came, and throws when they are not all. */
+  /** Reads the rest; returns the number of bytes. Throws if the reply is cut. */
   readToEnd(): Promise<number>
 }
 
-/** A client that asks for everything and reads no more than the first bytes until it is told to. */
+/** Starts a fetch of everything that stops reading after the first bytes, until `readToEnd`. */
 async function startFetch({ gatehouse, ada, tip }: Scene): Promise<SlowFetch> {
   const socket = await connectTo(gatehouse.port)
   const body = fetchBody(tip)
@@ -208,7 +208,7 @@ async function readToEnd(socket: Socket, head: string): Promise<number> {
   return bytes
 }
 
-t.test('a client that has its share of processes at work leaves the rest to others', async (t) => {
+t.test('a client at its process limit is refused, and other clients are served', async (t) => {
   const scene = await aServer(t, {
     contentBytes: CONTENT_BYTES,
     environment: { GATEHOUSE_GIT_CLIENT_PROCESSES_MAX: '1', GATEHOUSE_CACHE_DISK_MAX: '0' },
@@ -238,7 +238,7 @@ t.test('a client that has its share of processes at work leaves the rest to othe
   t.equal(pushed.exitCode, 0, 'and the place is free again')
 })
 
-t.test('a server with the settings of the house', async (t) => {
+t.test('a server with default settings withstands floods', async (t) => {
   const scene = await aServer(t)
   const tests = {
     'fetch requests that unpack without an end are refused at their bound': refuseFetchBombs,
@@ -255,7 +255,7 @@ t.test('a server with the settings of the house', async (t) => {
 const UNKNOWN = '1'.repeat(40)
 const HAVE = packetLine(`have ${UNKNOWN}\n`)
 
-/** How a fetch begins that goes on with arguments. */
+/** Returns the start of a fetch request, up to its first want. */
 function fetchHead(tip: string): string {
   return `${packetLine('command=fetch')}0001${packetLine(`want ${tip}\n`)}`
 }
@@ -304,7 +304,7 @@ async function refuseBrokenGzip(t: Test, scene: Scene): Promise<void> {
 }
 
 async function takePushBombs(t: Test, scene: Scene): Promise<void> {
-  // Those that are sent at once are more together than a worker may take.
+  // The concurrent bombs unpack to more than a worker's memory limit.
   const bytes = (isFullSize ? 4_096 : 64) * MIB
   const command = pushHead(scene.tip, 'refs/heads/bomb').toString()
   const bombs = [
@@ -324,7 +324,7 @@ async function takePushBombs(t: Test, scene: Scene): Promise<void> {
   t.notMatch(JSON.stringify(branches.body), 'bomb', 'none of them made a branch')
 }
 
-/** How an answer begins: ours, or git's own for objects that it has and has not. */
+/** Start of the reply by status: the server's refusal, or git's reply to known or unknown wants. */
 const WORDS_OF: Readonly<Record<number, RegExp>> = {
   413: /^The request names too many objects\.\n$/,
   200: /^(?:000dpackfile\n|[0-9a-f]{4}ERR upload-pack: not our ref)/,
@@ -345,7 +345,7 @@ async function refuseWants(t: Test, scene: Scene): Promise<void> {
   }
   await stayWhole(t, scene, async () => {
     for (const [name, { sent, status }] of Object.entries(wants)) {
-      // With a length and in chunks, in turn.
+      // Requests alternate between Content-Length and chunked.
       const answers = await several(
         (number) => post(scene, 'git-upload-pack', number % 2 === 0 ? sent : [sent]),
         LARGE_AT_ONCE,

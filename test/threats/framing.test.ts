@@ -1,4 +1,4 @@
-/** Request smuggling: a malformed request is refused, and nothing behind it in the stream runs. */
+/** Threat: request smuggling, in which bytes after a malformed request run as a request. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -16,7 +16,7 @@ const HOST = 'Host: gatehouse.example\r\n'
 const CHUNKED = 'Transfer-Encoding: chunked\r\n'
 const ONE_CHUNK = '5\r\nhello\r\n0\r\n\r\n'
 
-/** A POST with these header lines besides Host, and this body. */
+/** Returns a POST with these header lines besides Host, and this body. */
 function post(headers: string, body: string): string {
   return `POST /api/v1/user/repos HTTP/1.1\r\n${HOST}${headers}\r\n${body}`
 }
@@ -25,7 +25,7 @@ function get(headers: string, start = 'GET /api/v1/user HTTP/1.1'): string {
   return `${start}\r\n${headers}\r\n`
 }
 
-/** Each is one malformed request, whole: what follows it in the stream is a request of its own. */
+/** Complete malformed requests: bytes that follow one in the stream start the next request. */
 const REFUSED: Readonly<Record<string, string>> = {
   'two different lengths': post('Content-Length: 5\r\nContent-Length: 0\r\n', 'hello'),
   'two different lengths, the longer one last': post(
@@ -68,8 +68,8 @@ const REFUSED: Readonly<Record<string, string>> = {
 }
 
 /**
- * The listener does not show how a chunk begins and ends, so these cannot be told from well-formed
- * ones. What holds instead: any chunked request is the last one of its connection.
+ * Chunked requests. The listener does not expose the framing of chunks, so malformed ones cannot be
+ * distinguished; instead, a connection is closed after any chunked request.
  */
 const CLOSED_AFTER: Readonly<Record<string, string>> = {
   'chunk data that ends with XX': post(CHUNKED, '5\r\nhelloXX0\r\n\r\n'),
@@ -81,12 +81,12 @@ const CLOSED_AFTER: Readonly<Record<string, string>> = {
   'a well-formed chunked body': post(CHUNKED, ONE_CHUNK),
 }
 
-/** It breaks no rule that the listener would tell: it waits for a line's end for its time. */
+/** Requests that the listener takes for incomplete: it waits for the end of a line. */
 const LEFT_WAITING: Readonly<Record<string, string>> = {
   'a carriage return in a header': get(`${HOST}X-One: a\rb\r\n`),
 }
 
-/** The listener closes what has been idle for ten seconds. */
+/** Wait that is longer than the ten seconds after which the listener closes idle connections. */
 const IDLE_MS = 15_000
 
 interface Attempt extends Exchange {
@@ -96,7 +96,7 @@ interface Attempt extends Exchange {
 
 const asRequest = (path: string) => `GET ${path} HTTP/1.1\r\n${HOST}\r\n`
 
-/** Each request, once with another behind it in the same write and once in a later one. */
+/** Sends each request twice: followed by another one in the same write, and in a later write. */
 async function attemptAll(
   port: number,
   requests: Readonly<Record<string, string>>,
@@ -114,12 +114,12 @@ async function attemptAll(
   return await Promise.all(attempts)
 }
 
-t.test('a malformed request is refused, and nothing behind it runs', async (t) => {
+t.test('a malformed request is refused, and no request after it runs', async (t) => {
   const gateway = await startGateway(t)
   const { port } = gateway
   const log = () => JSON.stringify(gateway.lines)
 
-  await t.test('a request behind a well-formed one is answered and logged', async (t) => {
+  await t.test('a request after a well-formed one is answered and logged', async (t) => {
     const path = '/api/v1/users/behind-nothing-bad'
     const wellFormed = post('Content-Length: 5\r\n', 'hello')
     const { statuses } = await converse(port, [wellFormed + asRequest(path)], { waitMs: 500 })
@@ -127,7 +127,7 @@ t.test('a malformed request is refused, and nothing behind it runs', async (t) =
     t.match(log(), path)
   })
 
-  // The one that waits for the listener waits beside the others.
+  // The request that waits for the idle timeout runs beside the others.
   const [refused, closed, waiting] = await Promise.all([
     attemptAll(port, REFUSED),
     attemptAll(port, CLOSED_AFTER),
@@ -181,11 +181,11 @@ t.test('behind nginx, the server runs no request that nginx did not send', async
 
 interface Nginx {
   readonly port: number
-  /** The path of every request that nginx has sent to the server. */
+  /** Returns the path of every request that nginx has sent to the server. */
   passedOn(): Promise<readonly string[]>
 }
 
-/** nginx that changes as little as it can: bodies go through unbuffered, connections are kept. */
+/** Starts an nginx that forwards bodies unbuffered and keeps its connections to the server open. */
 async function startNginx(t: Test, backendPort: number): Promise<Nginx> {
   const folder = await temporaryFolder(t)
   const port = await freePort()

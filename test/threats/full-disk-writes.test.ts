@@ -1,4 +1,4 @@
-/** On a full disk every write is refused in its surface's form, reads go on, nothing is lost. */
+/** Threat: the disk is full; each surface refuses writes in its own form, and reads succeed. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
@@ -15,14 +15,14 @@ import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { listStaleFilesIn, until } from '../helpers/server-processes.js'
 
 const SETTLES_WITHIN_MS = 30_000
-/** Surfaces that are tried again after each fault; after the last one, all are. */
+/** Number of surfaces that are tried again after each test; the last test tries all of them. */
 const FEW = 2
 
 interface Surface {
   readonly name: string
-  /** It stores more than the disk has room for when a little is left. */
+  /** True if the write needs more than the space of a nearly full disk. */
   readonly isLarge: boolean
-  /** What the client is told by a refusal. */
+  /** Pattern of the client's output if the write is refused. */
   readonly refusal: RegExp
   readonly write: (scene: FullDisk, label: string) => Promise<Outcome>
 }
@@ -164,7 +164,7 @@ async function push(
 /** Each worker looks at the disks once a second. */
 const LOOKS_WITHIN_MS = 1_100
 
-/** Waits until all workers know: one of them answers, and the others have looked as well then. */
+/** Waits until one worker reports the readiness, and until the others have checked the disk too. */
 async function readiness(scene: FullDisk, isReady: boolean) {
   const answer = await until(
     () => scene.send('GET', '/readyz'),
@@ -175,7 +175,7 @@ async function readiness(scene: FullDisk, isReady: boolean) {
   return answer
 }
 
-/** Frees the disk: these surfaces work again, and nothing of what was refused is left. */
+/** Frees the disk and checks that these surfaces work and that refused writes left no file. */
 async function recoverFrom(t: Test, scene: FullDisk, surfaces: readonly Surface[]): Promise<void> {
   const { gatehouse } = scene.fixture
   const left = await until(
@@ -200,7 +200,7 @@ async function recoverFrom(t: Test, scene: FullDisk, surfaces: readonly Surface[
   t.notMatch(gatehouse.log(), /"internal server error"/)
 }
 
-t.test('below the mark, writes are refused before they begin', async (t) => {
+t.test('writes are refused before they start if less than the reserve is free', async (t) => {
   const scene = await openFullDisk(t, '8MiB')
   if (scene === undefined) return
   const { disk, send, fixture, ada } = scene
@@ -214,7 +214,7 @@ t.test('below the mark, writes are refused before they begin', async (t) => {
   )
   for (const { name, refusal, write } of SURFACES) {
     const { isDone, output } = await write(scene, 'full')
-    // The command line is the administrator's, who has the room below the mark.
+    // The reserve is for administrators, so the command line may write.
     t.equal(isDone, name === 'the command line', `${name}: ${output.slice(0, 300)}`)
     if (!isDone) t.match(output, refusal, name)
   }
@@ -226,7 +226,7 @@ t.test('below the mark, writes are refused before they begin', async (t) => {
   await recoverFrom(t, scene, SURFACES.slice(0, FEW))
 })
 
-t.test('with room for small writes only, large ones fail as on a full disk', async (t) => {
+t.test('large writes fail with disk-full errors if only small writes fit', async (t) => {
   const scene = await openFullDisk(t, '0')
   if (scene === undefined) return
   const { disk } = scene
@@ -242,7 +242,7 @@ t.test('with room for small writes only, large ones fail as on a full disk', asy
   await recoverFrom(t, scene, SURFACES.slice(0, FEW))
 })
 
-t.test('with no byte left, every write is refused', async (t) => {
+t.test('every write is refused if no byte is free', async (t) => {
   const scene = await openFullDisk(t, '0')
   if (scene === undefined) return
   const { disk } = scene
@@ -252,14 +252,14 @@ t.test('with no byte left, every write is refused', async (t) => {
     t.notOk(isDone, name)
     t.match(output, refusal, `${name}: ${output.slice(0, 300)}`)
     await disk.free()
-    // So that each meets the disk itself, and no refusal of the write before it.
+    // Each write must fail at the disk, and not because of the failure of the previous write.
     await until(
       () => scene.send('GET', '/readyz'),
       ({ isDone: isReady }) => isReady,
       SETTLES_WITHIN_MS,
     )
   }
-  // The second pull request cannot be compared with what its base has become.
+  // The second pull request cannot be compared with the new tip of its base.
   const content = Buffer.from('moved').toString('base64')
   const path = '/api/v1/repos/ada/library/contents/moved'
   t.match(await scene.send('POST', path, json({ content })), { isDone: true })

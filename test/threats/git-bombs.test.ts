@@ -1,4 +1,4 @@
-/** Small inputs that git would make gigabytes of: each is refused within the limits of git. */
+/** Threat: small inputs that git expands to gigabytes, within the limits of git processes. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
@@ -11,9 +11,9 @@ import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const MIB = 1_048_576
 const MEMORY_MAX_MIB = isFullSize ? 512 : 128
-/** What a process has beside its private memory: its program, and packs that it has mapped. */
+/** Memory of a process besides its private memory: its program, and mapped packs. */
 const SHARED_BYTES_MAX = 64 * MIB
-/** Of git processes that read what is small. */
+/** Memory limit of git processes that read small objects. */
 const SMALL_BYTES = 48 * MIB
 const SETTLES_WITHIN_MS = 10_000
 
@@ -31,7 +31,7 @@ async function aServer(t: Test): Promise<Scene> {
   return { gatehouse, ada, remote: ada.remote(await makeRepository(ada, 'library')) }
 }
 
-/** The most memory of each git process of the server, by its command, while something is done. */
+/** Runs the action and returns the peak memory of the server's git processes, by command. */
 async function gitPeaks(
   { dataDir }: Gatehouse,
   action: () => Promise<unknown>,
@@ -71,7 +71,7 @@ function look(gatehouse: Gatehouse, paths: readonly string[]): Promise<readonly 
   )
 }
 
-t.test('a pull request between tree bombs costs nothing, however often it is read', async (t) => {
+t.test('views of a pull request between tree bombs need little memory', async (t) => {
   const { gatehouse, ada, remote } = await aServer(t)
   const copy = await newWorkingCopy(t)
   const { main, side } = await conflictingTreeBombs(copy, { width: 10, depth: 10 })

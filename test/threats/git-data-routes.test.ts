@@ -1,4 +1,4 @@
-/** Texts that git could take for options or paths, on every route that reads its data. */
+/** Threat: values that git could parse as options or paths, on every route that reads Git data. */
 
 import { existsSync } from 'node:fs'
 import { readdir, rm, stat } from 'node:fs/promises'
@@ -9,10 +9,10 @@ import type { Answer } from '../helpers/requests.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-/** What git says of itself when it is asked in a way that it does not know. */
+/** Parts of git's error messages and of server paths, which no reply may contain. */
 const GIT_WORDS = /usage:|fatal:|error:|ambiguous argument|unknown revision|repositories\/|\/tmp\//
 
-/** Says that an answer has one of these statuses and no words of git, or what it has. */
+/** Returns "refused" if the reply has one of the statuses and no output of git, else its start. */
 function refusalIn(
   rest: string,
   { status, text }: Pick<Answer, 'status' | 'text'>,
@@ -22,7 +22,7 @@ function refusalIn(
   return `${rest}: ${isRefused ? 'refused' : `${status} ${text.slice(0, 80)}`}`
 }
 
-t.test('threats 1.1: no text becomes an option of git', async (t) => {
+t.test('threats 1.1: no value of a request becomes an option of git', async (t) => {
   const { get, ask, lines, folder } = await startGatewayWithRepository(t)
   const target = join(await temporaryFolder(t), 'written')
   const texts = [
@@ -105,7 +105,7 @@ t.test(
   },
 )
 
-t.test('threats 1.3: what git keeps for itself is no file of a repository', async (t) => {
+t.test("threats 1.3: git's own files and files outside are not served as contents", async (t) => {
   const { get, ask } = await startGatewayWithRepository(t)
   const paths = [
     '.git/config',
@@ -152,7 +152,7 @@ t.test('threats 1.3: what git keeps for itself is no file of a repository', asyn
   )
 })
 
-t.test('threats 1.4: hidden references and strange objects are not told by name', async (t) => {
+t.test('threats 1.4: hidden refs and objects of another type are not found by name', async (t) => {
   const { get, copy, folder } = await startGatewayWithRepository(t)
   for (const name of ['refs/hidden/x', 'hidden/x', 'refs/hidden', 'refs%2Fhidden%2Fx']) {
     for (const rest of [`git/commits/${name}`, `git/trees/${name}`, `commits?sha=${name}`]) {
@@ -169,7 +169,7 @@ t.test('threats 1.4: hidden references and strange objects are not told by name'
   t.ok((await stat(folder)).isDirectory())
 })
 
-t.test('threats F9: a tree of ten billion paths is listed in part and never packed', async (t) => {
+t.test('threats F9: a tree of ten billion paths is listed in part', async (t) => {
   const { get, copy, push, folder } = await startGatewayWithRepository(t)
   const blob = await copy.git('rev-parse', 'main:README.md')
   const mktree = async (lines: readonly string[]) => {
@@ -191,7 +191,7 @@ t.test('threats F9: a tree of ten billion paths is listed in part and never pack
   t.equal((await get('contents/d0/d1?ref=bomb')).status, 200)
   const commit = await get('git/commits/bomb')
   t.match(commit, { status: 200, json: { files: null, stats: null } })
-  // It is the same command of git, and takes its ten seconds again.
+  // It runs the same git command, which again takes ten seconds.
   if (isFullSize) t.match((await get('commits?sha=bomb')).json, [{ files: null }])
   await copy.git('update-ref', 'refs/heads/main', 'refs/heads/bomb')
   await push('main')

@@ -1,4 +1,4 @@
-/** Names, texts and files of strangers on every page: nothing of them runs, or hides. */
+/** Threat: script, markup and text direction characters in user content, on every page. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,7 +19,7 @@ import { appOf } from '../helpers/second-factor.js'
 import { aKeyLine } from '../helpers/ssh-keys.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
-/** Each would open a dialog, in the browser of who looks at it. */
+/** Markup that opens a dialog if a browser runs it. */
 const PAYLOADS = [
   '<script>alert(1)</script>',
   '"><svg onload=alert(1)>',
@@ -41,10 +41,10 @@ const README = [
   'turned \u202egnp.exe\u202c round',
 ].join('\n\n')
 
-/** As sent, compressed; with the stylesheet it stays below 50 KB. */
+/** Limit of a page's compressed body; together with the stylesheet it is below 50 KB. */
 const PAGE_BYTES_MAX = 40_000
 
-t.test('no page runs what somebody wrote, and all can be read without seeing', async (t) => {
+t.test('no page runs user content, and all pages pass the accessibility checks', async (t) => {
   const url = `http://localhost:${await freePort()}`
   const gateway = await startGateway(t, {
     environment: {
@@ -218,7 +218,7 @@ t.test('no page runs what somebody wrote, and all can be read without seeing', a
   await page.getByLabel(/Packages: install/).check()
   await page.getByRole('button', { name: 'Make a token' }).click()
   for (const [name, path] of Object.entries(pages)) {
-    // What a browser would rather save is not a page at all.
+    // `goto` rejects if the browser downloads the reply instead of showing it.
     const response = await page.goto(url + path).catch(() => undefined)
     const headers = (await response?.allHeaders()) ?? {}
     if (name === 'raw' || name === 'svg') {

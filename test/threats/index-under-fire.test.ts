@@ -1,4 +1,4 @@
-/** Indexes under fire: writers, workers that die, and real clients, which never meet a torn set. */
+/** Threat: clients read inconsistent indexes during concurrent writes and crashes of workers. */
 
 import { randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -20,19 +20,19 @@ import { listenersOn, workersOf } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 const WRITERS = 4
-/** Uploads and deletes of each. */
+/** Number of uploads and deletions by each writer. */
 const CHANGES = isFullSize ? 125 : 9
 const WORKERS = isFullSize ? 3 : 2
-/** As long at least, and up to twice that. */
+/** Minimum time between two kills; the maximum is twice that. */
 const KILLS_EVERY_MS = isFullSize ? 2_000 : 1_000
-/** Of a writer between two changes. */
+/** Maximum pause of a writer between two changes. */
 const PAUSE_MAX_MS = 1_000
-/** Between two readings of one reader: a few changes, or none. */
+/** Time between two reads of one reader, in which a few changes or none occur. */
 const READS_EVERY_MS = isFullSize ? 100 : 400
 const FAULTS_TOLD = 20
 
 for (const kind of ['sqlite', 'mysql'] as const) {
-  t.test(`clients read while packages come and go and workers die, on ${kind}`, async (t) => {
+  t.test(`indexes are consistent during writes and worker crashes, on ${kind}`, async (t) => {
     const location = await freshLocation(t, kind)
     const gatehouse = await startGatehouse(t, { location, workers: WORKERS })
     const ada = await gatehouse.addUser('ada')
@@ -40,7 +40,7 @@ for (const kind of ['sqlite', 'mysql'] as const) {
     const fronts = INDEXED_FORMATS.map((format) => openFront(scene, format))
     for (const front of fronts) {
       await publish(front, ALWAYS)
-      // The first reading makes the signing key, which takes longer than the fire.
+      // The first read creates the signing key, which takes long.
       await readAll(front)
     }
 
@@ -70,19 +70,19 @@ interface Scene {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly state: { isOver: boolean }
-  /** What clients met that no dead worker explains. */
+  /** Faults that clients saw and that no killed worker explains. */
   readonly faults: string[]
 }
 
-/** A format in the fire, and what is known of its packages. */
+/** A format under test, and the expected state of its packages. */
 interface Front {
   readonly scene: Scene
   readonly format: IndexedFormat
-  /** All whose publication was acknowledged. */
+  /** Items whose publication was acknowledged. */
   readonly published: Set<Item>
-  /** Those whose removal was asked for. */
+  /** Items whose removal was requested. */
   readonly beingRemoved: Set<Item>
-  /** Those whose removal was acknowledged. */
+  /** Items whose removal was acknowledged. */
   readonly gone: Set<Item>
 }
 
@@ -93,11 +93,11 @@ function openFront(scene: Scene, format: IndexedFormat): Front {
 interface Answer {
   readonly status: number
   readonly bytes: Buffer
-  /** An answer before it was lost with its worker. */
+  /** True if an earlier attempt got no reply because its worker was killed. */
   readonly isRepeated: boolean
 }
 
-/** Asks until there is an answer: a worker may die before it. */
+/** Sends the request until it is answered: its worker may be killed before the reply. */
 async function ask({ scene }: Front, { method, path, body }: Change): Promise<Answer> {
   const { gatehouse, ada } = scene
   for (let isRepeated = false; ; isRepeated = true) {
@@ -110,7 +110,7 @@ async function ask({ scene }: Front, { method, path, body }: Change): Promise<An
       const bytes = Buffer.from(await answer.arrayBuffer())
       return { status: answer.status, bytes, isRepeated }
     } catch {
-      // The connection went with its worker.
+      // The connection was closed by the death of its worker.
     }
     await sleep(50)
   }
@@ -118,7 +118,7 @@ async function ask({ scene }: Front, { method, path, body }: Change): Promise<An
 
 async function publish(front: Front, item: Item): Promise<void> {
   const { status, isRepeated } = await ask(front, front.format.publish(item))
-  // 409: the one before was taken, and its answer lost.
+  // 409: the previous attempt succeeded, and its reply was lost.
   if (status === 201 || (status === 409 && isRepeated)) front.published.add(item)
   else tell(front, `the upload of ${item} was answered ${status}`)
 }
@@ -134,7 +134,7 @@ function tell({ scene, format }: Front, fault: string): void {
   scene.faults.push(`${format.name}: ${fault}`)
 }
 
-/** In turn with each format, publishes two versions and removes one of those that are left. */
+/** Changes the formats in rotation: two publications, then the removal of a random own version. */
 async function write(fronts: readonly Front[], name: string): Promise<void> {
   for (let change = 0; change < CHANGES; change += 1) {
     await sleep(randomInt(PAUSE_MAX_MS))
@@ -160,9 +160,9 @@ interface OpenReader {
 }
 
 /**
- * The clients, and for each format one that is none: it makes nearly each change a generation of
- * its own. No client notices which database there is, so each reads on one of them; at full size,
- * on both.
+ * Opens the real clients, and for each format a reader that fetches the index files directly. The
+ * direct reader is fast enough to cause a new generation for nearly every change. Clients behave
+ * the same with both databases, so each runs on one of them; at full size, on both.
  */
 async function openReaders(
   t: Test,
@@ -188,7 +188,7 @@ interface Count {
 
 const wordsOf = ({ who, whole, cutOff }: Count) => `${who}: ${whole} and ${cutOff} cut off`
 
-/** Reads until it is over, and compares each time with what was acknowledged before. */
+/** Reads until the writers have ended; checks each result against the acknowledged changes. */
 async function readOn({ front, name, read }: OpenReader): Promise<Count> {
   const { state, faults } = front.scene
   let [whole, cutOff] = [0, 0]
@@ -212,7 +212,7 @@ async function readOn({ front, name, read }: OpenReader): Promise<Count> {
 
 interface Reading {
   readonly seen: Seen
-  /** As it was before it began. */
+  /** Items published before the read began. */
   readonly published: readonly Item[]
   readonly gone: readonly Item[]
 }
@@ -242,7 +242,7 @@ async function readAll(front: Front): Promise<ReadonlyMap<string, Buffer>> {
   const files = new Map<string, Buffer>()
   for (const path of front.format.paths) {
     const { status, bytes } = await ask(front, { method: 'GET', path })
-    // 404: of an architecture for which there is nothing.
+    // 404: the architecture has no packages.
     if (status === 200) files.set(path, bytes)
     else if (status !== 404) throw new Error(`${path} was answered ${status}`)
   }
@@ -253,7 +253,7 @@ async function killOn({ gatehouse, state }: Scene): Promise<number> {
   for (let kills = 0; ; ) {
     await sleep(KILLS_EVERY_MS + randomInt(KILLS_EVERY_MS))
     if (state.isOver) return kills
-    // While one is being replaced, the others are spared: somebody is to do the work.
+    // A worker is killed only if all of them listen, so that others can serve meanwhile.
     if ((await listenersOn(gatehouse.port)) < WORKERS) continue
     const workers = await workersOf(gatehouse.pid)
     process.kill(workers[randomInt(workers.length)] ?? Number.NaN, 'SIGKILL')
@@ -261,13 +261,13 @@ async function killOn({ gatehouse, state }: Scene): Promise<number> {
   }
 }
 
-/** What the server itself took for a failure of its own. */
+/** Returns the warnings and errors of requests in the log. */
 function serverErrorsIn(log: string): readonly string[] {
   const isOfRequest = (line: string) => /"level":"(?:error|warn)".*"requestId"/.test(line)
   return log.split('\n').filter(isOfRequest).slice(0, FAULTS_TOLD)
 }
 
-/** How often each index was made anew. */
+/** Counts the generations of indexes by format. */
 async function countGenerations(db: Database): Promise<Readonly<Record<string, number>>> {
   const rows = await selectRows<{ format: string; count: number }>(
     db,
@@ -277,13 +277,13 @@ async function countGenerations(db: Database): Promise<Readonly<Record<string, n
   return Object.fromEntries(rows.map(({ format, count }) => [format, Number(count)]))
 }
 
-/** As if none had ever been made. */
+/** Deletes all generated indexes, so that the next read builds them from scratch. */
 async function forgetIndexes(db: Database): Promise<void> {
   await db('package_index_files').delete()
   await db('package_indexes').update({ built: 0 })
 }
 
-/** It lists what is left and nothing else, and is what is made from nothing. */
+/** Checks that the index lists exactly the remaining items and equals one built from scratch. */
 async function checkIndex(
   t: Test,
   front: Front,

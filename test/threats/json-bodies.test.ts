@@ -1,4 +1,4 @@
-/** Bodies that lie about their type, their size or their author: refused, and nothing changes. */
+/** Threat: JSON bodies with wrong types, of excessive size, or with fields that set the owner. */
 
 import { type Test, t } from 'tap'
 import type { TObject } from 'typebox'
@@ -17,9 +17,9 @@ const PARAMS = { repo: 'library', template_repo: 'library', org: 'guild', token:
 
 const HOSTILE_TEXTS = ['\0', 'a\0b', '\ud800', '../x', '-h', '%00', '\u202eexe', 'é'.repeat(5_000)]
 
-t.test('bodies that lie', async (t) => {
+t.test('malformed bodies are refused without effect', async (t) => {
   const gateway = await startGateway(t)
-  // Whom the gate lets through everywhere, so that it is the body that is refused.
+  // An administrator is authorized for every operation, so only the body can be refused.
   const ada = await addPerson(gateway, 'ada', { isAdmin: true })
   const repository = { name: 'library', description: 'as it was', auto_init: true, template: true }
   t.equal((await ada.api('POST', '/user/repos', repository)).status, 201)
@@ -42,7 +42,7 @@ t.test('bodies that lie', async (t) => {
   })
   t.strictSame(await stateOf(ada), before, 'nothing has changed')
 
-  await t.test('no text of any field breaks the server', async (t) => {
+  await t.test('hostile texts in any field cause no status of 500 or above', async (t) => {
     for (const operation of WITH_BODY) {
       const bodies = bodiesOfHostileTexts(operation)
       await checkAnswers(t, { gateway, person: ada, operation, bodies, wanted: 'below 500' })
@@ -64,7 +64,7 @@ const WITH_BODY = OPERATIONS.filter(
 )
 
 interface SentBody {
-  /** What is wrong with it. */
+  /** Description of the fault. */
   readonly name: string
   readonly body: string
   readonly type?: string
@@ -78,7 +78,7 @@ interface Check {
   readonly wanted: '415' | '422' | 'below 500'
 }
 
-/** Sends the bodies to the operation and compares all answers with the wanted one. */
+/** Sends the bodies to the operation and compares each reply with the expected one. */
 async function checkAnswers(t: Test, check: Check): Promise<void> {
   const { gateway, person, operation, bodies, wanted } = check
   const { id, method } = operation
@@ -102,8 +102,8 @@ function bodyWith({ body }: WithBody, name: string, value: unknown): SentBody {
 }
 
 /**
- * A body for each field and each type that is not its own. The first field with a schema meets all
- * values of these types, later ones with the same schema one value of each type.
+ * Returns a body for each field and each type that is not its own. The first field of a schema gets
+ * all values of these types, later fields of the same schema get one value of each type.
  */
 function bodiesOfOtherTypes(operation: WithBody, known: Set<string>): readonly SentBody[] {
   return Object.entries(operation.body.properties).flatMap(([name, schema]) => {
@@ -114,7 +114,7 @@ function bodiesOfOtherTypes(operation: WithBody, known: Set<string>): readonly S
   })
 }
 
-/** Whole bodies that are no object of the fields. */
+/** Returns bodies that are not an object of the operation's fields. */
 function bodiesOfOtherShapes({ body }: WithBody): readonly SentBody[] {
   const texts = ['[]', 'null', '1', '"text"', 'true', '{', '[{}]', '', '\0']
   const hasRequired = Object.keys(requiredFields(body)).length > 0
@@ -129,7 +129,7 @@ function bodiesOfOtherShapes({ body }: WithBody): readonly SentBody[] {
   ]
 }
 
-/** A body for each field that takes texts and each text. */
+/** Returns a body for each pair of a string field and a hostile text. */
 function bodiesOfHostileTexts(operation: WithBody): readonly SentBody[] {
   const fields = Object.entries(operation.body.properties)
   const names = fields
@@ -138,7 +138,7 @@ function bodiesOfHostileTexts(operation: WithBody): readonly SentBody[] {
   return names.flatMap((name) => HOSTILE_TEXTS.map((text) => bodyWith(operation, name, text)))
 }
 
-t.test('nobody becomes somebody else by a field', async (t) => {
+t.test('extra fields in a body change neither owner nor role', async (t) => {
   const gateway = await startGateway(t)
   const ada = await addPerson(gateway, 'ada')
   const eve = await addPerson(gateway, 'eve')
@@ -163,7 +163,7 @@ t.test('nobody becomes somebody else by a field', async (t) => {
   t.match((await ada.api('GET', '/user')).body, { login: 'ada', is_admin: false })
 })
 
-t.test('a body without an end is refused at its bound, and takes no memory', async (t) => {
+t.test('an endless body is refused at the size limit and does not grow the memory', async (t) => {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
   const workers = await workersOf(gatehouse.pid)
@@ -209,13 +209,13 @@ async function sendForever(port: number, head: string) {
 
 interface SentRequest {
   readonly method: string
-  /** Below `/api/v1`. */
+  /** Path below `/api/v1`. */
   readonly path: string
   readonly body: string | Uint8Array
   readonly type?: string | undefined
 }
 
-/** Asks as the user, with a body as it stands; an account's own operations want the password. */
+/** Sends the body unchanged as the user; operations on accounts require the password. */
 async function askAs(
   gateway: Gateway,
   { name, password, token }: Person,
@@ -236,7 +236,7 @@ async function askAs(
 async function stateOf(person: Person): Promise<unknown> {
   const paths = ['/user', '/user/repos', '/repos/ada/library']
   const answers = await Promise.all(paths.map((path) => person.api('GET', path)))
-  // Signing in is noted in the account.
+  // The account has the time of the last sign-in.
   return JSON.parse(
     JSON.stringify(
       answers.map(({ body }) => body),
@@ -249,7 +249,7 @@ function withoutTimes(key: string, value: unknown): unknown {
   return key === 'last_login' ? undefined : value
 }
 
-/** Values of all types but the schema's own; if wanted, only the last one of each type. */
+/** Returns values of all types but the schema's own; if `isShort`, the last one of each type. */
 function valuesOfOtherTypes(schema: object, isShort: boolean): readonly unknown[] {
   const type = 'type' in schema ? schema.type : 'string'
   const values: ReadonlyArray<readonly [string, unknown]> = [
@@ -274,7 +274,7 @@ function valuesOfOtherTypes(schema: object, isShort: boolean): readonly unknown[
 
 function listsOfOtherTypes(schema: object): readonly unknown[] {
   const { items } = schema as { items?: { type?: string } }
-  // What takes texts and numbers has no type in Swagger 2.0.
+  // A field that accepts strings and numbers has no type in Swagger 2.0.
   if (items?.type === undefined) return []
   const values = { array: ['a'], object: { a: 1 }, integer: 1, null: null }
   return Object.entries(values)

@@ -1,4 +1,4 @@
-/** The server is killed amid pushes: what it acknowledged is there, and no lock stays. */
+/** Threat: acknowledged pushes are lost if the server is killed, or locks remain. */
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +16,7 @@ const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
   ? { sqlite: 100, mysql: 20 }
   : { sqlite: 4, mysql: 1 }
 
-/** Pushes that run when the server is killed, each to branches of its own. */
+/** Number of pushes that run when the server is killed, each to its own branches. */
 const PUSHES = 3
 const BRANCHES = 8
 const LARGE_BYTES = 4_000_000
@@ -26,7 +26,7 @@ const UPKEEP_MS_MAX = 60_000
 const KILLED_WITHIN_MS = 900
 
 for (const kind of ['sqlite', 'mysql'] as const) {
-  t.test(`kill -9 in the middle of pushes, on ${kind}`, async (t) => {
+  t.test(`acknowledged pushes survive kill -9 of the server, on ${kind}`, async (t) => {
     const location = await freshLocation(t, kind)
     const gatehouse = await startGatehouse(t, { location, isOnDisk: true })
     const ada = await gatehouse.addUser('ada')
@@ -56,13 +56,13 @@ for (const kind of ['sqlite', 'mysql'] as const) {
 interface Scene {
   readonly gatehouse: Gatehouse
   readonly ada: Person
-  /** Where the commits are made. */
+  /** Path of the local repository in which commits are made. */
   readonly folder: string
-  /** The repository on the server's disk. */
+  /** Path of the repository on the server's disk. */
   readonly path: string
 }
 
-/** Kills the server under pushes, starts it again and pushes once more; says how many were done. */
+/** Kills the server during pushes, restarts it, pushes again; returns the acknowledged pushes. */
 async function playRound(t: Test, scene: Scene, round: number): Promise<number> {
   const { gatehouse } = scene
   const sizeBytes = round % 3 === 2 ? LARGE_BYTES : 1_000
@@ -98,7 +98,7 @@ function push({ ada, folder }: Scene, commit: string, index: number): Promise<Gi
   return tryGit(['push', '--quiet', ada.remote('ada/library.git'), ...targets], { cwd: folder })
 }
 
-/** A commit without a parent that holds one file of bytes that do not compress. */
+/** Creates a root commit with one file of incompressible bytes. */
 async function makeCommit(cwd: string, sizeBytes: number): Promise<string> {
   const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: randomBytes(sizeBytes) })
   const tree = await git(['mktree'], { cwd, input: `100644 blob ${blob}\tfile\n` })

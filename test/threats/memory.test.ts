@@ -1,4 +1,4 @@
-/** Large pushes and clones pass through the gateway and never stand in its memory. */
+/** Threat: large pushes and clones exhaust the memory unless they are streamed. */
 
 import { randomBytes } from 'node:crypto'
 import { createWriteStream } from 'node:fs'
@@ -19,13 +19,13 @@ import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-
 const MIB = 1_048_576
 const FILES = isFullSize ? 8 : 4
 const FILE_BYTES = (isFullSize ? 128 : 25) * MIB
-/** How a slow client reads, and what it takes before it leaves. */
+/** Speed of a slow client, and the number of bytes that it reads before it disconnects. */
 const SLOW_BYTES_PER_SECOND = 20_000_000
 const SLOW_BYTES = isFullSize ? 200_000_000 : 60_000_000
-/** What the server gets to end its processes after the client has left. */
+/** Time for the server to end its processes after the client has disconnected. */
 const SETTLES_WITHIN_MS = 5_000
 
-t.test('a large push and a large clone do not grow the gateway', async (t) => {
+t.test("a large push and a large clone do not grow the server's memory", async (t) => {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
   const remote = ada.remote(await makeRepository(ada, 'library'))
@@ -52,7 +52,7 @@ t.test('a large push and a large clone do not grow the gateway', async (t) => {
   })
 })
 
-/** Content that git can neither compress nor compare: it is told not to try. */
+/** Commits incompressible files, with delta search and compression switched off to save time. */
 async function commitRandomFiles(copy: WorkingCopy): Promise<string> {
   await copy.git('config', 'core.compression', '0')
   await copy.git('config', 'core.bigFileThreshold', '1m')
@@ -67,7 +67,7 @@ async function commitRandomFiles(copy: WorkingCopy): Promise<string> {
   return await copy.git('rev-parse', 'HEAD')
 }
 
-/** Asks for everything, reads at its own pace, and leaves; answers how many bytes it took. */
+/** Fetches everything at a limited speed, disconnects, and returns the number of bytes read. */
 async function readSlowlyAndLeave(gatehouse: Gatehouse, ada: Person, tip: string): Promise<number> {
   const socket = await connectTo(gatehouse.port)
   const body = fetchBody(tip)

@@ -1,4 +1,4 @@
-/** All bombs at the same time, from many clients: others are served, and memory stays bounded. */
+/** Threat: all bombs, sent concurrently, exhaust the memory or delay other clients. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,23 +16,23 @@ import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const CLIENTS = isFullSize ? 20 : 6
 const LASTS_MS = isFullSize ? 300_000 : 5_000
-/** Each hostile file is highlighted and drawn once: the next view needs another one. */
+/** Number of hostile files: a rendered file is cached, so each view needs another one. */
 const HOSTILE_FILES = isFullSize ? 400 : 10
 const MEMORY_BYTES_MAX = 2 * 1024 ** 3
-/** The lowest priority has a machine that does nothing else. */
+/** Niceness of the hostile clients; the lowest priority simulates clients on other machines. */
 const NICENESS = isFullSize ? 19 : 0
-/** Only at full size, where the machine has nothing else to do. */
+/** Latency limit, checked only at full size, where the machine has no other load. */
 const P99_MS_MAX = 500
 const DELAY_SECONDS_MAX = 0.05
 
 interface Scene {
   readonly gatehouse: Gatehouse
-  /** Commit of `ada/code`, which others clone. */
+  /** Commit of `ada/code`, which other clients clone. */
   readonly code: string
   readonly bombs: BombScene
 }
 
-t.test('all bombs at the same time leave others served and memory bounded', async (t) => {
+t.test('other clients are served and memory is bounded during all bombs', async (t) => {
   const scene = await startScene(t)
   const endsAtMs = Date.now() + LASTS_MS
   const isOver = () => Date.now() >= endsAtMs
@@ -88,9 +88,9 @@ async function startScene(t: Test): Promise<Scene> {
 }
 
 /**
- * Has niceness decide between the processes of the server, as it does in the control group that
- * systemd makes for a service. Elsewhere each session of sched(7), "The autogroup feature", has a
- * share of its own, and each git process is a session.
+ * Disables autogroups (sched(7), "The autogroup feature"), so that niceness decides between the
+ * server's processes as it does in a systemd service's control group. With autogroups, each git
+ * process is a session with its own share of CPU time.
  */
 async function disableAutogroups(t: Test): Promise<void> {
   const file = '/proc/sys/kernel/sched_autogroup_enabled'
@@ -100,7 +100,7 @@ async function disableAutogroups(t: Test): Promise<void> {
   t.teardown(() => writeFile(file, before))
 }
 
-/** Files whose highlighting takes time by the square of their length, and such READMEs. */
+/** Commits files whose highlighting takes quadratic time, and a file with many placeholders. */
 async function commitHostileFiles(copy: WorkingCopy): Promise<void> {
   const line = '#a '.repeat(1_600)
   for (let n = 0; n < HOSTILE_FILES; n += 1) {
@@ -110,7 +110,7 @@ async function commitHostileFiles(copy: WorkingCopy): Promise<void> {
   await copy.commit('bomb', `$Format:${'%>(16384)%n'.repeat(1_500)}$\n`.repeat(4))
 }
 
-/** What everybody else does meanwhile. */
+/** Requests of the other clients; each returns its status. */
 const OTHERS: Readonly<Record<string, (scene: Scene) => Promise<number>>> = {
   API: (scene) => get(scene, '/api/v1/repos/ada/code'),
   page: (scene) => get(scene, '/ada/code'),
@@ -139,12 +139,12 @@ async function repeat(ask: () => Promise<number>, isOver: () => boolean) {
   return { times: times.sort((one, other) => one - other), faults }
 }
 
-/** The time below which that share of the sorted times is, in whole milliseconds. */
+/** Returns the percentile of the sorted times at that share, in whole milliseconds. */
 function at(times: readonly number[], share: number): number {
   return Math.round(times[Math.floor(times.length * share)] ?? 0)
 }
 
-/** The most memory of the server's processes together; what they share counts once. */
+/** Returns the peak memory of all processes of the server; shared memory counts once. */
 async function watchMemory(gatehouse: Gatehouse, isOver: () => boolean): Promise<number> {
   let peak = 0
   while (!isOver()) {
@@ -160,7 +160,7 @@ async function watchMemory(gatehouse: Gatehouse, isOver: () => boolean): Promise
   return peak
 }
 
-/** Proportional set size (proc_pid_smaps(5)); 0 for a process that has ended. */
+/** Returns the proportional set size (proc_pid_smaps(5)); 0 if the process has ended. */
 async function sharedBytesOf(pid: number): Promise<number> {
   const text = await readFile(`/proc/${pid}/smaps_rollup`, 'utf8').catch(() => '')
   return Number(/^Pss: +(\d+) kB$/m.exec(text)?.[1] ?? 0) * 1_024

@@ -1,4 +1,4 @@
-/** What is tried on an OAuth2 provider: stolen codes and tokens, and other addresses. */
+/** Threat: stolen codes and tokens, and wrong redirect URIs, at the OAuth2 provider. */
 
 import t from 'tap'
 import { newOauthSecret } from '../../gateway/auth/oauth-secret.js'
@@ -14,7 +14,7 @@ import {
 } from '../helpers/oauth.js'
 import { withToken } from '../helpers/requests.js'
 
-t.test('a code that comes twice ends what it granted', async (t) => {
+t.test('a code that is redeemed twice revokes the tokens of its grant', async (t) => {
   const { ask, askToken, codeOf, redeem, tokensOf, refresh, lines } = await startOauthServer(t)
   const code = await codeOf(TEA_REQUEST)
   const other = await tokensOf()
@@ -30,7 +30,7 @@ t.test('a code that comes twice ends what it granted', async (t) => {
   t.equal((await askToken(refresh(other.refresh_token))).status, 200, 'another grant stays')
 })
 
-t.test('of codes and refresh tokens that come at once one is taken, and none stays', async (t) => {
+t.test('a code or refresh token redeemed concurrently succeeds at most once', async (t) => {
   const { ask, askToken, codeOf, redeem, tokensOf, refresh } = await startOauthServer(t)
   const code = redeem(await codeOf(TEA_REQUEST))
   const again = refresh((await tokensOf()).refresh_token)
@@ -45,7 +45,7 @@ t.test('of codes and refresh tokens that come at once one is taken, and none sta
   }
 })
 
-t.test('a code is worth nothing without what it is bound to', async (t) => {
+t.test('a code is refused without its verifier, redirect URI and client', async (t) => {
   const { askToken, codeOf, redeem, asks, basic, clientId, secret, db } = await startOauthServer(t)
   const code = await codeOf(TEA_REQUEST)
   const wrong = 'another-verifier-of-forty-three-characters-or-more'
@@ -71,7 +71,7 @@ t.test('a code is worth nothing without what it is bound to', async (t) => {
   t.match((await askToken(redeem(code))).json, { error_description: /has ended/ })
 })
 
-t.test('a refresh token that comes twice, or from elsewhere, opens nothing', async (t) => {
+t.test('a refresh token that is reused or comes from another client is refused', async (t) => {
   const { ask, askToken, tokensOf, refresh, basic } = await startOauthServer(t)
   const first = await tokensOf()
   const stolen = { grant_type: 'refresh_token', refresh_token: first.refresh_token }
@@ -86,7 +86,7 @@ t.test('a refresh token that comes twice, or from elsewhere, opens nothing', asy
   t.equal((await ask({ path: '/api/v1/user', authorization: made })).status, 401)
 })
 
-t.test('tokens end with their application and with the account', async (t) => {
+t.test('tokens of deleted applications and disabled users are refused', async (t) => {
   const fixture = await startOauthServer(t)
   const { ask, askToken, codeOf, asks, basic, bob, ada, application, db } = fixture
   const fields = { grant_type: 'authorization_code', redirect_uri: CALLBACK }

@@ -1,4 +1,4 @@
-/** The server is killed amid uploads: what it acknowledged is there, and no row lacks its bytes. */
+/** Threat: acknowledged uploads are lost if the server is killed, or rows lack their bytes. */
 
 import { createHash, randomBytes, randomInt } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -19,14 +19,14 @@ const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
 
 const ROUNDS_MAX = 20
 
-/** Uploads that run when the server is killed. */
+/** Number of concurrent uploads when the server is killed. */
 const WRITERS = 6
 const FILES_EACH = 8
 const SIZES_BYTES = [0, 1_000, 200_000, 3_000_000]
 const KILLED_WITHIN_MS = 400
 
 for (const kind of ['sqlite', 'mysql'] as const) {
-  t.test(`kill -9 in the middle of uploads, on ${kind}`, async (t) => {
+  t.test(`acknowledged uploads survive kill -9 of the server, on ${kind}`, async (t) => {
     const location = await freshLocation(t, kind)
     const gatehouse = await startGatehouse(t, { location, isOnDisk: true })
     const ada = await gatehouse.addUser('ada')
@@ -53,7 +53,7 @@ for (const kind of ['sqlite', 'mysql'] as const) {
   })
 }
 
-/** A machine that is slow today may be killed each time before it has taken anything. */
+/** True if no upload is acknowledged yet: a slow machine may need more rounds. */
 function mustGoOn(round: number, kept: ReadonlyMap<string, string>): boolean {
   return kept.size === 0 && round < ROUNDS_MAX
 }
@@ -63,7 +63,7 @@ interface Scene {
   readonly ada: Person
 }
 
-/** Uploads until the server is gone; notes what was acknowledged. */
+/** Uploads until the server is killed; records the digests of acknowledged files. */
 async function upload(
   { gatehouse, ada }: Scene,
   name: string,
@@ -87,7 +87,7 @@ async function upload(
   }
 }
 
-/** Every file that a list could name has its bytes, and every version has a file. */
+/** Checks that every row of a file has its bytes, and that every version has a file. */
 async function checkRows(t: Test, db: Database, gatehouse: Gatehouse): Promise<void> {
   const storage = await openFileStorage(`${gatehouse.dataDir}/blobs`)
   const rows = await selectRows<{ storage_key: string; bytes: number; sha256: string }>(
@@ -108,7 +108,7 @@ async function checkRows(t: Test, db: Database, gatehouse: Gatehouse): Promise<v
   t.strictSame(empty, [], `no version is without a file, of ${rows.length}`)
 }
 
-/** What the kills left beside the rows goes with the sweeper, and nothing else does. */
+/** Checks that the sweeper removes the blobs without a row, and no others. */
 async function checkSweep(t: Test, db: Database, gatehouse: Gatehouse): Promise<void> {
   await gatehouse.stop()
   const storage = await openFileStorage(`${gatehouse.dataDir}/blobs`)

@@ -1,4 +1,4 @@
-/** Large packages pass through the gateway and never stand in its memory. */
+/** Threat: large packages exhaust the memory unless they are streamed. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { request as send } from 'node:http'
@@ -13,7 +13,7 @@ const MIB = 1_048_576
 const PIECES = isFullSize ? 5_000 : 250
 const PATH = '/api/packages/ada/generic/large/1.0/file'
 
-t.test('a large upload and a large download do not grow the gateway', async (t) => {
+t.test("a large upload and a large download do not grow the server's memory", async (t) => {
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada')
   let sent = ''
@@ -29,7 +29,7 @@ t.test('a large upload and a large download do not grow the gateway', async (t) 
   })
 })
 
-/** Sends pieces that all differ; answers their digest. */
+/** Uploads distinct pieces as one file; returns its SHA-256 digest. */
 async function upload(t: Test, gatehouse: Gatehouse, ada: Person): Promise<string> {
   const hash = createHash('sha256')
   const piece = randomBytes(MIB)

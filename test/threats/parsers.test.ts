@@ -1,4 +1,4 @@
-/** Parsers of untrusted input, fuzzed: each returns or refuses its input, in little time. */
+/** Threat: input that crashes or slows down a parser, searched by fuzzing. */
 
 import { asyncProperty, assert as check } from 'fast-check'
 import t from 'tap'
@@ -6,11 +6,11 @@ import { Failure } from '../../conf/failures.js'
 import { type FuzzTarget, fuzzTargets } from '../helpers/fuzz-targets.js'
 import { mutatedBytes } from '../helpers/mutated-bytes.js'
 
-/** For each parser, unless `FUZZ_SECONDS` says how long, as scripts/fuzz does. */
+/** Number of executions per parser; scripts/fuzz sets a duration with `FUZZ_SECONDS` instead. */
 const EXECUTIONS = 250
-/** The same inputs in each run: new faults are found by `scripts/fuzz`, and not by chance. */
+/** Seed that makes each run use the same inputs; `scripts/fuzz` searches for new faults. */
 const SEED = 20_261_123
-/** CPU time of one execution: inputs have up to 400 KB, and are read at 10 MB/s or more. */
+/** Limit of CPU time per execution: inputs have up to 400 KB and are parsed at 10 MB/s or more. */
 const CPU_MS_MAX = 400
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 0)
@@ -19,7 +19,7 @@ const only = process.env['FUZZ_TARGET'] ?? ''
 
 for (const target of await fuzzTargets()) {
   if (!target.name.includes(only)) continue
-  await t.test(`${target.name}: mutated inputs are read or refused, in little time`, async (t) => {
+  await t.test(`${target.name}: mutated inputs are parsed or refused in time`, async (t) => {
     const counts = { executions: 0, refused: 0, slowestMs: 0 }
     const execute = async (bytes: Buffer) => {
       const startedAt = process.cpuUsage()
@@ -47,7 +47,7 @@ for (const target of await fuzzTargets()) {
   })
 }
 
-/** Returns whether the input was accepted. Throws what is no refusal: a fault of the parser. */
+/** Returns true if the input was accepted. Throws errors that are not refusals: parser faults. */
 async function isRead({ parse, isRefusal = isClientError }: FuzzTarget, bytes: Buffer) {
   try {
     await parse(bytes)

@@ -1,4 +1,4 @@
-/** Paths that climb and names that pretend: 404 to one, 422 to the other, and never a file. */
+/** Threat: path traversal in requests (404), and names that act as paths or options (422). */
 
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { addPerson } from '../helpers/person.js'
 import { converse, type Exchange } from '../helpers/raw-http.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-/** As they go over the wire: no client could normalise them. */
+/** Paths as sent on the wire, without the normalisation of an HTTP client. */
 const PATHS = [
   '/%2F%2F%2F%2F..%2F..%2F..%2Fetc%2Fpasswd',
   '/../../../etc/passwd',
@@ -59,7 +59,7 @@ const PATHS = [
   '/api/v1/users/ki%C3%ADm',
 ]
 
-t.test('no path leads out of a repository, or to another name', async (t) => {
+t.test('no path reaches files outside of a repository or another name', async (t) => {
   const gateway = await startGateway(t)
   const ada = await addPerson(gateway, 'ada')
   await gateway.addUser('kim')
@@ -129,7 +129,7 @@ const NAMES = [
   '~a',
 ]
 
-t.test('what is made has a plain name', async (t) => {
+t.test('repositories, organizations and users with unsafe names are refused', async (t) => {
   const gateway = await startGateway(t)
   const ada = await addPerson(gateway, 'ada')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library' })).status, 201)
@@ -166,10 +166,10 @@ t.test('what is made has a plain name', async (t) => {
   t.match(body, [{ full_name: 'ada/library' }])
 })
 
-/** What git says of itself when it takes a name for an option. */
+/** Messages of git that show that it parsed a name as an option. */
 const USAGE = /usage: git|unknown option|unrecognized argument/i
 
-t.test('a branch name is never an option of git', async (t) => {
+t.test('a branch name like an option of git is refused with 422', async (t) => {
   const gateway = await startGateway(t)
   const ada = await addPerson(gateway, 'ada')
   const folder = await temporaryFolder(t)
@@ -229,7 +229,7 @@ t.test('a branch name is never an option of git', async (t) => {
   t.equal((await ada.api('GET', '/repos/ada/another')).status, 404)
 })
 
-t.test('only the four requests of the smart protocol reach git', async (t) => {
+t.test('requests that are not of the smart HTTP protocol are refused', async (t) => {
   const gateway = await startGateway(t)
   const ada = await addPerson(gateway, 'ada')
   t.equal((await ada.api('POST', '/user/repos', { name: 'library', auto_init: true })).status, 201)
@@ -281,7 +281,7 @@ t.test('only the four requests of the smart protocol reach git', async (t) => {
   )
 })
 
-/** `refused` if the first status of the exchange is one of these, else the statuses. */
+/** Returns "refused" if the first status of the exchange is one of these, else the statuses. */
 function refusedWith({ statuses }: Exchange, ...wanted: readonly number[]): string {
   return wanted.includes(statuses[0] ?? 0) ? 'refused' : statuses.join()
 }

@@ -1,4 +1,4 @@
-/** A push of many refs is whole or not there after server and git were killed in the middle. */
+/** Threat: a push of many refs is applied in part if server and git are killed during it. */
 
 import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
@@ -17,16 +17,16 @@ import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 const REFS = 40
-/** A push is killed when a ref chosen at random has changed; in the full size also at any time. */
+/** Number of pushes that are killed: after a random ref changed; at full size also at any time. */
 const ROUNDS = isFullSize ? 75 : 2
 const KILLED_WITHIN_MS = 150
 const RECOVERED_WITHIN_MS = 60_000
 
 interface Scene {
   readonly gatehouse: Gatehouse
-  /** Where the commits are made. */
+  /** Path of the local repository in which commits are made. */
   readonly folder: string
-  /** The repository on the server's disk. */
+  /** Path of the repository on the server's disk. */
   readonly path: string
   readonly remote: string
   readonly environment: Readonly<Record<string, string>>
@@ -106,12 +106,12 @@ async function crashPushes(t: Test, scene: Scene): Promise<void> {
 }
 
 type Refs = ReadonlyMap<string, string>
-/** By branch: the new commit, or undefined for a deletion. */
+/** New commit by branch; undefined for a deletion. */
 type Updates = ReadonlyMap<string, string | undefined>
 
 const BRANCHES = Array.from({ length: REFS }, (_, at) => `slot-${String(at).padStart(2, '0')}`)
 
-/** Brings every branch to a new commit, and removes a quarter of them. */
+/** Moves the branches to a new commit, and removes a quarter of them. */
 async function prepareRefs(t: Test, scene: Scene): Promise<void> {
   const commit = await makeCommit(scene.folder)
   const there = refsOf(scene.path)
@@ -126,7 +126,7 @@ async function prepareRefs(t: Test, scene: Scene): Promise<void> {
   await until(async () => processGroupIn(scene.gatehouse.dataDir), isOver, RECOVERED_WITHIN_MS)
 }
 
-/** A quarter of the branches is created, one deleted, the others updated. */
+/** Chooses updates: one quarter of the branches is created, one deleted, the others updated. */
 async function chooseUpdates(scene: Scene): Promise<{ updates: Updates; before: Refs }> {
   const commit = await makeCommit(scene.folder)
   const updates = BRANCHES.map((name, at) => [name, at % 4 === 2 ? undefined : commit] as const)
@@ -148,11 +148,11 @@ function push(scene: Scene, updates: Updates, { isAtomic }: { readonly isAtomic:
 interface Crash {
   readonly before: Refs
   readonly pushing: Promise<unknown>
-  /** At any time, and not when a certain ref has changed. */
+  /** True to kill at a random time instead of when a certain ref has changed. */
   readonly isAnyTime: boolean
 }
 
-/** Kills git and the server at one instant; returns the refs that are on the disk then. */
+/** Kills git and the server together; returns the refs that are on the disk after that. */
 async function crash(scene: Scene, { before, pushing, isAnyTime }: Crash): Promise<Refs> {
   const { pid, dataDir } = scene.gatehouse
   const servers = [pid, ...(await workersOf(pid))]
@@ -165,7 +165,7 @@ async function crash(scene: Scene, { before, pushing, isAnyTime }: Crash): Promi
   const chosen = BRANCHES[randomInt(REFS)] ?? ''
   const isApplied = () => refOf(scene.path, chosen) !== before.get(chosen)
   if (isAnyTime) await sleep(randomInt(KILLED_WITHIN_MS))
-  // Looks without a pause for some milliseconds at a time: an atomic push is over in less than one.
+  // Polls without a pause for 20 ms at a time, because an atomic push takes less than 1 ms.
   while (!isAnyTime && !isOver && !isApplied()) {
     await turn()
     const breathMs = Date.now() + 20
@@ -176,7 +176,7 @@ async function crash(scene: Scene, { before, pushing, isAnyTime }: Crash): Promi
   return refsOf(scene.path)
 }
 
-/** The process group of the one push that is in the journal. */
+/** Returns the process group of the only push in the journal. */
 function processGroupIn(dataDir: string): number | undefined {
   for (const name of readdirSync(join(dataDir, 'pushes'))) {
     if (!name.endsWith('.json')) continue
@@ -194,7 +194,7 @@ function refOf(path: string, name: string): string | undefined {
   }
 }
 
-/** The branches, which all lie in files of their own because there is no upkeep here. */
+/** Reads the branches, which are all loose refs because maintenance is off. */
 function refsOf(path: string): Refs {
   const found = BRANCHES.map((name) => [name, refOf(path, name)] as const)
   return new Map(found.filter((each): each is [string, string] => each[1] !== undefined))

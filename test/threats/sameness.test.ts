@@ -1,4 +1,4 @@
-/** What the pack cache answers is what git answers then, through random changes and requests. */
+/** Threat: replies from the pack cache differ from git's replies after random changes. */
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { join } from 'node:path'
@@ -14,13 +14,13 @@ import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-/** Changes and requests, over all repositories. */
+/** Number of changes and requests in all repositories. */
 const STEPS = isFullSize ? 2_400 : 240
 const REPOSITORIES = 3
-/** Requests that go out together after each change. */
+/** Number of concurrent requests after each change. */
 const REQUESTS = 5
 
-t.test('every answer is what git would have said', async (t) => {
+t.test("replies from the pack cache equal git's replies after random changes", async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 2 })
   const ada = await gatehouse.addUser('ada')
   const ours = await findGit()
@@ -42,14 +42,14 @@ interface Scene {
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly ours: Git
-  /** `/ada/r0.git` */
+  /** Path of the URL, such as `/ada/r0.git`. */
   readonly address: string
-  /** Of the bare repository. */
+  /** Path of the bare repository. */
   readonly path: string
   readonly work: string
-  /** Requests that were sent before: most clients ask what others asked. */
+  /** Earlier requests, which are sent again because most clients send equal requests. */
   readonly requests: Buffer[]
-  /** Commits that were the tip of something once. */
+  /** Commits that are or were the tip of a ref. */
   readonly tips: string[]
 }
 
@@ -68,7 +68,7 @@ async function setScene(t: Test, { gatehouse, ada, ours, name }: Setting): Promi
   return scene
 }
 
-/** What went otherwise than git would have it. */
+/** Makes changes and sends requests; returns the replies that differ from git's. */
 async function play(
   scene: Scene,
   tally: { same: number; refused: number },
@@ -77,7 +77,7 @@ async function play(
   for (let step = 0; step < STEPS / REPOSITORIES; step += 1 + REQUESTS) {
     const change = pick(CHANGES)
     await change.make(scene)
-    // The same one several times, and others: on both workers, and while git is at it.
+    // Equal and different requests reach both workers, also while git answers an equal one.
     const wanted = await Promise.all(Array.from({ length: REQUESTS }, () => nextRequest(scene)))
     if (randomInt(3) === 0) wanted.fill(wanted[0] ?? Buffer.alloc(0))
     const answers = await Promise.all(wanted.map((body) => ask(scene, body)))
@@ -94,7 +94,7 @@ async function play(
   return faults
 }
 
-/** Undefined when both are the same; else what is not. */
+/** Returns the difference between two replies; undefined if they are equal. */
 async function differ(
   scene: Scene,
   warm: Buffer | undefined,
@@ -105,7 +105,7 @@ async function differ(
   }
   if (warm.equals(right)) return undefined
   const [one, other] = [readFetchAnswer(warm), readFetchAnswer(right)]
-  // Which commits a history is cut at is a set: git names them in the order of the request.
+  // The shallow commits are a set, which git lists in the order of the request.
   const [lines, rightLines] = [one.lines.toSorted(), other.lines.toSorted()]
   if (lines.join() !== rightLines.join()) return `${lines} is not ${rightLines}`
   if (one.isWhole !== other.isWhole) return `whole: ${one.isWhole}, git: ${other.isWhole}`
@@ -169,7 +169,7 @@ async function fetchOf(scene: Scene): Promise<Buffer> {
   const listed = await git(['for-each-ref', '--format=%(objectname)'], { cwd: scene.path })
   const tips = [...new Set(listed.split('\n'))].filter(Boolean)
   for (const tip of tips) if (!scene.tips.includes(tip)) scene.tips.push(tip)
-  // Mostly what is there, and now and then what was.
+  // Most wants are current tips, and some are former ones.
   const wants = Array.from({ length: 1 + randomInt(2) }, () =>
     pick(randomInt(5) === 0 ? scene.tips : tips),
   )
@@ -200,7 +200,7 @@ interface Change {
 
 const BRANCHES = ['main', 'b1', 'b2', 'x/y', 'x/z'] as const
 
-/** What happens to a repository: by a push, and by an administrator's own git. */
+/** Changes of a repository, by a push and by git commands of an administrator. */
 const CHANGES: readonly Change[] = [
   { name: 'nothing', make: async () => {} },
   { name: 'a commit', make: (scene) => commitTo(scene, pick(BRANCHES)) },
@@ -236,7 +236,7 @@ const CHANGES: readonly Change[] = [
   },
 ]
 
-/** That it cannot be done, because there is no such branch, is as good. */
+/** Runs git in the bare repository. Failures, such as a missing branch, are ignored. */
 function inBare({ path }: Scene, ...words: readonly string[]): Promise<unknown> {
   return tryGit(words, { cwd: path })
 }
@@ -252,7 +252,7 @@ async function pushTo(scene: Scene): Promise<void> {
   await git(['push', '--quiet', remote, `+${commit}:refs/heads/${pick(BRANCHES)}`], { cwd })
 }
 
-/** A commit on top of main, where there is one, with a file that is not to be delta-compressed. */
+/** Creates a commit with one random file on top of main, if main exists. */
 async function makeCommit(cwd: string): Promise<string> {
   const input = randomBytes(400).toString('base64')
   const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input })

@@ -1,4 +1,4 @@
-/** With a second factor, no surface accepts a password alone, nor a code twice. */
+/** Threat: a surface accepts a password without the second factor, or a code twice. */
 
 import t, { type Test } from 'tap'
 import { findGit } from '../../cgi/process/git.js'
@@ -11,9 +11,9 @@ import { enrol } from '../helpers/second-factor.js'
 
 const RECOVERY_CODE = '0123456789abcdef0123'
 
-/** A gateway with a private repository of ada, who has a second factor. */
+/** Starts a gateway with a private repository of ada, who has a second factor. */
 async function openFixture(t: Test) {
-  // Otherwise Git would refuse the password for its own reason.
+  // By default, the Git surface refuses all passwords.
   const gateway = await startGateway(t, { environment: { GATEHOUSE_GIT_ALLOW_PASSWORD: 'true' } })
   const ada = await gateway.addUser('ada')
   const { plain } = await gateway.addToken(ada, 'all')
@@ -49,7 +49,7 @@ const ROUTES = [
   { path: '/api/packages/ada/debian/repository.key' },
 ]
 
-t.test('a password alone opens no API, no Git and no packages; a token does', async (t) => {
+t.test('API, Git and packages refuse a password alone and accept a token', async (t) => {
   const { ask, plain, asUser } = await openFixture(t)
   for (const authorization of [
     withPassword('ada', passwordOf('ada')),
@@ -75,7 +75,7 @@ t.test('a password alone opens no API, no Git and no packages; a token does', as
   )
 })
 
-t.test('a code beside the password counts once, among many at once', async (t) => {
+t.test('a one-time code is accepted once among concurrent requests', async (t) => {
   const { app, asUser, ask, db } = await openFixture(t)
   const past = app.code(-1)
   const code = app.code()
@@ -105,7 +105,7 @@ t.test('a code beside the password counts once, among many at once', async (t) =
   t.not(guess.status, 200, 'a code does not stand in for the password')
 })
 
-t.test('two gateways of one database take a code once between them', async (t) => {
+t.test('a one-time code is accepted once across two gateways on one database', async (t) => {
   const { port, settings, log, app } = await openFixture(t)
   const options = { settings, log, git: await findGit(), throttle: createLocalThrottle() }
   const second = await startServer(options)
@@ -120,7 +120,7 @@ t.test('two gateways of one database take a code once between them', async (t) =
   t.equal(answers.filter(({ status }) => status === 200).length, 1)
 })
 
-t.test('recovery codes count once, for their account alone', async (t) => {
+t.test('a recovery code is accepted once, and only for its account', async (t) => {
   const { addUser, asUser, settings, db, ask } = await openFixture(t)
   const bob = await addUser('bob')
   await enrol({ settings, db }, bob, 'b'.repeat(20))
@@ -138,7 +138,7 @@ t.test('recovery codes count once, for their account alone', async (t) => {
   t.equal(status, 200)
 })
 
-t.test('wrong codes are few, and a right one after them is too late', async (t) => {
+t.test('a right code is refused with 429 after ten wrong codes', async (t) => {
   const { app, asUser } = await openFixture(t)
   const guesses = await Promise.all(
     Array.from({ length: 30 }, (_, n) => asUser(String(n).padStart(6, '0'))),

@@ -1,4 +1,4 @@
-/** Threat: whoever reads the log signs in with what it says; a whole run says no secret at all. */
+/** Threat: the log contains secrets that a reader can sign in with. */
 
 import t from 'tap'
 import { startGatehouse } from '../helpers/gatehouse.js'
@@ -6,7 +6,7 @@ import { git, tryGit } from '../helpers/git-client.js'
 import { ask, withPassword, withToken } from '../helpers/requests.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-t.test('no token, password or hash stands in any line of the log', async (t) => {
+t.test('no line of the log contains a token, a password or a hash', async (t) => {
   const gatehouse = await startGatehouse(t, {
     workers: 1,
     environment: { GATEHOUSE_LOG_LEVEL: 'debug', GATEHOUSE_METRICS_TOKEN: 'metrics-secret' },

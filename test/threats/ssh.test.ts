@@ -1,4 +1,4 @@
-/** What broke other servers' SSH: commands that hide others, the client's environment, abort. */
+/** Threat: SSH attacks known from other servers: command injection, environment, aborts, bombs. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -25,7 +25,7 @@ interface Ground {
 
 t.test('threats over SSH', async (t) => {
   const fixture = await startSshGatehouse(t, {
-    // The worst that a sysadmin can say, so that git's environment is shown to be ours alone.
+    // This sshd passes all GIT_* variables on, so the test shows that the helper drops them.
     edit: (config) => config.replace('AcceptEnv GIT_PROTOCOL', 'AcceptEnv GIT_*'),
   })
   const ada = await fixture.addPerson('ada')
@@ -38,7 +38,7 @@ t.test('threats over SSH', async (t) => {
   await bombs(t, ground)
 })
 
-/** Git is started by the helper, under the limits that the gateway tells it. */
+/** Checks that the helper starts git with the limits that the gateway sends. */
 async function bombs(t: Test, { fixture, ada }: Ground): Promise<void> {
   const input = deltaBombPush('refs/heads/bomb', 480_000_000)
   const { exitCode, output } = await ada.call("git-receive-pack 'ada/work.git'", { input })
@@ -89,12 +89,12 @@ async function commands(t: Test, { fixture, ada }: Ground): Promise<void> {
     })
   }
 
-  await t.test('an argument of a megabyte ends no worse', async (t) => {
+  await t.test('a command of 120,000 characters fails', async (t) => {
     const { exitCode } = await ada.call(`git-upload-pack '${'x'.repeat(120_000)}'`)
     t.not(exitCode, 0)
   })
 
-  await t.test('git archive --remote is refused with what to do instead', async (t) => {
+  await t.test('git archive --remote is refused with a hint to clone with --depth=1', async (t) => {
     const { exitCode, errorText } = await ada.call("git-upload-archive 'ada/work.git'")
     t.equal(exitCode, 1)
     t.match(errorText, /does not serve git archive --remote\. Clone with --depth=1 instead\.\n/)
@@ -102,7 +102,7 @@ async function commands(t: Test, { fixture, ada }: Ground): Promise<void> {
 }
 
 async function environments(t: Test, { ada }: Ground): Promise<void> {
-  await t.test("nothing of the client's environment reaches git", async (t) => {
+  await t.test("no variable of the client's environment reaches git", async (t) => {
     const mark = join(await temporaryFolder(t), 'mark')
     const environment = {
       GIT_DIR: '/nowhere',
@@ -157,7 +157,7 @@ async function conversations(t: Test, { fixture, ada }: Ground): Promise<void> {
     ['a commit that is not there', fetchBody(tip), /^$/],
     ['a list without an end', `${packetLine('command=fetch')}0001${LONG_LIST}`, /too many objects/],
   ] as const) {
-    await t.test(`${what} ends in a sentence, and no process is left`, async (t) => {
+    await t.test(`${what} is answered with an error, and no process is left`, async (t) => {
       const { client, ended, output, errorText } = await converse(fixture, ada, 'ada/work')
       client.stdin.end(said)
       const exitCode = await ended
@@ -169,7 +169,7 @@ async function conversations(t: Test, { fixture, ada }: Ground): Promise<void> {
   }
 }
 
-/** What the client has, at such length that git would be busy with it for ever. */
+/** List of haves that exceeds the size limit of a fetch request. */
 const LONG_LIST = packetLine(`have ${'2'.repeat(40)}\n`).repeat(
   Math.ceil(FETCH_REQUEST_BYTES_MAX / 50),
 )
@@ -181,7 +181,7 @@ async function aborts(t: Test, { fixture, ada }: Ground): Promise<void> {
     return until(ask, (processes) => processes.length === 0, GONE_WITHIN_MS)
   }
 
-  await t.test('a client that is killed in a clone leaves no process', async (t) => {
+  await t.test('a client that is killed during a clone leaves no process', async (t) => {
     const copy = await newWorkingCopy(t)
     await copy.commit('large', incompressible(40_000_000))
     await makeRepository(ada, 'large')
@@ -196,7 +196,7 @@ async function aborts(t: Test, { fixture, ada }: Ground): Promise<void> {
     t.match(lines, [{ outcome: 'cut' }])
   })
 
-  await t.test('one that speaks an older protocol does not either', async (t) => {
+  await t.test('a killed client of protocol version 0 leaves no process', async (t) => {
     const [ssh = '', ...words] = fixture.sshd.clientOf(ada.keyFile)
     const command = [...words, fixture.sshd.host, "git-upload-pack 'ada/work'"]
     const client = spawn(ssh, command, { stdio: 'pipe' })
