@@ -1,4 +1,4 @@
-/** Probes answer without credentials, tell strangers little, and see what is down. */
+/** Health probes answer without credentials, disclose little, and detect failures. */
 
 import { rm } from 'node:fs/promises'
 import t from 'tap'
@@ -22,7 +22,7 @@ await forEachDatabase(t, 'all is well', async (t, location) => {
   t.equal((await ask({ path: '/livez', authorization })).status, 200, 'credentials are not read')
 })
 
-t.test('a data folder that is gone is seen, and its place is not told', async (t) => {
+t.test('a missing data folder is reported without its path', async (t) => {
   const { ask, settings } = await startGateway(t)
   await rm(settings.data.dir, { recursive: true })
   t.equal((await ask({ path: '/livez' })).status, 200, 'the process itself lives')
@@ -36,7 +36,7 @@ t.test('a data folder that is gone is seen, and its place is not told', async (t
   t.notMatch(healthz.text, settings.data.dir)
 })
 
-t.test('a database that is down is seen, and answers with a time to come back', async (t) => {
+t.test('an unreachable database is reported with a retry time', async (t) => {
   const mariadb = await ownMariadb()
   const location = await locationOn(mariadb)
   const { ask, addUser, addToken } = await startGateway(t, { location })
@@ -54,7 +54,7 @@ t.test('a database that is down is seen, and answers with a time to come back', 
   t.equal((await me()).status, 200, 'and it comes back by itself')
 })
 
-t.test('metrics are for those who may', async (t) => {
+t.test('metrics are served to permitted clients only', async (t) => {
   const token = 'a-token-for-metrics'
   const { ask } = await startGateway(t, { environment: { GATEHOUSE_METRICS_TOKEN: token } })
   const asked = (from: string, authorization?: string) =>

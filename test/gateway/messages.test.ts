@@ -1,9 +1,9 @@
-/** Messages between processes are told from those that libraries send over the same channel. */
+/** Messages between our processes are distinguished from those of libraries on the same channel. */
 
 import t from 'tap'
 import { isSupervisorMessage, isWorkerMessage } from '../../gateway/messages.js'
 
-t.test('each side knows its own messages and no others', async (t) => {
+t.test('each side recognizes its own messages only', async (t) => {
   for (const kind of ['listening', 'failed', 'metrics-wanted']) {
     t.equal(isWorkerMessage({ kind }), true, kind)
     t.equal(isSupervisorMessage({ kind }), false, kind)

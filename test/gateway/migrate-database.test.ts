@@ -1,4 +1,4 @@
-/** Missing migrations are noticed, applied and logged. */
+/** Missing migrations are detected, applied and logged. */
 
 import { join } from 'node:path'
 import { pino } from 'pino'
@@ -7,7 +7,7 @@ import { isBehind, migrateDatabase } from '../../gateway/migrate-database.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-t.test('a new database is behind until it was migrated', async (t) => {
+t.test('a new database is behind until it is migrated', async (t) => {
   const file = join(await temporaryFolder(t), 'gatehouse.db')
   const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
   t.teardown(() => closeDatabase(db))

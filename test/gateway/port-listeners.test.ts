@@ -1,4 +1,4 @@
-/** Sockets that listen on a port, counted as the kernel has them. */
+/** Sockets that listen on a port, as the kernel counts them. */
 
 import { once } from 'node:events'
 import { createServer } from 'node:net'
@@ -19,7 +19,7 @@ t.test('listening sockets of both families are counted, connections are not', as
   t.equal(await countListeners(port), 2)
 })
 
-t.test('a wait ends when others listen, or with its time', async (t) => {
+t.test('the wait ends when others listen or after its timeout', async (t) => {
   const port = await freePort()
   const server = createServer().listen(port, '127.0.0.1')
   t.teardown(() => server.close())

@@ -1,4 +1,4 @@
-/** One gateway put together: each route has a surface, limits are re-read, and a stop ends all. */
+/** The assembled server: surfaces of routes, start and stop. */
 
 import t from 'tap'
 import { findGit } from '../../cgi/process/git.js'
@@ -57,7 +57,7 @@ t.test('only probes and the description are open, and few routes are anyone’s'
   t.ok(routes.length > OPERATIONS.length)
 })
 
-t.test('registries that are off have neither routes nor operations', async (t) => {
+t.test('disabled registries have neither routes nor operations', async (t) => {
   const countOf = (isEnabled: boolean) =>
     allRoutes({ ...ALL, packages: { isEnabled } }).filter(
       ({ access }) => access.kind === 'packages',
@@ -66,10 +66,10 @@ t.test('registries that are off have neither routes nor operations', async (t) =
   t.ok(countOf(true) > OPERATIONS.filter(({ access }) => access.kind === 'packages').length)
 })
 
-/** Swift's client asks so whether its credentials are good, and changes nothing. */
+/** Swift's client checks its credentials here; the request changes nothing. */
 const SIGN_INS = ['/api/packages/{owner}/swift', '/api/packages/{owner}/swift/login']
 
-t.test('pages that are off have no routes', async (t) => {
+t.test('disabled pages have no routes', async (t) => {
   const off = allRoutes({ ...ALL, web: { isEnabled: false } })
   t.strictSame(
     off.filter(({ surface }) => surface.name === 'web'),
@@ -77,7 +77,7 @@ t.test('pages that are off have no routes', async (t) => {
   )
 })
 
-/** A page is sent by a session, and a sign-in by whoever knows the password. */
+/** Pages need a session, and sign-in pages a password. */
 const isPage = (surface: string, path: string) => surface === 'web' && !path.startsWith('/user/log')
 
 /** Forms of those who have no session yet, or want none any more. */
@@ -97,7 +97,7 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
     if (access.kind === 'open' && path.startsWith('/login/oauth/')) continue
     if (isRead || STRANGERS.includes(path)) continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
-    // Any reader may open an issue, who has an account.
+    // Any reader with an account may open an issue.
     if (access.kind === 'repository') t.ok(access.mode !== 'read' || access.isSignedIn, place)
     if (access.kind === 'packages') t.not(access.mode, 'read', place)
     if (isPage(surface.name, path)) continue
@@ -105,7 +105,7 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
   }
 })
 
-t.test('a server that is stopped has let go of its port and its database', async (t) => {
+t.test('a server that is stopped has released its port and its database', async (t) => {
   const { settings, log } = await startGateway(t)
   const throttle = createLocalThrottle()
   const first = await startServer({ settings, log, throttle })
@@ -117,7 +117,7 @@ t.test('a server that is stopped has let go of its port and its database', async
   await second.stop()
 })
 
-t.test('a database that cannot be had stops the start with a sentence', async (t) => {
+t.test('a database that cannot be opened stops the start with a message', async (t) => {
   const { settings, log } = await startGateway(t)
   const location = { kind: 'sqlite', file: '/dev/null/gatehouse.db' } as const
   const options = { settings: { ...settings, database: { ...settings.database, location } }, log }
@@ -125,7 +125,7 @@ t.test('a database that cannot be had stops the start with a sentence', async (t
   await t.rejects(starting, { message: /^The database .* cannot be used: / })
 })
 
-t.test('a server whose git has no limits says so, and serves', async (t) => {
+t.test('a server whose git has no resource limits logs that and serves', async (t) => {
   const git = { ...(await findGit()), prlimit: undefined }
   const { lines, ask } = await startGateway(t, { git })
   t.equal(lines.filter(({ msg }) => /^git has no limits of memory/.test(String(msg))).length, 1)

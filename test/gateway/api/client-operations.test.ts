@@ -1,13 +1,15 @@
-/** The operations that real clients call, ranked by how many do, and whether each is served. */
+/**
+ * Operations that real clients call, ordered by the number of clients, and whether each is served.
+ */
 
 import t from 'tap'
 import { OPERATIONS } from '../../../gateway/api/operations.js'
 import { isExpected } from '../../helpers/expected.js'
 
 /**
- * Who calls: tea, Renovate, Woodpecker, Drone, Jenkins, Argo CD, Flux, terraform (X), gickup, Gitea
- * mirror (M), goreleaser (L), semantic-release, VS Code. `R` is a repository, `*` the thirteen that
- * this service promises.
+ * Requests of tea, Renovate, Woodpecker, Drone, Jenkins, Argo CD, Flux, terraform (X), gickup,
+ * Gitea mirror (M), goreleaser (L), semantic-release and VS Code. `R` means a repository, `*` marks
+ * the thirteen operations that this service promises.
  */
 const CALLED = `
 * GET /version
@@ -138,7 +140,7 @@ GXT POST R/transfer
 
 const blank = (path: string) => path.replace(/\{[^}]*\}/g, '{}')
 
-t.test('what clients call is served, but for what is written down', async (t) => {
+t.test('every operation that clients call is served, except the listed ones', async (t) => {
   const served = new Set(OPERATIONS.map(({ method, path }) => `${method} ${blank(path)}`))
   const calls = CALLED.trim()
     .split('\n')

@@ -1,4 +1,4 @@
-/** Objects of the API beside what clients generated from Gitea's description declare. */
+/** Objects of the API compared with the types of clients generated from Gitea's description. */
 
 import t from 'tap'
 import { OPERATIONS } from '../../../gateway/api/operations.js'

@@ -1,4 +1,6 @@
-/** Downloads of releases, on both databases: whole and in parts, counted, and for whom they are. */
+/**
+ * Downloads of release attachments, on both databases: complete and in parts, counted, authorized.
+ */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'

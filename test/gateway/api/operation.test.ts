@@ -1,4 +1,4 @@
-/** An operation is one value; what it forgets to declare does not compile. */
+/** Declarations of operations; a missing access or scope does not compile. */
 
 import t from 'tap'
 import { Type } from 'typebox'
@@ -18,7 +18,7 @@ const base = {
   failures: [],
 } as const
 
-t.test('an operation stays the value that it was written as', async (t) => {
+t.test('an operation is the declared value', async (t) => {
   const written = {
     ...base,
     access: { kind: 'anyone' },
@@ -31,16 +31,16 @@ t.test('an operation stays the value that it was written as', async (t) => {
 t.test('an operation without access or scopes does not compile', async (t) => {
   const handle = async () => jsonReply(200, {})
   const access = { kind: 'anyone' } as const
-  // @ts-expect-error: the compiler refuses an operation that does not say who may.
+  // @ts-expect-error: an operation without access does not compile.
   const withoutAccess = defineOperation({ ...base, scopes: [], handle })
-  // @ts-expect-error: nor one that does not say what a token needs.
+  // @ts-expect-error: an operation without scopes does not compile.
   const withoutScopes = defineOperation({ ...base, access, handle })
-  // @ts-expect-error: nor one of a scope that does not exist.
+  // @ts-expect-error: an operation with an unknown scope does not compile.
   const withWrongScope = defineOperation({ ...base, access, scopes: ['write:world'], handle })
   t.ok(withoutAccess && withoutScopes && withWrongScope)
 })
 
-t.test('a handler is given what its access and schemas say, and nothing else', async (t) => {
+t.test('a handler gets the types of its access and schemas only', async (t) => {
   const operation = defineOperation({
     ...base,
     access: { kind: 'signed-in' },
@@ -48,7 +48,7 @@ t.test('a handler is given what its access and schemas say, and nothing else', a
     body: Type.Object({ name: Type.String() }),
     async handle(_context, { grant, body }) {
       const [name, login]: [string, string] = [body.name, grant.user.name]
-      // @ts-expect-error: no repository was asked of the gate.
+      // @ts-expect-error: the access grants no repository.
       const repository: unknown = grant.repository
       return jsonReply(200, { name, login, repository })
     },

@@ -1,4 +1,7 @@
-/** Every operation with every kind of credentials: exactly what its access and scopes declare. */
+/**
+ * Every operation with every kind of credentials gives the answer that its access and scopes
+ * declare.
+ */
 
 import t from 'tap'
 import { newStorageKey } from '../../../cgi/repository/paths.js'
@@ -35,18 +38,18 @@ const CATEGORIES = [
 ]
 const SCOPES = ['all', ...CATEGORIES.flatMap((word) => [`read:${word}`, `write:${word}`])]
 
-/** Who the credentials are of, and how far they reach. */
+/** Owner of the credentials, and their limits. */
 type Bearer =
   | { readonly kind: 'nobody' | 'malformed' | 'wrong' }
   | {
       readonly kind: 'owner' | 'stranger' | 'admin'
       /** Undefined for a password. */
       readonly scopes: readonly string[] | undefined
-      /** Of a token that is limited otherwise. */
+      /** Repositories or packages to which a token is limited. */
       readonly opens?: Opened
     }
 
-/** Everything; what the path of an operation says; or something that no path says. */
+/** All objects, the ones at this path, or one (`-`) at no operation's path. */
 type Opened = 'all' | '/public' | '/private' | '/packages/ada' | '/packages/ada/generic/tool' | '-'
 
 interface Credentials {
@@ -54,7 +57,7 @@ interface Credentials {
   readonly bearer: Bearer
   readonly authorization?: string
   readonly query?: string
-  /** A check of a password takes as long as hundreds of requests. */
+  /** True for a password, because checking one takes as long as hundreds of requests. */
   readonly isPassword?: true
 }
 
@@ -62,7 +65,7 @@ const PASSED = 299
 const SIGN_IN = '401 Only signed in user is allowed to call APIs.'
 const WRONG = '401 invalid username, password or token'
 
-/** What the declarations mean, said a second time and without the gate. */
+/** Returns the declared answer, computed without the code under test. */
 function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): string {
   const { access, scopes } = operation
   if (bearer.kind === 'malformed') return SIGN_IN
@@ -117,7 +120,7 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
   }
 }
 
-/** Undefined: what the same token without a limit is told. */
+/** Returns undefined if a limited token gets the same answer as an unlimited one. */
 function expectedOfLimited(
   { access, scopes, path }: AnyOperation,
   { opens, isPrivate }: { readonly opens: Opened; readonly isPrivate: boolean },
@@ -181,7 +184,7 @@ for (const name of ['public', 'private']) {
   repositoryIds[name] = id
 }
 
-/** Behind the gate stands a marker in place of the work, so that the matrix changes nothing. */
+/** A marker replaces the handlers, so that the requests change nothing. */
 const answer = createRouter({
   context,
   table: createRouteTable(
@@ -305,7 +308,7 @@ async function limitedCredentials(): Promise<readonly Credentials[]> {
 
 const credentials = await everyCredentials()
 
-/** The answer to a caller: the status and, of a refusal, the message. */
+/** Returns the status and, for a refusal, the message. */
 async function answerTo(
   { method }: AnyOperation,
   path: string,
@@ -327,7 +330,7 @@ async function answerTo(
   return `${reply.status}${message}`
 }
 
-/** Declarations that were tried with all credentials already. */
+/** Declarations that were tried with all credentials before. */
 const tried = new Set<string>()
 
 function isFirst(...declaration: readonly unknown[]): boolean {
@@ -338,10 +341,10 @@ function isFirst(...declaration: readonly unknown[]): boolean {
 }
 
 /**
- * Returns the credentials to try with an operation. The gate decides by the access, the scopes and
- * the parameters of the path, so the first operation that declares these is tried with all tokens,
- * and the others with one token of each bearer. Tokens of other categories are left out there.
- * Passwords have no scopes, and a check of one is slow: each access is tried with them once.
+ * Returns the credentials to try with an operation. Authorization depends on the access, the scopes
+ * and the parameters of the path, so the first operation that declares these is tried with all
+ * tokens, and the others with one token of each bearer. Tokens of other categories are left out
+ * there. Passwords have no scopes, and a check of one is slow: each access is tried with them once.
  */
 function credentialsFor({ access, scopes, path }: AnyOperation): readonly Credentials[] {
   const hasAllTokens = isFirst(access, scopes, path.match(/\{\w+/g))
@@ -365,7 +368,7 @@ function categoryOf(scope: string): string {
   return scope.slice(scope.indexOf(':') + 1)
 }
 
-t.test('each caller of each operation is answered as declared', async (t) => {
+t.test('each caller of each operation gets the declared answer', async (t) => {
   for (const operation of OPERATIONS) {
     const callers = credentialsFor(operation)
     for (const repo of operation.path.includes('{repo}') ? ['public', 'private'] : ['']) {
@@ -389,7 +392,7 @@ t.test('no two operations share an id, or a method and a path', async (t) => {
   t.equal(places.size, OPERATIONS.length)
 })
 
-t.test('every operation but of the account itself and of the house asks for scopes', async (t) => {
+t.test('only operations of the account itself and of the instance require no scopes', async (t) => {
   const free = OPERATIONS.filter(({ scopes }) => scopes.length === 0).map(({ id }) => id)
   t.strictSame(free.sort(), [
     'getGeneralAPISettings',

@@ -1,10 +1,10 @@
-/** Pages of a list: from 1, bounded, and linked in the order that clients expect. */
+/** Pages of a list: numbered from 1, limited, with links in the order that clients expect. */
 
 import t from 'tap'
 import { pageHeaders, pageOf, pageReply } from '../../../gateway/api/paging.js'
 import { BASE_URL, openContext } from '../../helpers/gateway.js'
 
-t.test('a page is from 1, and holds 30 unless told, 50 at the most', async (t) => {
+t.test('a page is at least 1, and its limit is 30 by default and at most 50', async (t) => {
   t.strictSame(pageOf({}), { page: 1, limit: 30 })
   t.strictSame(pageOf({ page: 0, limit: 0 }), { page: 1, limit: 30 })
   t.strictSame(pageOf({ page: -3, limit: -1 }), { page: 1, limit: 30 })
@@ -12,7 +12,7 @@ t.test('a page is from 1, and holds 30 unless told, 50 at the most', async (t) =
   t.strictSame(pageOf({ limit: 51 }), { page: 1, limit: 50 })
 })
 
-t.test('a list of commits says how far its page goes', async (t) => {
+t.test('a list of commits has headers for its page', async (t) => {
   const said = (page: number, total: number) =>
     pageHeaders({ page, limit: 10 }, total).map(([name, value]) => `${name} ${value}`)
   const names = ['X-Page 2', 'X-PerPage 10', 'X-Total 21', 'X-PageCount 3', 'X-HasMore true']
@@ -21,7 +21,7 @@ t.test('a list of commits says how far its page goes', async (t) => {
   t.equal(said(1, 0).at(-1), 'X-HasMore false')
 })
 
-t.test('links come as next, last, first, prev, and only where they lead somewhere', async (t) => {
+t.test('links are next, last, first and prev, and only to existing pages', async (t) => {
   const { context } = await openContext(t)
   const links = (page: number, total: number) => {
     const options = { path: '/x', page: { page, limit: 10 }, total }
@@ -41,7 +41,7 @@ t.test('links come as next, last, first, prev, and only where they lead somewher
   t.equal(links(9, 5), undefined)
 })
 
-t.test('links keep what else the list was asked for', async (t) => {
+t.test('links keep the other query parameters', async (t) => {
   const { context } = await openContext(t)
   const query = { q: 'a&b=c ü', type: undefined, sort: '' }
   const options = { path: '/x', query, page: { page: 1, limit: 10 }, total: 11 }

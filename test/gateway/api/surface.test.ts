@@ -1,4 +1,4 @@
-/** How the API refuses and answers: always JSON, always with the same head. */
+/** Responses of the API: JSON, with the same headers for all. */
 
 import t from 'tap'
 import { Failure } from '../../../conf/failures.js'
@@ -6,7 +6,7 @@ import { API_SURFACE, jsonReply } from '../../../gateway/api/surface.js'
 import { aRequest } from '../../helpers/a-request.js'
 import { BASE_URL, openContext } from '../../helpers/gateway.js'
 
-t.test('a refusal is a message and where the API is described', async (t) => {
+t.test("a refusal has a message and the address of the API's description", async (t) => {
   const { context } = await openContext(t)
   const reply = API_SURFACE.refuse(context, new Failure('conflict', 'It is "there".'), aRequest())
   t.equal(reply.status, 409)
@@ -14,7 +14,7 @@ t.test('a refusal is a message and where the API is described', async (t) => {
   t.strictSame(JSON.parse(String(reply.body)), wanted)
 })
 
-t.test('an answer is JSON that no cache keeps and no browser guesses at', async (t) => {
+t.test('a response is JSON with headers against caching and content sniffing', async (t) => {
   const reply = jsonReply(201, { a: 1 }, [['X-One', 'b']])
   t.strictSame(Object.fromEntries(reply.headers ?? []), {
     'Content-Type': 'application/json; charset=utf-8',

@@ -1,4 +1,4 @@
-/** The description of the API: valid, complete, and true of what the server answers. */
+/** Description of the API: valid, complete, and consistent with the server's responses. */
 
 import SwaggerParser from '@apidevtools/swagger-parser'
 import t from 'tap'
@@ -21,10 +21,10 @@ type Paths = Readonly<Record<string, Readonly<Record<string, Described>>>>
 
 const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
 
-/** A path as the description has it, where a parameter has a name and nothing else. */
+/** Returns a path as in the description, with the plain name of each parameter. */
 const described = (path: string) => path.replace(/\{(\w+)[^}\w][^}]*\}/g, '{$1}')
 
-t.test('it is valid Swagger 2.0 by an independent reader, and kept under review', async (t) => {
+t.test('the description is valid Swagger 2.0 and equals the reviewed one', async (t) => {
   const { ask } = await startGateway(t)
   const { status, json } = await ask({ path: '/swagger.v1.json' })
   t.equal(status, 200)
@@ -34,7 +34,7 @@ t.test('it is valid Swagger 2.0 by an independent reader, and kept under review'
   t.notMatch(JSON.stringify(json), /"(?:anyOf|oneOf|allOf|const|~kind|\$id)"|[:,[]null\b/)
 })
 
-t.test('the address that every error names leads to it', async (t) => {
+t.test('the address in every error leads to the description', async (t) => {
   const { ask } = await startGateway(t)
   const refused = await ask({ path: '/api/v1/user' })
   const { url } = refused.json as { url: string }
@@ -44,7 +44,7 @@ t.test('the address that every error names leads to it', async (t) => {
   t.match(headers['location'], /\/swagger\.v1\.json$/)
 })
 
-t.test('it lists what is served, no more and no less, by the names of Gitea', async (t) => {
+t.test("the description lists exactly the served operations under Gitea's ids", async (t) => {
   const { paths } = describeApi(OPERATIONS, '') as { paths: Paths }
   const listed = Object.entries(paths).flatMap(([path, methods]) =>
     Object.entries(methods).map(([method, { operationId }]) => `${operationId} ${method} ${path}`),
@@ -56,7 +56,7 @@ t.test('it lists what is served, no more and no less, by the names of Gitea', as
   isExpected(t, served, 'api/operations')
 })
 
-t.test('each path parameter is described, and the sub-path stands in the base', async (t) => {
+t.test('each path parameter is described, and the sub-path is part of the base path', async (t) => {
   const { paths, basePath } = describeApi(OPERATIONS, '/git') as { paths: Paths; basePath: string }
   t.equal(basePath, '/git/api/v1')
   const rows = Object.entries(paths).flatMap(([path, methods]) =>
@@ -72,9 +72,9 @@ t.test('each path parameter is described, and the sub-path stands in the base', 
   )
 })
 
-/** Every field must be described: a missing or an additional one does not fit. */
+/** Returns a schema that refuses missing and additional fields. */
 function strict(schema: Json): Json {
-  // What holds itself, as a fork its parent, is looked at where it stands by itself.
+  // Recursive objects, such as the parent of a fork, are checked where they are served directly.
   if ('$ref' in schema) return { type: 'object' }
   const { 'x-nullable': isNullable, ...rest } = schema
   const plain = strictFields(rest)
@@ -98,7 +98,7 @@ function strictFields(schema: Json): Json {
   }
 }
 
-/** What of an answer is not as described. */
+/** Returns the differences between a response and its description. */
 function faultsOf(
   answer: Answer | undefined,
   responses: Described['responses'] = {},
@@ -113,7 +113,7 @@ function faultsOf(
   return errors
 }
 
-t.test('each answer is what the description says, field by field', async (t) => {
+t.test('each response matches the description, field by field', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const { json } = await gateway.ask({ path: '/swagger.v1.json' })
   const whole = (await SwaggerParser.dereference(plain(json), {

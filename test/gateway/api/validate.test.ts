@@ -1,4 +1,4 @@
-/** Queries are converted and bodies are not: a body is right, or refused by the field at fault. */
+/** Query parameters are converted; bodies are validated and refused with the field at fault. */
 
 import t, { type Test } from 'tap'
 import { Type } from 'typebox'
@@ -58,7 +58,7 @@ function aRequest(body: AsyncIterable<Uint8Array>): Request {
   }
 }
 
-/** What the handler got, or `status message`. */
+/** Returns a function that gives the handler's input, or `status message`. */
 function asker(context: Context) {
   return async (
     body: string | Uint8Array,
@@ -84,7 +84,7 @@ async function open(t: Test) {
   return asker((await openContext(t)).context)
 }
 
-t.test('the query is converted, and what cannot be is left out', async (t) => {
+t.test('query parameters are converted, and invalid ones are left out', async (t) => {
   const ask = await open(t)
   const queryOf = async (query: string) =>
     ((await ask('{"name":"x"}', { query })) as { query: unknown }).query
@@ -98,7 +98,7 @@ t.test('the query is converted, and what cannot be is left out', async (t) => {
   t.strictSame(await queryOf('q=%ff'), { q: '\ufffd' })
 })
 
-t.test('a body that fits arrives as it is, with what it holds besides', async (t) => {
+t.test('a valid body is passed unchanged, with its unknown fields', async (t) => {
   const ask = await open(t)
   const body = { name: 'x', auto_init: false, count: 0, list: [], inner: { deep: true } }
   t.strictSame(await ask(JSON.stringify(body)), { query: {}, body })
@@ -112,7 +112,7 @@ t.test('a body that fits arrives as it is, with what it holds besides', async (t
   }
 })
 
-t.test('a body is refused by its field, in the names that clients know', async (t) => {
+t.test('an invalid body is refused with its field, in the names that clients know', async (t) => {
   const ask = await open(t)
   t.equal(await ask(''), '422 [Name]: Required')
   t.equal(await ask('{}'), '422 [Name]: Required')
@@ -127,7 +127,7 @@ t.test('a body is refused by its field, in the names that clients know', async (
   t.match(await ask('{"name":"x","inner":{}}'), /^422 \[\w+\]: /)
 })
 
-t.test('the rest of a path is decoded, with its slashes', async (t) => {
+t.test('the rest of a path is decoded with its slashes', async (t) => {
   const { context } = await openContext(t)
   const operation = defineOperation({
     id: 'fileGet',
@@ -160,12 +160,12 @@ t.test('the rest of a path is decoded, with its slashes', async (t) => {
   await t.rejects(wrong, /malformed percent-encoding/)
 })
 
-t.test('null is what clients in Go send for a field that they leave out', async (t) => {
+t.test('null counts as a missing field, because clients in Go send it', async (t) => {
   const ask = await open(t)
   t.strictSame(await ask('{"name":"x","list":null}'), { query: {}, body: { name: 'x' } })
 })
 
-t.test('what is no JSON object is refused', async (t) => {
+t.test('a body that is not a JSON object is refused', async (t) => {
   const ask = await open(t)
   for (const text of ['{', '{"name":}', 'name=x', '{"name":"x"}}', '\ufeff', "{'name':'x'}"]) {
     t.equal(await ask(text), '422 []: the body is not JSON', text)
@@ -183,14 +183,14 @@ t.test('a body of too many values is refused before it is parsed', async (t) => 
   t.notMatch(await ask(text), /more than 20000 values/, 'what texts hold does not count')
 })
 
-t.test('what would reach for a prototype is only a field that is dropped', async (t) => {
+t.test('property names of prototypes are ordinary unknown fields', async (t) => {
   const ask = await open(t)
   const text = '{"name":"x","__proto__":{"auto_init":true},"constructor":1}'
   t.strictSame(await ask(text), { query: {}, body: { name: 'x', constructor: 1 } })
   t.equal(({} as Record<string, unknown>)['auto_init'], undefined)
 })
 
-t.test('another type of body is refused, unless it is empty', async (t) => {
+t.test('another content type is refused unless the body is empty', async (t) => {
   const ask = await open(t)
   for (const type of ['text/plain', 'application/x-www-form-urlencoded', 'json', 'multipart/x']) {
     t.equal(await ask('{"name":"x"}', { type }), '415 The body must be application/json.', type)

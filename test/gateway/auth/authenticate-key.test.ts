@@ -1,4 +1,4 @@
-/** Who holds a key: its user, a machine, or nobody whom the house lets in. */
+/** Authentication with SSH keys: of users, and of deploy keys. */
 
 import t from 'tap'
 import { authenticateKey, recordKeyUse } from '../../../gateway/auth/authenticate-key.js'
@@ -9,7 +9,7 @@ import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'
 import { aKey } from '../../helpers/ssh-keys.js'
 
-t.test('a key is its user’s, until the key or the user goes', async (t) => {
+t.test('a key authenticates its user until the key or the user is deleted', async (t) => {
   const { fixture } = await openContext(t)
   const { db } = fixture
   const ada = await fixture.addUser('ada')
@@ -29,7 +29,7 @@ t.test('a key is its user’s, until the key or the user goes', async (t) => {
   t.equal(await authenticateKey(db, fingerprint), undefined)
 })
 
-t.test('a user who may not sign in does not do so by key', async (t) => {
+t.test('a user who may not sign in is refused with their key', async (t) => {
   const { fixture } = await openContext(t)
   const { db } = fixture
   const ada = await fixture.addUser('ada')
@@ -44,7 +44,7 @@ t.test('a user who may not sign in does not do so by key', async (t) => {
   t.match(await authenticateKey(db, key.fingerprint), { name: 'ada' })
 })
 
-t.test('a deploy key is nobody', async (t) => {
+t.test('a deploy key is not a user', async (t) => {
   const { fixture } = await openContext(t)
   const { db } = fixture
   const ada = await fixture.addUser('ada')
@@ -60,19 +60,19 @@ t.test('a deploy key is nobody', async (t) => {
   })
 })
 
-t.test('the use of a key is noted, and not again while that is recent', async (t) => {
+t.test('the use of a key is recorded, but not again shortly after', async (t) => {
   const { context, fixture } = await openContext(t)
   const { db } = fixture
   const ada = await fixture.addUser('ada')
   const key = aKey()
   const { id } = await addUserKey(db, { userId: ada.id, title: 'k', key })
-  /** What is noted when the key, last used at that time, is used now. */
+  /** Returns the recorded time after a use of the key whose last use was at that time. */
   const notedAfter = async (lastUsedAtMs: number) => {
     await touchKey(db, id, lastUsedAtMs)
     const holder = await authenticateKey(db, key.fingerprint)
     if (holder === undefined) throw new Error('the key is not known')
     recordKeyUse(context, holder)
-    // SQLite's one connection for writes does things in the order in which they came.
+    // SQLite's single write connection executes writes in order.
     const { last_used_at } = await db('ssh_keys').where({ id }).first('last_used_at')
     return last_used_at
   }

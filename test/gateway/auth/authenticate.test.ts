@@ -1,4 +1,4 @@
-/** Who asks is told from the credentials alone, and nothing of them is written down. */
+/** Authentication of requests from their credentials, which are never logged. */
 
 import t from 'tap'
 import type { Request } from '../../../conf/http.js'
@@ -22,7 +22,7 @@ const aRequest = (authorization?: string, query = ''): Request => ({
   signal: new AbortController().signal,
 })
 
-t.test('nobody, a token with its scopes, a password without', async (t) => {
+t.test('a request is anonymous, has a token with scopes, or has a password', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const { plain } = await fixture.addToken(ada, 'read:user')
@@ -33,7 +33,7 @@ t.test('nobody, a token with its scopes, a password without', async (t) => {
   t.match(byPassword, { kind: 'user', user: { name: 'ada' }, scopes: undefined })
 })
 
-t.test('malformed, wrong and closed are told apart', async (t) => {
+t.test('malformed, wrong and deactivated credentials have different errors', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const { plain, token } = await fixture.addToken(ada, 'all')
@@ -73,7 +73,7 @@ t.test('malformed, wrong and closed are told apart', async (t) => {
   )
 })
 
-t.test('revoked tokens never count as guesses, however often they come', async (t) => {
+t.test('revoked tokens are not counted as guesses, however many there are', async (t) => {
   const { context, fixture } = await openContext(t)
   await fixture.addUser('ada')
   const revoked = withPassword('ada', newToken())
@@ -86,7 +86,7 @@ t.test('revoked tokens never count as guesses, however often they come', async (
   t.match(await authenticate(context, right), { kind: 'user' })
 })
 
-t.test('a user without a password signs in by token alone', async (t) => {
+t.test('a user without a password signs in with a token only', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   await fixture.db('users').where({ owner_id: ada.id }).update({ password_hash: null })
@@ -95,7 +95,7 @@ t.test('a user without a password signs in by token alone', async (t) => {
   )
 })
 
-t.test('a failed sign-in is logged with its account, and with no secret', async (t) => {
+t.test('a failed sign-in is logged with its account and without secrets', async (t) => {
   const { context, fixture } = await openContext(t)
   await fixture.addUser('ada')
   const { plain } = await fixture.addToken(await fixture.addUser('bob'), 'all')

@@ -1,4 +1,4 @@
-/** The one gate: each access, asked by each kind of person, for each kind of repository. */
+/** Authorization: each access, for each kind of caller and each kind of repository. */
 
 import t, { type Test } from 'tap'
 import { newStorageKey } from '../../../cgi/repository/paths.js'
@@ -22,7 +22,7 @@ import { aBlobOf, aRelease } from '../../helpers/release-rows.js'
 import { aCollaborator, aTeam } from '../../helpers/rows.js'
 import { aKey } from '../../helpers/ssh-keys.js'
 
-/** Who signed in by password, or with a token of these scopes. */
+/** Identity of a user with a password, or with a token of these scopes. */
 function as(user: User, ...scopes: readonly string[]): Identity {
   if (scopes.length > 0) return { kind: 'user', user, by: 'token', scopes }
   return { kind: 'user', user, by: 'password', scopes: undefined }
@@ -52,7 +52,7 @@ async function openVillage(t: Test) {
       objectFormat: 'sha1',
       preferences: {},
     })
-  /** `ok`, or the name of the failure. */
+  /** Returns `ok`, or the name of the failure. */
   const asked = async (
     who: Identity,
     access: Access,
@@ -251,7 +251,7 @@ t.test('a stranger is not given all of a large repository, and whoever signs in 
   t.equal(await asked(as(bob), download, params, limit), 'ok')
 })
 
-/** What reading and writing packages comes to, as clients of registries and of the API are told. */
+/** Results for reading and writing packages. */
 type Outcome = readonly [read: string, write: string]
 
 const MAY_ALL: Outcome = ['ok', 'ok']
@@ -336,7 +336,7 @@ t.test('packages are for whom their owner and the teams let in', async (t) => {
               await asked(who, packages('write', isSignedIn), params, { challenges }),
             ]
             const [read, write] = outcomes?.[visibility] ?? HIDDEN
-            // Clients of registries send what they know when they are asked who they are.
+            // Clients of registries send their credentials only after a challenge.
             const asks = challenges && read === 'ok' && write === 'forbidden'
             const wanted = [read, asks ? 'sign_in_required' : write]
             t.strictSame(got, wanted, `${visibility} ${owner.kind}: ${name}`)

@@ -1,4 +1,4 @@
-/** Requests of one client count together, wherever they come from. */
+/** Requests of one client are counted together, from any address. */
 
 import t from 'tap'
 import { ANONYMOUS } from '../../../gateway/auth/authenticate.js'

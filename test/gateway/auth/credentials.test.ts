@@ -1,4 +1,4 @@
-/** What an Authorization header says: a token, a name with a password, or nothing that counts. */
+/** Credentials in the header Authorization: a token, a name with a password, or invalid. */
 
 import t from 'tap'
 import { readCredentials } from '../../../gateway/auth/credentials.js'
@@ -6,7 +6,7 @@ import { readCredentials } from '../../../gateway/auth/credentials.js'
 const basic = (text: string) => `Basic ${Buffer.from(text).toString('base64')}`
 const token = (text: string) => ({ kind: 'token', token: text })
 
-t.test('a token comes in every form that clients use', async (t) => {
+t.test('a token is read in every form that clients send', async (t) => {
   for (const text of ['token T', 'Token T', 'TOKEN  T', 'Bearer T', 'bearer T', ' token T ']) {
     t.strictSame(readCredentials(text), token('T'), text)
   }
@@ -15,7 +15,7 @@ t.test('a token comes in every form that clients use', async (t) => {
   }
 })
 
-t.test('a name and a password come in Basic', async (t) => {
+t.test('a name and a password are read from Basic', async (t) => {
   const password = (name: string, text: string) => ({ kind: 'password', name, password: text })
   t.strictSame(readCredentials(basic('ada:secret')), password('ada', 'secret'))
   t.strictSame(readCredentials(basic('ada:a:b:')), password('ada', 'a:b:'), 'colons and all')
@@ -24,7 +24,7 @@ t.test('a name and a password come in Basic', async (t) => {
   t.strictSame(readCredentials(basic('ada:x').replaceAll('=', '')), password('ada', 'x'))
 })
 
-t.test('nothing is nothing, and anything else is malformed', async (t) => {
+t.test('a missing header is anonymous, and any other form is malformed', async (t) => {
   t.strictSame(readCredentials(undefined), { kind: 'none' })
   for (const text of [
     '',

@@ -1,4 +1,4 @@
-/** Tokens that are limited beside their scopes: what they permit on each surface, and what not. */
+/** Tokens with limits other than scopes: permitted and refused requests on each surface. */
 
 import t from 'tap'
 import type { Identity } from '../../../gateway/auth/authenticate.js'
@@ -27,7 +27,7 @@ async function makeRepository(
   return (json as { id: number }).id
 }
 
-/** Asks with a new token of `user`, for all scopes. */
+/** Returns functions that send requests with a new token of `user` with all scopes. */
 async function holding(gateway: GatewayWithUsers, user: User, limits: Partial<TokenLimits>) {
   const { plain, token } = await gateway.addLimitedToken(user, limits, 'all')
   const authorization = withToken(plain)
@@ -46,7 +46,7 @@ const to = (...repositoryIds: readonly number[]): TokenRestriction => ({
   packages: [],
 })
 
-t.test('a token for one repository opens it, under any name that it has later', async (t) => {
+t.test('a token limited to one repository works after a rename', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const id = await makeRepository(gateway, 'site')
   const { api } = await holding(gateway, gateway.ada, { reach: to(id) })
@@ -61,7 +61,7 @@ t.test('a token for one repository opens it, under any name that it has later', 
   t.equal((await api('GET', '/repos/ada/home')).status, 404, 'another one of that name is another')
 })
 
-t.test('elsewhere its holder is a stranger who has a token', async (t) => {
+t.test('a token limited to one repository has anonymous access elsewhere', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const id = await makeRepository(gateway, 'site')
   await makeRepository(gateway, 'secret')
@@ -113,7 +113,7 @@ t.test('elsewhere its holder is a stranger who has a token', async (t) => {
   ])
 })
 
-t.test('a token for one repository reads nothing of teams, members or the site', async (t) => {
+t.test('a token limited to one repository cannot read teams, members or site data', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const reach = to(await makeRepository(gateway, 'site'))
   const chief = await gateway.addUser('chief', { isAdmin: true })
@@ -177,7 +177,7 @@ t.test('no limited token makes what reaches further than it, or for longer', asy
   }
 })
 
-t.test('a token counts from its addresses alone, as the trusted proxy tells them', async (t) => {
+t.test('a token is valid only from its addresses, as reported by the trusted proxy', async (t) => {
   const gateway = await startGatewayWithUsers(t, {
     environment: { GATEHOUSE_HTTP_TRUSTED_PROXIES: '127.0.0.1' },
   })
@@ -209,7 +209,7 @@ t.test('a token counts from its addresses alone, as the trusted proxy tells them
   }
 })
 
-t.test('git clones and pushes with such a token, and not once it has ended', async (t) => {
+t.test('git clones and pushes with a limited token until it expires', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const id = await makeRepository(gateway, 'site')
   await makeRepository(gateway, 'secret')
@@ -280,7 +280,7 @@ t.test('a token for packages opens these, and for one package changes that alone
   t.equal((await (await holding(gateway, ada, { reach: both })).api('POST', link)).status, 201)
 })
 
-t.test('swift’s sign-in knows such tokens', async (t) => {
+t.test('the sign-in request of Swift accepts tokens limited to packages', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const packages = [{ ownerId: gateway.ada.id, named: { format: 'swift', name: 'a.b' } }]
   const swift = await holding(gateway, gateway.ada, { reach: { repositoryIds: [], packages } })

@@ -1,9 +1,9 @@
-/** What applications ask for, in the forms that they are known to use. */
+/** Scopes that OAuth applications request, in the forms that clients use. */
 
 import t from 'tap'
 import { readOauthScopes, sentenceOfScope } from '../../../gateway/auth/oauth-scopes.js'
 
-t.test('scopes are read as clients of Gitea write them', async (t) => {
+t.test("scopes are read in the forms of Gitea's clients", async (t) => {
   for (const [text, scopes, openidScopes] of [
     ['', ['all'], []],
     ['openid email profile', ['read:user'], ['openid', 'profile', 'email']],
@@ -19,7 +19,7 @@ t.test('scopes are read as clients of Gitea write them', async (t) => {
   }
 })
 
-t.test('each has a sentence', async (t) => {
+t.test('each scope has a description', async (t) => {
   t.equal(sentenceOfScope('all'), 'Everything that you may do here')
   t.equal(sentenceOfScope('public-only'), 'Nothing but what is public')
   t.equal(sentenceOfScope('read:package'), 'Read packages')

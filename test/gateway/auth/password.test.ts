@@ -1,4 +1,4 @@
-/** Passwords are kept as Argon2id, and a missing user costs as much time as a wrong password. */
+/** Passwords are stored as Argon2id, and a missing user takes as long as a wrong password. */
 
 import { performance } from 'node:perf_hooks'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { isFailure } from '../../../conf/failures.js'
 import { checkPassword, hashPassword } from '../../../gateway/auth/password.js'
 import { newToken } from '../../../gateway/auth/token.js'
 
-t.test('a password is known again, and no other is', async (t) => {
+t.test('only the correct password matches its hash', async (t) => {
   const kept = await hashPassword('correct horse ☃')
   t.match(kept, /^\$argon2id\$v=19\$m=19456,t=2,p=1\$/)
   t.notMatch(kept, 'correct horse')
@@ -17,7 +17,7 @@ t.test('a password is known again, and no other is', async (t) => {
   }
 })
 
-t.test('a password too short, too long or like a token is refused', async (t) => {
+t.test('a password that is too short, too long or like a token is refused', async (t) => {
   for (const password of ['', 'seven c', 'x'.repeat(257), newToken()]) {
     const failure = await hashPassword(password).catch((error: unknown) => error)
     t.ok(isFailure(failure, 'invalid'), password.slice(0, 10))
@@ -27,12 +27,12 @@ t.test('a password too short, too long or like a token is refused', async (t) =>
   await t.resolves(hashPassword('x'.repeat(256)))
 })
 
-t.test('without a hash no password is right, not even an empty one', async (t) => {
+t.test('without a hash no password is correct, not even an empty one', async (t) => {
   t.equal(await checkPassword(undefined, ''), false)
   t.equal(await checkPassword(undefined, 'anything'), false)
 })
 
-t.test('a missing user costs a whole hash, as a wrong password does', async (t) => {
+t.test('a missing user costs one hash, like a wrong password', async (t) => {
   const kept = await hashPassword('correct horse')
   await checkPassword(undefined, 'the first makes the decoy')
   for (const [name, hash] of [['wrong', kept] as const, ['missing', undefined] as const]) {
@@ -40,7 +40,7 @@ t.test('a missing user costs a whole hash, as a wrong password does', async (t) 
       const startedAt = performance.now()
       await checkPassword(hash, 'wrong')
       const durationMs = performance.now() - startedAt
-      // No processor fills 19 MiB twice in less; a busy one only takes longer.
+      // No processor fills 19 MiB twice in less time; a busy one takes longer.
       t.ok(durationMs > 1, `${name}: ${durationMs} ms`)
     }
   }

@@ -1,4 +1,4 @@
-/** People are led to registered addresses alone, to the letter. */
+/** Users are redirected only to registered addresses, compared exactly. */
 
 import t from 'tap'
 import {
@@ -11,7 +11,7 @@ const WEB = 'https://ci.example/cb?x=1'
 const confidential = { redirectUris: [WEB], isConfidential: true }
 const native = { redirectUris: ['http://127.0.0.1', 'http://[::1]/cb'], isConfidential: false }
 
-t.test('an address is registered to the letter, or it is not', async (t) => {
+t.test('a redirect address must be registered exactly', async (t) => {
   t.equal(registeredAddress(confidential, WEB), WEB)
   t.equal(registeredAddress(confidential, ''), WEB, 'the only one need not be named')
   t.equal(registeredAddress(native, ''), undefined)
@@ -36,7 +36,7 @@ t.test('an address is registered to the letter, or it is not', async (t) => {
   }
 })
 
-t.test('a program on the own machine listens at any port', async (t) => {
+t.test('a native application may use any port of the loopback address', async (t) => {
   for (const [asked, led] of [
     ['http://127.0.0.1:5000', 'http://127.0.0.1:5000/'],
     ['http://127.0.0.1:5000/', 'http://127.0.0.1:5000/'],
@@ -66,7 +66,7 @@ t.test('a program on the own machine listens at any port', async (t) => {
   t.equal(registeredAddress({ ...native, isConfidential: true }, asked), undefined)
 })
 
-t.test('only addresses that a program can have are registered', async (t) => {
+t.test('only addresses that an application can have are registered', async (t) => {
   const fine = [WEB, 'http://10.0.0.1:8000/a', 'com.example.app:/cb', 'http://localhost/cb']
   t.strictSame(checkRedirectAddresses([...fine, WEB]), fine)
   for (const address of [
@@ -95,7 +95,7 @@ t.test('only addresses that a program can have are registered', async (t) => {
   t.throws(() => checkRedirectAddresses(Array.from({ length: 21 }, () => WEB)))
 })
 
-t.test('an answer is added to what the address has', async (t) => {
+t.test('parameters are added to those of the address', async (t) => {
   t.equal(withAnswer('https://a/', { state: 'x&y' }), 'https://a/?state=x%26y')
   t.equal(withAnswer(WEB, { code: 'c' }), `${WEB}&code=c`)
 })

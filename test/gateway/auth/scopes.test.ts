@@ -1,4 +1,4 @@
-/** Token scopes have one form each, and imply what they should and nothing more. */
+/** Scopes of tokens: canonical form and implications. */
 
 import t from 'tap'
 import { isPublicOnly, normaliseScopes, scopeAllows } from '../../../gateway/auth/scopes.js'
@@ -15,7 +15,7 @@ const WORDS = [
   'user',
 ]
 
-t.test('a list of scopes has one form', async (t) => {
+t.test('a list of scopes has one canonical form', async (t) => {
   const same = (given: readonly string[], wanted: readonly string[]) =>
     t.strictSame(normaliseScopes(given), wanted, given.join())
   same(['read:user', 'write:repository'], ['write:repository', 'read:user'])
@@ -41,7 +41,7 @@ t.test('a list of scopes has one form', async (t) => {
   same(eight, eight)
 })
 
-t.test('an unknown name and an empty list are refused', async (t) => {
+t.test('an unknown scope and an empty list are refused', async (t) => {
   for (const name of ['', 'repo', 'delete:user', 'write:', 'write:x', 'ALL', ' all', 'x:user']) {
     t.throws(() => normaliseScopes(['read:user', name]), {
       message: `invalid access token scope provided: ${name}`,
@@ -55,7 +55,7 @@ t.test('an unknown name and an empty list are refused', async (t) => {
   t.throws(() => normaliseScopes(['public-only']), empty)
 })
 
-t.test('writing implies reading of the same, and only that', async (t) => {
+t.test('write implies read of the same category only', async (t) => {
   t.equal(scopeAllows(['read:user'], 'read:user'), true)
   t.equal(scopeAllows(['write:user'], 'read:user'), true)
   t.equal(scopeAllows(['all'], 'write:admin'), true)
@@ -67,7 +67,7 @@ t.test('writing implies reading of the same, and only that', async (t) => {
   t.equal(scopeAllows(['public-only'], 'read:user'), false)
 })
 
-t.test('public-only is told by its name', async (t) => {
+t.test('public-only is recognized by its name', async (t) => {
   t.equal(isPublicOnly(['public-only', 'all']), true)
   t.equal(isPublicOnly(['all']), false)
 })

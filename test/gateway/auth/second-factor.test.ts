@@ -1,4 +1,6 @@
-/** A second factor begins with a code, counts each code once, and is sealed for its account. */
+/**
+ * Second factors: enrolled with a code, each code counts once, and secrets are sealed per account.
+ */
 
 import t, { type Test } from 'tap'
 import {
@@ -23,7 +25,7 @@ async function openFixture(t: Test) {
   return { context, fixture, ada, bob, judge }
 }
 
-t.test('it is in use once a code has shown that the app has the secret', async (t) => {
+t.test('a second factor is active after a code has confirmed its secret', async (t) => {
   const { context, fixture, ada, judge } = await openFixture(t)
   await beginEnrolment(context, ada)
   const first = appOf((await waitingSecret(context, ada)) ?? '')
@@ -46,7 +48,7 @@ t.test('it is in use once a code has shown that the app has the secret', async (
   t.notMatch(JSON.stringify(fixture.lines), app.secret)
 })
 
-t.test('a code counts once, and those before it no more', async (t) => {
+t.test('a code is accepted once, and earlier ones are refused', async (t) => {
   const { fixture, ada, bob, judge } = await openFixture(t)
   const app = await enrol(fixture, ada)
   const others = await enrol(fixture, bob)
@@ -76,7 +78,7 @@ t.test(
   },
 )
 
-t.test('of many guesses at once no more are judged than of one after the other', async (t) => {
+t.test('concurrent guesses are limited like consecutive ones', async (t) => {
   const { fixture, ada, judge } = await openFixture(t)
   const app = await enrol(fixture, ada)
   const guesses = Array.from({ length: 50 }, (_, n) => judge(`guess ${n}`))
@@ -89,7 +91,7 @@ t.test('of many guesses at once no more are judged than of one after the other',
   await judge(app.code(), ada, '192.0.2.200')
 })
 
-t.test('a secret that was sealed for one account opens for no other', async (t) => {
+t.test('a secret sealed for one account cannot be unsealed for another', async (t) => {
   const { fixture, ada, bob, judge } = await openFixture(t)
   const app = await enrol(fixture, bob)
   await enrol(fixture, ada)
@@ -101,7 +103,7 @@ t.test('a secret that was sealed for one account opens for no other', async (t) 
   await judge(app.code(), bob)
 })
 
-t.test('right codes use nothing up', async (t) => {
+t.test('correct codes do not count as attempts', async (t) => {
   const { context, fixture, ada, judge } = await openFixture(t)
   await enrol(fixture, ada)
   for (let n = 0; n < 2; n += 1) {

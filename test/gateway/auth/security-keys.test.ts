@@ -1,4 +1,4 @@
-/** A key counts at our address, for its account, with an answer to a question asked once. */
+/** Security keys: accepted for our origin, their account, and a challenge that is used once. */
 
 import t, { type Test } from 'tap'
 import { switchOff } from '../../../gateway/auth/second-factor.js'
@@ -31,7 +31,9 @@ async function openFixture(t: Test) {
     await addKey(context, { user, name: 'blue', answer })
     return answer
   }
-  /** A sign-in that awaits the second half: what it asks a key, and how an answer is judged. */
+  /**
+   * Starts a sign-in after the password; returns the options for a key and a check of its answer.
+   */
   const halfSignIn = async (user: User) => {
     const ticketHash = hashToken(newToken())
     const expiresAtMs = Date.now() + 60_000
@@ -43,7 +45,7 @@ async function openFixture(t: Test) {
   return { context, fixture, ada, bob, add, halfSignIn }
 }
 
-t.test('a key is added by its answer to us, now, and once', async (t) => {
+t.test('a key is added with a current answer for our origin, once', async (t) => {
   const { context, ada, bob, add } = await openFixture(t)
   const key = aSecurityKey()
   const statement = Buffer.from('a163783563814101', 'hex')
@@ -77,7 +79,7 @@ t.test('a key is added by its answer to us, now, and once', async (t) => {
   t.match(await creationOptions(context, ada), { excludeCredentials: [{ id: key.id }] })
 })
 
-t.test('a sign-in takes the answer of its own account, to its own question', async (t) => {
+t.test('a sign-in accepts only an answer of its account to its own challenge', async (t) => {
   const { fixture, ada, bob, add, halfSignIn } = await openFixture(t)
   const [key, other] = [aSecurityKey(), aSecurityKey()]
   t.strictSame((await halfSignIn(ada)).options, {}, 'nothing is asked without keys')
@@ -105,7 +107,7 @@ t.test('a sign-in takes the answer of its own account, to its own question', asy
   await t.rejects(forged.judge(other.get(forged.options, { id: key.id })), WRONG, 'forged')
 })
 
-t.test('a question is answered once, and a count goes up', async (t) => {
+t.test('a challenge is used once, and the signature counter must grow', async (t) => {
   const { context, fixture, ada, add, halfSignIn } = await openFixture(t)
   const key = aSecurityKey()
   await add(ada, key, { counter: 4 })
@@ -133,7 +135,7 @@ t.test('a question is answered once, and a count goes up', async (t) => {
   t.strictSame(await listSecurityKeys(context.db, ada.id), [], 'keys go with the factor')
 })
 
-t.test('of many answers no more are judged than of codes', async (t) => {
+t.test('answers of keys are limited like codes', async (t) => {
   const { ada, add, halfSignIn } = await openFixture(t)
   const key = aSecurityKey()
   await add(ada, key)
@@ -145,7 +147,7 @@ t.test('of many answers no more are judged than of codes', async (t) => {
   await t.rejects(judge(key.get(options)), { message: /^Too many failed/ })
 })
 
-t.test('a key has a name, its account a factor, and no more than twenty', async (t) => {
+t.test('a key needs a name and a second factor, and an account has at most twenty', async (t) => {
   const { context, fixture, ada, add } = await openFixture(t)
   for (const name of ['', 'x'.repeat(101)]) {
     await t.rejects(refuseKeyName(context.db, ada, name), { message: /^Name the key/ })

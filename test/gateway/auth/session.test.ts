@@ -1,4 +1,4 @@
-/** Sessions of browsers: their cookies, their end, and forms that another site sends. */
+/** Browser sessions: their cookies, their end, and forms sent from another site. */
 
 import t from 'tap'
 import {
@@ -13,7 +13,7 @@ import { openContext } from '../../helpers/gateway.js'
 const withHeaders = (headers: Readonly<Record<string, string>>) =>
   aRequest({ headers: new Map(Object.entries(headers)) })
 
-t.test('a session begins anew at each sign-in, and ends for good', async (t) => {
+t.test('each sign-in begins a new session, and an ended one stays invalid', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const enter = async (cookie = '') => {
@@ -34,7 +34,7 @@ t.test('a session begins anew at each sign-in, and ends for good', async (t) => 
   }
 })
 
-t.test('the cookie is for HTTP alone, and over HTTPS for nothing else', async (t) => {
+t.test('the cookie is HttpOnly, and Secure if the base URL is HTTPS', async (t) => {
   for (const [base, end] of [
     ['http://code.example.com', 'Path=/; Max-Age=2592000; HttpOnly; SameSite=Lax'],
     ['https://example.com/code', 'Path=/code; Max-Age=2592000; HttpOnly; SameSite=Lax; Secure'],
@@ -47,7 +47,7 @@ t.test('the cookie is for HTTP alone, and over HTTPS for nothing else', async (t
   }
 })
 
-t.test('a form is taken from this site, and from what is no browser', async (t) => {
+t.test('a form is accepted from this site and from clients that are not browsers', async (t) => {
   const { context } = await openContext(t)
   const own = 'http://code.example.com'
   const refused = (headers: Readonly<Record<string, string>>) => {

@@ -1,11 +1,11 @@
-/** A site admin acts as somebody else, with no more than a token of theirs reaches. */
+/** Sudo: a site administrator acts as another user, within the limits of the token. */
 
 import t from 'tap'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { passwordOf } from '../../helpers/passwords.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 
-t.test('an admin acts as the user that the request names', async (t) => {
+t.test('an administrator acts as the user that the request names', async (t) => {
   const { ask, authorizationOf, lines } = await startGatewayWithUsers(t)
   const authorization = authorizationOf('root')
   const asked = async (path: string, sudo?: string) => {
@@ -34,7 +34,7 @@ t.test('an admin acts as the user that the request names', async (t) => {
   t.equal((await asked('/repos/root/r')).status, 404)
 })
 
-t.test('nobody else does', async (t) => {
+t.test('other users may not use sudo', async (t) => {
   const { ask, authorizationOf, addUser } = await startGatewayWithUsers(t)
   await addUser('eve')
   const message = 'Only administrators allowed to sudo.'
@@ -61,7 +61,7 @@ t.test('nobody else does', async (t) => {
   t.equal(git.status, 401, 'and over the API alone')
 })
 
-t.test('a token reaches no further than before', async (t) => {
+t.test('sudo does not exceed the limits of the token', async (t) => {
   const { ask, addUser, addToken } = await startGatewayWithUsers(t)
   const chief = await addUser('chief', { isAdmin: true })
   const headers = { Sudo: 'ada' }

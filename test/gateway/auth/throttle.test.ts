@@ -1,4 +1,4 @@
-/** Guessing is slow, and nobody but the guesser waits for it. */
+/** Limits of failed sign-ins, which do not affect other clients. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -12,7 +12,7 @@ async function fail(throttle: Throttle, name: string, address: string, times: nu
   for (let n = 0; n < times; n += 1) await throttle.failed({ name, address })
 }
 
-/** Seconds to wait, or nothing when the attempt may be made. */
+/** Returns the seconds to wait, or undefined if the attempt is permitted. */
 async function waitOf(throttle: Throttle, name: string, address: string) {
   try {
     await throttle.check({ name, address })
@@ -23,7 +23,7 @@ async function waitOf(throttle: Throttle, name: string, address: string) {
   }
 }
 
-t.test('one address fails ten times for one account, and then waits', async (t) => {
+t.test('an address is limited after ten failures for one account', async (t) => {
   const throttle = createLocalThrottle()
   await fail(throttle, 'ada', '192.0.2.1', 9)
   t.equal(await waitOf(throttle, 'ada', '192.0.2.1'), undefined)
@@ -35,7 +35,7 @@ t.test('one address fails ten times for one account, and then waits', async (t) 
   t.equal(await waitOf(throttle, 'bob', '192.0.2.1'), undefined, 'another account')
 })
 
-t.test('one address fails thirty times for all accounts', async (t) => {
+t.test('an address is limited after thirty failures for all accounts', async (t) => {
   const throttle = createLocalThrottle()
   for (let n = 0; n < 30; n += 1) await fail(throttle, `user${n}`, '192.0.2.1', 1)
   t.ok(await waitOf(throttle, 'another', '192.0.2.1'))
@@ -54,7 +54,7 @@ t.test(
   },
 )
 
-t.test('an IPv6 network of one subscriber is one address, however it is written', async (t) => {
+t.test('an IPv6 /64 network counts as one address, in any notation', async (t) => {
   const sameAs = async (one: string, other: string) => {
     const throttle = createLocalThrottle()
     await fail(throttle, 'ada', one, 10)
@@ -92,7 +92,7 @@ t.test('over HTTP: the guesser waits, tokens work, and the user signs in elsewhe
   t.equal((await signIn(passwordOf('ada'), home)).status, 200)
 })
 
-t.test('guesses that come all at once learn no more than ten', async (t) => {
+t.test('concurrent guesses are answered at most about ten times', async (t) => {
   const { ask, addUser } = await startGateway(t)
   await addUser('ada')
   const guesses = Array.from({ length: 40 }, (_, n) =>

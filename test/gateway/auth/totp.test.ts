@@ -1,4 +1,4 @@
-/** Codes are those of RFC 6238, and count in their step and beside it. */
+/** One-time codes of RFC 6238, valid in their time step and the adjacent ones. */
 
 import t from 'tap'
 import {
@@ -10,10 +10,10 @@ import {
   stepAt,
 } from '../../../gateway/auth/totp.js'
 
-/** `12345678901234567890`, the secret of the RFC's appendix B. */
+/** `12345678901234567890`, the secret of appendix B of RFC 6238. */
 const SECRET = 'GEZDGNBVGY3TQOJQGEZDGNBVGY3TQOJQ'
 
-t.test('the examples of RFC 6238, in their last six digits', async (t) => {
+t.test('the examples of RFC 6238 give their last six digits', async (t) => {
   for (const [seconds, code] of [
     [59, '94287082'],
     [1_111_111_109, '07081804'],
@@ -26,7 +26,7 @@ t.test('the examples of RFC 6238, in their last six digits', async (t) => {
   }
 })
 
-t.test('a code counts in its step and the one on either side', async (t) => {
+t.test('a code is valid in its time step and in the previous and next one', async (t) => {
   const nowMs = 1_700_000_000_000
   const now = stepAt(nowMs)
   for (const beside of [-1, 0, 1]) {
@@ -41,7 +41,7 @@ t.test('a code counts in its step and the one on either side', async (t) => {
   }
 })
 
-t.test('a secret is new, of 160 bits, and told to an app in a link', async (t) => {
+t.test('a secret is random, has 160 bits, and is given to the app as a link', async (t) => {
   const secrets = Array.from({ length: 50 }, newSecret)
   t.equal(new Set(secrets).size, secrets.length)
   for (const secret of secrets) t.match(secret, /^[A-Z2-7]{32}$/)

@@ -1,4 +1,4 @@
-/** Bundles: offered as git would, the same as a clone to the last object, gone with any change. */
+/** Bundle URIs: advertised as by git, equal to a clone, and invalid after any change. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -23,7 +23,7 @@ interface SceneOptions extends GatewayOptions {
   readonly sizeKib?: number
 }
 
-/** A repository of two branches and two tags, as large as it is said to be. */
+/** Creates a repository with two branches and two tags, with the given size in the database. */
 async function setScene(t: Test, options: SceneOptions = {}) {
   const { objectFormat = 'sha1', sizeKib = BUNDLE_REPOSITORY_KIB_MIN } = options
   const gateway = await startGatewayWithUsers(t, { git: newer, ...options })
@@ -53,7 +53,7 @@ async function setScene(t: Test, options: SceneOptions = {}) {
   }
 }
 
-t.test('the offer is what git answers that is told the same', async (t) => {
+t.test("the advertisement equals git's with the same settings", async (t) => {
   const { ask, offered, path } = await setScene(t)
   const uri = (await offered())?.slice('/ada/r.git/'.length)
   const { status, headers, body } = await ask()
@@ -74,7 +74,7 @@ t.test('the offer is what git answers that is told the same', async (t) => {
   t.equal(body.toString(), answer)
 })
 
-t.test('git itself answers where there is nothing to offer', async (t) => {
+t.test('git answers if there is no bundle to advertise', async (t) => {
   const small = await setScene(t, { sizeKib: BUNDLE_REPOSITORY_KIB_MIN - 1 })
   t.equal((await small.ask()).body.toString(), '0000', 'a small repository')
   const keepsNothing = await setScene(t, { environment: { GATEHOUSE_CACHE_DISK_MAX: '0' } })
@@ -97,14 +97,14 @@ t.test('git itself answers where there is nothing to offer', async (t) => {
   t.equal((await ask({ objectFormat: 'sha256' })).status, 400, 'objects of another kind')
 })
 
-t.test('an older git offers nothing, and is asked', async (t) => {
+t.test('with an older git no bundle is advertised, and git answers', async (t) => {
   const old = { ...newer, version: [2, 39, 5] as const }
   const { ask } = await setScene(t, { git: old })
   t.equal((await ask()).body.toString(), '0000')
 })
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
-  t.test(`a bundle holds all that a clone would bring (${objectFormat})`, async (t) => {
+  t.test(`a bundle contains all that a clone would bring (${objectFormat})`, async (t) => {
     const { offered, get, copy, server } = await setScene(t, { objectFormat })
     const path = await offered()
     const making = await get(path)
@@ -123,7 +123,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('a bundle that is kept has a length, and comes in parts', async (t) => {
+t.test('a cached bundle has a length and is served in ranges', async (t) => {
   const { offered, get, port } = await setScene(t)
   const path = await offered()
   const { bytes } = await get(path)
@@ -162,7 +162,7 @@ t.test('an answer too large for the memory comes from the disk in the same parts
   t.ok(part.status === 206 && part.bytes.equals(bytes.subarray(100_000)))
 })
 
-t.test('a bundle is what a clone was answered, for one run of git', async (t) => {
+t.test('a bundle and a clone share one run of git', async (t) => {
   const { offered, get, copy, port, server, settings } = await setScene(t)
   const oids = await server('for-each-ref', '--format=want %(objectname)')
   const lines = ['thin-pack', 'no-progress', 'ofs-delta', 'done', ...oids.split('\n')]
@@ -177,7 +177,7 @@ t.test('a bundle is what a clone was answered, for one run of git', async (t) =>
   t.match(await countPackCache({ url: `http://127.0.0.1:${port}` }, 'fetch'), { miss: 1 })
 })
 
-t.test('any change of the references ends a bundle, and so does hiding one', async (t) => {
+t.test('any change of the references, also hiding one, invalidates a bundle', async (t) => {
   const { offered, get, server, as } = await setScene(t)
   const seen = new Set<string>()
   const changes = [

@@ -1,4 +1,4 @@
-/** What a fetch asks for is read, in whatever coding, and refused where git could not read it. */
+/** Fetch requests: decoded from any content coding, and refused if git could not read them. */
 
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -9,10 +9,10 @@ import { git } from '../../helpers/git-client.js'
 import { fetchBody, packetLine } from '../../helpers/git-requests.js'
 import { ask } from '../../helpers/requests.js'
 
-/** A pack on the first side band, and the end of the answer (gitprotocol-v2(5) "fetch"). */
+/** A pack on side band 1, and the end of the answer (gitprotocol-v2(5) "fetch"). */
 const PACK = /^000dpackfile\n.{4}\u0001PACK.*0000$/s
 
-/** A repository with one commit, and a way to send fetch requests for it. */
+/** Creates a repository with one commit, and a function that sends fetch requests for it. */
 async function aFetch(t: Test) {
   const gateway = await startGatewayWithUsers(t)
   await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
@@ -22,7 +22,7 @@ async function aFetch(t: Test) {
   return { ...gateway, tip, fetch }
 }
 
-t.test('a pack comes for a plain and for a compressed request', async (t) => {
+t.test('a plain and a compressed request both give a pack', async (t) => {
   const { tip, fetch } = await aFetch(t)
   const body = fetchBody(tip)
   const plain = await fetch(body)
@@ -36,7 +36,7 @@ t.test('a pack comes for a plain and for a compressed request', async (t) => {
   }
 })
 
-t.test('what is not whole gzip, or no packets, is a 400 with a sentence', async (t) => {
+t.test('truncated gzip data and malformed pkt-lines are a 400 with a message', async (t) => {
   const { tip, fetch, lines } = await aFetch(t)
   const whole = gzipSync(fetchBody(tip))
   const broken = Buffer.concat([whole.subarray(0, 30), Buffer.alloc(20)])
@@ -50,7 +50,7 @@ t.test('what is not whole gzip, or no packets, is a 400 with a sentence', async 
   t.ok(lines.some(({ msg }) => msg === 'git could not read a fetch request'))
 })
 
-t.test('a request that grows without an end is a 413, however small it was sent', async (t) => {
+t.test('a request that unpacks beyond the limit is a 413', async (t) => {
   const { tip, fetch, server } = await aFetch(t)
   const have = packetLine(`have ${'1'.repeat(40)}\n`)
   const head = `${packetLine('command=fetch')}0001${packetLine(`want ${tip}\n`)}`
@@ -63,7 +63,7 @@ t.test('a request that grows without an end is a 413, however small it was sent'
   t.match(await server.metrics.registry.metrics(), counted)
 })
 
-t.test('an administrator is told how an answer was come by, and nobody else', async (t) => {
+t.test('Server-Timing shows the cache outcome to administrators only', async (t) => {
   const { tip, fetch, addUser, addToken } = await aFetch(t)
   const { plain } = await addToken(await addUser('boss', { isAdmin: true }), 'all')
   const body = fetchBody(tip)
@@ -75,7 +75,7 @@ t.test('an administrator is told how an answer was come by, and nobody else', as
   t.match(timings[1], /^cache;desc=(?:hit|join)$/)
 })
 
-t.test('what goes out is counted, by how it was come by', async (t) => {
+t.test('sent bytes are counted by cache outcome', async (t) => {
   const { tip, fetch, server } = await aFetch(t)
   const body = fetchBody(tip)
   const { length } = (await fetch(body)).body
@@ -101,7 +101,7 @@ t.test('what goes out is counted, by how it was come by', async (t) => {
   t.match(text, /^gatehouse_pack_cache_memory_bytes \d+$/m)
 })
 
-t.test('what is fetched is logged; what is asked before, for those who want it', async (t) => {
+t.test('fetches are logged, and the requests before them at level debug', async (t) => {
   const { tip, fetch, lines, port } = await aFetch(t)
   const path = '/ada/r.git/info/refs'
   const advertised = await ask(port, { path: `${path}?service=git-upload-pack` })

@@ -1,4 +1,4 @@
-/** The pack comes out of its packets whole, wherever chunks end; nothing else is taken for one. */
+/** Packs are extracted from their pkt-lines across chunks; other answers are refused. */
 
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
@@ -30,7 +30,7 @@ async function readAll(answer: Uint8Array | AsyncIterable<Uint8Array>): Promise<
   return Buffer.concat(chunks)
 }
 
-t.test('a pack comes whole, without progress and empty packets', async (t) => {
+t.test('a pack is extracted without progress messages and empty packets', async (t) => {
   const parts = fc.array(fc.tuple(fc.constantFrom(1, 1, 2), fc.uint8Array({ maxLength: 40 })))
   const sizes = fc.array(fc.integer({ min: 1, max: 30 }), { minLength: 1, maxLength: 5 })
   await fc.assert(
@@ -46,7 +46,7 @@ t.test('a pack comes whole, without progress and empty packets', async (t) => {
   t.pass('in chunks of any size')
 })
 
-t.test('an answer in memory is taken apart piece by piece', async (t) => {
+t.test('an answer in memory is extracted in pieces', async (t) => {
   const pack = randomBytes(2_000_000)
   const packets: Buffer[] = []
   for (let at = 0; at < pack.length; at += 65_515) {
@@ -59,7 +59,7 @@ t.test('an answer in memory is taken apart piece by piece', async (t) => {
   t.ok((await readAll(answer)).equals(pack))
 })
 
-t.test('what is not a whole pack and nothing else is refused', async (t) => {
+t.test('an answer that is not exactly one pack is refused', async (t) => {
   const data = onBand(1, Buffer.from('PACK'))
   const refusal = packet(Buffer.from('ERR upload-pack: not our ref'))
   const answers = {

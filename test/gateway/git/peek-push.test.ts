@@ -1,4 +1,4 @@
-/** How many refs a push names is known from its first bytes, and none of them is lost. */
+/** The number of refs of a push is read from its first bytes, and no byte is lost. */
 
 import t from 'tap'
 import { peekPush } from '../../../gateway/git/peek-push.js'

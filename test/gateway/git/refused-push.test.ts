@@ -1,4 +1,4 @@
-/** A push is refused in git's own report, in the form that its client asked for. */
+/** Refusals of a push as git's own report, in the format that the client requested. */
 
 import t from 'tap'
 import { insufficientStorage } from '../../../conf/disk-failure.js'
@@ -51,7 +51,7 @@ t.test('the report says why, in the band or beside it, however the request is cu
   }
 })
 
-t.test('what brings no pack is refused by its status', async (t) => {
+t.test('a request without a pack is refused with its status', async (t) => {
   const { context } = await openContext(t)
   const refuse = (request: Parameters<typeof aRequest>[0]) =>
     GIT_SURFACE.refuse(context, insufficientStorage(), aRequest(request)).status

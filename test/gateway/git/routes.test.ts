@@ -1,4 +1,4 @@
-/** Git over HTTP: four requests of the smart protocol, each with what it needs, and no other. */
+/** Routes of Git over HTTP: four requests of the smart protocol with their permissions. */
 
 import { join } from 'node:path'
 import t from 'tap'
@@ -14,7 +14,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 const UPLOAD = '/info/refs?service=git-upload-pack'
 const RECEIVE = '/info/refs?service=git-receive-pack'
 
-t.test('reading needs read and writing write, in access and scope', async (t) => {
+t.test('fetches need read and pushes need write permission, in access and scope', async (t) => {
   const needs = GIT_ROUTES.map(({ method, path, query, access, scopes }) => {
     const mode = access.kind === 'repository' ? access.mode : access.kind
     const place = path.slice('/{owner}/{repo}'.length) + (query ? `?${query}` : '')
@@ -71,7 +71,7 @@ t.test('passwords are refused on each request unless git.allow_password is set',
   }
 })
 
-t.test('the refusal of a password names the API where pages are off', async (t) => {
+t.test('the refusal of a password names the API if pages are off', async (t) => {
   const { ask } = await startGatewayWithUsers(t, {
     environment: { GATEHOUSE_WEB_ENABLED: 'false' },
   })
@@ -81,7 +81,7 @@ t.test('the refusal of a password names the API where pages are off', async (t) 
   })
 })
 
-t.test('another name of a repository leads to its own', async (t) => {
+t.test('an old name of a repository redirects to its current one', async (t) => {
   const { as, ask } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'Old' })
   await as('ada', 'PATCH', '/repos/ada/old', { name: 'New' })
@@ -111,7 +111,7 @@ t.test('the dumb protocol and other services are refused', async (t) => {
   }
 })
 
-t.test('a body of another kind, or coded in another way, is refused before git runs', async (t) => {
+t.test('a body of another content type or coding is refused before git runs', async (t) => {
   const { as, ask } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const posted = (headers: Record<string, string>) =>
@@ -127,7 +127,7 @@ t.test('a body of another kind, or coded in another way, is refused before git r
   t.equal((await posted({ 'content-type': type })).status, 200)
 })
 
-t.test('an archived repository refuses pushes with a sentence, and is still read', async (t) => {
+t.test('an archived repository refuses pushes with a message and is readable', async (t) => {
   const { as, ask } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('ada', 'PATCH', '/repos/ada/r', { archived: true })

@@ -1,4 +1,4 @@
-/** One Git request through git itself: within bounds, and noted when it was a push. */
+/** Git requests that are run by git: limits, and effects of a push. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -16,7 +16,7 @@ async function waitFor(isDone: () => Promise<boolean>): Promise<boolean> {
   return false
 }
 
-t.test('a push is noted: when, how large, no longer empty, to be maintained', async (t) => {
+t.test('a push updates time, size and emptiness and schedules maintenance', async (t) => {
   const environment = {
     GATEHOUSE_MAINTENANCE_ENABLED: 'true',
     GATEHOUSE_MAINTENANCE_DELAY: '1h',
@@ -43,7 +43,7 @@ t.test('a push is noted: when, how large, no longer empty, to be maintained', as
   t.ok(await waitFor(async () => (await server.metrics.registry.metrics()).includes(counted)))
 })
 
-t.test('a pack over the bound is refused, and the queue is free again', async (t) => {
+t.test('a pack over the size limit is refused and its queue slot is released', async (t) => {
   const environment = { GATEHOUSE_GIT_PUSH_MAX_BYTES: '1KiB', GATEHOUSE_GIT_PROCESSES_MAX: '1' }
   const { as, ada, port, addToken, server } = await startGatewayWithUsers(t, { environment })
   await as('ada', 'POST', '/user/repos', { name: 'r' })

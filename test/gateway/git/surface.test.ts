@@ -1,4 +1,6 @@
-/** Errors of Git over HTTP: one sentence that git prints, and a challenge without credentials. */
+/**
+ * Errors of Git over HTTP: one line that git prints, and a challenge if credentials are missing.
+ */
 
 import t from 'tap'
 import { Failure } from '../../../conf/failures.js'

@@ -1,4 +1,4 @@
-/** The client is the peer, or whom a trusted proxy names: never what strangers write. */
+/** Client addresses: the peer, or the address that a trusted proxy reports. */
 
 import t from 'tap'
 import { parseAddressSet } from '../../../conf/addresses.js'
@@ -11,21 +11,21 @@ function addressOf(peer: string, forwardedFor?: string): string {
   return clientOf(peer, new Map(headers), PROXIES).address
 }
 
-t.test('a stranger is who it is, whatever it writes', async (t) => {
+t.test('an untrusted peer is the client, whatever its headers say', async (t) => {
   t.equal(addressOf('192.0.2.7'), '192.0.2.7')
   t.equal(addressOf('192.0.2.7', '198.51.100.1'), '192.0.2.7')
   const headers = new Map([['x-forwarded-proto', 'https']])
   t.equal(clientOf('192.0.2.7', headers, PROXIES).scheme, 'http')
 })
 
-t.test('a trusted proxy names the client, the last hop that is no proxy', async (t) => {
+t.test('a trusted proxy reports the client as the last hop that is not a proxy', async (t) => {
   t.equal(addressOf('127.0.0.1', '192.0.2.7'), '192.0.2.7')
   t.equal(addressOf('127.0.0.1', '192.0.2.7, 10.1.1.1'), '192.0.2.7')
   t.equal(addressOf('127.0.0.1', '203.0.113.9, 192.0.2.7, 10.1.1.1'), '192.0.2.7', 'forged first')
   t.equal(addressOf('fd00::5', '2001:db8::1'), '2001:db8::1')
 })
 
-t.test('what is no address leaves the proxy itself', async (t) => {
+t.test('an invalid address leaves the proxy as the client', async (t) => {
   for (const text of ['', 'unknown', '192.0.2', "1'; drop table", '192.0.2.7, garbage']) {
     t.equal(addressOf('127.0.0.1', text), '127.0.0.1', text)
   }
@@ -33,7 +33,7 @@ t.test('what is no address leaves the proxy itself', async (t) => {
   t.equal(addressOf('127.0.0.1'), '127.0.0.1')
 })
 
-t.test('one client has one address in whatever form it comes', async (t) => {
+t.test('one client has one address in every notation', async (t) => {
   const mapped = '0000:0000:0000:0000:0000:ffff:c000:0207'
   for (const peer of ['192.0.2.7', '::ffff:192.0.2.7', '::FFFF:192.0.2.7', mapped]) {
     t.equal(addressOf(peer), '192.0.2.7', peer)
@@ -42,7 +42,7 @@ t.test('one client has one address in whatever form it comes', async (t) => {
   t.equal(addressOf('::ffff:zz'), '::ffff:zz')
 })
 
-t.test('the scheme is the one that a trusted proxy was asked by', async (t) => {
+t.test('the scheme is the one that a trusted proxy reports', async (t) => {
   for (const [value, scheme] of [['https', 'https'] as const, ['http', 'http'] as const]) {
     const headers = new Map([['x-forwarded-proto', value]])
     t.equal(clientOf('127.0.0.1', headers, PROXIES).scheme, scheme)
@@ -50,7 +50,7 @@ t.test('the scheme is the one that a trusted proxy was asked by', async (t) => {
   t.equal(clientOf('127.0.0.1', new Map([['x-forwarded-proto', 'ftp']]), PROXIES).scheme, 'http')
 })
 
-t.test('a network is what one subscriber has', async (t) => {
+t.test('a network is an IPv4 address or an IPv6 /64', async (t) => {
   t.equal(networkOf('192.0.2.7'), '192.0.2.7')
   t.equal(networkOf('2001:db8:1:2::1'), networkOf('2001:0db8:0001:0002:ffff:0:0:9'))
   t.not(networkOf('2001:db8:1:2::1'), networkOf('2001:db8:1:3::1'))

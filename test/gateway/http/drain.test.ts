@@ -1,4 +1,4 @@
-/** The steps in which a listener ends, on real connections. */
+/** Shutdown of a listener in steps, with real connections. */
 
 import { once } from 'node:events'
 import { createConnection } from 'node:net'

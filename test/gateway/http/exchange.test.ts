@@ -1,4 +1,4 @@
-/** What arrives as a request, and what becomes of it when its client stops or goes. */
+/** Requests as they arrive, and clients that stop sending or disconnect. */
 
 import { once } from 'node:events'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -7,7 +7,7 @@ import type { Request } from '../../../conf/http.js'
 import { IncomingBody, readBody } from '../../../gateway/http/incoming-body.js'
 import { deferred, get, startListener } from '../../helpers/listening.js'
 
-t.test('a request arrives as it was sent: raw path, query, joined headers, body', async (t) => {
+t.test('a request has its raw path, query, joined headers and body', async (t) => {
   let seen: Request | undefined
   let body = ''
   const { connect } = await startListener(t, async (request) => {
@@ -28,7 +28,7 @@ t.test('a request arrives as it was sent: raw path, query, joined headers, body'
   t.match(wire.text(), new RegExp(`X-Request-Id: ${seen?.id}\r\n`))
 })
 
-t.test('a slow handler slows the sender, and gets every byte', async (t) => {
+t.test('a slow handler slows the sender and gets every byte', async (t) => {
   const gate = deferred()
   let size = 0
   const { connect } = await startListener(t, async ({ body }) => {
@@ -81,7 +81,7 @@ t.test('a client that leaves aborts its request, cuts its body and ends the stre
   t.strictSame(broken, [], 'which is no fault of ours')
 })
 
-t.test('a small body is there before anybody is asked for an answer', async (t) => {
+t.test('a small body is buffered before the handler runs', async (t) => {
   const asked: string[] = []
   const { connect } = await startListener(t, ({ path, body }) => {
     asked.push(path)
@@ -105,7 +105,7 @@ t.test('a small body is there before anybody is asked for an answer', async (t) 
   t.strictSame(asked, ['/slow', '/next', '/last', '/careful'], 'who left was never asked for')
 })
 
-t.test('a chunked request is the last of its connection', async (t) => {
+t.test('a chunked request is the last one of its connection', async (t) => {
   const bodies: string[] = []
   const { connect } = await startListener(t, async ({ body, path }) => {
     bodies.push(`${path} ${(await readBody(body, 1_000)).toString()}`)
@@ -133,7 +133,7 @@ t.test('the rest of a short unread body is dropped, and the connection is kept',
   await wire.until(/ 413 .* 413 /s)
 })
 
-t.test('a refusal reaches a client that sends all of a long body before it reads', async (t) => {
+t.test('a refusal reaches a client that sends a whole long body before it reads', async (t) => {
   const { connect } = await startListener(t, async () => ({ status: 409, body: 'exists' }))
   const { socket } = await connect()
   socket.pause()

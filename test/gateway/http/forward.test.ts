@@ -1,4 +1,4 @@
-/** What no route serves is passed on whole, without what concerns one connection only. */
+/** Requests without a route are forwarded completely, except for hop-by-hop headers. */
 
 import { once } from 'node:events'
 import { createServer, type IncomingMessage } from 'node:http'
@@ -13,7 +13,7 @@ interface Arrived {
   readonly body: string
 }
 
-/** An upstream that answers 201 with a few headers, and what it was asked. */
+/** Starts an upstream that answers 201 with some headers and records its requests. */
 async function startUpstream(t: Test): Promise<{ url: URL; arrived: Arrived[] }> {
   const arrived: Arrived[] = []
   const server = createServer(async (request, response) => {

@@ -1,4 +1,4 @@
-/** Framing that two readers could take for different requests is refused before anything else. */
+/** Message framing that two parsers could read differently is refused first. */
 
 import t from 'tap'
 import { framingFault } from '../../../gateway/http/framing.js'
@@ -8,7 +8,7 @@ const faultOf = (headers: Readonly<Record<string, string>>) =>
 const length = (value: string) => ({ 'content-length': value })
 const coding = (value: string) => ({ 'transfer-encoding': value })
 
-t.test('plain framing passes', async (t) => {
+t.test('valid framing is accepted', async (t) => {
   t.equal(faultOf({}), undefined)
   t.equal(faultOf({ host: 'x', ...length('0') }), undefined)
   t.equal(faultOf(length('999999999999999')), undefined)
@@ -16,7 +16,7 @@ t.test('plain framing passes', async (t) => {
   t.equal(faultOf(coding('Chunked')), undefined)
 })
 
-t.test('a length that is not one number is refused', async (t) => {
+t.test('a Content-Length that is not one number is refused', async (t) => {
   for (const value of [
     '',
     '+5',
@@ -35,7 +35,7 @@ t.test('a length that is not one number is refused', async (t) => {
   }
 })
 
-t.test('a coding that is not chunked alone is refused', async (t) => {
+t.test('a Transfer-Encoding other than chunked is refused', async (t) => {
   for (const value of [
     '',
     'xchunked',
@@ -49,7 +49,7 @@ t.test('a coding that is not chunked alone is refused', async (t) => {
   }
 })
 
-t.test('a length and a coding together are refused, in either order', async (t) => {
+t.test('Content-Length and Transfer-Encoding together are refused, in either order', async (t) => {
   const both = 'Content-Length and Transfer-Encoding exclude each other.'
   t.equal(faultOf({ ...length('5'), ...coding('chunked') }), both)
   t.equal(faultOf({ ...coding('chunked'), ...length('0') }), both)

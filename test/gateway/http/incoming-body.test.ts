@@ -1,10 +1,10 @@
-/** A request's body keeps its order and its bounds, however fast it comes and slowly it is read. */
+/** Request bodies keep their order and limits, whatever the speed of sender and reader. */
 
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
 import { IncomingBody, NO_BODY, readBody } from '../../../gateway/http/incoming-body.js'
 
-/** A body and what it did to its socket. */
+/** Creates a body that records its calls of pause and resume. */
 function aBody() {
   const calls: string[] = []
   const source = { pause: () => calls.push('pause'), resume: () => calls.push('resume') }
@@ -13,7 +13,7 @@ function aBody() {
 
 const bytes = (size: number, fill = 0) => new Uint8Array(size).fill(fill)
 
-t.test('chunks come out as they came in, before and after the reader waits', async (t) => {
+t.test('chunks are read in order, whether they arrive before or after the read', async (t) => {
   const { body, calls } = aBody()
   body.push(Buffer.from('one '), false)
   body.push(bytes(0), false)
@@ -26,7 +26,7 @@ t.test('chunks come out as they came in, before and after the reader waits', asy
   t.strictSame(calls, [])
 })
 
-t.test('a reader that lags pauses the socket, and resumes it when it catches up', async (t) => {
+t.test('a slow reader pauses the socket, and resumes it when the queue is empty', async (t) => {
   const { body, calls } = aBody()
   for (let n = 0; n < 5; n += 1) body.push(bytes(65_536, n), false)
   t.strictSame(calls, ['pause'], 'paused once above 256 KiB')
@@ -43,14 +43,14 @@ t.test('a reader that lags pauses the socket, and resumes it when it catches up'
   t.equal((await reader.next()).done, true)
 })
 
-t.test('the last chunk never pauses: nothing is left to hold back', async (t) => {
+t.test('the last chunk never pauses the socket', async (t) => {
   const { body, calls } = aBody()
   body.push(bytes(1_000_000), true)
   t.strictSame(calls, [])
   t.equal((await readBody(body, 1_000_000)).length, 1_000_000)
 })
 
-t.test('a body that is cut off fails after what has come', async (t) => {
+t.test('a truncated body fails after its received bytes', async (t) => {
   const { body } = aBody()
   body.push(Buffer.from('half'), false)
   const reader = body[Symbol.asyncIterator]()
@@ -64,7 +64,7 @@ t.test('a body that is cut off fails after what has come', async (t) => {
   t.equal((await readBody(whole, 9)).toString(), 'x', 'a complete one cannot be cut')
 })
 
-t.test('a discarded body ends its reader, frees the socket and keeps nothing', async (t) => {
+t.test('a discarded body ends its reader, resumes the socket and keeps nothing', async (t) => {
   const { body, calls } = aBody()
   body.push(bytes(300_000), false)
   body.discard()
@@ -75,7 +75,7 @@ t.test('a discarded body ends its reader, frees the socket and keeps nothing', a
   t.equal(body.receivedBytes, 600_000)
 })
 
-t.test('a cut body is not resumed: its socket is gone', async (t) => {
+t.test('a truncated body does not resume its closed socket', async (t) => {
   const { body, calls } = aBody()
   body.push(bytes(300_000), false)
   body.cut()
@@ -83,7 +83,7 @@ t.test('a cut body is not resumed: its socket is gone', async (t) => {
   t.strictSame(calls, ['pause'])
 })
 
-t.test('a body over its bound is refused, unread where its length says so', async (t) => {
+t.test('a body over the limit is refused, unread if its length is known', async (t) => {
   const { body } = aBody()
   body.push(bytes(6), false)
   body.push(bytes(5), false)
@@ -97,7 +97,7 @@ t.test('a body over its bound is refused, unread where its length says so', asyn
   t.equal((await readBody(NO_BODY, 0)).length, 0)
 })
 
-t.test('what a sender brings beyond the pause comes whole and in order', async (t) => {
+t.test('chunks received after the pause are read completely and in order', async (t) => {
   const body = new IncomingBody({ pause() {}, resume() {} })
   const chunks = Array.from({ length: 100 }, (_, index) => Buffer.alloc(100_000, index))
   for (const chunk of chunks.slice(0, 60)) body.push(chunk, false)
@@ -111,7 +111,7 @@ t.test('what a sender brings beyond the pause comes whole and in order', async (
   t.ok(Buffer.concat(received).equals(Buffer.concat(chunks)))
 })
 
-t.test('a body that is cut while it waits in a file never passes for the whole', async (t) => {
+t.test('a truncated body whose rest is in a file is never taken for complete', async (t) => {
   const body = new IncomingBody({ pause() {}, resume() {} })
   for (let index = 0; index < 40; index += 1) body.push(Buffer.alloc(100_000), index === 39)
   body.cut()
@@ -119,7 +119,7 @@ t.test('a body that is cut while it waits in a file never passes for the whole',
   t.ok(isFailure(ended, 'bad_request'))
 })
 
-t.test('a short body comes whole, in however many chunks', async (t) => {
+t.test('a short body is returned as a whole, in any number of chunks', async (t) => {
   for (const parts of [['one two'], ['one', ' ', 'two'], ['o'.repeat(20_000), 'x'], ['']]) {
     const { body } = aBody()
     const whole = body.whole(65_536)
@@ -132,7 +132,7 @@ t.test('a short body comes whole, in however many chunks', async (t) => {
   }
 })
 
-t.test('of a long body nothing is read before it is asked for', async (t) => {
+t.test('a long body is not read before the handler reads it', async (t) => {
   const { body } = aBody()
   const whole = Promise.resolve(body.whole(10))
   body.push(Buffer.from('one two '), false)
@@ -142,7 +142,7 @@ t.test('of a long body nothing is read before it is asked for', async (t) => {
   t.equal((await readBody(body, 100)).toString(), 'one two three four')
 })
 
-t.test('a short body that is cut off fails', async (t) => {
+t.test('a truncated short body fails', async (t) => {
   const { body } = aBody()
   const whole = Promise.resolve(body.whole(10))
   body.push(Buffer.from('half'), false)

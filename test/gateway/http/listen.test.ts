@@ -1,4 +1,4 @@
-/** What the listener refuses, and how it ends. */
+/** The listener: refused requests, and shutdown. */
 
 import { once } from 'node:events'
 import { createConnection } from 'node:net'
@@ -45,7 +45,7 @@ t.test('drain lets what runs end, closes its connections and takes no new ones',
   await idle.ended()
 })
 
-t.test('drain waits no longer than its grace', async (t) => {
+t.test('drain waits at most for its grace time', async (t) => {
   const { connect, listener } = await startListener(t, () => new Promise(() => {}))
   const wire = await connect()
   wire.socket.write(get('/'))
@@ -56,7 +56,7 @@ t.test('drain waits no longer than its grace', async (t) => {
   await wire.ended()
 })
 
-t.test('a port that is not to be had is said in a sentence', async (t) => {
+t.test('a port that cannot be bound is an error with a message', async (t) => {
   const options = {
     listen: { host: '203.0.113.1', port: 1 },
     trustedProxies: parseAddressSet([]),

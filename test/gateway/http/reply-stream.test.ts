@@ -1,11 +1,11 @@
-/** Long bodies: at the pace of their readers, and whole or visibly broken off. */
+/** Streamed responses: at the reader's pace, and complete or visibly broken. */
 
 import { createConnection, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { get, startListener } from '../../helpers/listening.js'
 
-t.test('a slow reader slows the answer: memory stays flat', async (t) => {
+t.test('a slow reader slows the response, and memory does not grow', async (t) => {
   let produced = 0
   const chunk = new Uint8Array(65_536)
   const { connect } = await startListener(t, async () => ({
@@ -28,7 +28,7 @@ t.test('a slow reader slows the answer: memory stays flat', async (t) => {
   t.ok(wire.bytes() > 2_000 * 65_536)
 })
 
-t.test('a body of a known length arrives whole, and the connection goes on', async (t) => {
+t.test('a body of known length arrives completely, and the connection is kept', async (t) => {
   const content = pattern(5_000_000)
   for (const [name, bodyOf] of [
     ['in memory', () => ({ body: content })],
@@ -49,7 +49,7 @@ t.test('a body of a known length arrives whole, and the connection goes on', asy
   }
 })
 
-t.test('a reader that leaves such a body ends it', async (t) => {
+t.test('a client that disconnects ends such a body', async (t) => {
   let isReturned = false
   const content = pattern(30_000_000)
   const { connect, broken } = await startListener(t, async () => ({
@@ -74,7 +74,7 @@ t.test('a reader that leaves such a body ends it', async (t) => {
   t.strictSame(broken, [])
 })
 
-t.test('a body that ends short of its length breaks the connection', async (t) => {
+t.test('a body shorter than its length breaks the connection', async (t) => {
   for (const bytes of [0, 100, 400_000]) {
     const { connect, broken } = await startListener(t, async () => ({
       status: 200,
@@ -89,7 +89,7 @@ t.test('a body that ends short of its length breaks the connection', async (t) =
   }
 })
 
-t.test('an answer that fails half way breaks the connection and is reported', async (t) => {
+t.test('a response that fails halfway breaks the connection and is reported', async (t) => {
   const { connect, broken } = await startListener(t, async () => ({
     status: 200,
     body: (async function* () {
@@ -103,7 +103,7 @@ t.test('an answer that fails half way breaks the connection and is reported', as
   t.match(broken, [{ message: 'the disk is gone' }])
 })
 
-/** Bytes that tell where they stand. */
+/** Returns bytes that depend on their position. */
 function pattern(bytes: number): Buffer {
   const content = Buffer.alloc(bytes)
   for (let at = 0; at + 4 <= bytes; at += 4) content.writeUInt32LE(at, at)
@@ -117,7 +117,7 @@ async function* inChunks(content: Uint8Array, size: number): AsyncGenerator<Uint
   }
 }
 
-/** The body of each answer of a known length on one connection; `pauseMs` makes a slow reader. */
+/** Returns the body of each response on one connection; `pauseMs` makes a slow reader. */
 async function bodiesOf(socket: Socket, count: number, pauseMs: number): Promise<Buffer[]> {
   const bodies: Buffer[] = []
   let rest = Buffer.alloc(0)

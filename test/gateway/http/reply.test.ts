@@ -1,9 +1,9 @@
-/** Heads and short bodies, as they leave the socket. */
+/** Headers and short bodies, as they are sent. */
 
 import t from 'tap'
 import { get, startListener } from '../../helpers/listening.js'
 
-t.test('a connection serves one request after another, whatever their answers', async (t) => {
+t.test('a connection serves several requests, whatever their responses', async (t) => {
   const { connect } = await startListener(t, async ({ path }) => ({
     status: Number(path.slice(1, 4)),
     ...(path.endsWith('body') ? { body: 'text' } : {}),
@@ -57,7 +57,7 @@ t.test('HEAD of a stream ends the stream unread', async (t) => {
   t.equal(isEnded, true)
 })
 
-t.test('a header value cannot begin a header of its own', async (t) => {
+t.test('a header value cannot start another header', async (t) => {
   const { connect } = await startListener(t, async () => ({
     status: 200,
     headers: [

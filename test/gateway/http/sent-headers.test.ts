@@ -1,4 +1,4 @@
-/** The headers of a request answer as a Map of them would. */
+/** Headers of a request, with the interface of a Map. */
 
 import t from 'tap'
 import { SentHeaders } from '../../../gateway/http/sent-headers.js'

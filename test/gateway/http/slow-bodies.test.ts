@@ -1,4 +1,4 @@
-/** Bodies slower than uWebSockets.js waits for, on the real listener and in small times. */
+/** Bodies slower than the timeout of uWebSockets.js, with the real listener and short times. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -17,7 +17,7 @@ t.test('bodies of one kibibyte a second arrive, with a length and in chunks', as
     const bytes = await readBody(body, 100_000_000)
     return { status: 200, body: `read ${bytes.length}` }
   })
-  // More than what is read before the handler runs, and less.
+  // Sizes above and below the limit of bodies that are buffered before the handler runs.
   const small = SECONDS * BYTES_PER_SECOND
   const send = async (head: string, chunk: string) => {
     const wire = await connect()
@@ -42,9 +42,9 @@ t.test('bodies of one kibibyte a second arrive, with a length and in chunks', as
   t.match(await chunked.until(/read \d+/), `read ${small}`)
 })
 
-t.test('a request whose body was read late is answered late', async (t) => {
+t.test('a request whose body is read late is answered late', async (t) => {
   const { connect } = await startListener(t, async ({ body }) => {
-    // All of it arrives meanwhile, and the connection is paused.
+    // The whole body arrives in the meantime, and the connection is paused.
     await sleep(1_000)
     const { length } = await readBody(body, 100_000_000)
     await sleep(SILENT_MS)
@@ -56,7 +56,7 @@ t.test('a request whose body was read late is answered late', async (t) => {
   t.match(await wire.until(/read \d+/), `read ${body.length}`)
 })
 
-t.test('the timer is restarted for bodies that arrive, and no longer for others', async (t) => {
+t.test('the timer is restarted for bodies that arrive and not for others', async (t) => {
   const bodies = new SlowBodies({ tickMs: 20, restMsMax: 200 })
   const add = (isPaused = false) => {
     const body = { receivedBytes: 0, isComplete: false, isPaused, restarts: 0 }

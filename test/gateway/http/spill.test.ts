@@ -1,10 +1,10 @@
-/** What a queue cannot hold goes to a file without a name and comes back in order. */
+/** Queued bytes beyond the memory limit go to an unnamed file and are read in order. */
 
 import { readdirSync, readlinkSync } from 'node:fs'
 import { t } from 'tap'
 import { Spill } from '../../../gateway/http/spill.js'
 
-t.test('bytes come back in order, while more are added', async (t) => {
+t.test('bytes are read in order while more are added', async (t) => {
   const spill = new Spill()
   spill.append(Buffer.from('one '))
   spill.append(Buffer.from('two '))
@@ -16,7 +16,7 @@ t.test('bytes come back in order, while more are added', async (t) => {
   spill.close()
 })
 
-t.test('the file has no name, and is gone when it is closed, also during a read', async (t) => {
+t.test('the file has no name and is deleted when it is closed, also during a read', async (t) => {
   const spill = new Spill()
   spill.append(Buffer.alloc(1_000))
   t.match(openBodies(), [/ \(deleted\)$/])

@@ -1,6 +1,6 @@
-/** What comes of a source that lies: all of it where it can be had, or nothing at all. */
+/** Imports from a source with inconsistent data: complete or refused. */
 
-// The API of the other side is made up, since no real server says this; its Git is real.
+// The API of the source is simulated, because no real server sends this; its Git is real.
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'

@@ -1,6 +1,8 @@
-/** An API that never ends, lies, breaks off or leads elsewhere comes to a bounded, plain end. */
+/**
+ * Calls of a source's API: endless, wrong, interrupted and redirected answers have bounded results.
+ */
 
-// The other side is made up here: no real server sends any of this.
+// The source is simulated, because no real server sends any of this.
 
 import { once } from 'node:events'
 import { createServer } from 'node:http'
@@ -47,7 +49,7 @@ const send =
 
 const pageOf = (url = '') => Number(new URL(url, 'http://x').searchParams.get('page'))
 
-t.test('pages are asked one after the other until one brings nothing new', async (t) => {
+t.test('pages are requested in order until one has nothing new', async (t) => {
   const pages = [[{ id: 1 }, { id: 2, more: null }], [{ id: 2 }, { id: 3 }], []]
   const { list, requests } = await anApi(t, (request, response) => {
     response.end(JSON.stringify(pages[pageOf(request.url) - 1]))
@@ -62,7 +64,7 @@ t.test('pages are asked one after the other until one brings nothing new', async
   t.strictSame(await same.list(), [1], 'who knows of no pages sends the same one for ever')
 })
 
-t.test('what has no end, or no bounds, is refused', async (t) => {
+t.test('endless lists and bodies are refused', async (t) => {
   const endless = await anApi(t, (request, response) => {
     const first = pageOf(request.url) * 50
     response.end(JSON.stringify(Array.from({ length: 50 }, (_, at) => ({ id: first + at }))))
@@ -84,7 +86,7 @@ t.test('what has no end, or no bounds, is refused', async (t) => {
   await t.rejects(silent.list(), { fault: 'failed', message: /no answer within 200 ms/ })
 })
 
-t.test('what is not the JSON that is wanted is refused by its place', async (t) => {
+t.test('an answer that is not the expected JSON is refused with its path', async (t) => {
   for (const text of ['', '<html>', '[{"id":1}', `${'['.repeat(200_000)}`]) {
     const { list } = await anApi(t, send(text))
     await t.rejects(list(), { fault: 'failed', message: /not JSON/ })
@@ -129,7 +131,7 @@ t.test('who asks for patience gets some', async (t) => {
   await t.rejects(waiting, { message: 'gone' })
 })
 
-t.test('a page is had where it was asked for, and nowhere else', async (t) => {
+t.test('a page is requested from its own address only, without redirects', async (t) => {
   const trap = await countConnections(t)
   const location = `http://127.0.0.1:${trap.port}/`
   const turning = await anApi(t, (_, response) => response.writeHead(302, { location }).end())

@@ -1,4 +1,4 @@
-/** What another server tells is taken by the rules of this house, or refused by its number. */
+/** Objects of another server are converted by our rules, or refused with their id. */
 
 import t from 'tap'
 import { RemoteError } from '../../../cgi/transfer/remote.js'
@@ -17,7 +17,7 @@ const issue = { id: 9, number: 3, title: ' Title ', state: 'open' as const, ...t
 const branch = (label: string, repo_id = 5) => ({ label, ref: label, repo_id })
 const pull = { ...issue, base: branch('main'), head: branch('topic') }
 
-t.test('times are kept, and people are told of by their names there', async (t) => {
+t.test('times are kept, and users are recorded by their names at the source', async (t) => {
   const eve = { id: 4, login: 'eve\u0000\u202e' }
   t.match(importedIssue({ ...issue, user: eve, closed_at: times.created_at }), {
     number: 3,
@@ -39,7 +39,7 @@ t.test('times are kept, and people are told of by their names there', async (t) 
   })
 })
 
-t.test('a pull request of another repository, and one that is merged', async (t) => {
+t.test('pull requests from another repository and merged ones are converted', async (t) => {
   const fork = { ...pull, head: branch('main', 6), merge_base: 'not an id' }
   t.match(importedPull(fork).pull, { isHeadHere: false, headBranch: 'main', mergeBase: '' })
   t.match(importedPull({ ...pull, head: { label: 'x', ref: 'x' } }).pull, { isHeadHere: false })
@@ -52,7 +52,7 @@ t.test('a pull request of another repository, and one that is merged', async (t)
   t.match(importedPull({ ...pull, merge_commit_sha }).pull, { mergeCommit: undefined })
 })
 
-t.test('a comment belongs to the number at the end of an address', async (t) => {
+t.test('the issue number of a comment is the end of its address', async (t) => {
   const comment = { id: 1, body: 'c', ...times }
   const issue_url = 'http://elsewhere.test/x/y/issues/12'
   t.match(importedComment({ ...comment, issue_url }), { issueNumber: 12, content: 'c' })
@@ -60,7 +60,7 @@ t.test('a comment belongs to the number at the end of an address', async (t) => 
   t.match(importedComment({ ...comment, issue_url: '', pull_request_url }), { issueNumber: 13 })
 })
 
-t.test('what breaks a rule is refused, and the refusal says which it is', async (t) => {
+t.test('an object that breaks a rule is refused with its kind and id', async (t) => {
   const label = { id: 7, name: 'bug', color: '#fff' }
   t.match(importedLabel(label), { id: 7, name: 'bug', color: 'ffffff' })
   const refused = (work: () => unknown, message: RegExp) => {

@@ -1,4 +1,4 @@
-/** An import ends whole or not at all, and with whoever asked for it. */
+/** Imports end completely or not at all, and are aborted with their request. */
 
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** What is spooled comes back to the letter, in both orders, and leaves no file. */
+/** Spooled objects are read back unchanged in both orders and leave no file. */
 
 import { readdir } from 'node:fs/promises'
 import t from 'tap'
@@ -26,7 +26,7 @@ const milestone = (id: number) => ({
   updatedAtMs: 1,
 })
 
-t.test('it is read as it came, or with the oldest first', async (t) => {
+t.test('spooled objects are read in order of arrival or oldest first', async (t) => {
   const folder = await temporaryFolder(t)
   const spool = await openSpool(folder)
   t.strictSame(await readdir(folder), [], 'a crash leaves nothing')

@@ -1,4 +1,4 @@
-/** What waits for a webhook is sent, oldest first, and again later where it was not taken. */
+/** Pending deliveries of a webhook are sent oldest first and retried after failures. */
 
 import t, { type Test } from 'tap'
 import { DELIVER_WEBHOOK } from '../../../gateway/jobs/deliver-webhook.js'
@@ -44,7 +44,7 @@ async function scene(
   }
 }
 
-t.test('all that is due goes out in order, and is written down', async (t) => {
+t.test('due deliveries are sent in order, and the results are stored', async (t) => {
   const { receiver, add, run, list } = await scene(t, ALLOWED, {
     answer: (response) => response.writeHead(200, { 'X-Answer': 'yes' }).end('taken'),
   })
@@ -71,7 +71,7 @@ t.test('all that is due goes out in order, and is written down', async (t) => {
   ])
 })
 
-t.test('what fails is tried again after its pauses, then given up', async (t) => {
+t.test('a failed delivery is retried after its pauses and then given up', async (t) => {
   const { fixture, receiver, add, run, list, id } = await scene(t, ALLOWED, {
     answer: (response) => response.writeHead(302, { Location: '/elsewhere' }).end(),
   })
@@ -89,7 +89,7 @@ t.test('what fails is tried again after its pauses, then given up', async (t) =>
   t.ok(fixture.lines.some((line) => line['isGivenUp'] === true))
 })
 
-t.test('a receiver inside is not called, and one that is slow is given up', async (t) => {
+t.test('a private receiver is not called, and a slow one times out', async (t) => {
   const inside = await scene(t, { ...ALLOWED, GATEHOUSE_OUTBOUND_ALLOW: '' })
   await inside.add('1')
   await inside.run()

@@ -1,4 +1,4 @@
-/** The job after pushes repacks the repository of its subject, wherever that has gone meanwhile. */
+/** The maintenance job after pushes repacks a repository, which may have been deleted. */
 
 import { readdir, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -45,7 +45,7 @@ async function packsOf(path: string): Promise<number> {
   return names.filter((name) => name.endsWith('.pack')).length
 }
 
-t.test('it repacks, and says what it did', async (t) => {
+t.test('the job repacks the repository and logs the result', async (t) => {
   const { fixture, id, path, run } = await scene(t)
   await run()
   t.equal(await packsOf(path), 1)
@@ -54,7 +54,7 @@ t.test('it repacks, and says what it did', async (t) => {
   t.equal(sizeKib, await repositorySizeKib(path), 'and notes how large it is now')
 })
 
-t.test('an old lock that would stand in its way is swept first', async (t) => {
+t.test('a stale lock is removed first', async (t) => {
   const { fixture, path, run } = await scene(t)
   const lock = join(path, 'objects', 'maintenance.lock')
   await writeFile(lock, '')
@@ -69,7 +69,7 @@ t.test('an old lock that would stand in its way is swept first', async (t) => {
   )
 })
 
-t.test('a repository that has gone needs nothing', async (t) => {
+t.test('a deleted repository needs no maintenance', async (t) => {
   const { fixture, id, path, run } = await scene(t)
   await rm(path, { recursive: true })
   await t.rejects(run(), { code: 'ENOENT' }, 'a folder that is missing is a fault')
@@ -77,7 +77,7 @@ t.test('a repository that has gone needs nothing', async (t) => {
   await run()
 })
 
-t.test('one that is stopped fails, and leaves neither locks nor notes', async (t) => {
+t.test('an aborted maintenance fails and leaves neither locks nor journal entries', async (t) => {
   const { fixture, path, run } = await scene(t)
   await t.rejects(run(AbortSignal.abort()))
   t.equal(await packsOf(path), 3)

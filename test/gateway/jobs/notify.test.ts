@@ -1,4 +1,4 @@
-/** The job that tells people: all of them, however many, and nobody of what has gone. */
+/** The notification job: all recipients in batches, and none for deleted subjects. */
 
 import t from 'tap'
 import type { JobContext } from '../../../gateway/jobs/job.js'
@@ -9,7 +9,7 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 
 const WATCHERS = 1_001
 
-t.test('everybody who watches is told, batch by batch', async (t) => {
+t.test('all watchers are notified in batches', async (t) => {
   const { context } = await openContext(t)
   const { db } = context
   const ada = await aUser(db, 'ada')
@@ -71,7 +71,7 @@ t.test('everybody who watches is told, batch by batch', async (t) => {
   t.equal(await told(), 0, 'of what has gone nobody is told')
 })
 
-t.test('a subject that is none is no work', async (t) => {
+t.test('an invalid job subject is ignored', async (t) => {
   const { context } = await openContext(t)
   const { signal } = new AbortController()
   for (const subject of ['', 'issue 1 of 9 by 1 to everybody', 'release 1 of 9 by 1']) {

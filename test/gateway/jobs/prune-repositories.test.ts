@@ -1,4 +1,4 @@
-/** The job of every hour asks for a part of the repositories to be pruned, if it is to be. */
+/** The hourly job schedules pruning of a part of the repositories if it is enabled. */
 
 import t from 'tap'
 import { PRUNE_REPOSITORIES } from '../../../gateway/jobs/prune-repositories.js'
@@ -8,7 +8,7 @@ import { aRepository } from '../../helpers/rows.js'
 const { signal } = new AbortController()
 const HOUR_MS = 3_600_000
 
-t.test('within the time that is set each repository is asked for once', async (t) => {
+t.test('each repository is scheduled once within the configured interval', async (t) => {
   const environment = { GATEHOUSE_MAINTENANCE_PRUNE_EVERY: '3h' }
   const { context, fixture } = await openContext(t, { environment })
   const { db } = fixture
@@ -34,7 +34,7 @@ t.test('within the time that is set each repository is asked for once', async (t
   t.strictSame(asked.sort(), ids.sort())
 })
 
-t.test('by default none is', async (t) => {
+t.test('by default no repository is scheduled', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   await aRepository(fixture.db, ada.id, 'a')

@@ -1,4 +1,4 @@
-/** The job that prunes a repository, wherever that has gone meanwhile. */
+/** The pruning job for one repository, which may have been deleted. */
 
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ async function scene(t: Test) {
   return { fixture, id, path, commit, run }
 }
 
-t.test('it removes what nothing reaches, and says so', async (t) => {
+t.test('the job removes unreachable objects and logs the result', async (t) => {
   const { fixture, id, path, commit, run } = await scene(t)
   const subject = pruneSubject({ repositoryId: id, graceMs: 0, commit })
   const kept = `Commit ${commit} is reachable from refs/heads/main.`
@@ -50,20 +50,20 @@ t.test('it removes what nothing reaches, and says so', async (t) => {
   t.not((await tryGit(['cat-file', '-e', commit], { cwd: path })).exitCode, 0)
 })
 
-t.test('one that is stopped fails, and leaves neither locks nor notes', async (t) => {
+t.test('an aborted prune fails and leaves neither locks nor journal entries', async (t) => {
   const { fixture, id, run } = await scene(t)
   await t.rejects(run(String(id), AbortSignal.abort()))
   t.equal((await listJournalEntries(fixture.settings.data.dir)).size, 0)
   await run(String(id))
 })
 
-t.test('maintenance that runs already is waited for by another try', async (t) => {
+t.test('while maintenance is running the job fails and is retried', async (t) => {
   const { id, path, run } = await scene(t)
   await writeFile(join(path, 'objects', 'maintenance.lock'), '')
   await t.rejects(run(String(id)), { message: /maintained already/ })
 })
 
-t.test('a repository that has gone needs nothing', async (t) => {
+t.test('a deleted repository needs no pruning', async (t) => {
   const { fixture, id, path, run } = await scene(t)
   await rm(path, { recursive: true })
   await t.rejects(run(String(id)), { code: 'ENOENT' }, 'a folder that is missing is a fault')
@@ -71,7 +71,7 @@ t.test('a repository that has gone needs nothing', async (t) => {
   await run(String(id))
 })
 
-t.test('a subject reads as it was written', async (t) => {
+t.test('a job subject is parsed as it was written', async (t) => {
   const commit = 'a'.repeat(64)
   for (const wanted of [
     { repositoryId: 7, graceMs: undefined, commit: undefined },

@@ -1,4 +1,4 @@
-/** The job of every hour ends what the overlap of a rotation was set to, and says so. */
+/** The hourly job deletes signing keys whose overlap has ended, and logs it. */
 
 import t from 'tap'
 import { RETIRE_SIGNING_KEYS } from '../../../gateway/jobs/retire-signing-keys.js'
@@ -7,7 +7,7 @@ import { namespaceOf } from '../../helpers/package-rows.js'
 
 const { signal } = new AbortController()
 
-t.test('a key whose time has come signs no longer, with a line in the log', async (t) => {
+t.test('an expired signing key is deleted with a line in the log', async (t) => {
   const { context, fixture } = await openContext(t)
   const { signingKeys, db } = context.registry
   const namespace = namespaceOf((await fixture.addUser('ada')).id, 'debian')

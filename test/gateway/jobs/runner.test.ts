@@ -1,4 +1,4 @@
-/** Jobs of the database are done soon, one at a time, and given back or tried again. */
+/** The job runner: due jobs run soon, one at a time, and are released or retried. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -14,7 +14,7 @@ interface Scene {
   readonly context: JobContext
   readonly fixture: Fixture
   readonly db: Database
-  /** Starts a runner that looks at once; it is stopped at the end of the test. */
+  /** Starts a runner that queries immediately; it is stopped at the end of the test. */
   run(kinds: readonly JobKind[], leaseMs?: number): JobRunner
   ask(subject?: string): Promise<void>
 }
@@ -51,7 +51,7 @@ const rowsOf = async (db: Database) =>
     'select kind, subject, attempts, lease, run_after from jobs order by id',
   )
 
-/** Whether all jobs are done within seconds. */
+/** Returns true if all jobs are done within seconds. */
 async function areDone(db: Database): Promise<boolean> {
   const rows = await until(
     () => rowsOf(db),
@@ -61,7 +61,7 @@ async function areDone(db: Database): Promise<boolean> {
   return rows.length === 0
 }
 
-t.test('what is due is done, in the order in which it came', async (t) => {
+t.test('due jobs are run in order', async (t) => {
   const { db, ask, run } = await scene(t)
   const painted: string[] = []
   for (const subject of ['a', 'b', 'c']) {
@@ -73,7 +73,7 @@ t.test('what is due is done, in the order in which it came', async (t) => {
   t.strictSame(painted, ['a', 'b', 'c'])
 })
 
-t.test('two runners of a machine do one job at a time', async (t) => {
+t.test('two runners of a machine run one job at a time', async (t) => {
   const { db, ask, run } = await scene(t)
   let running = 0
   const seen: number[] = []
@@ -99,7 +99,7 @@ t.test('two runners of a machine do one job at a time', async (t) => {
   t.strictSame(seen, [1, 1, 1, 1])
 })
 
-t.test('one that fails is logged, waits and is given up in the end', async (t) => {
+t.test('a failing job is logged, retried and finally given up', async (t) => {
   const { db, ask, run, fixture } = await scene(t)
   await ask()
   const runner = run([{ kind: 'paint', run: () => Promise.reject(new Error('no paint')) }])
@@ -121,7 +121,7 @@ t.test('one that fails is logged, waits and is given up in the end', async (t) =
   t.match(lines.at(-1), { level: 50, msg: 'a job was given up', attempts: JOB_ATTEMPTS_MAX })
 })
 
-t.test('one that ends its process each time is not tried for ever', async (t) => {
+t.test('a job that ends its process each time is not retried for ever', async (t) => {
   const { db, ask, run, fixture } = await scene(t)
   await ask()
   await db('jobs').update({ attempts: JOB_ATTEMPTS_MAX })
@@ -130,7 +130,7 @@ t.test('one that ends its process each time is not tried for ever', async (t) =>
   t.match(fixture.lines.at(-1), { msg: 'a job was given up' })
 })
 
-t.test('a kind of another version is left to it', async (t) => {
+t.test('a job of an unknown kind is left for another version', async (t) => {
   const { db, ask, run } = await scene(t)
   await ask()
   run([])
@@ -138,7 +138,7 @@ t.test('a kind of another version is left to it', async (t) => {
   t.match(await until(() => rowsOf(db), isPostponed, 10_000), [{ kind: 'paint', attempts: 1 }])
 })
 
-/** A job that lasts until it is told to stop. */
+/** Creates a job that runs until it is aborted. */
 function endless() {
   const state = { isStarted: false }
   const kind: JobKind = {
@@ -152,7 +152,7 @@ function endless() {
   return { state, kind }
 }
 
-t.test('a runner that is stopped ends its job and gives it back', async (t) => {
+t.test('a runner that is stopped aborts its job and releases it', async (t) => {
   const { db, ask, run, fixture } = await scene(t)
   await ask()
   const { state, kind } = endless()
@@ -171,7 +171,7 @@ t.test('a runner that is stopped ends its job and gives it back', async (t) => {
   t.match(await rowsOf(db), [{ attempts: 0 }], 'and takes no other')
 })
 
-t.test('a lease is renewed while the job runs, and one that is lost ends it', async (t) => {
+t.test('a lease is renewed while the job runs, and losing it aborts the job', async (t) => {
   const { db, ask, run, fixture } = await scene(t)
   await ask()
   const { state, kind } = endless()
@@ -187,7 +187,7 @@ t.test('a lease is renewed while the job runs, and one that is lost ends it', as
   t.match(await rowsOf(db), [{ attempts: 1, lease: 'f'.repeat(32) }], 'the other one keeps it')
 })
 
-t.test('what is to be done every hour waits again, also when it failed', async (t) => {
+t.test('a periodic job is scheduled again after success and after failure', async (t) => {
   const { db, run, context } = await scene(t)
   let runs = 0
   const everyMs = 3_600_000
@@ -219,7 +219,7 @@ t.test('what is to be done every hour waits again, also when it failed', async (
   t.equal(runs, 2)
 })
 
-t.test('a database that is away is told once, and found again', async (t) => {
+t.test('an unreachable database is logged once, and jobs run when it is back', async (t) => {
   const { db, ask, run, fixture } = await scene(t)
   await ask()
   await db.schema.renameTable('jobs', 'elsewhere')
@@ -274,7 +274,7 @@ t.test('as many run at once as may, and those of other kinds are left', async (t
   t.equal(most, 2)
 })
 
-t.test('what stores data stays in its queue while the disk is full', async (t) => {
+t.test('jobs that store data wait while the disk is full', async (t) => {
   const { context, db, ask } = await scene(t)
   let refusal: string | undefined = 'data: full'
   const disk = { ...context.disk, state: () => ({ folders: [], refusal }) }

@@ -1,4 +1,4 @@
-/** Old deliveries are forgotten, others are not. */
+/** Old webhook deliveries are deleted. */
 
 import t from 'tap'
 import { SWEEP_DELIVERIES } from '../../../gateway/jobs/sweep-deliveries.js'
@@ -6,7 +6,7 @@ import { addDeliveries, listDeliveries } from '../../../sql/webhooks/webhook-del
 import { aWebhook } from '../../helpers/deliveries.js'
 import { openContext } from '../../helpers/gateway.js'
 
-t.test('what is older than the settings say goes', async (t) => {
+t.test('deliveries older than the setting are deleted', async (t) => {
   const { context, fixture } = await openContext(t, {
     environment: { GATEHOUSE_WEBHOOKS_KEPT: '1h' },
   })

@@ -1,4 +1,4 @@
-/** The job of every day removes bytes that no file of a package needs, and says so. */
+/** The daily job removes unused blobs and logs it. */
 
 import t from 'tap'
 import { SWEEP_PACKAGES } from '../../../gateway/jobs/sweep-packages.js'
@@ -7,7 +7,7 @@ import { aPublishedFile } from '../../helpers/published-files.js'
 
 const { signal } = new AbortController()
 
-t.test('the bytes of a deleted file go, with a line in the log', async (t) => {
+t.test('the blob of a deleted file is removed with a line in the log', async (t) => {
   const { context, fixture } = await openContext(t)
   const user = await fixture.addUser('ada')
   const publish = (name: string) => aPublishedFile(context.registry, { user, name, text: name })

@@ -1,4 +1,4 @@
-/** The job of every hour removes what crashes left, and says so. */
+/** The hourly job removes leftovers of crashes and logs it. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, utimes } from 'node:fs/promises'

@@ -1,4 +1,4 @@
-/** Tokens that ended long ago are forgotten, others are not. */
+/** Expired tokens are deleted after some time. */
 
 import t from 'tap'
 import { SWEEP_TOKENS } from '../../../gateway/jobs/sweep-tokens.js'
@@ -6,7 +6,7 @@ import { openContext } from '../../helpers/gateway.js'
 
 const DAY_MS = 86_400_000
 
-t.test('a token goes a month after its end', async (t) => {
+t.test('a token is deleted a month after its expiry', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const forEver = await fixture.addToken(ada, 'all')

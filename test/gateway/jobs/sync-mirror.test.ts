@@ -1,4 +1,4 @@
-/** A mirror becomes what its source is, with credentials, at an address that is checked anew. */
+/** Mirror updates: with credentials, to an address that is checked each time. */
 
 import t, { type Test } from 'tap'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
@@ -47,7 +47,7 @@ async function aMirror(t: Test, authorization?: string) {
   }
 }
 
-t.test('it brings what is new, with the credentials that were kept', async (t) => {
+t.test('a mirror update fetches new commits with the stored credentials', async (t) => {
   const { fixture, source, seen, path, run, find, row } = await aMirror(t, 'Basic secret')
   t.notMatch((await row()).credentials_sealed, 'secret')
   await source.copy.git('push', '--quiet', source.path, 'main:fresh', ':branch-3')
@@ -67,7 +67,7 @@ t.test('it brings what is new, with the credentials that were kept', async (t) =
   t.equal((await fixture.db('jobs').where({ kind: 'maintain-repository' })).length, 1)
 })
 
-t.test('a source that is away changes nothing, and is tried when the time comes', async (t) => {
+t.test('an unreachable source changes nothing and is retried after the interval', async (t) => {
   const { fixture, state, path, run, row } = await aMirror(t)
   const before = await referencesOf(path)
   state.isAway = true
@@ -79,7 +79,7 @@ t.test('a source that is away changes nothing, and is tried when the time comes'
   t.match(fixture.lines.at(-1), { level: 40, msg: 'a mirror was not updated', reason: /500/ })
 })
 
-t.test('an address that has become a private one is not called any more', async (t) => {
+t.test('an address that has become private is not called', async (t) => {
   const { fixture, context, run, row, repository, seen } = await aMirror(t)
   seen.length = 0
   const settings = {

@@ -1,4 +1,4 @@
-/** The job of every minute asks for the mirrors whose time has come, and no others. */
+/** The job of every minute schedules the updates of due mirrors. */
 
 import t from 'tap'
 import { SYNC_MIRRORS } from '../../../gateway/jobs/sync-mirrors.js'
@@ -6,7 +6,7 @@ import { addSource } from '../../../sql/repositories/repository-sources.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'
 
-t.test('each due mirror is one job, however often it is asked for', async (t) => {
+t.test('each due mirror is scheduled as one job, however often', async (t) => {
   const { context, fixture } = await openContext(t)
   const { db } = fixture
   const ada = await fixture.addUser('ada')

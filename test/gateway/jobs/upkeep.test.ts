@@ -1,4 +1,4 @@
-/** A push is followed by one job, which may never make the push fail. */
+/** Maintenance after a push is scheduled by a job and never makes the push fail. */
 
 import t from 'tap'
 import { createUpkeep } from '../../../gateway/jobs/upkeep.js'
@@ -8,7 +8,7 @@ import { openContext } from '../../helpers/gateway.js'
 
 const ENABLED = { GATEHOUSE_MAINTENANCE_ENABLED: 'true', GATEHOUSE_MAINTENANCE_DELAY: '30s' }
 
-t.test('a burst of pushes is one job, after the delay', async (t) => {
+t.test('a burst of pushes schedules one job after the delay', async (t) => {
   const { context, fixture } = await openContext(t, { environment: ENABLED })
   const upkeep = createUpkeep(context)
   await Promise.all([7, 7, 7, 8].map((id) => upkeep.enqueueMaintenance(id)))
@@ -23,7 +23,7 @@ t.test('a burst of pushes is one job, after the delay', async (t) => {
   for (const row of rows) t.ok(Math.abs(row.run_after - Date.now() - 30_000) < 5_000)
 })
 
-t.test('without upkeep nothing is asked for', async (t) => {
+t.test('with maintenance disabled no job is scheduled', async (t) => {
   const { context, fixture } = await openContext(t)
   const upkeep = createUpkeep(context)
   upkeep.start()
@@ -32,7 +32,7 @@ t.test('without upkeep nothing is asked for', async (t) => {
   t.strictSame(await selectRows(fixture.db, 'select * from jobs'), [])
 })
 
-t.test('a database that is away is logged, and nothing is thrown', async (t) => {
+t.test('an unreachable database is logged and nothing is thrown', async (t) => {
   const { context, fixture } = await openContext(t, { environment: ENABLED })
   const upkeep = createUpkeep(context)
   await closeDatabase(fixture.db)

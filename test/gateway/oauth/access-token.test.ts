@@ -1,10 +1,10 @@
-/** Tokens for applications: who is given which, in which forms, and where they open what. */
+/** OAuth tokens: issued, used, refreshed, revoked and introspected. */
 
 import t from 'tap'
 import { CALLBACK, startOauthServer, TEA, TEA_REQUEST, type Tokens } from '../../helpers/oauth.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 
-t.test('a code becomes tokens, which open what personal tokens open', async (t) => {
+t.test('a code is exchanged for tokens that work like personal tokens', async (t) => {
   const { ask, codeOf, askToken, redeem, refresh, db } = await startOauthServer(t)
   const code = await codeOf(TEA_REQUEST)
   const answer = await askToken(redeem(code))
@@ -39,7 +39,7 @@ t.test('a code becomes tokens, which open what personal tokens open', async (t) 
   t.match((await askToken(refresh(next.refresh_token))).json, { error: 'invalid_grant' })
 })
 
-t.test('scopes are those that were granted, in every form of the token', async (t) => {
+t.test('scopes of a token are the granted ones, in every form of its use', async (t) => {
   const { ask, tokensOf } = await startOauthServer(t)
   const { access_token: access, scope } = await tokensOf({ scope: 'openid read:user' })
   t.equal(scope, 'openid read:user')
@@ -61,7 +61,7 @@ t.test('scopes are those that were granted, in every form of the token', async (
   t.match(stranger.headers['www-authenticate'], /^Bearer /)
 })
 
-t.test('a client with a secret shows it, in the header or the body, as JSON or form', async (t) => {
+t.test('a confidential client authenticates in the header or body, as JSON or form', async (t) => {
   const { ask, askToken, codeOf, asks, basic, clientId, secret } = await startOauthServer(t)
   const fields = { grant_type: 'authorization_code', redirect_uri: CALLBACK }
   const own = { client_id: clientId, client_secret: secret }
@@ -95,7 +95,7 @@ t.test('a client with a secret shows it, in the header or the body, as JSON or f
   t.equal(late.status, 200, 'the code waits for the right client')
 })
 
-t.test('what is malformed is told in the words of RFC 6749', async (t) => {
+t.test('malformed requests get the errors of RFC 6749', async (t) => {
   const { ask, askToken, codeOf, redeem, send } = await startOauthServer(t)
   const path = '/login/oauth/access_token'
   const code = await codeOf(TEA_REQUEST)
@@ -121,7 +121,7 @@ t.test('what is malformed is told in the words of RFC 6749', async (t) => {
   t.equal((await send(path, redeem(code))).status, 200)
 })
 
-t.test('an application gives back its own grant, by either token, and no other', async (t) => {
+t.test('an application revokes its own grant with either token, and no other grant', async (t) => {
   const { ask, basic, send, tokensOf } = await startOauthServer(t)
   const revoke = (fields: Record<string, string>, headers = {}) =>
     send('/login/oauth/revoke', fields, headers)
@@ -139,7 +139,7 @@ t.test('an application gives back its own grant, by either token, and no other',
   t.equal(await statusOf(other.access_token), 401)
 })
 
-t.test('a token tells of itself to its own application alone', async (t) => {
+t.test('a token is introspected by its own application only', async (t) => {
   const { askToken, codeOf, asks, basic, send, tokensOf, clientId, ada, db } =
     await startOauthServer(t)
   const code = await codeOf({ ...asks, scope: 'read:repository email' })

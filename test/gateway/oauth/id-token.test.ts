@@ -1,4 +1,4 @@
-/** OpenID Connect: all is found in one place, and who signed in is signed by this house. */
+/** OpenID Connect: discovery and signed id tokens. */
 
 import { createPublicKey, type JsonWebKey, verify } from 'node:crypto'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { startOauthServer, TEA } from '../../helpers/oauth.js'
 
 const partOf = (text: string) => JSON.parse(Buffer.from(text, 'base64url').toString())
 
-t.test('an id token is signed by the key that the house shows', async (t) => {
+t.test('an id token is signed with the published key', async (t) => {
   const { ask, tokensOf, ada, db } = await startOauthServer(t)
   const configuration = (await ask({ path: '/.well-known/openid-configuration' })).json
   t.match(configuration, { issuer: BASE_URL, token_endpoint: /access_token$/ })

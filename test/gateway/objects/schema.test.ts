@@ -1,10 +1,10 @@
-/** What may be null or left out says so in the words of Swagger 2.0. */
+/** Nullable and optional fields in the terms of Swagger 2.0. */
 
 import t from 'tap'
 import { Type } from 'typebox'
 import { FILE, nullable, omissible } from '../../../gateway/objects/schema.js'
 
-t.test('a field may be null, left out, or no JSON at all', async (t) => {
+t.test('a field may be nullable, optional, or not JSON', async (t) => {
   const plain = (value: unknown) => JSON.parse(JSON.stringify(value))
   t.strictSame(plain(nullable(Type.String())), { type: 'string', 'x-nullable': true })
   t.strictSame(plain(omissible(Type.Integer())), { type: 'integer', 'x-omitempty': true })

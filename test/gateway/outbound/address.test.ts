@@ -1,4 +1,4 @@
-/** Only what is public may be called, every address of it, unless the settings allow more. */
+/** Outbound addresses: only public ones are permitted unless the settings permit more. */
 
 import { networkInterfaces } from 'node:os'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { isPublicAddress, resolveOutbound } from '../../../gateway/outbound/addr
 
 const NOBODY = parseHostSet([])
 
-/** What the name resolves to, and nothing else does. */
+/** Returns options with a resolver that always gives these addresses. */
 function answering(...addresses: readonly string[]) {
   return { allowPrivate: NOBODY, resolve: async () => addresses }
 }
@@ -15,7 +15,7 @@ function answering(...addresses: readonly string[]) {
 const REFUSED = { failure: 'invalid', message: /an address that is not allowed: .*outbound\.allow/ }
 const UNRESOLVED = { failure: 'invalid', message: /does not resolve\. Check the spelling\.$/ }
 
-t.test('addresses of the internet are public', async (t) => {
+t.test('public addresses are permitted', async (t) => {
   const open = ['1.1.1.1', '8.8.8.8', '100.63.255.255', '100.128.0.0', '172.15.0.1', '172.32.0.1']
   open.push('11.0.0.1', '126.0.0.1', '128.0.0.1', '192.0.1.1', '198.17.0.1', '198.20.0.1')
   open.push('169.253.0.1', '223.255.255.255', '2606:4700::1111', '2a00:1450::1', '2001:4860::8')
@@ -23,7 +23,7 @@ t.test('addresses of the internet are public', async (t) => {
   for (const address of open) t.ok(isPublicAddress(address), address)
 })
 
-t.test('every other address is not', async (t) => {
+t.test('all other addresses are refused', async (t) => {
   const closed = ['0.0.0.0', '0.1.2.3', '10.0.0.1', '100.64.0.1', '100.127.255.255', '127.0.0.1']
   closed.push('127.255.255.254', '169.254.169.254', '172.16.0.1', '172.31.255.255', '192.0.0.192')
   closed.push('192.0.2.1', '192.88.99.1', '192.168.1.1', '198.18.0.1', '198.19.255.255')
@@ -37,7 +37,7 @@ t.test('every other address is not', async (t) => {
   for (const address of closed) t.notOk(isPublicAddress(address), address)
 })
 
-t.test('a host may be called when all of its addresses may', async (t) => {
+t.test('a host is permitted only if all of its addresses are', async (t) => {
   const addresses = ['1.2.3.4', '2606:4700::1111']
   t.strictSame(await resolveOutbound('hooks.example.org', answering(...addresses)), addresses)
   t.strictSame(await resolveOutbound('1.2.3.4', answering()), ['1.2.3.4'])
@@ -48,7 +48,7 @@ t.test('a host may be called when all of its addresses may', async (t) => {
   await t.rejects(resolveOutbound('hooks.example.org', answering()), UNRESOLVED)
 })
 
-t.test('addresses in any spelling are the addresses they are', async (t) => {
+t.test('addresses in unusual notations are recognized', async (t) => {
   for (const url of ['http://127.1/', 'http://2130706433/', 'http://0x7f.1/', 'http://0/']) {
     await t.rejects(resolveOutbound(new URL(url).hostname, { allowPrivate: NOBODY }), REFUSED, url)
   }
@@ -68,7 +68,7 @@ t.test('addresses in any spelling are the addresses they are', async (t) => {
   }
 })
 
-t.test('the names of this machine are refused by the system’s own resolver', async (t) => {
+t.test("names of this machine are refused with the system's resolver", async (t) => {
   for (const name of ['localhost', 'localhost.', 'LOCALHOST']) {
     await t.rejects(resolveOutbound(name, { allowPrivate: NOBODY }), REFUSED, name)
   }
@@ -81,7 +81,7 @@ t.test('the names of this machine are refused by the system’s own resolver', a
   }
 })
 
-t.test('many look-ups at once all come to an end', async (t) => {
+t.test('many concurrent lookups all finish', async (t) => {
   const names = Array.from({ length: 9 }, () => 'localhost')
   const allowPrivate = parseHostSet(['127.0.0.0/8', '::1'])
   const all = await Promise.all(names.map((name) => resolveOutbound(name, { allowPrivate })))

@@ -1,4 +1,4 @@
-/** The client reaches what it may and nothing else, whatever names and redirects say. */
+/** The outbound client connects to permitted addresses only, whatever names and redirects say. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ function call(url: string, options: Partial<OutboundCall> = {}) {
   })
 }
 
-t.test('what is sent arrives as it was written, and the answer comes whole', async (t) => {
+t.test('a request is sent unchanged, and the whole answer is returned', async (t) => {
   const { url, received, port } = await startReceiver(t, {
     answer: (response) => response.writeHead(201, { 'X-Answer': 'yes' }).end('thank you'),
   })
@@ -41,7 +41,7 @@ t.test('what is sent arrives as it was written, and the answer comes whole', asy
   t.equal(one?.headers['x-empty'], '')
 })
 
-t.test('what is not public is not even connected to', async (t) => {
+t.test('a private address is not connected to', async (t) => {
   const { port, connections } = await startReceiver(t)
   for (const host of [
     '127.0.0.1',
@@ -56,7 +56,7 @@ t.test('what is not public is not even connected to', async (t) => {
   t.equal(connections(), 0)
 })
 
-t.test('a name is looked up once, and the connection goes to what was checked', async (t) => {
+t.test('a name is resolved once, and the connection goes to the checked address', async (t) => {
   const { port, received } = await startReceiver(t)
   let lookups = 0
   const rebinding = async () => {
@@ -73,7 +73,7 @@ t.test('a name is looked up once, and the connection goes to what was checked', 
   t.equal(received.length, 1)
 })
 
-t.test('of several addresses the first that takes the connection is asked', async (t) => {
+t.test('of several addresses the first that accepts a connection is used', async (t) => {
   const { port, received } = await startReceiver(t)
   const resolve = async () => ['127.0.0.2', '127.0.0.1']
   t.equal((await call(`http://hooks.example.org:${port}/`, { resolve })).status, 204)
@@ -100,7 +100,7 @@ t.test(
   },
 )
 
-t.test('credentials stay with the host that they were given for', async (t) => {
+t.test('credentials are sent only to their own host', async (t) => {
   const other = await startReceiver(t)
   const first = await startReceiver(t, {
     answer: (response, { path }) =>
@@ -113,7 +113,7 @@ t.test('credentials stay with the host that they were given for', async (t) => {
   t.notOk(other.received[0]?.rawHeaders.some((text) => /secret|a=b/.test(text)))
 })
 
-t.test('addresses of other kinds, and with credentials in them, are refused', async (t) => {
+t.test('addresses with other schemes or with credentials are refused', async (t) => {
   for (const url of ['file:///etc/passwd', 'ftp://127.0.0.1/', 'http://ada:secret@127.0.0.1/']) {
     await t.rejects(call(url), { message: /^The address / }, url)
   }
@@ -144,7 +144,7 @@ t.test('a long answer is cut, a slow one given up, and nobody’s answer is a fa
   await t.rejects(call('http://hooks.example.org/', never), { message: /no answer within 100 ms/ })
 })
 
-/** A certificate of its own authority, for the name. */
+/** Creates a self-signed certificate for the name. */
 async function certificateFor(t: Test, name: string) {
   const folder = await temporaryFolder(t)
   const [key, cert] = [join(folder, 'key.pem'), join(folder, 'cert.pem')]
@@ -172,7 +172,7 @@ t.test(
   },
 )
 
-t.test('nobody is asked by way of a proxy of the environment', async (t) => {
+t.test('proxies in the environment are not used', async (t) => {
   const proxy = await startReceiver(t)
   process.env['http_proxy'] = proxy.url
   process.env['HTTP_PROXY'] = proxy.url

@@ -1,4 +1,4 @@
-/** The request has the headers that receivers look for, and signatures of the payload's bytes. */
+/** Delivery requests have the headers that receivers read and signatures of the payload. */
 
 import { createHmac } from 'node:crypto'
 import t from 'tap'
@@ -19,7 +19,7 @@ const HOOK = {
   authorizationSealed: undefined,
 } as const
 
-t.test('three products’ names, the coarse event and the fine one', async (t) => {
+t.test('a delivery has the headers of three products, with family and event names', async (t) => {
   const secret = await openInstanceSecret(await temporaryFolder(t))
   const { headers, body, shownHeaders } = deliveryRequest(HOOK, DELIVERY, secret)
   t.strictSame(headers, {

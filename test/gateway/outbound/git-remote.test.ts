@@ -1,4 +1,4 @@
-/** Addresses of repositories elsewhere are read to the letter, and checked at each use. */
+/** Addresses of remote repositories are validated, and resolved at each use. */
 
 import t from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
@@ -10,14 +10,14 @@ import {
 } from '../../../gateway/outbound/git-remote.js'
 import { openContext } from '../../helpers/gateway.js'
 
-t.test('an address gives its credentials away, and keeps none', async (t) => {
+t.test('credentials are separated from the address', async (t) => {
   const parsed = parseCloneAddress('HTTPS://eve:p%40ss%2F@Code.Example.com.:443/a/b%20c.git')
   t.equal(parsed.url.href, 'https://code.example.com/a/b%20c.git')
   t.strictSame([parsed.username, parsed.password], ['eve', 'p@ss/'])
   t.strictSame(parseCloneAddress('http://h/x').username, '')
 })
 
-t.test('what is no address is refused without being repeated', async (t) => {
+t.test('an invalid address is refused and not repeated in the message', async (t) => {
   const local = 'You are not allowed to import local repositories.'
   for (const text of [
     '/a',
@@ -64,12 +64,12 @@ t.test('what is no address is refused without being repeated', async (t) => {
   }
 })
 
-t.test('credentials become one header', async (t) => {
+t.test('credentials become one Authorization header', async (t) => {
   t.equal(basicAuthorization('', ''), undefined)
   t.equal(basicAuthorization('eve', 'ü:x'), `Basic ${Buffer.from('eve:ü:x').toString('base64')}`)
 })
 
-t.test('an older git may call names only that are allowed one by one', async (t) => {
+t.test('with an older git only names that are permitted individually are called', async (t) => {
   const environment = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.0/8,localhost' }
   const { context } = await openContext(t, { environment })
   const git = await findGit()
@@ -92,11 +92,11 @@ t.test('an older git may call names only that are allowed one by one', async (t)
   t.match(boundsOf(context.settings), { timeoutMs: 3_600_000, idleMs: 120_000 })
 })
 
-t.test('a host that does not resolve is told apart from one that is not allowed', async (t) => {
+t.test('an unresolvable host and a refused host have different errors', async (t) => {
   const { context } = await openContext(t)
   const remote = { settings: context.settings, git: await findGit() }
   const input = (text: string) => ({ url: new URL(text), authorization: undefined })
-  // No resolver is asked for a name with this character, so the answer does not depend on one.
+  // A name with this character is never resolved, so the result does not depend on the network.
   await t.rejects(resolveRemote(remote, input('http://git.example$/x')), {
     failure: 'invalid',
     message: "The host 'git.example$' does not resolve. Check the spelling.",

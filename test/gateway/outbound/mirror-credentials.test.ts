@@ -1,10 +1,10 @@
-/** The credentials of a mirror open for that mirror alone, where they were sealed. */
+/** Credentials of a mirror are sealed for that mirror only. */
 
 import t from 'tap'
 import { sealCredentials, unsealCredentials } from '../../../gateway/outbound/mirror-credentials.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-t.test('what was sealed opens in its place, and in no other', async (t) => {
+t.test('sealed credentials are unsealed for their own repository only', async (t) => {
   const place = { dataDir: await temporaryFolder(t), storage: 'a'.repeat(32) }
   const sealed = await sealCredentials(place, 'Basic secret')
   t.notMatch(sealed, 'secret')
@@ -13,7 +13,7 @@ t.test('what was sealed opens in its place, and in no other', async (t) => {
   await t.rejects(unsealCredentials({ ...place, dataDir: await temporaryFolder(t) }, sealed))
 })
 
-t.test('of a source for everybody there is nothing to seal', async (t) => {
+t.test('a source without credentials has nothing to seal', async (t) => {
   const place = { dataDir: await temporaryFolder(t), storage: 'a'.repeat(32) }
   t.equal(await sealCredentials(place, undefined), undefined)
   t.equal(await unsealCredentials(place, undefined), undefined)

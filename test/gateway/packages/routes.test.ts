@@ -1,4 +1,4 @@
-/** A format's table of routes becomes routes of the house, each behind the gate. */
+/** Routes of a package format are converted to routes with authorization. */
 
 import t from 'tap'
 import { Failure } from '../../../conf/failures.js'
@@ -18,7 +18,7 @@ function aFormat(route: Partial<FormatRoute>): Format {
   }
 }
 
-t.test('a route says what it needs as the gate understands it', async (t) => {
+t.test('a route has the access and scopes of its declaration', async (t) => {
   const needs = (access: FormatRoute['access']) => {
     const [route] = routesOf(aFormat({ access }))
     return { access: route?.access, scopes: route?.scopes, path: route?.path }
@@ -41,7 +41,7 @@ t.test('a route says what it needs as the gate understands it', async (t) => {
   })
 })
 
-t.test('a refusal is in the words of the format, and a stranger is asked who it is', async (t) => {
+t.test("a refusal has the format's own form, and anonymous clients are challenged", async (t) => {
   const { context } = await openContext(t)
   const [route] = routesOf(aFormat({}))
   const refuse = (failure: Failure) => route?.surface.refuse(context, failure, aRequest())

@@ -1,4 +1,4 @@
-/** What git says of itself is remembered, and of nothing that may differ. */
+/** Capability advertisements of git are cached unless they could differ. */
 
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,12 +12,12 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 const V2 = 'version=2'
 
-/** A bare repository, and a question about it whose answers are real and counted. */
+/** Creates a bare repository and a counted request for its real advertisement. */
 async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   const git = await findGit()
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(git, path, { defaultBranch: 'main', objectFormat })
-  // Each test has a configuration that no other one has asked about.
+  // Each test has its own configuration, because answers are cached by it.
   const config = (lines: string) =>
     writeFile(join(path, 'config'), baseConfig(objectFormat) + lines)
   const state = { asked: 0 }
@@ -65,7 +65,7 @@ async function textOf(body: unknown): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-t.test('the second request of protocol v2 needs no git, and hears the same', async (t) => {
+t.test('the second request of protocol v2 gets the same answer without git', async (t) => {
   const { config, ask, state } = await aRepository(t)
   await config('')
   const first = await ask()
@@ -76,7 +76,7 @@ t.test('the second request of protocol v2 needs no git, and hears the same', asy
   t.equal(state.asked, 1)
 })
 
-t.test('a repository of the other object format hears of its own', async (t) => {
+t.test('a repository of another object format has its own answer', async (t) => {
   const one = await aRepository(t)
   const other = await aRepository(t, 'sha256')
   await one.config('')
@@ -85,7 +85,7 @@ t.test('a repository of the other object format hears of its own', async (t) => 
   t.match((await other.ask()).text, /object-format=sha256\n/)
 })
 
-t.test('a change of the configuration shows at once', async (t) => {
+t.test('a change of the configuration has effect immediately', async (t) => {
   const { config, ask } = await aRepository(t)
   await config('')
   t.match((await ask()).text, /filter/)
@@ -93,7 +93,7 @@ t.test('a change of the configuration shows at once', async (t) => {
   t.notMatch((await ask()).text, /filter/)
 })
 
-t.test('the older protocols name references, so git is asked each time', async (t) => {
+t.test('older protocols list references, so git is run each time', async (t) => {
   const { config, ask, state } = await aRepository(t)
   await config('')
   for (const protocol of ['', '', 'version=1', 'version=1', 'version=2:more']) {
@@ -102,7 +102,7 @@ t.test('the older protocols name references, so git is asked each time', async (
   t.equal(state.asked, 5)
 })
 
-t.test('a configuration that leads to other files is not relied upon', async (t) => {
+t.test('a configuration with includes is not cached', async (t) => {
   const { path, config, ask, state } = await aRepository(t)
   await mkdir(join(path, 'more'))
   await writeFile(join(path, 'more', 'config'), '')
@@ -113,7 +113,7 @@ t.test('a configuration that leads to other files is not relied upon', async (t)
   t.equal(state.asked, 2)
 })
 
-t.test('a refusal is not remembered', async (t) => {
+t.test('a refusal is not cached', async (t) => {
   const { path, config, ask } = await aRepository(t)
   await config('')
   await rm(join(path, 'HEAD'))
@@ -122,7 +122,7 @@ t.test('a refusal is not remembered', async (t) => {
   t.equal((await ask()).status, 200)
 })
 
-t.test('what breaks off is not remembered', async (t) => {
+t.test('an interrupted answer is not cached', async (t) => {
   const { path, config, state } = await aRepository(t)
   await config('')
   const ask = async () => {

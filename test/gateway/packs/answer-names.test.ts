@@ -1,4 +1,4 @@
-/** Answers have one name exactly where git answers alike. */
+/** Names of cached answers are equal exactly if git's answers are equal. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -33,7 +33,7 @@ const LIST = listOf(MAIN)
 const MOVED = listOf(MAIN, `${OTHER_OID} refs/heads/topic`)
 const TAGGED = listOf(MAIN, `${OTHER_OID} refs/tags/v1`)
 
-/** Names of a git that is configured so. */
+/** Creates names for a git with this configuration and version. */
 async function namesOf(t: Test, config = '', version: readonly number[] = [2, 39]) {
   const configFile = join(await temporaryFolder(t), 'git.config')
   await writeFile(configFile, config)
@@ -44,7 +44,7 @@ async function namesOf(t: Test, config = '', version: readonly number[] = [2, 39
     names.nameOf(path, { request, state, references })
 }
 
-t.test('a change elsewhere leaves the name of an answer', async (t) => {
+t.test('an unrelated change keeps the name of an answer', async (t) => {
   const nameOf = await namesOf(t)
   const request = requestOf('ofs-delta')
   const name = nameOf(request)
@@ -55,7 +55,7 @@ t.test('a change elsewhere leaves the name of an answer', async (t) => {
   t.equal(nameOf(request, LATER, TAGGED), name, 'tags that are not asked for')
 })
 
-t.test('whatever git heeds is in the name', async (t) => {
+t.test("the name depends on everything that affects git's answer", async (t) => {
   const nameOf = await namesOf(t)
   const request = requestOf()
   const name = nameOf(request)
@@ -67,7 +67,7 @@ t.test('whatever git heeds is in the name', async (t) => {
   t.equal((await namesOf(t))(request), name, 'and nothing else')
 })
 
-t.test('tags, and all references, count where they have a say', async (t) => {
+t.test('tags and other references affect the name if the answer depends on them', async (t) => {
   const nameOf = await namesOf(t)
   const tags = requestOf('include-tag')
   t.equal(nameOf(tags, LATER, MOVED), nameOf(tags))

@@ -1,4 +1,4 @@
-/** One writes, many read: each at its own pace, to the end or to the error. */
+/** A file with one writer and many readers, each at its own pace. */
 
 import { fstatSync, writeSync } from 'node:fs'
 import { rm, truncate } from 'node:fs/promises'
@@ -18,7 +18,7 @@ async function aFile(t: Test) {
   return { path, file, write }
 }
 
-/** Reads to the end, with a pause before each next chunk. */
+/** Reads to the end with a pause before each next chunk. */
 async function readAll(body: AsyncIterable<Uint8Array>, pauseMs = 0): Promise<Buffer> {
   const chunks: Buffer[] = []
   for await (const chunk of body) {
@@ -37,7 +37,7 @@ const isClosed = (file: number) => {
   }
 }
 
-t.test('fast, slow and late readers all get every byte', async (t) => {
+t.test('fast, slow and late readers get every byte', async (t) => {
   const { path, file, write } = await aFile(t)
   const content = Buffer.from(incompressible(3_000_000))
   const other = new GrowingFile(path, 'reader')
@@ -57,7 +57,7 @@ t.test('fast, slow and late readers all get every byte', async (t) => {
   t.strictSame([file.readers, other.readers], [0, 0])
 })
 
-t.test('what stands behind the end is read by nobody', async (t) => {
+t.test('bytes after the end of the answer are not read', async (t) => {
   const { file, write } = await aFile(t)
   const early = readAll(file.open(present()))
   write('answer')
@@ -67,7 +67,7 @@ t.test('what stands behind the end is read by nobody', async (t) => {
   t.equal((await readAll(file.open(present()))).toString(), 'answer')
 })
 
-t.test('an answer begins with its first byte, with its end, or with the error', async (t) => {
+t.test('an answer begins with its first byte, its end, or its error', async (t) => {
   const { file, write } = await aFile(t)
   let hasBegun = false
   const begun = file.begun(present()).then(() => {
@@ -89,7 +89,7 @@ t.test('an answer begins with its first byte, with its end, or with the error', 
   await t.rejects(failed.begun(present()), /no such object/, 'and for who comes later')
 })
 
-t.test('an error after some bytes is thrown behind these bytes', async (t) => {
+t.test('an error after some bytes is thrown after these bytes', async (t) => {
   const { file, write } = await aFile(t)
   write('some')
   await file.begun(present())
@@ -103,7 +103,7 @@ t.test('an error after some bytes is thrown behind these bytes', async (t) => {
   await t.rejects(readAll(file.open(present())), /killed/, 'the first end is the end')
 })
 
-t.test('a client that goes wakes its reader and leaves the others', async (t) => {
+t.test('a client that disconnects ends its own reader only', async (t) => {
   const { file, write } = await aFile(t)
   write('one')
   const client = new AbortController()
@@ -145,7 +145,7 @@ t.test(
   },
 )
 
-t.test('it is closed with its last reader, and not before it is released', async (t) => {
+t.test('the file is closed with its last reader after it was released', async (t) => {
   const { file, write } = await aFile(t)
   write('all')
   file.end({ bytes: 3 })
@@ -161,7 +161,7 @@ t.test('it is closed with its last reader, and not before it is released', async
   t.ok(alone.isClosed)
 })
 
-t.test('a reader is open to the end of a file that has lost its name', async (t) => {
+t.test('a file that was unlinked can be read to its end', async (t) => {
   const { path, file, write } = await aFile(t)
   const reading = readAll(file.open(present()), 1)
   write('before ')
@@ -172,7 +172,7 @@ t.test('a reader is open to the end of a file that has lost its name', async (t)
   t.equal((await reading).toString(), 'before after')
 })
 
-t.test('a file that is shorter than it was said to be is no whole answer', async (t) => {
+t.test('a truncated file is an error', async (t) => {
   const { path, file, write } = await aFile(t)
   write('something')
   await truncate(path, 4)
@@ -180,7 +180,7 @@ t.test('a file that is shorter than it was said to be is no whole answer', async
   await t.rejects(readAll(file.open(present())), /was truncated while it was read/)
 })
 
-t.test('one writer makes a file, and readers find it', async (t) => {
+t.test('a writer creates the file, and a reader must find it', async (t) => {
   const { path } = await aFile(t)
   t.throws(() => new GrowingFile(path, 'writer'), { code: 'EEXIST' })
   t.throws(() => new GrowingFile(`${path}x`, 'reader'), { code: 'ENOENT' })

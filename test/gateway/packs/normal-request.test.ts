@@ -1,4 +1,4 @@
-/** Requests in one form: equal ones are told, and whatever is not plainly known goes to git. */
+/** Requests in canonical form; requests that are not fully understood are left to git. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { packetLine } from '../../helpers/git-requests.js'
 const ONE = '1'.repeat(40)
 const TWO = 'a2'.repeat(20)
 
-/** A request of these lines; each gets its newline, as git sends them. */
+/** Creates a request of these lines; each gets its newline, as git sends it. */
 function requestOf(head: readonly string[], tail: readonly string[]): Buffer {
   const lines = (texts: readonly string[]) => texts.map((text) => packetLine(`${text}\n`)).join('')
   return Buffer.from(`${lines(head)}0001${lines(tail)}0000`)
@@ -22,10 +22,10 @@ const listOf = (...tail: readonly string[]) =>
 const textOf = (request: NormalRequest | undefined) =>
   request?.command === 'fetch' ? request.text : undefined
 
-/** What `git clone` asks for, in git's own order. */
+/** Arguments of `git clone`, in git's order. */
 const CLONE = ['thin-pack', 'no-progress', 'include-tag', 'ofs-delta', `want ${ONE}`, 'done']
 
-t.test('a clone is read: what it wants, and what its answer depends on', async (t) => {
+t.test('a clone request is parsed with its wants and all that its answer depends on', async (t) => {
   t.match(fetchOf(...CLONE), {
     command: 'fetch',
     objectFormat: 'sha1',
@@ -63,7 +63,7 @@ t.test(
   },
 )
 
-t.test('what git answers otherwise is another request', async (t) => {
+t.test('requests that git answers differently are different', async (t) => {
   const others = [
     CLONE,
     ...CLONE.slice(0, 4).map((flag) => CLONE.filter((line) => line !== flag)),
@@ -80,7 +80,7 @@ t.test('what git answers otherwise is another request', async (t) => {
   t.equal(new Set(texts).size, others.length)
 })
 
-t.test('the filters that clients send are known, one that names a reference is not', async (t) => {
+t.test('filters that clients send are parsed, and one that names a reference is not', async (t) => {
   const known = ['blob:none', 'blob:limit=0', 'blob:limit=10m', 'tree:0', 'object:type=commit']
   for (const filter of [...known, 'combine:blob:none+tree:3']) {
     t.ok(fetchOf(...CLONE, `filter ${filter}`), filter)
@@ -99,7 +99,7 @@ t.test('the filters that clients send are known, one that names a reference is n
   }
 })
 
-t.test('a fetch that says anything else goes to git', async (t) => {
+t.test('a fetch with any other argument is left to git', async (t) => {
   const strange = [
     `have ${ONE}`,
     `shallow ${ONE}`,
@@ -158,7 +158,7 @@ t.test('a fetch that says anything else goes to git', async (t) => {
   t.equal(fetchOf(...many, 'done'), undefined, 'too many wants')
 })
 
-t.test('a capability that is not known goes to git, and one that is said twice', async (t) => {
+t.test('an unknown or repeated capability is left to git', async (t) => {
   const heads = [
     [],
     ['command=push'],
@@ -182,7 +182,7 @@ t.test('a capability that is not known goes to git, and one that is said twice',
   t.equal(normalize(isCommandLast), undefined, 'git would take it, and is asked')
 })
 
-t.test('a list of references is read, and what it says besides goes to git', async (t) => {
+t.test('an ls-refs request is parsed, and one with unknown arguments is left to git', async (t) => {
   t.strictSame(listOf(), {
     command: 'ls-refs',
     objectFormat: 'sha1',
@@ -204,15 +204,15 @@ t.test('a list of references is read, and what it says besides goes to git', asy
   t.equal(listOf(...many), undefined)
 })
 
-t.test('a prefix that holds what no name holds goes to git', async (t) => {
-  // Two prefixes must never look like one: what is kept for one list would answer the other.
+t.test('a prefix with characters that no ref name has is left to git', async (t) => {
+  // If two prefixes could have one form, the cached list of one would answer the other.
   for (const prefix of ['HEAD\nrefs/heads/', 'a\0b', 'refs/\t', 'refs/\x7f', 'refs/\n']) {
     t.equal(listOf(`ref-prefix ${prefix}`), undefined, JSON.stringify(prefix))
   }
   t.match(listOf('ref-prefix refs/heads/ä b*'), { prefixes: [/^refs\/heads\/.* b\*$/] })
 })
 
-t.test('no bytes at all make it throw', async () => {
+t.test('arbitrary bytes do not throw', async () => {
   const word = fc.constantFrom(
     'command=fetch',
     'command=ls-refs',

@@ -1,4 +1,4 @@
-/** The pack cache with real git: what is answered without a process, and what goes to git. */
+/** The pack cache with real git: requests answered from the cache and requests left to git. */
 
 import { chmod, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { git as runGit } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 
-/** Git behind a script that notes each start. */
+/** Wraps git in a script that records each start. */
 async function countedGit(folder: string): Promise<Git & { starts(): Promise<number> }> {
   const git = await findGit()
   const [file, notes] = [join(folder, 'counted-git'), join(folder, 'starts')]
@@ -43,7 +43,7 @@ async function readAll({ body }: WarmAnswer): Promise<string> {
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** A repository with two commits, the second of them on main and topic, and a cache before it. */
+/** Creates a repository with two commits, main and topic at the second one, and a cache. */
 async function aCache(t: Test) {
   const { context, fixture } = await openContext(t)
   const { settings, log, queue } = context
@@ -77,7 +77,7 @@ async function aCache(t: Test) {
     lines: fixture.lines,
     fetch: (...lines: readonly string[]) => ask(requestOf('fetch', [...lines, 'done'])),
     server: (...args: readonly string[]) => runGit(args, { cwd: repositoryPath }),
-    /** The files of kept answers, once none is being written. */
+    /** Returns the files of stored answers once none is being written. */
     async kept(count: number): Promise<readonly string[]> {
       for (const deadlineMs = Date.now() + 10_000; Date.now() < deadlineMs; ) {
         const entries = await readdir(folder, { recursive: true, withFileTypes: true })
@@ -92,7 +92,7 @@ async function aCache(t: Test) {
   }
 }
 
-/** From now on every change seems to be one of this very moment. */
+/** Stops the clock, so that every change appears to be recent. */
 function stopClock(t: Test): void {
   const { now } = Date
   const stoppedAtMs = now()
@@ -102,7 +102,7 @@ function stopClock(t: Test): void {
   Date.now = () => stoppedAtMs
 }
 
-t.test('a second clone costs no process, in this worker and in another', async (t) => {
+t.test('a second clone needs no process, in this worker and in another', async (t) => {
   const { ask, newCache, second, kept } = await aCache(t)
   const list = requestOf('ls-refs', ['peel', 'symrefs', 'ref-prefix refs/heads/'])
   const clone = requestOf('fetch', ['ofs-delta', 'no-progress', `want ${second}`, 'done'])
@@ -123,7 +123,7 @@ t.test('a second clone costs no process, in this worker and in another', async (
   t.strictSame(await ask(clone, other), { outcome: 'hit', text: cold.text, starts: 0 })
 })
 
-t.test('clones at the same moment share one process', async (t) => {
+t.test('concurrent clones share one process', async (t) => {
   const { ask, second } = await aCache(t)
   await ask(requestOf('ls-refs', []))
   const odd = requestOf('fetch', [`want ${second}`, 'done'], ['session-id=none'])
@@ -140,7 +140,7 @@ t.test('clones at the same moment share one process', async (t) => {
   t.match(all[1]?.text, /PACK/, 'whoever was first and said something odd')
 })
 
-t.test('a push to one branch leaves the answers for the others', async (t) => {
+t.test('a push to one branch keeps the answers for others', async (t) => {
   const { fetch, copy, second, kept } = await aCache(t)
   await fetch(`want ${second}`)
   await kept(1)
@@ -172,7 +172,7 @@ t.test('right after a change the references are read anew, and what follows is k
   t.match(await ask(list), { outcome: undefined }, 'a tag is new')
 })
 
-t.test('what no reference points to any more, or never did, is left to git', async (t) => {
+t.test('a commit that no reference points to is left to git', async (t) => {
   const { fetch, server, first, second, kept } = await aCache(t)
   t.match(await fetch(`want ${second}`), { outcome: 'miss' })
   await kept(1)
@@ -188,7 +188,7 @@ t.test('what no reference points to any more, or never did, is left to git', asy
   t.match(await fetch(`want ${second}`), { outcome: undefined }, 'hidden')
 })
 
-t.test('tags count where they are sent along, and only there', async (t) => {
+t.test('a new tag invalidates only answers that include tags', async (t) => {
   const { fetch, server, second, kept } = await aCache(t)
   const [plain, tagged] = [[`want ${second}`], [`want ${second}`, 'include-tag', 'no-progress']]
   const before = await fetch(...tagged)
@@ -217,7 +217,7 @@ t.test('a setting, a shallow file and other references count where they have a s
   t.match(await fetch(...since), { outcome: 'miss' })
 })
 
-t.test('a damaged answer is made anew', async (t) => {
+t.test('a damaged answer is made again', async (t) => {
   const { fetch, newCache, ask, second, kept, lines } = await aCache(t)
   const whole = await fetch(`want ${second}`)
   const [path = ''] = await kept(1)

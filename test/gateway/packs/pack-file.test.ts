@@ -1,4 +1,4 @@
-/** A kept answer is read back as it was written, or not at all. */
+/** Stored answers are read back unchanged, or are an error. */
 
 import { closeSync } from 'node:fs'
 import { open, readFile, truncate, unlink, writeFile } from 'node:fs/promises'
@@ -10,7 +10,7 @@ import { incompressible } from '../../helpers/working-copy.js'
 
 const PIECE_BYTES = 65_536
 
-/** A sealed file of that many bytes. */
+/** Creates a sealed file of that many bytes. */
 async function aPack(t: Test, bytes: number) {
   const path = join(await temporaryFolder(t), 'pack')
   const content = Buffer.from(incompressible(bytes))
@@ -19,7 +19,7 @@ async function aPack(t: Test, bytes: number) {
   return { path, content, whole: await readFile(path) }
 }
 
-/** All that is sent of a file, and what broke it off. */
+/** Returns all bytes that were read from a file, and the error that ended the read. */
 async function sent(path: string, isChecked = true) {
   const pack = openPack(path)
   if (pack === undefined) throw new Error('no pack')
@@ -43,7 +43,7 @@ async function flip(path: string, position: number): Promise<void> {
   await handle.close()
 }
 
-t.test('an answer of any size comes back, with its length known', async (t) => {
+t.test('an answer of any size is read back with its length', async (t) => {
   for (const bytes of [0, 1, PIECE_BYTES - 1, PIECE_BYTES, PIECE_BYTES + 1, 1_400_000]) {
     const { path, content } = await aPack(t, bytes)
     const pack = openPack(path)
@@ -54,11 +54,11 @@ t.test('an answer of any size comes back, with its length known', async (t) => {
   }
 })
 
-t.test('none is there before it is written', async (t) => {
+t.test('a file that was not written does not exist', async (t) => {
   t.equal(openPack(join(await temporaryFolder(t), 'pack')), undefined)
 })
 
-t.test('a file that was cut, wherever, is told before its first byte', async (t) => {
+t.test('a truncated file is detected before its first byte', async (t) => {
   const { path, whole } = await aPack(t, 200_000)
   const { length } = whole
   for (const left of [length - 1, length - 16, 200_000, 100_000, 16, 15, 1, 0]) {
@@ -72,7 +72,7 @@ t.test('a file that was cut, wherever, is told before its first byte', async (t)
   t.throws(() => openPack(path), DamagedPack, 'only zeroes, as after a crash')
 })
 
-t.test('one flipped bit in the end of the file is told before its first byte', async (t) => {
+t.test('one flipped bit in the trailer is detected before the first byte', async (t) => {
   const { path, whole } = await aPack(t, 200_000)
   for (let position = 200_000; position < whole.length; position += 1) {
     await writeFile(path, whole)
@@ -81,7 +81,7 @@ t.test('one flipped bit in the end of the file is told before its first byte', a
   }
 })
 
-t.test('one flipped bit in a piece is told before the chunk that holds it', async (t) => {
+t.test('one flipped bit in a piece is detected before its chunk', async (t) => {
   const bytes = 2_000_000
   const { path, content, whole } = await aPack(t, bytes)
   for (const position of [0, PIECE_BYTES, 1_000_000, 1_999_999]) {
@@ -94,7 +94,7 @@ t.test('one flipped bit in a piece is told before the chunk that holds it', asyn
   }
 })
 
-t.test('what was checked before can be read without a look at the checksums', async (t) => {
+t.test('a file that was checked before can be read without checking again', async (t) => {
   const { path } = await aPack(t, 200_000)
   await flip(path, 100_000)
   const read = await sent(path, false)
@@ -102,7 +102,7 @@ t.test('what was checked before can be read without a look at the checksums', as
   t.equal(read.bytes.length, 200_000)
 })
 
-t.test('a file that is cut while it is read breaks the reader off', async (t) => {
+t.test('a file that is truncated during the read is an error', async (t) => {
   const { path } = await aPack(t, 3_000_000)
   const pack = openPack(path)
   if (pack === undefined) throw new Error('no pack')
@@ -116,7 +116,7 @@ t.test('a file that is cut while it is read breaks the reader off', async (t) =>
   closeSync(pack.file)
 })
 
-t.test('a file that is removed while it is read is read to its end', async (t) => {
+t.test('a file that is unlinked during the read is read to its end', async (t) => {
   const { path, content } = await aPack(t, 3_000_000)
   const pack = openPack(path)
   if (pack === undefined) throw new Error('no pack')
@@ -127,7 +127,7 @@ t.test('a file that is removed while it is read is read to its end', async (t) =
   closeSync(pack.file)
 })
 
-t.test('each file and each state of it has its identity', async (t) => {
+t.test('each file and each state of it has a different identity', async (t) => {
   const { path, whole } = await aPack(t, 1_000)
   const identity = () => {
     const pack = openPack(path)
@@ -142,7 +142,7 @@ t.test('each file and each state of it has its identity', async (t) => {
   t.not(identity(), before)
 })
 
-t.test('many readers at once get their bytes, also where large buffers are lent', async (t) => {
+t.test('many concurrent readers get their bytes, also if large buffers are in use', async (t) => {
   const { path, content } = await aPack(t, 1_200_000)
   const all = await Promise.all(Array.from({ length: 60 }, () => sent(path)))
   t.ok(all.every(({ bytes, error }) => error === undefined && bytes.equals(content)))

@@ -1,4 +1,4 @@
-/** Kept answers: found whole in memory and on the disk, within their bounds, and never damaged. */
+/** Stored answers: found in memory and on disk, limited in size, and never damaged. */
 
 import { mkdir, open, readdir, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -19,10 +19,10 @@ const keyOf = (number: number) => number.toString(16).padStart(2, '0').repeat(32
 interface Shop {
   readonly folder: string
   readonly lines: string[]
-  /** Another process with the same folder. */
+  /** Creates a store of another process with the same folder. */
   newStore(): PackStore
   pathOf(number: number): string
-  /** Has an answer kept under that number; gives its content. */
+  /** Stores an answer under that number and returns its content. */
   keep(store: PackStore, number: number, bytes: number): Promise<Buffer>
   names(): Promise<readonly string[]>
 }
@@ -115,7 +115,7 @@ t.test('memory is bounded: the least recently used one is read from the disk aga
   t.ok(await stat(pathOf(2)))
 })
 
-t.test('a damaged one is removed and counts as none', async (t) => {
+t.test('a damaged answer is deleted and counts as missing', async (t) => {
   for (const bytes of [400_000, 3_000_000]) {
     const { newStore, keep, pathOf, names, lines } = await aShop(t)
     const damages = {
@@ -205,7 +205,7 @@ t.test('beyond the bound of the disk the least recently used ones go', async (t)
   await utimes(pathOf(1), hoursAgo(3), hoursAgo(3))
   await utimes(pathOf(2), hoursAgo(2), hoursAgo(9))
   await utimes(pathOf(3), hoursAgo(1), hoursAgo(1))
-  // To be used counts, also where memory answers for it later.
+  // Uses count, also if later ones are answered from memory.
   const user = newStore()
   t.ok(await user.find(keyOf(1)))
   for (
@@ -248,7 +248,7 @@ t.test('one that is removed under its reader is read to its end', async (t) => {
   t.equal(await store.find(keyOf(1)), undefined)
 })
 
-t.test('nothing is kept where the disk has too little room, or is not to be used', async (t) => {
+t.test('no answer is stored if the disk has too little space or the cache is off', async (t) => {
   const room = async (more: Partial<PackStoreOptions>) =>
     (await aShop(t, more)).newStore().canFit(1_000)
   t.equal(await room({}), true)
@@ -276,7 +276,7 @@ t.test('what a crash left is removed when it has stood still for an hour', async
   t.strictSame((await names()).toSorted(), [keyOf(1), young, keyOf(4)].toSorted())
 })
 
-t.test('the oldest answers give way to what else fills the disk', async (t) => {
+t.test('the oldest answers are deleted if other data fills the disk', async (t) => {
   const disk = await mountSmallDisk(t, 'size=4m')
   if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
   const shop = await aShop(t, { folder: join(disk.path, 'packs'), diskBytesFree: 2_097_152 })

@@ -1,4 +1,4 @@
-/** Lines of git's protocol: read where they are exactly one request, left alone otherwise. */
+/** Pkt-lines: parsed if they are exactly one request. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { packetLine, readSections } from '../../../gateway/packs/pkt-line.js'
 
 const read = (text: string) => readSections(Buffer.from(text, 'latin1'))
 
-t.test('lines stand before or after the delimiter, each without its newline', async (t) => {
+t.test('lines are before or after the delimiter, without their newlines', async (t) => {
   t.strictSame(read('0009head\n0008tail00010009tail\n0000'), {
     head: ['head', 'tail'],
     tail: ['tail'],
@@ -17,7 +17,7 @@ t.test('lines stand before or after the delimiter, each without its newline', as
   t.strictSame(read('0005\xff0000'), { head: ['\xff'], tail: [] }, 'a byte is a letter')
 })
 
-t.test('what is not exactly one request is not read', async (t) => {
+t.test('bytes that are not exactly one request are not parsed', async (t) => {
   const faults = {
     'no bytes': '',
     'no flush': '0008line',
@@ -39,7 +39,7 @@ t.test('what is not exactly one request is not read', async (t) => {
   t.equal(read(`fff0${'x'.repeat(0xfff0 - 4)}0000`)?.head[0]?.length, 0xfff0 - 4, 'the longest')
 })
 
-t.test('what was written as lines is read as these lines', async () => {
+t.test('written lines are read back unchanged', async () => {
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 50 })
   const line = bytes.map((some) => `${Buffer.from(some).toString('latin1')}\n`)
   fc.assert(
@@ -51,7 +51,7 @@ t.test('what was written as lines is read as these lines', async () => {
   )
 })
 
-t.test('no bytes at all make it throw', async () => {
+t.test('arbitrary bytes do not throw', async () => {
   const digits = fc.constantFrom('0000', '0001', '0002', '0004', '0008', '000c', '0g00', 'line')
   const nearly = fc.array(digits).map((parts) => Buffer.from(parts.join('')))
   const anything = fc.uint8Array().map((bytes) => Buffer.from(bytes))

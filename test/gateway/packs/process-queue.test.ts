@@ -1,4 +1,4 @@
-/** The queue of git processes: bounded, in order, and let go of by those who leave. */
+/** The queue of git processes: limited, ordered, and left by disconnected clients. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -8,7 +8,7 @@ const present = () => new AbortController().signal
 const bounds = { runningMax: 2, waitingMax: 2, waitMs: 10_000, clientMax: 20 }
 const AT_R = { repository: 'r', client: 'ada' }
 
-t.test('so many run, so many wait in order, and the next is refused', async (t) => {
+t.test('up to the limit run, up to the limit wait in order, and the next is refused', async (t) => {
   const queue = createProcessQueue(() => bounds)
   const [first, second] = [await queue.enter(present(), AT_R), await queue.enter(present(), AT_R)]
   const order: string[] = []
@@ -33,7 +33,7 @@ t.test('so many run, so many wait in order, and the next is refused', async (t) 
   t.strictSame({ ...queue.load }, { running: 0, waiting: 0 })
 })
 
-t.test('a place is given back once, however often it is said', async (t) => {
+t.test('a slot is released once, however often leave is called', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1 }))
   const leave = await queue.enter(present(), AT_R)
   leave()
@@ -50,7 +50,7 @@ t.test('a place is given back once, however often it is said', async (t) => {
   await t.rejects(waiting)
 })
 
-t.test('who leaves the line frees its place in it', async (t) => {
+t.test('a request that leaves the queue frees its position', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1, waitingMax: 1 }))
   const leave = await queue.enter(present(), AT_R)
   const client = new AbortController()
@@ -68,7 +68,7 @@ t.test('who leaves the line frees its place in it', async (t) => {
   )
 })
 
-t.test('each place that is given tells how long it was waited for', async (t) => {
+t.test('each granted slot reports how long it was waited for', async (t) => {
   const waits: number[] = []
   const report = (seconds: number) => waits.push(seconds)
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1 }), report)
@@ -82,7 +82,7 @@ t.test('each place that is given tells how long it was waited for', async (t) =>
   t.ok((waits[1] ?? 0) >= 0.015, `${waits[1]}`)
 })
 
-t.test('a wait has an end, with a time to come back', async (t) => {
+t.test('a wait has a limit, and the error has a retry time', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1, waitMs: 20 }))
   await queue.enter(present(), AT_R)
   const refused = await queue.enter(present(), AT_R).catch((error: unknown) => error)
@@ -90,7 +90,7 @@ t.test('a wait has an end, with a time to come back', async (t) => {
   t.equal(queue.load.waiting, 0)
 })
 
-t.test('bounds that change hold for the next', async (t) => {
+t.test('changed limits apply to the next request', async (t) => {
   const limits = { ...bounds, runningMax: 1, waitingMax: 0 }
   const queue = createProcessQueue(() => limits)
   await queue.enter(present(), AT_R)
@@ -99,7 +99,7 @@ t.test('bounds that change hold for the next', async (t) => {
   await t.resolves(queue.enter(present(), AT_R))
 })
 
-t.test('repositories that wait take turns, whoever has the longer line', async (t) => {
+t.test('waiting repositories take turns, whatever the lengths of their queues', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1, waitingMax: 20 }))
   const order: string[] = []
   const enter = async (repository: string) => {
@@ -116,7 +116,7 @@ t.test('repositories that wait take turns, whoever has the longer line', async (
   t.strictSame({ ...queue.load }, { running: 0, waiting: 0 })
 })
 
-t.test('a repository whose last one left the line holds up nobody', async (t) => {
+t.test('a repository whose last waiter left delays no other', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1 }))
   const leave = await queue.enter(present(), AT_R)
   const client = new AbortController()
@@ -128,7 +128,7 @@ t.test('a repository whose last one left the line holds up nobody', async (t) =>
   await t.resolves(next)
 })
 
-t.test('a client has a share of the places, and the others have the rest', async (t) => {
+t.test('a client has a share of the slots, and other clients the rest', async (t) => {
   const queue = createProcessQueue(() => ({ ...bounds, runningMax: 1, clientMax: 2 }))
   const enter = (client: string, signal = present()) => queue.enter(signal, { ...AT_R, client })
   const leave = await enter('ada')

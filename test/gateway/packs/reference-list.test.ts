@@ -1,4 +1,4 @@
-/** What is answered from a list of references is what git answers, to the byte. */
+/** Answers from a list of references are identical to git's. */
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -31,7 +31,7 @@ async function listOf(path: string, objectFormat: ObjectFormat = 'sha1'): Promis
   return list
 }
 
-/** A bare repository with branches, tags of both kinds, and other references. */
+/** Creates a bare repository with branches, tags of both kinds, and other references. */
 async function aRepository(t: Test, objectFormat: ObjectFormat = 'sha1') {
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat })
@@ -69,7 +69,7 @@ const PREFIXES: readonly (readonly string[])[] = [
   ['refs/tags/v1-', 'refs/heads/a'],
 ]
 
-/** Every request that the flags and prefixes make. */
+/** Returns every request that the flags and prefixes form. */
 function requestsOf(objectFormat: ObjectFormat): readonly Buffer[] {
   const head = `${packetLine('command=ls-refs\n')}${packetLine(`object-format=${objectFormat}\n`)}`
   return PREFIXES.flatMap((prefixes) =>
@@ -83,7 +83,7 @@ function requestsOf(objectFormat: ObjectFormat): readonly Buffer[] {
   )
 }
 
-/** Compares each answer with git's own; tells those that differ. */
+/** Compares each answer with git's and returns those that differ. */
 async function differences(path: string, objectFormat: ObjectFormat = 'sha1') {
   const list = await listOf(path, objectFormat)
   const wrong: { request: string; git: string; list: string }[] = []
@@ -101,7 +101,7 @@ async function differences(path: string, objectFormat: ObjectFormat = 'sha1') {
   return wrong
 }
 
-t.test('every form of the question is answered as git does', async (t) => {
+t.test('every form of ls-refs is answered as by git', async (t) => {
   const { path } = await aRepository(t)
   t.strictSame(await differences(path), [])
 })
@@ -124,12 +124,12 @@ t.test('also for a head whose branch is not born, and in a repository with nothi
   t.strictSame(await differences(empty), [])
 })
 
-t.test('also for objects with long names', async (t) => {
+t.test('ls-refs with SHA-256 objects is answered as by git', async (t) => {
   const { path } = await aRepository(t, 'sha256')
   t.strictSame(await differences(path, 'sha256'), [])
 })
 
-t.test('tips are what references and tags point to, and nothing else', async (t) => {
+t.test('tips are the objects that references and peeled tags point to', async (t) => {
   const { path, commits, git } = await aRepository(t)
   await git('update-ref', '-d', 'refs/pull/1/head')
   await git('branch', '-D', 'a/b', 'a/b-c')
@@ -145,7 +145,7 @@ t.test('tips are what references and tags point to, and nothing else', async (t)
   t.notOk((await listOf(path)).areTips([commits[0]]), 'a commit in the middle of a history')
 })
 
-t.test('the digest of tags changes with the tags alone', async (t) => {
+t.test('the digest of tags changes with the tags only', async (t) => {
   const { path, commits, git } = await aRepository(t)
   const digest = async () => (await listOf(path)).tagsDigest
   const before = await digest()
@@ -162,7 +162,7 @@ t.test('the digest of tags changes with the tags alone', async (t) => {
   t.equal(await digest(), before, 'the same ones again')
 })
 
-t.test('what is no whole list is none', async (t) => {
+t.test('a truncated or malformed list is refused', async (t) => {
   const { path } = await aRepository(t)
   const whole = await askGit(path, referenceListRequest('sha1'))
   t.ok(ReferenceList.parse(whole))
@@ -182,7 +182,7 @@ t.test('what is no whole list is none', async (t) => {
   }
 })
 
-t.test('answers are kept ready, and no more of them than the list says it weighs', async (t) => {
+t.test('formatted answers are cached within the reported weight of the list', async (t) => {
   const list = ReferenceList.parse(Buffer.from(`${packetLine(`${'1'.repeat(40)} HEAD\n`)}0000`))
   if (list === undefined) throw new Error('not a list')
   const ask = (prefix: string) =>

@@ -1,4 +1,4 @@
-/** References are asked of git once for each state, and kept within a bound. */
+/** Reference lists are read from git once per state and cached within a limit. */
 
 import { mkdir, mkdtemp, rename, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -31,7 +31,7 @@ const EVERYTHING: LsRefsRequest = {
 
 const listOf = (oid: string) => Buffer.from(`${packetLine(`${oid} refs/heads/main\n`)}0000`)
 
-/** Lists that are asked of a function, and repositories that are folders alone. */
+/** Creates lists that a function answers, for repositories that are only folders. */
 async function someLists(t: Test, answer: AskReferences) {
   const folder = await temporaryFolder(t)
   const asked: string[] = []
@@ -54,7 +54,7 @@ async function someLists(t: Test, answer: AskReferences) {
   }
 }
 
-t.test('git is asked once for each state, however many ask at once', async (t) => {
+t.test('git is run once for each state, also for concurrent requests', async (t) => {
   const { asked, newRepository, get } = await someLists(t, async () => listOf('1'.repeat(40)))
   const path = await newRepository()
   await get(path)
@@ -73,7 +73,7 @@ t.test('git is asked once for each state, however many ask at once', async (t) =
   t.equal(asked.length, 3, 'another format is another question')
 })
 
-t.test('what git said while the references changed is not believed', async (t) => {
+t.test('an answer given while the references changed is not cached', async (t) => {
   let change = async () => {}
   const { asked, newRepository, get } = await someLists(t, async () => {
     await change()
@@ -88,7 +88,7 @@ t.test('what git said while the references changed is not believed', async (t) =
   t.equal(asked.length, 2)
 })
 
-t.test('what git does not tell is not kept, and what it throws is thrown', async (t) => {
+t.test('an invalid answer is not cached, and an error is thrown', async (t) => {
   const answers = [
     undefined,
     Buffer.from('0009ERR x0000'),
@@ -107,7 +107,7 @@ t.test('what git does not tell is not kept, and what it throws is thrown', async
   t.match(await get(path), { isKnown: false })
 })
 
-t.test('the lists are bounded: those that were not used for the longest time go', async (t) => {
+t.test('the cache is limited: the least recently used lists are evicted', async (t) => {
   const line = packetLine(`${'3'.repeat(40)} refs/heads/${'x'.repeat(10_000)}\n`)
   const { asked, newRepository, get } = await someLists(t, async (_path, _body, bytesMax) => {
     const count = Math.floor((bytesMax - 4) / line.length)
@@ -125,14 +125,14 @@ t.test('the lists are bounded: those that were not used for the longest time go'
   t.match(await get(paths[1] ?? ''), { isKnown: false }, 'the oldest')
 })
 
-t.test('a client without a share of the processes is refused, and nobody else', async (t) => {
+t.test('a client over its share of processes is refused, and other clients are not', async (t) => {
   const { asked, newRepository, get } = await someLists(t, async ({ client }) => {
     await sleep(20)
     if (client === 'greedy') throw new Failure('throttled', 'too many')
     return listOf('1'.repeat(40))
   })
   const path = await newRepository()
-  // So that the first to come is the first to ask.
+  // Makes the first caller the first one to run git.
   await readSettledState(path)
   const all = ['greedy', 'ada', 'bo'].map((client) => get(path, 'sha1', client))
   const [greedy, ...others] = await Promise.allSettled(all)
@@ -141,7 +141,7 @@ t.test('a client without a share of the processes is refused, and nobody else', 
   t.equal(asked.length, 2)
 })
 
-t.test('after a branch has moved, git is not asked again, and would say the same', async (t) => {
+t.test("after a branch has moved the updated list equals git's without running git", async (t) => {
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   const copy = await newWorkingCopy(t)
@@ -175,7 +175,7 @@ t.test('after a branch has moved, git is not asked again, and would say the same
   await isRight(5, 'where a commit is not there')
 })
 
-/** What git itself lists, under the settings of a repository. */
+/** Returns git's own list under the settings of a repository. */
 async function listBy(repositoryPath: string): Promise<Buffer> {
   const answer = await callUploadPack(ours, {
     repositoryPath,

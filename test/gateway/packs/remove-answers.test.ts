@@ -1,4 +1,4 @@
-/** The kept answers of one repository go, and those of the others stay. */
+/** Cached answers of one repository are deleted and those of others kept. */
 
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
@@ -9,7 +9,7 @@ import { removeAnswers } from '../../../gateway/packs/remove-answers.js'
 import { packFolder } from '../../../gateway/packs/warm.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-t.test('by the name of the folder of the repository', async (t) => {
+t.test('answers are deleted by the folder name of their repository', async (t) => {
   const dataDir = await temporaryFolder(t)
   await removeAnswers(dataDir, '/data/one.git')
   const keep = async (repositoryPath: string, name: string) => {

@@ -1,4 +1,4 @@
-/** The board: one leads, the others join, and each is told what it must know. */
+/** The coordinator of single flights: one worker leads, others join, and each gets its messages. */
 
 import t from 'tap'
 import {
@@ -16,7 +16,7 @@ function aCoordinator() {
   return {
     board,
     want,
-    /** What was told since the last look. */
+    /** Returns the messages sent since the last call. */
     told() {
       const notification = told
       told = []
@@ -27,7 +27,7 @@ function aCoordinator() {
 
 const PATH = '/packs/k.1.part'
 
-/** Worker 1 leads, workers 2 and 3 have joined. */
+/** Creates an in-flight answer that worker 1 leads and workers 2 and 3 have joined. */
 function anInFlightAnswer() {
   const made = aCoordinator()
   made.want(1, 10)
@@ -39,7 +39,7 @@ function anInFlightAnswer() {
 
 const ended = (bytes: number | undefined) => ({ act: 'ended', path: PATH, bytes }) as const
 
-t.test('the first leads and the others join, each key by itself', async (t) => {
+t.test('the first worker leads and the others join, separately for each key', async (t) => {
   const { want, told } = aCoordinator()
   want(1, 10)
   want(2, 20)
@@ -52,7 +52,7 @@ t.test('the first leads and the others join, each key by itself', async (t) => {
   ])
 })
 
-t.test('a leader that wants the same again has given up the first one', async (t) => {
+t.test('a leader that starts the same key again gets a new file', async (t) => {
   const { board, want, told } = anInFlightAnswer()
   want(1, 11)
   const path = '/packs/k.2.part'
@@ -70,7 +70,7 @@ t.test('a leader that wants the same again has given up the first one', async (t
   ])
 })
 
-t.test('the leader learns how many read along, as they leave and as they die', async (t) => {
+t.test('the leader is notified of the number of joiners when one leaves or dies', async (t) => {
   const { board, told } = anInFlightAnswer()
   board.take(2, { act: 'left', path: PATH })
   t.strictSame(told(), [[1, { act: 'joiners', path: PATH, count: 1 }]])
@@ -78,7 +78,7 @@ t.test('the leader learns how many read along, as they leave and as they die', a
   t.strictSame(told(), [[1, { act: 'joiners', path: PATH, count: 0 }]])
 })
 
-t.test('the end is told to those who joined, and to who comes before the seal', async (t) => {
+t.test('the end is sent to all joiners, also to those that join before the seal', async (t) => {
   const { board, want, told } = anInFlightAnswer()
   board.take(1, ended(99))
   t.strictSame(told(), [
@@ -97,7 +97,7 @@ t.test('the end is told to those who joined, and to who comes before the seal', 
   t.strictSame(told(), [], 'what is over is news to nobody')
 })
 
-t.test('nothing is added to the file before all who read along know its end', async (t) => {
+t.test('the file is sealable only after all joiners have acknowledged its end', async (t) => {
   const sealable = [1, { act: 'sealable', path: PATH }]
   const { board, want, told } = anInFlightAnswer()
   board.take(1, ended(99))
@@ -125,7 +125,7 @@ t.test('nothing is added to the file before all who read along know its end', as
   }
 })
 
-t.test('what failed can be tried anew at once', async (t) => {
+t.test('a failed key can be started again immediately', async (t) => {
   const { board, want, told } = anInFlightAnswer()
   board.take(1, ended(undefined))
   t.match(told(), [

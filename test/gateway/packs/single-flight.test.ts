@@ -1,4 +1,6 @@
-/** Flights of two workers over one board: one of them writes, and all who want it read along. */
+/**
+ * Single flights of two workers and one coordinator: one writes and all others read the same file.
+ */
 
 import { writeSync } from 'node:fs'
 import { appendFile, readdir, rename } from 'node:fs/promises'
@@ -20,12 +22,12 @@ import {
 } from '../../../gateway/packs/single-flight-coordinator.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-/** A second as a busy machine may measure it. */
+/** Upper bound for one second, with a margin for a busy machine. */
 const BUSY_SECOND_MS = 2_000
 
 const present = () => new AbortController().signal
 
-/** A channel that is late; what was sent meanwhile comes in one read, without a turn in between. */
+/** Creates a channel with latency that delivers pending messages together in one tick. */
 function lateChannel<Item>(latencyMs: number, take: (item: Item) => void): (item: Item) => void {
   let waiting: Item[] = []
   return (item) => {
@@ -64,7 +66,7 @@ async function aMachine(t: Test, latencyMs = 2) {
   return { folder, board, lines, reports, one: startWorker(1), two: startWorker(2) }
 }
 
-/** A plan that writes when told, and counts how often it was started. */
+/** Creates a plan that writes on command and counts its starts. */
 function aPlan(folder: string, key = 'k') {
   const started: { file: GrowingFile; signal: AbortSignal }[] = []
   let end = () => {}
@@ -168,7 +170,7 @@ t.test('other answers are other flights', async (t) => {
   t.strictSame(await both, ['A', 'B'])
 })
 
-t.test('a joiner never reads what is added behind the answer, however late the news', async (t) => {
+t.test('a joiner never reads the bytes after the answer, whatever the latency', async (t) => {
   for (const latencyMs of [0, 1, 5, 20, 60]) {
     const { folder, one, two } = await aMachine(t, latencyMs)
     const { plan, started, write, end } = aPlan(folder)
@@ -183,14 +185,14 @@ t.test('a joiner never reads what is added behind the answer, however late the n
   }
 })
 
-t.test('who comes at the very end reads it whole, or is sent to ask once more', async (t) => {
+t.test('a joiner that comes at the very end reads the whole answer or misses', async (t) => {
   for (let delayMs = 0; delayMs < 30; delayMs += 1) {
     const { folder, one, two } = await aMachine(t, 4)
     const { plan, started, write, end } = aPlan(folder)
     const first = flyWith(one, plan)
     await until(() => started.length === 1)
     write('answer')
-    // Where it comes too late, it leads a flight of its own.
+    // If it comes too late, it leads a new answer.
     const own = async (file: GrowingFile) => {
       await sleep(1)
       return { bytes: writeSync(file.file, 'answer') }
@@ -308,7 +310,7 @@ t.test('a writing that fails after some bytes breaks every answer off', async (t
   t.match(await all, [{ reason: { message: 'killed' } }, { reason: SingleFlightMissed }])
 })
 
-t.test('a leader that is lost: nothing sent is a miss, something is a broken answer', async (t) => {
+t.test('a lost leader is a miss before the first byte and a broken answer after it', async (t) => {
   for (const bytes of [0, 4]) {
     const { folder, board, one, two } = await aMachine(t)
     const { plan, started, write } = aPlan(folder)
@@ -386,7 +388,7 @@ t.test(
     const nowhere = { ...plan, key: 'no/such' }
     await t.rejects(one.join(nowhere, present()), { code: 'ENOENT' })
     await t.rejects(one.join(nowhere, present()), { code: 'ENOENT' }, 'each time')
-    // Led by somebody whose file is not there yet.
+    // Another worker leads, and its file does not exist yet.
     board.take(9, { act: 'want', id: 1, key: 'k' })
     await t.rejects(two.join({ ...plan, key: 'k' }, present()), SingleFlightMissed)
   },

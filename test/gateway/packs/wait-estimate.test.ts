@@ -1,9 +1,9 @@
-/** Waits that are foretold by the pace of the places before. */
+/** Waiting times, estimated from the rate at which slots became free. */
 
 import t from 'tap'
 import { WaitEstimate } from '../../../gateway/packs/wait-estimate.js'
 
-t.test('nothing is foretold before all places came free once', async (t) => {
+t.test('there is no estimate before all slots became free once', async (t) => {
   const estimate = new WaitEstimate()
   const ask = (nowMs: number) => estimate.waitMs(nowMs, { aheadCount: 9, placesMax: 6 })
   estimate.begin(1_000)

@@ -1,4 +1,4 @@
-/** Whose turn it is among repositories with long and short lines. */
+/** Waiting requests, ordered in turns between repositories. */
 
 import t from 'tap'
 import { WaitingLines } from '../../../gateway/packs/waiting-lines.js'

@@ -1,4 +1,4 @@
-/** Tasks of a pool are ended at their limits, and the next ones get a new thread. */
+/** Tasks of a pool end at their limits, and later tasks get a new thread. */
 
 import { readdirSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -27,9 +27,9 @@ function startPool(t: Test, options: Partial<PoolOptions> = {}) {
 
 const refusedAs = (reason: string) => ({ name: 'Error', reason })
 
-t.test('a task has a thread of low priority, without environment and preloads', async (t) => {
+t.test('a task runs in a thread of low priority without environment and preloads', async (t) => {
   const { pool, outcomes } = startPool(t)
-  // The process of this test has both: the runner's.
+  // The process of this test has both, from the test runner.
   const thread = await pool.run('thread', undefined as never, LIMITS)
   t.strictSame(thread, { nice: 10, environment: [], options: [] })
   const input = { text: 'ä\u{1f600}', list: [1, { two: null }], bytes: new Uint8Array([1, 2]) }
@@ -57,7 +57,7 @@ t.test('a task that exceeds its deadline is ended, whatever it does', async (t) 
   t.strictSame(outcomes, ['deadline', 'deadline', 'ok'])
 })
 
-t.test('a deadline is one of processor time, and five times as long by the clock', async (t) => {
+t.test('the deadline is one of CPU time, and five times as long in real time', async (t) => {
   const { pool } = startPool(t)
   await pool.run('sleep', SHORT.deadlineMs * 2, SHORT)
   const startedMs = performance.now()
@@ -65,7 +65,7 @@ t.test('a deadline is one of processor time, and five times as long by the clock
   t.ok(performance.now() - startedMs >= SHORT.deadlineMs * 5)
 })
 
-t.test('the tasks behind one that is ended run in another thread', async (t) => {
+t.test('tasks queued behind one that is ended run in another thread', async (t) => {
   const { pool } = startPool(t)
   const ended = t.rejects(pool.run('spin', true, SHORT), refusedAs('deadline'))
   const others = [1, 2, 3].map((input) => pool.run('echo', input, LIMITS))
@@ -73,14 +73,14 @@ t.test('the tasks behind one that is ended run in another thread', async (t) => 
   await ended
 })
 
-t.test('a task that fills its heap is ended, and the process goes on', async (t) => {
+t.test('a task that fills its heap is ended, and the process continues', async (t) => {
   const { pool, outcomes } = startPool(t)
   await t.rejects(pool.run('fillHeap', true, LIMITS), refusedAs('memory'))
   t.equal(await pool.run('echo', 1, LIMITS), 1)
   t.strictSame(outcomes, ['memory', 'ok'])
 })
 
-t.test('the errors of a task arrive as they were thrown', async (t) => {
+t.test('errors of a task are passed on unchanged', async (t) => {
   const { pool, outcomes } = startPool(t)
   const refusal = { failure: 'bad_request', status: 400, message: 'no package' }
   await t.rejects(pool.run('refuse', 'no package', LIMITS), refusal)
@@ -90,7 +90,7 @@ t.test('the errors of a task arrive as they were thrown', async (t) => {
   t.strictSame(outcomes, ['failed', 'failed', 'failed', 'ok'])
 })
 
-t.test('a task is refused when too many wait, and when it waited too long', async (t) => {
+t.test('a task is refused if too many wait or if it waited too long', async (t) => {
   const { pool, outcomes } = startPool(t, { waitingMax: 2, waitMs: 200 })
   const running = t.rejects(
     pool.run('spin', true, { ...LIMITS, deadlineMs: 2_000 }),
@@ -106,7 +106,7 @@ t.test('a task is refused when too many wait, and when it waited too long', asyn
   await running
 })
 
-t.test('the tasks of several owners take turns', async (t) => {
+t.test('tasks of several owners take turns', async (t) => {
   const { pool } = startPool(t)
   const order: number[] = []
   const run = async (ownerId: number) => {
@@ -117,7 +117,7 @@ t.test('the tasks of several owners take turns', async (t) => {
   t.strictSame(order, [1, 2, 1, 3, 1, 1])
 })
 
-t.test('a pool that is stopped refuses what runs, what waits and what comes', async (t) => {
+t.test('a pool that is stopped refuses running, waiting and new tasks', async (t) => {
   const { pool } = startPool(t)
   const tasks = [pool.run('spin', true, LIMITS), pool.run('echo', 1, LIMITS)]
   const refused = tasks.map((task) => t.rejects(task, refusedAs('busy')))

@@ -1,4 +1,4 @@
-/** Texts are drawn once each, in a pool, and a text that cannot be drawn is not tried again. */
+/** Rendering of texts: once each, in a pool, and failures are remembered. */
 
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
@@ -20,16 +20,16 @@ const FROM = {
   place: { kind: 'branch', name: 'main', path: [] },
 } as const
 
-/** A name without an end, for which the library's grammar of Java takes quadratic time. */
+/** An unterminated name, for which the library's Java grammar takes quadratic time. */
 const SLOW_FILE = { name: 'a.java', text: '$'.repeat(190_000) }
 
-/** Links, each of which is drawn with the whole address. */
+/** Links, each of which is rendered with the full address. */
 const LONG_TEXT = '[a](b) '.repeat(1_000)
 const LONG_FROM = { ...FROM, address: `http://x/${'r'.repeat(5_000)}` }
 
 const whyOf = (drawing: Rendering) => (isRendered(drawing) ? 'drawn' : drawing.why)
 
-t.test('a text is drawn once, also for requests at the same time', async (t) => {
+t.test('a text is rendered once, also for concurrent requests', async (t) => {
   const { drawings, outcomes } = startDrawings(t)
   const file = { name: 'a.ts', text: 'let a = 1\n' }
   const both = await Promise.all([drawings.highlight(file, 1), drawings.highlight(file, 2)])
@@ -43,7 +43,7 @@ t.test('a text is drawn once, also for requests at the same time', async (t) => 
   t.strictSame(outcomes, ['pages ok', 'pages ok'])
 })
 
-t.test('another place, name or text is another drawing', async (t) => {
+t.test('another location, name or text is rendered separately', async (t) => {
   const { drawings } = startDrawings(t)
   const text = '[a](b)'
   const here = await drawings.markdown({ text, from: FROM }, 1)
@@ -63,7 +63,7 @@ t.test('a text that takes too long is refused once and remembered', async (t) =>
   t.equal(whyOf(await drawings.highlight({ ...SLOW_FILE, text: 'int a;\n' }, 1)), 'drawn')
 })
 
-t.test('texts that are too long, before or after they are drawn, are refused', async (t) => {
+t.test('texts that are too long before or after rendering are refused', async (t) => {
   const { drawings, outcomes } = startDrawings(t)
   t.equal(whyOf(await drawings.highlight({ name: 'a.ts', text: ' '.repeat(262_145) }, 1)), 'long')
   t.strictSame(outcomes, [], 'without a task')

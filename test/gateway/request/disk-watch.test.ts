@@ -1,4 +1,4 @@
-/** The disks of the data are read at most once a second, and say whether writes are accepted. */
+/** Disks of the data folder are read at most once a second and decide if writes are accepted. */
 
 import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -40,7 +40,7 @@ function watchOf(dataDir: string, freeMin: string): DiskWatch {
 
 const refusalOf = async (watch: DiskWatch) => (await watch.state()).refusal
 
-t.test('writes are refused below the mark and accepted above it', async (t) => {
+t.test('writes are refused below the configured free space and accepted above it', async (t) => {
   const found = await scene(t, 'size=16m', '8MiB')
   if (found === undefined) return
   const { disk, watch } = found
@@ -61,7 +61,7 @@ t.test('writes are refused below the mark and accepted above it', async (t) => {
   await watch.refuseWrites()
 })
 
-t.test('a disk of its own below the data folder counts, but that of the cache', async (t) => {
+t.test('a separate disk below the data folder counts, except that of the cache', async (t) => {
   const dataDir = await temporaryFolder(t)
   await mkdir(join(dataDir, 'cache', 'packs'), { recursive: true })
   await mkdir(join(dataDir, 'blobs'))
@@ -77,7 +77,7 @@ t.test('a disk of its own below the data folder counts, but that of the cache', 
   t.equal(await refusalOf(watch), 'blobs: less than 2097152 bytes are free')
 })
 
-t.test('a disk without inodes refuses writes, unless there is no mark', async (t) => {
+t.test('a disk without inodes refuses writes unless the limit is off', async (t) => {
   const found = await scene(t, 'size=16m,nr_inodes=100', '1MiB')
   if (found === undefined) return
   t.equal(await refusalOf(found.watch), 'data: fewer than 1024 inodes are free')
@@ -95,7 +95,7 @@ t.test('a read-only disk refuses writes', async (t) => {
   t.equal(await refusalOf(watch), undefined)
 })
 
-t.test('after a failed write, writes are refused until a trial succeeds', async (t) => {
+t.test('after a failed write, writes are refused until a trial write succeeds', async (t) => {
   const found = await scene(t, 'size=4m', '0')
   if (found === undefined) return
   const { disk, watch } = found

@@ -1,4 +1,4 @@
-/** The watch of the event loop: what it measures, and which routes it names. */
+/** The watch of the event loop: measured delays and named routes. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -27,7 +27,7 @@ function block(ms: number): void {
   while (performance.now() < endMs);
 }
 
-t.test('a delay names the routes that began and those that waited', async (t) => {
+t.test('a delay is logged with the routes that started and those that waited', async (t) => {
   const { watch, delays, lines } = startWatch(t)
   const waiting = requestTo('/readyz')
   const ended = requestTo('/metrics')
@@ -43,12 +43,12 @@ t.test('a delay names the routes that began and those that waited', async (t) =>
   t.match(lines, [{ msg: 'the event loop was late', level: 40 }])
   t.strictSame(lines[0]?.routes, ['GET /livez', 'unknown', 'GET /readyz'])
   t.ok((lines[0]?.delayMs ?? 0) >= 350, `${lines[0]?.delayMs} ms`)
-  // A request at a random moment of the delay waited for half of it: a delay counts for each tick.
+  // A request at a random time waits for half of the delay, so the delay counts for each tick.
   t.ok(delays.filter((seconds) => seconds > 0.1).length >= 10, `${delays.length} ticks`)
   t.ok(Math.max(...delays) < 60)
 })
 
-t.test('delays are logged each ten seconds at most, and short ones never', async (t) => {
+t.test('delays are logged at most every ten seconds, and short ones never', async (t) => {
   const { watch, lines } = startWatch(t)
   for (const ms of [200, 200, 200]) {
     watch.begin(requestTo('/livez'))
@@ -58,7 +58,7 @@ t.test('delays are logged each ten seconds at most, and short ones never', async
   t.equal(lines.length, 1)
 })
 
-t.test('the watch sleeps while there are no requests', async (t) => {
+t.test('the watch is idle while there are no requests', async (t) => {
   const { watch, delays } = startWatch(t)
   await sleep(100)
   t.equal(delays.length, 0)

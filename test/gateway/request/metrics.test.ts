@@ -1,4 +1,4 @@
-/** What is counted, by labels that nobody can make up. */
+/** Metrics and their labels, which clients cannot choose. */
 
 import t from 'tap'
 import { runToEnd } from '../../../cgi/process/run.js'
@@ -17,7 +17,7 @@ t.test('requests and Git services are counted by their labels', async (t) => {
   t.match(text, 'process_resident_memory_bytes')
 })
 
-t.test('methods that clients make up share one label', async (t) => {
+t.test('unknown methods share one label', async (t) => {
   const metrics = createMetrics()
   for (let n = 0; n < 1_000; n += 1) {
     metrics.countRequest({ door: 'api', method: `M${n}`, status: 404 }, 0)
@@ -27,7 +27,7 @@ t.test('methods that clients make up share one label', async (t) => {
   t.ok(text.length < 2_000, `${text.length} characters`)
 })
 
-t.test('the queue is looked at when the metrics are read', async (t) => {
+t.test('the queue is read when the metrics are read', async (t) => {
   const metrics = createMetrics()
   const load = { running: 1, waiting: 0 }
   metrics.watchQueue({ enter: async () => () => {}, load })
@@ -36,7 +36,7 @@ t.test('the queue is looked at when the metrics are read', async (t) => {
   t.match(await metrics.registry.metrics(), 'gatehouse_git_queue{state="running"} 2')
 })
 
-t.test('the processor time of git is that of the processes that have ended', async (t) => {
+t.test('the CPU time of git is that of its ended processes', async (t) => {
   const { registry } = createMetrics()
   const read = async () => {
     const text = await registry.getSingleMetricAsString('gatehouse_git_cpu_seconds_total')
@@ -53,7 +53,7 @@ t.test('the processor time of git is that of the processes that have ended', asy
   t.ok((await read()) >= before + 0.05, 'and of their own children')
 })
 
-t.test('the wait for a place is a histogram', async (t) => {
+t.test('the wait for a queue slot is a histogram', async (t) => {
   const metrics = createMetrics()
   metrics.observeQueueWait(0)
   metrics.observeQueueWait(3)

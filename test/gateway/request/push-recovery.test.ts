@@ -1,4 +1,4 @@
-/** The repository of a push that was cut off is mended without a restart. */
+/** Repositories of interrupted pushes are recovered without a restart. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'

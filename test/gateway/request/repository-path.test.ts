@@ -1,4 +1,4 @@
-/** The folder of a repository, as it follows from its row. */
+/** The folder of a repository, from its row. */
 
 import t from 'tap'
 import { repositoryPathOf } from '../../../gateway/request/repository-path.js'

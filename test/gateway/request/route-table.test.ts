@@ -1,4 +1,4 @@
-/** The table of routes: raw segments find one route, its methods, or nothing. */
+/** Route table: path segments give one route, the permitted methods, or nothing. */
 
 import t from 'tap'
 import { API_SURFACE } from '../../../gateway/api/surface.js'
@@ -33,7 +33,7 @@ const TABLE = createRouteTable([
   aRoute('POST', '/{owner}/{repo}/git-upload-pack'),
 ])
 
-/** `GET /path segment=value…`, or the methods allowed, or nothing. */
+/** Returns `GET /path segment=value…`, or the permitted methods, or undefined. */
 function find(method: string, path: string, query = ''): string | undefined {
   const first = TABLE.find(method, path, query)
   const found: Found | undefined = TABLE.find(method, path, query)
@@ -45,7 +45,7 @@ function find(method: string, path: string, query = ''): string | undefined {
   return `${route.method} ${route.path}${route.query ? `?${route.query}` : ''}${named.join('')}`
 }
 
-t.test('a path finds its route with the segments as they were sent', async (t) => {
+t.test('a path finds its route with unchanged segments', async (t) => {
   t.equal(find('GET', '/api/v1/user'), 'GET /api/v1/user')
   const repo = '/api/v1/repos/{owner}/{repo}'
   t.equal(find('GET', '/api/v1/repos/a/b'), `GET ${repo} owner=a repo=b`)
@@ -57,12 +57,12 @@ t.test('a path finds its route with the segments as they were sent', async (t) =
   )
 })
 
-t.test('HEAD is answered where GET is', async (t) => {
+t.test('HEAD is answered by the route of GET', async (t) => {
   t.equal(find('HEAD', '/api/v1/user'), 'GET /api/v1/user')
   t.equal(find('HEAD', '/a/b/git-upload-pack'), 'allow POST')
 })
 
-t.test('a route of one query goes before the one of any', async (t) => {
+t.test('a route with a query takes precedence over one without', async (t) => {
   const path = '/{owner}/{repo}/info/refs'
   const named = 'owner=a repo=b.git'
   const service = 'service=git-upload-pack'
@@ -73,13 +73,13 @@ t.test('a route of one query goes before the one of any', async (t) => {
   }
 })
 
-t.test('a wrong method is told which ones there are', async (t) => {
+t.test('a wrong method gives the permitted ones', async (t) => {
   t.equal(find('PUT', '/api/v1/repos/a/b'), 'allow GET, PATCH, DELETE, HEAD')
   t.equal(find('OPTIONS', '/a/b/info/refs'), 'allow GET, HEAD')
   t.equal(find('BREW', '/api/v1/user'), 'allow GET, HEAD')
 })
 
-t.test('what no route has is nothing', async (t) => {
+t.test('a path without a route gives nothing', async (t) => {
   for (const path of [
     '',
     '/',
@@ -112,7 +112,7 @@ const RESTS = createRouteTable([
   aRoute('DELETE', '/{owner}/files/{rest...}'),
 ])
 
-/** `GET /path segment=value…`, or the methods allowed, or nothing. */
+/** Returns `GET /path segment=value…`, or the permitted methods, or undefined. */
 function findRest(method: string, path: string): string | undefined {
   const found = RESTS.find(method, path, '')
   if (found === undefined) return undefined
@@ -121,7 +121,7 @@ function findRest(method: string, path: string): string | undefined {
   return `${found.route.method} ${found.route.path}${named.join('')}`
 }
 
-t.test('the rest of a path is one parameter, as it was sent', async (t) => {
+t.test('the rest of a path is one unchanged parameter', async (t) => {
   const rest = (path: string) => findRest('GET', `/a/files/${path}`)
   const route = 'GET /{owner}/files/{rest...} owner=a rest...='
   for (const path of [
@@ -146,7 +146,7 @@ t.test('the rest of a path is one parameter, as it was sent', async (t) => {
   t.equal(findRest('GET', '//files/x'), undefined)
 })
 
-t.test('a rest takes what nothing more exact fits', async (t) => {
+t.test('a rest parameter matches only if no more specific route does', async (t) => {
   const rest = '/{owner}/go/{rest...} owner=a rest...='
   t.equal(findRest('PUT', '/a/go/upload'), 'PUT /{owner}/go/upload owner=a')
   t.equal(findRest('PUT', '/a/go/uploads'), 'allow GET, HEAD')
@@ -157,7 +157,7 @@ t.test('a rest takes what nothing more exact fits', async (t) => {
   t.equal(findRest('POST', '/a/go/mod/info/x'), `${within}info/x`)
 })
 
-t.test('two parameters share a segment that ends in one of their words', async (t) => {
+t.test('two parameters share a segment that ends in one of the given words', async (t) => {
   const paths = ['/{r}/{sha}', '/{r}/{sha}.{type:diff|patch}', '/{r}/{sha}.{type:diff|patch}/x']
   const table = createRouteTable(paths.map((path) => aRoute('GET', path)))
   const found = (path: string) => {
@@ -175,12 +175,12 @@ t.test('two parameters share a segment that ends in one of their words', async (
   t.equal(plainPath('/a/{b}/{c}.{d:x|y}/{e...}'), '/a/{b}/{c}.{d}/{e}')
 })
 
-t.test('a parameter that takes the rest is known by its name', async (t) => {
+t.test('a rest parameter is recognized by its name', async (t) => {
   t.equal(isRest('rest...'), true)
   for (const name of ['rest', '...rest', 'rest..', '']) t.equal(isRest(name), false, name)
 })
 
-t.test('two routes for one place are a mistake that stops the start', async (t) => {
+t.test('two routes for one path stop the start', async (t) => {
   const twice = [aRoute('GET', '/x/{a}'), aRoute('GET', '/x/{b}')]
   t.throws(() => createRouteTable(twice), { message: 'two routes for GET /x/{b}' })
   t.doesNotThrow(() => createRouteTable([aRoute('GET', '/x/{a}'), aRoute('GET', '/x/{b}', 'q')]))
@@ -189,9 +189,9 @@ t.test('two routes for one place are a mistake that stops the start', async (t) 
 t.test('a route without access or scopes does not compile', async (t) => {
   const handle = async () => ({ status: 200 })
   const base = { surface: API_SURFACE, method: 'GET', path: '/x', handle } as const
-  // @ts-expect-error: the compiler refuses a route that does not say what it needs.
+  // @ts-expect-error: a route without access does not compile.
   const withoutAccess: Route<'open'> = { ...base, scopes: [] }
-  // @ts-expect-error: nor one that does not say what a token needs.
+  // @ts-expect-error: a route without scopes does not compile.
   const withoutScopes: Route<'open'> = { ...base, access: { kind: 'open' } }
   t.notOk('access' in withoutAccess || 'scopes' in withoutScopes)
 })

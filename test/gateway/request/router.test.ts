@@ -1,4 +1,4 @@
-/** From a request to its reply: the surface's own errors, one catch, what is counted and logged. */
+/** The router: errors in the surface's own form, unexpected errors, metrics and request logs. */
 
 import t from 'tap'
 import type { Request } from '../../../conf/http.js'
@@ -13,7 +13,7 @@ import { refusal, startGatewayWithUsers } from '../../helpers/gateway-with-users
 import { NO_WATCH } from '../../helpers/no-watch.js'
 import { withToken } from '../../helpers/requests.js'
 
-t.test('HEAD answers every GET of the API, with its head and no body', async (t) => {
+t.test('HEAD gives the headers of every GET of the API without a body', async (t) => {
   const { as } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const values: Readonly<Record<string, string>> = {
@@ -37,7 +37,7 @@ t.test('HEAD answers every GET of the API, with its head and no body', async (t)
   }
 })
 
-t.test('a wrong method is 405 and says which ones there are', async (t) => {
+t.test('a wrong method is 405 with the permitted ones', async (t) => {
   const { as } = await startGatewayWithUsers(t)
   const wrong = await as('anyone', 'PUT', '/repos/ada/absent')
   t.equal(wrong.status, 405)
@@ -47,7 +47,7 @@ t.test('a wrong method is 405 and says which ones there are', async (t) => {
   t.equal((await as('anyone', 'POST', '/version')).status, 405)
 })
 
-t.test('a path that nobody knows is 404 in the words of the API', async (t) => {
+t.test('an unknown path is 404 in the form of the API', async (t) => {
   const { ask } = await startGateway(t, { environment: { GATEHOUSE_WEB_ENABLED: 'false' } })
   for (const path of ['/', '/api/v1', '/api/v1/nothing', '/a', '/a/b', '/a/b/c', '/..', '/%']) {
     const answer = await ask({ path })
@@ -57,14 +57,14 @@ t.test('a path that nobody knows is 404 in the words of the API', async (t) => {
   t.equal((await ask({ path: '/api/v1/users/%' })).status, 400, 'a known one that is malformed')
 })
 
-t.test('a doubled slash before the path is taken for one', async (t) => {
+t.test('a doubled slash at the start of the path is reduced to one', async (t) => {
   const { ask } = await startGateway(t)
   t.equal((await ask({ path: '//api/v1/version' })).status, 200)
   t.equal((await ask({ path: '///api/v1/version' })).status, 404)
   t.equal((await ask({ path: '/api//v1/version' })).status, 404)
 })
 
-t.test('below a sub-path, with and without it', async (t) => {
+t.test('routes are found with and without the configured sub-path', async (t) => {
   const base = 'https://example.com/git'
   const environment = { GATEHOUSE_HTTP_BASE_URL: `${base}/` }
   const { ask, addUser, addToken } = await startGateway(t, { environment })
@@ -98,7 +98,7 @@ const aRequest = (fields: Partial<Request> = {}): Request => ({
   ...fields,
 })
 
-t.test('what is thrown by mistake is a 500 without detail, logged once with it', async (t) => {
+t.test('an unexpected error is a 500 without detail and is logged once', async (t) => {
   const { context, fixture } = await openContext(t)
   const route: AnyRoute = {
     surface: API_SURFACE,
@@ -131,7 +131,7 @@ t.test('what is thrown by mistake is a 500 without detail, logged once with it',
   t.equal(fixture.lines.filter(({ level }) => level === 50).length, 1, 'not for one who left')
 })
 
-t.test('an upstream answers what no route serves, and only that', async (t) => {
+t.test('requests without a route, and only those, are forwarded to the upstream', async (t) => {
   const { context } = await openContext(t)
   const seen: string[] = []
   const answer = createRouter({
@@ -148,7 +148,7 @@ t.test('an upstream answers what no route serves, and only that', async (t) => {
   t.strictSame(seen, ['//page'], 'as it was sent')
 })
 
-t.test('each request is counted, and logged but for plain reads', async (t) => {
+t.test('each request is counted, and logged unless it is a plain read', async (t) => {
   const { ask, lines, server } = await startGateway(t)
   await ask({ path: '/api/v1/version' })
   await ask({ path: '/api/v1/user' })

@@ -1,4 +1,4 @@
-/** Of all requests that change something, these few are served while the disk is full. */
+/** Routes that change data and are still served while the disk is full. */
 
 import t from 'tap'
 import { SERVED_ON_FULL_DISK, storesData } from '../../../gateway/request/stores-data.js'
@@ -15,18 +15,18 @@ t.test('each exception is a route', async (t) => {
   )
 })
 
-t.test('reads are served, but for the start of a push', async (t) => {
+t.test('reads are served, except for the start of a push', async (t) => {
   const refused = ROUTES.filter((route) => route.method === 'GET' && storesData(route))
   t.match(refused, [{ path: '/{owner}/{repo}/info/refs', query: 'service=git-receive-pack' }])
   t.equal(refused.length, 1)
 })
 
-t.test('what makes room is served, but for the removal of a file by a commit', async (t) => {
+t.test('deletions are served, except for the deletion of a file by a commit', async (t) => {
   const refused = ROUTES.filter((route) => route.method === 'DELETE' && storesData(route))
   t.strictSame(refused.map(nameOf), ['DELETE /api/v1/repos/{owner}/{repo}/contents/{filepath...}'])
 })
 
-t.test('of all other requests, those that sign in, close and remove', async (t) => {
+t.test('of all other requests those that sign in, close and remove are served', async (t) => {
   const served = ROUTES.filter(
     (route) => !['GET', 'DELETE'].includes(route.method) && !storesData(route),
   )

@@ -1,4 +1,4 @@
-/** A helper's connection: messages in any pieces, deadlines, and an end that is seen at once. */
+/** Connection of the SSH helper: messages in any chunks, timeouts, and its end. */
 
 import { once } from 'node:events'
 import { connect, createServer, type Socket } from 'node:net'
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 const LONG_MS = 60_000
 
-/** The two ends of a connection, of which one is a channel. */
+/** Creates both ends of a connection, one of them as a channel. */
 async function connected(t: Test): Promise<{ channel: Channel; peer: Socket }> {
   const path = join(await temporaryFolder(t), 'socket')
   const server = createServer().listen(path)
@@ -26,7 +26,7 @@ async function connected(t: Test): Promise<{ channel: Channel; peer: Socket }> {
   return { channel: openChannel(socket), peer }
 }
 
-t.test('a message may come byte by byte', async (t) => {
+t.test('a message may arrive byte by byte', async (t) => {
   const { channel, peer } = await connected(t)
   for (const byte of formatMessage(['1', 'keys', 'x'])) {
     await new Promise((resolve) => peer.write(Buffer.from([byte]), resolve))
@@ -34,7 +34,7 @@ t.test('a message may come byte by byte', async (t) => {
   t.same(await channel.next(LONG_MS), ['1', 'keys', 'x'])
 })
 
-t.test('a message that came before anybody asked is kept', async (t) => {
+t.test('a message that arrives before it is read is kept', async (t) => {
   const { channel, peer } = await connected(t)
   peer.write(formatMessage(['early']))
   channel.send('go')
@@ -42,7 +42,7 @@ t.test('a message that came before anybody asked is kept', async (t) => {
   t.same(await channel.next(LONG_MS), ['early'])
 })
 
-t.test('nothing in time is no message, and the helper is still there', async (t) => {
+t.test('a timeout gives no message, and the connection stays open', async (t) => {
   const { channel } = await connected(t)
   t.equal(await channel.next(20), undefined)
   t.equal(channel.signal.aborted, false)
@@ -58,7 +58,7 @@ t.test('the end of the helper ends the wait', async (t) => {
   channel.send('to nobody')
 })
 
-t.test('it is seen by whoever waits for something else', async (t) => {
+t.test('the end of the helper aborts the signal for other waits', async (t) => {
   const { channel, peer } = await connected(t)
   const aborted = once(channel.signal, 'abort')
   peer.end()
@@ -79,7 +79,7 @@ for (const [what, bytes] of [
   })
 }
 
-t.test('what a client says is heard in its order, and no faster than it is read', async (t) => {
+t.test("data of a client is read in order and at the reader's pace", async (t) => {
   const { channel, peer } = await connected(t)
   channel.listen()
   const pieces = Array.from({ length: 100 }, (_, at) => Buffer.alloc(60_000, at))
@@ -93,7 +93,7 @@ t.test('what a client says is heard in its order, and no faster than it is read'
   t.equal(isAllSent, true)
 })
 
-t.test('its end is heard once it has said all, and so is that of the helper', async (t) => {
+t.test("the end of the client's data and of the helper are read after all data", async (t) => {
   const { channel, peer } = await connected(t)
   channel.listen()
   peer.write(Buffer.concat([messageHead(2), Buffer.from('hi'), messageHead(0)]))
@@ -106,7 +106,7 @@ t.test('its end is heard once it has said all, and so is that of the helper', as
   t.equal(channel.signal.aborted, true)
 })
 
-t.test('bytes for the client have their length in front, and an end', async (t) => {
+t.test('data for the client has its length in front and an end marker', async (t) => {
   const { channel, peer } = await connected(t)
   channel.listen()
   await channel.write(Buffer.from('pack'))
@@ -122,7 +122,7 @@ t.test('bytes for the client have their length in front, and an end', async (t) 
   t.same(peer.read(expected.length), expected)
 })
 
-t.test('who writes to a helper that has gone is told', async (t) => {
+t.test('writing to a helper that has disconnected is an error', async (t) => {
   const { channel, peer } = await connected(t)
   channel.listen()
   const writing = channel.write(Buffer.alloc(5_000_000))

@@ -1,4 +1,4 @@
-/** A client's requests are found in its bytes, however they arrive, and nothing else is. */
+/** Requests of an SSH client are separated, whatever the chunks are. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { isFailure } from '../../../conf/failures.js'
 import { ClientRequests } from '../../../gateway/ssh/client-requests.js'
 import { packetLine } from '../../helpers/git-requests.js'
 
-/** A client whose bytes come in these pieces. */
+/** Creates a client whose bytes arrive in these chunks. */
 function client(...pieces: ReadonlyArray<Uint8Array | string>): ClientRequests {
   const left = pieces.map((piece) => Buffer.from(piece))
   return new ClientRequests(async () => left.shift())
@@ -21,7 +21,7 @@ async function textOf(request: AsyncIterable<Uint8Array> | undefined): Promise<s
 const LIST = `${packetLine('command=ls-refs\n')}0001${packetLine('symrefs\n')}0000`
 const FETCH = `${packetLine('command=fetch')}0001${packetLine('done\n')}0000`
 
-t.test('requests come one by one, in whatever pieces they arrive', async (t) => {
+t.test('requests are returned one by one, in chunks of any size', async (t) => {
   const all = Buffer.from(`${LIST}${FETCH}${LIST}0000`)
   await fc.assert(
     fc.asyncProperty(fc.array(fc.nat(all.length), { maxLength: 8 }), async (cuts) => {
@@ -45,7 +45,7 @@ t.test('a client that closes between two requests has no more', async (t) => {
   t.equal(await requests.next(), undefined)
 })
 
-t.test('a request of which a part was read is not over', async (t) => {
+t.test('a partly read request is not complete', async (t) => {
   const requests = client(LIST.slice(0, 30), LIST.slice(30))
   const body = await requests.next()
   t.equal(requests.isBetween, false)

@@ -1,4 +1,4 @@
-/** The grammar of commands over SSH: git's own, as git writes them, and not a letter besides. */
+/** SSH commands: only those that git sends are accepted. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { parseCommand } from '../../../gateway/ssh/command.js'
 
 const RANDOM_COMMANDS = 100_000
 
-t.test('git asks with one quoted argument, with or without slash and suffix', async (t) => {
+t.test('a command of git has one quoted argument, with or without slash and suffix', async (t) => {
   for (const verb of ['git-upload-pack', 'git upload-pack']) {
     for (const [argument, repo] of [
       ["'ada/work.git'", 'work.git'],
@@ -24,7 +24,7 @@ t.test('git asks with one quoted argument, with or without slash and suffix', as
   t.same(parseCommand(''), { kind: 'login' })
 })
 
-t.test('whatever else is said is unknown', async (t) => {
+t.test('every other command is unknown', async (t) => {
   for (const text of [
     "git-upload-pack 'o/r.git'; id",
     "git-upload-pack 'o/r'\\''$(id)'\\'''",
@@ -116,7 +116,7 @@ const VALID = [
   "git-upload-archive 'a/b'",
 ]
 
-/** A good command with some of it replaced by anything. */
+/** A valid command with a part replaced by random text. */
 const anyMutation = fc
   .tuple(
     fc.constantFrom(...VALID),
@@ -128,7 +128,7 @@ const anyMutation = fc
 
 const anyText = fc.string({ unit: 'binary', maxLength: 300 })
 
-t.test('no random command is taken for another one', async (t) => {
+t.test('no random command is accepted as another one', async (t) => {
   const taken = new Set<string>()
   let runs = 0
   fc.assert(
@@ -137,7 +137,7 @@ t.test('no random command is taken for another one', async (t) => {
       const command = parseCommand(text)
       if (command.kind === 'unknown' || command.kind === 'login') return
       taken.add(command.kind)
-      // Said again in git's own form it is the very same text, but for what git may write or not.
+      // The canonical form equals the text, except for the parts that git may omit.
       const normal = text.replace(/^git /, 'git-').replace("'/", "'")
       if (command.kind === 'archive') {
         if (!/^git-upload-archive '[\w.-]+\/[\w.-]+'$/.test(normal)) throw new Error('archive')

@@ -1,4 +1,4 @@
-/** Messages between gateway and helper: all fields go there and back, and no byte is guessed. */
+/** Messages between gateway and helper are encoded and decoded exactly. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -6,7 +6,7 @@ import { fieldsOf, formatMessage, takeMessage } from '../../../gateway/ssh/messa
 
 const anyField = fc.string({ unit: 'grapheme', maxLength: 20 }).filter((text) => !/\0/.test(text))
 
-t.test('fields come back as they went, and what follows them is left', async () => {
+t.test('fields are decoded unchanged, and following bytes are left', async () => {
   fc.assert(
     fc.property(
       fc.array(anyField, { minLength: 1 }),
@@ -20,14 +20,14 @@ t.test('fields come back as they went, and what follows them is left', async () 
   )
 })
 
-t.test('a part of a message is no message', async (t) => {
+t.test('a part of a message is not decoded', async (t) => {
   const whole = formatMessage(['1', 'serve', ''])
   for (let length = 0; length < whole.length; length += 1) {
     t.equal(takeMessage(whole.subarray(0, length)), undefined)
   }
 })
 
-t.test('what is too long, or cannot be said, throws', async (t) => {
+t.test('fields that are too long or contain NUL throw', async (t) => {
   t.throws(() => takeMessage(Buffer.from([0x7f, 0, 0, 0])), /too long/)
   t.throws(() => formatMessage(['x'.repeat(70_000)]), /too long/)
   t.throws(() => formatMessage(['a\0b']), /zero byte/)

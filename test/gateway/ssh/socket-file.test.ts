@@ -1,4 +1,4 @@
-/** The socket for SSH: its folder is its owner's alone, and only a dead one is replaced. */
+/** The SSH socket: its folder is private, and only a dead socket is replaced. */
 
 import { once } from 'node:events'
 import { chmod, stat, writeFile } from 'node:fs/promises'
@@ -8,21 +8,21 @@ import t from 'tap'
 import { isAnswered, prepareSocket } from '../../../gateway/ssh/socket-file.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-t.test('the folder is made, for its owner alone', async (t) => {
+t.test('the folder is created, for its owner only', async (t) => {
   const path = join(await temporaryFolder(t), 'data', 'run', 'ssh.sock')
   await prepareSocket(path)
   t.equal((await stat(join(path, '..'))).mode & 0o777, 0o700)
   t.equal(await isAnswered(path), false)
 })
 
-t.test('a folder that others may open is refused, and left as it is', async (t) => {
+t.test('a folder that others may open is refused and left unchanged', async (t) => {
   const folder = await temporaryFolder(t)
   await chmod(folder, 0o755)
   await t.rejects(prepareSocket(join(folder, 'ssh.sock')), /owner's alone: chmod 0700/)
   t.equal((await stat(folder)).mode & 0o777, 0o755)
 })
 
-t.test('a socket at which somebody answers stays, a dead one goes', async (t) => {
+t.test('a socket with a listener is kept and a dead one is deleted', async (t) => {
   const path = join(await temporaryFolder(t), 'run', 'ssh.sock')
   await prepareSocket(path)
   const server = createServer().listen(path)
@@ -31,7 +31,7 @@ t.test('a socket at which somebody answers stays, a dead one goes', async (t) =>
   t.equal(await isAnswered(path), true)
   server.close()
   await once(server, 'close')
-  // What a killed process leaves: a file at which nobody answers.
+  // A file without a listener, as a killed process leaves it.
   await writeFile(path, '')
   await prepareSocket(path)
   await t.rejects(stat(path), { code: 'ENOENT' })

@@ -1,4 +1,4 @@
-/** Pages as a browser asks for them: who sees what, what a form may do, and where it leads. */
+/** Pages in the browser: visibility, effects of forms, and redirects. */
 
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -13,7 +13,7 @@ import { withToken } from '../../helpers/requests.js'
 
 const FORM = 'application/x-www-form-urlencoded'
 
-/** A gateway with a user and her password, and what her browser says. */
+/** Creates a gateway with a user and her password, and functions of her browser. */
 async function openFixture(t: Test) {
   const gateway = await startGateway(t)
   const ada = await gateway.addUser('ada')
@@ -51,7 +51,7 @@ t.test('a session opens the pages of its user, and no API, git or token does', a
   t.equal((await ask({ ...settings, authorization })).status, 303, 'a token makes no other')
 })
 
-t.test('where nothing is, a browser gets a page and a program an answer', async (t) => {
+t.test('for a missing path a browser gets a page and a program plain text', async (t) => {
   const { ask } = await openFixture(t)
   const headers = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
   const page = await ask({ path: '/ada/tool/no/such/place', headers })
@@ -62,7 +62,7 @@ t.test('where nothing is, a browser gets a page and a program an answer', async 
   }
 })
 
-t.test('a form of another site does nothing, and a wrong password says so', async (t) => {
+t.test('a form of another site has no effect, and a wrong password is reported', async (t) => {
   const { ask, post, signIn } = await openFixture(t)
   const { cookie } = await signIn()
   const input = { name: 'one', scope: 'all' }
@@ -84,7 +84,7 @@ t.test('a form of another site does nothing, and a wrong password says so', asyn
   t.equal(json.status, 415)
 })
 
-t.test('a token is made once, refused in words, and revoked', async (t) => {
+t.test('a token is created once, refused with a message, and revoked', async (t) => {
   const { ask, post, signIn } = await openFixture(t)
   const { cookie } = await signIn()
   const path = '/user/settings/applications'
@@ -152,7 +152,7 @@ t.test(
   },
 )
 
-t.test('pages are small, keep to their policy, and their stylesheet is kept', async (t) => {
+t.test('pages are small and obey their policy, and the stylesheet is cached', async (t) => {
   const { ask } = await openFixture(t)
   const home = await ask({ path: '/user/login', headers: { 'accept-encoding': 'gzip' } })
   t.equal(home.headers['content-encoding'], 'gzip')
@@ -165,7 +165,7 @@ t.test('pages are small, keep to their policy, and their stylesheet is kept', as
   t.equal((await ask({ path: STYLESHEET.path })).headers['content-encoding'], undefined)
 })
 
-t.test('a sign-in leads to a path of this site alone', async (t) => {
+t.test('a sign-in redirects to a path of this site only', async (t) => {
   const { context } = await openContext(t, {
     environment: { GATEHOUSE_HTTP_BASE_URL: 'http://example.com/code' },
   })
@@ -187,7 +187,7 @@ t.test('a sign-in leads to a path of this site alone', async (t) => {
   }
 })
 
-t.test('a diff is read line by line, with names of any kind', async (t) => {
+t.test('a diff is parsed line by line, with names of any kind', async (t) => {
   const diff = [
     'diff --git a/a b b/a b',
     'index 1..2 100644',
@@ -222,7 +222,7 @@ t.test('a diff is read line by line, with names of any kind', async (t) => {
   t.strictSame(parseDiff('', 2).files, [])
 })
 
-t.test('each line of a file is whole by itself, and what turns text round is named', async (t) => {
+t.test('each line of a file is closed HTML, and bidirectional controls are marked', async (t) => {
   const rows = highlightedRows('/* a\n   <b> */\nlet c = "\u202e"\n', 'x.ts')
   const lines = rows.split('<tr').slice(1)
   t.equal(lines.length, 3)
@@ -234,7 +234,7 @@ t.test('each line of a file is whole by itself, and what turns text round is nam
   t.match(highlightedRows('<b>\n', 'unknown.zzz'), /<code>&#60;b&#62;<\/code><\/td><\/tr>$/)
 })
 
-t.test('links of a README lead into its repository, and nowhere by dots', async (t) => {
+t.test('links of a README point into its repository, also with dots in the path', async (t) => {
   const revision = { commitId: '1'.repeat(40), name: undefined, objectId: '' } as never
   const place = { kind: 'branch', name: 'a/b', path: ['docs'], revision } as const
   const address = 'http://x/ada/r'
@@ -253,7 +253,7 @@ t.test('links of a README lead into its repository, and nowhere by dots', async 
   t.equal(linkOf('![i](i.png)'), `${address}/raw/branch/a/b/docs/i.png`)
 })
 
-t.test('times are told in the largest unit', async (t) => {
+t.test('times are shown in the largest unit', async (t) => {
   const day = 86_400_000
   for (const [agoMs, text] of [
     [0, 'just now'],

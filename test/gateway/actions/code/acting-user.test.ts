@@ -1,11 +1,11 @@
-/** Who changes something: a user, and nothing that is archived. */
+/** The acting user of a change, which anonymous clients and archived repositories do not permit. */
 
 import t from 'tap'
 import { actingUserOf } from '../../../../gateway/actions/code/acting-user.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { openContext } from '../../../helpers/gateway.js'
 
-t.test('strangers and archived repositories are refused', async (t) => {
+t.test('changes by anonymous clients and in archived repositories are refused', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, {

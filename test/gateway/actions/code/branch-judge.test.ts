@@ -1,4 +1,4 @@
-/** The judge of moving branches, rule by rule, without a repository. */
+/** Decisions of branch protection rules about pushes and merges, without a repository. */
 
 import t from 'tap'
 import {
@@ -105,7 +105,7 @@ t.test('each deed is judged by what the rule says of it', async (t) => {
   }
 })
 
-t.test('files are judged by their paths, in any case', async (t) => {
+t.test('protected and unprotected file patterns match paths in any case', async (t) => {
   const locked = { ...OPEN, protected_file_patterns: ' *.LOCK ; ci/** ' }
   const free = { unprotected_file_patterns: 'docs/**;*.md' }
   const cases = [
@@ -133,7 +133,7 @@ t.test('files are judged by their paths, in any case', async (t) => {
   t.match(await judgePush(aRule(locked), BOB, aMove('push', [...many, 'x.lock'])), /x\.lock/)
 })
 
-t.test('the first rule that fits is the one', async (t) => {
+t.test('the first matching rule applies', async (t) => {
   const named = (id: number, ruleName: string, priority: number) =>
     aRule({}, { id, ruleName, priority })
   const ruleOf = arrangeRules([
@@ -179,7 +179,7 @@ t.test('who merges and whose review counts follows from lists and access', async
   for (const [index, [found, expected]] of cases.entries()) t.equal(found, expected, String(index))
 })
 
-t.test('nobody without an account passes for a list without people', async (t) => {
+t.test('a deploy key is refused by a push whitelist without users', async (t) => {
   const rule = { ...aRule(PUSHERS), lists: { ...aRule({}).lists, push: NOBODY } }
   t.equal(await judgePush(rule, KEY, aMove('push', [])), PUSH)
 })

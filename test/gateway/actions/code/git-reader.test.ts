@@ -1,4 +1,4 @@
-/** What operations are lent to read with: revisions, commits, blobs, and places in the queue. */
+/** Git reads of request handlers: revisions, commits, blobs, and slots of the process queue. */
 
 import t from 'tap'
 import { initRepository } from '../../../../cgi/repository/repository.js'
@@ -47,7 +47,7 @@ t.test('names lead to commits, none to the default branch', async (t) => {
   })
 })
 
-t.test('a place in the queue is left whatever happens', async (t) => {
+t.test('a slot of the queue is released after success and after failure', async (t) => {
   const { context, grant } = await aFilled(t)
   const request: Request = {
     id: '1',

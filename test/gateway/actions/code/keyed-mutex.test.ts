@@ -1,10 +1,10 @@
-/** Work with one key runs in the order of the calls, and beside work with other keys. */
+/** Mutexes by key: work with the same key is serialized, other work is concurrent. */
 
 import { setTimeout as delay } from 'node:timers/promises'
 import t from 'tap'
 import { createKeyedMutex } from '../../../../gateway/actions/code/keyed-mutex.js'
 
-t.test('work with one key runs one after the other, if it fails too', async (t) => {
+t.test('work with the same key runs one after the other, also after a failure', async (t) => {
   const withKey = createKeyedMutex()
   const said: string[] = []
   const work = (name: string, ms: number) => async () => {

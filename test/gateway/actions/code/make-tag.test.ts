@@ -1,4 +1,4 @@
-/** A tag is made once, where it shall be, and never moved. */
+/** Creation of tags for releases, which never changes an existing tag. */
 
 import t, { type Test } from 'tap'
 import { repositoryPath } from '../../../../cgi/repository/paths.js'
@@ -54,7 +54,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('one that is there stays, whatever is wanted', async (t) => {
+t.test('an existing tag is not changed', async (t) => {
   const { cwd, tag } = await aRepositoryOf(t, 'sha1')
   const blob = await git(['rev-parse', 'main:README.md'], { cwd })
   await git(['tag', 'odd', blob], { cwd })
@@ -68,7 +68,7 @@ t.test('one that is there stays, whatever is wanted', async (t) => {
   t.ok(lost.length < many.length)
 })
 
-t.test('where there is no commit there is nothing to release', async (t) => {
+t.test('a release in an empty repository is refused', async (t) => {
   const empty = await aRepositoryOf(t, 'sha1', false)
   const refused = refuseEmpty(empty.context, empty.repository)
   await t.rejects(refused, { failure: 'invalid', message: 'repo is empty' })

@@ -1,4 +1,4 @@
-/** Git is told to write down what changes where somebody listens, and it is told of once. */
+/** Records of pushes: written if a webhook subscribes to them, and published once. */
 
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -35,7 +35,7 @@ async function scene(t: Test) {
   return { context, fixture, user, repository, listen, left, line }
 }
 
-t.test('where nobody listens git is told nothing', async (t) => {
+t.test('git records no changes without a subscribed webhook', async (t) => {
   const { context, repository, user, left } = await scene(t)
   const note = await openPushRecord(context, { repository, user })
   t.match(note, { config: [], variables: {} })
@@ -43,7 +43,7 @@ t.test('where nobody listens git is told nothing', async (t) => {
   t.strictSame(await left(), [])
 })
 
-t.test('what git wrote down is told of, by name, and forgotten', async (t) => {
+t.test("a record is published with the pusher's name and deleted", async (t) => {
   const { context, fixture, repository, user, listen, left, line } = await scene(t)
   await listen()
   for (const pusher of [user, undefined]) {
@@ -58,7 +58,7 @@ t.test('what git wrote down is told of, by name, and forgotten', async (t) => {
   t.strictSame(await left(), [])
 })
 
-t.test('what could not be told of is told of later, once, whoever finds it', async (t) => {
+t.test('records that were not published are published later, once', async (t) => {
   const { context, fixture, repository, user, listen, left, line } = await scene(t)
   await listen()
   const note = await openPushRecord(context, { repository, user })

@@ -1,4 +1,4 @@
-/** References that moved are measured and noted; a move that was cut off is mended. */
+/** Changed refs: size and push time of the repository, and recovery of an interrupted change. */
 
 import { existsSync } from 'node:fs'
 import { chmod, writeFile } from 'node:fs/promises'
@@ -39,7 +39,7 @@ async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
   throw new Error('it did not come to pass')
 }
 
-t.test('a move is measured and dated like a push', async (t) => {
+t.test('a changed ref updates the size and push time of the repository', async (t) => {
   const { context, pusher, repository, path, tip } = await scene(t)
   const changes = [{ name: 'refs/heads/b', before: undefined, after: tip }]
   await changeReferences(context, { repository, path, pusher, changes })
@@ -52,7 +52,7 @@ t.test('a move is measured and dated like a push', async (t) => {
   await t.rejects(again, { failure: 'conflict', message: /meanwhile/ })
 })
 
-t.test('the lock of a git that was killed goes within moments', async (t) => {
+t.test('the lock file of a killed git process is removed by recovery', async (t) => {
   const { context, pusher, repository, path, tip } = await scene(t)
   const lock = join(path, 'refs', 'heads', 'b.lock')
   const file = join(context.settings.data.dir, 'git')

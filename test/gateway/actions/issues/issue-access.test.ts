@@ -1,4 +1,4 @@
-/** What is served of a repository, and what its author and those who write may do with an issue. */
+/** Access to issues: enabled units, and permissions of authors and users with write access. */
 
 import t from 'tap'
 import {
@@ -29,7 +29,7 @@ async function anIssue(t: Parameters<typeof openContext>[0]) {
   return { context, ada, bob, issue, grant: { who, repository, user: bob, hasMoved: false } }
 }
 
-t.test('issues and pull requests are switched off each by itself', async (t) => {
+t.test('issues and pull requests can be disabled separately', async (t) => {
   const { context, grant, issue } = await anIssue(t)
   const { repository } = grant
   const kinds = (preferences: Record<string, boolean>) => {
@@ -60,7 +60,7 @@ t.test('issues and pull requests are switched off each by itself', async (t) => 
   t.equal(numberOf({ id: '12' }, 'id'), 12)
 })
 
-t.test('an author changes what is theirs, those who write change all', async (t) => {
+t.test('authors can change their own issues, and users with write access all issues', async (t) => {
   const { ada, grant, issue } = await anIssue(t)
   const by = (user: typeof ada | undefined, mode: 'read' | 'write') => ({ ...grant, user, mode })
   refuseOthers(by(grant.user, 'read'), issue)
@@ -74,7 +74,7 @@ t.test('an author changes what is theirs, those who write change all', async (t)
   t.throws(() => refuseLocked(by(grant.user, 'read'), { ...issue, isLocked: true }), locked)
 })
 
-t.test('a title is trimmed, counted in characters, and holds no controls', async (t) => {
+t.test('a title is trimmed, limited in characters, and free of control characters', async (t) => {
   t.equal(titleOf(' näive\n'), 'näive')
   t.equal(titleOf('𝄞'.repeat(255)), '𝄞'.repeat(255))
   for (const text of ['', ' ', 'a\tb', 'a\u0007', 'x'.repeat(256)]) {

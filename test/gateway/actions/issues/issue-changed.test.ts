@@ -1,4 +1,4 @@
-/** What follows a change of an issue or a pull: its time, and what receivers are told of. */
+/** Update time of changed issues. */
 
 import t from 'tap'
 import { issueChanged } from '../../../../gateway/actions/issues/issue-changed.js'

@@ -1,4 +1,4 @@
-/** What rules ask of pull requests before they are merged, over the API as everybody merges. */
+/** Requirements of branch protection rules for merges, over the API. */
 
 import t, { type Test } from 'tap'
 import type { Name } from '../../../helpers/gateway-with-users.js'
@@ -12,7 +12,7 @@ async function openGateway(t: Test): Promise<GatewayWithPull> {
   return gateway
 }
 
-/** Makes the rule of main what is said, and nothing else. */
+/** Replaces the rule of main. */
 async function rule({ of }: GatewayWithPull, fields: Fields): Promise<void> {
   await of('ada', 'DELETE', '/branch_protections/main')
   const { status, text } = await of('ada', 'POST', '/branch_protections', {
@@ -22,7 +22,7 @@ async function rule({ of }: GatewayWithPull, fields: Fields): Promise<void> {
   if (status !== 201) throw new Error(`${status} ${text}`)
 }
 
-/** A pull request with one file of that name; answers its number and its head. */
+/** Opens a pull request with one file of that name. Returns its number and head. */
 async function aPull(gateway: GatewayWithPull, name: string) {
   const head = await gateway.write(name, name)
   return { number: Number((await gateway.open(name))['number']), head }
@@ -47,7 +47,7 @@ function review({ of }: GatewayWithPull, who: Name, number: number, event: strin
   return of(who, 'POST', `/pulls/${number}/reviews`, { event, body: 'Seen.' })
 }
 
-t.test('who merges is said by the rule', async (t) => {
+t.test('a merge by a user outside the merge whitelist of the rule is refused', async (t) => {
   const gateway = await openGateway(t)
   const { number, head } = await aPull(gateway, 'one')
   await rule(gateway, NAMES)
@@ -60,7 +60,7 @@ t.test('who merges is said by the rule', async (t) => {
   t.match(await merge(gateway, 'bob', number), { status: 200 }, 'nobody pushes, and some merge')
 })
 
-t.test('approvals of those who count are waited for', async (t) => {
+t.test('a merge is refused until it has the required official approvals', async (t) => {
   const gateway = await openGateway(t)
   const { number } = await aPull(gateway, 'one')
   const reason = 'Does not have enough approvals'
@@ -108,7 +108,7 @@ t.test('approvals of an earlier head count, are passed over, or go', async (t) =
   t.match(await merge(gateway, 'bob', number), { status: 200 })
 })
 
-t.test('rejections and open requests stand in the way where the rule says so', async (t) => {
+t.test('rejections and open review requests block a merge if the rule requires that', async (t) => {
   const gateway = await openGateway(t)
   const { number } = await aPull(gateway, 'one')
   await review(gateway, 'bob', number, 'REQUEST_CHANGES')
@@ -122,7 +122,7 @@ t.test('rejections and open requests stand in the way where the rule says so', a
   t.match(await merge(gateway, 'bob', number), { status: 200 })
 })
 
-t.test('statuses, the base and files are looked at', async (t) => {
+t.test('required statuses, an outdated base and protected files block a merge', async (t) => {
   const gateway = await openGateway(t)
   const { number, head } = await aPull(gateway, 'one')
   const say = (context: string, state: string) =>
@@ -152,7 +152,7 @@ t.test('statuses, the base and files are looked at', async (t) => {
   t.match(await merge(gateway, 'bob', number, { Do: 'rebase' }), { status: 200 })
 })
 
-t.test('an administrator may do without, unless the rule says no', async (t) => {
+t.test('an administrator can override a rule unless it forbids that', async (t) => {
   const gateway = await openGateway(t)
   const { number } = await aPull(gateway, 'one')
   await rule(gateway, { required_approvals: 1, block_admin_merge_override: true })

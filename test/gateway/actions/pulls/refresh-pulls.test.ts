@@ -1,4 +1,4 @@
-/** Whether a pull request can be merged is found out once, also if git cannot find it out. */
+/** Mergeability of pull requests: computed once for each head, also if git exceeds its limits. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,13 +10,13 @@ import { temporaryFolder } from '../../../helpers/temporary.js'
 
 interface Scene {
   readonly gateway: GatewayWithPull
-  /** The columns with the two tips that were checked. */
+  /** Columns with the two tips that were checked. */
   readonly tips: object
-  /** How often `git merge-tree` was started. */
+  /** Number of times that `git merge-tree` was started. */
   attempts(): Promise<number>
 }
 
-/** A pull request between two branches of tree bombs. */
+/** Creates a pull request between two branches that contain tree bombs. */
 async function aBombedPull(
   t: Test,
   size: { readonly width: number; readonly depth: number },
@@ -61,7 +61,7 @@ t.test('git does not try to merge trees of ten billion paths', async (t) => {
   await neverMergeable(t, scene, 0)
 })
 
-t.test('a merge for which git has not the memory is tried once', async (t) => {
+t.test("a merge that exceeds git's memory limit is attempted only once", async (t) => {
   const environment = { GATEHOUSE_GIT_MEMORY_MAX: '10MiB' }
   const scene = await aBombedPull(t, { width: 20, depth: 3 }, environment)
   await neverMergeable(t, scene, 2)
@@ -72,7 +72,7 @@ t.test('a merge for which git has not the memory is tried once', async (t) => {
   )
 })
 
-t.test('the next push is judged anew', async (t) => {
+t.test('mergeability is computed again after the next push', async (t) => {
   const { gateway } = await aBombedPull(t, { width: 10, depth: 10 })
   await gateway.open('side')
   const main = await gateway.copy.git('rev-parse', 'refs/heads/main')

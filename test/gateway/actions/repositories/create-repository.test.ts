@@ -1,4 +1,4 @@
-/** A repository is made whole: folder and row, or neither. */
+/** Creation of repositories, with folder and row or not at all. */
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -19,14 +19,14 @@ const WANTED = {
   hasReadme: false,
 } as const
 
-/** Every repository folder there is. */
+/** Returns all repository folders. */
 function foldersIn(dataDir: string): readonly string[] {
   return readdirSync(join(dataDir, 'repositories'), { recursive: true })
     .map(String)
     .filter((path) => /^[0-9a-f]{2}\/[^/]+$/.test(path))
 }
 
-t.test('an empty one, and one with a first commit', async (t) => {
+t.test('a repository is created empty or with a first commit', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const of = { owner: ada, creator: ada }
@@ -42,7 +42,7 @@ t.test('an empty one, and one with a first commit', async (t) => {
   t.equal(foldersIn(context.settings.data.dir).length, 2)
 })
 
-t.test('a refused one leaves no folder', async (t) => {
+t.test('a refused creation leaves no folder', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const of = { owner: ada, creator: ada }
@@ -58,7 +58,7 @@ t.test('a refused one leaves no folder', async (t) => {
   t.equal(foldersIn(context.settings.data.dir).length, 1)
 })
 
-t.test('of many who make the same one at once, one has it', async (t) => {
+t.test('one of several concurrent creations of a repository succeeds', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const tries = Array.from({ length: 8 }, () =>

@@ -1,4 +1,4 @@
-/** References that keep a commit are named; heads of closed pull requests can be removed. */
+/** Pruning: refs that still reach a commit, removal of pull request heads, pack cache, size. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, writeFile } from 'node:fs/promises'
@@ -19,7 +19,7 @@ import { openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
 import { aRepository } from '../../../helpers/rows.js'
 
-/** A repository whose one commit is on main and the head of pull request 1. */
+/** Creates a repository whose one commit is on main and is the head of pull request 1. */
 async function scene(t: Test) {
   const { context, fixture } = await openContext(t)
   const { db, settings } = fixture
@@ -61,14 +61,14 @@ t.test('closed pull requests give up a commit that nothing else keeps', async (t
   await release(true)
 })
 
-t.test('of many references some are named', async (t) => {
+t.test('the error about refs that reach a commit names at most ten of them', async (t) => {
   const { path, commit, release } = await scene(t)
   const input = Array.from({ length: 12 }, (_, at) => `create refs/tags/${at} ${commit}\n`).join('')
   await git(['update-ref', '--stdin'], { cwd: path, input })
   await t.rejects(release(true), { message: /refs\/heads\/main, .* and 4 more\.$/ })
 })
 
-t.test('the kept answers to clones go, and the size is noted', async (t) => {
+t.test('pruning deletes pack cache entries and updates the size of the repository', async (t) => {
   const { context, db, repository, path } = await scene(t)
   const kept = answerPath(packFolder(context.settings.data.dir), `${answersPrefix(path)}x`)
   await mkdir(dirname(kept), { recursive: true })

@@ -1,4 +1,4 @@
-/** What dead imports left goes, and what goes on stays. */
+/** Removal of imports whose process has ended; running imports are kept. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
@@ -46,7 +46,7 @@ for (const [name, changes] of Object.entries<Changes>({
   'one whose process is gone': { process: DEAD },
   'one of another machine whose lease ran out': { machine: 'elsewhere', leaseMs: -1 },
 })) {
-  t.test(`${name} is cleared away`, async (t) => {
+  t.test(`${name} is removed`, async (t) => {
     const { path, neighbour, sweep, rows } = await anImport(t, changes)
     t.equal(await sweep(), 1)
     t.equal(await rows(), 0)
@@ -60,7 +60,7 @@ for (const [name, changes] of Object.entries<Changes>({
   'one of this process': {},
   'one of another machine': { machine: 'elsewhere', process: DEAD },
 })) {
-  t.test(`${name} stays`, async (t) => {
+  t.test(`${name} is kept`, async (t) => {
     const { path, sweep, rows } = await anImport(t, changes)
     t.equal(await sweep(), 0)
     t.equal(await rows(), 1)

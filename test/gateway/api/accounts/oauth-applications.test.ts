@@ -1,4 +1,4 @@
-/** Applications over the API, on both databases: their owner's alone, each secret told once. */
+/** OAuth applications over the API, on both databases: owned, with a secret that is shown once. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
@@ -49,7 +49,7 @@ await forEachDatabase(t, 'an application is its owner’s to change', async (t, 
   t.equal((await as('ada', 'DELETE', `${PATH}/${id}`)).status, 404)
 })
 
-t.test('what nobody should be led to is refused', async (t) => {
+t.test('dangerous redirect addresses are refused', async (t) => {
   const { as } = await startGatewayWithUsers(t, {})
   for (const [status, change] of [
     [400, { redirect_uris: ['javascript:alert(1)'] }],

@@ -1,4 +1,4 @@
-/** Access tokens over the API, on both databases: made by password alone, shown once, revoked. */
+/** Access tokens over the API, on both databases: created with a password, shown once, revoked. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -11,7 +11,7 @@ import { withPassword, withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
 
-/** Asks below `/users/ada/tokens`, signed in by password. */
+/** Sends requests below `/users/ada/tokens` with the user's password. */
 function byPassword({ ask }: Gateway, name: string) {
   const authorization = withPassword(name, passwordOf(name))
   return (method: string, rest = '', body?: unknown) =>
@@ -31,7 +31,7 @@ await forEachDatabase(t, 'a token is made, used, listed and revoked', async (t, 
 
   const me = () => gateway.ask({ path: '/api/v1/user', authorization: withToken(sha1) })
   t.match(await me(), { status: 200, json: { login: 'ada' } })
-  // The last use is noted while the answer is on its way.
+  // The last use is stored while the response is sent.
   for (let tries = 0; tries < 200; tries += 1) {
     if ((await gateway.db('tokens').whereNull('last_used_at')).length === 0) break
     await sleep(20)

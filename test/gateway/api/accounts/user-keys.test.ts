@@ -1,4 +1,4 @@
-/** SSH keys of users over the API, on both databases: one's own, and what others see of them. */
+/** SSH keys of users over the API, on both databases: the user's own, and the view of others. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
@@ -14,7 +14,7 @@ import {
 } from '../../../helpers/gateway-with-users.js'
 import { aKeyLine, lineOf } from '../../../helpers/ssh-keys.js'
 
-/** As ssh-keygen wrote it, with its fingerprint in the expected files. */
+/** A key as ssh-keygen wrote it; its fingerprint is in the expected files. */
 const KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHEYJBn7ys3OvpQlW3Qrqv5RCMQ7ISG9WeOZKB1J3LFa ada@laptop'
 
@@ -27,7 +27,7 @@ interface Key {
   readonly fingerprint: string
 }
 
-/** A town in which keys are added by name: the fields of the answer, whatever it is. */
+/** Starts a gateway with functions that add keys and return the fields of the response. */
 async function openGateway(t: Test, location: DatabaseLocation) {
   const gateway = await startGatewayWithUsers(t, { location })
   const add = async (name: Name, title: string, key = aKeyLine()) =>
@@ -104,7 +104,7 @@ await forEachDatabase(t, 'others see a key, and nothing of its owner', async (t,
 await forEachDatabase(t, 'keys are listed by page and by fingerprint', async (t, location) => {
   const { as, add, titles } = await openGateway(t, location)
   for (const title of ['one', 'two']) await add('ada', title)
-  // Its fingerprint holds a plus sign and a slash, which not every client encodes.
+  // A fingerprint with a plus sign and a slash, which not every client encodes.
   const { fingerprint } = await add('ada', 'odd', lineOf('ssh-ed25519', Buffer.alloc(32, 7)))
   t.match(fingerprint, /^SHA256:.*\+/)
   t.match(fingerprint, /\//)

@@ -1,4 +1,4 @@
-/** What users say of themselves over the API, on both databases. */
+/** Settings of the user over the API, on both databases. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -1,4 +1,4 @@
-/** Users over the API, on both databases: what one sees of oneself, and of others. */
+/** Users over the API, on both databases: the user's own fields, and the view of others. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

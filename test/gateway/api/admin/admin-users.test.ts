@@ -1,4 +1,4 @@
-/** Accounts over the API for those who run the site, on both databases. */
+/** Accounts over the API for site administrators, on both databases. */
 
 import { existsSync } from 'node:fs'
 import t from 'tap'

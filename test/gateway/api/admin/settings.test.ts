@@ -1,10 +1,10 @@
-/** What the house says of itself to clients that ask before they act. */
+/** Settings of the instance that clients read before they act. */
 
 import t from 'tap'
 import { isExpected } from '../../../helpers/expected.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
-t.test('everybody hears what there is and what there is not', async (t) => {
+t.test('anonymous clients read which features are enabled', async (t) => {
   const { as } = await startGatewayWithUsers(t)
   for (const name of ['api', 'repository', 'attachment', 'ui']) {
     const { status, json } = await as('anyone', 'GET', `/settings/${name}`)
@@ -21,7 +21,7 @@ t.test('everybody hears what there is and what there is not', async (t) => {
   })
 })
 
-t.test('who hides is not counted', async (t) => {
+t.test('users with hidden profiles are left out of the count', async (t) => {
   const { as, db, ada } = await startGatewayWithUsers(t)
   const total = { status: 200, json: { version: '2.1', usage: { users: { total: 3 } } } }
   t.match(await as('anyone', 'GET', '/nodeinfo'), total)

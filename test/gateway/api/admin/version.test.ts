@@ -1,4 +1,4 @@
-/** The version over the API: anybody reads it, and clients can parse it. */
+/** The version over the API is public and can be parsed by clients. */
 
 import t from 'tap'
 import { newToken } from '../../../../gateway/auth/token.js'
@@ -16,7 +16,7 @@ t.test('the version is a plain semantic version of at least 1.24', async (t) => 
   t.equal(headers['cache-control'], 'max-age=0, private, must-revalidate, no-transform')
 })
 
-t.test('a wrong token is refused on it as everywhere', async (t) => {
+t.test('an invalid token is refused on the version too', async (t) => {
   const { ask } = await startGateway(t)
   const answer = await ask({ path: '/api/v1/version', authorization: withToken(newToken()) })
   t.equal(answer.status, 401)

@@ -1,4 +1,4 @@
-/** Branches over the API: created from anything that is a commit, renamed and removed. */
+/** Branches over the API: created from any revision, renamed and deleted. */
 
 import t, { type Test } from 'tap'
 import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -17,7 +17,7 @@ async function scene(t: Test, fields: Record<string, unknown> = { auto_init: tru
   return { ...gateway, inside, branches, create, commit }
 }
 
-t.test('a branch begins where it was told to', async (t) => {
+t.test('a branch is created from the given revision', async (t) => {
   const { create, inside, commit } = await scene(t)
   await commit('second', { new_branch: 'side/one' })
   const [main, side] = await Promise.all(
@@ -43,7 +43,7 @@ t.test('a branch begins where it was told to', async (t) => {
   }
 })
 
-t.test('what cannot be a branch, or begin there, is refused by its reason', async (t) => {
+t.test('an invalid branch name or start is refused with the reason', async (t) => {
   const { create, inside, as, branches } = await scene(t)
   await inside('tag', 'v1', 'main')
   await inside('branch', 'a/b', 'main')
@@ -77,7 +77,7 @@ t.test('what cannot be a branch, or begin there, is refused by its reason', asyn
   t.equal(await inside('for-each-ref'), before)
 })
 
-t.test('an empty repository has no place to begin', async (t) => {
+t.test('a branch in an empty repository is refused', async (t) => {
   const { create, commit, inside } = await scene(t, {})
   const refused = { status: 404, json: { message: 'Git Repository is empty.' } }
   t.match(await create({ new_branch_name: 'x' }), refused)
@@ -88,13 +88,13 @@ t.test('an empty repository has no place to begin', async (t) => {
   t.match(await create({ new_branch_name: 'x' }), { status: 201 })
 })
 
-t.test('of ten at once with one name, one is made', async (t) => {
+t.test('of ten concurrent creations of one branch one succeeds', async (t) => {
   const { create } = await scene(t)
   const made = await Promise.all(Array.from({ length: 10 }, () => create({ new_branch_name: 'x' })))
   t.strictSame(made.map(({ status }) => status).sort(), [201, ...Array(9).fill(409)])
 })
 
-t.test('a branch is removed, and the default one is not', async (t) => {
+t.test('a branch is deleted, and the default branch is not', async (t) => {
   const { branches, create, inside } = await scene(t)
   await create({ new_branch_name: 'a/b' })
   t.match(await branches('bob', 'DELETE', '/a/b'), { status: 403 })
@@ -109,7 +109,7 @@ t.test('a branch is removed, and the default one is not', async (t) => {
   t.match(await create({ new_branch_name: 'a' }), { status: 201 }, 'its folder went with it')
 })
 
-t.test('a branch is renamed, and the default one by whoever administers', async (t) => {
+t.test('a branch is renamed by writers, and the default branch by administrators', async (t) => {
   const { branches, create, inside, as } = await scene(t)
   await create({ new_branch_name: 'a' })
   const tip = await inside('rev-parse', 'a')

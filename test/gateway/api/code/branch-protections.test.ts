@@ -1,4 +1,6 @@
-/** Rules of branches over the API: made, read, changed, put in order, and told of by branches. */
+/**
+ * Branch protection rules over the API: created, read, changed, ordered, and shown with branches.
+ */
 
 import t from 'tap'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -6,7 +8,7 @@ import { startGatewayWithPull } from '../../../helpers/pulls.js'
 
 const PATH = '/branch_protections'
 
-t.test('a rule is made, read, changed in part, and removed', async (t) => {
+t.test('a rule is created, read, changed in part, and deleted', async (t) => {
   const { of } = await startGatewayWithPull(t)
   const made = await of('ada', 'POST', PATH, {
     branch_name: 'main',
@@ -40,7 +42,7 @@ t.test('a rule is made, read, changed in part, and removed', async (t) => {
   t.same((await of('ada', 'GET', PATH)).json, [])
 })
 
-t.test('what is wrong with a rule is told, and nothing is kept', async (t) => {
+t.test('an invalid rule is refused and not stored', async (t) => {
   const { of } = await startGatewayWithPull(t)
   await of('ada', 'POST', PATH, { rule_name: 'main' })
   const cases: readonly (readonly [number, object])[] = [
@@ -67,7 +69,7 @@ t.test('what is wrong with a rule is told, and nothing is kept', async (t) => {
   t.match((await of('ada', 'GET', PATH)).json, [{ rule_name: 'main' }])
 })
 
-t.test('rules are for those who administer the repository', async (t) => {
+t.test('rules are accessible to administrators of the repository only', async (t) => {
   const { of } = await startGatewayWithPull(t)
   await of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
   for (const [method, path] of [
@@ -81,7 +83,7 @@ t.test('rules are for those who administer the repository', async (t) => {
   t.equal((await of('ada', 'POST', PATH, { rule_name: 'x' })).status, 423)
 })
 
-t.test('the order of rules decides which one holds', async (t) => {
+t.test('the order of the rules decides which one applies', async (t) => {
   const { of } = await startGatewayWithPull(t)
   const ids: number[] = []
   for (const rule_name of ['m*', 'ma*', 'release/**']) {
@@ -99,7 +101,7 @@ t.test('the order of rules decides which one holds', async (t) => {
   t.match(await of('ada', 'GET', `${PATH}/release/**`), { status: 200 })
 })
 
-t.test('a branch tells of its rule what the caller may know and do', async (t) => {
+t.test('a branch shows the effect of its rule for the caller', async (t) => {
   const { of } = await startGatewayWithPull(t)
   await of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
   await of('ada', 'POST', PATH, {
@@ -136,7 +138,7 @@ t.test('a branch tells of its rule what the caller may know and do', async (t) =
   for (const branch of await seen('anyone')) t.match(branch, { ...common, ...ofAnyone })
 })
 
-t.test('teams of the organization are named, and go with it', async (t) => {
+t.test('teams in a rule are named, and removed if the repository is transferred', async (t) => {
   const { as, bob } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/orgs', { username: 'club' })
   await as('ada', 'POST', '/orgs/club/repos', {

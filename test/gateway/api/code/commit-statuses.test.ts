@@ -1,4 +1,4 @@
-/** Statuses of commits over the API, on both databases: said, listed, and put together. */
+/** Commit statuses over the API, on both databases: created, listed, and combined. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'

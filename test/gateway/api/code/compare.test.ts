@@ -1,9 +1,9 @@
-/** Two revisions are compared in all the forms that clients write. */
+/** Comparison of two revisions in all forms that clients send. */
 
 import t from 'tap'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 
-t.test('what head has beyond base', async (t) => {
+t.test('a comparison has the commits of head that base lacks', async (t) => {
   const { get, commits } = await startGatewayWithRepository(t)
   const [first, second, third] = commits
   const compared = async (rest: string) => {

@@ -1,4 +1,4 @@
-/** Files over the API: what is written is what git then has, and nothing else is touched. */
+/** Files over the API: each write is one commit and changes nothing else. */
 
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -42,7 +42,7 @@ async function scene(t: Test, fields: Record<string, unknown> = {}): Promise<Sce
 const DATES = { author: '2024-02-29T12:00:00+05:45', committer: '2024-03-01T00:00:00.5Z' }
 
 for (const object_format_name of ['sha1', 'sha256']) {
-  t.test(`the first file of an empty repository: ${object_format_name}`, async (t) => {
+  t.test(`the first file of an empty repository is committed: ${object_format_name}`, async (t) => {
     const { file, inside, as } = await scene(t, { object_format_name })
     const made = await file('ada', 'POST', '/src/a%20b/%C3%BC.txt', {
       content: base64('hello\n'),
@@ -65,7 +65,7 @@ for (const object_format_name of ['sha1', 'sha256']) {
   })
 }
 
-t.test('created, changed, renamed and removed, each a commit on the one before', async (t) => {
+t.test('a file is created, changed, renamed and deleted in one commit each', async (t) => {
   const { file, inside, idOf } = await scene(t, { auto_init: true })
   const created = await file('ada', 'POST', '/a/b', { content: base64('one') })
   const { sha } = (created.json as { content: { sha: string } }).content
@@ -106,7 +106,7 @@ t.test('created, changed, renamed and removed, each a commit on the one before',
   await inside('fsck', '--strict', '--full')
 })
 
-t.test('several files in one commit', async (t) => {
+t.test('several files are changed in one commit', async (t) => {
   const { as, inside, idOf } = await scene(t, { auto_init: true })
   const change = (body: unknown) => as('ada', 'POST', '/repos/ada/r/contents', body)
   const readme = await idOf('main:README.md')
@@ -163,7 +163,7 @@ t.test('several files in one commit', async (t) => {
   await inside('fsck', '--strict', '--full')
 })
 
-t.test('every refusal by its reason, and none leaves a commit', async (t) => {
+t.test('each invalid change is refused with its reason and makes no commit', async (t) => {
   const { file, inside, as } = await scene(t, { auto_init: true, private: false })
   await as('ada', 'POST', '/repos/ada/r/contents', {
     files: [{ operation: 'create', path: 'd/f', content: '' }],
@@ -214,7 +214,7 @@ t.test('every refusal by its reason, and none leaves a commit', async (t) => {
   t.equal(await inside('for-each-ref'), before)
 })
 
-t.test('who is named, and when, is as in the words of the request', async (t) => {
+t.test('author, committer and dates are those of the request', async (t) => {
   const { file, inside } = await scene(t, { auto_init: true })
   const zero = { author: '0001-01-01T00:00:00Z', committer: '0001-01-01T00:00:00Z' }
   const nobody = { name: '', email: '' }
@@ -238,7 +238,7 @@ t.test('who is named, and when, is as in the words of the request', async (t) =>
   t.equal(year, String(new Date().getFullYear()))
 })
 
-t.test('modes and links stay what they are, and odd names beside them too', async (t) => {
+t.test('modes, symbolic links and files with unusual names are unchanged', async (t) => {
   const { file, inside, path, idOf } = await scene(t)
   const copy = await cloneInto(t, path)
   await writeFile(join(copy.path, 'run'), 'x', { mode: 0o755 })
@@ -280,7 +280,7 @@ t.test('twenty at once: of many files all, of one file one', async (t) => {
   await inside('fsck', '--strict', '--full')
 })
 
-t.test('a large file goes in and comes out, and one too large is refused', async (t) => {
+t.test('a large file is written and read, and one beyond the limit is refused', async (t) => {
   const { file, inside } = await scene(t)
   const large = Buffer.alloc(11_000_000, 'large ')
   const made = await file('ada', 'POST', '/large', { content: base64(large) })
@@ -295,7 +295,7 @@ t.test('a large file goes in and comes out, and one too large is refused', async
   t.equal(huge.status, 413)
 })
 
-t.test('whatever makes git write takes a place in its queue', async (t) => {
+t.test('every operation that starts a writing git takes a slot in its queue', async (t) => {
   const { as, server } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   const places = async () => {

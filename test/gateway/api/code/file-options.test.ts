@@ -1,9 +1,9 @@
-/** What a change of files says is read as it was meant, or refused. */
+/** Inputs of file changes: parsed, or refused. */
 
 import t from 'tap'
 import { readContent, readFileChange } from '../../../../gateway/api/code/file-options.js'
 
-t.test('base64 is read in one line or in many, and nothing else is', async (t) => {
+t.test('base64 is decoded with or without line breaks, and other text is refused', async (t) => {
   t.strictSame(readContent('AP/+'), Buffer.from([0, 255, 254]))
   t.strictSame(readContent('YWJj\r\nZA==\n'), Buffer.from('abcd'))
   t.strictSame(readContent(''), Buffer.alloc(0))
@@ -23,7 +23,7 @@ t.test('base64 is read in one line or in many, and nothing else is', async (t) =
   }
 })
 
-t.test('a change names what it needs', async (t) => {
+t.test('a change without a required field is refused', async (t) => {
   const path = 'a/b'
   t.match(readFileChange({ operation: 'create', path, content: 'YQ==' }), {
     operation: 'create',

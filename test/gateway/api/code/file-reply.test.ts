@@ -1,9 +1,9 @@
-/** The name of a file as its header says it. */
+/** File names in the header Content-Disposition. */
 
 import t from 'tap'
 import { disposition, SAFE_HEADERS } from '../../../../gateway/api/code/file-reply.js'
 
-t.test('a name cannot leave its header', async (t) => {
+t.test('a file name cannot break out of its header', async (t) => {
   t.equal(disposition('inline', 'a b.txt'), 'inline; filename="a b.txt"')
   t.equal(
     disposition('attachment', 'a"\r\nX: y\\\u00e9\'(%'),

@@ -1,4 +1,4 @@
-/** Archives and diffs over the API and at the addresses for people. */
+/** Archives and diffs over the API and at the web addresses. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 import { temporaryFolder } from '../../../helpers/temporary.js'
 
-t.test('an archive is what the real tar reads, by any name of a revision', async (t) => {
+t.test('an archive of any revision name is readable by tar', async (t) => {
   const { get, ask, commits } = await startGatewayWithRepository(t)
   const [first, second] = commits
   const file = join(await temporaryFolder(t), 'x.tar.gz')
@@ -43,7 +43,7 @@ t.test('an archive is what the real tar reads, by any name of a revision', async
   }
 })
 
-t.test('a private repository gives nothing to strangers, on either address', async (t) => {
+t.test('a private repository is 404 for others on both addresses', async (t) => {
   const { as, ask, get, authorizationOf } = await startGatewayWithRepository(t)
   await as('ada', 'PATCH', '/repos/ada/r', { private: true })
   t.equal((await get('archive/main.zip')).status, 404)
@@ -54,7 +54,7 @@ t.test('a private repository gives nothing to strangers, on either address', asy
   }
 })
 
-t.test('a commit comes as a diff and as a patch', async (t) => {
+t.test('a commit is served as a diff and as a patch', async (t) => {
   const { get, commits } = await startGatewayWithRepository(t)
   const diff = await get('git/commits/main.diff')
   t.match(diff, { status: 200, text: /^diff --git a\/README\.md b\/README\.md\n[\s\S]*\+more\n$/ })

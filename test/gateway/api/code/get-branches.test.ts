@@ -1,4 +1,4 @@
-/** Branches over the API: in pages by name, and each by a name with slashes. */
+/** Branches over the API: in pages by name, and each by a name that may have slashes. */
 
 import t from 'tap'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
@@ -8,7 +8,7 @@ type Fields = Record<string, unknown>
 
 const NOT_FOUND = refusal("The target couldn't be found.")
 
-t.test('branches come by name, with their youngest commit', async (t) => {
+t.test('branches are listed by name with their latest commit', async (t) => {
   const { get, as, commits } = await startGatewayWithRepository(t)
   const [, second, third] = commits
   const { status, headers, json } = await get('branches')
@@ -29,7 +29,7 @@ t.test('branches come by name, with their youngest commit', async (t) => {
   t.match((await as('ada', 'GET', '/repos/ada/r/branches/main')).json, { user_can_push: false })
 })
 
-t.test('a branch is found by its whole name and by nothing else', async (t) => {
+t.test('a branch is found by its full name only', async (t) => {
   const { get } = await startGatewayWithRepository(t)
   for (const name of ['feature/x', 'feature%2Fx']) {
     t.match(await get(`branches/${name}`), { status: 200, json: { name: 'feature/x' } })
@@ -41,7 +41,7 @@ t.test('a branch is found by its whole name and by nothing else', async (t) => {
   }
 })
 
-t.test('a repository without commits has none', async (t) => {
+t.test('a repository without commits has no branches', async (t) => {
   const { as } = await startGatewayWithRepository(t)
   await as('ada', 'POST', '/user/repos', { name: 'empty' })
   const { status, json, headers } = await as('bob', 'GET', '/repos/ada/empty/branches')

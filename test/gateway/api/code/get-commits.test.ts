@@ -1,4 +1,4 @@
-/** Commits over the API: histories of revisions and paths, single ones, and notes. */
+/** Commits over the API: histories of revisions and paths, single commits, and notes. */
 
 import t from 'tap'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
@@ -8,7 +8,7 @@ type Fields = Record<string, unknown>
 
 const shas = (json: unknown) => (json as Fields[]).map(({ sha }) => sha)
 
-t.test('a history comes in pages, the newest first', async (t) => {
+t.test('a history is listed in pages, newest first', async (t) => {
   const { get, commits } = await startGatewayWithRepository(t)
   const [first, second, third] = commits
   const all = await get('commits')
@@ -45,7 +45,7 @@ t.test('a history comes in pages, the newest first', async (t) => {
   t.equal(shas((await get('commits?since=2001-01-01T00:00:00+01:00')).json).length, 3)
 })
 
-t.test('what is not there is told by its status', async (t) => {
+t.test('a missing revision or path is refused with its status', async (t) => {
   const { get, as } = await startGatewayWithRepository(t)
   for (const query of ['sha=absent', 'not=absent', 'path=absent', 'path=a/../b', 'path=*.md']) {
     t.equal((await get(`commits?${query}`)).status, 404, query)
@@ -85,7 +85,7 @@ t.test('a commit is read by any name of it', async (t) => {
   }
 })
 
-t.test('a note is found in few and in many', async (t) => {
+t.test('a note is found in a flat and in a fanned-out tree', async (t) => {
   const { get, copy, commits, push } = await startGatewayWithRepository(t)
   const [first, , third] = commits
   t.equal((await get('git/notes/main')).status, 404)

@@ -1,4 +1,4 @@
-/** Contents over the API: an object for a file, a link and a submodule, an array for a folder. */
+/** Contents over the API: an object for a file, link or submodule, and an array for a folder. */
 
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
@@ -6,7 +6,7 @@ import { startGatewayWithRepository } from '../../../helpers/gateway-with-reposi
 
 type Fields = Record<string, unknown>
 
-t.test('a file comes with its content, in one line of base64', async (t) => {
+t.test('a file has its content as one line of base64', async (t) => {
   const { get, commits, copy } = await startGatewayWithRepository(t)
   const [first, second, third] = commits
   t.match((await get('contents/README.md')).json, {
@@ -42,7 +42,7 @@ t.test('a file comes with its content, in one line of base64', async (t) => {
   })
 })
 
-t.test('a folder is an array, without contents', async (t) => {
+t.test('a folder is an array without contents', async (t) => {
   const { get, commits, as } = await startGatewayWithRepository(t)
   const [, second, third] = commits
   const top = (await get('contents')).json as Fields[]
@@ -67,7 +67,7 @@ t.test('a folder is an array, without contents', async (t) => {
   t.equal((await as('bob', 'GET', '/repos/ada/empty/contents?ref=x')).status, 404)
 })
 
-t.test('what is not there is not found, and links lead nowhere', async (t) => {
+t.test('a missing path is 404, and symbolic links are not followed', async (t) => {
   const { get } = await startGatewayWithRepository(t)
   const paths = ['absent', 'src/absent', 'README.md/x', 'link/x', 'module/x', 'readme.md']
   for (const path of [...paths, 'src/../README.md', 'src//main.ts', '.git/config', '%00', '*']) {

@@ -1,4 +1,4 @@
-/** Raw files: both forms of the API, the addresses for people, and heads that no browser runs. */
+/** Raw files: both forms of the API, the web addresses, and headers that prevent execution. */
 
 import t from 'tap'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
@@ -31,7 +31,7 @@ t.test('by path and ref, and by the older form with the ref in the path', async 
   }
 })
 
-t.test('the addresses for people give the same bytes', async (t) => {
+t.test('the web addresses serve the same bytes', async (t) => {
   const { ask, get, commits } = await startGatewayWithRepository(t)
   const [first] = commits
   const text = async (rest: string) => {
@@ -52,7 +52,7 @@ t.test('the addresses for people give the same bytes', async (t) => {
   }
 })
 
-t.test('nothing that was pushed runs in a browser', async (t) => {
+t.test('headers prevent that a browser executes pushed content', async (t) => {
   const { get } = await startGatewayWithRepository(t)
   const html = await get('raw/src/deep/%C3%A4%20b%23.html')
   t.match(html.headers, {
@@ -68,7 +68,7 @@ t.test('nothing that was pushed runs in a browser', async (t) => {
   })
 })
 
-t.test('a large file is streamed with its length, and a known one is not sent', async (t) => {
+t.test('a large file is streamed with its length, and a known one gets 304', async (t) => {
   const { get, ask, copy, push } = await startGatewayWithRepository(t)
   const bytes = incompressible(3_000_000)
   await copy.commit('large', bytes)

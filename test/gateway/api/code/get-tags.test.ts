@@ -1,4 +1,4 @@
-/** Tags over the API: the newest first, annotated and not, and as objects. */
+/** Tags over the API: newest first, lightweight and annotated, and as objects. */
 
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
@@ -47,7 +47,7 @@ t.test('tags are listed and read', async (t) => {
   t.equal((await get(`git/tags/${'0'.repeat(40)}`)).status, 404)
 })
 
-t.test('a tag of a file and of a folder is listed as well', async (t) => {
+t.test('tags of blobs and trees are listed too', async (t) => {
   const { get, copy, push } = await startGatewayWithRepository(t)
   const blob = await copy.git('rev-parse', 'main:README.md')
   await copy.git('tag', 'file', blob)

@@ -1,4 +1,4 @@
-/** Git's own objects over the API: trees in pages, blobs whole or by size, references by prefix. */
+/** Git objects over the API: trees in pages, blobs with content or size, references by prefix. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,7 +8,7 @@ import { startGatewayWithRepository } from '../../../helpers/gateway-with-reposi
 
 type Fields = Record<string, unknown>
 
-t.test('a tree is listed flat, whole and in pages', async (t) => {
+t.test('a tree is listed flat, recursively, and in pages', async (t) => {
   const { get, copy } = await startGatewayWithRepository(t)
   const tree = await copy.git('rev-parse', 'main^{tree}')
   const flat = await get('git/trees/main')
@@ -49,7 +49,7 @@ t.test('a tree is listed flat, whole and in pages', async (t) => {
   }
 })
 
-t.test('a blob is told whole, and a large one by its size', async (t) => {
+t.test('a blob has its content, and a large one only its size', async (t) => {
   const { get, copy, push } = await startGatewayWithRepository(t)
   const id = await copy.git('rev-parse', 'main:data.bin')
   t.match(await get(`git/blobs/${id}`), {
@@ -75,7 +75,7 @@ t.test('a blob is told whole, and a large one by its size', async (t) => {
   }
 })
 
-t.test('references are told by prefix, and hidden ones never', async (t) => {
+t.test('references are listed by prefix without hidden ones', async (t) => {
   const { get, copy, commits } = await startGatewayWithRepository(t)
   const names = async (rest: string) => {
     const { status, json } = await get(rest)

@@ -1,4 +1,4 @@
-/** Tags over the API: light ones and annotated ones, as git makes them. */
+/** Tags over the API: lightweight and annotated ones are created as by git. */
 
 import t, { type Test } from 'tap'
 import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -14,7 +14,7 @@ async function scene(t: Test) {
   return { ...gateway, inside, tags, tip: await inside('rev-parse', 'main') }
 }
 
-t.test('a tag without a message is a name, one with a message an object', async (t) => {
+t.test('a tag without a message is lightweight and one with a message is annotated', async (t) => {
   const { tags, inside, tip } = await scene(t)
   const light = await tags('ada', 'POST', '', { tag_name: 'v1' })
   t.match(light, { status: 200, json: { name: 'v1', id: tip, commit: { sha: tip } } })
@@ -37,7 +37,7 @@ t.test('a tag without a message is a name, one with a message an object', async 
   t.equal(await inside('tag'), '')
 })
 
-t.test('what cannot be a tag is refused by its reason', async (t) => {
+t.test('an invalid tag is refused with its reason', async (t) => {
   const { tags, inside, as } = await scene(t)
   await tags('ada', 'POST', '', { tag_name: 'v1' })
   const refused = async (body: unknown, status: number, message: string | RegExp) =>
@@ -61,7 +61,7 @@ t.test('what cannot be a tag is refused by its reason', async (t) => {
   t.equal(await inside('tag'), 'v1')
 })
 
-t.test('the longest name that is taken is one that git can keep', async (t) => {
+t.test('the longest accepted tag name can be stored by git', async (t) => {
   const { tags } = await scene(t)
   const tag_name = 'x'.repeat(200)
   t.match(await tags('ada', 'POST', '', { tag_name }), { status: 200 })

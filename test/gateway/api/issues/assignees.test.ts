@@ -1,11 +1,11 @@
-/** Who may be assigned, as each caller sees it. */
+/** Assignable users, as each caller sees them. */
 
 import t from 'tap'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { aCollaborator } from '../../../helpers/rows.js'
 
-t.test('those who write are listed, as far as they may be seen', async (t) => {
+t.test('users with write permission are listed as far as the caller may see them', async (t) => {
   const { as, db, bob, addUser } = await startGatewayWithUsers(t)
   const eve = await addUser('eve')
   await as('ada', 'POST', '/user/repos', { name: 'r' })

@@ -1,4 +1,4 @@
-/** Comments over the API, on both databases: who writes, changes and removes them. */
+/** Comments over the API, on both databases: created, changed and deleted by permitted users. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

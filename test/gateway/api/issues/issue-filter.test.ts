@@ -1,10 +1,10 @@
-/** What is looked for, as the query says it. */
+/** Issue filters, parsed from the query. */
 
 import t from 'tap'
 import { filterOf, userFilterOf } from '../../../../gateway/api/issues/issue-filter.js'
 import { openContext } from '../../../helpers/gateway.js'
 
-t.test('lists are split, and what says nothing is left out', async (t) => {
+t.test('lists are split, and empty values are left out', async (t) => {
   t.match(filterOf({}), { state: 'open', labels: [], milestones: [], text: undefined })
   t.match(filterOf({ state: 'all', labels: ' a , ,b,', milestones: ',', q: ' x ' }), {
     state: undefined,
@@ -17,7 +17,7 @@ t.test('lists are split, and what says nothing is left out', async (t) => {
   t.throws(() => filterOf({ before: 'x' }), { message: /RFC 3339/ })
 })
 
-t.test('people are looked up as far as the caller may see them', async (t) => {
+t.test('users in a filter are resolved only if the caller may see them', async (t) => {
   const { context, fixture } = await openContext(t)
   const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const query = { created_by: 'ADA', assigned_by: 'bob', mentioned_by: '' }

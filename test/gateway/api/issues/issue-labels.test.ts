@@ -1,4 +1,4 @@
-/** The labels of an issue over the API, on both databases, by ids and names mixed. */
+/** Labels of an issue over the API, on both databases, by ids and names. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

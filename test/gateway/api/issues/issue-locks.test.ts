@@ -1,11 +1,11 @@
-/** Locks over the API: what they keep strangers from, and who sets them. */
+/** Locks of issues over the API: their effect on comments, and permission to set them. */
 
 import t from 'tap'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 
-t.test('under a lock only those who write may comment', async (t) => {
+t.test('only users with write permission may comment on a locked issue', async (t) => {
   const { as } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('bob', 'POST', `${R}/issues`, { title: 'x' })

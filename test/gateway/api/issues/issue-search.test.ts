@@ -1,4 +1,4 @@
-/** The search over the API: what somebody may read, and nothing of what they may not. */
+/** Search for issues over the API: only in repositories that the caller may read. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -1,4 +1,6 @@
-/** Issues over the API, on both databases: opened, listed, changed by whom, removed. */
+/**
+ * Issues over the API, on both databases: opened, listed, changed and deleted by permitted users.
+ */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
@@ -16,7 +18,7 @@ type Fields = Record<string, unknown>
 const NOT_FOUND = refusal("The target couldn't be found.")
 const R = '/repos/ada/r'
 
-/** ada's repository, in which bob may read. */
+/** Creates ada's repository, which bob may read. */
 async function aTracker(gateway: GatewayWithUsers, fields: Fields = {}) {
   await gateway.as('ada', 'POST', '/user/repos', { name: 'r', ...fields })
   const open = async (name: Name, body: Fields) => {

@@ -1,4 +1,4 @@
-/** Labels over the API, on both databases: made, changed by those who write, removed. */
+/** Labels over the API, on both databases: created, changed and deleted with write permission. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

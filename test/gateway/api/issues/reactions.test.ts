@@ -1,4 +1,4 @@
-/** Reactions over the API, on both databases, to issues and to comments alike. */
+/** Reactions over the API, on both databases, to issues and comments. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -1,4 +1,4 @@
-/** Notifications over the API: who is told of what, and what becomes of it; on both databases. */
+/** Notifications over the API, on both databases: recipients, and states of a thread. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
@@ -23,7 +23,7 @@ async function startVillage(t: Test, location: DatabaseLocation) {
   type Someone = Parameters<typeof as>[0]
   const of = (name: Someone, method: string, path: string, body?: object) =>
     as(name, method, `/repos/ada/r${path}`, body)
-  /** What somebody finds when all was told. */
+  /** Returns a user's threads after all notifications have been delivered. */
   const threads = async (name: Someone, query = '') => {
     await untilAllAreNotified(gateway)
     return (await as(name, 'GET', `/notifications${query}`)).json as readonly Thread[]

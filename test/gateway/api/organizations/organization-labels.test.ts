@@ -1,4 +1,4 @@
-/** Labels of an organization over the API, on both databases: made by owners, used by all. */
+/** Labels of an organization over the API, on both databases: created by owners, used by all. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

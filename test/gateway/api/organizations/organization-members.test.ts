@@ -1,4 +1,4 @@
-/** Members of organizations over the API, on both databases: who they are, and for whom. */
+/** Members of organizations over the API, on both databases, and who may see them. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

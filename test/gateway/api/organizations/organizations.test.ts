@@ -1,4 +1,4 @@
-/** Organizations over the API, on both databases: made, listed, changed, and made use of. */
+/** Organizations over the API, on both databases: created, listed, changed, used and deleted. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
@@ -52,7 +52,7 @@ await forEachDatabase(t, 'a bad organization is refused by what is wrong', async
   }
 })
 
-/** An organization of ada's, with bob in a team of it. */
+/** Creates ada's organization with a team that bob is in. */
 async function addClub(
   { addOrganization, db, ada, bob }: GatewayWithUsers,
   team: { readonly mayCreate: boolean; readonly visibility: 'public' | 'limited' | 'private' },

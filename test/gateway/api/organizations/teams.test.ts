@@ -1,4 +1,6 @@
-/** Teams over the API, on both databases: made, changed, searched for, and for members alone. */
+/**
+ * Teams over the API, on both databases: created, changed, searched, and visible to members only.
+ */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -1,4 +1,4 @@
-/** Packages over the API, on both databases: listed, read, removed and linked, of any format. */
+/** Packages over the API, on both databases: listed, read, deleted and linked, of any format. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
@@ -29,7 +29,7 @@ interface Listed {
   readonly repository: { readonly full_name: string } | null
 }
 
-/** A town in which people can publish. */
+/** Starts a gateway with functions that publish and list packages. */
 async function openGateway(t: Test, location: DatabaseLocation) {
   const gateway = await startGatewayWithUsers(t, { location })
   /** Publishes below `/api/packages`. */
@@ -309,7 +309,7 @@ await forEachDatabase(t, 'an owner who is not seen is not there', async (t, loca
   }
 })
 
-t.test('without registries there are no packages in the API', async (t) => {
+t.test('with registries disabled packages are 404 in the API', async (t) => {
   const gateway = await startGatewayWithUsers(t, {
     environment: { GATEHOUSE_PACKAGES_ENABLED: 'false' },
   })

@@ -1,11 +1,11 @@
-/** What a pull request brings, over the API: commits, files, a diff and patches that git takes. */
+/** Contents of a pull request over the API: commits, files, a diff, and patches for git. */
 
 import t from 'tap'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 import { newWorkingCopy } from '../../../helpers/working-copy.js'
 
-t.test('commits come newest first, with their files, in pages', async (t) => {
+t.test('commits are listed newest first, with their files, in pages', async (t) => {
   const { of, write, open } = await startGatewayWithPull(t)
   const ids = [await write('topic', 'a'), await write('topic', 'b'), await write('topic', 'a', 'x')]
   await write('main', 'elsewhere')
@@ -31,7 +31,7 @@ t.test('commits come newest first, with their files, in pages', async (t) => {
   t.strictSame(plain.json, [])
 })
 
-t.test('files are what the two differ in since they went apart', async (t) => {
+t.test('files are the differences since the merge base', async (t) => {
   const { of, write, open } = await startGatewayWithPull(t)
   await write('main', 'blank', 'a b\n')
   await write('topic', 'blank', 'a  b\n')
@@ -58,7 +58,7 @@ t.test('files are what the two differ in since they went apart', async (t) => {
   t.match(ignoring.json, [{ filename: 'blank', changes: 0 }, {}])
 })
 
-t.test('the diff and the patches are such that git takes them', async (t) => {
+t.test('git applies the diff and the patches', async (t) => {
   const { of, write, open, copy, bare } = await startGatewayWithPull(t)
   await write('topic', 'a', 'one\n')
   const tip = await write('topic', 'bytes', '\0\u0001')

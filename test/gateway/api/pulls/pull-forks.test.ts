@@ -1,4 +1,4 @@
-/** Pull requests from one repository into another: opened, followed, kept secret, merged. */
+/** Pull requests from a fork: opened, updated, hidden, merged. */
 
 import { existsSync } from 'node:fs'
 import t from 'tap'
@@ -11,14 +11,14 @@ import { incompressible } from '../../../helpers/working-copy.js'
 
 const NO_REPOSITORY = { repo: null, repo_id: -1, ref: 'refs/pull/1/head', label: 'topic' }
 
-/** What bob has made of `ada/r`, and a way to write there. */
+/** Creates a fork of `ada/r` and functions that write to it. */
 async function forkOf(gateway: GatewayWithPull, name: 'bob' | 'root' = 'bob') {
   const { as, pathOf, copy } = gateway
   await as(name, 'POST', '/repos/ada/r/forks', {})
   const path = await pathOf(name, 'r')
   return {
     path,
-    /** Commits a file on what main is, and takes it to a branch of the fork. */
+    /** Commits a file on top of main and pushes it to a branch of the fork. */
     async write(branch: string, file: string, start = 'refs/heads/main') {
       await copy.git('checkout', '--quiet', '--detach', start)
       const tip = await copy.commit(file, `${file} on ${branch}\n`)
@@ -150,7 +150,7 @@ t.test('heads that are none, and what comes from the same place', async (t) => {
   })
 })
 
-t.test('a head that brings too much is not taken', async (t) => {
+t.test('a head that exceeds the size limit is refused', async (t) => {
   const environment = { GATEHOUSE_GIT_PUSH_MAX_BYTES: '64KiB' }
   const gateway = await startGatewayWithPull(t, { environment })
   const { of, copy, bare, lines } = gateway
@@ -210,7 +210,7 @@ t.test('one is merged, and its branch goes if the merger may write there', async
   for (const cwd of [bare, fork.path]) await git(['fsck', '--strict'], { cwd })
 })
 
-t.test('what is merged is what was judged, whoever pushes meanwhile', async (t) => {
+t.test('the merged commit is the checked one, also with concurrent pushes', async (t) => {
   const gateway = await startGatewayWithPull(t)
   const { of, bare } = gateway
   const fork = await forkOf(gateway)
@@ -220,7 +220,7 @@ t.test('what is merged is what was judged, whoever pushes meanwhile', async (t) 
   const push = () => fork.write('topic', 'b', judged)
   const [answer, pushed] = await Promise.all([
     of('root', 'POST', '/pulls/1/merge', body),
-    // Git refuses a push whose branch is deleted meanwhile; the client then pushes again.
+    // Git refuses a push whose branch is deleted concurrently; the client then pushes again.
     push().catch(push),
   ])
   const isMerged = answer.status === 200
@@ -230,7 +230,7 @@ t.test('what is merged is what was judged, whoever pushes meanwhile', async (t) 
   t.equal(await git(['rev-parse', 'topic'], { cwd: fork.path }), pushed, 'nothing pushed is lost')
 })
 
-t.test('a push over HTTPS takes the pull request along, unread', async (t) => {
+t.test('a push to the fork over HTTPS updates the pull request', async (t) => {
   const gateway = await startGatewayWithPull(t)
   const { of, as, bare, copy, port, authorizationOf } = gateway
   const fork = await forkOf(gateway)

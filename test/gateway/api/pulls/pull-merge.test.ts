@@ -1,4 +1,4 @@
-/** Merging over the API: each style, what stands in the way, what follows. */
+/** Merging over the API: styles, refusals, and effects. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
@@ -50,7 +50,7 @@ await forEachDatabase(t, 'each style merges, and says so', async (t, location) =
   t.match((await of('ada', 'PATCH', '/pulls/1', { base: 'squash' })).status, 409)
 })
 
-t.test('what stands in the way of a merge', async (t) => {
+t.test('a merge is refused with its reason', async (t) => {
   const { of, as, write, open, bare } = await startGatewayWithPull(t)
   const head = await write('topic', 'a')
   await open('topic')
@@ -86,7 +86,7 @@ t.test('what stands in the way of a merge', async (t) => {
   t.equal(await git(['rev-parse', 'topic'], { cwd: bare }), head)
 })
 
-t.test('a merge says what it is told, and may take the branch along', async (t) => {
+t.test('a merge has the given message and may delete the branch', async (t) => {
   const { of, as, write, open, bare, copy } = await startGatewayWithPull(t)
   const head = await write('topic', 'a')
   await write('topic2', 'b')
@@ -105,7 +105,7 @@ t.test('a merge says what it is told, and may take the branch along', async (t) 
   t.match(await copy.git('ls-remote', bare, 'refs/pull/2/head'), /refs\/pull\/2\/head/)
 })
 
-t.test('a merge that somebody did is noted', async (t) => {
+t.test('a manual merge is recorded', async (t) => {
   const { of, as, write, open } = await startGatewayWithPull(t)
   await write('topic', 'a')
   await open('topic')
@@ -133,7 +133,7 @@ await forEachDatabase(t, 'a merge that was cut off is found to be done', async (
   t.equal((await of('ada', 'GET', '/pulls/1/merge')).status, 204)
 })
 
-t.test('the head is brought up to the base', async (t) => {
+t.test('the head is updated with the base', async (t) => {
   const { of, write, open, bare } = await startGatewayWithPull(t)
   for (const name of ['merged', 'rebased', 'apart']) await write(name, name)
   for (const name of ['merged', 'rebased', 'apart']) await open(name)

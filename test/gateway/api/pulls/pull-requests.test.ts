@@ -1,4 +1,4 @@
-/** Pull requests over the API: opened, listed, found, followed, changed. */
+/** Pull requests over the API: opened, listed, found, updated, changed. */
 
 import t from 'tap'
 import { createLabel } from '../../../../sql/issues/labels.js'
@@ -81,7 +81,7 @@ await forEachDatabase(t, 'a pull request is opened and read', async (t, location
   }
 })
 
-t.test('what is no pull request is refused', async (t) => {
+t.test('an invalid pull request is refused', async (t) => {
   const { of, as, write, open, copy, bare } = await startGatewayWithPull(t)
   const tip = await write('topic', 'a')
   await copy.git('push', '--quiet', bare, `${tip}:refs/tags/v1`)
@@ -126,7 +126,7 @@ t.test('what is no pull request is refused', async (t) => {
   t.equal((await of('ada', 'POST', '/pulls', BODY)).status, 404)
 })
 
-t.test('whoever reads may open one, and decide little', async (t) => {
+t.test('a reader may open a pull request but not set assignees and labels', async (t) => {
   const { of, write } = await startGatewayWithPull(t)
   await write('topic', 'a')
   const body = { title: 'x', head: 'topic', base: 'main', assignees: ['ada'], labels: [7] }
@@ -143,7 +143,7 @@ t.test('whoever reads may open one, and decide little', async (t) => {
   t.equal((await of('bob', 'PATCH', '/pulls/2', { title: 'z' })).status, 403)
 })
 
-t.test('an open one follows its head, however that moves', async (t) => {
+t.test('an open pull request follows its head, however it is moved', async (t) => {
   const { of, write, open, copy, bare } = await startGatewayWithPull(t)
   const first = await write('topic', 'a')
   await open('topic')
@@ -211,7 +211,7 @@ await forEachDatabase(t, 'one is found by its branches', async (t, location) => 
   }
 })
 
-t.test('one is changed, closed, opened again and moved', async (t) => {
+t.test('a pull request is changed, closed, reopened and moved to another base', async (t) => {
   const { of, write, open } = await startGatewayWithPull(t)
   await write('other', 'x')
   await write('topic', 'a')

@@ -1,4 +1,4 @@
-/** The piece of a diff that shows a line, by its number in the new file or in the old one. */
+/** Diff hunk of a line, given by its number in the new or old file. */
 
 import t from 'tap'
 import { hunkOf } from '../../../../gateway/api/pulls/review-comments.js'
@@ -32,7 +32,7 @@ t.test('a line is shown with its hunk and some lines above', async (t) => {
   t.equal(hunkOf(DIFF, -21), '@@ -20,2 +20,2 @@ six\n twenty\n-last')
 })
 
-t.test('a line that the diff does not show has none', async (t) => {
+t.test('a line that is not in the diff has no hunk', async (t) => {
   for (const line of [0, 7, 19, 22, -7, -22]) t.equal(hunkOf(DIFF, line), '', String(line))
   t.equal(hunkOf('', 1), '')
 })

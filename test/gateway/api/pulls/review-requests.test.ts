@@ -1,10 +1,10 @@
-/** Asking for reviews over the API: of whom, by whom, and until they are written. */
+/** Review requests over the API: permitted reviewers and callers, until the review is written. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 
-t.test('people are asked, once, until they have answered', async (t) => {
+t.test("a user's review is requested once until they have reviewed", async (t) => {
   const { of, write, open } = await startGatewayWithPull(t)
   await write('topic', 'a')
   await open('topic')
@@ -34,7 +34,7 @@ t.test('people are asked, once, until they have answered', async (t) => {
   t.match((await of('ada', 'GET', '/pulls/1/reviews')).json, [{ state: 'APPROVED' }])
 })
 
-t.test('who may not ask, and who cannot be asked', async (t) => {
+t.test('review requests by callers and for users without permission are refused', async (t) => {
   const { of, as, write, open } = await startGatewayWithPull(t)
   await write('topic', 'a')
   await open('topic')

@@ -1,4 +1,4 @@
-/** Reviews over the API, on both databases: written, submitted, seen by whom, and removed. */
+/** Reviews over the API, on both databases: written, submitted, visible, and deleted. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
@@ -87,7 +87,7 @@ await forEachDatabase(t, 'a draft is seen by its author alone', async (t, locati
   t.equal((await of('bob', 'DELETE', path)).status, 404)
 })
 
-t.test('what is no review is refused', async (t) => {
+t.test('an invalid review is refused', async (t) => {
   const { of, write, open } = await startGatewayWithPull(t)
   await write('topic', 'a')
   await open('topic')

@@ -1,4 +1,4 @@
-/** Merges that wait for checks: made when these succeed, and not when anything else has changed. */
+/** Scheduled merges: made when checks succeed, and cancelled by other changes. */
 
 import t, { type Test } from 'tap'
 import { mergeScheduled } from '../../../../gateway/actions/pulls/merge-scheduled.js'
@@ -51,7 +51,7 @@ await forEachDatabase(t, 'a merge waits until all checks have succeeded', async 
   t.equal(await isScheduled(), false)
 })
 
-t.test('what is ready is merged at once', async (t) => {
+t.test('a pull request that is ready is merged immediately', async (t) => {
   const { input, say, isMerged } = await startScene(t)
   await say('success')
   t.equal((await input()).status, 200)
@@ -74,7 +74,7 @@ t.test('who may schedule a merge, and who may cancel it', async (t) => {
   t.equal((await cancel('bob')).status, 204)
 })
 
-t.test('it ends with the head, and with the pull request', async (t) => {
+t.test('a scheduled merge ends if the head changes or the pull request is closed', async (t) => {
   const { of, input, write, isScheduled } = await startScene(t)
   await input()
   await write('topic', 'b')
@@ -89,7 +89,7 @@ t.test('it ends with the head, and with the pull request', async (t) => {
   }
 })
 
-t.test('it is judged again when it is made', async (t) => {
+t.test('permissions and checks are evaluated again before the scheduled merge', async (t) => {
   const { of, as, head, input, write, isMerged, isScheduled, settings, db, ...gateway } =
     await startScene(t)
   const context = await contextOf(t, { settings, db })
@@ -119,7 +119,7 @@ t.test('it is judged again when it is made', async (t) => {
   await mergeScheduled(context, 99)
 })
 
-/** A context over the same data, in which nothing runs by itself. */
+/** Returns a context over the same data that runs no jobs. */
 async function contextOf(t: Test, scene: Pick<Context, 'settings' | 'db'>): Promise<Context> {
   const { context } = await openContext(t)
   return { ...context, ...scene }

@@ -1,4 +1,4 @@
-/** Attachments of releases over the API, on both databases: sent, read, renamed, removed. */
+/** Attachments of releases over the API, on both databases: uploaded, read, renamed, deleted. */
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
@@ -17,7 +17,7 @@ interface Part {
   readonly text: string
 }
 
-/** A form as browsers send it. */
+/** Creates a form as browsers send it. */
 function formOf(...parts: readonly Part[]): Buffer {
   const texts = parts.map(({ name = 'attachment', fileName, text }) => {
     const file = fileName === undefined ? '' : `; filename="${fileName.replace(/["\\]/g, '\\$&')}"`
@@ -170,7 +170,7 @@ t.test('a name that is no name is refused, and nothing of the file stays', async
   )
 })
 
-t.test('a file has a size, and who sends it the right', async (t) => {
+t.test('the size of an attachment is limited, and uploading needs write permission', async (t) => {
   const environment = { GATEHOUSE_ATTACHMENTS_SIZE_MAX: '1KiB' }
   const { as, path, send, incoming } = await startDepot(t, { environment })
   t.equal((await send(Buffer.alloc(1_024), { name: 'most' })).status, 201)

@@ -1,4 +1,4 @@
-/** Releases over the API, on both databases: made with their tags, listed, changed, removed. */
+/** Releases over the API, on both databases: created with their tags, listed, changed, deleted. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
@@ -12,7 +12,7 @@ type Fields = Record<string, unknown>
 
 const NOT_FOUND = refusal("The target couldn't be found.")
 
-/** Ada's repository `engine` with one commit on main, and bob, who may only read it. */
+/** Creates ada's repository `engine` with one commit on main; bob may only read it. */
 async function startWorkspace(t: Test, location?: DatabaseLocation) {
   const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
   const { as } = gateway

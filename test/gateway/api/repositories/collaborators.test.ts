@@ -1,4 +1,4 @@
-/** Collaborators over the API, on both databases: let in, listed, asked about and shut out. */
+/** Collaborators over the API, on both databases: added, listed, checked and removed. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

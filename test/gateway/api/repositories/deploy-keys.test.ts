@@ -1,4 +1,4 @@
-/** Deploy keys over the API, on both databases: for those who administer the repository. */
+/** Deploy keys over the API, on both databases: for administrators of the repository. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
@@ -23,7 +23,7 @@ interface Key {
   readonly title: string
 }
 
-/** A town in which ada has the repositories `engine` and `notes`, the latter a private one. */
+/** Creates ada's repositories `engine` and `notes`; the latter is private. */
 async function openGateway(t: Test, location: DatabaseLocation) {
   const gateway = await startGatewayWithUsers(t, { location })
   const { as, db } = gateway

@@ -1,4 +1,4 @@
-/** Forks over the API and new owners, on both databases. */
+/** Forks and transfers over the API, on both databases. */
 
 import { existsSync } from 'node:fs'
 import t, { type Test } from 'tap'

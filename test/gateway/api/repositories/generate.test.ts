@@ -23,19 +23,19 @@ await forEachDatabase(t, 'a template lends what is asked of it', async (t, locat
   await as('ada', 'POST', '/repos/ada/t/issues', { title: 'of the template alone' })
   t.match((await as('bob', 'GET', '/repos/ada/t')).json, { template: true })
 
-  const generate = (name: 'ada' | 'bob' | 'anyone', body: object, from = 'ada/t') =>
-    as(name, 'POST', `/repos/${from}/generate`, { owner: 'bob', name: 'mine', ...body })
-  const all = { git_content: true, topics: true, labels: true }
-  t.equal((await generate('anyone', all)).status, 401)
-  t.match(await generate('bob', {}), { status: 422, json: { message: /at least one/ } })
-  for (const name of ['webhooks', 'protected_branch']) {
-    const refused = await generate('bob', { ...all, [name]: true })
-    t.match(refused, { status: 422, json: { message: /does not copy/ } }, name)
-  }
-  t.equal((await generate('bob', { ...all, name: 'a/b' })).status, 422)
-  t.equal((await generate('bob', { ...all, default_branch: 'a..b' })).status, 422)
-  t.equal((await generate('bob', { ...all, owner: 'club' })).status, 403)
-  t.equal((await generate('bob', { ...all, owner: 'absent' })).status, 404)
+    const generate = (name: 'ada' | 'bob' | 'anyone', body: object, from = 'ada/t') =>
+      as(name, 'POST', `/repos/${from}/generate`, { owner: 'bob', name: 'mine', ...body })
+    const all = { git_content: true, topics: true, labels: true }
+    t.equal((await generate('anyone', all)).status, 401)
+    t.match(await generate('bob', {}), { status: 422, json: { message: /at least one/ } })
+    for (const name of ['webhooks', 'protected_branch']) {
+      const refused = await generate('bob', { ...all, [name]: true })
+      t.match(refused, { status: 422, json: { message: /does not copy/ } }, name)
+    }
+    t.equal((await generate('bob', { ...all, name: 'a/b' })).status, 422)
+    t.equal((await generate('bob', { ...all, default_branch: 'a..b' })).status, 422)
+    t.equal((await generate('bob', { ...all, owner: 'club' })).status, 403)
+    t.equal((await generate('bob', { ...all, owner: 'absent' })).status, 404)
 
   const made = await generate('bob', { ...all, description: 'new', default_branch: 'trunk' })
   t.match(made, {

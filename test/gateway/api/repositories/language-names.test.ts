@@ -1,9 +1,9 @@
-/** A file's language is told by its name alone. */
+/** Languages of files are derived from their names. */
 
 import t from 'tap'
 import { languageOf } from '../../../../gateway/api/repositories/language-names.js'
 
-t.test('by ending, by whole name, and none for what others wrote', async (t) => {
+t.test('the language follows from ending or name, and vendored files have none', async (t) => {
   t.equal(languageOf('src/a.ts'), 'TypeScript')
   t.equal(languageOf('A.TS'), 'TypeScript')
   t.equal(languageOf('tools/Dockerfile'), 'Dockerfile')

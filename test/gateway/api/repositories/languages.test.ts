@@ -1,11 +1,11 @@
-/** The languages of a repository by bytes, of what is its own. */
+/** Bytes per language of a repository, without vendored files. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 
-t.test('the most written language comes first', async (t) => {
+t.test('languages are ordered by bytes', async (t) => {
   const { get, as, copy, push } = await startGatewayWithRepository(t)
   await mkdir(join(copy.path, 'vendor'))
   await copy.commit('vendor/x.c', 'x'.repeat(1_000))

@@ -1,4 +1,4 @@
-/** Repositories from elsewhere over the API, on both databases: taken over, followed, refused. */
+/** Imports and mirrors over the API, on both databases. */
 
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -327,7 +327,7 @@ t.test('a redirect inside and a source that never answers come to an end', async
   await isClean()
 })
 
-t.test('an administrator may have none of it, or no mirrors', async (t) => {
+t.test('an administrator can disable imports or mirrors', async (t) => {
   const { url: clone_addr } = await serveBare(t)
   const off = await startVillage(t, { environment: { GATEHOUSE_MIGRATIONS_ENABLED: 'false' } })
   t.match(await off.migrate({ clone_addr, repo_name: 'r' }), {

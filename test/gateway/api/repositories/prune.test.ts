@@ -1,4 +1,4 @@
-/** Pruning over the API: who may, what keeps a commit, and what closed pull requests are then. */
+/** Pruning over the API: permissions, references that keep a commit, and closed pull requests. */
 
 import t, { type Test } from 'tap'
 import { selectRows } from '../../../../sql/database/dialect.js'
@@ -15,7 +15,7 @@ const NOW = { grace: '0s' }
 const has = async ({ bare }: GatewayWithPull, commit: string) =>
   (await tryGit(['cat-file', '-e', commit], { cwd: bare })).exitCode === 0
 
-/** Waits until a commit is not there any more. Returns whether it is. */
+/** Waits until a commit is deleted. Returns true if it still exists. */
 const untilGone = (gateway: GatewayWithPull, commit: string) =>
   until(
     () => has(gateway, commit),
@@ -29,7 +29,7 @@ async function startScene(t: Test): Promise<GatewayWithPull> {
   return gateway
 }
 
-t.test('a commit that a force-push removed is gone after it', async (t) => {
+t.test('a commit removed by a force push is deleted by pruning', async (t) => {
   const gateway = await startScene(t)
   const { of, write, copy, bare } = gateway
   const first = await copy.git('rev-parse', 'main')
@@ -49,7 +49,7 @@ t.test('a commit that a force-push removed is gone after it', async (t) => {
   t.equal((await of('ada', 'POST', '/prune', body)).status, 202, 'a second time it is fine too')
 })
 
-t.test('it is for administrators of the repository, who say what they mean', async (t) => {
+t.test('pruning is for administrators of the repository and requires valid input', async (t) => {
   const { of, db, bob } = await startScene(t)
   const ask = async (name: 'ada' | 'bob' | 'root' | 'anyone', body: object = {}) =>
     (await of(name, 'POST', '/prune', body)).status
@@ -100,7 +100,7 @@ t.test('a pull request keeps its commits until it is closed and they are given u
   }
 })
 
-t.test('a tag keeps a commit, with its release or without', async (t) => {
+t.test('a tag keeps a commit, with or without a release', async (t) => {
   const gateway = await startScene(t)
   const { of, write, copy, bare } = gateway
   const first = await copy.git('rev-parse', 'main')

@@ -1,4 +1,6 @@
-/** Repositories over the API, on both databases: created, listed, read, changed, moved, removed. */
+/**
+ * Repositories over the API, on both databases: created, listed, read, changed, renamed, deleted.
+ */
 
 import { existsSync } from 'node:fs'
 import t from 'tap'
@@ -212,10 +214,10 @@ await forEachDatabase(t, 'a repository is changed, and only what is named', asyn
   t.equal((await edit({ description: 'x' }, 'anyone')).status, 401)
   t.match((await as('ada', 'GET', '/repos/ada/one')).json, { description: 'd' })
 
-  const folder = { cwd: await pathOf('ada', 'one') }
-  await git(['branch', 'next', 'main'], folder)
-  t.match((await edit({ default_branch: 'next' })).json, { default_branch: 'next' })
-  t.equal(await git(['symbolic-ref', 'HEAD'], folder), 'refs/heads/next')
+    const folder = { cwd: await pathOf('ada', 'one') }
+    await git(['branch', 'next', 'main'], folder)
+    t.match((await edit({ default_branch: 'next' })).json, { default_branch: 'next' })
+    t.equal(await git(['symbolic-ref', 'HEAD'], folder), 'refs/heads/next')
 
   t.equal(before['archived'], false)
   t.equal(before['archived_at'], '1970-01-01T00:00:00Z')

@@ -1,4 +1,4 @@
-/** Topics over the API, on both databases: set, added, taken away and found. */
+/** Topics over the API, on both databases: set, added, removed and found. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -1,4 +1,4 @@
-/** Watching repositories over the API, on both databases. */
+/** Watches of repositories over the API, on both databases. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

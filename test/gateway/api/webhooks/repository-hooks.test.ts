@@ -1,4 +1,4 @@
-/** Webhooks over the API, at each of their places, and a try that sends a push. */
+/** Webhooks over the API, for each kind of owner, and test deliveries of a push. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'
@@ -59,7 +59,7 @@ t.test('webhooks of one place are not those of another, nor of others', async (t
   t.equal((await as('root', 'GET', '/orgs/club/hooks')).status, 200)
 })
 
-t.test('a try sends the newest commit, to a webhook that listens to nothing', async (t) => {
+t.test('a test delivers the latest commit, also to a webhook without events', async (t) => {
   const { as, db } = await startGatewayWithUsers(t)
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   await as('ada', 'POST', '/user/repos', { name: 'empty' })

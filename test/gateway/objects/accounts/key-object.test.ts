@@ -1,4 +1,4 @@
-/** What of a key is told to whom, and what is read from a body, a query and a path. */
+/** SSH keys as JSON: fields per viewer, and parsing of inputs. */
 
 import t from 'tap'
 import { readKey } from '../../../../gateway/actions/accounts/read-key.js'
@@ -10,7 +10,7 @@ import {
 import { openContext } from '../../../helpers/gateway.js'
 import { aKey, aKeyLine } from '../../../helpers/ssh-keys.js'
 
-t.test('a stranger sees no comment, no use and no account', async (t) => {
+t.test('other users see neither comment, last use nor owner', async (t) => {
   const { context, fixture } = await openContext(t)
   const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const root = await fixture.addUser('root', { isAdmin: true })
@@ -36,7 +36,7 @@ t.test('a stranger sees no comment, no use and no account', async (t) => {
   }
 })
 
-t.test('what is sent is read strictly', async (t) => {
+t.test('a key input is validated strictly', async (t) => {
   const line = aKeyLine('c')
   t.match(readKey({ title: 'k', key: line }), { title: 'k', key: { comment: 'c' } })
   t.throws(() => readKey({ title: '\t', key: line }), { message: /^A title/ })

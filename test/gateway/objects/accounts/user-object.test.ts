@@ -1,4 +1,4 @@
-/** What one account shows to whom. */
+/** User objects per viewer. */
 
 import t from 'tap'
 import {
@@ -26,7 +26,7 @@ t.test('the address and the state of an account are its own and the admins’', 
   t.equal(userObject(context, root, root).is_admin, true)
 })
 
-t.test('who is gone or not to be seen is a ghost', async (t) => {
+t.test('a deleted or hidden user is shown as Ghost', async (t) => {
   const { context, fixture } = await openContext(t)
   const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   const shy = { ...bob, visibility: 'private' } as const

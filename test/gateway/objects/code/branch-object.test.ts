@@ -1,4 +1,4 @@
-/** A branch is shown with what its viewer may do there. */
+/** Branch objects have the viewer's permissions. */
 
 import t from 'tap'
 import { parseCommit } from '../../../../cgi/objects/commit-object.js'

@@ -1,4 +1,4 @@
-/** Commits are shown with the accounts of their people, in the time of whoever wrote them. */
+/** Commits are shown with the accounts of their authors, in the author's time zone. */
 
 import t from 'tap'
 import type { Commit } from '../../../../cgi/objects/commit-object.js'
@@ -25,7 +25,7 @@ const commit: Commit = {
   signature: undefined,
 }
 
-t.test('people are the accounts of verified addresses', async (t) => {
+t.test('authors and committers are resolved by verified addresses', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const repository = await aRepository(fixture.db, ada.id, 'r')
@@ -71,7 +71,7 @@ t.test('people are the accounts of verified addresses', async (t) => {
   t.strictSame(addressesOf(context, repository), { api, html: `${BASE_URL}/ada/r` })
 })
 
-t.test('an account that the caller may not see is not told of', async (t) => {
+t.test('an account that the caller may not see is left out', async (t) => {
   const { context, fixture } = await openContext(t)
   const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
   await fixture.db('owners').where({ id: ada.id }).update({ visibility: 'private' })
@@ -82,7 +82,7 @@ t.test('an account that the caller may not see is not told of', async (t) => {
   t.equal(payload?.author.username, '')
 })
 
-t.test('times keep their offset, and odd ones are times all the same', async (t) => {
+t.test('times keep their offset, and invalid ones are converted to valid times', async (t) => {
   const time = (atMs: number, offsetMinutes: number) =>
     signatureTime({ name: '', email: '', atMs, offsetMinutes })
   t.equal(time(0, 0), '1970-01-01T00:00:00Z')
@@ -91,7 +91,7 @@ t.test('times keep their offset, and odd ones are times all the same', async (t)
   t.match(time(8.64e15, 60), /^9999-12-31T01:00:00\+01:00$/)
 })
 
-t.test('a signature is told as it stands, and never as checked', async (t) => {
+t.test('a signature is shown and never reported as verified', async (t) => {
   t.match(verificationOf({ armored: 'A', payload: 'P' }), {
     verified: false,
     signature: 'A',

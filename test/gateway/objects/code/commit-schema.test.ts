@@ -1,4 +1,4 @@
-/** A commit as the API shows it fits its schema, and nothing else does. */
+/** Schema of a commit. */
 
 import t from 'tap'
 import { Compile } from 'typebox/schema'
@@ -8,7 +8,7 @@ import {
   PAYLOAD_COMMIT,
 } from '../../../../gateway/objects/code/commit-schema.js'
 
-t.test('the fields are those of Gitea', async (t) => {
+t.test('the fields of the schema are those of Gitea', async (t) => {
   const fields = (schema: { readonly properties: object }) => Object.keys(schema.properties).sort()
   t.strictSame(fields(COMMIT), [
     'author',

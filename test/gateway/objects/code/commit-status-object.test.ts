@@ -1,4 +1,4 @@
-/** What all words on a commit make together, and one word as it is seen. */
+/** Commit statuses as JSON, alone and combined. */
 
 import t, { type Test } from 'tap'
 import {
@@ -25,14 +25,14 @@ const STATUS: CommitStatus = {
 async function aGrant(t: Test) {
   const { context, fixture } = await openContext(t)
   const made = await aRepository(fixture.db, (await fixture.addUser('ada')).id, 'engine')
-  // Else its folder would be looked at, and there is none.
+  // Not empty, because its folder does not exist and must not be read.
   const repository = { ...made, isEmpty: false }
   const who = { kind: 'anonymous' } as const
   const grant = { who, user: undefined, repository, mode: 'read', hasMoved: false } as const
   return { context, grant }
 }
 
-t.test('one word, whose speaker has gone', async (t) => {
+t.test('a status whose creator is deleted has all other fields', async (t) => {
   const { context, grant } = await aGrant(t)
   t.match(commitStatusObject(context, grant, STATUS), {
     id: 7,

@@ -1,4 +1,4 @@
-/** What stands at a path is told with addresses that lead back to it. */
+/** Contents objects and their addresses. */
 
 import t from 'tap'
 import {
@@ -13,7 +13,7 @@ const ID = '1'.repeat(40)
 const COMMIT_ID = '2'.repeat(40)
 const main = { kind: 'branch', shortName: 'a/ü', commitId: COMMIT_ID } as const
 
-t.test('each kind has the fields that clients tell it by', async (t) => {
+t.test('each kind of entry has the fields by which clients recognize it', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const repository = await aRepository(fixture.db, ada.id, 'r')

@@ -1,4 +1,4 @@
-/** What a tag says, with and without a signature behind its text. */
+/** Tag objects with and without a signature. */
 
 import t from 'tap'
 import { parseTag } from '../../../../cgi/objects/commit-object.js'
@@ -10,7 +10,7 @@ const ID = '1'.repeat(40)
 const armored = '-----BEGIN PGP SIGNATURE-----\n\nAAAA\n-----END PGP SIGNATURE-----\n'
 const head = `object ${'2'.repeat(40)}\ntype commit\ntag v1\ntagger Ada <a@b> 1700000000 +0000\n`
 
-t.test('the signature is told apart from the text', async (t) => {
+t.test('the signature is separated from the message', async (t) => {
   const { context, fixture } = await openContext(t)
   const repository = await aRepository(fixture.db, (await fixture.addUser('ada')).id, 'r')
   const content = Buffer.from(`${head}\nText\n${armored}`)

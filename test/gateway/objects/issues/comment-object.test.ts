@@ -1,4 +1,4 @@
-/** A comment as it is seen under an issue and under a pull request. */
+/** Comment objects of issues and pull requests. */
 
 import t from 'tap'
 import { commentObject, commentObjects } from '../../../../gateway/objects/issues/comment-object.js'

@@ -1,4 +1,4 @@
-/** An issue as it is seen: people who have gone or hide, and what no issue has. */
+/** Issue objects: deleted and hidden users, and fields of pull requests. */
 
 import t from 'tap'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'

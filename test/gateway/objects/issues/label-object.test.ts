@@ -1,4 +1,4 @@
-/** Labels as they are shown, and what is read of one that is sent. */
+/** Label objects and inputs. */
 
 import t from 'tap'
 import {
@@ -8,7 +8,7 @@ import {
 } from '../../../../gateway/objects/issues/label-object.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
-t.test('its address is that of its owner', async (t) => {
+t.test('the address of a label is that of its repository or organization', async (t) => {
   const { context, fixture } = await openContext(t)
   const owner = await fixture.addUser('ada')
   const fields = readLabel({ name: ' bug ', color: '#EE0701' })
@@ -21,7 +21,7 @@ t.test('its address is that of its owner', async (t) => {
   }
 })
 
-t.test('a color is six digits, whoever wrote it', async (t) => {
+t.test('a color is normalized to six digits', async (t) => {
   for (const color of ['#aBc', 'abc', 'AABBCC', ' #aabbcc ']) {
     t.equal(readLabel({ name: 'x', color }).color, 'aabbcc', color)
   }

@@ -1,9 +1,9 @@
-/** A milestone as everybody sees it. */
+/** Milestone objects. */
 
 import t from 'tap'
 import { milestoneObject } from '../../../../gateway/objects/issues/milestone-object.js'
 
-t.test('what has no time yet is null', async (t) => {
+t.test('times that are not set are null', async (t) => {
   const milestone = {
     id: 1,
     repositoryId: 2,

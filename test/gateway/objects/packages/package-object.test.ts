@@ -1,4 +1,4 @@
-/** A package as it is seen: who made it, and its address whatever its name holds. */
+/** Package objects: creator, and addresses for any name. */
 
 import t from 'tap'
 import { packageObjects } from '../../../../gateway/objects/packages/package-object.js'
@@ -16,7 +16,7 @@ const VERSION: ListedVersion = {
   creator: undefined,
 }
 
-t.test('the address of a version keeps every sign of its name', async (t) => {
+t.test('the address of a version encodes every character of its name', async (t) => {
   const { context, fixture } = await openContext(t)
   const owner = await fixture.addUser('Ada')
   const grant = { who: { kind: 'anonymous' }, user: undefined, owner } as const
@@ -32,7 +32,7 @@ t.test('the address of a version keeps every sign of its name', async (t) => {
   })
 })
 
-t.test('an account that is gone or hidden is a ghost', async (t) => {
+t.test('a deleted or hidden creator is Ghost', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   await fixture.addUser('bob')

@@ -1,4 +1,4 @@
-/** What issues that are pull requests tell of them. */
+/** Pull request fields of issues. */
 
 import t from 'tap'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'

@@ -1,4 +1,4 @@
-/** An attachment as it is seen: its address names nothing that changes. */
+/** Attachment objects, whose address does not depend on names. */
 
 import { randomUUID } from 'node:crypto'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 import { aBlobOf, aRelease } from '../../../helpers/release-rows.js'
 import { aRepository } from '../../../helpers/rows.js'
 
-t.test('its address is its own, and its size that of its bytes', async (t) => {
+t.test('an attachment has its own address and the size of its blob', async (t) => {
   const { context, fixture } = await openContext(t)
   const repository = await aRepository(fixture.db, (await fixture.addUser('ada')).id, 'engine')
   const { id: releaseId } = await aRelease(fixture.db, repository, 'v1')

@@ -1,4 +1,4 @@
-/** A release as it is seen: its addresses, its author, and its files and no others. */
+/** Release objects: addresses, author and attachments. */
 
 import t, { type Test } from 'tap'
 import { releaseOfTag } from '../../../../gateway/actions/releases/visible-releases.js'
@@ -21,7 +21,7 @@ async function openFixture(t: Test) {
   return { context, db: fixture.db, repository, grantOf }
 }
 
-t.test('its addresses keep every sign of its tag', async (t) => {
+t.test('addresses of a release encode every character of its tag', async (t) => {
   const { context, db, repository, grantOf } = await openFixture(t)
   const release = await aRelease(db, repository, 'lib/v1#ß%')
   const full = `${BASE_URL}/Ada/engine`
@@ -37,7 +37,7 @@ t.test('its addresses keep every sign of its tag', async (t) => {
   t.match(orphan, { author: { id: -1, login: 'Ghost' } })
 })
 
-t.test('each has its own files', async (t) => {
+t.test('each release has its own attachments', async (t) => {
   const { context, db, repository, grantOf } = await openFixture(t)
   const [one, two] = [await aRelease(db, repository, 'v1'), await aRelease(db, repository, 'v2')]
   for (const [uuid, releaseId] of [['a', one.id] as const, ['b', two.id] as const]) {
@@ -49,7 +49,7 @@ t.test('each has its own files', async (t) => {
   t.strictSame(await releaseObjects(context, grantOf('read'), []), [])
 })
 
-t.test('a draft is found by who writes', async (t) => {
+t.test('a draft is found by users with write permission only', async (t) => {
   const { context, db, repository, grantOf } = await openFixture(t)
   const draft = await aRelease(db, repository, 'v1', { isDraft: true })
   t.strictSame(await releaseOfTag(context, grantOf('write'), 'v1'), draft)

@@ -1,4 +1,4 @@
-/** Lengths of time are written and read as Go does it. */
+/** Durations in the format of Go. */
 
 import t from 'tap'
 import {
@@ -6,7 +6,7 @@ import {
   parseGoDuration,
 } from '../../../../gateway/objects/repositories/go-duration.js'
 
-t.test('a length is written with every unit below its largest one', async (t) => {
+t.test('a duration is written with every unit below its largest one', async (t) => {
   const texts: Readonly<Record<number, string>> = {
     0: '0s',
     500: '500ms',
@@ -23,7 +23,7 @@ t.test('a length is written with every unit below its largest one', async (t) =>
   }
 })
 
-t.test('every form that Go reads is read, and no other', async (t) => {
+t.test('every form that Go accepts is parsed, and others are refused', async (t) => {
   t.equal(parseGoDuration('0'), 0)
   t.equal(parseGoDuration('1h30m'), 5_400_000)
   t.equal(parseGoDuration('1.5h.5m'), 5_430_000)

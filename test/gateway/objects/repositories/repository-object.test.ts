@@ -1,4 +1,4 @@
-/** A repository as it is seen: permissions by access, addresses by settings, other defaults. */
+/** Repository objects: permissions by access, addresses by settings, and defaults. */
 
 import t from 'tap'
 import { repositoryPath } from '../../../../cgi/repository/paths.js'
@@ -21,7 +21,7 @@ const WANTED = {
   hasReadme: false,
 } as const
 
-t.test('permissions follow the access', async (t) => {
+t.test('permissions follow from the access', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const repository = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
@@ -36,7 +36,7 @@ t.test('permissions follow the access', async (t) => {
   }
 })
 
-t.test('SSH addresses show another port in the long form', async (t) => {
+t.test('SSH addresses with another port have the long form', async (t) => {
   const environment = { GATEHOUSE_SSH_PORT: '2222', GATEHOUSE_SSH_LISTEN_HOST: 'ssh.example.com' }
   const { context, fixture } = await openContext(t, { environment })
   const ada = await fixture.addUser('ada')
@@ -58,7 +58,7 @@ t.test('an empty repository is seen to be empty no more, whoever pushed', async 
   t.equal((await findRepositoryById(fixture.db, repository.id))?.isEmpty, false, 'and kept')
 })
 
-t.test('each preference has a default, which what was set replaces', async (t) => {
+t.test('each preference has a default that a stored value replaces', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const made = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
@@ -72,7 +72,7 @@ t.test('each preference has a default, which what was set replaces', async (t) =
   })
 })
 
-t.test('nobody has packages where there are no registries', async (t) => {
+t.test('with registries disabled has_packages is false', async (t) => {
   for (const isEnabled of [true, false]) {
     const environment = { GATEHOUSE_PACKAGES_ENABLED: String(isEnabled) }
     const { context, fixture } = await openContext(t, { environment })

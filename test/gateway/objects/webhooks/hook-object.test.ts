@@ -1,4 +1,4 @@
-/** What is sent for a webhook is read or refused; what is shown has no secret. */
+/** Webhook inputs are validated, and webhook objects show no secret. */
 
 import t from 'tap'
 import {
@@ -19,7 +19,7 @@ async function made(of: Context, body: Parameters<typeof readNewHook>[1]) {
   return createWebhook(of.db, { ownerId: ada.id }, await readNewHook(of, body))
 }
 
-t.test('a webhook is as it was sent, and its secret is nowhere', async (t) => {
+t.test("a webhook object has the input's fields without its secret", async (t) => {
   const config = { ...CONFIG, secret: 'the key' }
   const sent = { type: 'gitea', config, authorization_header: 'Bearer x' }
   const webhook = await made(context, sent)
@@ -36,7 +36,7 @@ t.test('a webhook is as it was sent, and its secret is nowhere', async (t) => {
   t.notMatch(JSON.stringify(rows), /the key|Bearer x/, 'they are sealed')
 })
 
-t.test('a patch keeps what it does not say, but for the events', async (t) => {
+t.test('a patch keeps the fields that it does not name, except the events', async (t) => {
   const webhook = await made(context, {
     type: 'gogs',
     config: { ...CONFIG, secret: 'the key' },
@@ -66,7 +66,7 @@ t.test('a patch keeps what it does not say, but for the events', async (t) => {
   t.equal(emptied.secretSealed, undefined)
 })
 
-t.test('what cannot be is refused in the words that clients know', async (t) => {
+t.test('an invalid webhook is refused with the messages that clients know', async (t) => {
   const { url, content_type } = CONFIG
   const refusals: readonly (readonly [object, string | RegExp])[] = [
     [{ type: 'slack', config: CONFIG }, 'Invalid hook type: slack'],

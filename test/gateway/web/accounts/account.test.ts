@@ -1,4 +1,4 @@
-/** Account settings as a browser sends them: each of them is for the account of the session. */
+/** Account settings in the browser; each is for the account of the session. */
 
 import t from 'tap'
 import { listUserKeys } from '../../../../sql/accounts/keys.js'
@@ -12,7 +12,7 @@ import { cookieOf, type Fields, startWebGateway } from '../../../helpers/visitor
 const SETTINGS = '/user/settings'
 const PAGE = { page: 1, limit: 50 }
 
-t.test('settings lead to the profile, which is saved, or shown with what is wrong', async (t) => {
+t.test('the profile is saved, or shown again with its errors', async (t) => {
   const { addUser, signIn, ask } = await startWebGateway(t)
   await addUser('ada')
   const ada = await signIn('ada')
@@ -39,7 +39,7 @@ t.test('settings lead to the profile, which is saved, or shown with what is wron
   })
 })
 
-t.test('a changed password ends all other sessions, and this one has a new name', async (t) => {
+t.test('a changed password ends all other sessions and renews this one', async (t) => {
   const { addUser, signIn, visitor } = await startWebGateway(t)
   await addUser('ada')
   const [here, elsewhere] = [await signIn('ada'), await signIn('ada')]
@@ -67,7 +67,7 @@ t.test('a changed password ends all other sessions, and this one has a new name'
   t.match((await signIn('ada', fresh)).headers['cookie'], /gatehouse_session=/)
 })
 
-t.test('guesses at the old password are counted as those at a sign-in', async (t) => {
+t.test('guesses at the old password are counted like those at a sign-in', async (t) => {
   const { addUser, signIn } = await startWebGateway(t)
   await addUser('ada')
   const ada = await signIn('ada')
@@ -77,7 +77,7 @@ t.test('guesses at the old password are counted as those at a sign-in', async (t
   t.equal((await guess(passwordOf('ada'))).status, 429)
 })
 
-t.test('a key is added, shown and removed; nobody removes that of another', async (t) => {
+t.test('a key is added, shown and deleted by its owner only', async (t) => {
   const { addUser, signIn, db } = await startWebGateway(t)
   const { id: userId } = await addUser('ada')
   await addUser('bob')
@@ -105,7 +105,7 @@ t.test('a key is added, shown and removed; nobody removes that of another', asyn
   t.equal((await listUserKeys(db, userId, { page: PAGE })).total, 0)
 })
 
-t.test('sessions are listed and ended, and nobody ends that of another', async (t) => {
+t.test('sessions are listed and ended by their user only', async (t) => {
   const { addUser, signIn, db } = await startWebGateway(t)
   const { id: userId } = await addUser('ada')
   await addUser('bob')
@@ -131,7 +131,7 @@ t.test('sessions are listed and ended, and nobody ends that of another', async (
   t.equal((await here.get(path)).status, 200)
 })
 
-t.test('nobody revokes the token of another', async (t) => {
+t.test('a token is revoked by its owner only', async (t) => {
   const { addUser, addToken, signIn } = await startWebGateway(t)
   const { token } = await addToken(await addUser('ada'), 'all')
   await addUser('bob')

@@ -1,4 +1,4 @@
-/** How people let applications in: who is asked, what they are told, and where it leads. */
+/** OAuth consent: the page, its conditions, and the redirect with the answer. */
 
 import t, { type Test } from 'tap'
 import {
@@ -14,7 +14,7 @@ import { withToken } from '../../../helpers/requests.js'
 
 const PATH = '/login/oauth/authorize'
 const SETTINGS = '/user/settings/oauth2'
-/** As a browser says that a page of ours led it here. */
+/** Header of a browser that follows a link of one of our pages. */
 const FROM_US = { 'sec-fetch-site': 'same-origin' }
 
 async function aBrowser(t: Test) {
@@ -33,14 +33,14 @@ async function aBrowser(t: Test) {
   return { ...fixture, signIn, cookie, open, reply }
 }
 
-/** What an answer says to the application, at its own address alone. */
+/** Returns the parameters sent to the application, and checks their address. */
 function saidAt(address: string, location: string | undefined): URLSearchParams {
   const text = location ?? ''
   if (!text.startsWith(address)) throw new Error(`${text} is not at ${address}`)
   return new URL(text).searchParams
 }
 
-t.test('a user is asked, and the answer goes to the application', async (t) => {
+t.test('a user is asked for consent and the answer goes to the application', async (t) => {
   const { ask, open, reply, askToken, redeem } = await aBrowser(t)
   const page = await open(TEA_REQUEST)
   t.equal(page.status, 200)
@@ -72,7 +72,7 @@ t.test('a form leads out of the site over a page, which no policy holds back', a
   t.ok(text.includes(`href="${address.replaceAll('&', '&amp;')}"`))
 })
 
-t.test('a stranger signs in first, and comes back to the same question', async (t) => {
+t.test('an anonymous visitor signs in and returns to the consent page', async (t) => {
   const { open } = await aBrowser(t)
   const led = await open(TEA_REQUEST, {})
   t.equal(led.status, 303)
@@ -80,7 +80,7 @@ t.test('a stranger signs in first, and comes back to the same question', async (
   t.equal(back, `${PATH}?${new URLSearchParams(TEA_REQUEST)}`)
 })
 
-t.test('a known application with a secret is not asked about again', async (t) => {
+t.test('a confidential application with a grant is not asked about again', async (t) => {
   const { open, reply, asks, cookie, signIn, send, application } = await aBrowser(t)
   const page = await open({ ...asks, scope: 'read:user' })
   t.match(page.text, /Woodpecker &lt;b>.*registered here by .*bob/s)
@@ -106,7 +106,7 @@ t.test('a known application with a secret is not asked about again', async (t) =
   t.equal((await open({ ...asks, scope: 'read:user' })).status, 200, 'revoked')
 })
 
-t.test('nobody is led to an address that is not registered, whatever is wrong', async (t) => {
+t.test('a user is never redirected to an address that is not registered', async (t) => {
   const { open, reply, asks } = await aBrowser(t)
   for (const [name, fields] of [
     ['no client', { ...TEA_REQUEST, client_id: 'nobody' }],
@@ -133,7 +133,7 @@ t.test('nobody is led to an address that is not registered, whatever is wrong', 
   t.equal((await ask({ path: `${PATH}?${twice}`, headers: { cookie } })).status, 400)
 })
 
-t.test('what an application asks for wrongly it hears at its address', async (t) => {
+t.test("errors of a request are sent to the application's address", async (t) => {
   const { open, reply, asks } = await aBrowser(t)
   for (const [error, fields, base] of [
     ['unsupported_response_type', { response_type: 'token' }, TEA_REQUEST],
@@ -164,7 +164,7 @@ t.test('a form of another site grants nothing', async (t) => {
   t.equal((await open(asks)).status, 200, 'still asked')
 })
 
-t.test('an application is made, its secret shown once, and removed', async (t) => {
+t.test('an application is created, its secret shown once, and deleted', async (t) => {
   const { ask, send, cookie, open, askToken, signIn } = await aBrowser(t)
   const redirects = 'https://app.example/cb\nhttps://app.example/other'
   const fields = { name: 'My <app>', redirects, confidential: 'on' }

@@ -1,4 +1,4 @@
-/** Accounts that strangers make: none while it is off, and a few of each network while it is on. */
+/** Self-registration: off by default, and limited per network while it is on. */
 
 import t from 'tap'
 import { findUser } from '../../../../sql/accounts/users.js'
@@ -9,7 +9,7 @@ import { cookieOf, postForm, signIn } from '../../../helpers/web-forms.js'
 const PATH = '/user/sign_up'
 const FIELDS = { user_name: 'bob', email: 'bob@example.com', password: 'a long password' }
 
-t.test('while it is off there is no such page, and no account is made', async (t) => {
+t.test('with registration closed the page is 404 and no account is created', async (t) => {
   const gateway = await startGateway(t)
   const { ask, db } = gateway
   t.equal((await ask({ path: PATH })).status, 404)
@@ -57,7 +57,7 @@ t.test('while it is on, a session begins with the account, which runs nothing', 
   t.not(await signIn(gateway, 'ada'), '')
 })
 
-t.test('a network makes twenty tries in an hour', async (t) => {
+t.test('a network has twenty attempts in an hour', async (t) => {
   const gateway = await startGateway(t)
   await setRegistration(gateway.db, true)
   const from = (address: string) =>

@@ -1,4 +1,4 @@
-/** A security key is added at the page of the account, and signs in where a code would. */
+/** Security keys are added in the account settings and accepted in place of a code. */
 
 import t, { type Test } from 'tap'
 import { KEY_SCRIPT } from '../../../../gateway/web/asset-files.js'
@@ -28,7 +28,7 @@ async function openFixture(t: Test) {
   return { ...gateway, app, post, show, half, session }
 }
 
-/** What the page gives the browser to ask a key. */
+/** Returns the options for the browser's key request from the page. */
 function optionsOf({ text }: Answer): object {
   const [, options = ''] = /data-options="([^"]*)"/.exec(text) ?? []
   return JSON.parse(options.replaceAll('&quot;', '"'))
@@ -36,7 +36,7 @@ function optionsOf({ text }: Answer): object {
 
 const policyOf = ({ headers }: Answer) => String(headers['content-security-policy'])
 
-t.test('a key is added with a proof, signs in, and is removed with one', async (t) => {
+t.test('a key is added with a proof, signs in, and is deleted with a proof', async (t) => {
   const { app, post, show, half, session } = await openFixture(t)
   const key = aSecurityKey()
   const name = '<b>blue</b>'
@@ -94,7 +94,7 @@ t.test('a key is added with a proof, signs in, and is removed with one', async (
   t.notMatch(bare.text + policyOf(bare), /<script|script-src|security key/)
 })
 
-t.test('a wrong answer costs a try, and another question is asked', async (t) => {
+t.test('a wrong answer costs an attempt, and a new challenge is given', async (t) => {
   const { post, show, half, session } = await openFixture(t)
   const key = aSecurityKey()
   const options = optionsOf(await post(KEYS, { name: 'k', proof }, session))
@@ -113,7 +113,7 @@ t.test('a wrong answer costs a try, and another question is asked', async (t) =>
   t.match(late.text, /too many tries/)
 })
 
-t.test('the keys go when the factor is switched off', async (t) => {
+t.test('keys are deleted when the second factor is switched off', async (t) => {
   const { db, post, session } = await openFixture(t)
   const options = optionsOf(await post(KEYS, { name: 'k', proof }, session))
   const answer = aSecurityKey().create(options)

@@ -1,4 +1,4 @@
-/** The first account: whoever is at the machine makes it, or has the code of its log; and once. */
+/** The first account: created on the machine itself or with the code in its log, once. */
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
@@ -10,11 +10,11 @@ import { cookieOf, postForm } from '../../../helpers/web-forms.js'
 const LOCAL = 'http://localhost:3000'
 const FIELDS = { user_name: 'ada', email: 'ada@example.com', password: 'a long password' }
 
-/** A gateway without accounts, which a browser of the same machine asks. */
+/** Starts a gateway without accounts; requests come from a browser on the same machine. */
 const startNewServer = (t: Test, baseUrl = LOCAL) =>
   startGateway(t, { environment: { GATEHOUSE_HTTP_BASE_URL: baseUrl } })
 
-t.test('who is at the machine makes the account that runs the site', async (t) => {
+t.test('a user on the machine itself creates the first account, an administrator', async (t) => {
   const gateway = await startNewServer(t)
   const { ask, db } = gateway
   t.match((await ask({ path: '/' })).text, /no account yet.*href="http:\/\/localhost:3000\/setup"/)
@@ -41,7 +41,7 @@ t.test('who is at the machine makes the account that runs the site', async (t) =
   t.notMatch((await ask({ path: '/' })).text, /no account yet/)
 })
 
-t.test('from elsewhere it is not there without the code', async (t) => {
+t.test('from elsewhere the page is 404 without the code', async (t) => {
   const gateway = await startNewServer(t)
   const { ask, db, settings } = gateway
   const code = await renewSetUpCode(settings.data.dir)
@@ -74,7 +74,7 @@ t.test('from elsewhere it is not there without the code', async (t) => {
   t.notMatch(await readdir(settings.data.dir), /set-up/, 'the code is forgotten')
 })
 
-t.test('an address of the network is not the machine', async (t) => {
+t.test('an address of the network is not the machine itself', async (t) => {
   const headers = new Map([['host', 'localhost:3000']])
   const at = (address: string) =>
     isAtMachine({ address, headers } as never, { http: { baseUrl: LOCAL } } as never)
@@ -82,12 +82,12 @@ t.test('an address of the network is not the machine', async (t) => {
   for (const address of ['192.168.0.2', '::2', '']) t.notOk(at(address), address)
 })
 
-t.test('a site with an address of its own asks everybody for the code', async (t) => {
+t.test('with a public base URL the code is always required', async (t) => {
   const { ask } = await startNewServer(t, 'https://code.example.com')
   t.equal((await ask({ path: '/setup' })).status, 404)
 })
 
-t.test('codes are guessed slowly, and another site guesses none', async (t) => {
+t.test('guesses of the code are limited, and forms of another site are refused', async (t) => {
   const gateway = await startNewServer(t)
   const code = await renewSetUpCode(gateway.settings.data.dir)
   const headers = { 'x-forwarded-for': '192.0.2.1' }
@@ -100,7 +100,7 @@ t.test('codes are guessed slowly, and another site guesses none', async (t) => {
   t.equal((await postForm(gateway, '/setup', FIELDS, foreign)).status, 403)
 })
 
-t.test('two who set up at once make one account', async (t) => {
+t.test('of concurrent set-ups one creates an account', async (t) => {
   const gateway = await startNewServer(t)
   const names = ['ada', 'bob', 'cyd']
   const statuses = await Promise.all(

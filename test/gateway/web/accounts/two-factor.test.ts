@@ -1,4 +1,4 @@
-/** A sign-in of two halves, and the page on which the second one is set up and taken away. */
+/** Sign-in with a second factor, and the page on which it is enrolled and switched off. */
 
 import t, { type Test } from 'tap'
 import { BASE_URL, startGateway } from '../../../helpers/gateway.js'
@@ -9,7 +9,7 @@ import { appOf, enrol } from '../../../helpers/second-factor.js'
 const SECURITY = '/user/settings/security'
 const RECOVERY_CODE = '0123456789abcdef0123'
 
-/** The cookies that an answer gives, as a browser sends them back. */
+/** Returns the cookies of a response, as a browser sends them back. */
 function cookiesOf({ headers }: Pick<Answer, 'headers'>): string {
   const given = headers['set-cookie'] ?? []
   return given
@@ -76,7 +76,7 @@ t.test('a password leads to the code, and only the code to a session', async (t)
   t.equal(await opens(cookiesOf(renewed)), true)
 })
 
-t.test('a ticket has five tries, and its code counts in one of many posts', async (t) => {
+t.test('a ticket has five attempts, and one of concurrent posts succeeds', async (t) => {
   const { ada, post, signIn, opens, ...fixture } = await openFixture(t)
   const app = await enrol(fixture, ada)
   const posts = async (codes: readonly string[]) => {
@@ -94,7 +94,7 @@ t.test('a ticket has five tries, and its code counts in one of many posts', asyn
   t.equal(guesses.filter(({ text }) => text.includes('too many tries')).length, 2)
 })
 
-t.test('it is set up with the password and a code, and other sessions end', async (t) => {
+t.test('enrolment needs the password and a code and ends other sessions', async (t) => {
   const { post, signIn, show, opens, proof, ask } = await openFixture(t)
   const [cookie, other] = [cookiesOf(await signIn()), cookiesOf(await signIn())]
   t.match((await show(SECURITY, cookie)).text, /<button[^>]*>Set up a second factor/)

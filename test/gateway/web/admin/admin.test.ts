@@ -1,4 +1,4 @@
-/** Pages for those who run the site: not there for others, without secrets, and to the rules. */
+/** Administration pages: hidden from others, without secrets, under the rules of the API. */
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const PAGES = [
   ADMIN_CACHE_PAGES,
 ].flat()
 
-/** A site that root runs and ada uses, as the browser of root sees it. */
+/** Creates a site with the administrator root and the user ada, seen in root's browser. */
 async function aSite(t: Test, options: GatewayOptions = {}) {
   const gateway = await startGateway(t, options)
   const root = await gateway.addUser('root', { isAdmin: true })
@@ -38,7 +38,7 @@ async function aSite(t: Test, options: GatewayOptions = {}) {
   return { ...gateway, root, see, send }
 }
 
-t.test('to anybody else they are not there', async (t) => {
+t.test('administration pages are 404 for all others', async (t) => {
   const { ask, db, addToken, root, ...site } = await aSite(t)
   const ada = await signIn({ ask }, 'ada')
   const { plain } = await addToken(root, 'all')
@@ -65,7 +65,7 @@ t.test('to anybody else they are not there', async (t) => {
   t.equal((await site.see('/admin')).headers.location, `${BASE_URL}/admin/users`)
 })
 
-t.test('users are looked for, made, changed and removed', async (t) => {
+t.test('users are searched, created, changed and deleted', async (t) => {
   const { ask, db, see, send } = await aSite(t)
   const bob = { user_name: 'bob', email: 'bob@example.com', password: 'password of bob' }
   t.equal((await send('/admin/users', bob)).headers.location, `${BASE_URL}/admin/users/bob`)
@@ -119,7 +119,7 @@ t.test('somebody is left who runs the site, and belongings go only when asked', 
   t.equal((await see('/ada')).status, 404)
 })
 
-/** What must be on no page, by the setting that has it. */
+/** Secrets in the settings, none of which may be on a page. */
 const SECRETS = {
   GATEHOUSE_BLOBS_URL: 's3://blobkey:blobsecret@127.0.0.1:1/bucket?tls=false',
   GATEHOUSE_METRICS_TOKEN: 'metricssecret',
@@ -128,7 +128,7 @@ const SECRETS = {
 }
 const SECRET = /blobkey|blobsecret|metricssecret|frontuser|frontsecret|dbuser|dbsecret|argon2/
 
-t.test('settings are shown as they are, and secrets on no page', async (t) => {
+t.test('settings are shown with their values and without secrets', async (t) => {
   const { see, settings, db } = await aSite(t, { environment: SECRETS })
   const key = (await readFile(join(settings.data.dir, 'secret.key'), 'utf8')).trim()
   await enqueueJob(db, { kind: 'k', subject: 's', delayMs: 0 })
@@ -153,7 +153,7 @@ t.test('settings are shown as they are, and secrets on no page', async (t) => {
   )
 })
 
-t.test('registration is switched, and the log says by whom', async (t) => {
+t.test('registration is opened and closed, and the log names the administrator', async (t) => {
   const { db, see, send, lines } = await aSite(t)
   const path = '/admin/settings/registration'
   for (const [word, isOpen] of [
@@ -167,9 +167,9 @@ t.test('registration is switched, and the log says by whom', async (t) => {
   }
 })
 
-t.test('a job that failed says why, and is tried again', async (t) => {
+t.test('a failed job shows its error and is retried', async (t) => {
   const { db, see, send } = await aSite(t)
-  // Not to be taken by this gateway itself before it is retried.
+  // Far in the future, so that this gateway does not run it before it is retried.
   const dueAtMs = Date.now() + 36_000_000
   const [id = 0] = await db('jobs').insert({
     kind: 'fail',
@@ -185,7 +185,7 @@ t.test('a job that failed says why, and is tried again', async (t) => {
   t.ok((await db('jobs').where({ id }).first('run_after')).run_after < dueAtMs)
 })
 
-t.test('the figures of the pack cache stand in words beside the plot', async (t) => {
+t.test('the figures of the pack cache are also given as text beside the plot', async (t) => {
   const { server, see } = await aSite(t)
   server.metrics.countPackCache({ command: 'fetch', outcome: 'hit' })
   server.metrics.countPackCache({ command: 'fetch', outcome: 'hit' })

@@ -1,4 +1,4 @@
-/** Pages of issues: who sees them, who may write, and that what follows is what follows the API. */
+/** Pages of issues: visibility, permissions, and the same effects as over the API. */
 
 import t, { type Test } from 'tap'
 import { createPull } from '../../../../sql/pulls/pulls.js'
@@ -8,7 +8,7 @@ import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { untilAllAreNotified } from '../../../helpers/notified.js'
 
-/** A town with the public repository ada/r, whose people have sessions in their browsers. */
+/** Starts a gateway with the public repository ada/r and users with browser sessions. */
 async function openBrowsers(t: Test) {
   const gateway = await startGatewayWithUsers(t)
   const cookies = new Map<string, string>()
@@ -37,7 +37,7 @@ const NEW = '/ada/r/issues/new'
 const ONE = '/ada/r/issues/1'
 const COMMENTS = `${ONE}/comments`
 
-t.test('an issue is opened, answered, closed and opened again, and all is told', async (t) => {
+t.test('an issue is opened, commented, closed and reopened, with all its events', async (t) => {
   const { ada, db, as, see, send } = await openBrowsers(t)
   const repository = await findRepository(db, 'ada', 'r')
   await aWebhook(db, { repositoryId: repository?.id ?? 0 })
@@ -118,7 +118,7 @@ t.test('locked, archived, switched off and private: pages refuse what the API do
   t.match((await as('ada', 'GET', '/repos/ada/r/issues/1')).json, { state: 'open', comments: 1 })
 })
 
-t.test('what an issue is tied to is shown, and who may not be seen is nobody', async (t) => {
+t.test('labels, assignees and milestones are shown, and hidden users are not', async (t) => {
   const { db, ada, as, see, send } = await openBrowsers(t)
   const label = { name: 'urgent', color: '#ff0000', description: 'now' }
   const { json } = await as('ada', 'POST', '/repos/ada/r/labels', label)
@@ -159,7 +159,7 @@ t.test('what an issue is tied to is shown, and who may not be seen is nobody', a
   t.equal((await send('ada', '/ada/r/issues/2/comments', { content: 'x' })).status, 404)
 })
 
-t.test('lists and long conversations come page by page', async (t) => {
+t.test('lists and long conversations have pages', async (t) => {
   const { db, as, bob, see, send } = await openBrowsers(t)
   for (let count = 1; count <= 31; count += 1) {
     await as('ada', 'POST', '/repos/ada/r/issues', { title: `number ${count}.` })

@@ -1,4 +1,4 @@
-/** Organizations and teams as a browser asks for them: who sees them, and who changes what. */
+/** Pages of organizations and teams: visibility and permissions. */
 
 import t, { type Test } from 'tap'
 import { organizationRole } from '../../../../sql/organizations/organizations.js'
@@ -14,7 +14,7 @@ const DETAILS = {
   visibility: 'public',
 }
 
-/** Ada owns the club, whose crew is Bob alone; Eve is outside. */
+/** Creates ada's club with bob alone in the team crew; eve is not a member. */
 async function aClub(t: Test, visibility = 'public') {
   const gateway = await startWebGateway(t)
   const { addUser, signIn } = gateway
@@ -41,14 +41,14 @@ const PAGES = [
   ...(['/org/club/teams/new', '/org/club/settings', `${CREW}/settings`] as const),
 ]
 
-/** What each page says to a visitor, in the order of PAGES. */
+/** Returns the status of each page for a visitor, in the order of PAGES. */
 async function statuses(visitor: Visitor) {
   const found: number[] = []
   for (const path of PAGES) found.push((await visitor.get(path)).status)
   return found
 }
 
-t.test('an organization is made by its form, and shown again where it cannot be', async (t) => {
+t.test('an organization is created by its form, which is shown again with errors', async (t) => {
   const { ada, ask } = await aClub(t)
   t.match((await ada.get('/')).text, /href="[^"]*\/org\/create"/)
   t.match((await ada.get('/user/settings/organizations')).text, /\/club".*The club/s)
@@ -66,7 +66,7 @@ t.test('an organization is made by its form, and shown again where it cannot be'
   t.equal((await ask({ path: '/org/create' })).status, 303, 'a stranger signs in')
 })
 
-t.test('pages are for whom the organization is, and a private one is not there', async (t) => {
+t.test('pages of an organization follow its visibility, and a private one is 404', async (t) => {
   const { ada, bob, eve, visitor } = await aClub(t)
   const stranger = visitor({})
   t.strictSame(await statuses(ada), [200, 200, 200, 200, 200, 200])
@@ -82,7 +82,7 @@ t.test('pages are for whom the organization is, and a private one is not there',
   t.equal((await stranger.get('/org/club/members')).status, 404)
 })
 
-t.test('who does not own it changes nothing', async (t) => {
+t.test('users who are not owners change nothing', async (t) => {
   const { bob, eve, db, roleOf, people } = await aClub(t)
   const { id } = people.ada
   for (const visitor of [bob, eve]) {
@@ -134,7 +134,7 @@ t.test('members show themselves, leave and are removed; the last owner stays', a
   t.equal(await roleOf(people.bob), 'owner')
 })
 
-t.test('a team has members and repositories by name, of its organization alone', async (t) => {
+t.test('a team has members and repositories by name, of its organization only', async (t) => {
   const { ada, bob, addToken, ask, people, db, roleOf } = await aClub(t)
   const authorization = `token ${(await addToken(people.ada, 'all')).plain}`
   const body = { name: 'shelf', private: true }
@@ -192,7 +192,7 @@ t.test('a team has members and repositories by name, of its organization alone',
   t.match(await ada.post(owners, { confirm: 'Owners' }), { status: 422, text: /stays as long/ })
 })
 
-t.test('an organization is changed, and ends when its name is typed', async (t) => {
+t.test('an organization is changed, and deleted when its name is typed', async (t) => {
   const { ada, addToken, ask, people } = await aClub(t)
   const path = '/org/club/settings'
   t.equal((await ada.post(path, { ...DETAILS, full_name: 'Another' })).status, 303)
@@ -211,7 +211,7 @@ t.test('an organization is changed, and ends when its name is typed', async (t) 
   t.equal((await ada.get('/club')).status, 404)
 })
 
-t.test('a repository is made for whom its maker may make one', async (t) => {
+t.test('a repository is created for owners for which the user may create one', async (t) => {
   const { ada, bob, eve } = await aClub(t)
   const path = '/repo/create'
   t.match((await ada.get(`${path}?owner=club`)).text, /value="club" selected/)

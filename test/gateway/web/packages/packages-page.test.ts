@@ -1,10 +1,10 @@
-/** Pages of packages: what is published is seen by whom it is for, with what installs it. */
+/** Pages of packages: visibility, and installation instructions. */
 
 import t from 'tap'
 import { startGateway } from '../../../helpers/gateway.js'
 import { withToken } from '../../../helpers/requests.js'
 
-t.test('what an owner published is listed for whom it is for', async (t) => {
+t.test('packages of an owner are listed for users who may see the owner', async (t) => {
   const { addUser, addOrganization, addToken, ask } = await startGateway(t)
   const ada = await addUser('ada')
   await addOrganization('hidden', ada, 'private')
@@ -32,7 +32,7 @@ t.test('what an owner published is listed for whom it is for', async (t) => {
   }
 })
 
-t.test('where there are no registries, there is no tab, and no page', async (t) => {
+t.test('with registries disabled there is neither a tab nor a page', async (t) => {
   const environment = { GATEHOUSE_PACKAGES_ENABLED: 'false' }
   const { addUser, ask } = await startGateway(t, { environment })
   await addUser('ada')

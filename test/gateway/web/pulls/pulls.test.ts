@@ -1,4 +1,4 @@
-/** Pages of pull requests: what they show and to whom, and that they do what the API does. */
+/** Pages of pull requests: visibility, and the same effects as over the API. */
 
 import t, { type Test } from 'tap'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
@@ -11,7 +11,7 @@ import { startGatewayWithPull } from '../../../helpers/pulls.js'
 const ONE = '/ada/r/pulls/1'
 const COMPARE = '/ada/r/compare/main...topic'
 
-/** A town with ada/r and branches in it, whose people have sessions in their browsers. */
+/** Starts a gateway with ada/r, branches, and users with browser sessions. */
 async function openPullBrowsers(t: Test) {
   const gateway = await startGatewayWithPull(t)
   const cookies = new Map<string, string>()
@@ -37,7 +37,7 @@ async function openPullBrowsers(t: Test) {
   return { ...gateway, send, see, merge }
 }
 
-t.test('branches are compared, opened, talked of and merged, and all is told', async (t) => {
+t.test('branches are compared, opened, commented and merged, with all their events', async (t) => {
   const { db, bare, write, of, see, send, merge } = await openPullBrowsers(t)
   const repository = await findRepository(db, 'ada', 'r')
   await aWebhook(db, { repositoryId: repository?.id ?? 0 })
@@ -91,7 +91,7 @@ t.test('branches are compared, opened, talked of and merged, and all is told', a
   ])
 })
 
-t.test('who may not merge is told so, and a form that is sent all the same refused', async (t) => {
+t.test('a user who may not merge reads why, and a sent form is refused', async (t) => {
   const { write, open, of, see, send, merge } = await openPullBrowsers(t)
   const head = await write('topic', 'a')
   await open('topic')
@@ -127,7 +127,7 @@ t.test('who may not merge is told so, and a form that is sent all the same refus
   t.match((await of('ada', 'GET', '/pulls/1')).json, { merged: false, state: 'open' })
 })
 
-t.test('only the head that was seen is merged, and no conflict', async (t) => {
+t.test('only the head that was shown is merged, and no conflict', async (t) => {
   const { write, open, of, see, merge } = await openPullBrowsers(t)
   const seen = await write('topic', 'a')
   await open('topic')
@@ -144,7 +144,7 @@ t.test('only the head that was seen is merged, and no conflict', async (t) => {
   t.match((await of('ada', 'GET', '/pulls/1')).json, { merged: false, state: 'open' })
 })
 
-t.test('reviews are sentences, and a draft is for who writes it', async (t) => {
+t.test('reviews are shown as sentences, and a draft to its author only', async (t) => {
   const { write, open, of, see, send } = await openPullBrowsers(t)
   await write('topic', 'a', 'one\n')
   await open('topic')

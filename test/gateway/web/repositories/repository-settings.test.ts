@@ -1,4 +1,4 @@
-/** Repository settings as a browser asks for them: who sees them, and what their forms do. */
+/** Repository settings in the browser: visibility, and effects of the forms. */
 
 import t, { type Test } from 'tap'
 import { outcomeOf } from '../../../../gateway/web/webhooks/hook-deliveries.js'
@@ -27,7 +27,10 @@ type Fields = Readonly<Record<string, string>> | readonly (readonly [string, str
 
 const PLACES = [OWN, `${OWN}/collaboration`, `${OWN}/keys`, `${OWN}/hooks`]
 
-/** Ada's repository `tool`; everybody can sign in, and `form` and `look` speak as a browser. */
+/**
+ * Creates ada's repository `tool`; all users can sign in, and `form` and `look` act as their
+ * browsers.
+ */
 async function openFixture(t: Test) {
   const gateway = await startGateway(t)
   const people: Record<string, User> = {}
@@ -57,7 +60,7 @@ async function openFixture(t: Test) {
     ...gateway,
     people,
     repositoryId,
-    /** Sends a form as somebody. */
+    /** Sends a form as a user. */
     form: (name: string, path: string, fields: Fields = {}) => post(path, fields, cookies[name]),
     look: (name: string, path: string) =>
       gateway.ask({ path, headers: { cookie: cookies[name] ?? '' } }),
@@ -65,7 +68,7 @@ async function openFixture(t: Test) {
   }
 }
 
-t.test('settings are there for administrators alone', async (t) => {
+t.test('settings are accessible to administrators of the repository only', async (t) => {
   const { ask, look, form, addToken, people, find } = await openFixture(t)
   for (const path of PLACES) {
     t.equal((await ask({ path })).status, 303, `${path} leads a stranger to the sign-in`)
@@ -89,7 +92,7 @@ t.test('settings are there for administrators alone', async (t) => {
   t.ok(await find('tool'))
 })
 
-t.test('what the first page sends is changed, and what is wrong is said', async (t) => {
+t.test('the first page changes the repository, and reports errors', async (t) => {
   const { look, form, find } = await openFixture(t)
   const sent = {
     name: 'kit',
@@ -125,7 +128,7 @@ t.test('what the first page sends is changed, and what is wrong is said', async 
   t.match(await find('kit'), { isArchived: true }, 'nothing was changed')
 })
 
-t.test('a repository goes to another owner or away when its name is typed', async (t) => {
+t.test('a repository is transferred or deleted when its name is typed', async (t) => {
   const { form, find, look, addOrganization, people } = await openFixture(t)
   await addOrganization('acme', people['ada'] as User)
   for (const confirm of ['', 'tool', 'ADA/TOOL', 'ada/other']) {
@@ -173,7 +176,7 @@ t.test('a repository is pruned when its name is typed', async (t) => {
   )
 })
 
-t.test('people are let in, may do more or less, and are shut out', async (t) => {
+t.test('collaborators are added, changed and removed', async (t) => {
   const { form, look } = await openFixture(t)
   const path = `${OWN}/collaboration`
   const mayOf = async (name: string) => (await look(name, '/ada/tool')).status
@@ -237,7 +240,7 @@ t.test('a deploy key is added once, for reading or more, and refused in words', 
 
 const HOOK = { url: 'https://hooks.example.org/x', content_type: 'json', active: 'on' }
 
-t.test('a webhook is made and changed, and its secret never comes out', async (t) => {
+t.test('a webhook is created and changed, and its secret is never shown', async (t) => {
   const { db, form, look, repositoryId } = await openFixture(t)
   const path = `${OWN}/hooks`
   const sent = { ...HOOK, secret: 'the key', authorization: 'Bearer of all' }
@@ -288,7 +291,7 @@ t.test('a webhook is made and changed, and its secret never comes out', async (t
   t.equal((await look('cleo', own)).status, 404)
 })
 
-t.test('a webhook is tried, told again, and shows what was sent', async (t) => {
+t.test('a webhook is tested, redelivered, and shows what was sent', async (t) => {
   const { db, form, look, repositoryId } = await openFixture(t)
   const { url, received } = await startReceiver(t, {
     answer: (response) => response.writeHead(202).end('<b>thanks'),
@@ -326,7 +329,7 @@ t.test('a webhook is tried, told again, and shows what was sent', async (t) => {
   t.notMatch(long, /&lt;end/, 'what is long is cut')
 })
 
-t.test('what came of a delivery is a sentence', async (t) => {
+t.test('the result of a delivery is shown as a sentence', async (t) => {
   const delivery: Delivery = {
     id: 1,
     webhookId: 1,
