@@ -1,9 +1,9 @@
-/** What is there is used at once, and what comes is waited for. */
+/** Values are used synchronously, and promises are awaited. */
 
 import t from 'tap'
 import { after } from '../../conf/awaitable.js'
 
-t.test('what is there is used at once', async (t) => {
+t.test('a plain value is used synchronously', async (t) => {
   t.equal(
     after(1, (value) => value + 1),
     2,
@@ -15,7 +15,7 @@ t.test('what is there is used at once', async (t) => {
   )
 })
 
-t.test('what comes is waited for', async (t) => {
+t.test('a promise is awaited', async (t) => {
   const later = after(Promise.resolve(1), (value) => value + 1)
   t.ok(later instanceof Promise)
   t.equal(await later, 2)

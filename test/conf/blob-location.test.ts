@@ -1,10 +1,10 @@
-/** A setting says where blobs are, or is refused by a sentence that does not repeat it. */
+/** Locations of blobs are parsed or refused; the message does not repeat the value. */
 
 import { resolve } from 'node:path'
 import t from 'tap'
 import { asBlobLocation } from '../../conf/blob-location.js'
 
-t.test('a folder may be named from anywhere', async (t) => {
+t.test('a file location may be relative or absolute', async (t) => {
   t.strictSame(asBlobLocation('file:/srv/blobs'), { kind: 'files', folder: '/srv/blobs' })
   t.strictSame(asBlobLocation('file:///srv/blobs'), { kind: 'files', folder: '/srv/blobs' })
   t.strictSame(asBlobLocation('file:blobs'), { kind: 'files', folder: resolve('blobs') })
@@ -22,7 +22,7 @@ t.test('a bucket is reached over TLS, in the usual region, without a prefix', as
   })
 })
 
-t.test('port, prefix, region and plain HTTP are said in the address', async (t) => {
+t.test('an S3 location sets port, prefix, region and plain HTTP', async (t) => {
   const url = 's3://a%3Ab:p%40%2F%25+@[::1]:9000/my-bucket/code/blobs?region=eu-west-3&tls=false'
   t.strictSame(asBlobLocation(url), {
     kind: 's3',
@@ -35,13 +35,13 @@ t.test('port, prefix, region and plain HTTP are said in the address', async (t) 
   })
 })
 
-t.test('what is no location is refused without being repeated', async (t) => {
+t.test('a value that is not a location is refused and not repeated in the message', async (t) => {
   for (const value of ['file:', 'hunter2', 'ftp://hunter2/blobs', '', 1, null, undefined]) {
     t.throws(() => asBlobLocation(value), { message: /^wants (?!.*hunter2)/ }, String(value))
   }
 })
 
-t.test('each mistake in an address of S3 is named without being repeated', async (t) => {
+t.test('each mistake in an S3 location is named without repeating the credentials', async (t) => {
   const mistakes: readonly (readonly [string, RegExp])[] = [
     ['s3:', /s3:\/\/key/],
     ['s3://', /s3:\/\/key/],

@@ -1,9 +1,9 @@
-/** Parts of an answer: what a client may ask for, and what comes. */
+/** Byte ranges: parsing of the header Range, and parts of a body. */
 
 import t from 'tap'
 import { cutRange, readByteRange } from '../../conf/byte-range.js'
 
-t.test('a range is read as the standard says it', async (t) => {
+t.test('a Range header is parsed as RFC 9110 says', async (t) => {
   const inputs = {
     'bytes=0-': { start: 0, end: 10 },
     'bytes=4-': { start: 4, end: 10 },
@@ -18,7 +18,7 @@ t.test('a range is read as the standard says it', async (t) => {
   }
 })
 
-t.test('without a range that makes sense, all is to be sent', async (t) => {
+t.test('without a valid Range header the whole body is sent', async (t) => {
   for (const header of [
     undefined,
     '',
@@ -36,14 +36,14 @@ t.test('without a range that makes sense, all is to be sent', async (t) => {
   }
 })
 
-t.test('a range with nothing in it is told from none', async (t) => {
+t.test('an unsatisfiable range is distinguished from a missing one', async (t) => {
   for (const header of ['bytes=10-', 'bytes=11-12', 'bytes=-0']) {
     t.equal(readByteRange(header, 10), 'outside', header)
   }
   t.equal(readByteRange('bytes=0-', 0), 'outside', 'of nothing')
 })
 
-t.test('a part is cut from chunks, wherever they end', async (t) => {
+t.test('a part of a body is cut from chunks of any size', async (t) => {
   const text = '0123456789'
   async function* chunks(size: number) {
     for (let at = 0; at < text.length; at += size) yield Buffer.from(text.slice(at, at + size))

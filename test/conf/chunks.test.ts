@@ -1,4 +1,4 @@
-/** A body's maker hears of a reader that leaves, and of none that reads to the end. */
+/** The source of a body is notified if the reader stops early and not if it reads to the end. */
 
 import t from 'tap'
 import { beginWith, readOnce } from '../../conf/chunks.js'
@@ -16,7 +16,7 @@ function aBody(...texts: readonly string[]) {
   return { body, left }
 }
 
-t.test('who leaves before or after the first chunk is heard of', async (t) => {
+t.test('the source is notified if the reader stops before or after the first chunk', async (t) => {
   const early = aBody('one', 'two')
   await early.body[Symbol.asyncIterator]().return?.()
   t.strictSame(early.left, ['left'])
@@ -28,7 +28,7 @@ t.test('who leaves before or after the first chunk is heard of', async (t) => {
   t.strictSame(late.left, ['left'])
 })
 
-t.test('who reads to the end has not left', async (t) => {
+t.test('the source is not notified if the reader reads to the end', async (t) => {
   const { body, left } = aBody('one', 'two')
   const read: string[] = []
   for await (const chunk of body) read.push(String(chunk))
@@ -36,7 +36,7 @@ t.test('who reads to the end has not left', async (t) => {
   t.strictSame(left, [])
 })
 
-t.test('what was read ahead comes first, and once', async (t) => {
+t.test('a chunk that was read ahead is returned first and once', async (t) => {
   const results = [chunk('two'), END]
   const next = beginWith(chunk('one'), async () => results.shift() ?? END)
   t.match(await next(), chunk('one'))

@@ -1,4 +1,4 @@
-/** Errors of full disks are insufficient storage, whoever reports them; no others are. */
+/** Errors of full disks become `insufficient_storage`, and other errors do not. */
 
 import t from 'tap'
 import { diskFailureOf, insufficientStorage, saysDiskIsFull } from '../../conf/disk-failure.js'
@@ -8,11 +8,11 @@ function coded(code: string, message = 'a message'): Error {
   return Object.assign(new Error(message), { code })
 }
 
-t.test('codes, complaints of programs and causes are recognized', async (t) => {
+t.test('error codes, messages of programs and causes show that the disk is full', async (t) => {
   const errors = [
     ...['ENOSPC', 'EROFS', 'SQLITE_FULL', 'SQLITE_READONLY'].map((code) => coded(code)),
     ...['ER_DISK_FULL', 'ER_RECORD_FILE_FULL'].map((code) => coded(code)),
-    // As Node.js reports a write for which the quota is exceeded.
+    // Node.js reports a write beyond the quota like this.
     Object.assign(coded('Unknown system error -122'), { errno: -122 }),
     coded('ER_ERROR_ON_WRITE', 'Error writing file \'x\' (Errcode: 28 "No space left on device")'),
     new Error('git hash-object failed (128): fatal: write error: Disk quota exceeded'),
@@ -28,7 +28,7 @@ t.test('codes, complaints of programs and causes are recognized', async (t) => {
   }
 })
 
-t.test('other errors are not', async (t) => {
+t.test('other errors do not show that the disk is full', async (t) => {
   const errors = [
     ...['EACCES', 'EIO', 'SQLITE_BUSY', 'SQLITE_IOERR_FSYNC'].map((code) => coded(code)),
     coded('ER_DUP_ENTRY', "Duplicate entry 'No space left on device' for key 'name'"),
@@ -40,19 +40,19 @@ t.test('other errors are not', async (t) => {
   for (const error of errors) t.equal(diskFailureOf(error), undefined, String(error))
 })
 
-t.test('a failure that says so already is returned as it is', async (t) => {
+t.test('an error that is already insufficient_storage is returned unchanged', async (t) => {
   const failure = insufficientStorage()
   t.equal(diskFailureOf(failure), failure)
   t.equal(diskFailureOf(new Failure('not_found', 'x')), undefined)
 })
 
-t.test('a chain of causes that never ends is given up', async (t) => {
+t.test('a cyclic chain of causes ends', async (t) => {
   const endless = new Error('endless')
   endless.cause = endless
   t.equal(diskFailureOf(endless), undefined)
 })
 
-t.test('the complaint of a program is read for itself', async (t) => {
+t.test("a program's error text alone shows that the disk is full", async (t) => {
   t.ok(saysDiskIsFull('error: file write error: No space left on device\nfatal: x\n'))
   t.notOk(saysDiskIsFull('fatal: not a git repository\n'))
 })

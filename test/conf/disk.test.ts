@@ -1,18 +1,18 @@
-/** Files and folders are flushed, and what is gone is no error. */
+/** Files and folders are synced, and missing files are tolerated. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { syncPath, unlessMissing } from '../../conf/disk.js'
 
-t.test('a file and a folder can be flushed, what is not there cannot', async (t) => {
+t.test('an existing file or folder is synced and a missing one is an error', async (t) => {
   const folder = t.testdir({ file: 'text' })
   await syncPath(folder)
   await syncPath(join(folder, 'file'))
   await t.rejects(syncPath(join(folder, 'none')), { code: 'ENOENT' })
 })
 
-t.test('what is gone is undefined, any other error stays', async (t) => {
+t.test('a missing file gives undefined and any other error is thrown', async (t) => {
   const folder = t.testdir({ file: 'text' })
   t.equal(await unlessMissing(readFile(join(folder, 'file'), 'utf8')), 'text')
   t.equal(await unlessMissing(readFile(join(folder, 'none'))), undefined)

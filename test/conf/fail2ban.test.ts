@@ -1,4 +1,7 @@
-/** The filter for fail2ban finds in a real log who failed, and nobody else whom they name. */
+/**
+ * The fail2ban filter finds the address of a failed client in a real log and no address that it
+ * names.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { writeFile } from 'node:fs/promises'
@@ -12,7 +15,7 @@ import { temporaryFolder } from '../helpers/temporary.js'
 
 const FILTER = fileURLToPath(new URL('../../../conf/fail2ban-gatehouse.conf', import.meta.url))
 
-t.test('the filter finds who failed in the log of a gateway', async (t) => {
+t.test("the filter finds the address of a failed client in a gateway's log", async (t) => {
   const fixture = await startSshGatehouse(t)
   const ada = await fixture.addPerson('ada')
   const folder = await temporaryFolder(t)

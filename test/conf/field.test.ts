@@ -1,4 +1,4 @@
-/** Every parser of a setting takes what its sentence says, from file and environment alike. */
+/** Parsers of settings accept and refuse the documented values, from file and environment. */
 
 import t, { type Test } from 'tap'
 import {
@@ -22,21 +22,21 @@ function takes(t: Test, parse: Parse, values: ReadonlyArray<readonly [unknown, u
 
 const SECRET = 'hunter2'
 
-/** Each wrong value is refused with a sentence that says what is wanted and not what was given. */
+/** Checks that each wrong value is refused with a message that does not repeat it. */
 function refuses(t: Test, parse: Parse, values: readonly unknown[]) {
   for (const value of [...values, SECRET, null, undefined, {}, { toString: () => '1' }]) {
     t.throws(() => parse(value), { message: /^wants (?!.*hunter2)/ }, JSON.stringify(value))
   }
 }
 
-t.test('a text is not empty', async (t) => {
+t.test('an empty text and other types are refused', async (t) => {
   takes(t, asText, [['a', 'a']])
   for (const value of ['', 1, true, ['a'], null, undefined]) {
     t.throws(() => asText(value), { message: 'wants a text' })
   }
 })
 
-t.test('true and false are spelt in full', async (t) => {
+t.test('only true and false are booleans', async (t) => {
   takes(t, asBoolean, [
     [true, true],
     ['true', true],
@@ -46,7 +46,7 @@ t.test('true and false are spelt in full', async (t) => {
   refuses(t, asBoolean, ['', 'yes', '1', 0, ['true']])
 })
 
-t.test('a count is whole, in range, and a number or digits', async (t) => {
+t.test('a count is a whole number in range, as a number or digits', async (t) => {
   takes(t, asCount(1), [
     [1, 1],
     ['12', 12],
@@ -55,7 +55,7 @@ t.test('a count is whole, in range, and a number or digits', async (t) => {
   refuses(t, asCount(1), [0, '0', -1, 1.5, '1.5', '1e3', '0x10', '', ' 1', [1], 2 ** 53])
 })
 
-t.test('a port is one that exists', async (t) => {
+t.test('a port is between 1 and 65535', async (t) => {
   takes(t, asPort, [
     [22, 22],
     ['65535', 65_535],
@@ -73,7 +73,7 @@ t.test('a duration has a unit', async (t) => {
   refuses(t, asDurationMs, ['30', 30, '', 's', '1.5s', '-1s', '1d', '1s ', ['30s']])
 })
 
-t.test('a duration is never longer than a timer, which would go off at once', async (t) => {
+t.test('a duration longer than a timer can wait is refused', async (t) => {
   t.equal(asDurationMs('596h'), 596 * 3_600_000)
   refuses(t, asDurationMs, ['597h', '999999999h'])
 })
@@ -89,16 +89,16 @@ t.test('a size is a number of bytes or has a binary unit', async (t) => {
   refuses(t, asBytes, ['', '1KB', '1 KiB', '-1', '1.5GiB', 1.5, 'KiB', ['1KiB'], [1024]])
 })
 
-t.test('a size stays a number that can be written down exactly', async (t) => {
+t.test('a size that is not a safe integer is refused', async (t) => {
   refuses(t, asBytes, ['999999999999GiB', 2 ** 53, Number.POSITIVE_INFINITY])
 })
 
-t.test('one of a few words is one of them to the letter', async (t) => {
+t.test('an enumerated value is matched exactly', async (t) => {
   takes(t, asOneOf(['debug', 'info']), [['info', 'info']])
   refuses(t, asOneOf(['debug', 'info']), ['', 'INFO', 'information', ['info']])
 })
 
-t.test('a list stands as a list in the file and with commas in the environment', async (t) => {
+t.test('a list is an array in the file and comma-separated in the environment', async (t) => {
   takes(t, asList(asCount(1)), [
     [
       [1, 2],
@@ -112,7 +112,7 @@ t.test('a list stands as a list in the file and with commas in the environment',
   refuses(t, asList(asCount(1)), [1, ['x'], [''], '1, ,2'])
 })
 
-t.test('an address to listen on has a host and a port', async (t) => {
+t.test('a listen address has a host and a port', async (t) => {
   takes(t, asHostPort, [
     ['127.0.0.1:3000', { host: '127.0.0.1', port: 3000 }],
     ['[::1]:80', { host: '::1', port: 80 }],

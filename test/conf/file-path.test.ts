@@ -1,9 +1,9 @@
-/** Paths that lead elsewhere on some system are refused, and all others are taken as they are. */
+/** File paths that lead elsewhere on some system are refused, and others are kept unchanged. */
 
 import t from 'tap'
 import { isModulesName, isTreeName, parseFilePath } from '../../conf/file-path.js'
 
-t.test('a path is taken apart as it is', async (t) => {
+t.test('a path is split into its unchanged segments', async (t) => {
   t.strictSame(parseFilePath('README.md'), ['README.md'])
   t.strictSame(parseFilePath('a b/ü/-rf/.github/x.git'), ['a b', 'ü', '-rf', '.github', 'x.git'])
   for (const path of ['git~2', '.gitignore', 'a.git', '.git-x', 'con', '…', '$(id)', '%2e%2e']) {
@@ -11,7 +11,7 @@ t.test('a path is taken apart as it is', async (t) => {
   }
 })
 
-/** Each is `.git` to git itself, or to a file system that somebody checks it out on. */
+/** Names that git or some file system takes for `.git`. */
 const DOT_GITS = [
   '.git',
   '.GIT',
@@ -33,7 +33,7 @@ const DOT_GITS = [
   'a\\git~1 ',
 ]
 
-t.test('a name that is .git somewhere is none for an entry of a tree', async (t) => {
+t.test('a name that some system takes for .git is not valid in a tree', async (t) => {
   for (const name of [...DOT_GITS, '', '.', '..', 'a/b', 'a\0b']) {
     t.notOk(isTreeName(name), JSON.stringify(name))
   }
@@ -42,7 +42,7 @@ t.test('a name that is .git somewhere is none for an entry of a tree', async (t)
   }
 })
 
-t.test('what leads elsewhere, or nobody could read, is refused', async (t) => {
+t.test('a path that leads elsewhere or cannot be displayed is refused', async (t) => {
   const wrong = [
     ...DOT_GITS.flatMap((name) => [name, `${name}/config`, `a/${name}`]),
     '',
@@ -76,7 +76,7 @@ t.test('what leads elsewhere, or nobody could read, is refused', async (t) => {
   }
 })
 
-t.test('.gitmodules is known by all its names', async (t) => {
+t.test('.gitmodules is recognized by all its equivalent names', async (t) => {
   const names = [
     '.gitmodules',
     '.GitModules',

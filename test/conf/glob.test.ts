@@ -1,4 +1,4 @@
-/** Patterns fit the names they mean, and none takes long to say so. */
+/** Glob patterns match names in bounded time. */
 
 import t from 'tap'
 import { parseGlob } from '../../conf/glob.js'
@@ -7,7 +7,7 @@ function fits(pattern: string, name: string): boolean | undefined {
   return parseGlob(pattern)?.(name)
 }
 
-t.test('names fit, or do not', async (t) => {
+t.test('a pattern matches the intended names only', async (t) => {
   const cases: readonly (readonly [string, string, string])[] = [
     ['main', 'main', 'maint'],
     ['*', 'feature/x', 'none'],
@@ -30,7 +30,7 @@ t.test('names fit, or do not', async (t) => {
   }
 })
 
-t.test('a separator is passed by two stars alone', async (t) => {
+t.test('only two stars match a separator', async (t) => {
   const cases: readonly (readonly [string, string, boolean])[] = [
     ['release/*', 'release/1', true],
     ['release/*', 'release/1/2', false],
@@ -50,7 +50,7 @@ t.test('a separator is passed by two stars alone', async (t) => {
   t.equal(parseGlob('*.ts', './')?.('a.b.ts'), false)
 })
 
-t.test('what cannot be read is refused', async (t) => {
+t.test('a malformed pattern is refused', async (t) => {
   for (const pattern of ['{a', 'a}', '[a', '[]', '{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}{a,b}']) {
     t.equal(parseGlob(pattern), undefined, pattern)
   }
@@ -64,7 +64,7 @@ t.test('a pattern that is long, or whose alternatives are, is refused', async (t
   t.equal(parseGlob(`{${'b,'.repeat(9)}b}${'a'.repeat(200)}`), undefined, '2,010 tokens')
 })
 
-t.test('many stars are not many ways', async (t) => {
+t.test('a pattern with many stars does not take exponential time', async (t) => {
   t.equal(fits(`${'a*'.repeat(120)}b`, 'a'.repeat(250)), false)
   t.equal(fits('*a'.repeat(120), 'a'.repeat(250)), true)
   t.equal(parseGlob(`${'**a*'.repeat(60)}b`, '/')?.('a'.repeat(250)), false)

@@ -1,9 +1,9 @@
-/** The words that clients ask for events by, and what receivers are told. */
+/** Webhook events: names that clients subscribe to and names that receivers get. */
 
 import t from 'tap'
 import { eventName, HOOK_EVENTS, parseHookEvents, wordOf } from '../../conf/hook-events.js'
 
-t.test('a family is switched on by its name, one kind by its own', async (t) => {
+t.test('a family name subscribes to all its events and an event name to one', async (t) => {
   t.strictSame(parseHookEvents(['push', 'create']), ['create', 'push'])
   t.strictSame(parseHookEvents(['issues_only']), ['issues'])
   t.strictSame(parseHookEvents(['issues']), [
@@ -30,7 +30,7 @@ t.test('a family is switched on by its name, one kind by its own', async (t) => 
   for (const event of HOOK_EVENTS) t.strictSame(parseHookEvents([wordOf(event)]), [event])
 })
 
-t.test('receivers hear the coarse name', async (t) => {
+t.test("receivers get the name of the event's family", async (t) => {
   t.equal(eventName('issue_label'), 'issues')
   t.equal(eventName('pull_request_comment'), 'issue_comment')
   t.equal(eventName('pull_request_review_approved'), 'pull_request_approved')

@@ -1,9 +1,9 @@
-/** A set of hosts holds the names and networks it was told, and refuses what is neither. */
+/** Sets of hosts: names and networks, and entries that are neither. */
 
 import t from 'tap'
 import { parseHostSet } from '../../conf/host-set.js'
 
-t.test('names are held as they are, networks by their addresses', async (t) => {
+t.test('names are matched without regard to case and networks by address', async (t) => {
   const set = parseHostSet(['CI.example.org', 'builder', '10.0.0.0/8', 'fd00::/8', '192.0.2.7'])
   t.ok(set.hasName('ci.example.org'))
   t.ok(set.hasName('builder'))
@@ -15,7 +15,7 @@ t.test('names are held as they are, networks by their addresses', async (t) => {
     t.notOk(set.hasAddress(address), address)
 })
 
-t.test('what is neither a name nor an address is refused in one sentence', async (t) => {
+t.test('an entry that is neither a name nor an address is refused with one message', async (t) => {
   for (const entry of [
     '10.0.0.0/33',
     '10.0.0',

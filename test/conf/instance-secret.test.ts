@@ -1,4 +1,4 @@
-/** What is sealed with the secret of an instance is of no use without it. */
+/** The instance secret seals values, which can be unsealed only with it. */
 
 import { readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import t from 'tap'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-t.test('what was sealed comes back with the same words, in any process', async (t) => {
+t.test('a sealed value is unsealed with the same context in any process', async (t) => {
   const folder = await temporaryFolder(t)
   const secrets = await Promise.all(Array.from({ length: 8 }, () => openInstanceSecret(folder)))
   const sealed = secrets.map((secret) => secret.seal('a private key', 'key of ada'))
@@ -17,7 +17,7 @@ t.test('what was sealed comes back with the same words, in any process', async (
   t.notOk(sealed.some((text) => Buffer.from(text, 'base64').toString().includes('private')))
 })
 
-t.test('with other words, elsewhere, or damaged, it does not', async (t) => {
+t.test('a value with another context, another secret or damaged is not unsealed', async (t) => {
   const [here, there] = [await temporaryFolder(t), await temporaryFolder(t)]
   const secret = await openInstanceSecret(here)
   const sealed = secret.seal('a private key', 'key of ada')
@@ -32,7 +32,7 @@ t.test('with other words, elsewhere, or damaged, it does not', async (t) => {
   t.throws(() => secret.unseal(damaged, 'key of ada'), 'one letter')
 })
 
-t.test('the secret is a file that nobody else may read', async (t) => {
+t.test('the secret is a file that only its owner can read', async (t) => {
   const folder = await temporaryFolder(t)
   await openInstanceSecret(folder)
   const path = join(folder, 'secret.key')

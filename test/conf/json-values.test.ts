@@ -1,16 +1,16 @@
-/** Values of JSON are counted without parsing it. */
+/** Values of a JSON text are counted without parsing it. */
 
 import t from 'tap'
 import { hasManyValues } from '../../conf/json-values.js'
 
-/** The least bound within which the text is. */
+/** Returns the smallest limit that the text does not exceed. */
 function countOf(text: string): number {
   let max = 0
   while (hasManyValues(text, max)) max += 1
   return max
 }
 
-t.test('arrays, objects and commas count, and what strings hold does not', async (t) => {
+t.test('arrays, objects and commas count, and the contents of strings do not', async (t) => {
   for (const [text, count] of [
     ['', 0],
     ['1', 0],
@@ -27,7 +27,7 @@ t.test('arrays, objects and commas count, and what strings hold does not', async
   }
 })
 
-t.test('quotes and backslashes of any number are read once', async (t) => {
+t.test('many quotes and backslashes are read in linear time', async (t) => {
   const startedMs = process.cpuUsage().user
   for (const piece of ['"', '\\"', '"\\', '"\\\\"', '\\\\\\\\\\\\\\\\"']) {
     t.equal(hasManyValues(piece.repeat(1_000_000), 10), false)

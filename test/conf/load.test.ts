@@ -1,4 +1,4 @@
-/** Settings come from file and environment; every mistake is reported, none with its value. */
+/** Settings are loaded from file and environment; every mistake is reported without the value. */
 
 import { chdir, cwd } from 'node:process'
 import t, { type Test } from 'tap'
@@ -6,13 +6,13 @@ import { loadSettings, SettingsError } from '../../conf/load.js'
 
 type Variables = Readonly<Record<string, string>>
 
-/** The settings of a file with this text, under these variables. */
+/** Loads a file with this text, under these environment variables. */
 function load(t: Test, text: string, variables: Variables = {}) {
   const folder = t.testdir({ 'gatehouse.toml': text })
   return loadSettings({ GATEHOUSE_CONFIG: `${folder}/gatehouse.toml`, ...variables })
 }
 
-/** The report on what does not load. */
+/** Returns the error for settings that do not load. */
 function reportOn(t: Test, text: string, variables: Variables = {}): SettingsError {
   try {
     load(t, text, variables)
@@ -23,7 +23,7 @@ function reportOn(t: Test, text: string, variables: Variables = {}): SettingsErr
   throw new Error('the configuration was taken')
 }
 
-t.test('the file is read, and the environment wins over it', async (t) => {
+t.test('the environment takes precedence over the file', async (t) => {
   const text = '[http]\nlisten = "0.0.0.0:80"\nworkers = 3\n[log]\nlevel = "warn"'
   const settings = load(t, text, { GATEHOUSE_HTTP_WORKERS: '5' })
   t.strictSame(settings.http.listen, { host: '0.0.0.0', port: 80 })
@@ -32,7 +32,7 @@ t.test('the file is read, and the environment wins over it', async (t) => {
   t.equal(settings.git.timeoutMs, 7_200_000, 'what is not set has its default')
 })
 
-t.test('gatehouse.toml of the working folder is read when no other is named', async (t) => {
+t.test('gatehouse.toml of the working directory is read if no file is named', async (t) => {
   const before = cwd()
   t.teardown(() => chdir(before))
   chdir(t.testdir({ 'gatehouse.toml': '[ssh]\nuser = "code"' }))
@@ -41,14 +41,14 @@ t.test('gatehouse.toml of the working folder is read when no other is named', as
   t.equal(loadSettings({}).ssh.user, 'git', 'and none is needed')
 })
 
-t.test('a file that is named must be there', async (t) => {
+t.test('a named file that is missing is an error', async (t) => {
   const path = `${t.testdir({})}/absent.toml`
   t.throws(() => loadSettings({ GATEHOUSE_CONFIG: path }), {
     message: /absent\.toml cannot be read: ENOENT/,
   })
 })
 
-t.test('every mistake is in one report, each by its key or its variable', async (t) => {
+t.test('every mistake is in one report, with its key or variable', async (t) => {
   const text = `
     [http]
     listen = "nowhere"
@@ -78,7 +78,7 @@ t.test('every mistake is in one report, each by its key or its variable', async 
   for (const mistake of report.mistakes) t.ok(report.message.includes(mistake))
 })
 
-t.test('a section or key that is almost right is not taken for the right one', async (t) => {
+t.test('a misspelt section or key is refused', async (t) => {
   const almost = [
     '[HTTP]\nlisten = "a:1"',
     '[http]\nLISTEN = "a:1"',
@@ -90,15 +90,15 @@ t.test('a section or key that is almost right is not taken for the right one', a
   t.equal(reportOn(t, '', { gatehouse_http_listen: 'a:1', GATEHOUSE_: '' }).mistakes.length, 1)
 })
 
-t.test('variables of other programs are none of our business', async (t) => {
+t.test('variables of other programs are ignored', async (t) => {
   t.doesNotThrow(() => load(t, '', { PATH: '/bin', HTTP_LISTEN: 'x', MY_GATEHOUSE_KEY: 'x' }))
 })
 
-t.test('a file that is not TOML is reported by its line', async (t) => {
+t.test('a file that is not TOML is reported with its line', async (t) => {
   t.match(reportOn(t, '[http]\nworkers = 2\nlisten = "a').mistakes, [/Invalid TOML.*\(line 3\)/])
 })
 
-t.test('__proto__ and its kin in the file change nothing but the report', async (t) => {
+t.test('__proto__ and similar keys in the file are only reported', async (t) => {
   const texts = ['[__proto__]\nlevel = "debug"', '[__proto__.log]\nlevel = "debug"']
   for (const text of [
     ...texts,
@@ -112,7 +112,7 @@ t.test('__proto__ and its kin in the file change nothing but the report', async 
   t.equal(load(t, '').log.level, 'info')
 })
 
-t.test('no secret is in a report, wherever it was written and whatever is wrong', async (t) => {
+t.test('a report contains no secret, wherever it was set and whatever is wrong', async (t) => {
   const secret = 'hunter2'
   const texts = [
     `[database]\nurl = "postgres://ada:${secret}@db/code"`,

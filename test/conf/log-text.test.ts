@@ -1,16 +1,16 @@
-/** Log lines as text: readable for people, and unable to write to their terminal. */
+/** Log lines as text: readable, and unable to control the terminal. */
 
 import t from 'tap'
 import { formatLogLine } from '../../conf/log-text.js'
 
-/** Without a time zone, so that it is local time wherever the tests run. */
+/** Time without a time zone, so that it is local time wherever the tests run. */
 const TIME = '2026-03-04T12:34:56.789'
 
 function lineOf(fields: Readonly<Record<string, unknown>>, level = 'info'): string {
   return `${JSON.stringify({ level, time: TIME, ...fields, msg: 'serving' })}\n`
 }
 
-/** The part of the text that shows the fields. */
+/** Returns the part of the line that shows the fields. */
 function shown(fields: Readonly<Record<string, unknown>>): string {
   const start = '12:34:56 info  serving  '
   const text = formatLogLine(lineOf(fields))
@@ -50,11 +50,11 @@ const FIELDS: ReadonlyArray<readonly [Readonly<Record<string, unknown>>, string]
   [{ error: 'plain' }, 'error=plain'],
 ]
 
-t.test('fields are key=value, quoted and escaped if need be', async (t) => {
+t.test('fields are key=value, quoted and escaped if necessary', async (t) => {
   for (const [fields, text] of FIELDS) t.equal(shown(fields), text)
 })
 
-t.test('a message or a field of more than 500 characters is cut', async (t) => {
+t.test('a message or field of more than 500 characters is cut', async (t) => {
   t.equal(shown({ path: 'x'.repeat(500) }), `path=${'x'.repeat(500)}`)
   t.equal(shown({ path: 'x'.repeat(501) }), `path=${'x'.repeat(500)}…`)
   t.equal(shown({ list: ['x'.repeat(600)] }), `list=["${'x'.repeat(498)}…`)
@@ -63,7 +63,7 @@ t.test('a message or a field of more than 500 characters is cut', async (t) => {
   t.equal(text, `12:34:56 info  ${'x'.repeat(500)}…\n`)
 })
 
-t.test('no character of a line can control the terminal, wherever it is', async (t) => {
+t.test('no character in any part of a line can control the terminal', async (t) => {
   const every = Array.from({ length: 0x3000 }, (_, unit) => String.fromCharCode(unit))
   for (const text of every) {
     const error = { message: text, code: text, stack: `${text}\n${text}`, cause: { message: text } }
@@ -77,7 +77,7 @@ t.test('no character of a line can control the terminal, wherever it is', async 
   t.equal(forged.split('\n').length, 2, 'a field adds no line')
 })
 
-t.test('the stack of an error is below a line of level error, and of no other', async (t) => {
+t.test('the stack of an error is shown for level error only', async (t) => {
   const error = {
     type: 'TypeError',
     message: 'outer',
@@ -100,7 +100,7 @@ t.test('the stack of an error is below a line of level error, and of no other', 
   t.equal(formatLogLine(lineOf({ error: deep }, 'error')).split('\n').length, 42)
 })
 
-t.test('warnings and errors are coloured if that is asked for', async (t) => {
+t.test('warnings and errors are coloured if colour is enabled', async (t) => {
   const levelOf = (level: string) =>
     formatLogLine(lineOf({}, level), { isColoured: true }).split(' ')[1]
   t.equal(levelOf('warn'), '\u001b[33mwarn')
@@ -109,7 +109,7 @@ t.test('warnings and errors are coloured if that is asked for', async (t) => {
   t.equal(levelOf('debug'), 'debug')
 })
 
-t.test('a line that is not of the logger is shown escaped', async (t) => {
+t.test("a line that is not the logger's is shown escaped", async (t) => {
   t.equal(formatLogLine('{"level":\u001b\n'), '{"level":\\u001b\n')
   t.equal(formatLogLine('[1]\n'), '[1]\n')
   t.equal(formatLogLine('{"level":"info"}\n'), '{"level":"info"}\n')

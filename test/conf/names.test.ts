@@ -1,4 +1,6 @@
-/** Names that lead elsewhere, or are taken for another's, are refused; git's own rules hold. */
+/**
+ * Names that lead elsewhere or resemble another name are refused; branch names follow git's rules.
+ */
 
 import { spawnSync } from 'node:child_process'
 import { array, assert, constantFrom, property, string } from 'fast-check'
@@ -16,7 +18,7 @@ import {
 
 type Parse = (text: string) => string
 
-/** Whether `parse` gives the text back; anything but `invalid` is thrown on. */
+/** Returns true if `parse` returns the text and false if it is invalid; rethrows other errors. */
 function takes(parse: Parse, text: string): boolean {
   try {
     return parse(text) === text
@@ -26,13 +28,13 @@ function takes(parse: Parse, text: string): boolean {
   }
 }
 
-/** In ASCII, as a line separator within a message would break the report. */
+/** Returns the text in ASCII, because a line separator in a message would break the report. */
 function shown(text: string): string {
   const escaped = (character: string) => `\\u{${character.codePointAt(0)?.toString(16)}}`
   return `'${text.replace(/[^\u0020-\u007e]/gu, escaped)}'`
 }
 
-/** Each row of the threat, by what it would do. */
+/** Dangerous names, grouped by their effect. */
 const THREATS: Readonly<Record<string, readonly string[]>> = {
   'leave the folder of its owner': ['..', '.', '...', '../x', 'a/b', '/a', 'a\\b', 'a/../b', '~'],
   'be an encoded way out': ['%2e%2e', '..%2fx', 'a%00', '%'],
@@ -69,7 +71,7 @@ for (const [threat, names] of Object.entries(THREATS)) {
   })
 }
 
-t.test('names that people have are taken', async (t) => {
+t.test('common names are accepted', async (t) => {
   for (const name of ['ada', 'Ada-1', 'a', '0', 'a.b', 'a_b-c.d', 'console', 'community', 'gitx']) {
     t.ok(takes(parseOwnerName, name), `owner ${name}`)
     t.ok(takes(parseRepositoryName, name), `repository ${name}`)
@@ -79,7 +81,7 @@ t.test('names that people have are taken', async (t) => {
   }
 })
 
-t.test('a name ends at its limit, not one character later', async (t) => {
+t.test('a name may have its maximum length and no more', async (t) => {
   t.ok(takes(parseOwnerName, 'a'.repeat(40)))
   t.notOk(takes(parseOwnerName, 'a'.repeat(41)))
   t.ok(takes(parseRepositoryName, 'a'.repeat(100)))
@@ -87,19 +89,19 @@ t.test('a name ends at its limit, not one character later', async (t) => {
   t.throws(() => parseOwnerName('a'.repeat(1_000_000)), { message: /at most 40 characters/ })
 })
 
-t.test('an owner cannot stand where the gateway itself answers', async (t) => {
+t.test("an owner cannot have the name of one of the gateway's routes", async (t) => {
   for (const name of ['api', 'API', 'metrics', 'healthz', 'swagger.v1.json', 'user', 'assets']) {
     t.notOk(takes(parseOwnerName, name), name)
   }
 })
 
-t.test('an owner neither ends with nor doubles a sign', async (t) => {
+t.test('an owner neither ends with a sign nor has two in a row', async (t) => {
   for (const name of ['ada-', 'ada_', 'ada.', 'a--b', 'a..b', 'a_-b']) {
     t.notOk(takes(parseOwnerName, name), name)
   }
 })
 
-t.test('a name that is taken is ASCII and a single segment, whatever was tried', async (t) => {
+t.test('every accepted name is ASCII and one path segment', async (t) => {
   const letters = constantFrom(...'aZ09._-/\\%: \u0000\u212a\u0131\u00df', '.git', '..', 'con')
   const texts = array(letters, { maxLength: 12 }).map((parts) => parts.join(''))
   const isPlain = (text: string) => /^[A-Za-z0-9][A-Za-z0-9._-]*$/.test(text) && !/\.$/.test(text)
@@ -170,7 +172,7 @@ const BRANCHES = [
   'a'.repeat(100),
 ]
 
-/** Where we say no and git says yes, and why. */
+/** Returns true for names that git accepts and we refuse. */
 function isOursAlone(text: string): boolean {
   const isHeadInShort = text === '@'
   return isHeadInShort || Buffer.byteLength(text) > 100
@@ -181,13 +183,13 @@ function gitTakes(text: string): boolean {
   return status === 0
 }
 
-t.test('a branch name is taken when git takes it, and git is asked', async (t) => {
+t.test('a branch name is accepted if git check-ref-format accepts it', async (t) => {
   for (const text of BRANCHES) {
     t.equal(takes(parseBranchName, text), gitTakes(text) && !isOursAlone(text), shown(text))
   }
 })
 
-t.test('a branch name made at random is taken when git takes it', async (t) => {
+t.test('a random branch name is accepted if git accepts it', async (t) => {
   const parts = ['a', 'B', '.', '/', '@', '{', '-', '.lock', 'HEAD', ' ', '~', '\\', 'é', '\u007f']
   const names = array(constantFrom(...parts), { minLength: 1, maxLength: 6 }).map((p) => p.join(''))
   const agrees = (text: string) =>
@@ -198,7 +200,7 @@ t.test('a branch name made at random is taken when git takes it', async (t) => {
   t.pass()
 })
 
-t.test('a branch name has at most 100 bytes and is whole Unicode', async (t) => {
+t.test('a branch name has at most 100 bytes and is valid Unicode', async (t) => {
   t.notOk(takes(parseBranchName, 'a'.repeat(101)))
   t.notOk(takes(parseBranchName, 'é'.repeat(51)), 'bytes, not characters')
   t.notOk(takes(parseBranchName, 'a\ud800'), 'half a pair would become another name on disk')
@@ -206,7 +208,7 @@ t.test('a branch name has at most 100 bytes and is whole Unicode', async (t) => 
   t.ok(takes(parseBranchName, '😀'))
 })
 
-t.test('an e-mail address is one that a mail can be sent to', async (t) => {
+t.test('an e-mail address is one that mail can be sent to', async (t) => {
   for (const email of ['ada@example.org', 'a.b+c@mail.example', "o'brien@example.org", 'a@b']) {
     t.ok(takes(parseEmail, email), email)
   }
@@ -216,7 +218,7 @@ t.test('an e-mail address is one that a mail can be sent to', async (t) => {
   }
 })
 
-t.test('a title is any text that a terminal may show', async (t) => {
+t.test('a title is any text without control characters', async (t) => {
   for (const title of ['k', 'ada’s laptop (2)', 'é 中 \u{1f511}', ' a ', '-rf', "'; drop"]) {
     t.ok(takes(parseTitle, title), shown(title))
   }
@@ -226,7 +228,7 @@ t.test('a title is any text that a terminal may show', async (t) => {
   }
 })
 
-t.test('a tag name is one of git’s, and no option of its', async (t) => {
+t.test('a tag name is valid for git and cannot be taken for an option', async (t) => {
   for (const tag of ['v1', 'lib/v1.0', 'é', "a'b", '$(id)', 'a-d', 'x'.repeat(255)]) {
     t.ok(takes(parseTagName, tag), shown(tag))
   }
@@ -235,7 +237,7 @@ t.test('a tag name is one of git’s, and no option of its', async (t) => {
   }
 })
 
-t.test('a file name is shown as it is and leads nowhere', async (t) => {
+t.test('a file name has no separators and no control characters', async (t) => {
   for (const name of [
     'a',
     'read me.txt',

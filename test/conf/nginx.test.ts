@@ -1,4 +1,4 @@
-/** The nginx example is taken by a real nginx and does in front of a server what it says. */
+/** A real nginx accepts the example configuration and proxies as its comments say. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,9 @@ async function freePort(): Promise<number> {
   return port
 }
 
-/** nginx with the example, its ports and its certificate apart, in front of `handler`. */
+/**
+ * Starts nginx with the example in front of `handler`, on free ports and with its own certificate.
+ */
 async function startProxy(t: Test, handler: Handler): Promise<number> {
   const backend = createServer(handler).listen(0, '127.0.0.1')
   await once(backend, 'listening')
@@ -45,7 +47,7 @@ async function startProxy(t: Test, handler: Handler): Promise<number> {
     .replace(/listen \[::\]:.*;/g, '')
   const bodies = ['client_body', 'proxy', 'fastcgi', 'uwsgi', 'scgi']
   const folders = bodies.map((name) => `${name}_temp_path ${folder}/tmp/${name};`).join(' ')
-  // Without "user" a root's workers could not write here; for anyone else nginx ignores it.
+  // Without "user" the workers of root could not write here; nginx ignores it for other users.
   const main = `daemon off; pid ${folder}/pid; user root; events {}`
   const http = `http { access_log off; ${folders} ${example} }`
   writeFileSync(`${folder}/nginx.conf`, `${main} ${http}`)
@@ -64,7 +66,7 @@ async function startProxy(t: Test, handler: Handler): Promise<number> {
   throw new Error('nginx did not start')
 }
 
-/** An HTTPS request that is under way: what it answers comes as it comes. */
+/** Sends an HTTPS request whose response is streamed. */
 function begin(port: number, path: string, options: { method?: string; headers?: object } = {}) {
   const { method = 'GET', headers = {} } = options
   return request({
@@ -85,7 +87,7 @@ async function ask(port: number, path: string, headers: object = {}): Promise<In
   return response
 }
 
-t.test('the gateway is spoken to in HTTP/1.1, by its name, with the true address', async (t) => {
+t.test("the gateway receives HTTP/1.1 with the host name and the client's address", async (t) => {
   const seen: IncomingMessage[] = []
   const port = await startProxy(t, (request, response) => {
     seen.push(request)
@@ -104,7 +106,7 @@ t.test('the gateway is spoken to in HTTP/1.1, by its name, with the true address
   t.equal(last?.headers['proxy'], undefined)
 })
 
-t.test('a slow upload is gathered first, and no size is too large', async (t) => {
+t.test('an upload is buffered completely and has no size limit', async (t) => {
   let arrivedAt = 0
   let bytes = 0
   const port = await startProxy(t, (request, response) => {
@@ -129,7 +131,7 @@ t.test('a slow upload is gathered first, and no size is too large', async (t) =>
   t.equal(bytes, 4_000_000)
 })
 
-t.test('an answer goes through as it comes', async (t) => {
+t.test('a response is streamed without buffering', async (t) => {
   const answer: { end?: () => void } = {}
   const port = await startProxy(t, (request, response) => {
     if (request.url !== '/clone') return response.end()

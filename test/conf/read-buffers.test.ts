@@ -1,4 +1,4 @@
-/** Files are read whole, and what the disk is slow to give holds nobody up. */
+/** Files are read completely, and slow disks do not block the event loop. */
 
 import fs, { closeSync, openSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
@@ -28,7 +28,7 @@ async function contentOf(file: number, start: number, end: number): Promise<Buff
   return Buffer.concat(parts)
 }
 
-/** Has reads in this thread take so long, and counts them. */
+/** Makes each synchronous read take `ms` milliseconds, and counts the reads. */
 function slowReads(t: Test, ms: number): { count: number } {
   const { readSync } = fs
   const reads = { count: 0 }
@@ -46,7 +46,7 @@ function slowReads(t: Test, ms: number): { count: number } {
   return reads
 }
 
-t.test('any part of a file comes as it is', async (t) => {
+t.test('any part of a file is read unchanged', async (t) => {
   const file = await aFile(t)
   for (const [start, end] of [
     [0, BYTES],
@@ -59,12 +59,12 @@ t.test('any part of a file comes as it is', async (t) => {
   }
 })
 
-t.test('a file that ends before is told', async (t) => {
+t.test('a file that is too short is an error', async (t) => {
   const file = await aFile(t)
   await t.rejects(contentOf(file, 0, BYTES + 1), /cut short/)
 })
 
-t.test('readers of files in memory take turns with everybody else', async (t) => {
+t.test('reads of cached files let other callbacks run', async (t) => {
   const file = await aFile(t)
   const buffer = borrowBuffer()
   let turns = 0
@@ -78,7 +78,7 @@ t.test('readers of files in memory take turns with everybody else', async (t) =>
   t.ok(turns > 0, 'a timer ran in between')
 })
 
-t.test('after a slow read the next ones wait elsewhere, and then it is tried again', async (t) => {
+t.test('after a slow synchronous read the next reads are asynchronous for a while', async (t) => {
   const file = await aFile(t)
   const reads = slowReads(t, 5)
   const buffer = borrowBuffer()

@@ -1,4 +1,4 @@
-/** What is not set follows from what is, and the example file documents every key as it is. */
+/** Defaults derived from other settings, and the example file, which documents every key. */
 
 import { readFileSync } from 'node:fs'
 import { availableParallelism } from 'node:os'
@@ -11,12 +11,12 @@ import { SCHEMAS } from '../../conf/schemas.js'
 
 const EXAMPLE = new URL('../../../conf/gatehouse.example.toml', import.meta.url).pathname
 
-/** The settings of an environment that names no file. */
+/** Loads settings from the environment only. */
 function settingsOf(variables: Readonly<Record<string, string>>) {
   return loadSettings({ GATEHOUSE_CONFIG: '/dev/null', ...variables })
 }
 
-t.test('with no configuration the house keeps to this machine', async (t) => {
+t.test('without configuration the server is reachable from this machine only', async (t) => {
   const settings = settingsOf({})
   t.strictSame(settings.http.listen, { host: '127.0.0.1', port: 3000 })
   t.equal(settings.http.baseUrl, 'http://127.0.0.1:3000')
@@ -30,7 +30,7 @@ t.test('with no configuration the house keeps to this machine', async (t) => {
   t.equal(settings.attachments.sizeBytesMax, 2 * 1_024 ** 3)
 })
 
-t.test('the base URL loses its last slash and lends its path and its host', async (t) => {
+t.test('the base URL loses its last slash and gives the base path and the SSH host', async (t) => {
   const settings = settingsOf({ GATEHOUSE_HTTP_BASE_URL: 'https://code.example:8443/forge/' })
   t.equal(settings.http.baseUrl, 'https://code.example:8443/forge')
   t.equal(settings.http.basePath, '/forge')
@@ -39,11 +39,11 @@ t.test('the base URL loses its last slash and lends its path and its host', asyn
   t.match(named.ssh, { host: 'ssh.example', port: 2222, user: 'git' })
 })
 
-t.test('an IPv6 address to listen on makes a base URL that works', async (t) => {
+t.test('an IPv6 listen address gives a valid base URL', async (t) => {
   t.equal(settingsOf({ GATEHOUSE_HTTP_LISTEN: '[::1]:8080' }).http.baseUrl, 'http://[::1]:8080')
 })
 
-t.test('the database follows the data folder unless it is named', async (t) => {
+t.test('the database is in the data folder unless it is configured', async (t) => {
   const moved = settingsOf({ GATEHOUSE_DATA_DIR: '/srv/code' })
   t.match(moved.database.location, { kind: 'sqlite', file: '/srv/code/gatehouse.db' })
   const file = settingsOf({ GATEHOUSE_DATABASE_URL: 'sqlite:/srv/db/code.db' })
@@ -62,7 +62,7 @@ t.test('a database that is neither SQLite nor MySQL is refused', async (t) => {
   }
 })
 
-t.test('blobs follow the data folder unless they are elsewhere', async (t) => {
+t.test('blobs are in the data folder unless they are configured', async (t) => {
   const moved = settingsOf({ GATEHOUSE_DATA_DIR: '/srv/code' })
   t.strictSame(moved.blobs, {
     location: { kind: 'files', folder: '/srv/code/blobs' },
@@ -75,15 +75,15 @@ t.test('blobs follow the data folder unless they are elsewhere', async (t) => {
   })
 })
 
-t.test('the example file loads as it is', async (t) => {
+t.test('the example file loads unchanged', async (t) => {
   t.match(loadSettings({ GATEHOUSE_CONFIG: EXAMPLE }).http.baseUrl, 'http://127.0.0.1:3000')
 })
 
-t.test('the example file documents every key: sentence, variable, default', async (t) => {
+t.test('the example file documents every key with description, variable and default', async (t) => {
   t.equal(readFileSync(EXAMPLE, 'utf8').split('\n\n').slice(1).join('\n\n'), documentation())
 })
 
-t.test('every line of the example that is commented out loads when it is not', async (t) => {
+t.test('every commented-out line of the example loads if it is uncommented', async (t) => {
   const text = readFileSync(EXAMPLE, 'utf8').replace(/^#(?=[a-z_]+ = )/gm, '')
   const given = parse(text) as Record<string, Record<string, unknown>>
   for (const [section, fields] of Object.entries(SCHEMAS)) {
@@ -93,7 +93,7 @@ t.test('every line of the example that is commented out loads when it is not', a
   t.doesNotThrow(() => loadSettings({ GATEHOUSE_CONFIG: `${file}/gatehouse.toml` }))
 })
 
-/** A key without a plain default is shown by a value such as one would write. */
+/** Sample values of keys without a plain default. */
 const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'web.enabled': false,
   'http.base_url': 'https://code.example.org',
@@ -119,7 +119,7 @@ const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'ssh.listen_host': 'code.example.org',
 }
 
-/** The example file as the schemas would write it, after its opening paragraph. */
+/** Returns the example file as generated from the schemas, without its first paragraph. */
 function documentation(): string {
   const sections = Object.entries(SCHEMAS).map(([section, fields]) => {
     const keys = Object.entries<Field<unknown>>(fields).map(([key, field]) => {
@@ -138,7 +138,7 @@ function quoted(value: unknown): string {
   return JSON.stringify(value)
 }
 
-t.test('pages are on, unless something else has them', async (t) => {
+t.test('web pages are enabled unless an upstream serves them', async (t) => {
   const pages = (environment: Record<string, string>) => settingsOf(environment).web.isEnabled
   t.equal(pages({}), true)
   t.equal(pages({ GATEHOUSE_HTTP_UPSTREAM: 'http://127.0.0.1:8080' }), false)

@@ -1,4 +1,4 @@
-/** The bytes of keys: the one encoding of each is taken, and whatever is near it refused. */
+/** Key blobs: only the one canonical encoding of each key is accepted. */
 
 import { createECDH, generateKeyPairSync, randomBytes } from 'node:crypto'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { blobOf } from '../helpers/ssh-keys.js'
 
 type Fields = ReadonlyArray<string | Uint8Array>
 
-/** What is wrong with a key of this type and these fields. */
+/** Returns the error for a key of this type with these fields, or undefined. */
 function why(type: SshKeyAlgorithm, ...fields: Fields): string | undefined {
   return checkSshKey(type, blobOf(type, ...fields))
 }
@@ -26,13 +26,13 @@ function pointOn(curve: string): Buffer {
   return createECDH(curve).generateKeys()
 }
 
-/** A number as it is sent: positive, without zeros that say nothing. */
+/** Encodes an mpint: positive, without redundant zeros. */
 function numberOf(bytes: Uint8Array): Buffer {
   const [first = 0] = bytes
   return Buffer.concat([Buffer.alloc(first > 127 ? 1 : 0), bytes])
 }
 
-/** A number of so many bits, odd as each modulus is. */
+/** Returns an odd number of so many bits, as each modulus is. */
 function oddNumber(bits: number): Buffer {
   const bytes = randomBytes(Math.ceil(bits / 8))
   const top = 1 << ((bits - 1) % 8)
@@ -52,7 +52,7 @@ t.test('names of algorithms are what they are, and nothing that objects have', a
   }
 })
 
-t.test('a key is of the type that it says, and ends where it ends', async (t) => {
+t.test('a key blob has the type of its line and no missing or extra bytes', async (t) => {
   const point = randomBytes(32)
   const whole = blobOf(ED25519, point)
   t.equal(checkSshKey(ED25519, whole), undefined)
@@ -76,7 +76,7 @@ t.test('a point of ed25519 has 32 bytes', async (t) => {
   t.match(why(ED25519, randomBytes(32), ''), /too many or too few/)
 })
 
-t.test('a point of ecdsa lies on its own curve, uncompressed', async (t) => {
+t.test('a point of ecdsa is uncompressed and on the curve of its type', async (t) => {
   for (const [name, curve] of CURVES) {
     const type = `ecdsa-sha2-${name}` as const
     const point = pointOn(curve)
@@ -112,7 +112,7 @@ t.test('a point of ecdsa lies on its own curve, uncompressed', async (t) => {
   }
 })
 
-t.test('a modulus is counted without the zeros before it', async (t) => {
+t.test('the size of a modulus is counted without leading zeros', async (t) => {
   const real = generateKeyPairSync('rsa', { modulusLength: 2_048 }).publicKey
   const modulus = Buffer.from(real.export({ format: 'jwk' }).n ?? '', 'base64url')
   t.equal(why('ssh-rsa', E, numberOf(modulus)), undefined)
@@ -127,7 +127,7 @@ t.test('a modulus is counted without the zeros before it', async (t) => {
   t.match(why('ssh-rsa', E, padded), /shortest form/, 'a small one that looks large')
 })
 
-t.test('no second encoding of a number is the same key', async (t) => {
+t.test('a second encoding of the same number is refused', async (t) => {
   const modulus = oddNumber(2_048)
   const zero = Buffer.alloc(1)
   const others: readonly Fields[] = [
@@ -146,7 +146,7 @@ t.test('no second encoding of a number is the same key', async (t) => {
   t.match(why('ssh-rsa', modulus), /too many or too few/)
 })
 
-t.test('numbers with which nobody could sign, or anybody, are refused', async (t) => {
+t.test('an RSA key that is unusable or insecure is refused', async (t) => {
   const modulus = oddNumber(2_048)
   const even = Buffer.from(modulus)
   even[even.length - 1] = (even.at(-1) ?? 0) & 0xfe
@@ -158,8 +158,8 @@ t.test('numbers with which nobody could sign, or anybody, are refused', async (t
   t.equal(why('ssh-rsa', Buffer.from([3]), modulus), undefined)
 })
 
-/** No authenticator is at hand, so these are put together as PROTOCOL.u2f says. */
-t.test('keys of authenticators say what they are for', async (t) => {
+/** The keys are put together as PROTOCOL.u2f says, because no authenticator is available. */
+t.test('a security key states its application', async (t) => {
   const point = randomBytes(32)
   const [, [, curve]] = [0, CURVES[0]]
   const onCurve = pointOn(curve)

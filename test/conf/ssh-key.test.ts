@@ -1,4 +1,7 @@
-/** Keys as people paste them: each kind is read as ssh-keygen reads it, all else is refused. */
+/**
+ * Public keys as users paste them: each type is read as ssh-keygen reads it, and others are
+ * refused.
+ */
 
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
@@ -8,7 +11,7 @@ import { isFailure } from '../../conf/failures.js'
 import { formatSshKey, parseSshKey } from '../../conf/ssh-key.js'
 import { aKeyLine, lineOf, makeKeyPair, sshKeygen } from '../helpers/ssh-keys.js'
 
-/** The sentence of the refusal; a text that is taken comes back as `taken`. */
+/** Returns the error message of the text, or `taken` if it is accepted. */
 function refusalOf(text: string): string {
   try {
     parseSshKey(text)
@@ -19,7 +22,7 @@ function refusalOf(text: string): string {
   }
 }
 
-/** What ssh-keygen makes; a key for an authenticator needs one (see ssh-key-blob.test.ts). */
+/** Options of ssh-keygen for each type; keys of authenticators are in ssh-key-blob.test.ts. */
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   'ssh-ed25519': ['-t', 'ed25519'],
   'ecdsa-sha2-nistp256': ['-t', 'ecdsa', '-b', '256'],
@@ -28,7 +31,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
   'ssh-rsa': ['-t', 'rsa', '-b', '3072'],
 }
 
-t.test('each kind is read with the fingerprint that ssh-keygen tells', async (t) => {
+t.test('each type is read with the fingerprint that ssh-keygen prints', async (t) => {
   const folder = t.testdir()
   for (const [algorithm, args] of Object.entries(KINDS)) {
     const line = makeKeyPair(folder, algorithm, ...args)
@@ -40,7 +43,7 @@ t.test('each kind is read with the fingerprint that ssh-keygen tells', async (t)
   }
 })
 
-t.test('the comment and the blanks around it do not make another key', async (t) => {
+t.test('the comment and surrounding white space do not change the key', async (t) => {
   const line = aKeyLine()
   const { fingerprint, base64 } = parseSshKey(line)
   const same = [`${line} ada`, `  ${line}   ada  `, `${line}\n`, `${line} ada\r\n`, `${line} é 中`]
@@ -49,7 +52,7 @@ t.test('the comment and the blanks around it do not make another key', async (t)
   t.equal(formatSshKey(parseSshKey(`${line}\n`)), line)
 })
 
-t.test('what is no public key is refused, with what to do', async (t) => {
+t.test('a text that is not a public key is refused with advice', async (t) => {
   const folder = t.testdir()
   makeKeyPair(folder, 'user', '-t', 'ed25519')
   makeKeyPair(folder, 'authority', '-t', 'ed25519')
@@ -71,7 +74,7 @@ t.test('what is no public key is refused, with what to do', async (t) => {
   t.equal(refusalOf(read('user.pub')), 'taken')
 })
 
-t.test('options before the key are refused, whatever they would do', async (t) => {
+t.test('options before the key are refused, whatever they are', async (t) => {
   const line = aKeyLine('ada')
   const options = [
     'command="id"',
@@ -89,7 +92,7 @@ t.test('options before the key are refused, whatever they would do', async (t) =
   }
 })
 
-t.test('one text is one key', async (t) => {
+t.test('a text with several keys is refused', async (t) => {
   const [one, other] = [aKeyLine('ada'), aKeyLine('bob')]
   const texts = [`${one}\n${other}`, `${one}\n${other}\n`, `${one}\r\n${other}`, `${one} ${other}`]
   for (const text of [...texts, `${one}\n\n`, `\n${one}`, `${one}\n#`, `${one}\n \n`]) {
@@ -99,7 +102,7 @@ t.test('one text is one key', async (t) => {
   t.equal(refusalOf(`${one}'s ssh-rsa key`), 'taken', 'a comment may speak of keys')
 })
 
-t.test('control characters are refused wherever they stand', async (t) => {
+t.test('control characters are refused anywhere', async (t) => {
   const line = aKeyLine()
   const characters = ['\0', '\t', '\r', '\v', '\x1b', '\x7f', '\x9b', '\u2028', '\u2029', '\ud800']
   for (const character of characters) {
@@ -112,7 +115,7 @@ t.test('control characters are refused wherever they stand', async (t) => {
   t.match(refusalOf(`${line}\n\r`), /Give one key, on one line/)
 })
 
-t.test('no two texts of base64 are the same key', async (t) => {
+t.test('only the canonical base64 text of a key is accepted', async (t) => {
   const line = lineOf('ssh-ed25519', Buffer.alloc(32, 0xff))
   const [type = '', base64 = ''] = line.split(' ')
   t.equal(refusalOf(line), 'taken')
@@ -127,7 +130,7 @@ t.test('no two texts of base64 are the same key', async (t) => {
     '====',
   ]
   for (const other of others) t.not(refusalOf(`${type} ${other}`), 'taken', other)
-  // Of 33 bytes, 2 bits of the last character stand for nothing.
+  // In the base64 text of 33 bytes, 2 bits of the last character are unused.
   const padded = lineOf('sk-ssh-ed25519@openssh.com', Buffer.alloc(32, 1), 'ssh:')
   t.equal(refusalOf(padded), 'taken')
   t.match(padded, /=$/)
@@ -135,7 +138,7 @@ t.test('no two texts of base64 are the same key', async (t) => {
   t.match(refusalOf(padded.replace(/.(=+)$/, (_, end) => `/${end}`)), /canonical base64/)
 })
 
-t.test('a key cannot be dressed up as another one', async (t) => {
+t.test('a key of one type is not accepted as another type', async (t) => {
   const point = Buffer.alloc(32, 9)
   const plain = lineOf('ssh-ed25519', point)
   const authenticator = lineOf('sk-ssh-ed25519@openssh.com', point, 'ssh:')
@@ -146,11 +149,12 @@ t.test('a key cannot be dressed up as another one', async (t) => {
     plain.replace(' ', '-cert-v01@openssh.com '),
   ]
   for (const other of others) t.not(refusalOf(other), 'taken', other)
-  // A signature of an authenticator says so in what is signed, so none passes for the other's.
+  // What an authenticator signs contains its application, so no signature is valid for the other
+  // key.
   t.not(parseSshKey(plain).fingerprint, parseSshKey(authenticator).fingerprint)
 })
 
-t.test('what is too large is refused before it is read', async (t) => {
+t.test('a text that is too large is refused before it is parsed', async (t) => {
   const line = aKeyLine()
   const fill = (bytes: number) => `${line} ${'x'.repeat(bytes - line.length - 1)}`
   t.equal(refusalOf(fill(16_384)), 'taken')
@@ -161,7 +165,7 @@ t.test('what is too large is refused before it is read', async (t) => {
   for (const text of larger) t.match(refusalOf(text), /has more than 16384 bytes/)
 })
 
-t.test('no text does anything else than be read or refused', async (t) => {
+t.test('every text is either accepted or refused as invalid', async (t) => {
   const words = constantFrom(
     'ssh-ed25519',
     'ssh-rsa',

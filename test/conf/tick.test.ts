@@ -1,15 +1,15 @@
-/** Looks are shared within a turn of the event loop, and never beyond it. */
+/** Reads are shared within a tick of the event loop, and never beyond it. */
 
 import t from 'tap'
 import { currentTick, endTick, inTick } from '../../conf/tick.js'
 
-/** The next turn of the event loop. */
+/** Waits for the next tick of the event loop. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
 
 const tickNow = () => inTick(currentTick)
 
-t.test('answers of one turn share their looks', (t) => {
-  // A machine that stops between the two ends the turn early.
+t.test('callbacks of one tick share their reads', (t) => {
+  // If the machine pauses between the two calls, the tick ends early.
   const tries = Array.from({ length: 100 }, () => {
     const first = tickNow()
     return tickNow() === first
@@ -18,7 +18,7 @@ t.test('answers of one turn share their looks', (t) => {
   t.end()
 })
 
-t.test('what runs outside of an answer looks for itself', async (t) => {
+t.test("code outside of a request's callback has no tick to share", async (t) => {
   t.equal(currentTick(), undefined)
   const afterwards = inTick(async () => {
     t.type(currentTick(), 'number')
@@ -34,7 +34,7 @@ t.test('what runs outside of an answer looks for itself', async (t) => {
   t.equal(currentTick(), undefined)
 })
 
-t.test('nothing is shared with the next turn, nor after a change or a while', async (t) => {
+t.test('nothing is shared with the next tick, after a change, or after some time', async (t) => {
   const first = tickNow()
   endTick()
   const second = tickNow()

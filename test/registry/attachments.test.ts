@@ -1,4 +1,4 @@
-/** Attachments are received under their limit, kept once, sent like package files, and swept. */
+/** Attachments: size limit, deduplication, downloads, and removal of unused blobs. */
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'

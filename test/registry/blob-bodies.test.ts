@@ -1,4 +1,4 @@
-/** Small blobs are read once and kept; larger ones are read each time, as they are sent. */
+/** Small blobs are read once and cached; larger ones are streamed for each request. */
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -11,7 +11,7 @@ import { temporaryFolder } from '../helpers/temporary.js'
 
 const SMALL_BYTES = 65_536
 
-/** Bodies over files, and how often a file was opened. */
+/** Creates bodies over files that record how often a file is opened. */
 async function someBodies(t: Test) {
   const storage = await openFileStorage(join(await temporaryFolder(t), 'blobs'))
   const opened: ByteRange[] = []
@@ -35,7 +35,7 @@ async function bytesOf(body: ReplyBody): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-t.test('a small blob is opened once, whoever asks for which part and when', async (t) => {
+t.test('a small blob is opened once for all requests and ranges', async (t) => {
   const { bodies, opened, add } = await someBodies(t)
   for (const bytes of [1, 1_000, SMALL_BYTES]) {
     const blob = await add(bytes)
@@ -53,7 +53,7 @@ t.test('a small blob is opened once, whoever asks for which part and when', asyn
   }
 })
 
-t.test('a larger blob is opened for each, and only for the part', async (t) => {
+t.test('a larger blob is opened for each request with its range only', async (t) => {
   const { bodies, opened, add } = await someBodies(t)
   const blob = await add(SMALL_BYTES + 1)
   const parts = [
@@ -68,13 +68,13 @@ t.test('a larger blob is opened for each, and only for the part', async (t) => {
   t.strictSame(opened, parts)
 })
 
-t.test('nothing is opened for nothing', async (t) => {
+t.test('an empty blob is not opened', async (t) => {
   const { bodies, opened } = await someBodies(t)
   t.equal(await bodies.bodyOf({ blobKey: 'none', bytes: 0 }, { start: 0, end: 0 }), '')
   t.strictSame(opened, [])
 })
 
-t.test('what could not be read is asked for again', async (t) => {
+t.test('a failed read is not cached', async (t) => {
   const { storage, bodies, opened, add } = await someBodies(t)
   const blob = await add(10)
   const part = { start: 0, end: 10 }
@@ -85,7 +85,7 @@ t.test('what could not be read is asked for again', async (t) => {
   t.equal(opened.length, 2)
 })
 
-t.test('what is kept has a bound, and the last one that was asked for stays', async (t) => {
+t.test('the cache has a size limit, and the blob that was requested last is kept', async (t) => {
   const { bodies, opened, add } = await someBodies(t)
   const blobs = await Promise.all(Array.from({ length: 300 }, () => add(SMALL_BYTES)))
   for (const blob of blobs) await bodies.bodyOf(blob, { start: 0, end: 1 })

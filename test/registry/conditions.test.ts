@@ -1,4 +1,4 @@
-/** A client that has the answer already is told so, and one that means another is refused. */
+/** Conditional requests (RFC 9110 §13). */
 
 import t from 'tap'
 import { conditionStatus, entityTag } from '../../registry/conditions.js'
@@ -15,11 +15,11 @@ function statusOf(headers: Readonly<Record<string, string>>, changedAtMs?: numbe
   return conditionStatus(known, { tag, ...(changedAtMs === undefined ? {} : { changedAtMs }) })
 }
 
-t.test('a tag is the text in quotes', async (t) => {
+t.test('an ETag is the text in quotes', async (t) => {
   t.equal(tag, '"abc"')
 })
 
-t.test('whoever says nothing is answered', async (t) => {
+t.test('a request without conditions is answered', async (t) => {
   t.equal(statusOf({}, CHANGED_AT_MS), undefined)
 })
 
@@ -33,7 +33,7 @@ t.test('If-None-Match is compared weakly, in lists, and wins over a date', async
   }
 })
 
-t.test('If-Modified-Since counts whole seconds, as dates do', async (t) => {
+t.test('If-Modified-Since is compared in whole seconds', async (t) => {
   t.equal(statusOf({ 'if-modified-since': SAME_SECOND }, CHANGED_AT_MS), 304)
   t.equal(statusOf({ 'if-modified-since': LATER }, CHANGED_AT_MS), 304)
   t.equal(statusOf({ 'if-modified-since': BEFORE }, CHANGED_AT_MS), undefined)
@@ -43,7 +43,7 @@ t.test('If-Modified-Since counts whole seconds, as dates do', async (t) => {
   t.equal(statusOf({ 'if-modified-since': LATER }), undefined, 'nothing is said of the date')
 })
 
-t.test('If-Match is compared strongly, and comes before all others', async (t) => {
+t.test('If-Match is compared strongly and takes precedence over all others', async (t) => {
   for (const meant of ['"abc"', '"x", "abc"', '*']) {
     t.equal(statusOf({ 'if-match': meant }), undefined, meant)
     t.equal(statusOf({ 'if-match': meant, 'if-none-match': '"abc"' }), 304, meant)
@@ -57,7 +57,7 @@ t.test('If-Match is compared strongly, and comes before all others', async (t) =
   }
 })
 
-t.test('If-Unmodified-Since refuses what changed afterwards', async (t) => {
+t.test('If-Unmodified-Since refuses a later change with 412', async (t) => {
   t.equal(statusOf({ 'if-unmodified-since': SAME_SECOND }, CHANGED_AT_MS), undefined)
   t.equal(statusOf({ 'if-unmodified-since': BEFORE }, CHANGED_AT_MS), 412)
   t.equal(statusOf({ 'if-unmodified-since': 'nonsense' }, CHANGED_AT_MS), undefined)

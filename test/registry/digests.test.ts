@@ -1,4 +1,4 @@
-/** Digests are those of all bytes, in however many chunks and ways these came. */
+/** Digests do not depend on the chunks of the data. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import t from 'tap'
@@ -14,7 +14,7 @@ const digestsOf = (bytes: Buffer) => {
   }
 }
 
-t.test('a copy goes its own way', async (t) => {
+t.test('a copied digest state is independent of the original', async (t) => {
   const [start, one, other] = [randomBytes(1_000), randomBytes(70_000), randomBytes(3)]
   const digests = startDigests()
   digests.update(start)

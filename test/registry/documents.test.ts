@@ -1,4 +1,4 @@
-/** A document is made once for each generation of its package, and known again by its reader. */
+/** Documents are rendered once per generation of their package and are revalidated by ETag. */
 
 import t from 'tap'
 import type { Package } from '../../conf/package.js'
@@ -17,7 +17,7 @@ interface Input {
   readonly make?: () => Promise<string>
 }
 
-/** Documents whose clock stands still, each of which says how many were made before. */
+/** Creates documents with a fixed clock; each contains the number of documents made before it. */
 function someDocuments(nowMs = LONG_AFTER_MS) {
   let made = 0
   const documents = createDocuments(() => nowMs)
@@ -40,7 +40,7 @@ function someDocuments(nowMs = LONG_AFTER_MS) {
   return { ask }
 }
 
-t.test('many who ask for one at a time share it, and so does who comes later', async (t) => {
+t.test('concurrent and later requests share one document', async (t) => {
   const { ask } = someDocuments()
   let release = () => {}
   const released = new Promise<void>((resolve) => {
@@ -70,14 +70,14 @@ t.test('another generation, kind or package is another document', async (t) => {
   t.equal((await ask()).text, 'number 1')
 })
 
-t.test('what could not be made is made again', async (t) => {
+t.test('a failed document is made again', async (t) => {
   const { ask } = someDocuments()
   const make = () => Promise.reject(new Error('the database is away'))
   await t.rejects(ask({ make }), /is away/)
   t.equal((await ask()).text, 'number 1')
 })
 
-t.test('who has it is told so, by its tag or by its date', async (t) => {
+t.test('a client with the current document gets 304, by ETag or by date', async (t) => {
   const { ask } = someDocuments()
   const { of } = await ask()
   t.match(of, {
@@ -100,7 +100,7 @@ t.test('who has it is told so, by its tag or by its date', async (t) => {
   t.equal((await ask({ headers: { 'if-match': '"other"' } })).status, 412)
 })
 
-t.test('tags tell documents apart, and the same text has the same', async (t) => {
+t.test('different documents have different ETags, and equal texts have equal ones', async (t) => {
   const { ask } = someDocuments()
   const make = async () => 'the same'
   const tags = [await ask(), await ask({ kind: 'x', make }), await ask({ kind: 'y', make })]
@@ -109,7 +109,7 @@ t.test('tags tell documents apart, and the same text has the same', async (t) =>
   t.equal(two, three)
 })
 
-t.test('no date is given or heeded while it may yet stand for another document', async (t) => {
+t.test('Last-Modified is neither sent nor honoured within 3 seconds of a change', async (t) => {
   for (const [afterMs, isSettled] of [
     [-5_000, false],
     [0, false],
@@ -125,7 +125,7 @@ t.test('no date is given or heeded while it may yet stand for another document',
   }
 })
 
-t.test('what is kept has a bound', async (t) => {
+t.test('the cache has a size limit', async (t) => {
   const { ask } = someDocuments()
   const large = 'x'.repeat(8_000_000)
   for (const kind of ['a', 'b', 'c', 'd', 'e']) await ask({ kind, make: async () => large })
@@ -133,7 +133,7 @@ t.test('what is kept has a bound', async (t) => {
   t.equal((await ask({ kind: 'a' })).text, 'number 1', 'the oldest went')
 })
 
-t.test('one that is larger than all memory for them is still answered', async (t) => {
+t.test('a document larger than the cache is still returned', async (t) => {
   const { ask } = someDocuments()
   const huge = 'x'.repeat(34_000_000)
   t.equal((await ask({ make: async () => huge })).text?.length, huge.length)

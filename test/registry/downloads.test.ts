@@ -1,4 +1,4 @@
-/** Downloads are counted together, and none is lost while the database is away. */
+/** Downloads are counted in batches, and none is lost while the database is unavailable. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -6,7 +6,7 @@ import { createDownloads } from '../../registry/downloads.js'
 import type { Database } from '../../sql/database/database.js'
 import { openContext } from '../helpers/gateway.js'
 
-/** Generic files of ada's in a registry that nobody else counts in. */
+/** Creates generic files of ada in a separate registry. */
 async function someFiles(t: Test, names: readonly string[]) {
   const { context, fixture } = await openContext(t)
   const { db, log, lines } = fixture
@@ -57,7 +57,7 @@ async function someFiles(t: Test, names: readonly string[]) {
   return { context, db, log, lines, ids, counted }
 }
 
-/** A database that fails as often as it is told to, and says how often it was written to. */
+/** Wraps a database that fails the given number of times and counts its writes. */
 function failing(db: Database, state: { failures: number; writes: number }): Database {
   const transaction = (...args: readonly unknown[]) => {
     state.writes += 1
@@ -70,7 +70,7 @@ function failing(db: Database, state: { failures: number; writes: number }): Dat
   })
 }
 
-t.test('what came together is written together', async (t) => {
+t.test('counts are written in one batch', async (t) => {
   const { db, log, ids, counted } = await someFiles(t, ['a', 'b', 'c'])
   const [a = 0, b = 0] = ids
   const state = { failures: 0, writes: 0 }
@@ -86,7 +86,7 @@ t.test('what came together is written together', async (t) => {
   t.strictSame(await counted(), [101, 1, 0], 'the last ones are written at the end')
 })
 
-t.test('nobody has to ask for it', async (t) => {
+t.test('counts are written without a call of flush', async (t) => {
   const { db, log, ids, counted } = await someFiles(t, ['a'])
   const downloads = createDownloads(db, log)
   t.teardown(() => downloads.stop())
@@ -95,7 +95,7 @@ t.test('nobody has to ask for it', async (t) => {
   t.strictSame(await counted(), [1])
 })
 
-t.test('what could not be written is written with what comes next, once', async (t) => {
+t.test('counts that could not be written are written once with the next ones', async (t) => {
   const { db, log, ids, counted } = await someFiles(t, ['a', 'b'])
   const [a = 0, b = 0] = ids
   const state = { failures: 2, writes: 0 }
@@ -110,7 +110,7 @@ t.test('what could not be written is written with what comes next, once', async 
   t.strictSame(await counted(), [2, 1])
 })
 
-t.test('it tries again by itself, and says what is wrong meanwhile', async (t) => {
+t.test('a failed write is retried and logged', async (t) => {
   const { db, log, lines, ids, counted } = await someFiles(t, ['a'])
   const state = { failures: 1, writes: 0 }
   const downloads = createDownloads(failing(db, state), log)
@@ -122,7 +122,7 @@ t.test('it tries again by itself, and says what is wrong meanwhile', async (t) =
   t.match(warning, { level: 40, error: { message: 'the database is away' } })
 })
 
-t.test('two who write at a time count nothing twice', async (t) => {
+t.test('concurrent flushes count nothing twice', async (t) => {
   const { db, log, ids, counted } = await someFiles(t, ['a'])
   const downloads = createDownloads(db, log)
   downloads.count(ids[0] ?? 0)
@@ -132,7 +132,7 @@ t.test('two who write at a time count nothing twice', async (t) => {
   t.strictSame(await counted(), [2])
 })
 
-t.test('a file that is gone by then harms no other', async (t) => {
+t.test('a deleted file does not affect the counts of others', async (t) => {
   const { db, log, ids, counted } = await someFiles(t, ['a', 'b'])
   const [a = 0, b = 0] = ids
   const downloads = createDownloads(db, log)
@@ -143,7 +143,7 @@ t.test('a file that is gone by then harms no other', async (t) => {
   t.strictSame(await counted(), [1])
 })
 
-t.test('others are counted where they are told to be', async (t) => {
+t.test('other kinds of downloads are passed to their own counter', async (t) => {
   const { db, log, ids, counted } = await someFiles(t, ['a'])
   const [a = 0] = ids
   const added: ReadonlyMap<number, number>[] = []

@@ -1,4 +1,4 @@
-/** Headers of parts: what clients send is read, what is not well-formed is refused. */
+/** Headers of form parts: those that clients send are parsed, malformed ones are refused. */
 
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { parsePartHeader, parseValue } from '../../registry/form-header.js'
 
 const named = (parameters: string) => [`Content-Disposition: form-data; ${parameters}`]
 
-t.test('a part is what its lines say, and plain where they say nothing', async (t) => {
+t.test('a part has the values of its header lines, and defaults without them', async (t) => {
   t.strictSame(parsePartHeader(named('name="a b"')), {
     name: 'a b',
     fileName: undefined,
@@ -27,7 +27,7 @@ t.test('a part is what its lines say, and plain where they say nothing', async (
   })
 })
 
-t.test('a file name is told without folders, and an empty one is none', async (t) => {
+t.test('a file name loses its folders, and an empty one counts as missing', async (t) => {
   const names: Readonly<Record<string, string | undefined>> = {
     'filename="../../etc/passwd"': 'passwd',
     'filename="C:\\dir\\new.zip"': 'new.zip',
@@ -45,7 +45,7 @@ t.test('a file name is told without folders, and an empty one is none', async (t
   }
 })
 
-t.test('what is not well-formed is refused with what is wrong', async (t) => {
+t.test('a malformed header is refused with its fault', async (t) => {
   const refused = [
     [[], /no Content-Disposition of form-data with a name/],
     [named('filename=a'), /no Content-Disposition/],
@@ -63,7 +63,7 @@ t.test('what is not well-formed is refused with what is wrong', async (t) => {
   }
 })
 
-t.test('of parameters with one name the first counts', async (t) => {
+t.test('of repeated parameters the first counts', async (t) => {
   const value = parseValue('multipart/form-data;boundary="a";Boundary=b; ;x=')
   t.equal(value?.value, 'multipart/form-data')
   t.strictSame(
@@ -75,7 +75,7 @@ t.test('of parameters with one name the first counts', async (t) => {
   )
 })
 
-t.test('no text takes long or does anything else than be read or refused', async (t) => {
+t.test('every header is parsed or refused in bounded time', async (t) => {
   const hostile = [
     '"\\'.repeat(8_000),
     '; '.repeat(8_000),

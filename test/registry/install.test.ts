@@ -1,4 +1,4 @@
-/** Instructions for installing a package of each format, as its page shows them. */
+/** Installation instructions of each format, as the package's page shows them. */
 
 import t from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
@@ -51,7 +51,7 @@ GOPROXY=${REGISTRIES}/go,direct GONOSUMDB=example.com/m go get example.com/m@1.0
   ])
 })
 
-t.test('a name of other characters is quoted for the shell', async (t) => {
+t.test('a name with special characters is quoted for the shell', async (t) => {
   t.strictSame(install('generic', 'tool', '', "it's $(x)"), [
     `In a shell:\ncurl -fO '${REGISTRIES}/generic/tool/1.0/it'\\''s%20%24(x)'`,
   ])

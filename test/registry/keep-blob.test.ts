@@ -1,4 +1,4 @@
-/** Bytes are in their place before anything names them, and go again where nothing does. */
+/** Blobs are stored before a row refers to them, and removed if none does. */
 
 import t, { type Test } from 'tap'
 import { Failure } from '../../conf/failures.js'
@@ -25,7 +25,7 @@ async function aStore(t: Test) {
   return { storage, receive, keys }
 }
 
-t.test('the bytes are there when they are named', async (t) => {
+t.test('the bytes are stored when the row is written', async (t) => {
   const { storage, receive, keys } = await aStore(t)
   const file = await receive('text')
   const kept = await storeBlob(storage, file, async ({ key, bytes, digests }) => {
@@ -38,7 +38,7 @@ t.test('the bytes are there when they are named', async (t) => {
   t.strictSame(await keys(), [kept.blobKey])
 })
 
-t.test('what is known by another key, or refused, does not stay', async (t) => {
+t.test('a blob that already exists or was refused is removed', async (t) => {
   const { storage, receive, keys } = await aStore(t)
   await storeBlob(storage, await receive('text'), async () => ({ blobKey: 'another' }))
   t.strictSame(await keys(), [])
@@ -49,7 +49,7 @@ t.test('what is known by another key, or refused, does not stay', async (t) => {
   t.strictSame(await keys(), [])
 })
 
-t.test('it stays where nobody can say whether it was named', async (t) => {
+t.test('a blob is kept if it is unknown whether its row was written', async (t) => {
   const { storage, receive, keys } = await aStore(t)
   for (const error of [new Failure('unavailable', 'away'), new Error('a bug')]) {
     const lost = storeBlob(storage, await receive(error.message), () => Promise.reject(error))

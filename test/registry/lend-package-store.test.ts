@@ -1,4 +1,6 @@
-/** A shelf holds the packages of one owner in one format; what was left on it is thrown away. */
+/**
+ * A package store has the packages of one owner in one format; unpublished uploads are discarded.
+ */
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
@@ -58,7 +60,7 @@ const GET = {
   signal: AbortSignal.abort(),
 }
 
-t.test('what was published is found in any case, and nowhere else', async (t) => {
+t.test('a published file is found in any case, and only in its store', async (t) => {
   const { ada, bob, lend } = await aRegistry(t)
   const { store, put } = lend(ada)
   await put('one')
@@ -81,7 +83,7 @@ t.test('what was published is found in any case, and nowhere else', async (t) =>
   await store.close()
 })
 
-t.test('lists come in pages, all at once, or by what a version has', async (t) => {
+t.test('packages are listed by page, completely, or by property', async (t) => {
   const { ada, lend } = await aRegistry(t)
   const { store, put } = lend(ada)
   for (const packageName of ['c', 'a', 'b']) {
@@ -101,7 +103,7 @@ t.test('lists come in pages, all at once, or by what a version has', async (t) =
   await store.close()
 })
 
-t.test('only what is fetched from its beginning counts as a download', async (t) => {
+t.test('only a GET from the first byte counts as a download', async (t) => {
   const { registry, ada, lend } = await aRegistry(t)
   const { store, put } = lend(ada)
   await put('some text')
@@ -122,7 +124,7 @@ t.test('only what is fetched from its beginning counts as a download', async (t)
   await store.close()
 })
 
-t.test('a document is made anew after each change, and only then', async (t) => {
+t.test('a document is made once after each change', async (t) => {
   const { ada, lend } = await aRegistry(t)
   const { store, put } = lend(ada)
   let made = 0
@@ -150,7 +152,7 @@ t.test('a document is made anew after each change, and only then', async (t) => 
   await store.close()
 })
 
-t.test('what is not published by the end goes again', async (t) => {
+t.test('uploads that are not published are discarded at the end', async (t) => {
   const { ada, lend, incoming } = await aRegistry(t)
   const { store, put } = lend(ada)
   await put('one')
@@ -163,7 +165,7 @@ t.test('what is not published by the end goes again', async (t) => {
   await t.rejects(store.publish(upload, { ...TOOL, version: '2.0' }), /nothing to publish/)
 })
 
-t.test('a stranger publishes nothing, and nobody what another took in', async (t) => {
+t.test("anonymous clients cannot publish, nor can a store publish another's upload", async (t) => {
   const { ada, lend } = await aRegistry(t)
   const stranger = lend(undefined)
   await t.rejects(stranger.put('one'), /nothing to publish/)
@@ -175,7 +177,7 @@ t.test('a stranger publishes nothing, and nobody what another took in', async (t
   await stranger.store.close()
 })
 
-t.test('sizes have a limit for each format, which does not bind a site admin', async (t) => {
+t.test('size limits apply per format and owner, and not to site administrators', async (t) => {
   const { ada, root, lend, incoming } = await aRegistry(t, {
     GATEHOUSE_PACKAGES_SIZE_MAX: '10',
     GATEHOUSE_PACKAGES_OWNER_SIZE_MAX: '15',

@@ -1,4 +1,4 @@
-/** Forms: every part comes as it was sent, at the reader's pace; what is broken is refused. */
+/** Forms are streamed at the reader's pace, part by part; malformed ones are refused. */
 
 import { deepStrictEqual } from 'node:assert'
 import { buffer } from 'node:stream/consumers'
@@ -20,7 +20,7 @@ interface SentPart {
 
 const disposition = (parameters: string) => `Content-Disposition: form-data; ${parameters}`
 
-/** A form as a client writes it. */
+/** Creates a form as a client writes it. */
 function aForm(...parts: readonly SentPart[]): Buffer {
   const written = parts.flatMap(({ headers, bytes }) => [
     `--${BOUNDARY}\r\n${headers.join('\r\n')}\r\n\r\n`,
@@ -30,7 +30,7 @@ function aForm(...parts: readonly SentPart[]): Buffer {
   return Buffer.concat([...written, `--${BOUNDARY}--\r\n`].map((piece) => Buffer.from(piece)))
 }
 
-/** Those of `swift package-registry publish`: a boundary in quotes, and no file names. */
+/** Creates a form like `swift package-registry publish`: quoted boundary and no file names. */
 function aSwiftForm(archive: Uint8Array, metadata: string): Buffer {
   return aForm(
     {
@@ -58,7 +58,7 @@ async function* inPieces(bytes: Uint8Array, size = 1_000): AsyncGenerator<Uint8A
   for (let at = 0; at < bytes.length; at += size) {
     const piece = Buffer.from(bytes.subarray(at, at + size))
     yield piece
-    // As the listener does: a chunk is the reader's only until it asks for the next.
+    // The listener reuses the memory of a chunk as well when the next one is requested.
     piece.fill(0xee)
   }
 }
@@ -73,7 +73,7 @@ async function bytesOf(part: Part): Promise<Buffer> {
   return Buffer.concat(chunks)
 }
 
-/** What each part says and holds. */
+/** Returns the header and content of each part. */
 async function readAll(body: AsyncIterable<Uint8Array>, contentType?: string) {
   const read: unknown[] = []
   for await (const part of readParts(aRequest(body, contentType))) {
@@ -83,7 +83,7 @@ async function readAll(body: AsyncIterable<Uint8Array>, contentType?: string) {
   return read
 }
 
-/** The sentence of the refusal; `read` for a form that is read to its end. */
+/** Returns the message of the refusal, or `read` if the form is read to its end. */
 async function refusalOf(body: AsyncIterable<Uint8Array>, contentType?: string): Promise<string> {
   try {
     await readAll(body, contentType)
@@ -94,7 +94,7 @@ async function refusalOf(body: AsyncIterable<Uint8Array>, contentType?: string):
   }
 }
 
-/** A body without an end, or of many bytes, that counts what it was asked for. */
+/** Creates a long body that counts the bytes that are read. */
 function aCountedBody(head: Uint8Array, fill: Uint8Array, times: number, tail: Uint8Array) {
   const state = { bytes: 0, closed: false }
   async function* chunks() {
@@ -118,7 +118,7 @@ const HEAD = Buffer.from(
 )
 const TAIL = Buffer.from(`\r\n--${BOUNDARY}--\r\n`)
 
-t.test('parts come as Swift sends them, in whatever pieces', async (t) => {
+t.test('parts sent by Swift are read in chunks of any size', async (t) => {
   const archive = Buffer.from('PK\x03\x04\r\n--\r\n--5EBD7C6A\r\n\xff\x00', 'latin1')
   const metadata = '{"repositoryURLs":["https://example.test/?a=3D"]}'
   const expected = [
@@ -134,7 +134,7 @@ t.test('parts come as Swift sends them, in whatever pieces', async (t) => {
   t.strictSame(wrong, [])
 })
 
-t.test('bytes that are no text come unchanged, with a file name or without', async (t) => {
+t.test('binary data is unchanged, with and without a file name', async (t) => {
   const bytes = Uint8Array.from({ length: 300_000 }, (_, at) => (at * 7) ^ (at >> 8))
   for (const name of ['name="a"', 'name="a"; filename="b.zip"']) {
     const form = aForm({ headers: [disposition(name)], bytes })
@@ -144,7 +144,7 @@ t.test('bytes that are no text come unchanged, with a file name or without', asy
   }
 })
 
-t.test('parts come as fetch sends them', async (t) => {
+t.test('parts sent by fetch are read', async (t) => {
   const data = new FormData()
   data.append('note', 'Grüße')
   data.append('file', new Blob(['zip'], { type: 'application/zip' }), 'häuser.zip')
@@ -166,7 +166,7 @@ t.test('an empty part may share its empty line with the boundary', async (t) => 
   }
 })
 
-t.test('a part of a gigabyte is asked for as slowly as it is read', async (t) => {
+t.test("a part of a gigabyte is read at the reader's pace", async (t) => {
   const fill = Buffer.alloc(1_048_576, 'x')
   const { state, body } = aCountedBody(HEAD, fill, 1_024, TAIL)
   let read = 0
@@ -183,7 +183,7 @@ t.test('a part of a gigabyte is asked for as slowly as it is read', async (t) =>
   t.ok(state.closed)
 })
 
-t.test('what a reader leaves of a part is passed over', async (t) => {
+t.test('a part that is not read to its end is skipped', async (t) => {
   const part = (name: string, bytes: string) => ({ headers: [disposition(`name=${name}`)], bytes })
   const form = aForm(part('a', 'x'.repeat(200_000)), part('b', ''), part('c', 'end'))
   const names: string[] = []
@@ -197,7 +197,7 @@ t.test('what a reader leaves of a part is passed over', async (t) => {
   for (const part of late) t.equal((await bytesOf(part)).length, 0, 'and is gone')
 })
 
-t.test('who leaves closes the body, wherever that is', async (t) => {
+t.test('a reader that stops closes the body', async (t) => {
   const whole = aCountedBody(HEAD, Buffer.alloc(1_000), 1_000, TAIL)
   for await (const _ of readParts(aRequest(whole.body))) break
   t.strictSame(whole.state, { bytes: 0, closed: true })
@@ -227,7 +227,7 @@ t.test('what fails in the body is heard where it is read', async (t) => {
   t.strictSame(refusals, Array(form.length + 1).fill(gone.message), 'by the bytes that came before')
 })
 
-t.test('a form that is cut anywhere is refused', async (t) => {
+t.test('a form that is truncated anywhere is refused', async (t) => {
   const form = aSwiftForm(Buffer.from('zip'), '{}')
   const end = form.lastIndexOf('--') + 2
   const refusals: string[] = []
@@ -241,7 +241,7 @@ t.test('a form that is cut anywhere is refused', async (t) => {
   )
 })
 
-t.test('what is no form is refused', async (t) => {
+t.test('a body that is not a form is refused', async (t) => {
   const form = aSwiftForm(Buffer.from('zip'), '{}')
   const others = [
     '',
@@ -265,7 +265,7 @@ t.test('what is no form is refused', async (t) => {
   t.match(await refusalOf(inPieces(form), 'multipart/form-data;boundary=other'), /ends before/)
 })
 
-t.test('a form without bounds is refused', async (t) => {
+t.test('a form beyond the limits is refused', async (t) => {
   const part = { headers: [disposition('name=a')], bytes: 'x' }
   const parts = (count: number) => aForm(...Array.from({ length: count }, () => part))
   t.equal(await refusalOf(inPieces(parts(100))), 'read')
@@ -285,7 +285,7 @@ t.test('a form without bounds is refused', async (t) => {
   }
 })
 
-t.test('headers as an attacker writes them are refused', async (t) => {
+t.test('malformed part headers are refused', async (t) => {
   const named = disposition('name=b')
   const lines = [` ${named}`, ':', 'a', '', '\0: a', 'a: \0', 'é: b', 'X: y\nZ: a', 'X: y\rZ: a']
   for (const line of [...lines, named, 'Content-Disposition: attachment; name=a']) {
@@ -314,14 +314,14 @@ const words = constantFrom(
 )
 const sizes = integer({ min: 1, max: 60 })
 
-t.test('no bytes do anything else than be read or refused', async (t) => {
+t.test('random bytes are read or refused', async (t) => {
   const settles = asyncProperty(array(words, { maxLength: 12 }), sizes, async (pieces, size) => {
     await refusalOf(inPieces(Buffer.from(pieces.join('')), size))
   })
   await t.resolves(assert(settles, { numRuns: isFullSize ? 3_000 : 600 }))
 })
 
-/** What busboy reads of it, which streams what has a file name. */
+/** Returns the parts that busboy reads; it streams those with a file name. */
 async function readWithBusboy(form: Buffer): Promise<readonly unknown[]> {
   const read: Promise<unknown>[] = []
   const parser = busboy({ headers: { 'content-type': SWIFT_TYPE } })
@@ -332,13 +332,13 @@ async function readWithBusboy(form: Buffer): Promise<readonly unknown[]> {
   return Promise.all(read)
 }
 
-t.test('busboy reads the same', async (t) => {
+t.test('busboy reads the same parts', async (t) => {
   const contents = array(oneof(words, constantFrom('\r', '\n', '-', BOUNDARY)), { maxLength: 6 })
   const same = asyncProperty(array(contents, { maxLength: 4 }), sizes, async (parts, size) => {
     const form = aForm(
       ...parts.map((words, at) => ({
         headers: [disposition(`name="${at}"; filename="../${at}.zip"`), 'Content-Type: a/B; c=d'],
-        // No client lets a part hold the boundary.
+        // No client sends a part that contains the boundary.
         bytes: words.join('').replaceAll(BOUNDARY, BOUNDARY.slice(0, -1)),
       })),
     )

@@ -1,4 +1,4 @@
-/** What is published is in its place before anything names it, and nothing stays of what is not. */
+/** Publishing stores the file before a row refers to it, and leaves nothing if it fails. */
 
 import t, { type Test } from 'tap'
 import { Failure, isFailure } from '../../conf/failures.js'
@@ -18,7 +18,7 @@ const TOOL: Publication = {
   unique: 'version',
 }
 
-/** Publishes as ada into a registry of its own. */
+/** Returns functions that publish as ada into a separate registry. */
 async function aPublisher(t: Test) {
   const { context, fixture } = await openContext(t)
   const { db, storage } = context.registry
@@ -54,7 +54,7 @@ async function aPublisher(t: Test) {
   return { db, storage, namespace, publish, textOf, blobs }
 }
 
-t.test('a file can be found and read, and its package has changed', async (t) => {
+t.test('a published file is found and read, and its package has changed', async (t) => {
   const { db, namespace, publish, textOf, blobs } = await aPublisher(t)
   await publish('one')
   t.equal(await textOf(), 'one')
@@ -66,7 +66,7 @@ t.test('a file can be found and read, and its package has changed', async (t) =>
   t.equal((await blobs()).length, 2)
 })
 
-t.test('the same bytes are kept once, whatever they are called', async (t) => {
+t.test('equal bytes are stored once, whatever their names', async (t) => {
   const { publish, textOf, blobs } = await aPublisher(t)
   await publish('same')
   const kept = await blobs()
@@ -76,7 +76,7 @@ t.test('the same bytes are kept once, whatever they are called', async (t) => {
   t.equal(await textOf({ packageName: 'other' }), 'same')
 })
 
-t.test('what is there already is refused, and the first stays', async (t) => {
+t.test('an existing file is refused, and the first one is kept', async (t) => {
   const { storage, publish, textOf, blobs } = await aPublisher(t)
   await publish('one')
   const kept = await blobs()
@@ -111,7 +111,7 @@ t.test('of many who publish one version one does, and of the others nothing stay
   t.equal((await blobs()).length, 1)
 })
 
-t.test('an owner has no more than they may, to the byte', async (t) => {
+t.test('the size limit of an owner is exact to the byte', async (t) => {
   const { publish, textOf, blobs } = await aPublisher(t)
   const options = { ownerBytesMax: 10 }
   await publish('123456', {}, options)
@@ -123,7 +123,7 @@ t.test('an owner has no more than they may, to the byte', async (t) => {
   t.equal(await textOf({ version: '2.0' }), '1234')
 })
 
-t.test('a name, and what a package is searched by, has an end', async (t) => {
+t.test('names and searched properties have a maximum length', async (t) => {
   const { publish, blobs } = await aPublisher(t)
   const long = 'n'.repeat(256)
   for (const [given, message] of [
@@ -141,9 +141,9 @@ t.test('a name, and what a package is searched by, has an end', async (t) => {
   await publish('x', { packageName: most, version: most, fileName: most, properties })
 })
 
-t.test('where the storage fails nothing is named that is not there', async (t) => {
+t.test('if the storage fails, no row is written', async (t) => {
   const { db, namespace, storage, publish } = await aPublisher(t)
-  // Stands in for a storage over the network, which may not answer.
+  // Represents a network storage that may not answer.
   const away: BlobStorage = {
     ...storage,
     put: () => Promise.reject(new Failure('unavailable', 'The storage does not answer.')),
@@ -156,7 +156,7 @@ t.test('where the storage fails nothing is named that is not there', async (t) =
   await publish('one')
 })
 
-t.test('a blob stays where nobody can say whether its rows were written', async (t) => {
+t.test('a blob is kept if it is unknown whether its rows were written', async (t) => {
   const { db, publish, blobs } = await aPublisher(t)
   for (const [error, left] of [
     [new Error('the connection broke'), 1],

@@ -1,4 +1,4 @@
-/** A body is taken in whole, with its digests, or leaves nothing behind. */
+/** A body is received completely, with its digests, or leaves no file. */
 
 import { createHash } from 'node:crypto'
 import { access, readdir, readFile, rename, stat } from 'node:fs/promises'
@@ -11,7 +11,7 @@ import { openFilesBelow } from '../helpers/open-files.js'
 import { succeeds } from '../helpers/small-disk.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-/** The bytes in chunks of one memory that is used again, as those of a request are. */
+/** Yields chunks that reuse one memory, as those of a request do. */
 async function* chunksOf(content: Uint8Array, bytes = 10_000): AsyncGenerator<Uint8Array> {
   const memory = new Uint8Array(bytes)
   for (let start = 0; start < content.length; start += bytes) {
@@ -38,7 +38,7 @@ function hexOf(algorithm: string, content: Uint8Array): string {
   return createHash(algorithm).update(content).digest('hex')
 }
 
-t.test('it is on the disk for nobody else to read, with its size and its digests', async (t) => {
+t.test('the file is readable by its owner only and has its size and digests', async (t) => {
   for (const bytes of [0, 1, 10_000, 250_001]) {
     const content = contentOf(bytes)
     const { file } = await receive(t, content)
@@ -55,7 +55,7 @@ t.test('it is on the disk for nobody else to read, with its size and its digests
   }
 })
 
-t.test('any part of it can be read, and no more than there is', async (t) => {
+t.test('any part of the file can be read, up to its end', async (t) => {
   const content = contentOf(200_000)
   const { file } = await receive(t, content)
   t.teardown(() => file.discard())
@@ -76,7 +76,7 @@ t.test('any part of it can be read, and no more than there is', async (t) => {
   t.strictSame(await joined(file.stream(5, 900_000)), content.subarray(5))
 })
 
-t.test('one that has been moved to its place can still be read, and stays there', async (t) => {
+t.test('a file that was moved can still be read and is kept', async (t) => {
   const content = contentOf(1_000)
   const { folder, file } = await receive(t, content)
   await rename(file.path, join(folder, 'place'))
@@ -86,7 +86,7 @@ t.test('one that has been moved to its place can still be read, and stays there'
   t.equal(await openFilesBelow(folder), 0)
 })
 
-t.test('one that is discarded is gone, and nothing of it stays open', async (t) => {
+t.test('a discarded file is deleted and closed', async (t) => {
   const { folder, file } = await receive(t, contentOf(1_000))
   t.equal(await openFilesBelow(folder), 1)
   await file.discard()
@@ -95,7 +95,7 @@ t.test('one that is discarded is gone, and nothing of it stays open', async (t) 
   await t.rejects(access(file.path), { code: 'ENOENT' })
 })
 
-t.test('one that is too large is refused before all of it has come', async (t) => {
+t.test('a body that is too large is refused before it is complete', async (t) => {
   const folder = await temporaryFolder(t)
   let sent = 0
   const endless = async function* () {
@@ -114,7 +114,7 @@ t.test('one that is too large is refused before all of it has come', async (t) =
   await file.discard()
 })
 
-t.test('of one that breaks off nothing is left, and its reason is told', async (t) => {
+t.test('a body that fails leaves no file, and its error is thrown', async (t) => {
   const folder = await temporaryFolder(t)
   const broken = async function* () {
     yield new Uint8Array(50_000)
@@ -125,7 +125,7 @@ t.test('of one that breaks off nothing is left, and its reason is told', async (
   t.equal(await openFilesBelow(folder), 0)
 })
 
-t.test('of a file that the disk has no room for, nothing is left', async (t) => {
+t.test('a file that does not fit on the disk leaves nothing', async (t) => {
   const folder = await temporaryFolder(t)
   if (!(await succeeds('mount', '-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder))) {
     t.comment('this machine does not let us mount a small disk')

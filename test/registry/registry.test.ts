@@ -1,4 +1,4 @@
-/** Registries open their storage, follow the settings, and end with nothing lost. */
+/** Registries open their storage, follow the settings, and write their last counts. */
 
 import { stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -8,10 +8,10 @@ import { openRegistry } from '../../registry/registry.js'
 import { openContext } from '../helpers/gateway.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-/** Nothing is uploaded here. */
+/** Rejects, because these tests upload nothing. */
 const inspect = () => Promise.reject(new Error('nothing to inspect'))
 
-t.test('the storage is where the settings say, and limits are those of the moment', async (t) => {
+t.test('the storage is the configured one, and limits follow the current settings', async (t) => {
   const { context, fixture } = await openContext(t)
   const { db, log } = fixture
   const folder = join(await temporaryFolder(t), 'new', 'blobs')
@@ -27,7 +27,7 @@ t.test('the storage is where the settings say, and limits are those of the momen
   t.not(registry.storage.incomingFolder, context.registry.storage.incomingFolder)
 })
 
-t.test('a storage that cannot be had is an error at the start', async (t) => {
+t.test('a storage that cannot be opened is an error at the start', async (t) => {
   const { fixture } = await openContext(t)
   const { db, log } = fixture
   const file = join(await temporaryFolder(t), 'file')
@@ -37,7 +37,7 @@ t.test('a storage that cannot be had is an error at the start', async (t) => {
   await t.rejects(openRegistry({ settings: () => settings, db, log, inspect }), { code: 'ENOTDIR' })
 })
 
-t.test('downloads that were counted are written at the end', async (t) => {
+t.test('counted downloads are written at the end', async (t) => {
   const { context, fixture } = await openContext(t)
   const { db, log, settings } = fixture
   const registry = await openRegistry({ settings: () => settings, db, log, inspect })

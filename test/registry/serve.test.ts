@@ -1,4 +1,4 @@
-/** A file is answered with its bytes or a part of them, under every condition, to be saved. */
+/** Responses with a file: complete or in part, conditional, and as attachments. */
 
 import { createHash } from 'node:crypto'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ const CREATED_AT_MS = Date.parse('2025-06-15T12:00:00.750Z')
 const DATE = 'Sun, 15 Jun 2025 12:00:00 GMT'
 const BEFORE = 'Sun, 15 Jun 2025 11:59:59 GMT'
 
-/** One that is kept in memory, and one that is not. */
+/** Sizes of a file that is cached in memory and of one that is not. */
 const SIZES = [10, 200_000]
 
 interface Input {
@@ -70,7 +70,7 @@ function headersOf({ headers = [] }: Reply): Readonly<Record<string, string>> {
 }
 
 for (const bytes of SIZES) {
-  t.test(`${bytes} bytes come whole, never as a page, and count as a download`, async (t) => {
+  t.test(`a file of ${bytes} bytes is sent completely as attachment and counted`, async (t) => {
     const { ask, content, tag } = await aFile(t, bytes)
     const answer = await ask()
     t.match(answer, { status: 200, isDownload: true, bodyBytes: bytes })
@@ -99,7 +99,7 @@ for (const bytes of SIZES) {
     })
   })
 
-  t.test(`of ${bytes} bytes HEAD says all but sends and counts nothing`, async (t) => {
+  t.test(`HEAD for a file of ${bytes} bytes has all headers, no body and no count`, async (t) => {
     const { ask } = await aFile(t, bytes)
     const { of } = await ask()
     const head = await ask({ method: 'HEAD' })
@@ -109,7 +109,7 @@ for (const bytes of SIZES) {
     t.match(part, { status: 200, bodyBytes: bytes }, 'a range is for GET alone (RFC 9110 §14.2)')
   })
 
-  t.test(`a part of ${bytes} bytes, which is a download where it is the first`, async (t) => {
+  t.test(`a part of a file of ${bytes} bytes is counted only if it is the first`, async (t) => {
     const { ask, content } = await aFile(t, bytes)
     for (const [range, start, end] of [
       ['bytes=0-0', 0, 1],
@@ -137,7 +137,7 @@ for (const bytes of SIZES) {
   })
 }
 
-t.test('within the seconds of its upload a file tells no date', async (t) => {
+t.test('a file has no Last-Modified within the seconds of its upload', async (t) => {
   const { ask } = await aFile(t, 10, Date.now())
   const { of } = await ask()
   t.notOk('last-modified' in of)
@@ -146,7 +146,7 @@ t.test('within the seconds of its upload a file tells no date', async (t) => {
   t.equal(since.status, 200, 'what was there a moment ago may have been another one')
 })
 
-t.test('an empty file is empty, and has no part', async (t) => {
+t.test('an empty file has no parts', async (t) => {
   const { ask } = await aFile(t, 0)
   const whole = await ask()
   t.match(whole, { status: 200, bodyBytes: 0, body: '', isDownload: true })
@@ -155,7 +155,7 @@ t.test('an empty file is empty, and has no part', async (t) => {
   t.match(part, { status: 416, of: { 'content-range': 'bytes */0' } })
 })
 
-t.test('who has it is told so, with what it is known by and no more', async (t) => {
+t.test('a client with the current file gets 304 with only the required headers', async (t) => {
   const { ask, tag } = await aFile(t, 10)
   for (const headers of [
     { 'if-none-match': tag },
@@ -172,7 +172,7 @@ t.test('who has it is told so, with what it is known by and no more', async (t) 
   t.equal((await ask({ headers: { 'if-modified-since': BEFORE } })).status, 200)
 })
 
-t.test('who means another is refused', async (t) => {
+t.test('a failed precondition is 412', async (t) => {
   const { ask, tag } = await aFile(t, 10)
   for (const headers of [{ 'if-match': '"other"' }, { 'if-unmodified-since': BEFORE }]) {
     const answer = await ask({ headers: { ...headers, range: 'bytes=1-2' } })
@@ -182,7 +182,7 @@ t.test('who means another is refused', async (t) => {
   t.equal((await ask({ headers: { 'if-unmodified-since': DATE } })).status, 200)
 })
 
-t.test('a part is sent only to who has the rest of the same', async (t) => {
+t.test('If-Range sends a part only of the same file', async (t) => {
   const { ask, tag, content } = await aFile(t, 10)
   for (const [ifRange, status] of [
     [tag, 206],
@@ -190,7 +190,7 @@ t.test('a part is sent only to who has the rest of the same', async (t) => {
     [`W/${tag}`, 200],
     ['"other"', 200],
     [BEFORE, 200],
-    // Only the very date will do (RFC 9110 §13.1.5).
+    // Only the exact date matches (RFC 9110 §13.1.5).
     ['Sun, 15 Jun 2025 12:00:01 GMT', 200],
     ['', 200],
   ] as const) {
@@ -202,10 +202,10 @@ t.test('a part is sent only to who has the rest of the same', async (t) => {
   t.equal((await ask({ headers: outside })).status, 200, 'of another file it is no part at all')
 })
 
-t.test('where the storage can be asked itself, that is where the client is sent', async (t) => {
+t.test('if the storage has direct addresses, the client is redirected', async (t) => {
   const { ask, file, files, tag } = await aFile(t, 10)
   const asked: (DirectRequest & { readonly key: string })[] = []
-  // Stands in for S3, which signs addresses; files have none.
+  // Represents S3, which signs addresses; file storage does not.
   const storage: BlobStorage = {
     ...files,
     open: () => Promise.reject(new Error('nothing is to be read here')),
@@ -236,7 +236,7 @@ t.test('where the storage can be asked itself, that is where the client is sent'
   t.equal(asked.length, 2, 'whoever has it is sent nowhere')
 })
 
-t.test('no name breaks out of the header that tells it', async (t) => {
+t.test('a file name cannot break out of its header', async (t) => {
   for (const [name, plain, encoded] of [
     ['tool-1.0.zip', 'tool-1.0.zip', 'tool-1.0.zip'],
     ['a b;c=d', 'a b;c=d', 'a%20b%3Bc%3Dd'],

@@ -1,4 +1,4 @@
-/** A signing key is made once, and the database alone is of no use to who reads it. */
+/** Signing keys are made once, and the database alone does not reveal them. */
 
 import t from 'tap'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
@@ -17,7 +17,7 @@ const makerOf = (name: string) => async () => ({
 
 await forEachMigrated(t, 'a key is made once for any number of askers', async (t, db) => {
   const secret = await openInstanceSecret(await temporaryFolder(t))
-  // Two processes over one database.
+  // Two key stores over one database, like two processes.
   const processes = [createSigningKeys(db, secret), createSigningKeys(db, secret)]
   const { id } = await aUser(db, 'ada')
   let made = 0

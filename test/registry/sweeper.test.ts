@@ -1,4 +1,4 @@
-/** What nothing needs is removed from the storage, and nothing else is. */
+/** Unused blobs are removed from the storage, and no others. */
 
 import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +24,7 @@ async function openFixture(t: Test) {
   }
 }
 
-/** Puts bytes into the storage that no row knows, as an upload that was cut off does. */
+/** Stores bytes without a row, as an interrupted upload does. */
 async function leaveBlob({ storage }: Pick<Awaited<ReturnType<typeof openFixture>>, 'storage'>) {
   const path = join(storage.incomingFolder, 'left')
   await writeFile(path, 'left')
@@ -33,7 +33,7 @@ async function leaveBlob({ storage }: Pick<Awaited<ReturnType<typeof openFixture
   return key
 }
 
-t.test('a blob goes with the last of its files', async (t) => {
+t.test('a blob is deleted with the last of its files', async (t) => {
   const { db, storage, keys, publish } = await openFixture(t)
   const one = await publish('one', 'the same bytes')
   const two = await publish('two', 'the same bytes')
@@ -50,7 +50,7 @@ t.test('a blob goes with the last of its files', async (t) => {
   t.equal((await keys()).length, 1)
 })
 
-t.test('what no row names goes when it is old enough not to be on its way', async (t) => {
+t.test('a blob without a row is deleted only when it is too old for an upload', async (t) => {
   const fixture = await openFixture(t)
   const { db, storage, keys, publish } = fixture
   await publish('kept', 'kept')
@@ -63,7 +63,7 @@ t.test('what no row names goes when it is old enough not to be on its way', asyn
   t.strictSame(await readdir(storage.incomingFolder), [])
 })
 
-t.test('a file that is received for hours is not taken for a left one', async (t) => {
+t.test('a file that is received for hours is not deleted', async (t) => {
   const { db, storage } = await openFixture(t)
   const path = join(storage.incomingFolder, 'arriving')
   await writeFile(path, 'begun')
@@ -76,7 +76,7 @@ t.test('a file that is received for hours is not taken for a left one', async (t
   t.strictSame(await readdir(storage.incomingFolder), [])
 })
 
-t.test('a sweep ends where it is told to', async (t) => {
+t.test('a sweep ends when it is aborted', async (t) => {
   const fixture = await openFixture(t)
   const { db, storage, keys, publish } = fixture
   await (await publish('gone', 'gone')).removeVersion('gone', '1.0')

@@ -1,4 +1,4 @@
-/** A body is taken as it came, and of a form the first file is taken. */
+/** Upload bodies are stored unchanged, or as the first file of a form. */
 
 import { array, assert, asyncProperty, constantFrom, integer } from 'fast-check'
 import t from 'tap'
@@ -12,7 +12,7 @@ async function* inPieces(bytes: Uint8Array, size = 1_000): AsyncGenerator<Uint8A
   for (let at = 0; at < bytes.length; at += size) {
     const piece = Buffer.from(bytes.subarray(at, at + size))
     yield piece
-    // As the listener does: a chunk is the reader's only until it asks for the next.
+    // The listener reuses the memory of a chunk as well when the next one is requested.
     piece.fill(0xee)
   }
 }
@@ -30,7 +30,7 @@ function aPart(disposition: string, content: string): string {
 
 const END = `--${BOUNDARY}--\r\n`
 
-/** A form with a note before its two files. */
+/** Creates a form with a note before its two files. */
 function aForm(content: string): Buffer {
   return Buffer.from(
     aPart('name="note"', 'a note') +
@@ -41,7 +41,7 @@ function aForm(content: string): Buffer {
   )
 }
 
-t.test('what is no form is the file itself', async (t) => {
+t.test('a body that is not a form is the file itself', async (t) => {
   const bytes = Buffer.from('a=1&b=2')
   t.equal(await read(inPieces(bytes, 2)), 'a=1&b=2')
   for (const type of ['application/octet-stream', 'application/x-www-form-urlencoded']) {
@@ -49,14 +49,14 @@ t.test('what is no form is the file itself', async (t) => {
   }
 })
 
-t.test('of a form the first file is taken, whatever its bytes, in whatever pieces', async (t) => {
+t.test('the first file of a form is read, in chunks of any size', async (t) => {
   const content = `\r\n--a-boundar\r\n\0\xff${'x'.repeat(300_000)}`
   for (const size of [7, 1_000, 65_536, 1_000_000]) {
     t.ok((await read(inPieces(aForm(content), size), TYPE)) === content, `pieces of ${size}`)
   }
 })
 
-/** The sentence of the refusal, or the file. */
+/** Returns the message of the refusal, or the file. */
 async function outcome(form: string, size = 3, type = TYPE): Promise<string> {
   try {
     return await read(inPieces(Buffer.from(form), size), type)
@@ -85,7 +85,7 @@ t.test('what the body throws is what the reader hears', async (t) => {
   await t.rejects(read(breaking(), TYPE), { message: gone.message })
 })
 
-t.test('a reader that leaves lets the body go', async (t) => {
+t.test('a reader that stops closes the body', async (t) => {
   let isClosed = false
   async function* endless() {
     try {
@@ -97,7 +97,7 @@ t.test('a reader that leaves lets the body go', async (t) => {
   }
   const body = endless()
   for await (const _ of uploadBody({ headers: new Map([['content-type', TYPE]]), body })) break
-  // Its end comes when the piece that was asked for has come.
+  // The body ends when its pending chunk has arrived.
   while (!isClosed) await new Promise((resolve) => setImmediate(resolve))
   t.ok(isClosed)
 })
@@ -115,7 +115,7 @@ const words = constantFrom(
   'text',
 )
 
-t.test('no bytes do anything else than be read or refused', async (t) => {
+t.test('random bytes are read or refused', async (t) => {
   const sizes = integer({ min: 1, max: 60 })
   const settles = asyncProperty(array(words, { maxLength: 12 }), sizes, async (pieces, size) => {
     await outcome(pieces.join(''), size)

@@ -1,4 +1,4 @@
-/** Words that name no benchmark, or sizes of one that has none, start nothing. */
+/** The benchmark command refuses unknown benchmarks and invalid sizes. */
 
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
@@ -7,7 +7,7 @@ import { runToEnd } from '../../cgi/process/run.js'
 const BENCH = fileURLToPath(new URL('../../scripts/bench.js', import.meta.url))
 
 for (const word of ['everything', 'http=100', 'index=', 'index=0', 'index=100,x']) {
-  t.test(`${word} is answered with what there is`, async (t) => {
+  t.test(`bench ${word} lists the benchmarks`, async (t) => {
     const { exitCode, output, errorText } = await runToEnd(process.execPath, [BENCH, word], {
       environment: {},
       timeoutMs: 30_000,

@@ -1,4 +1,4 @@
-/** The lock file lists every platform package, so that `npm ci` takes it anywhere. */
+/** The lock file lists every platform package, so that `npm ci` works on every platform. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ function entriesOf(path: string): Entries {
   return JSON.parse(readFileSync(path, 'utf8')).packages
 }
 
-/** The entries after the script completed a lock file of these. */
+/** Returns the entries after the script has completed a lock file with these. */
 function completed(t: Test, packages: Entries): Entries {
   const folder = t.testdir({ 'package-lock.json': JSON.stringify({ packages }) })
   execFileSync(process.execPath, [SCRIPT], { cwd: folder, stdio: 'pipe' })
@@ -43,7 +43,7 @@ t.test('our lock lists every optional package (else: node dist/scripts/complete-
   t.end()
 })
 
-t.test('our lock lists all 24 packages of the listener, each for its platform', async (t) => {
+t.test('our lock file lists all 24 packages of uWebSockets.js with their platforms', async (t) => {
   const wanted = Object.keys(ours['node_modules/uWebSockets.js']?.optionalDependencies ?? {})
   t.equal(wanted.length, 24)
   for (const name of wanted) {
@@ -64,12 +64,12 @@ t.test('our lock says which platform each of them is for, so that one is install
   for (const [path, entry] of platforms) t.ok(entry.os && entry.cpu, path)
 })
 
-t.test('our lock names no registry: each machine has its own', async (t) => {
+t.test('our lock file contains no registry address', async (t) => {
   const named = Object.entries(ours).filter(([, entry]) => entry.resolved !== undefined)
   t.strictSame(named, [], 'run npm with --omit-lockfile-registry-resolved')
 })
 
-t.test('what npm left out is put back in its place, in the order that npm keeps', async (t) => {
+t.test("packages that npm omitted are added in npm's order", async (t) => {
   const parent = {
     version: '1.2.3',
     optionalDependencies: { '@a/linux-x64-20': '1.2.3', '@a/darwin-arm64-22': '1.2.3' },
@@ -96,7 +96,7 @@ t.test('what npm left out is put back in its place, in the order that npm keeps'
   })
 })
 
-t.test('the C library of a Linux package is told from its name', async (t) => {
+t.test('the C library of a Linux package is derived from its name', async (t) => {
   const names = ['a-linux-x64-musl', 'a-linux-arm-gnueabihf', 'a-linux-arm64-gnu', 'a-freebsd-x64']
   const optionalDependencies = Object.fromEntries(names.map((name) => [name, '1.0.0']))
   const entries = completed(t, { 'node_modules/a': { version: '1.0.0', optionalDependencies } })
@@ -115,7 +115,7 @@ t.test('a package nested under its parent counts as listed', async (t) => {
   t.ok(completed(t, elsewhere)['node_modules/b-linux-x64'], 'but not for another parent')
 })
 
-t.test('a package whose platform or version cannot be told stops the script', async (t) => {
+t.test('a package of unknown platform or version range stops the script', async (t) => {
   for (const wanted of [{ 'a-amiga-m68k': '1.0.0' }, { 'a-linux-x64': '^1.0.0' }]) {
     const entries = { 'node_modules/a': { version: '1.0.0', optionalDependencies: wanted } }
     t.throws(

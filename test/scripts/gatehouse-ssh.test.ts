@@ -1,4 +1,4 @@
-/** The helper between sshd and the gateway, compiled, with a gateway that the test plays. */
+/** The compiled helper between sshd and the gateway; the test acts as the gateway. */
 
 import { type ChildProcessWithoutNullStreams, execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ const helper = join(folder, 'gatehouse-ssh')
 const path = join(folder, 'ssh.sock')
 execFileSync('cc', ['-O2', '-Wall', '-Wextra', '-Werror', '-static', '-o', helper, SOURCE])
 
-/** Plays the gateway for one question at a time. */
+/** Server that acts as the gateway, for one request at a time. */
 const gateway: Server = createServer().listen(path)
 await once(gateway, 'listening')
 t.teardown(() => gateway.close())
@@ -37,7 +37,7 @@ interface Run {
   readonly ended: Promise<number | null>
 }
 
-/** Starts the helper and takes its question. */
+/** Starts the helper and returns its request. */
 async function ask(
   t: Test,
   words: readonly string[],
@@ -65,7 +65,7 @@ const serve = (t: Test, environment?: Readonly<Record<string, string>>) =>
 
 interface Program {
   readonly kind: 'push' | 'fetch'
-  /** A program of the shell that plays git. */
+  /** A shell script that is run in place of git. */
   readonly script: string
   readonly idleSeconds?: number
 }
@@ -85,7 +85,7 @@ function run(channel: Channel, { kind, script, idleSeconds = 600 }: Program): vo
   )
 }
 
-t.test('a known key gets its line, an unknown one none', async (t) => {
+t.test('a known key gets its authorized_keys line and an unknown one none', async (t) => {
   const words = ['keys', path, 'ssh-ed25519', 'AAAAC3+/=']
   const known = await ask(t, words)
   t.same(known.question, [HELPER_VERSION, 'keys', 'ssh-ed25519', 'AAAAC3+/='])
@@ -112,7 +112,7 @@ t.test('whatever else the gateway says, the client may read that it is away', as
   t.match(gone.output().toString(), / away" ssh-rsa AAAA\n$/)
 })
 
-t.test('what could break out of the line is not asked for', async (t) => {
+t.test('a key that could break out of the line is not sent to the gateway', async (t) => {
   for (const [type, key] of [
     ['ssh-rsa', 'AAAA\nssh-rsa BBBB'],
     ['ssh-rsa"', 'AAAA'],
@@ -126,7 +126,7 @@ t.test('what could break out of the line is not asked for', async (t) => {
   t.equal((await once(odd, 'exit'))[0], 1)
 })
 
-t.test('the question carries what sshd knows, and no more of it than is sensible', async (t) => {
+t.test('the request has the values that sshd sets, cut to a maximum length', async (t) => {
   const { question, channel, ended, errorText } = await serve(t, {
     SSH_ORIGINAL_COMMAND: `git-upload-pack '${'x'.repeat(100_000)}'`,
     GIT_PROTOCOL: 'version=2',
@@ -142,7 +142,7 @@ t.test('the question carries what sshd knows, and no more of it than is sensible
   t.equal(errorText(), 'A sentence.\n')
 })
 
-t.test('git gets the environment of the answer, whole and alone', async (t) => {
+t.test("git has exactly the environment of the gateway's answer", async (t) => {
   const { channel, ended, output } = await serve(t, {
     GIT_DIR: '/x',
     LD_PRELOAD: '',
@@ -155,7 +155,7 @@ t.test('git gets the environment of the answer, whole and alone', async (t) => {
   t.same(lines, ['', folder, 'ONLY=this one', 'PATH=/usr/bin:/bin', `PWD=${folder}`].sort())
 })
 
-t.test('bytes go both ways, whole, counted, and in little memory', async (t) => {
+t.test('bytes are copied both ways completely and counted, in little memory', async (t) => {
   const { child, channel, ended, output } = await serve(t)
   const sent = Buffer.alloc(20_000_000, 'The quick brown fox. ')
   run(channel, { kind: 'fetch', script: 'cat' })
@@ -174,7 +174,7 @@ t.test('bytes go both ways, whole, counted, and in little memory', async (t) => 
   t.ok(output().equals(sent))
 })
 
-t.test("git's exit code is the helper's, who waits for nothing else after a fetch", async (t) => {
+t.test("after a fetch the helper exits immediately with git's exit code", async (t) => {
   for (const [script, code] of [
     ['exit 3', 3],
     ['kill -9 $$', 137],
@@ -207,7 +207,7 @@ t.test('a push begins when it is noted, and its end is told when it is kept', as
   t.equal(output().toString(), 'ready\ncommands\n0000\n')
 })
 
-t.test('a push that may not have been kept does not sound like one that was', async (t) => {
+t.test('the success answer of a push is withheld if the gateway does not confirm it', async (t) => {
   const { child, channel, socket, ended, output, errorText } = await serve(t)
   run(channel, { kind: 'push', script: 'read line; echo ok 0000' })
   await channel.next(LONG_MS)
@@ -220,10 +220,10 @@ t.test('a push that may not have been kept does not sound like one that was', as
   t.match(errorText(), /Gatehouse has ended the connection/)
 })
 
-/** A program with a child, both of which would outlive everybody; it prints their numbers. */
+/** A shell command and a child process that run for ten minutes; prints both process ids. */
 const FAMILY = 'sleep 600 & echo $$ $!; wait'
 
-/** Waits until both are gone that FAMILY has printed. */
+/** Waits until both processes that FAMILY has printed have ended; true if they have. */
 async function familyIsGone({ output }: Run): Promise<boolean> {
   const pids = output().toString().trim().split(' ').map(Number)
   const running = async () => {
@@ -242,7 +242,7 @@ async function startFamily(t: Test, program: Partial<Program> = {}): Promise<Run
   return running
 }
 
-t.test('when the client goes away, the whole family ends', async (t) => {
+t.test('if the client disconnects, all processes end', async (t) => {
   const running = await startFamily(t)
   running.child.stdin.destroy()
   running.child.stdout.destroy()
@@ -260,7 +260,7 @@ t.test('when the gateway goes away, so it does, and the client reads why', async
   t.ok(await familyIsGone(running))
 })
 
-t.test('when the gateway says that it is time, its sentence is read', async (t) => {
+t.test('if the gateway ends the connection, the client reads its message', async (t) => {
   const running = await startFamily(t)
   running.channel.send('end', 'It has taken too long.')
   t.equal((await running.channel.next(LONG_MS))?.[0], 'cut')
@@ -270,7 +270,7 @@ t.test('when the gateway says that it is time, its sentence is read', async (t) 
   t.ok(await familyIsGone(running))
 })
 
-t.test('when nothing comes or goes for too long, it ends', async (t) => {
+t.test('a connection without data for too long ends', async (t) => {
   const running = await startFamily(t, { idleSeconds: 1 })
   t.equal((await running.channel.next(LONG_MS))?.[0], 'cut')
   running.channel.send('done')
@@ -278,7 +278,7 @@ t.test('when nothing comes or goes for too long, it ends', async (t) => {
   t.match(running.errorText(), /Nothing came or went for too long/)
 })
 
-t.test('a helper that is killed takes git with it', async (t) => {
+t.test('killing the helper ends git too', async (t) => {
   const running = await serve(t)
   run(running.channel, { kind: 'fetch', script: 'echo $$; exec sleep 600' })
   await until(async () => running.output().includes('\n'), Boolean, LONG_MS)
@@ -291,7 +291,7 @@ t.test('a helper that is killed takes git with it', async (t) => {
   t.equal(await until(isThere, (answer) => !answer, LONG_MS), false)
 })
 
-t.test('a client that goes away while it waits for its turn is noticed', async (t) => {
+t.test('a client that disconnects while it waits in the queue is noticed', async (t) => {
   const { child, channel, ended } = await serve(t)
   const gone = once(channel.signal, 'abort')
   child.stdin.destroy()
@@ -300,7 +300,7 @@ t.test('a client that goes away while it waits for its turn is noticed', async (
   t.equal(await ended, 1)
 })
 
-/** Lets the gateway speak itself; the helper of a client of protocol v2. */
+/** Starts the helper of a protocol v2 client in the mode in which the gateway itself answers. */
 async function speak(t: Test, idleSeconds = 600): Promise<Run> {
   const running = await serve(t)
   running.channel.listen()
@@ -308,11 +308,11 @@ async function speak(t: Test, idleSeconds = 600): Promise<Run> {
   return running
 }
 
-t.test('the gateway hears the client and is heard, whole and in little memory', async (t) => {
+t.test('client and gateway exchange data both ways completely and in little memory', async (t) => {
   const { child, channel, ended, output, errorText } = await speak(t)
   const said = Buffer.alloc(20_000_000, 'The quick brown fox. ')
   child.stdin.end(said)
-  // What is heard goes back at once, so that both directions are full.
+  // The input is sent back immediately, so that both directions are full.
   const heard: Buffer[] = []
   for (let piece = await channel.read(); piece !== undefined; piece = await channel.read()) {
     heard.push(Buffer.from(piece))
@@ -329,7 +329,7 @@ t.test('the gateway hears the client and is heard, whole and in little memory', 
   t.ok(output().equals(Buffer.concat([said, said])))
 })
 
-t.test('a client that says more than anybody reads does not keep it from hearing', async (t) => {
+t.test('a client whose input is not read still receives data', async (t) => {
   const { child, channel, ended, output } = await speak(t)
   child.stdin.write(Buffer.alloc(5_000_000))
   await channel.write(Buffer.alloc(5_000_000, 'a'))
@@ -340,7 +340,7 @@ t.test('a client that says more than anybody reads does not keep it from hearing
   t.equal(output().length, 5_000_003)
 })
 
-t.test('the end of a client that goes on hearing is told', async (t) => {
+t.test("the end of the client's input is reported while it still receives data", async (t) => {
   const { child, channel, ended, output } = await speak(t)
   child.stdin.end('last words')
   t.equal((await channel.read())?.toString(), 'last words')
@@ -352,7 +352,7 @@ t.test('the end of a client that goes on hearing is told', async (t) => {
   t.equal(output().toString(), 'an answer')
 })
 
-t.test('when the client of a gateway that speaks goes away, the gateway knows', async (t) => {
+t.test('a client that disconnects is reported to a gateway that answers itself', async (t) => {
   const { child, channel, ended } = await speak(t)
   const gone = once(channel.signal, 'abort')
   child.stdout.destroy()
@@ -381,7 +381,7 @@ t.test('a conversation in which nothing is said for too long ends', async (t) =>
   t.match(errorText(), /Nothing came or went for too long/)
 })
 
-t.test('words that mean nothing are answered with the usage', async (t) => {
+t.test('unknown arguments print the usage and exit with 2', async (t) => {
   for (const words of [[], ['keys'], ['serve', path], ['--help']]) {
     const child = spawn(helper, words)
     const [code] = await once(child, 'exit')

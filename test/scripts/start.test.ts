@@ -1,4 +1,7 @@
-/** A clone becomes a running program by one command, installed and built only when needed. */
+/**
+ * The start script turns a fresh clone into a running program and installs and builds only if
+ * needed.
+ */
 
 import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import {
@@ -16,7 +19,7 @@ import t, { type Test } from 'tap'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 
-/** Prints its arguments, so that a test sees that it ran. */
+/** Program that prints its arguments, to show that it ran. */
 const PROGRAM = "process.stdout.write(['ran', ...process.argv.slice(2)].join(' '))\n"
 
 const PACKAGE = {
@@ -29,11 +32,11 @@ const PACKAGE = {
 
 const SOURCE_FOLDERS = ['gateway', 'cgi', 'registry', 'sql', 'conf', 'scripts', 'test']
 
-/** Stands in for the compiler: copies the one source file. */
+/** Replacement of the compiler that copies the one source file. */
 const BUILD =
   '#!/bin/sh\nmkdir -p dist/program && cp scripts/gatehouse.ts dist/program/gatehouse.js\n'
 
-/** A clone with our scripts, a compiler that copies, and one package, which needs no registry. */
+/** Creates a clone with our scripts, a compiler that copies, and one package without a registry. */
 function makeClone(t: Test, changes: object = {}): string {
   const packed = { 'package.json': '{"name":"packed","version":"1.0.0"}' }
   const clone = join(t.testdir({ home: {}, elsewhere: {}, 'a clone': { packed } }), 'a clone')
@@ -65,7 +68,7 @@ function run(clone: string, script: string, options: { args?: string[]; path?: s
   })
 }
 
-/** As `run`, with other commands beside it; resolves with what it printed. */
+/** Runs a script like `run`, concurrently with others; returns its output. */
 async function runBeside(clone: string, script: string): Promise<string> {
   const child = spawn(`${clone}/scripts/${script}`, [], {
     env: { PATH: process.env['PATH'], HOME: join(dirname(clone), 'home') },
@@ -74,7 +77,7 @@ async function runBeside(clone: string, script: string): Promise<string> {
   return await text(child.stdout)
 }
 
-/** Moves a file's time past whatever was built. */
+/** Sets a file's time later than every built file's. */
 function touch(path: string): void {
   const soon = Date.now() / 1000 + 5
   utimesSync(path, soon, soon)
@@ -83,21 +86,21 @@ function touch(path: string): void {
 const started = makeClone(t)
 const firstStart = run(started, 'start')
 
-/** A clone that has been started before. */
+/** Returns a clone that has been started before. */
 function startedClone(t: Test): string {
   const clone = join(t.testdir({ home: {}, elsewhere: {} }), 'a clone')
   cpSync(started, clone, { recursive: true, preserveTimestamps: true, verbatimSymlinks: true })
   return clone
 }
 
-t.test('a bare clone is installed and built, then serves', async (t) => {
+t.test('a fresh clone is installed, built and served', async (t) => {
   const { stdout, stderr, status } = firstStart
   t.equal(stdout, 'ran serve', stderr)
   t.equal(status, 0)
   t.match(stderr, /Installing.*Compiling/s)
 })
 
-t.test('a terminal shows the seconds of a step, and then how long it took', async (t) => {
+t.test('a terminal shows the seconds of a step and then its duration', async (t) => {
   const clone = makeClone(t)
   writeFileSync(`${clone}/scripts/build`, BUILD.replace('mkdir', 'sleep 1.2 && mkdir'))
   const { stdout, status } = spawnSync(
@@ -114,7 +117,7 @@ t.test('a terminal shows the seconds of a step, and then how long it took', asyn
   t.notMatch(stdout, 'Waiting', 'no step leaves the lock behind')
 })
 
-t.test('what is there is neither installed nor built again', async (t) => {
+t.test('an installed and built clone is neither installed nor built again', async (t) => {
   const clone = startedClone(t)
   const second = run(clone, 'gatehouse', { args: ['user', 'create', 'a b', '--email', ''] })
   t.equal(second.stdout, 'ran user create a b --email ')
@@ -130,7 +133,7 @@ t.test('the exit code and the output are those of the program', async (t) => {
   t.equal(stdout, '', 'what installing and building say goes to standard error')
 })
 
-t.test('a newer source is built, with or without a page', async (t) => {
+t.test('a changed source is built, with or without a page', async (t) => {
   const clone = startedClone(t)
   writeFileSync(`${clone}/scripts/gatehouse.ts`, PROGRAM.replace('ran', 'ran anew'))
   touch(`${clone}/scripts/gatehouse.ts`)
@@ -160,13 +163,13 @@ t.test('files of the data folder are not sources', async (t) => {
   t.equal(run(clone, 'start').stderr, '')
 })
 
-t.test('another lock file is installed', async (t) => {
+t.test('a changed lock file is installed', async (t) => {
   const clone = startedClone(t)
   execFileSync('sh', ['-c', 'echo >> package-lock.json'], { cwd: clone })
   t.match(run(clone, 'start').stderr, /Installing/)
 })
 
-t.test('an install that failed is not taken for whole', async (t) => {
+t.test('a failed install is repeated', async (t) => {
   const clone = makeClone(t, { dependencies: { 'not-in-the-lock': '1.0.0' } })
   for (const attempt of ['first', 'second']) {
     const { status, stdout, stderr } = run(clone, 'start')
@@ -176,14 +179,14 @@ t.test('an install that failed is not taken for whole', async (t) => {
   }
 })
 
-t.test('an install that was cut off is done again', async (t) => {
+t.test('an interrupted install is repeated', async (t) => {
   const clone = makeClone(t)
   mkdirSync(`${clone}/node_modules/half-a-package`, { recursive: true })
   t.match(run(clone, 'start').stderr, /Installing/)
   t.notOk(existsSync(`${clone}/node_modules/half-a-package`))
 })
 
-t.test('a build that failed is not taken for whole', async (t) => {
+t.test('a failed build is repeated', async (t) => {
   const clone = startedClone(t)
   writeFileSync(
     `${clone}/scripts/build`,
@@ -198,7 +201,7 @@ t.test('a build that failed is not taken for whole', async (t) => {
   }
 })
 
-t.test('a range of Node.js versions that nothing fits is named in one line', async (t) => {
+t.test('a Node.js range without any version is reported in one line', async (t) => {
   for (const node of ['>=99.0 <100', '>=18.0 <20', '>=22.99 <23']) {
     const { status, stderr } = run(makeClone(t, { engines: { node } }), 'start')
     t.equal(status, 1)
@@ -206,7 +209,7 @@ t.test('a range of Node.js versions that nothing fits is named in one line', asy
   }
 })
 
-/** Puts programs first on the path: a Node.js of another version, and what else is given. */
+/** Puts programs first on the path: a Node.js of another version, and the given ones. */
 function withOldNode(clone: string, programs: Readonly<Record<string, string>> = {}): string {
   const bin = join(dirname(clone), 'home')
   const node = '#!/bin/sh\n[ "$1" = --version ] && echo v20.20.2 && exit\nexit 139\n'
@@ -216,7 +219,7 @@ function withOldNode(clone: string, programs: Readonly<Record<string, string>> =
   return `${bin}:${process.env['PATH']}`
 }
 
-t.test('an older Node.js starts nothing: the one fetched before is used', async (t) => {
+t.test('with an older Node.js the one fetched before is used', async (t) => {
   const clone = startedClone(t)
   const path = withOldNode(clone)
   mkdirSync(`${clone}/.prepared/node/bin`, { recursive: true })
@@ -226,7 +229,7 @@ t.test('an older Node.js starts nothing: the one fetched before is used', async 
   t.equal(status, 0)
 })
 
-t.test('a Node.js whose package has another checksum is refused', async (t) => {
+t.test('a Node.js package with another checksum is refused', async (t) => {
   const clone = startedClone(t)
   const npm = '#!/bin/sh\n[ "$1" = pack ] && echo junk > "$(echo "$3" | tr @ -).tgz"\n'
   const { status, stdout, stderr } = run(clone, 'start', { path: withOldNode(clone, { npm }) })
@@ -237,14 +240,14 @@ t.test('a Node.js whose package has another checksum is refused', async (t) => {
   t.notOk(existsSync(`${clone}/.prepared/node`))
 })
 
-t.test('two commands that prepare one clone do so one after the other', async (t) => {
+t.test('concurrent start commands prepare a clone one after the other', async (t) => {
   const clone = makeClone(t)
   const running = ['start', 'gatehouse', 'start'].map((script) => runBeside(clone, script))
   const outputs = await Promise.all(running)
   t.same(outputs, ['ran serve', 'ran', 'ran serve'])
 })
 
-t.test('a program that is missing is named in one line', async (t) => {
+t.test('a missing program is named in one line', async (t) => {
   const clone = makeClone(t)
   const bin = join(dirname(clone), 'home')
   for (const program of ['sh', 'dirname', 'sed', 'node', 'npm', 'git']) {

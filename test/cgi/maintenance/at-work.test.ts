@@ -1,4 +1,4 @@
-/** Work on a repository is in the journal while it lasts, and no longer. */
+/** Journal entries exist exactly while the work on a repository runs. */
 
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Upkeep makes few packs of many, beside pushes and clones, and may be killed at any instant. */
+/** Maintenance repacks beside pushes and clones, and survives being killed at any time. */
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
@@ -39,7 +39,7 @@ async function scene(
   return { dataDir, bare, journal: await openJournal(dataDir) }
 }
 
-/** Commits a file to a branch, in a pack of its own as a push brings it. */
+/** Commits a file to a branch in a separate pack, as a push does. */
 async function addPack(bare: string, { branch = 'main', sizeBytes = 100 } = {}): Promise<void> {
   const before = await git(['for-each-ref', `refs/heads/${branch}`], { cwd: bare })
   const content = randomBytes(sizeBytes).toString('hex')
@@ -61,7 +61,7 @@ async function packFiles(bare: string): Promise<readonly string[]> {
 
 const endOf = (name: string) => name.replace(/-[0-9a-f]{40,64}/, '')
 
-/** Every object that the repository holds, reachable or not. */
+/** Ids of all objects of the repository, reachable or not. */
 async function objectsOf(bare: string): Promise<readonly string[]> {
   const args = ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)']
   return (await git(args, { cwd: bare })).split('\n')
@@ -89,7 +89,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('a large pack is not written anew for a few small pushes', async (t) => {
+t.test('a large pack is not rewritten after a few small pushes', async (t) => {
   const { bare, journal } = await scene(t)
   for (let push = 0; push < 8; push += 1) await addPack(bare)
   await maintainRepository(ours, bare, { journal })
@@ -101,7 +101,7 @@ t.test('a large pack is not written anew for a few small pushes', async (t) => {
   t.equal((await stat(join(bare, 'objects', 'pack', large))).ino, ino)
 })
 
-t.test('before 2.38 all goes into one pack, whose bitmap git has always had', async (t) => {
+t.test('with git older than 2.38 all objects go into one pack that has a bitmap', async (t) => {
   const { bare, journal } = await scene(t)
   for (let push = 0; push < 5; push += 1) await addPack(bare)
   await git(['update-ref', 'refs/heads/main', 'main~2'], { cwd: bare })
@@ -121,7 +121,7 @@ t.test('a repository without anything in it stays as it is', async (t) => {
   await t.rejects(maintainRepository(ours, `${bare}x`, { journal }), { code: 'ENOENT' })
 })
 
-t.test('references are packed when there are many, and only then', async (t) => {
+t.test('references are packed if there are many and are left loose otherwise', async (t) => {
   const { bare, journal } = await scene(t)
   await addPack(bare)
   const add = async (from: number, to: number) => {
@@ -167,7 +167,7 @@ t.test('a second one at the same time is refused, and the first goes on', async 
   t.equal((await listStaleFiles(bare)).size, 1, 'what somebody else holds stays')
 })
 
-t.test('a failure says what git said, and leaves nothing noted', async (t) => {
+t.test("a failed repack throws git's message and leaves no journal entry", async (t) => {
   const { bare, journal, dataDir } = await scene(t)
   await addPack(bare)
   await writeFile(join(bare, 'objects', 'pack', 'multi-pack-index.lock'), '')
@@ -177,7 +177,7 @@ t.test('a failure says what git said, and leaves nothing noted', async (t) => {
   t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
-t.test('the pack for which the disk had no room is removed by the next recovery', async (t) => {
+t.test('recovery removes the pack of a maintenance that filled the disk', async (t) => {
   const disk = await mountSmallDisk(t, 'size=6m')
   if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
   const { dataDir, bare, journal } = await scene(t, 'sha1', disk.path)
@@ -193,7 +193,7 @@ t.test('the pack for which the disk had no room is removed by the next recovery'
   t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
-t.test('pushes and clones beside it all succeed, and nothing is lost', async (t) => {
+t.test('concurrent pushes and clones succeed and no reference is lost', async (t) => {
   const { bare, journal, dataDir } = await scene(t)
   const server = await serveBackend(ours, { folder: dataDir, journal })
   t.teardown(() => server.close())
@@ -270,7 +270,7 @@ t.test('killed at any instant it leaves a whole repository, and runs again', asy
   t.ok(killed > 0, `${killed} processes were killed, and left ${staleFiles} things`)
 })
 
-/** Kills the groups of git that are noted, as the kernel does when memory runs out. */
+/** Kills the process groups in the journal, as the kernel does when memory runs out. */
 async function killGit(dataDir: string): Promise<number> {
   let killed = 0
   for (const { leader } of (await listJournalEntries(dataDir)).values()) {
@@ -279,7 +279,7 @@ async function killGit(dataDir: string): Promise<number> {
       process.kill(-leader.pid, 'SIGKILL')
       killed += 1
     } catch {
-      // It ended before.
+      // The process has already ended.
     }
   }
   return killed

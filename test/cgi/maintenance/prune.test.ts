@@ -1,4 +1,4 @@
-/** Pruning removes what nothing reaches, keeps what a writer needs, and survives kills. */
+/** Pruning removes unreachable objects, keeps those a writer needs, and survives kills. */
 
 import { randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -22,7 +22,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 const ROUNDS = isFullSize ? 60 : 5
-/** A prune may end before it is killed: then there are more rounds. */
+/** Number of rounds if the prune often ends before it is killed. */
 const ROUNDS_MAX = 10 * ROUNDS
 const GRACE_MS = 60_000
 const WITHIN_MS = 30_000
@@ -31,15 +31,15 @@ interface Scene {
   readonly dataDir: string
   readonly journal: Journal
   readonly bare: string
-  /** A commit that main reaches. */
+  /** A commit that is reachable from main. */
   readonly kept: string
-  /** A commit above it that nothing reaches any more. */
+  /** A child commit of `kept` that is not reachable. */
   readonly removed: string
   prune(options?: { readonly graceMs?: number; readonly signal?: AbortSignal }): Promise<number>
   has(commit: string): Promise<boolean>
 }
 
-/** A repository from which a commit was removed an hour ago. */
+/** Creates a repository from which a commit was removed an hour ago. */
 async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1'): Promise<Scene> {
   const dataDir = await temporaryFolder(t)
   const bare = join(dataDir, 'x.git')
@@ -65,7 +65,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1'): Promise
   }
 }
 
-/** Makes every object an hour older. */
+/** Sets the time of every object file to an hour ago. */
 async function age(bare: string): Promise<void> {
   const hourAgo = new Date(Date.now() - 3_600_000)
   for await (const { path, isFolder } of walk(join(bare, 'objects'))) {
@@ -77,7 +77,7 @@ const expiredOf = (bare: string) => join(bare, 'objects', 'expired')
 const untilHidden = (bare: string) =>
   until(async () => existsSync(join(expiredOf(bare), 'hidden')), Boolean, WITHIN_MS)
 
-/** What is left that should not be there, and what git finds wrong. */
+/** Stale files, journal entries and complaints of `git fsck`; empty if there are none. */
 async function faultsOf({ bare, dataDir }: Scene): Promise<readonly string[]> {
   const { exitCode, errorText } = await tryGit(['fsck', '--full', '--strict', '--no-dangling'], {
     cwd: bare,
@@ -113,7 +113,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('loose copies of removed objects are removed as well', async (t) => {
+t.test('pruning removes loose copies of the removed objects', async (t) => {
   const place = await scene(t)
   const { bare, prune, has } = place
   const loose = await git(['hash-object', '-w', '--stdin'], { cwd: bare, input: 'loose' })
@@ -123,7 +123,7 @@ t.test('loose copies of removed objects are removed as well', async (t) => {
   t.strictSame(await faultsOf(place), [])
 })
 
-t.test('what is younger than the grace period stays, with all that it needs', async (t) => {
+t.test('objects younger than the grace period are kept with all objects they need', async (t) => {
   const place = await scene(t)
   const { bare, removed, prune, has } = place
   const tree = await git(['rev-parse', `${removed}^{tree}`], { cwd: bare })
@@ -136,7 +136,7 @@ t.test('what is younger than the grace period stays, with all that it needs', as
   t.strictSame(await faultsOf(place), [])
 })
 
-t.test('each reference keeps what it reaches, whatever it is called', async (t) => {
+t.test('objects reachable from a tag, note, pull request or hidden ref are kept', async (t) => {
   const { bare, removed, prune, has } = await scene(t)
   for (const name of ['refs/tags/x', 'refs/notes/x', 'refs/pull/7/head', 'refs/hidden/x']) {
     await git(['update-ref', name, removed], { cwd: bare })
@@ -148,7 +148,7 @@ t.test('each reference keeps what it reaches, whatever it is called', async (t) 
   t.equal(await prune(), 3)
 })
 
-t.test('objects of a writer at work stay, even without a grace period', async (t) => {
+t.test('objects that a running writer creates are kept, even without a grace period', async (t) => {
   const { bare, removed, journal, prune, has } = await scene(t)
   const strike = await journal.record({ repositoryPath: bare, pid: process.pid })
   const written = await git(['hash-object', '-w', '--stdin'], { cwd: bare, input: 'new' })
@@ -207,7 +207,7 @@ t.test(
   },
 )
 
-t.test('a prune that was ended is finished by the next one', async (t) => {
+t.test('the next prune finishes one that was aborted', async (t) => {
   for (const isNeeded of [false, true]) {
     const place = await scene(t)
     const { bare, removed, journal, prune, has } = place
@@ -240,7 +240,7 @@ t.test('it waits for no upkeep, and not for writers of other repositories', asyn
   await other()
 })
 
-t.test('an old git is refused, and maintenance that runs already', async (t) => {
+t.test('a prune is refused with an old git and while maintenance runs', async (t) => {
   const { bare, journal, dataDir, prune, removed, has } = await scene(t)
   const old: Git = { ...ours, version: [2, 38, 5] }
   const options = { dataDir, journal, graceMs: GRACE_MS }
@@ -304,7 +304,7 @@ t.test(
   },
 )
 
-/** Kills the groups of git that are noted, as the kernel does when memory runs out. */
+/** Kills the process groups in the journal, as the kernel does when memory runs out. */
 async function killGit(dataDir: string): Promise<number> {
   let killed = 0
   for (const { leader } of (await listJournalEntries(dataDir)).values()) {
@@ -313,7 +313,7 @@ async function killGit(dataDir: string): Promise<number> {
       process.kill(-leader.pid, 'SIGKILL')
       killed += 1
     } catch {
-      // It ended before.
+      // The process has already ended.
     }
   }
   return killed

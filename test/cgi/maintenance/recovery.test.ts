@@ -1,4 +1,4 @@
-/** What a cut push leaves is mended, and what a living one holds is not. */
+/** Recovery removes stale files of interrupted pushes and keeps the files of running ones. */
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -34,7 +34,7 @@ async function startGateway(folder: string): Promise<{ url: string; gateway: Run
   return { url: String(value).trim(), gateway }
 }
 
-/** A push of many references and some data, in a working folder of its own. */
+/** Creates the bare repository and a working copy to push from. */
 async function preparePush(folder: string, name: string): Promise<string> {
   const bare = join(folder, `${name}.git`)
   await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
@@ -52,7 +52,7 @@ async function commitMore(work: string, round: number): Promise<void> {
   await git(['update-ref', '--stdin'], { cwd: work, input: updates.join('') })
 }
 
-/** The journal's entry of the push to that repository, or undefined when it was not seen. */
+/** Returns the push's journal entry, or undefined if it did not appear in time. */
 async function waitForPush(folder: string, name: string): Promise<JournalEntry | undefined> {
   for (let look = 0; look < 2_000; look += 1) {
     for (const push of (await listJournalEntries(folder)).values()) {
@@ -67,7 +67,7 @@ function killQuietly(pid: number): void {
   try {
     process.kill(pid, 'SIGKILL')
   } catch {
-    // It ended before.
+    // The process has already ended.
   }
 }
 
@@ -129,11 +129,11 @@ t.test('pushes killed at any moment are mended, and the next push works', async 
 interface Scene {
   readonly dataDir: string
   readonly bare: string
-  /** Everything that a dead push may leave, each in its place. */
+  /** Paths of all kinds of files that an interrupted push may leave. */
   readonly staleFiles: readonly string[]
 }
 
-/** A repository with every kind of leaving, and others' files that look alike. */
+/** Creates a repository with every kind of stale file and with similar files of other owners. */
 async function scene(t: Parameters<typeof temporaryFolder>[0]): Promise<Scene> {
   const dataDir = await temporaryFolder(t)
   await openJournal(dataDir)
@@ -180,7 +180,7 @@ async function note({ dataDir, bare }: Scene, change: Partial<JournalEntry>): Pr
   await symlink(JSON.stringify(entry), join(dataDir, 'pushes', name))
 }
 
-t.test('every leaving of a dead push goes, and nothing else', async (t) => {
+t.test('recovery removes every stale file of a dead push and no other file', async (t) => {
   const here = await scene(t)
   t.equal(here.staleFiles.length, 16)
   await note(here, {})
@@ -190,7 +190,7 @@ t.test('every leaving of a dead push goes, and nothing else', async (t) => {
   t.equal((await listJournalEntries(here.dataDir)).size, 0)
 })
 
-t.test('a push that a living gateway looks after is left alone', async (t) => {
+t.test('a push whose gateway and git run is left alone', async (t) => {
   const here = await scene(t)
   const self = await markProcess(process.pid)
   await note(here, { gateway: self, leader: self })
@@ -199,7 +199,7 @@ t.test('a push that a living gateway looks after is left alone', async (t) => {
   t.equal((await listJournalEntries(here.dataDir)).size, 1)
 })
 
-t.test('a push whose git was ended is mended, though its gateway lives', async (t) => {
+t.test('a push whose git has ended is recovered although its gateway runs', async (t) => {
   const here = await scene(t)
   await note(here, { gateway: await markProcess(process.pid) })
   t.same(await recover(here.dataDir), [here.bare])
@@ -233,7 +233,7 @@ t.test('what may be of somebody who writes there now waits until they are gone',
   t.notOk(existsSync(young))
 })
 
-t.test('a lock that changes is somebody else at work', async (t) => {
+t.test('a lock file that still changes is kept', async (t) => {
   const here = await scene(t)
   await note(here, {})
   const busy = join(here.bare, 'refs/heads/busy.lock')
@@ -266,14 +266,16 @@ t.test('a push of another machine is taken over when no push could last as long'
   t.equal((await listStaleFiles(here.bare)).size, 0)
 })
 
-t.test('git that a dead gateway left running is ended, also when its leader is dead', async (t) => {
-  const here = await scene(t)
-  const leader = startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
-  t.teardown(() => leader.kill())
-  await note(here, { leader: await markProcess(leader.pid ?? 0) })
-  // A group of its own whose leader kills itself, while git waits at a pipe that never ends.
-  const pipe = join(here.dataDir, 'pipe')
-  const script = `mkfifo ${pipe}
+t.test(
+  'recovery ends git processes of a dead gateway, also if the group leader is dead',
+  async (t) => {
+    const here = await scene(t)
+    const leader = startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
+    t.teardown(() => leader.kill())
+    await note(here, { leader: await markProcess(leader.pid ?? 0) })
+    // A process group whose leader kills itself while git waits for a pipe that is never closed.
+    const pipe = join(here.dataDir, 'pipe')
+    const script = `mkfifo ${pipe}
 git -C ${here.bare} cat-file --batch <>${pipe} >/dev/null 2>&1 &
 echo $$ $!
 kill -9 $$`
@@ -291,7 +293,7 @@ kill -9 $$`
   t.equal((await leader.ended).signal, 'SIGTERM')
 })
 
-t.test('a process that only bears the number of a dead one is not touched', async (t) => {
+t.test('a process that reuses the pid of a dead one is not killed', async (t) => {
   const here = await scene(t)
   const other = startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
   t.teardown(() => other.kill())

@@ -1,4 +1,7 @@
-/** What a crash left an hour ago goes; what is younger, in use or not ours stays. */
+/**
+ * Sweeps remove leftovers of crashes after an hour and keep files that are younger, in use or
+ * foreign.
+ */
 
 import { existsSync } from 'node:fs'
 import { mkdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
@@ -42,7 +45,7 @@ async function agePushes(dataDir: string): Promise<void> {
   }
 }
 
-/** A file, with its folders, that has not been touched since then. */
+/** Creates a file, with its folders, whose modification time is `when`. */
 async function leave(path: string, when: Date): Promise<string> {
   await mkdir(dirname(path), { recursive: true })
   await writeFile(path, 'x')
@@ -85,7 +88,7 @@ t.test('locks, quarantines and half a repository of an hour ago are removed', as
   t.ok(existsSync(join(bare, 'HEAD')), 'the repository itself is there')
 })
 
-t.test('a quarantine that still grows is somebody at work', async (t) => {
+t.test('a quarantine that contains a recent file is kept', async (t) => {
   const { dataDir, bare } = await scene(t)
   const quarantine = await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-x'), HOUR_AGO)
   await utimes(join(quarantine, 'deep', 'file'), new Date(), new Date())
@@ -93,7 +96,7 @@ t.test('a quarantine that still grows is somebody at work', async (t) => {
   t.ok(existsSync(quarantine))
 })
 
-t.test('what a process that has worked there for long may hold is left to it', async (t) => {
+t.test('a lock is kept while a long-running process works in the repository', async (t) => {
   const { dataDir, bare } = await scene(t)
   const lock = join(bare, 'refs/heads/main.lock')
   const writer = startProcess('/bin/sleep', ['60'], {

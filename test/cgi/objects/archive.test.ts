@@ -1,4 +1,4 @@
-/** Archives and diffs come whole or break off, and end with their reader. */
+/** Archives and diffs are streamed completely or fail, and git ends when the reader stops. */
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -25,7 +25,7 @@ const bounds = () => ({
   bytesMax: 1 << 24,
 })
 
-t.test('an archive is what the real tar reads', async (t) => {
+t.test('tar can read an archive', async (t) => {
   const copy = await newWorkingCopy(t)
   const commitId = await copy.commit('a', 'the text\n')
   const input = { commitId, folder: 'r', ...bounds() }
@@ -45,7 +45,7 @@ t.test('an archive is what the real tar reads', async (t) => {
   t.equal(zip.toString('latin1', 0, 2), 'PK')
 })
 
-t.test('a commit is told as a diff and as a mail, the first one too', async (t) => {
+t.test('a commit is rendered as a diff and as a mail, also the first commit', async (t) => {
   const copy = await newWorkingCopy(t)
   const first = await copy.commit('a', 'the text\n')
   const text = async (commitId: string, format: 'diff' | 'patch') =>
@@ -62,7 +62,7 @@ t.test('a commit is told as a diff and as a mail, the first one too', async (t) 
   t.match(await text(merge, 'diff'), /^diff --git a\/b b\/b\n/)
 })
 
-t.test('too much is broken off, and an abort ends git', async (t) => {
+t.test('output beyond the limit is an error, and an abort ends git', async (t) => {
   const copy = await newWorkingCopy(t)
   const commitId = await copy.commit('a', incompressible(1 << 20))
   const blobId = await copy.git('rev-parse', 'HEAD:a')
@@ -111,7 +111,7 @@ t.test('placeholders stay as they are, whatever the attributes of the commit say
   t.equal(attributes, 'a -text\n* export-subst\n* -export-subst\n')
 })
 
-t.test('what exceeded a limit is not begun again', async (t) => {
+t.test('a request that exceeded a limit is not started again', async (t) => {
   const copy = await newWorkingCopy(t)
   await copy.git('config', 'core.bigFileThreshold', '1g')
   const commitId = await copy.commit('a', incompressible(20 << 20))
@@ -124,7 +124,7 @@ t.test('what exceeded a limit is not begun again', async (t) => {
   await t.rejects(streamArchive(ours, bare, input), TOO_LARGE, 'it is remembered')
 })
 
-t.test('of ten billion paths there is no archive', async (t) => {
+t.test('an archive of a tree with ten billion paths is refused', async (t) => {
   const copy = await newWorkingCopy(t)
   const commitId = await commitTreeBomb(copy, { width: 10, depth: 10, content: 'x' })
   const input = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }

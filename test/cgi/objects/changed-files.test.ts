@@ -1,4 +1,4 @@
-/** The files of commits, by their first parents, whatever they are called. */
+/** Files that a commit changed relative to its first parent, whatever their names are. */
 
 import t from 'tap'
 import { commitsWithFiles, countCommits } from '../../../cgi/objects/changed-files.js'
@@ -32,7 +32,7 @@ t.test('what is added, removed and modified is told of each commit, newest first
   t.equal(await countCommits(git, copy.path, all), 3)
 })
 
-t.test('a merge brings what its first parent lacks', async (t) => {
+t.test('a merge lists the files that its first parent lacks', async (t) => {
   const copy = await newWorkingCopy(t)
   await copy.commit('one')
   await copy.git('checkout', '--quiet', '-b', 'side')
@@ -45,7 +45,7 @@ t.test('a merge brings what its first parent lacks', async (t) => {
   t.match(await commitsWithFiles(git, copy.path, range), [{ id: last, added: ['side.txt'] }])
 })
 
-t.test('what is no id never reaches git', async (t) => {
+t.test('a text that is not an object id is not passed to git', async (t) => {
   for (const last of ['--all', 'main', '^main', '']) {
     const range = { last, before: undefined, commitsMax: 1 }
     await t.rejects(commitsWithFiles(git, '/', range), { message: 'an id is wanted' }, last)

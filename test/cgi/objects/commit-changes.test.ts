@@ -1,4 +1,4 @@
-/** What many commits changed is read at once, each against its first parent. */
+/** Changes of many commits are read together, each relative to its first parent. */
 
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -49,7 +49,7 @@ t.test('files and lines of each, with names of any kind', async (t) => {
   })
 })
 
-t.test('what a commit changed is read once in each repository', async (t) => {
+t.test('the changes of a commit are read once per repository', async (t) => {
   const copy = await newWorkingCopy(t)
   const id = await copy.commit('a', 'one\n')
   const tree = await copy.git('rev-parse', 'HEAD^{tree}')
@@ -71,7 +71,7 @@ t.test('what a commit changed is read once in each repository', async (t) => {
   t.strictSame((await read(other.path, false)).get(id)?.files, [], 'nothing of the other one')
 })
 
-t.test('a commit that changed more than is told is left out', async (t) => {
+t.test('a commit with more changed files than the limit is left out', async (t) => {
   const copy = await newWorkingCopy(t)
   const blob = await git(['hash-object', '-w', '--stdin'], { cwd: copy.path, input: 'x' })
   const many = Array.from({ length: 300 }, (_, at) => at)

@@ -1,4 +1,4 @@
-/** Commits and tags are read as git wrote them, odd ones too. */
+/** Commits and tags are parsed as git writes them, malformed ones as far as possible. */
 
 import t from 'tap'
 import { parseCommit, parseTag } from '../../../cgi/objects/commit-object.js'
@@ -7,7 +7,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ID = '1'.repeat(40)
 
-t.test('what git commits is read back', async (t) => {
+t.test('a commit that git wrote is parsed', async (t) => {
   const copy = await newWorkingCopy(t)
   const first = await copy.commit('a')
   await copy.git('checkout', '--quiet', '--orphan', 'other')
@@ -47,7 +47,7 @@ t.test('what git commits is read back', async (t) => {
   })
 })
 
-t.test('an annotated tag is read back', async (t) => {
+t.test('an annotated tag is parsed', async (t) => {
   const copy = await newWorkingCopy(t)
   const tip = await copy.commit('a')
   await copy.git('tag', '-m', 'The first', 'v1')
@@ -58,7 +58,7 @@ t.test('an annotated tag is read back', async (t) => {
   t.type(tag.tagger?.email, 'string')
 })
 
-t.test('a signature and what it signs are told apart', async (t) => {
+t.test('a signature is separated from the content that it signs', async (t) => {
   const head = `tree ${ID}\nauthor A <a@b> 1 +0000\ncommitter A <a@b> 1 +0000\n`
   const armored = '-----BEGIN SSH SIGNATURE-----\n\nAAAA\n-----END SSH SIGNATURE-----'
   const signed = `${head}gpgsig ${armored.replaceAll('\n', '\n ')}\n\nTitle\n`
@@ -68,7 +68,7 @@ t.test('a signature and what it signs are told apart', async (t) => {
   })
 })
 
-t.test('odd objects are read as far as they go', async (t) => {
+t.test('malformed commits and tags are parsed as far as possible', async (t) => {
   const authors = ['', 'A', 'A <', '<> 1 +0000', 'A <a@b>', `A <a@b> ${'9'.repeat(30)} +0000`]
   for (const author of authors) {
     const commit = parseCommit(ID, Buffer.from(`tree ${ID}\nauthor ${author}\n\nx`))

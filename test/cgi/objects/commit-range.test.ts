@@ -1,4 +1,4 @@
-/** Two commits: their common history, what lies between them, and what a rebase would make anew. */
+/** Two commits: merge base, the commits in between, and the commits that a rebase would rewrite. */
 
 import t from 'tap'
 import {
@@ -13,7 +13,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-/** `main` and `topic` go apart after `root`; both take in the change `same`. */
+/** Creates `main` and `topic`, which diverge after `root` and both contain the change `same`. */
 async function apart(t: Parameters<typeof newWorkingCopy>[0]) {
   const copy = await newWorkingCopy(t)
   const root = await copy.commit('root')
@@ -24,7 +24,7 @@ async function apart(t: Parameters<typeof newWorkingCopy>[0]) {
   return { copy, root, main, topic, tips }
 }
 
-t.test('two commits have a history in common, or none', async (t) => {
+t.test('the merge base of two commits is found if they have one', async (t) => {
   const { copy, root, tips } = await apart(t)
   const base = (one: string, other: string) => findMergeBase(ours, copy.path, [one, other])
   t.equal(await base(tips.from, tips.to), root)
@@ -40,7 +40,7 @@ t.test('two commits have a history in common, or none', async (t) => {
   await t.rejects(ask('f'.repeat(40), root), /git merge-base failed/)
 })
 
-t.test('what one has beyond the other is listed, newest first, and counted', async (t) => {
+t.test('commits that are only in one branch are listed newest first and counted', async (t) => {
   const { copy, topic, tips } = await apart(t)
   const list = (part = {}) => listCommits(ours, copy.path, { ...tips, ...part })
   t.strictSame(await list(), [...topic].reverse())
@@ -51,7 +51,7 @@ t.test('what one has beyond the other is listed, newest first, and counted', asy
   t.strictSame(await countAheadBehind(ours, copy.path, same), { ahead: 0, behind: 0 })
 })
 
-t.test('a rebase leaves out merges and what is there already', async (t) => {
+t.test('a rebase skips merges and commits whose change is already there', async (t) => {
   const { copy, topic, tips } = await apart(t)
   t.strictSame(await listCommitsToRebase(ours, copy.path, tips), [topic[0], topic[2]])
   await copy.git('merge', '--quiet', '-m', 'Merge', 'main~1')

@@ -1,4 +1,4 @@
-/** What differs is listed with its counts, and read as a diff or as mails that git takes back. */
+/** Differences of two commits: lists with line counts, diffs, and patches that `git am` accepts. */
 
 import { randomBytes } from 'node:crypto'
 import { chmod, writeFile } from 'node:fs/promises'
@@ -18,7 +18,7 @@ const ours = await findGit()
 
 const LINES = Array.from({ length: 20 }, (_, at) => `line ${at}\n`).join('')
 
-/** Names that git would quote or split where it is not told otherwise. */
+/** Name that git quotes or splits unless `-z` is given. */
 const ODD = 'tab\tand\nbreak "ü" -h'
 
 async function changed(t: Test) {
@@ -45,7 +45,7 @@ async function textOf(copy: WorkingCopy, input: Omit<DiffInput, 'hasBinary'>, ha
   return Buffer.concat(chunks).toString()
 }
 
-t.test('files are listed with what happened to them', async (t) => {
+t.test('changed files are listed with their status, line counts and former names', async (t) => {
   const { copy, from, to } = await changed(t)
   const list = await listChangedFiles(ours, copy.path, { from, to })
   const file = (status: string, path: string, additions: number, deletions: number) => ({
@@ -70,7 +70,7 @@ t.test('files are listed with what happened to them', async (t) => {
   t.strictSame(await listChangedFiles(ours, copy.path, { from: to, to }), [])
 })
 
-t.test('the diff is one that git applies, also of binary files', async (t) => {
+t.test('git applies the diff, also that of binary files', async (t) => {
   const { copy, from, to } = await changed(t)
   const diff = await textOf(copy, { from, to, format: 'diff' })
   t.match(diff, /^diff --git a\/blank b\/blank\n/)
@@ -83,7 +83,7 @@ t.test('the diff is one that git applies, also of binary files', async (t) => {
   t.equal(await copy.git('write-tree'), await copy.git('rev-parse', `${to}^{tree}`))
 })
 
-t.test('patches are the commits, one mail each, oldest first', async (t) => {
+t.test('the patch format contains one mail per commit, oldest first', async (t) => {
   const { copy, from, to } = await changed(t)
   const patches = await textOf(copy, { from, to, format: 'patch' }, true)
   t.strictSame(
@@ -98,7 +98,7 @@ t.test('patches are the commits, one mail each, oldest first', async (t) => {
   t.match(await textOf(copy, { from, to, format: 'patch' }), /Binary files/)
 })
 
-t.test('the diff of one file is found by its name alone', async (t) => {
+t.test('the diff of one file is selected by its literal name, not by a pattern', async (t) => {
   const { copy, from, to } = await changed(t)
   const of = (file: string) => readFileDiff(ours, copy.path, { from, to, file })
   t.match(await of('edited'), /^diff --git a\/edited b\/edited\n.*\+other\n/s)
@@ -106,7 +106,7 @@ t.test('the diff of one file is found by its name alone', async (t) => {
   for (const file of ['*', ':(glob)**', 'absent', '-h', '--output=x']) t.equal(await of(file), '')
 })
 
-t.test("no program of the repository's attributes runs", async (t) => {
+t.test("diff programs that the repository's attributes configure are not run", async (t) => {
   const { copy, from, to } = await changed(t)
   const script = join(copy.path, 'touch.sh')
   const mark = join(copy.path, 'ran')
@@ -125,7 +125,7 @@ t.test("no program of the repository's attributes runs", async (t) => {
   t.match(await copy.try(['ls-files', '--error-unmatch', '-o', 'ran']), { exitCode: 1 })
 })
 
-t.test('a commit is told by its full id, and a missing one is an error', async (t) => {
+t.test('a commit that is not a full id is refused and a missing one is an error', async (t) => {
   const { copy, from } = await changed(t)
   for (const to of ['main', '-h', '--output=x', `${from}~1`]) {
     await t.rejects(listChangedFiles(ours, copy.path, { from, to }), /full id/)
@@ -137,7 +137,7 @@ t.test('a commit is told by its full id, and a missing one is an error', async (
   await t.rejects(listChangedFiles(ours, copy.path, { from, to: absent }), /git diff-tree failed/)
 })
 
-t.test('git is not asked for a diff of more files than it can hold', async (t) => {
+t.test('a diff of more files than the limit is refused before git runs', async (t) => {
   const copy = await newWorkingCopy(t)
   const from = await copy.commit('a')
   const blob = await git(['hash-object', '-w', '--stdin'], { cwd: copy.path, input: 'x' })

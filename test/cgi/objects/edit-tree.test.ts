@@ -1,4 +1,4 @@
-/** A tree is changed where it was asked for, as git's index would do it, and nowhere else. */
+/** Edits of a tree give the tree that git's index would give. */
 
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -44,7 +44,7 @@ t.test('files come, change and go, and empty folders with them', async (t) => {
   t.equal(await edit(first, { 'x/y': undefined }), first, 'what is not there goes unseen')
 })
 
-t.test('a file and a folder cannot be one', async (t) => {
+t.test('an edit that would make one path both a file and a folder is refused', async (t) => {
   const { edit } = await scene(t)
   const tree = await edit(undefined, { 'a/b': '100644', link: '120000' })
   const refused = (edits: Record<string, string | undefined>, message: string) =>
@@ -71,7 +71,7 @@ t.test('a file and a folder cannot be one', async (t) => {
   )
 })
 
-t.test('a tree that is missing is an error, and never an empty one', async (t) => {
+t.test('a missing tree is an error and is not treated as empty', async (t) => {
   const { edit, id } = await scene(t)
   await t.rejects(edit('1'.repeat(40), { a: '100644' }), /is missing/)
   await t.rejects(edit(id, { a: '100644' }), /is missing/)

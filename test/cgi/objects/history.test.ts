@@ -1,4 +1,4 @@
-/** Histories are cut, counted and followed along a path, which is taken to the letter. */
+/** Histories are paged, counted and filtered by a literal path. */
 
 import t from 'tap'
 import { lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
@@ -7,7 +7,7 @@ import { commitTimeS, newWorkingCopy, writeHistory } from '../../helpers/working
 
 const ours = await findGit()
 
-t.test('a history by part, time, path and what to leave out', async (t) => {
+t.test('a history is limited by page, time, path and excluded commits', async (t) => {
   const copy = await newWorkingCopy(t)
   await writeHistory(copy, { commits: 5 })
   const all = (await copy.git('rev-list', 'main')).split('\n')

@@ -1,4 +1,4 @@
-/** Each entry of a folder is told the commit that last changed it, past merges. */
+/** The last commit that changed each entry of a folder, also across merges. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { newWorkingCopy, writeHistory } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('entries of the top and of a folder', async (t) => {
+t.test('entries of the root folder and of a subfolder have their last commits', async (t) => {
   const copy = await newWorkingCopy(t)
   await mkdir(join(copy.path, 'd/e'), { recursive: true })
   const first = await copy.commit('a')
@@ -33,7 +33,7 @@ t.test('entries of the top and of a folder', async (t) => {
   t.strictSame(await ask('*', 'e'), {})
 })
 
-t.test('what is too far back is left out', async (t) => {
+t.test('an entry whose last commit is too far back is left out', async (t) => {
   const copy = await newWorkingCopy(t)
   await writeHistory(copy, { commits: 310 })
   const from = await copy.git('rev-parse', 'main')

@@ -1,4 +1,4 @@
-/** Each style of merging makes the history that people expect of it, and conflicts are refused. */
+/** Merge styles produce the expected histories, and conflicts are refused. */
 
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -12,7 +12,7 @@ import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-/** What a failure of that kind looks like. */
+/** Shape of the error for a conflict. */
 const CONFLICT = { name: 'Error', failure: 'conflict' }
 
 const AT = { atMs: 1_700_000_000_000, offsetMinutes: 60 }
@@ -25,7 +25,7 @@ interface Sides {
   readonly head: string
 }
 
-/** The branch `--exec=…` has two commits of a file each, and main one. */
+/** Creates the branch `--exec=…` with two commits of one file each, and main with one commit. */
 async function twoSides(t: Test, format: 'sha1' | 'sha256' = 'sha1'): Promise<Sides> {
   const copy = await newWorkingCopy(t, format)
   const root = await copy.commit('root')
@@ -46,7 +46,9 @@ async function merge(sides: Sides, style: MergeStyle): Promise<string> {
   return await makeMerge(ours, path, input)
 }
 
-/** Its subjects, newest first, with what the commit of each was made by. */
+/**
+ * Subjects of the commits, newest first, each with author and committer, and the files at the tip.
+ */
 async function historyOf({ copy, base }: Sides, tip: string) {
   await copy.git('fsck', '--strict')
   const log = await copy.git('log', '--topo-order', '--format=%s %an %cn', `${base}..${tip}`)
@@ -55,7 +57,7 @@ async function historyOf({ copy, base }: Sides, tip: string) {
 }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`each style makes its history, in ${format}`, async (t) => {
+  t.test(`each merge style produces its history, in ${format}`, async (t) => {
     const sides = await twoSides(t, format)
     const { copy, base, head } = sides
     const parents = (tip: string) => copy.git('log', '-1', '--format=%P', tip)
@@ -105,7 +107,7 @@ t.test('a head that goes on from its base', async (t) => {
   t.match(await historyOf(sides, await merge(sides, 'squash')), { log: ['Merged Ada Bob'] })
 })
 
-t.test('what conflicts is refused, in every style, and found out beforehand', async (t) => {
+t.test('a conflict is refused in every style and is detected beforehand', async (t) => {
   const { copy, base, head } = await twoSides(t)
   const path = join(copy.path, '.git')
   t.equal(await canMerge(ours, path, { base, head }), true)
@@ -128,7 +130,7 @@ t.test('what conflicts is refused, in every style, and found out beforehand', as
   )
 })
 
-t.test('a rebase goes around merges, and leaves out what has come in already', async (t) => {
+t.test('a rebase flattens merges and skips commits that the base already has', async (t) => {
   const { copy, base } = await twoSides(t)
   await copy.git('checkout', '--quiet', '--detach', 'main~1')
   await copy.commit('edited', 'one\n')
@@ -143,7 +145,7 @@ t.test('a rebase goes around merges, and leaves out what has come in already', a
   })
 })
 
-t.test('branches without a common history are not brought together', async (t) => {
+t.test('branches without a common history are not merged', async (t) => {
   const { copy, base } = await twoSides(t)
   await copy.git('checkout', '--quiet', '--orphan', 'other')
   const head = await copy.commit('other')
@@ -151,7 +153,7 @@ t.test('branches without a common history are not brought together', async (t) =
   await t.rejects(merge({ copy, base, head }, 'merge'), { message: /no history in common/ })
 })
 
-t.test('an older git says so', async (t) => {
+t.test('a git that is too old for merges is refused with a message', async (t) => {
   const { copy, base, head } = await twoSides(t)
   const older = { ...ours, version: [2, 34, 1] as const }
   const path = join(copy.path, '.git')
@@ -164,7 +166,7 @@ t.test('an older git says so', async (t) => {
   t.equal(await canMerge(older, path, { base, head }), false)
 })
 
-t.test('a commit is told by its full id', async (t) => {
+t.test('a commit that is not given by its full id is refused', async (t) => {
   const sides = await twoSides(t)
   for (const head of ['--exec=touch-ran', '-h', 'refs/heads/main', 'main']) {
     await t.rejects(merge({ ...sides, head }, 'rebase'), /full id/)
@@ -173,7 +175,7 @@ t.test('a commit is told by its full id', async (t) => {
   t.notOk(existsSync(join(sides.copy.path, 'ran')))
 })
 
-t.test('a rebase compares no commit of ten billion paths, on either side', async (t) => {
+t.test('a rebase compares no commit with ten billion paths, in base or head', async (t) => {
   const { copy, base } = await twoSides(t)
   const bomb = await commitTreeBomb(copy, { width: 10, depth: 10, content: 'x' }, `${base}~1`)
   const tree = await copy.git('rev-parse', `${base}~1^{tree}`)

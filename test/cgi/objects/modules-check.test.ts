@@ -1,4 +1,4 @@
-/** A `.gitmodules` that would harm who clones it is refused, in git's own judgement. */
+/** A `.gitmodules` that git's own check finds dangerous to clones is refused. */
 
 import t from 'tap'
 import { refuseBadModules } from '../../../cgi/objects/modules-check.js'
@@ -11,7 +11,7 @@ const judge = (text: string, { name = '.gitmodules', mode = '100644' } = {}) =>
 
 const module = (path: string, url: string) => `[submodule "a"]\n\tpath = ${path}\n\turl = ${url}\n`
 
-t.test('what git takes in a push is taken', async () => {
+t.test('a .gitmodules that git accepts in a push is accepted', async () => {
   await judge('')
   await judge(module('lib/a', 'https://example.com/a.git'))
   await judge(module('lib/a', '../a.git').replaceAll('\n', '\r\n'))

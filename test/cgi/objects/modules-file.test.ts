@@ -1,9 +1,9 @@
-/** `.gitmodules` is read as far as it makes sense. */
+/** `.gitmodules` is parsed as far as it is valid. */
 
 import t from 'tap'
 import { parseModules } from '../../../cgi/objects/modules-file.js'
 
-t.test('addresses by path', async (t) => {
+t.test('a .gitmodules gives the addresses by path', async (t) => {
   const text = [
     '[submodule "a"]',
     '\tpath = lib/a',

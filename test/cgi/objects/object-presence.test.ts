@@ -1,4 +1,4 @@
-/** An object is found where git finds it, loose or packed. */
+/** An object is found in the places where git finds it, loose or packed. */
 
 import { join } from 'node:path'
 import t from 'tap'

@@ -1,4 +1,4 @@
-/** Objects are read whole, in any number and order, by one process; odd names never reach git. */
+/** Objects are read in any number and order by one process; unsafe names are not passed to git. */
 
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -34,7 +34,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('a thousand questions at once are answered in their order', async (t) => {
+t.test('a thousand concurrent reads are answered in their order', async (t) => {
   const copy = await newWorkingCopy(t)
   const contents = Array.from({ length: 200 }, (_, index) => `${index}\n`.repeat(index))
   await Promise.all(
@@ -52,7 +52,7 @@ t.test('a thousand questions at once are answered in their order', async (t) => 
   })
 })
 
-t.test('what is too large is passed over, and the next is read all the same', async (t) => {
+t.test('an object that is too large is skipped and the next one is still read', async (t) => {
   const copy = await newWorkingCopy(t)
   await copy.commit('large', randomBytes(1_000_000))
   await copy.commit('small', 'small')
@@ -66,7 +66,7 @@ t.test('what is too large is passed over, and the next is read all the same', as
   })
 })
 
-t.test('a name that means more to git than an object is a bug, and not asked', async (t) => {
+t.test('a name that is more than an object to git is a bug and is not passed on', async (t) => {
   const copy = await newWorkingCopy(t)
   await copy.commit('a')
   const names = [
@@ -92,7 +92,7 @@ t.test('a name that means more to git than an object is a bug, and not asked', a
   })
 })
 
-t.test('a repository that is gone is an error, not an absent object', async (t) => {
+t.test('a missing repository is an error, not a missing object', async (t) => {
   const copy = await newWorkingCopy(t)
   const path = join(copy.path, 'absent')
   const read = withObjects(ours, path, (objects) => objects.read('HEAD'))

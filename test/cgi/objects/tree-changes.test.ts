@@ -1,4 +1,4 @@
-/** What differs between two trees is found as git finds it, and given up where it is too much. */
+/** Differences of two trees are those that git finds; too many are not listed. */
 
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('as git diff-tree says', async (t) => {
+t.test('the changes of two trees equal those of git diff-tree', async (t) => {
   const copy = await newWorkingCopy(t)
   for (const folder of ['d/e', 'gone', 'becomes'])
     await mkdir(join(copy.path, folder), { recursive: true })

@@ -1,4 +1,4 @@
-/** Whole trees are listed and counted up to a bound, and sizes are told without reading. */
+/** Trees are listed recursively up to a limit, and sizes are returned without reading contents. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('all paths, with folders or without, or cut', async (t) => {
+t.test('paths are listed with or without folders and up to the limit', async (t) => {
   const copy = await newWorkingCopy(t)
   await mkdir(join(copy.path, 'd'))
   for (const name of ['a\nb', 'd/ü', 'z']) await copy.commit(name)
@@ -32,7 +32,7 @@ t.test('all paths, with folders or without, or cut', async (t) => {
   await t.rejects(listTree(ours, copy.path, 'HEAD', { entriesMax: 1 }), { message: /full id/ })
 })
 
-t.test('a listing ends where its paths are too long', async (t) => {
+t.test('a listing ends if its paths exceed the length limit', async (t) => {
   const copy = await newWorkingCopy(t)
   const path = `${`${'n'.repeat(200)}/`.repeat(700)}f`
   const commit = 'commit refs/heads/deep\ncommitter A <a@b> 1 +0000\ndata 0\n'

@@ -1,4 +1,4 @@
-/** Paths of trees are counted as git would walk them, without a walk. */
+/** Paths of trees are counted without walking them. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -11,7 +11,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-/** The reader, which counts what it reads. */
+/** Wraps a reader that counts its reads. */
 function counting(objects: ObjectReader): ObjectReader & { readonly reads: number } {
   let reads = 0
   return {
@@ -38,7 +38,7 @@ t.test('ten trees nested ten deep are ten reads, and ten billion paths', async (
   })
 })
 
-t.test('the paths of all pairs are counted together, and long ones for more', async (t) => {
+t.test('paths of all pairs are counted together, and long paths count more', async (t) => {
   const copy = await newWorkingCopy(t)
   await mkdir(join(copy.path, 'd'))
   await copy.commit('d/one')
@@ -47,7 +47,7 @@ t.test('the paths of all pairs are counted together, and long ones for more', as
   await copy.commit('f'.repeat(250))
   const after = await copy.git('rev-parse', 'HEAD^{tree}')
   await withObjects(ours, copy.path, async (objects) => {
-    // d, d/two and the long name, which is nearly another one.
+    // Paths: d, d/two and the long name, which is so long that it counts almost twice.
     const pair = { before, after }
     t.equal(await areWalkable(objects, [pair], 4), true)
     t.equal(await areWalkable(objects, [pair], 3), false)

@@ -1,4 +1,4 @@
-/** Folders of a commit are read as git wrote them, and paths found in them. */
+/** Trees of a commit are parsed as git writes them, and paths are resolved in them. */
 
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 const ours = await findGit()
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`a tree of ${format} says what git ls-tree says`, async (t) => {
+  t.test(`a tree of ${format} lists what git ls-tree lists`, async (t) => {
     const copy = await newWorkingCopy(t, format)
     const commit = await copy.commit('plain ☃')
     await writeFile(join(copy.path, 'script'), 'x', { mode: 0o755 })
@@ -40,7 +40,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('a path has segments, and some texts are none', async (t) => {
+t.test('a path is split into segments and an invalid one is refused', async (t) => {
   t.strictSame(pathSegments(''), [])
   t.strictSame(pathSegments('//'), [])
   t.strictSame(pathSegments('/a/b/'), ['a', 'b'])
@@ -51,7 +51,7 @@ t.test('a path has segments, and some texts are none', async (t) => {
   }
 })
 
-t.test('a broken tree is read as far as it goes', async (t) => {
+t.test('a truncated tree is parsed as far as possible', async (t) => {
   const id = 'a'.repeat(40)
   const entry = Buffer.concat([Buffer.from('40000 x\0'), Buffer.alloc(20, 1)])
   const [one] = parseTree({ id, content: entry })

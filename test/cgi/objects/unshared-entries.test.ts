@@ -1,4 +1,4 @@
-/** Comparing folders by their bytes gives what comparing all of their entries would. */
+/** Comparing trees bytewise gives the same result as comparing all entries. */
 
 import t from 'tap'
 import { parseTree, type TreeBytes, type TreeEntry } from '../../../cgi/objects/tree.js'
@@ -6,7 +6,7 @@ import { unsharedEntries } from '../../../cgi/objects/unshared-entries.js'
 
 type Entry = readonly [mode: string, name: string, id: string]
 
-/** An id that begins with a space or NUL looks like the end of a name to the careless. */
+/** Ids that begin with a space or NUL, which a careless parser takes for the end of a name. */
 const [A, B, C] = ['20'.repeat(20), '00'.repeat(20), `${'0020'.repeat(9)}0031`] as const
 
 function treeOf(...entries: readonly Entry[]): TreeBytes {
@@ -22,7 +22,7 @@ function compare(one: TreeBytes, other: TreeBytes): readonly (readonly string[])
   return unsharedEntries(one, other).map((entries) => entries.map(show))
 }
 
-t.test('what both have alike is passed over, and nothing else', async (t) => {
+t.test('entries that both trees share are skipped and all others are returned', async (t) => {
   const before = treeOf(['100644', 'a', A], ['100644', 'b', B], ['40000', 'c', C])
   t.strictSame(compare(before, before), [[], []])
   const after = treeOf(['100644', 'a', A], ['100644', 'b', C], ['40000', 'c', C])
@@ -51,7 +51,7 @@ t.test('of ids alone the last byte may differ, and a name may go on', async (t) 
   t.strictSame(longer, [['100644 a 2020'], ['100644 ab 2020']])
 })
 
-t.test('a tree that is cut off, and one of longer ids, end without a throw', async (t) => {
+t.test('truncated trees and trees with longer ids do not throw', async (t) => {
   const whole = treeOf(['100644', 'a', A], ['100644', 'b', B])
   const cut = { ...whole, content: whole.content.subarray(0, -1) }
   t.strictSame(compare(whole, cut), [['100644 b 0000'], []])
@@ -63,7 +63,7 @@ t.test('a tree that is cut off, and one of longer ids, end without a throw', asy
   t.strictSame(compare(sha256, sha256), [[], []])
 })
 
-t.test('trees out of order lose nothing: what differs is left on both sides', async (t) => {
+t.test('trees whose entries are unsorted lose no difference', async (t) => {
   const random = seeded(7)
   for (let round = 0; round < 200; round += 1) {
     const names = ['a', 'a.b', 'b', 'c', 'd d', 'e'].filter(() => random() < 0.7)

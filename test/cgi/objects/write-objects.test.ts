@@ -1,4 +1,4 @@
-/** What is written is what git itself would have written, and git's own check finds no fault. */
+/** Written objects are identical to those that git writes, and `git fsck` accepts them. */
 
 import { randomBytes } from 'node:crypto'
 import { readdir } from 'node:fs/promises'
@@ -22,7 +22,7 @@ const ADA = {
 const BOB = { name: 'Bob', email: 'bob@example.com', atMs: 1_700_000_060_999, offsetMinutes: 345 }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`a commit of two files, as git makes it: ${format}`, async (t) => {
+  t.test(`a commit of two files is identical to git's: ${format}`, async (t) => {
     const copy = await newWorkingCopy(t, format)
     const bare = join(copy.path, '.git')
     const absent = '1'.repeat(format === 'sha1' ? 40 : 64)
@@ -95,7 +95,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('what would end a name, an address or a message is left out', async (t) => {
+t.test('characters that would end a name, an address or a message are left out', async (t) => {
   const copy = await newWorkingCopy(t)
   const bare = join(copy.path, '.git')
   const tree = await writeTree(ours, bare, [])
@@ -121,7 +121,7 @@ t.test('what would end a name, an address or a message is left out', async (t) =
   await copy.git('fsck', '--strict')
 })
 
-t.test('a tree with a name that is not one is a bug, and not written', async (t) => {
+t.test('a tree with an invalid file name is a bug and is not written', async (t) => {
   const copy = await newWorkingCopy(t)
   const bare = join(copy.path, '.git')
   const id = await writeBlob(ours, bare, 'x')
@@ -131,7 +131,7 @@ t.test('a tree with a name that is not one is a bug, and not written', async (t)
   }
 })
 
-t.test('a large file goes through whole', async (t) => {
+t.test('a large file is written completely', async (t) => {
   const copy = await newWorkingCopy(t)
   const bare = join(copy.path, '.git')
   const id = await writeBlob(ours, bare, Buffer.alloc(5_000_000, 'abcdefg'))
@@ -150,7 +150,7 @@ t.test('an object that the repository has is not written again', async (t) => {
   t.strictSame(await readdir(join(bare, 'objects')), before)
 })
 
-t.test('nothing is left of an object for which the disk has no room', async (t) => {
+t.test('an object that does not fit on the disk leaves no file', async (t) => {
   const disk = await mountSmallDisk(t, 'size=2m')
   if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
   const bare = join(disk.path, 'r.git')

@@ -1,4 +1,4 @@
-/** Git processes run under the limits of their work, and what exceeds one has a name. */
+/** Git processes run under the resource limits of their kind of work. */
 
 import t from 'tap'
 import { findGit, runGit, startGit } from '../../../cgi/process/git.js'
@@ -10,7 +10,7 @@ const ours = await findGit()
 const PLAIN = { environment: { PATH: '/usr/bin:/bin' }, timeoutMs: 30_000 }
 const ENDED = { exitCode: undefined, signal: undefined, errorText: '', timedOut: false }
 
-t.test('a process has the limits of its work, and its children have them too', async (t) => {
+t.test('a process and its children have the resource limits of their kind of work', async (t) => {
   const limiter = { ...ours, memoryBytesMax: 64 << 20 }
   const script = 'sh -c "ulimit -d; ulimit -St; ulimit -Ht"'
   for (const [work, kib, seconds] of [
@@ -23,12 +23,12 @@ t.test('a process has the limits of its work, and its children have them too', a
   }
 })
 
-t.test('without prlimit a command runs as it is', async (t) => {
+t.test('without prlimit a command runs unchanged', async (t) => {
   const command = ['/bin/true', 'x'] as const
   t.strictSame(limitedCommand({ ...ours, prlimit: undefined }, 'read', command), command)
 })
 
-t.test('git that needs more memory than it may is refused, not broken', async (t) => {
+t.test('git that needs more memory than its limit is refused as too large', async (t) => {
   const copy = await newWorkingCopy(t)
   const input = Buffer.alloc(40 << 20)
   const small = { ...ours, memoryBytesMax: 16 << 20 }
@@ -51,7 +51,7 @@ t.test('a process that runs out of CPU time is refused', async (t) => {
   await t.rejects(read(), { name: 'Error', failure: 'payload_too_large', message: /more CPU time/ })
 })
 
-t.test('each end is told by what it means for another attempt', async (t) => {
+t.test('the error for each end of a process says if a retry can succeed', async (t) => {
   const failureOf = (end: object) => limitFailure({ ...ENDED, ...end })?.failure
   t.equal(failureOf({ timedOut: true, signal: 'SIGTERM' }), 'unavailable')
   t.equal(failureOf({ signal: 'SIGSEGV' }), 'payload_too_large')

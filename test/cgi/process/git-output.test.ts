@@ -1,4 +1,4 @@
-/** What git says is read as it comes, cut where it should be, and git ends with its reader. */
+/** Output of git is streamed and split into records, and git ends when its reader stops. */
 
 import t from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
@@ -7,7 +7,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('records are whole across chunks, with or without a last separator', async (t) => {
+t.test('records are complete across chunks, with or without a final separator', async (t) => {
   const copy = await newWorkingCopy(t)
   const lines = Array.from({ length: 20_000 }, (_, at) => `line ${at} ${'ä'.repeat(at % 50)}`)
   await copy.commit('f', lines.join('\n'))
@@ -20,7 +20,7 @@ t.test('records are whole across chunks, with or without a last separator', asyn
   for await (const _ of gitRecords(ours, ['cat-file', 'blob', 'HEAD:empty'], options)) t.fail()
 })
 
-t.test('a failure is thrown after what was said', async (t) => {
+t.test('a failure of git is thrown when its output ends', async (t) => {
   const copy = await newWorkingCopy(t)
   const all = async () => {
     for await (const _ of gitOutput(ours, ['cat-file', 'blob', 'HEAD:f'], { cwd: copy.path }))
@@ -29,7 +29,7 @@ t.test('a failure is thrown after what was said', async (t) => {
   await t.rejects(all(), { message: /^git cat-file failed \(128\): fatal: / })
 })
 
-t.test('who stops reading is not waited for, and input reaches git', async (t) => {
+t.test('git is not waited for if its reader stops, and input reaches git', async (t) => {
   const copy = await newWorkingCopy(t)
   const id = await copy.commit('f')
   const input = `${id}\n`.repeat(100_000)
@@ -50,7 +50,7 @@ t.test('who stops reading is not waited for, and input reaches git', async (t) =
   await t.rejects(aborted())
 })
 
-t.test('input that breaks off ends git, and its error is the answer', async (t) => {
+t.test('an error of the input ends git and is thrown', async (t) => {
   const copy = await newWorkingCopy(t)
   const id = await copy.commit('f')
   async function* pieces() {
@@ -66,7 +66,7 @@ t.test('input that breaks off ends git, and its error is the answer', async (t) 
   await t.rejects(all(), { message: 'no more' })
 })
 
-t.test('an object is told by its full id', async (t) => {
+t.test('a full id is accepted and every other text is refused', async (t) => {
   for (const id of ['a'.repeat(40), 'b'.repeat(64)]) t.equal(fullId(id), id)
   for (const text of ['', 'main', 'a'.repeat(39), 'A'.repeat(40), `--${'a'.repeat(38)}`]) {
     t.throws(() => fullId(text), { message: /full id/ }, text)

@@ -1,4 +1,4 @@
-/** The git of the machine is found, and runs under our profile alone. */
+/** The installed git is found and runs under Gatehouse's configuration only. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, symlink, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ async function pretend(folder: string, script: string): Promise<string> {
   return folder
 }
 
-t.test('the git of this machine is found with all that belongs to it', async (t) => {
+t.test('git is found with its exec path, backend and configuration', async (t) => {
   t.ok(isAbsolute(ours.file) && isAbsolute(ours.execPath))
   t.ok(existsSync(ours.backend))
   t.ok(existsSync(ours.configFile))
@@ -35,7 +35,7 @@ t.test('a git that is missing, too old, or without its backend is told plainly',
   await t.rejects(findGit([bare]), /git-http-backend is missing/)
 })
 
-t.test('without a prlimit that works there are no limits', async (t) => {
+t.test('without a working prlimit there are no limits', async (t) => {
   t.match(ours.prlimit, /\/prlimit$/)
   const folder = await temporaryFolder(t)
   await symlink(ours.file, join(folder, 'git'))
@@ -61,7 +61,7 @@ t.test('the profile is read without a complaint, and settings come on top of it'
   t.equal(await ask('receive.maxInputSize', [['receive.maxInputSize', '77']]), '77')
 })
 
-t.test('a command gives its output, takes input, and fails with its own words', async (t) => {
+t.test("a git command returns its output, takes input, and fails with git's message", async (t) => {
   const cwd = await temporaryFolder(t)
   const id = await runGit(ours, ['hash-object', '--stdin'], { cwd, input: 'hello\n' })
   t.equal(id.toString(), 'ce013625030ba8dba906f756967f9e9ca394464a\n')
@@ -78,7 +78,7 @@ t.test('a command gives its output, takes input, and fails with its own words', 
   t.match(author.toString(), /^Ada <ada@example\.com> /)
 })
 
-t.test('a path that a client would take for .git gets into no index (F12)', async (t) => {
+t.test('a path that a client would take for .git is not added to an index (F12)', async (t) => {
   const cwd = await temporaryFolder(t)
   await runGit(ours, ['init', '--quiet', '--bare'], { cwd })
   const id = (await runGit(ours, ['hash-object', '-w', '--stdin'], { cwd, input: '' })).toString()
@@ -92,7 +92,7 @@ t.test('a path that a client would take for .git gets into no index (F12)', asyn
   }
 })
 
-t.test('protocols that read local files or run programs are closed', async (t) => {
+t.test('protocols that read local files or run programs are refused', async (t) => {
   const cwd = await temporaryFolder(t)
   for (const url of ['file:///etc', '/etc', 'ext::sh -c id', 'http://127.0.0.1:1/', 'git://x/']) {
     await t.rejects(
@@ -103,7 +103,7 @@ t.test('protocols that read local files or run programs are closed', async (t) =
   }
 })
 
-t.test('of several complaints, a full disk is the cause', async (t) => {
+t.test("a full disk is reported in preference to git's other messages", async (t) => {
   const full = 'error: file write error: No space left on device'
   t.equal(firstLine(`warning: something\n${full}\nfatal: unable to write object\n`), full)
   t.equal(firstLine('\nfatal: one\nfatal: two\n'), 'fatal: one')

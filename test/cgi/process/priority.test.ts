@@ -1,4 +1,4 @@
-/** Priorities as the kernel has them. */
+/** Priorities of processes, as the kernel reports them. */
 
 import { spawn } from 'node:child_process'
 import { existsSync } from 'node:fs'

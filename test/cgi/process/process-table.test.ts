@@ -1,4 +1,4 @@
-/** What is read of /proc, and how many files that holds open. */
+/** Reads of /proc, and the number of files they keep open. */
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -8,10 +8,10 @@ import t from 'tap'
 import { hasRunningMember, listProcesses } from '../../../cgi/process/process-table.js'
 
 const GROUPS = 300
-/** Files that one scan of /proc opens at a time, and those of the test process itself. */
+/** Number of files that one scan of /proc and the test process itself may open. */
 const FILES_MAX = 60
 
-t.test('a group is running until its last process has ended', async (t) => {
+t.test('a process group is running until its last process has ended', async (t) => {
   const child = spawn('sleep', ['60'], { detached: true })
   const pid = child.pid ?? 0
   t.equal(await hasRunningMember(pid), true)
@@ -24,7 +24,7 @@ t.test('a group is running until its last process has ended', async (t) => {
   t.equal(await hasRunningMember(pid), false)
 })
 
-t.test('questions about many groups share a scan', async (t) => {
+t.test('concurrent checks of many groups share one scan of /proc', async (t) => {
   const files = async () => (await readdir('/proc/self/fd')).length
   const before = await files()
   const asking = Array.from({ length: GROUPS }, () => hasRunningMember(process.pid))

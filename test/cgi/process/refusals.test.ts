@@ -1,4 +1,4 @@
-/** Work that exceeded a limit is refused from then on; whatever else went wrong is tried again. */
+/** Work that exceeded a limit is refused from then on; work that failed otherwise is retried. */
 
 import t from 'tap'
 import {
@@ -9,7 +9,7 @@ import {
 } from '../../../cgi/process/refusals.js'
 import { Failure, type FailureName } from '../../../conf/failures.js'
 
-t.test('only the failure of a limit is remembered, for the same work', async (t) => {
+t.test('only an error caused by a limit is remembered, for identical work', async (t) => {
   const expected: readonly (readonly [FailureName, number])[] = [
     ['payload_too_large', 1],
     ['unavailable', 1],
@@ -31,7 +31,7 @@ t.test('only the failure of a limit is remembered, for the same work', async (t)
   t.equal(findRefusal('bug'), undefined)
 })
 
-t.test('chunks pass through until the limit, which is remembered', async (t) => {
+t.test('chunks pass until the limit is exceeded, and the error is remembered', async (t) => {
   async function* chunks() {
     yield Buffer.from('a')
     throw new Failure('payload_too_large', 'No.')

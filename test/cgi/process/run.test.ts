@@ -1,4 +1,4 @@
-/** Processes stream both ways, and their whole group ends. */
+/** Child processes stream in both directions, and their whole group ends. */
 
 import { readdirSync } from 'node:fs'
 import { readFile } from 'node:fs/promises'
@@ -14,7 +14,7 @@ import {
 } from '../../../cgi/process/run.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-/** A second as a busy machine may measure it. */
+/** Upper bound for one second, with a margin for a busy machine. */
 const BUSY_SECOND_MS = 2_000
 
 const unhandled: unknown[] = []
@@ -32,7 +32,7 @@ async function readAll(output: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString()
 }
 
-/** A leader, a child and a grandchild that all ignore SIGTERM, once they say so. */
+/** A leader, a child and a grandchild that ignore SIGTERM and then print a line each. */
 const STUBBORN = `trap '' TERM
 sh -c "trap '' TERM; sh -c \\"trap '' TERM; echo ready; sleep 60; sleep 60\\" & sleep 60; sleep 60" &
 sleep 60; sleep 60`
@@ -62,28 +62,32 @@ t.test('bytes go in and come out, and the end is told', async (t) => {
   })
 })
 
-t.test('output that nobody reads until after the exit is still there', async (t) => {
+t.test('output that is read only after the exit is complete', async (t) => {
   const running = shell('echo late')
   await running.ended
   await delay(50)
   t.equal(await readAll(running.output), 'late\n')
 })
 
-t.test('the environment is what is given and nothing else', async (t) => {
+t.test('a process has only the environment variables it was given', async (t) => {
   const { output } = await runToEnd('/usr/bin/env', ['-0'], {
     environment: { ONE: '1' },
     timeoutMs: 5_000,
     outputBytesMax: 1_000_000,
   })
   const names = output.toString().split('\0').filter(Boolean)
-  // The test runner adds variables of its own to every process.
+  // The test runner adds its own variables to every process.
   const given = names.filter((line) => !/^(?:_TAPJS|NODE_OPTIONS|TAP)/.test(line))
   t.same(given.sort(), ['ONE=1'])
 })
 
-t.test('every ending reaches a whole group that ignores SIGTERM, within a second', async (t) => {
-  const endings: Record<string, (stubborn: Awaited<ReturnType<typeof startStubborn>>) => unknown> =
-    {
+t.test(
+  'every way to end a process kills a group that ignores SIGTERM within a second',
+  async (t) => {
+    const endings: Record<
+      string,
+      (stubborn: Awaited<ReturnType<typeof startStubborn>>) => unknown
+    > = {
       kill: ({ running }) => running.kill(),
       'an early return': ({ chunks }) => chunks.return?.(),
       'kill -9 of the leader alone': ({ running }) => process.kill(running.pid ?? 0, 'SIGKILL'),
@@ -102,7 +106,7 @@ t.test('every ending reaches a whole group that ignores SIGTERM, within a second
   }
 })
 
-t.test('an abort and a time-out end the group, and output throws', async (t) => {
+t.test('an abort and a timeout end the group, and reading the output throws', async (t) => {
   const aborting = new AbortController()
   const aborted = await startStubborn({ signal: aborting.signal })
   aborting.abort()
@@ -118,7 +122,7 @@ t.test('an abort and a time-out end the group, and output throws', async (t) => 
   await t.rejects(readAll(never.output), /was ended by SIGTERM/)
 })
 
-t.test('a process that answers SIGTERM with a clean exit was still cut off', async (t) => {
+t.test('a process that exits with 0 after SIGTERM is still an interrupted one', async (t) => {
   const running = shell("trap 'exit 0' TERM; echo part; while :; do sleep 0.05; done")
   const chunks = running.output[Symbol.asyncIterator]()
   t.equal(String((await chunks.next()).value), 'part\n')
@@ -138,14 +142,14 @@ t.test('a process that reads no more is told by write, and is no error', async (
   t.equal(await running.input.write(chunk), false, 'nor does the dead one')
 })
 
-t.test('a write that waits is released when the process dies', async (t) => {
+t.test('a pending write is released when the process dies', async (t) => {
   const running = shell('sleep 60')
   const written = running.input.write(Buffer.alloc(10 << 20))
   running.kill()
   t.equal(await written, false)
 })
 
-t.test('what cannot be started is told by its end', async (t) => {
+t.test('a program that cannot be started is reported by its end', async (t) => {
   const missing = startProcess('/nonexistent/program', [], PLAIN)
   t.equal(missing.pid, undefined)
   t.equal(await missing.input.write(Buffer.from('x')), false)
@@ -157,7 +161,7 @@ t.test('what cannot be started is told by its end', async (t) => {
   await t.rejects(runToEnd('/etc/passwd', [], { ...PLAIN, outputBytesMax: 1 }), /did not start/)
 })
 
-t.test('of a flood of complaints the beginning is kept, and nobody blocks', async (t) => {
+t.test('long error output is cut and does not block the process', async (t) => {
   const running = shell('head -c 3000000 /dev/zero | tr "\\0" x >&2')
   await readAll(running.output)
   const { errorText, exitCode } = await running.ended
@@ -165,14 +169,14 @@ t.test('of a flood of complaints the beginning is kept, and nobody blocks', asyn
   t.equal(errorText.length, 65_536)
 })
 
-t.test('a child left behind goes with its leader', async (t) => {
+t.test('a child process that outlives its leader is killed', async (t) => {
   const running = shell('sleep 60 >/dev/null 2>&1 <&- & echo done')
   t.equal(await readAll(running.output), 'done\n')
   await running.ended
   t.equal(await countMembers(running.pid), 0)
 })
 
-t.test('a slow reader holds the writer back, and memory stays flat', async (t) => {
+t.test('a slow reader slows the process, and memory does not grow', async (t) => {
   const running = shell('head -c 300000000 /dev/zero')
   const before = process.memoryUsage.rss()
   let sizeBytes = 0
@@ -186,7 +190,7 @@ t.test('a slow reader holds the writer back, and memory stays flat', async (t) =
   t.ok(peakBytes - before < 64 << 20, `${(peakBytes - before) >> 20} MiB more`)
 })
 
-t.test('a reader that stands still lets no more through than the pipes hold', async (t) => {
+t.test('while the reader pauses, no more is written than the pipes hold', async (t) => {
   const folder = await temporaryFolder(t)
   const progress = join(folder, 'progress')
   const running = shell(
@@ -200,14 +204,14 @@ t.test('a reader that stands still lets no more through than the pipes hold', as
   await running.ended
 })
 
-t.test('too much output of a short command is an error, and ends it', async (t) => {
+t.test('output beyond the limit of a short command is an error and ends the command', async (t) => {
   await t.rejects(
     runToEnd('/usr/bin/yes', [], { ...PLAIN, outputBytesMax: 100_000 }),
     /wrote more than 100000 bytes/,
   )
 })
 
-t.test('two hundred processes, ended in every order, leave nothing behind', async (t) => {
+t.test('two hundred processes that end in different ways leak no file descriptor', async (t) => {
   const countOpen = () => readdirSync('/proc/self/fd').length
   await endInOneWay(0)
   const before = countOpen()
@@ -223,7 +227,10 @@ t.test('two hundred processes, ended in every order, leave nothing behind', asyn
   t.same(unhandled, [])
 })
 
-/** Kill, abort, leave, end of input and broken input, at moments that vary with the round. */
+/**
+ * Ends a process by kill, abort, early return, end of input or broken input, depending on the
+ * round.
+ */
 async function endInOneWay(round: number): Promise<void> {
   const aborting = new AbortController()
   const running = shell('cat; sleep 0.01', { signal: aborting.signal })

@@ -1,4 +1,4 @@
-/** What xz makes can be unpacked by xz. */
+/** Data compressed with xz is decompressed by xz. */
 
 import { execFileSync } from 'node:child_process'
 import { chmodSync, writeFileSync } from 'node:fs'
@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { findXz } from '../../../cgi/process/xz.js'
 
-t.test('a text comes back, and is the same each time', async (t) => {
+t.test('a text survives compression, and the output is deterministic', async (t) => {
   const compress = findXz()
   if (compress === undefined) throw new Error('xz is installed for the tests')
   const text = 'again '.repeat(100_000)
@@ -17,11 +17,11 @@ t.test('a text comes back, and is the same each time', async (t) => {
   t.strictSame(await compress(Buffer.from(text)), input)
 })
 
-t.test('where there is none, nothing is found', async (t) => {
+t.test('without an xz program nothing is returned', async (t) => {
   t.equal(findXz([t.testdir()]), undefined)
 })
 
-t.test('one that fails says why', async (t) => {
+t.test('a failure of xz is thrown with its message', async (t) => {
   const folder = t.testdir()
   writeFileSync(join(folder, 'xz'), '#!/bin/sh\necho "no memory" >&2\nexit 1\n')
   chmodSync(join(folder, 'xz'), 0o755)

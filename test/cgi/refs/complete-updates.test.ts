@@ -1,4 +1,4 @@
-/** Recovery completes a push that was cut between two of its refs, and moves no other ref. */
+/** Recovery completes a push that was interrupted between its refs, and moves no other ref. */
 
 import { randomBytes } from 'node:crypto'
 import {
@@ -56,14 +56,14 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     bare,
     ...ids,
     commit,
-    /** Sets refs, or removes them. */
+    /** Sets or deletes refs. */
     async set(refs: Readonly<Record<string, string | undefined>>) {
       for (const [name, id] of Object.entries(refs)) {
         const words = id === undefined ? ['-d', `refs/${name}`] : [`refs/${name}`, id]
         await git(['update-ref', ...words], { cwd: bare })
       }
     },
-    /** Notes a push whose processes are dead. */
+    /** Adds a push whose processes are dead to the journal. */
     async note(changes: readonly PushedChange[], more: Partial<RecordedUpdates> = {}) {
       const { file } = prepareUpdateList(ours, dataDir)
       await writeUpdateList(file, changes)
@@ -80,7 +80,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
       await symlink(JSON.stringify(entry), join(dataDir, 'pushes', name))
       return file
     },
-    /** The refs by name after recovery. */
+    /** Runs recovery and returns the refs by name. */
     async recovered() {
       await recover(dataDir)
       t.equal((await listJournalEntries(dataDir)).size, 0, 'the entry is gone')
@@ -110,7 +110,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('if none has changed, none follows', async (t) => {
+t.test('if no ref of an interrupted push has changed, none is changed', async (t) => {
   const { set, note, recovered, one, two } = await scene(t)
   const refs = { 'heads/main': one, 'heads/old': one }
   await set(refs)
@@ -122,7 +122,7 @@ t.test('if none has changed, none follows', async (t) => {
   t.strictSame(await recovered(), refs)
 })
 
-t.test('a ref that somebody has moved since is left where it is', async (t) => {
+t.test('a ref that has been moved by another writer since is left unchanged', async (t) => {
   const { set, note, recovered, one, two, three } = await scene(t)
   await set({ 'heads/main': three, 'heads/side': two, 'heads/taken': three })
   await note([
@@ -140,7 +140,7 @@ t.test('a ref that somebody has moved since is left where it is', async (t) => {
   })
 })
 
-t.test('what git would refuse in a push is refused in recovery', async (t) => {
+t.test('recovery refuses the ref changes that git refuses in a push', async (t) => {
   const { set, note, recovered, one, two, bare } = await scene(t)
   await set({ 'heads/main': one, 'heads/side': two, 'heads/a': one, 'pull/1/head': one })
   const tree = await git(['rev-parse', `${one}^{tree}`], { cwd: bare })
@@ -162,7 +162,7 @@ t.test('what git would refuse in a push is refused in recovery', async (t) => {
   })
 })
 
-t.test('the gateway itself moves hidden refs, and these are completed', async (t) => {
+t.test('hidden refs are completed if the gateway itself moved them', async (t) => {
   const { set, note, recovered, one, two } = await scene(t)
   await set({ 'heads/main': two, 'pull/1/head': one })
   const changes = [update('heads/main', one, two), update('pull/1/head', one, two)]
@@ -170,7 +170,7 @@ t.test('the gateway itself moves hidden refs, and these are completed', async (t
   t.strictSame(await recovered(), { 'heads/main': two, 'pull/1/head': two })
 })
 
-t.test('a name that lies below one which the push removes is made in its place', async (t) => {
+t.test('a ref below a name that the same push deletes is created', async (t) => {
   const { set, note, recovered, one, two } = await scene(t)
   await set({ 'heads/main': two, 'heads/a': one })
   await note([
@@ -181,7 +181,7 @@ t.test('a name that lies below one which the push removes is made in its place',
   t.strictSame(await recovered(), { 'heads/a/b': one, 'heads/main': two })
 })
 
-t.test('refs whose objects have not come are not made', async (t) => {
+t.test('refs to missing objects are not created', async (t) => {
   const { set, note, recovered, two, one, bare } = await scene(t)
   await set({ 'heads/main': two })
   const orphan = await git(['hash-object', '-t', 'commit', '-w', '--stdin', '--literally'], {
@@ -194,11 +194,11 @@ t.test('refs whose objects have not come are not made', async (t) => {
   }
 })
 
-t.test('a list without its last line says that git has changed nothing', async (t) => {
+t.test('an update list without its last line means that git changed no ref', async (t) => {
   const { set, note, recovered, one, two, dataDir } = await scene(t)
   await set({ 'heads/main': two })
   const file = await note([update('heads/main', one, two)])
-  // As a client would end it who invents a name with line breaks.
+  // A client could end the list like this with a ref name that contains line breaks.
   await appendFile(file, `${'0'.repeat(40)} ${two} refs/heads/x\nend\n${dirname(file)}\n`)
   t.equal(await readUpdateList(file), undefined)
   await appendFile(file, `${'0'.repeat(40)} ${two} refs/heads/new\n`)
@@ -206,7 +206,7 @@ t.test('a list without its last line says that git has changed nothing', async (
   t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
-t.test('webhooks hear of what was changed, as of any push', async (t) => {
+t.test('webhooks are notified of the completed changes as after any push', async (t) => {
   const { set, note, recovered, one, two, three, dataDir } = await scene(t)
   await set({ 'heads/main': two, 'heads/moved': three })
   const changeNote = join(dataDir, 'changes', '7-ada-0123')
@@ -223,11 +223,11 @@ t.test('webhooks hear of what was changed, as of any push', async (t) => {
   t.equal(await readFile(changeNote, 'utf8'), lines.join('\n'))
 })
 
-t.test('a lock that somebody holds leaves the push in the journal', async (t) => {
+t.test('a ref lock of another process keeps the push in the journal', async (t) => {
   const { set, note, recovered, one, two, dataDir, bare } = await scene(t)
   await set({ 'heads/main': two })
   await note([update('heads/main', one, two), update('heads/new', undefined, two)])
-  // A folder, because a file that stands still is removed as a dead push's.
+  // A folder, because an unchanged file is removed as a leftover of a dead push.
   const lock = join(bare, 'refs/heads/new.lock')
   await mkdir(lock)
   t.strictSame(await recover(dataDir), [])
@@ -259,7 +259,7 @@ t.test(
   },
 )
 
-t.test('a list is settled when it is empty, and only then', async (t) => {
+t.test('an update list is removed only if it is empty', async (t) => {
   const { dataDir, one } = await scene(t)
   const { file } = prepareUpdateList(ours, dataDir)
   await settleUpdateList(file)
@@ -271,7 +271,7 @@ t.test('a list is settled when it is empty, and only then', async (t) => {
   t.strictSame(await readdir(dirname(file)), [])
 })
 
-t.test('a list that no entry names is swept two days later', async (t) => {
+t.test('an update list without a journal entry is removed after two days', async (t) => {
   const { dataDir } = await scene(t)
   const [old, young] = [
     prepareUpdateList(ours, dataDir).file,

@@ -1,4 +1,4 @@
-/** References are listed by room and order, in parts. */
+/** References are listed by namespace and order, in pages. */
 
 import t from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
@@ -11,7 +11,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('rooms, orders and parts', async (t) => {
+t.test('references are listed by namespace, in order, and in pages', async (t) => {
   const copy = await newWorkingCopy(t)
   const tip = await copy.commit('a')
   for (const name of ['refs/heads/b', 'refs/heads/a/x', 'refs/pull/1/head', 'refs/pull/1/merge']) {

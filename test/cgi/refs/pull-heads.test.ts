@@ -1,4 +1,4 @@
-/** Of the heads that came along only those stay whose pull requests came too. */
+/** Pull request heads of an imported repository are kept only for imported pull requests. */
 
 import t from 'tap'
 import { openJournal } from '../../../cgi/maintenance/journal.js'

@@ -1,4 +1,4 @@
-/** The hook that asks before a push: what it is told goes on, and without a word nothing does. */
+/** The hook that requests a decision before a push; without a decision the push is refused. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, utimes } from 'node:fs/promises'
@@ -17,7 +17,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 const git = await findGit()
 const [ONE, TWO, ZEROS] = ['1'.repeat(40), '2'.repeat(40), '0'.repeat(40)]
 
-/** Runs the hook as git does; `variables` are what git adds. */
+/** Runs the hook as git does; `variables` are those that git sets. */
 async function ask(
   t: Test,
   decide: (question: PushDecisionRequest) => Promise<PushAnswer>,
@@ -40,7 +40,7 @@ async function ask(
   return { asking, ended, dataDir }
 }
 
-t.test('all that would change is told, and what is answered is said', async (t) => {
+t.test('the request has all ref changes, and the client receives the refusal texts', async (t) => {
   const questions: PushDecisionRequest[] = []
   const decide = async (question: PushDecisionRequest) => {
     questions.push(question)
@@ -72,7 +72,7 @@ t.test('all that would change is told, and what is answered is said', async (t) 
   }
 })
 
-t.test('a name that could hide another one refuses all', async (t) => {
+t.test('a ref name that could hide another line refuses the whole push', async (t) => {
   const decide = async () => {
     throw new Error('nobody is to be asked')
   }
@@ -83,7 +83,7 @@ t.test('a name that could hide another one refuses all', async (t) => {
   }
 })
 
-t.test('without a word git takes nothing', async (t) => {
+t.test('without a decision the push is refused', async (t) => {
   const decide = async () => {
     throw new Error('the decide is away')
   }
@@ -94,7 +94,7 @@ t.test('without a word git takes nothing', async (t) => {
   await closing
 })
 
-t.test('what a killed gateway left is swept two days later', async (t) => {
+t.test('leftovers of a killed gateway are removed after two days', async (t) => {
   const dataDir = await temporaryFolder(t)
   await sweepPushDecisionRequests(dataDir)
   const [old, young] = [join(dataDir, 'questions', 'old'), join(dataDir, 'questions', 'young')]

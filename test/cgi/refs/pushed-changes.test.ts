@@ -1,4 +1,4 @@
-/** Git's own hook writes down what a push changed, to the line. */
+/** The hook that records which refs a push changed. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
@@ -21,7 +21,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   const push = async (...refs: readonly string[]) => {
     const note = await prepareChangeNote(git, folder, '7-ada')
     const [[key = '', value = ''] = []] = note.config
-    // A push on one machine takes no settings of the environment along.
+    // A local push passes no configuration from the environment to receive-pack.
     await copy.git('--git-dir', `${folder}/r.git`, 'config', key, value)
     const environment = { ...note.variables, GATEHOUSE_UPDATES: `${folder}/updates` }
     const end = await copy.try(['push', '--quiet', `${folder}/r.git`, ...refs], { environment })
@@ -31,7 +31,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
 }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`${format}: what is made, moved and removed is written down`, async (t) => {
+  t.test(`${format}: created, moved and deleted refs are recorded`, async (t) => {
     const { copy, push, folder } = await scene(t, format)
     const first = await copy.commit('one')
     const made = await push('main', 'main:refs/heads/side', 'main:refs/tags/ä&v1')

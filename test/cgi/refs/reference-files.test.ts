@@ -1,4 +1,4 @@
-/** The files of references tell which branches moved, and nothing where more than that changed. */
+/** Ref files show which branches moved; for any other change the result is undefined. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -16,7 +16,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('branches that moved are told, whoever moved them', async (t) => {
+t.test('branches that have moved are returned, whichever program moved them', async (t) => {
   const { path, git, first, second } = await aRepository(t)
   const before = filesOf(path)
   await git('update-ref', 'refs/heads/main', first)
@@ -29,7 +29,7 @@ t.test('branches that moved are told, whoever moved them', async (t) => {
   t.equal(movedBranches(before, before)?.size, 0)
 })
 
-t.test('whatever else changes, nothing is told', async (t) => {
+t.test('any other change of the refs returns undefined', async (t) => {
   const { path, git, first, second } = await aRepository(t)
   const changes: Readonly<Record<string, () => Promise<unknown>>> = {
     'a new branch': () => git('update-ref', 'refs/heads/new', first),
@@ -51,7 +51,7 @@ t.test('whatever else changes, nothing is told', async (t) => {
   }
 })
 
-t.test('files that are not plain, or too many, have nothing to tell', async (t) => {
+t.test('symbolic refs, locks and too many files return undefined', async (t) => {
   const { path, git } = await aRepository(t)
   await git('symbolic-ref', 'refs/heads/alias', 'refs/heads/main')
   t.equal(readReferenceFiles(path), undefined, 'a name for a name')
@@ -67,7 +67,7 @@ t.test('files that are not plain, or too many, have nothing to tell', async (t) 
   t.equal(readReferenceFiles(many.path)?.loose.size, 0)
 })
 
-/** A bare repository with the branches main and a/topic and the tag light, all loose. */
+/** Creates a bare repository with the branches main and a/topic and the tag light, all loose. */
 async function aRepository(t: Parameters<typeof temporaryFolder>[0]) {
   const path = join(await temporaryFolder(t, diskFolder()), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })

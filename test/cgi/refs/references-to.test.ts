@@ -1,4 +1,4 @@
-/** The references from which a commit is reachable, by their full names. */
+/** Full names of the references from which a commit is reachable. */
 
 import { join } from 'node:path'
 import t from 'tap'
@@ -8,7 +8,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('branches, tags and all others count, and what lies above the commit', async (t) => {
+t.test('branches, tags and other references that contain the commit are listed', async (t) => {
   const copy = await newWorkingCopy(t)
   const path = join(copy.path, '.git')
   const first = await copy.commit('a')

@@ -1,4 +1,4 @@
-/** References move together or not at all, only from where they were thought to be. */
+/** References are updated in one transaction, and only from their expected values. */
 
 import { existsSync } from 'node:fs'
 import { chmod, mkdir, readdir, writeFile } from 'node:fs/promises'
@@ -46,7 +46,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
 const CONFLICT = { failure: 'conflict', message: /meanwhile|in the way/ }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`made, moved and removed: ${format}`, async (t) => {
+  t.test(`references are created, moved and deleted: ${format}`, async (t) => {
     const { move, all, one, two, dataDir } = await scene(t, format)
     const main = 'refs/heads/main'
     await move([
@@ -94,7 +94,7 @@ t.test('one that is elsewhere, or a name in the way, stops all of them', async (
   t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
-t.test('of many at once from the same place, one wins', async (t) => {
+t.test('of many concurrent moves from the same value exactly one succeeds', async (t) => {
   const { move, all, one, two } = await scene(t)
   const change = { name: 'refs/heads/main', before: undefined }
   const moves = Array.from({ length: 8 }, (_, at) =>
@@ -106,7 +106,7 @@ t.test('of many at once from the same place, one wins', async (t) => {
   t.equal((await all()).length, 1)
 })
 
-t.test('what is no reference, or no id, is a bug', async (t) => {
+t.test('an invalid reference name or object id is a bug', async (t) => {
   const { move, one } = await scene(t)
   const wrong: readonly ReferenceChange[] = [
     { name: 'HEAD', before: undefined, after: one },
@@ -143,7 +143,7 @@ t.test('a git that was killed with a lock in its hands stays noted, and is mende
   t.strictSame(await all(), [`refs/heads/main ${two}`])
 })
 
-t.test('a move of several refs that was killed after the first is completed', async (t) => {
+t.test('a transaction of several refs that was killed after the first is completed', async (t) => {
   const { move, all, one, two, bare, dataDir } = await scene(t)
   const first = { name: 'refs/heads/main', before: undefined, after: one }
   const file = join(dataDir, 'git')
@@ -164,7 +164,7 @@ t.test('a move of several refs that was killed after the first is completed', as
   t.strictSame(await readdir(join(dataDir, 'pushes')), [], 'nothing stays noted')
 })
 
-t.test('a lock that somebody holds is waited for, and then told of', async (t) => {
+t.test('a lock of another process is waited for and then reported as a conflict', async (t) => {
   const { move, one, bare } = await scene(t)
   await writeFile(join(bare, 'refs', 'heads', 'main.lock'), '')
   const moved = move([{ name: 'refs/heads/main', before: undefined, after: one }])

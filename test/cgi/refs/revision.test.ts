@@ -1,4 +1,4 @@
-/** What callers call a commit is found as they mean it, and is never more than a name. */
+/** Revisions that callers name are resolved as plain names only. */
 
 import t from 'tap'
 import { withObjects } from '../../../cgi/objects/objects.js'
@@ -8,7 +8,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('branches win over tags, and both over ids', async (t) => {
+t.test('a branch takes precedence over a tag, and both over an object id', async (t) => {
   const copy = await newWorkingCopy(t)
   const one = await copy.commit('a')
   const two = await copy.commit('b')
@@ -44,7 +44,7 @@ t.test('branches win over tags, and both over ids', async (t) => {
   })
 })
 
-t.test("git's language of revisions is not spoken", async (t) => {
+t.test("git's revision syntax is refused", async (t) => {
   const copy = await newWorkingCopy(t)
   const tip = await copy.commit('a')
   await copy.git('update-ref', 'refs/internal/x', tip)

@@ -1,4 +1,4 @@
-/** A fork holds what a clone would, in files of its own. */
+/** A fork contains what a clone would, in separate files. */
 
 import { existsSync } from 'node:fs'
 import { readdir, stat } from 'node:fs/promises'
@@ -21,7 +21,7 @@ async function startRepositories(t: Test) {
   return { folder, source, copy, program }
 }
 
-t.test('branches and tags come along, and nothing that none of them reaches', async (t) => {
+t.test("a fork has the source's branches, tags and the objects reachable from them", async (t) => {
   const { folder, source, copy, program } = await startRepositories(t)
   await commitFirstFile(program, source, {
     branch: 'main',
@@ -58,14 +58,14 @@ t.test('branches and tags come along, and nothing that none of them reaches', as
   await git(['fsck', '--strict'], inCopy)
 })
 
-t.test('of an empty repository too', async (t) => {
+t.test('an empty repository can be forked', async (t) => {
   const { source, copy, program } = await startRepositories(t)
   await forkRepository(program, copy, { ...OPTIONS, source })
   t.equal(await git(['for-each-ref'], { cwd: copy }), '')
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: copy }), 'refs/heads/main')
 })
 
-t.test('or nothing is there', async (t) => {
+t.test('a failed fork leaves nothing', async (t) => {
   const { folder, copy, program } = await startRepositories(t)
   const gone = { ...OPTIONS, source: join(folder, 'absent.git') }
   await t.rejects(forkRepository(program, copy, gone), /git fetch failed/)

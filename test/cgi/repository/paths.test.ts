@@ -1,16 +1,16 @@
-/** A repository lies under its storage key, and nothing else is a path. */
+/** Paths of repositories are derived from valid storage keys only. */
 
 import t from 'tap'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 
-t.test('a new key names a folder below repositories, and is never the same', async (t) => {
+t.test('a new key is unique and gives a path below repositories', async (t) => {
   const key = newStorageKey()
   t.match(key, /^[0-9a-f]{32}$/)
   t.not(newStorageKey(), key)
   t.equal(repositoryPath('/data', key), `/data/repositories/${key.slice(0, 2)}/${key}.git`)
 })
 
-t.test('what is not a key never becomes a path', async (t) => {
+t.test('a text that is not a storage key is refused', async (t) => {
   const key = 'a'.repeat(32)
   for (const wrong of [
     '',

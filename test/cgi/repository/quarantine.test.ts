@@ -1,4 +1,4 @@
-/** In a quarantine git reads the repository's objects; what it writes there is removed. */
+/** Quarantines read the repository's objects; objects written in one are removed. */
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -9,7 +9,7 @@ import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-t.test('what is written is kept out of the repository, and removed', async (t) => {
+t.test('objects written in a quarantine are not in the repository and are removed', async (t) => {
   const copy = await newWorkingCopy(t)
   const commit = await copy.commit('file')
   const bare = join(copy.path, '.git')
@@ -26,7 +26,7 @@ t.test('what is written is kept out of the repository, and removed', async (t) =
   t.strictSame(await readdir(join(bare, 'objects')), before)
 })
 
-t.test('it is removed as well when the work fails', async (t) => {
+t.test('the quarantine is removed also if the work fails', async (t) => {
   const copy = await newWorkingCopy(t)
   const bare = join(copy.path, '.git')
   const before = await readdir(join(bare, 'objects'))

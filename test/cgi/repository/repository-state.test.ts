@@ -1,4 +1,4 @@
-/** The state of a repository: what changes references or settings shows, and reading does not. */
+/** The state of a repository changes with its references and settings, not with reads. */
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -22,7 +22,7 @@ import { cloneInto, newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-/** A bare repository with two commits on main, and a working copy to push from. */
+/** Creates a bare repository with two commits on main. */
 async function aRepository(t: Test) {
   const path = join(await temporaryFolder(t, diskFolder()), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
@@ -35,14 +35,14 @@ async function aRepository(t: Test) {
   return { path, copy, first, second, git }
 }
 
-/** The state, which must have one. */
+/** Returns the state; throws if there is none. */
 async function stateOf(path: string) {
   const state = await readSettledState(path)
   if (state === undefined) throw new Error(`${path} has no state`)
   return state
 }
 
-t.test('each change of references shows, whoever makes it and however', async (t) => {
+t.test('every change of a reference changes the state, whichever program makes it', async (t) => {
   const { path, copy, first, second, git } = await aRepository(t)
   const seen = new Map([[(await stateOf(path)).text, 'at first']])
   const { settingsText } = await stateOf(path)
@@ -101,7 +101,7 @@ t.test('each change of settings, and of where histories end, shows as one', asyn
   }
 })
 
-t.test('reading changes nothing, nor do new objects and packs', async (t) => {
+t.test('reads, new objects and new packs do not change the state', async (t) => {
   const { path, git } = await aRepository(t)
   const before = await stateOf(path)
   await cloneInto(t, path, ['--no-local', '--quiet'])
@@ -114,7 +114,7 @@ t.test('reading changes nothing, nor do new objects and packs', async (t) => {
   t.strictSame(await stateOf(path), before)
 })
 
-t.test('git gc packs the references, which shows though they stay what they were', async (t) => {
+t.test('git gc changes the state because it packs the references', async (t) => {
   const { path, git } = await aRepository(t)
   const before = await stateOf(path)
   const references = await git('for-each-ref')
@@ -125,7 +125,7 @@ t.test('git gc packs the references, which shows though they stay what they were
   t.equal(after.settingsText, before.settingsText)
 })
 
-t.test('a folder that comes while its repository is looked at is not missed', async (t) => {
+t.test('a folder created while the state is being read is not missed', async (t) => {
   const { path, first, second, git } = await aRepository(t)
   await stateOf(path)
   const { readdirSync } = fs
@@ -134,7 +134,7 @@ t.test('a folder that comes while its repository is looked at is not missed', as
     syncBuiltinESMExports()
   }
   t.teardown(restore)
-  // Between the list of a folder and its stamp, where nobody could come on purpose otherwise.
+  // Between listing a folder and reading its time, a moment that a test cannot hit otherwise.
   const listAndMake = (...args: Parameters<typeof readdirSync>) => {
     const entries = readdirSync(...args)
     Object.assign(fs, { readdirSync })
@@ -151,7 +151,7 @@ t.test('a folder that comes while its repository is looked at is not missed', as
   t.not((await stateOf(path)).text, before.text)
 })
 
-t.test('a change of a moment ago is waited for until it is past', async (t) => {
+t.test('the settled state is returned only after a recent change is old enough', async (t) => {
   const { path, first, git } = await aRepository(t)
   await stateOf(path)
   await git('update-ref', 'refs/heads/new', first)
@@ -161,7 +161,7 @@ t.test('a change of a moment ago is waited for until it is past', async (t) => {
   t.strictSame(readPresentState(path), state, 'and what it answers is so now')
 })
 
-t.test('a change shows to all who ask in the next turn', async (t) => {
+t.test('a change is visible to all readers in the next event-loop tick', async (t) => {
   const { path, first } = await aRepository(t)
   const { text } = await stateOf(path)
   const ofTick = () => inTick(() => readStateOfTick(path)?.text)
@@ -172,7 +172,7 @@ t.test('a change shows to all who ask in the next turn', async (t) => {
   t.equal(ofTick(), readPresentState(path)?.text)
 })
 
-t.test('one that never stands still has no state', async (t) => {
+t.test('a repository that changes constantly has no settled state', async (t) => {
   const { path } = await aRepository(t)
   const lock = join(path, 'refs/heads/x.lock')
   const changing = spawn('/bin/sh', ['-c', `while : >"${lock}" && rm "${lock}"; do :; done`])
@@ -185,7 +185,7 @@ t.test('one that never stands still has no state', async (t) => {
   t.ok(await readSettledState(path))
 })
 
-t.test('a clock that was set back makes no state', async (t) => {
+t.test('a clock that was set back gives no state', async (t) => {
   const { path } = await aRepository(t)
   await stateOf(path)
   const { now } = Date

@@ -1,4 +1,4 @@
-/** Bare repositories are made whole, removed at once, and looked at cheaply. */
+/** Bare repositories: creation, removal, and inexpensive checks. */
 
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, writeFile } from 'node:fs/promises'
@@ -35,7 +35,7 @@ const README: FirstFile = {
   when: new Date('2024-02-29T12:00:00Z'),
 }
 
-t.test('a new repository is bare and empty, with its branch and object format', async (t) => {
+t.test('a new repository is bare and empty, with the given branch and object format', async (t) => {
   const path = await aRepository(t)
   t.equal(await git(['rev-parse', '--is-bare-repository'], { cwd: path }), 'true')
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: path }), 'refs/heads/main')
@@ -55,7 +55,7 @@ t.test('where a repository stands already, none is made and nothing is left over
   t.equal((await readdir(dirname(path))).length, 1)
 })
 
-t.test('a first file is one commit, as its author wrote it, in one pack', async (t) => {
+t.test('the first file is one commit with the given author, in one pack', async (t) => {
   const path = await aRepository(t)
   t.equal(await isEmptyRepository(path), true)
   await commitFirstFile(ours, path, README)
@@ -71,7 +71,7 @@ t.test('a first file is one commit, as its author wrote it, in one pack', async 
   t.equal(packs.filter((name) => name.endsWith('.pack')).length, 1)
 })
 
-t.test('a first file does not replace a branch that exists', async (t) => {
+t.test('the first file does not replace an existing branch', async (t) => {
   const path = await aRepository(t)
   await commitFirstFile(ours, path, README)
   const tip = await git(['rev-parse', 'main'], { cwd: path })
@@ -80,7 +80,7 @@ t.test('a first file does not replace a branch that exists', async (t) => {
   t.equal(await git(['rev-parse', 'main'], { cwd: path }), tip)
 })
 
-t.test('a name that would be a command of fast-import is refused', async (t) => {
+t.test('a file name that fast-import would parse as a command is refused', async (t) => {
   const path = await aRepository(t)
   for (const fileName of ['a b', 'a\nreset x', '"x"', '../x', 'a/b', '']) {
     await t.rejects(commitFirstFile(ours, path, { ...README, fileName }), /plain name/)
@@ -102,13 +102,13 @@ t.test('references count as content, packed or loose; locks do not', async (t) =
   await t.rejects(isEmptyRepository(`${path}x`), /ENOENT/)
 })
 
-t.test('the default branch moves, also to one that is not there yet', async (t) => {
+t.test('the default branch can be set to a branch that does not exist', async (t) => {
   const path = await aRepository(t)
   await setDefaultBranch(ours, path, 'next')
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: path }), 'refs/heads/next')
 })
 
-t.test('the size is that of the files', async (t) => {
+t.test('the size is the sum of the file sizes', async (t) => {
   const path = await aRepository(t)
   const before = await repositorySizeKib(path)
   await writeFile(join(path, 'objects', 'x'), Buffer.alloc(10 * 1_024))
@@ -116,7 +116,7 @@ t.test('the size is that of the files', async (t) => {
   t.equal(await repositorySizeKib(`${path}x`), 0)
 })
 
-t.test('a removed repository leaves nothing, and may be removed again', async (t) => {
+t.test('a removed repository leaves no file and can be removed again', async (t) => {
   const path = await aRepository(t)
   await removeRepository(path)
   t.same(await readdir(dirname(path)), [])

@@ -1,4 +1,6 @@
-/** A bench reads what the repository has, keeps what it is told to, and leaves nothing else. */
+/**
+ * Temporary repositories read the repository's objects; only commits that are kept are copied back.
+ */
 
 import { readdir } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
@@ -56,7 +58,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('a bench goes also when the work on it fails', async (t) => {
+t.test('a temporary repository is removed also if the work fails', async (t) => {
   const { path } = await aRepository(t, 'sha1')
   const failing = withTemporaryRepository(path, () => Promise.reject(new Error('no')))
   await t.rejects(failing, /^no$/)

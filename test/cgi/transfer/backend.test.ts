@@ -1,4 +1,4 @@
-/** The real git clones from and pushes to git-http-backend as the house runs it. */
+/** The real git client clones from and pushes to git-http-backend as Gatehouse runs it. */
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
@@ -16,7 +16,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 const ours = await findGit()
 
-/** A second as a busy machine may measure it. */
+/** Upper bound for one second, with a margin for a busy machine. */
 const BUSY_SECOND_MS = 2_000
 
 interface Fixture {
@@ -27,7 +27,7 @@ interface Fixture {
   readonly server: BackendServer
 }
 
-/** A served empty repository `x.git` and a working folder with one commit on main. */
+/** Serves an empty repository `x.git` and creates a working copy with one commit on main. */
 async function fixture(
   t: Test,
   change?: (call: BackendCall) => Partial<BackendCall>,
@@ -48,14 +48,14 @@ async function fixture(
   return { folder, bare, url, work, server }
 }
 
-t.test('an empty repository clones with its default branch', async (t) => {
+t.test('an empty repository is cloned with its default branch', async (t) => {
   const { folder, url } = await fixture(t)
   const { errorText } = await tryGit(['clone', url, 'copy'], { cwd: folder })
   t.match(errorText, /empty repository/)
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: join(folder, 'copy') }), 'refs/heads/main')
 })
 
-t.test('what was pushed is cloned under every protocol version', async (t) => {
+t.test('a pushed commit is cloned with every protocol version', async (t) => {
   const { folder, url, work } = await fixture(t)
   await git(['push', '-q', 'origin', 'main'], { cwd: work })
   const pushed = await git(['rev-parse', 'HEAD'], { cwd: work })
@@ -66,7 +66,7 @@ t.test('what was pushed is cloned under every protocol version', async (t) => {
   }
 })
 
-t.test('shallow and partial clones are served in the forms that are allowed', async (t) => {
+t.test('shallow and partial clones are served if their form is permitted', async (t) => {
   const { folder, url, work } = await fixture(t)
   await writeFile(join(work, 'b.txt'), 'b\n')
   await git(['add', '.'], { cwd: work })
@@ -91,7 +91,7 @@ t.test('shallow and partial clones are served in the forms that are allowed', as
   }
 })
 
-t.test('a push beyond http.postBuffer comes chunked and arrives whole', async (t) => {
+t.test('a push larger than http.postBuffer is chunked and arrives complete', async (t) => {
   const { bare, work, server } = await fixture(t)
   await writeFile(join(work, 'big'), randomBytes(3 << 20))
   await git(['add', '.'], { cwd: work })
@@ -108,7 +108,7 @@ t.test('a push beyond http.postBuffer comes chunked and arrives whole', async (t
   t.equal(packs.filter((name) => name.endsWith('.pack')).length, 1, 'stays one pack')
 })
 
-t.test('a fetch that names hundreds of references is compressed and answered', async (t) => {
+t.test('a fetch with hundreds of wants is compressed by the client and answered', async (t) => {
   const { folder, bare, url, work, server } = await fixture(t)
   await git(['push', '-q', 'origin', 'main'], { cwd: work })
   const tip = await git(['rev-parse', 'HEAD'], { cwd: work })
@@ -125,7 +125,7 @@ t.test('a fetch that names hundreds of references is compressed and answered', a
   t.equal(references.split('\n').length, 501)
 })
 
-t.test('tags, deletions and forced pushes do as asked', async (t) => {
+t.test('tags, deletions and forced pushes have their effect', async (t) => {
   const { bare, work } = await fixture(t)
   await git(['tag', '-m', 'one', 'v1'], { cwd: work })
   await git(['push', '-q', 'origin', 'main', 'main:side', 'v1'], { cwd: work })
@@ -172,7 +172,7 @@ t.test(
   },
 )
 
-t.test('a pack with names that would become .git on a client is refused (F12)', async (t) => {
+t.test('a pack with names that a client would take for .git is refused (F12)', async (t) => {
   const { bare, work } = await fixture(t)
   const blob = await git(['hash-object', '-w', 'a.txt'], { cwd: work })
   for (const name of ['.git', '.GIT', '.g\u200cit', 'git~1', '..']) {
@@ -203,7 +203,7 @@ t.test('a few kilobytes that unpack to 150 megabytes cost little memory (F8)', a
   t.ok(peakKib > 0 && peakKib < 64 << 10, `${peakKib} KiB`)
 })
 
-t.test('no hook runs, whatever stands in a repository', async (t) => {
+t.test('hooks in a repository are not run', async (t) => {
   const { folder, bare, work } = await fixture(t)
   await mkdir(join(bare, 'hooks'))
   for (const name of ['pre-receive', 'post-receive', 'update', 'reference-transaction']) {
@@ -214,7 +214,7 @@ t.test('no hook runs, whatever stands in a repository', async (t) => {
   t.notOk((await readdir(folder)).includes('ran'))
 })
 
-t.test('a push without an account, and any file by its path, are refused (F14)', async (t) => {
+t.test('a push without an account, and a request for a file, are refused (F14)', async (t) => {
   const { bare, work } = await fixture(t, () => ({ remoteUser: undefined }))
   const push = await tryGit(['push', 'origin', 'main'], { cwd: work })
   t.match(push.errorText, /403/)
@@ -226,7 +226,7 @@ t.test('a push without an account, and any file by its path, are refused (F14)',
   t.equal(await readAll(file.body), '')
 })
 
-t.test('git itself refuses what is no repository and what has another content type', async (t) => {
+t.test('git refuses a missing repository and another content type', async (t) => {
   const { bare } = await fixture(t)
   const missing = await callBackend(ours, { ...aCall(bare), repositoryPath: `${bare}x` })
   t.equal(missing.status, 404)
@@ -237,7 +237,7 @@ t.test('git itself refuses what is no repository and what has another content ty
   await readAll(typed.body)
 })
 
-t.test('a setting bounds the size of a push', async (t) => {
+t.test('receive.maxInputSize limits the size of a push', async (t) => {
   const { bare, work } = await fixture(t, () => ({ config: [['receive.maxInputSize', '65536']] }))
   await git(['push', '-q', 'origin', 'main'], { cwd: work })
   await writeFile(join(work, 'big'), randomBytes(5 << 20))
@@ -248,7 +248,7 @@ t.test('a setting bounds the size of a push', async (t) => {
   t.equal(await git(['rev-list', '--count', 'main'], { cwd: bare }), '1')
 })
 
-t.test('a gzip bomb for a body costs neither memory nor an answer of its size', async (t) => {
+t.test('a gzip bomb as body causes neither high memory use nor a large answer', async (t) => {
   const { bare } = await fixture(t)
   const bomb = gzipSync(Buffer.alloc(300 << 20, '0'))
   const peaks: Promise<number>[] = []
@@ -264,7 +264,7 @@ t.test('a gzip bomb for a body costs neither memory nor an answer of its size', 
   t.ok(Math.max(...(await Promise.all(peaks))) < 64 << 10)
 })
 
-t.test('a process that fails before it answers is an error with its own words', async (t) => {
+t.test("a process that fails before its answer is an error with git's message", async (t) => {
   const { folder, bare } = await fixture(t)
   const backend = join(folder, 'backend')
   await writeFile(backend, '#!/bin/sh\necho "out of order" >&2\nexit 3\n', { mode: 0o755 })
@@ -272,14 +272,14 @@ t.test('a process that fails before it answers is an error with its own words', 
   await t.rejects(callBackend({ ...ours, backend: `${backend}x` }, aCall(bare)), /No such file/)
 })
 
-t.test('a body that breaks off ends the push, and its error is the answer', async (t) => {
+t.test('an aborted body ends the push, and its error is thrown', async (t) => {
   const { bare, work } = await fixture(t)
   let groupId = 0
   const push = async () => {
     const onStarted = async (pid: number) => {
       groupId = pid
     }
-    // Git may or may not have said its headers by then.
+    // Git may already have sent its headers.
     const { body } = await callBackend(ours, { ...aPush(bare, breaking()), onStarted })
     await readAll(body)
   }
@@ -288,7 +288,7 @@ t.test('a body that breaks off ends the push, and its error is the answer', asyn
   await git(['push', '-q', 'origin', 'main'], { cwd: work })
 })
 
-t.test('a reader that leaves, or an abort, ends the whole group within a second', async (t) => {
+t.test('a reader that stops, or an abort, ends the whole group within a second', async (t) => {
   const { bare } = await fixture(t)
   for (const how of ['leave', 'abort'] as const) {
     let groupId = 0
@@ -346,7 +346,7 @@ async function* only(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
   yield chunk
 }
 
-/** The beginning of a push's body, as far as its length. */
+/** First bytes of a push's body: a pkt-line length. */
 const BEGINNING = Buffer.from('00940000')
 
 async function* breaking(): AsyncGenerator<Uint8Array> {
@@ -365,7 +365,7 @@ async function readAll(body: AsyncIterable<Uint8Array>): Promise<string> {
   return Buffer.concat(chunks).toString('latin1')
 }
 
-/** The largest resident size that a process of the group has, told when the group is gone. */
+/** Returns the largest resident size of a process of the group once the group has ended. */
 async function watchPeakKib(groupId: number): Promise<number> {
   let peakKib = 0
   for (;;) {

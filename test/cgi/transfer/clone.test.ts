@@ -1,4 +1,4 @@
-/** Repositories of other servers come whole, with branches and tags alone, or not at all. */
+/** Imports of remote repositories copy branches and tags completely or leave nothing. */
 
 import { existsSync } from 'node:fs'
 import { readdir, readFile, rm } from 'node:fs/promises'
@@ -50,7 +50,7 @@ async function aPlace(t: Test): Promise<Place> {
   return { dataDir, path: repositoryPath(dataDir, newStorageKey()) }
 }
 
-/** Clones in vain; answers the message. Nothing of it may be left. */
+/** Returns the message of a failing clone and checks that no file is left. */
 async function refusalOf(t: Test, source: RemoteSource): Promise<string> {
   const { path } = await aPlace(t)
   const error = await cloneRepository(ours, path, source).then(
@@ -64,7 +64,7 @@ async function refusalOf(t: Test, source: RemoteSource): Promise<string> {
 }
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
-  t.test(`${objectFormat}: all branches and tags come, and nothing else`, async (t) => {
+  t.test(`${objectFormat}: all branches and tags are cloned and nothing else`, async (t) => {
     const source = await aSource(t, objectFormat)
     const { path } = await aPlace(t)
     const cloned = await cloneRepository(ours, path, sourceOf(source.url))
@@ -93,7 +93,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('an empty repository comes empty', async (t) => {
+t.test('an empty repository is cloned as an empty one', async (t) => {
   const { url } = await serveBare(t)
   const { path } = await aPlace(t)
   const cloned = await cloneRepository(ours, path, sourceOf(url))
@@ -101,7 +101,7 @@ t.test('an empty repository comes empty', async (t) => {
   t.equal(await referencesOf(path), '')
 })
 
-t.test('a default branch that is not there is replaced by one that is', async (t) => {
+t.test('a default branch that is missing is replaced by an existing one', async (t) => {
   const source = await aSource(t)
   const { path } = await aPlace(t)
   await git(['symbolic-ref', 'HEAD', 'refs/heads/gone'], { cwd: source.path })
@@ -112,7 +112,7 @@ t.test('a default branch that is not there is replaced by one that is', async (t
   t.match(await cloneRepository(ours, path, sourceOf(source.url)), { defaultBranch: 'branch-1' })
 })
 
-t.test('an update moves, adds and removes as the source did, and follows its HEAD', async (t) => {
+t.test('an update moves, adds and deletes refs like the source and follows its HEAD', async (t) => {
   const source = await aSource(t)
   const { path } = await aPlace(t)
   await cloneRepository(ours, path, sourceOf(source.url))
@@ -134,7 +134,7 @@ t.test('an update moves, adds and removes as the source did, and follows its HEA
   t.notOk(existsSync(join(path, 'shallow')))
 })
 
-t.test('a source that breaks off in the middle leaves nothing', async (t) => {
+t.test('a connection that is closed halfway leaves nothing', async (t) => {
   const source = await aSource(t)
   await source.copy.git('checkout', '--quiet', 'main')
   await source.copy.commit('large', incompressible(2_000_000))
@@ -144,14 +144,14 @@ t.test('a source that breaks off in the middle leaves nothing', async (t) => {
   t.ok(bad.requests.includes('/source.git/git-upload-pack'))
 })
 
-t.test('one that has too much is ended, however it sends it', async (t) => {
+t.test('a source with more data than the limit is ended, whichever way it sends it', async (t) => {
   const source = await aSource(t)
   await source.copy.git('checkout', '--quiet', 'main')
   await source.copy.commit('large', incompressible(3_000_000))
   await source.copy.git('push', '--quiet', source.path, 'main')
   const bounded = (url: string) => sourceOf(url, { packBytesMax: 1_000_000 })
   t.match(await refusalOf(t, bounded(source.url)), 'failed: the source has more than 1000000 bytes')
-  // The rest would never come: the watch ends it while it goes on.
+  // The rest is never sent: the clone must end while the connection is open.
   const slow = await serveWith(t, (request, response) => {
     if (request.method !== 'POST') return relayHead(source.url, request.url ?? '', response)
     void slowly(request, response)
@@ -192,7 +192,7 @@ function relayHead(
     .catch(() => response.destroy())
 }
 
-t.test('a shallow source is refused, and so is one that only serves files', async (t) => {
+t.test('a shallow source and a source with the dumb protocol are refused', async (t) => {
   const copy = await newWorkingCopy(t)
   for (const name of ['a', 'b', 'c']) await copy.commit(name)
   const { path, url } = await serveBare(t)
@@ -213,7 +213,7 @@ t.test('a shallow source is refused, and so is one that only serves files', asyn
   )
 })
 
-t.test('an object that no push might bring does not come from elsewhere either', async (t) => {
+t.test('an object that a push could not bring is refused in a clone too', async (t) => {
   const copy = await newWorkingCopy(t)
   const blob = await copy.commit('a').then(() => copy.git('rev-parse', 'HEAD:a'))
   const tree = await copy.try(['mktree'], { input: `100644 blob ${blob}\t.git\n` })
@@ -223,7 +223,7 @@ t.test('an object that no push might bring does not come from elsewhere either',
   t.match(await refusalOf(t, sourceOf(url)), /^failed: /)
 })
 
-t.test('who goes away ends git with its helpers, and nothing is left', async (t) => {
+t.test('an aborted clone ends git with its helpers and leaves nothing', async (t) => {
   const source = await aSource(t)
   const waiting = await serveWith(t, (request, response) => {
     if (request.method !== 'POST') relayHead(source.url, request.url ?? '', response)

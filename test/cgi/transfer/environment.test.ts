@@ -1,4 +1,4 @@
-/** Of a request, git-http-backend learns a fixed list of variables and nothing else. */
+/** CGI variables of git-http-backend are a fixed list. */
 
 import t from 'tap'
 import type { Git } from '../../../cgi/process/git.js'
@@ -78,12 +78,12 @@ t.test(
   },
 )
 
-t.test('the query is our own, for the advertisement alone', async (t) => {
+t.test("the query string is set only for the advertisement and is not the client's", async (t) => {
   const advertise = { suffix: 'info/refs', service: 'git-receive-pack', method: 'GET' } as const
   t.equal(environmentOf(advertise).QUERY_STRING, 'service=git-receive-pack')
 })
 
-t.test('what is known of the body and the account is told', async (t) => {
+t.test('content type, encoding, account and settings become variables', async (t) => {
   const contentType = 'application/x-git-upload-pack-request'
   const environment = environmentOf({
     contentType,
@@ -101,7 +101,7 @@ t.test('what is known of the body and the account is told', async (t) => {
   })
 })
 
-t.test('a content type of another service or with anything added is not passed on', async (t) => {
+t.test('a content type of another service or with a parameter is not passed on', async (t) => {
   for (const contentType of [
     'text/plain',
     'application/x-git-upload-pack-request; charset=x',
@@ -111,7 +111,7 @@ t.test('a content type of another service or with anything added is not passed o
   }
 })
 
-t.test('Git-Protocol passes when it is well-formed, and is dropped otherwise', async (t) => {
+t.test('Git-Protocol is passed if it is well-formed and dropped otherwise', async (t) => {
   for (const gitProtocol of ['version=0', 'version=1', 'version=2', 'version=2:x=1:y.z-2']) {
     t.equal(environmentOf({ gitProtocol }).GIT_PROTOCOL, gitProtocol)
   }

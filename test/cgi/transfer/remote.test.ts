@@ -1,4 +1,4 @@
-/** Calls of other servers: whom git connects to, what it shows them, and what it says of them. */
+/** Calls of remote servers: address, credentials and errors. */
 
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
@@ -40,16 +40,16 @@ async function faultOf(t: Test, url: string, changes: Changes = {}): Promise<str
   return `${(error as RemoteError).fault}: ${(error as RemoteError).message}`
 }
 
-t.test('git connects to the address that was checked, and asks nobody for the name', async (t) => {
+t.test('git connects to the checked address without resolving the name', async (t) => {
   const source = await aSource(t)
   const url = new URL(source.url)
   url.hostname = 'code.example.invalid'
   t.match(await list(url.href), /refs\/heads\/main/)
-  // Of several addresses the next is tried where one does not answer.
+  // If one of several addresses does not answer, the next is tried.
   t.match(await list(url.href, { addresses: ['127.0.0.1', '::1'] }), /refs\/heads\/main/)
 })
 
-t.test('credentials come with each request, and stand in no argument', async (t) => {
+t.test('credentials are sent with each request and are not in the arguments', async (t) => {
   const seen: (string | undefined)[] = []
   const server = await serveWith(t, (request, response) => {
     seen.push(request.headers.authorization)
@@ -73,7 +73,7 @@ t.test('a wrong password, none, and too many requests are told apart', async (t)
   t.match(await answering(500), /^failed: /)
 })
 
-t.test('a redirect is not followed, wherever it leads', async (t) => {
+t.test('a redirect is not followed, whatever its target is', async (t) => {
   const trap = await countConnections(t)
   const inner = `http://127.0.0.1:${trap.port}/`
   for (const location of [inner, `${inner}source.git/info/refs`, 'file:///etc/passwd', '/x']) {
@@ -83,18 +83,18 @@ t.test('a redirect is not followed, wherever it leads', async (t) => {
   t.equal(trap.count(), 0)
 })
 
-t.test('of another protocol than http and https, git wants nothing to do', async (t) => {
+t.test('protocols other than http and https are refused by git', async (t) => {
   for (const url of ['git://127.0.0.1/x', 'ssh://127.0.0.1/x', 'file:///etc', 'ext::sh -c id']) {
     t.match(await faultOf(t, url), /^failed: .*not allowed/, url)
   }
 })
 
-t.test('a source that never answers is left', async (t) => {
+t.test('a source that never answers times out', async (t) => {
   const { url } = await serveWith(t, () => {})
   t.match(await faultOf(t, url, { idleMs: 1_000 }), /^failed: .*(?:too slow|Operation)/)
 })
 
-t.test('a list of references that never ends does not take all memory', async (t) => {
+t.test('an endless list of references does not use all memory', async (t) => {
   const name = `${'a'.repeat(40)} refs/heads/${'x'.repeat(900)}\n`
   const lines = Buffer.from(`${(name.length + 4).toString(16).padStart(4, '0')}${name}`.repeat(999))
   const { url } = await serveWith(t, (_, response) => {
@@ -109,7 +109,7 @@ t.test('a list of references that never ends does not take all memory', async (t
   t.match(await faultOf(t, url, { memoryBytesMax: 25_000_000 }), 'failed: Out of memory')
 })
 
-t.test('from git 2.37 on an address can be told', async (t) => {
+t.test('addresses can be pinned from git 2.37 on', async (t) => {
   const version = (...numbers: [number, number, number]) => ({ ...ours, version: numbers })
   t.ok(canPinAddresses(version(2, 37, 0)))
   t.ok(canPinAddresses(version(3, 0, 0)))

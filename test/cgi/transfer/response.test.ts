@@ -1,4 +1,4 @@
-/** The answer of a program is parsed alike however its bytes arrive. */
+/** Parsing of a CGI response does not depend on its chunks. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -9,7 +9,7 @@ interface Source {
   readonly wasLeft: () => boolean
 }
 
-/** A program's output in pieces of these sizes, and whether it came to its end or was left. */
+/** Creates an output in pieces of these sizes, which records if it was read to its end. */
 function outputOf(text: string, sizes: readonly number[] = [text.length || 1]): Source {
   const bytes = Buffer.from(text, 'latin1')
   let left = false
@@ -35,7 +35,7 @@ async function read(text: string, sizes?: readonly number[]) {
   return { status, headers, body: Buffer.concat(chunks).toString('latin1') }
 }
 
-t.test('status, headers and body come apart, with either line ending', async (t) => {
+t.test('status, headers and body are parsed with either line ending', async (t) => {
   const expected = {
     status: 404,
     headers: [
@@ -49,7 +49,7 @@ t.test('status, headers and body come apart, with either line ending', async (t)
   t.same(await read(`${lines.join('\n')}\n\n${expected.body}`), expected)
 })
 
-t.test('without a status it is 200, and a body may be empty', async (t) => {
+t.test('a response without a status is 200, and its body may be empty', async (t) => {
   t.same(await read('Expires: 0\n\n'), { status: 200, headers: [['expires', '0']], body: '' })
 })
 
@@ -65,7 +65,7 @@ t.test('headers that frame, set cookies or redirect are dropped', async (t) => {
   t.same((await read(`${dropped.join('\r\n')}\r\nPragma: x\r\n\r\n`)).headers, [['pragma', 'x']])
 })
 
-t.test('an empty or malformed answer throws, and the program is left', async (t) => {
+t.test("an empty or malformed response throws and the program's output is released", async (t) => {
   const malformed = {
     nothing: '',
     'no headers': '\r\n\r\nbody',
@@ -87,7 +87,7 @@ t.test('an empty or malformed answer throws, and the program is left', async (t)
   }
 })
 
-t.test('a reader that leaves before the first chunk leaves the program too', async (t) => {
+t.test("a reader that stops before the first chunk releases the program's output", async (t) => {
   const source = outputOf('Pragma: x\n\nbody', [11, 2])
   const { body } = await readCgiResponse(source.output)
   const chunks = body[Symbol.asyncIterator]()
@@ -96,7 +96,7 @@ t.test('a reader that leaves before the first chunk leaves the program too', asy
   t.same(await chunks.next(), { done: true, value: undefined })
 })
 
-t.test('where the chunks break makes no difference', async (t) => {
+t.test('chunk boundaries do not change the result', async (t) => {
   const line = fc.constantFrom('Status: 403 No', 'Pragma: a', 'Bad', 'X-Y: z', 'Content-Type: b/c')
   const ending = fc.constantFrom('\r\n', '\n')
   const sizes = fc.array(fc.integer({ min: 1, max: 9 }), { minLength: 1 })

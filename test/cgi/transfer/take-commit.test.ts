@@ -1,4 +1,4 @@
-/** A commit comes into another repository whole and for good, or not at all. */
+/** A commit is copied to another repository completely or not at all. */
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,9 @@ import { incompressible, newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
-/** Two bare repositories with one commit in common, and three more in the first. */
+/**
+ * Creates two bare repositories with one common commit, and three more commits in the first one.
+ */
 async function startPair(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   const dataDir = await temporaryFolder(t)
   const [source, path] = [join(dataDir, 'source.git'), join(dataDir, 'base.git')]
@@ -45,7 +47,7 @@ async function startPair(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
 }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`${format}: it comes with what it stands on, and nothing else`, async (t) => {
+  t.test(`${format}: a commit is copied with its history and nothing else`, async (t) => {
     const { dataDir, source, path, first, second, other, take, has } = await startPair(t, format)
     const references = () => git(['for-each-ref'], { cwd: path })
     const before = await references()
@@ -60,7 +62,7 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('of what cannot come, nothing is left', async (t) => {
+t.test('a commit that cannot be copied leaves nothing', async (t) => {
   const { dataDir, source, second, take, has, objects } = await startPair(t)
   const before = await objects()
   const tooLarge = { name: 'Error', failure: 'payload_too_large' }

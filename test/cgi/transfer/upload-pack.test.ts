@@ -1,4 +1,4 @@
-/** A fetch goes to git upload-pack itself: what it says comes back, and nothing of it stays. */
+/** Fetches with `git upload-pack`: its answer is streamed and its process ends. */
 
 import { rename } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -18,7 +18,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 const ours = await findGit()
 
-/** A second as a busy machine may measure it. */
+/** Upper bound for one second, with a margin for a busy machine. */
 const BUSY_SECOND_MS = 2_000
 
 async function aRepository(t: Test) {
@@ -54,7 +54,7 @@ async function countUploadPacks(path: string): Promise<number> {
   return (await listProcesses()).filter(({ folder }) => folder === path).length
 }
 
-t.test('references and packs are told in the words of protocol v2', async (t) => {
+t.test('references and packs are answered in protocol v2', async (t) => {
   const { path, tip } = await aRepository(t)
   const question = `${packetLine('command=ls-refs\n')}0001${packetLine('symrefs\n')}0000`
   const refs = await callUploadPack(ours, aCall(path, bytes(question)))
@@ -66,13 +66,13 @@ t.test('references and packs are told in the words of protocol v2', async (t) =>
   t.match(await fetched.ended, { exitCode: 0, errorText: '' })
 })
 
-t.test('an object that is not there is refused in a packet', async (t) => {
+t.test('a missing object is answered with an ERR packet', async (t) => {
   const { path } = await aRepository(t)
   const answer = await callUploadPack(ours, aCall(path, bytes(fetchBody('1'.repeat(40)))))
   t.match((await readAll(answer.body)).toString(), /^.{4}ERR upload-pack: not our ref 1{40}/)
 })
 
-t.test('what git cannot read, and what is no repository, is an error in its words', async (t) => {
+t.test("a malformed request and a missing repository are errors with git's message", async (t) => {
   const { path, tip } = await aRepository(t)
   const call = (body: AsyncIterable<Uint8Array>) => callUploadPack(ours, aCall(path, body))
   await t.rejects(call(bytes('not a packet')), UploadPackError)
@@ -82,7 +82,7 @@ t.test('what git cannot read, and what is no repository, is an error in its word
   await t.rejects(callUploadPack(ours, aCall(`${path}x`, bytes())), /did not start: .*ENOENT/)
 })
 
-t.test('a body that breaks off is the error, and git ends with it', async (t) => {
+t.test('an aborted body is the error, and git ends', async (t) => {
   const { path } = await aRepository(t)
   async function* breaking() {
     yield Buffer.from(packetLine('command=fetch\n'))
@@ -93,7 +93,7 @@ t.test('a body that breaks off is the error, and git ends with it', async (t) =>
   t.equal(await countUploadPacks(path), 0)
 })
 
-t.test('a reader that leaves, an abort and a time-out end git within a second', async (t) => {
+t.test('a reader that stops, an abort and a timeout end git within a second', async (t) => {
   const { path, tip } = await aRepository(t)
   const abandoned = await callUploadPack(ours, aCall(path, bytes(fetchBody(tip))))
   await abandoned.body[Symbol.asyncIterator]().return?.()

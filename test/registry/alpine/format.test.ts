@@ -1,4 +1,4 @@
-/** Alpine packages do what every format does, and are found and read as apk looks for them. */
+/** Alpine packages: conformance of the format, and indexes that apk reads and verifies. */
 
 import { createHash } from 'node:crypto'
 import { gunzipSync, gzipSync } from 'node:zlib'
@@ -71,7 +71,10 @@ await testFormat(t, SUBJECT)
 
 let opened: Promise<GatewayWithUsers> | undefined
 
-/** One town for all that follows, since its key takes a while: each test has its own branch. */
+/**
+ * Sends a request to one gateway for all tests, because its key takes long; each test uses its own
+ * branch.
+ */
 async function ask(question: RequestOptions): Promise<Answer> {
   opened ??= startGatewayWithUsers(root)
   const { ask, authorizationOf } = await opened
@@ -93,7 +96,7 @@ async function publish(place: string, ...all: readonly (PackageLines | Buffer)[]
 const get = (path: string) => ask({ path })
 const remove = (path: string) => ask({ method: 'DELETE', path })
 
-/** The records of an index that somebody can read and trust; undefined where there is none. */
+/** Records of a verified index; undefined if there is no index. */
 async function recordsOf(t: Test, place: string): Promise<readonly string[] | undefined> {
   const answer = await get(`${place}/APKINDEX.tar.gz`)
   if (answer.status === 404) return undefined
@@ -107,7 +110,7 @@ async function recordsOf(t: Test, place: string): Promise<readonly string[] | un
   return blocks.map(({ pkgname, version, arch }) => `${pkgname} ${version} ${arch}`)
 }
 
-t.test('the index is as reviewed', async (t) => {
+t.test('the APKINDEX equals the reviewed file', async (t) => {
   const lines = {
     pkgname: 'hello-tool',
     pkgver: '2.1.0-r4',
@@ -143,7 +146,7 @@ t.test('the index is as reviewed', async (t) => {
   })
 })
 
-t.test('a key is saved under the name by which signatures call it', async (t) => {
+t.test('the key is downloaded under the name that signatures use', async (t) => {
   const key = await get('/key')
   t.match(key, { status: 200, headers: { 'content-type': 'application/x-pem-file' } })
   t.match(key.headers['content-disposition'], /^attachment; filename="ada-[0-9a-f]{16}\.rsa\.pub"$/)
@@ -153,7 +156,7 @@ t.test('a key is saved under the name by which signatures call it', async (t) =>
   t.match(head, { status: 200, headers: { 'content-disposition': /^attachment/ } })
 })
 
-t.test('what is for all architectures is found under each of them', async (t) => {
+t.test('a noarch package is in the index of every architecture', async (t) => {
   const tool = { pkgname: 'tool', arch: 'noarch' }
   t.strictSame(await publish('/noarch/main', tool), [201])
   for (const arch of ['x86_64', 'aarch64', 'noarch']) {
@@ -176,7 +179,7 @@ t.test('what is for all architectures is found under each of them', async (t) =>
   t.strictSame((await get('/noarch/main/x86_64/tool-1.0-r0.apk')).bytes, apk(tool))
 })
 
-t.test('branches and repositories know nothing of each other', async (t) => {
+t.test('branches and repositories are independent', async (t) => {
   const places = ['/apart/main', '/apart/extra', '/Apart/main']
   for (const place of places) {
     t.strictSame(await publish(place, {}), [201], place)
@@ -192,7 +195,7 @@ t.test('branches and repositories know nothing of each other', async (t) => {
   t.equal((await get('/apart/other/x86_64/APKINDEX.tar.gz')).status, 404)
 })
 
-t.test('a package that is gone is in no index', async (t) => {
+t.test('a deleted package is in no index', async (t) => {
   const versions = ['1.9-r0', '1.10-r0', '1.10_rc1-r0'].map((pkgver) => ({ pkgver }))
   t.strictSame(await publish('/gone/main', ...versions), [201, 201, 201])
   t.equal((await remove('/gone/main/x86_64/hello-1.10-r0.apk')).status, 204)
@@ -203,7 +206,7 @@ t.test('a package that is gone is in no index', async (t) => {
   t.equal((await remove('/gone/main/x86_64/hello.apk')).status, 404)
 })
 
-t.test('a file goes without its architecture being named, where it has one', async (t) => {
+t.test('a package can be deleted without naming its architecture', async (t) => {
   const other = { pkgname: 'hello', arch: 'armv7' }
   t.strictSame(await publish('/short/main', {}, other), [201, 201])
   t.strictSame(await publish('/short/extra', {}), [201])
@@ -217,12 +220,12 @@ t.test('a file goes without its architecture being named, where it has one', asy
   t.equal((await get('/short/extra/x86_64/hello-1.0-r0.apk')).status, 200, 'not that of another')
 })
 
-t.test('a package that differs from another by case alone is refused', async (t) => {
+t.test('a package name that differs only in case is refused', async (t) => {
   t.strictSame(await publish('/case/main', { pkgname: 'cased' }), [201])
   t.strictSame(await publish('/case/main', { pkgname: 'Cased', pkgver: '2' }), [409])
 })
 
-t.test('an index says when it changed, and what it is', async (t) => {
+t.test('an index has an ETag, a date and a content type', async (t) => {
   t.strictSame(await publish('/etag/main', {}), [201])
   const path = '/etag/main/x86_64/APKINDEX.tar.gz'
   const whole = await get(path)
@@ -237,7 +240,7 @@ t.test('an index says when it changed, and what it is', async (t) => {
   t.not((await get(path)).headers.etag, etag)
 })
 
-t.test('a package of the smallest kind is taken as well', async (t) => {
+t.test('a package with a control member only is accepted', async (t) => {
   const small = controlMember('pkgname=small\npkgver=1\narch=x86\n')
   t.strictSame(await publish('/small/main', small), [201])
   t.strictSame(await recordsOf(t, '/small/main/x86'), ['small 1 x86'])

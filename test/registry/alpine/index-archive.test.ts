@@ -1,4 +1,4 @@
-/** The file of an index is put together and signed as apk checks it. */
+/** The index file is assembled and signed as apk verifies it. */
 
 import { crc32 } from 'node:zlib'
 import t from 'tap'
@@ -15,7 +15,7 @@ import { pmbBlocks } from '../../helpers/pmbootstrap.js'
 
 const key = await makeSigningKey('ada')
 
-/** The file of so many records, and the member that is signed. */
+/** Returns an index file with this number of records and its signature. */
 async function pack(count: number): Promise<Buffer> {
   const records = Array.from(
     { length: count },
@@ -43,7 +43,7 @@ async function gathered(chunks: AsyncIterable<Uint8Array>): Promise<readonly Uin
   return all
 }
 
-t.test('few records and many are all there, and the signature is of them', async (t) => {
+t.test('an index of few or many records is complete and correctly signed', async (t) => {
   for (const count of [1, 2, 9_000]) {
     const bytes = await pack(count)
     const index = await readIndex(t, bytes)
@@ -56,7 +56,7 @@ t.test('few records and many are all there, and the signature is of them', async
   }
 })
 
-t.test('the same records are the same bytes, and another key signs otherwise', async (t) => {
+t.test('equal records give equal bytes, and another key gives another signature', async (t) => {
   const bytes = await pack(100)
   t.ok(bytes.equals(await pack(100)))
   const other = await makeSigningKey('ada')

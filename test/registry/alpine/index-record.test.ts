@@ -1,10 +1,10 @@
-/** A record of the index says what the package said, in lines that apk knows. */
+/** Records of the index have the package's fields in the lines that apk reads. */
 
 import t from 'tap'
 import { indexRecord } from '../../../registry/alpine/index-record.js'
 import { indexEntry } from '../../helpers/index-entries.js'
 
-t.test('all lines in their order', async (t) => {
+t.test('a record has all lines in their order', async (t) => {
   const metadata = {
     r: 'old-hello',
     k: '10',
@@ -47,7 +47,7 @@ r:old-hello
   )
 })
 
-t.test('what is always there is there, and the architecture is that of the index', async (t) => {
+t.test('required fields are always there, and the architecture is that of the index', async (t) => {
   const metadata = { C: 'Q1x=', A: 'noarch', P: 'other', V: '9', S: '9', constructor: 'x' }
   const entry = indexEntry({ packageName: 'hello', version: '1.0', bytes: 7, metadata })
   const lines = ['C:Q1x=', 'P:hello', 'V:1.0', 'A:armv7', 'S:7', 'I:0', 'o:', 'm:', 't:0', '', '']

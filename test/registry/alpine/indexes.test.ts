@@ -1,4 +1,4 @@
-/** Each architecture has an index of its own packages and of those for all. */
+/** Each architecture has an index of its own and of the noarch packages. */
 
 import t, { type Test } from 'tap'
 import { INDEX_MAKER } from '../../../registry/alpine/indexes.js'
@@ -21,7 +21,7 @@ const ALPINE = [
   'x86_64',
 ]
 
-/** Which packages of which architecture are in each index. */
+/** Returns `package architecture` of each record by index. */
 async function build(t: Test, entries: readonly IndexEntry[]) {
   const signingKeys = async () => [await key]
   const keyOf = ({ packageName, version }: IndexEntry) => `${packageName} ${version}`
@@ -34,7 +34,7 @@ async function build(t: Test, entries: readonly IndexEntry[]) {
   return indexes
 }
 
-t.test('an architecture has its own packages, in the order of their names', async (t) => {
+t.test('an architecture has its own packages, ordered by name', async (t) => {
   const entries = [
     indexEntry({ packageName: 'b' }),
     indexEntry({ packageName: 'c', part: 'armv7' }),
@@ -55,7 +55,7 @@ t.test('an architecture has its own packages, in the order of their names', asyn
   })
 })
 
-t.test('what is for all is in every index, as if it were for that one', async (t) => {
+t.test('a noarch package is in every index with the architecture of the index', async (t) => {
   const entries = [
     indexEntry({ packageName: 'all', part: 'noarch' }),
     indexEntry({ packageName: 'own', part: 'my_arch' }),
@@ -79,7 +79,7 @@ t.test('what is for all is in every index, as if it were for that one', async (t
   ])
 })
 
-t.test('of two files of one name the one is listed that is served', async (t) => {
+t.test('of two files with one name the index lists the one that is served', async (t) => {
   const both = { packageName: 'both', version: '1.0' }
   const entries = [
     indexEntry({ ...both, part: 'noarch', metadata: { C: 'Q1all=' } }),
@@ -109,6 +109,6 @@ t.test('of two files of one name the one is listed that is served', async (t) =>
   ])
 })
 
-t.test('of nothing nothing is made, and nobody needs a key', async (t) => {
+t.test('without packages there is no index, and no key is needed', async (t) => {
   t.equal((await buildIndex(t, INDEX_MAKER, [])).size, 0)
 })

@@ -1,4 +1,4 @@
-/** Names of packages, versions, architectures and repositories, right and wrong ones. */
+/** Valid and invalid names of packages, versions, architectures and repositories. */
 
 import fc from 'fast-check'
 import t from 'tap'
@@ -18,7 +18,7 @@ const refused = (what: string) => ({
 })
 const ODD = ['', ' ', 'a b', 'a/b', 'a\\b', 'a\0', 'a\n', 'a\r', 'ä', 'a|b', 'a%2f', 'a@b']
 
-t.test('names of packages', async (t) => {
+t.test('valid package names are accepted and invalid ones refused', async (t) => {
   for (const name of ['hello', 'C', '7zip', 'gtk+3.0', 'py3-foo_bar', '_x', 'so.libc']) {
     t.equal(parsePackageName(name), name)
   }
@@ -49,7 +49,7 @@ const VERSIONS = [
   '1_p0',
 ]
 
-t.test('versions', async (t) => {
+t.test('valid package versions are accepted and invalid ones refused', async (t) => {
   for (const version of [...VERSIONS, '1.0~c0ffee', '1.0_git20240131~c0ffee-r1']) {
     t.equal(parseVersion(version), version)
   }
@@ -82,13 +82,13 @@ t.test('versions', async (t) => {
   }
 })
 
-t.test('a version made to take long takes no time', async (t) => {
+t.test('a crafted version is refused without backtracking', async (t) => {
   for (const piece of ['1.', '_p1', '_p', '~a', '-r1', 'r']) {
     t.throws(() => parseVersion(`1${piece.repeat(200_000)}!`), refused('package version'), piece)
   }
 })
 
-t.test('architectures', async (t) => {
+t.test('valid architectures are accepted and invalid ones refused', async (t) => {
   for (const name of ['x86_64', 'aarch64', 'noarch', 'my_arch', '_']) {
     t.equal(parseArchitecture(name), name)
   }
@@ -97,7 +97,7 @@ t.test('architectures', async (t) => {
   }
 })
 
-t.test('branches and repositories', async (t) => {
+t.test('valid branches and repositories are accepted and invalid ones refused', async (t) => {
   for (const name of ['v3.20', 'edge', 'main', '...', 'a+b_c~d-e', '-']) {
     const params = { branch: name, repository: 'main' }
     t.strictSame(parseRepository(params), params)
@@ -109,7 +109,7 @@ t.test('branches and repositories', async (t) => {
   }
 })
 
-t.test('the name of a file says which package it is', async (t) => {
+t.test('a file name is split into package and version', async (t) => {
   const names = fc.stringMatching(/^[a-z0-9_][a-z0-9._+-]{0,20}$/)
   await fc.assert(
     fc.asyncProperty(names, fc.constantFrom(...VERSIONS), async (packageName, version) => {

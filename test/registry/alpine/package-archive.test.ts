@@ -1,4 +1,4 @@
-/** Packages are found out to be such, and hostile ones are refused without much work. */
+/** Apk files are recognized, and hostile ones are refused at little cost. */
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -20,7 +20,7 @@ const read = (...members: readonly Buffer[]) => readPackage(sourceOf(Buffer.conc
 const refused = (message: RegExp) => ({ failure: 'bad_request', message })
 const checksumOf = (control: Buffer) => `Q1${createHash('sha1').update(control).digest('base64')}`
 
-t.test('a package is known by its control member as it is packed', async (t) => {
+t.test('the checksum of a package is that of its compressed control member', async (t) => {
   const whole = apk({ pkgdesc: 'Says hello' })
   const [, control = Buffer.alloc(0)] = splitMembers(whole)
   const { info, checksum } = await readPackage(sourceOf(whole))
@@ -31,7 +31,7 @@ t.test('a package is known by its control member as it is packed', async (t) => 
   t.strictSame(unsigned, { info, checksum })
 })
 
-t.test('several may sign, and the files may be missing', async (t) => {
+t.test('a package may have several signatures and no data member', async (t) => {
   const control = controlMember({})
   const signatures = Array.from({ length: 16 }, signatureMember)
   t.equal((await read(...signatures, control)).checksum, checksumOf(control))
@@ -45,7 +45,7 @@ t.test('several may sign, and the files may be missing', async (t) => {
   t.equal((await readPackage(sourceOf(empty))).checksum, checksumOf(control))
 })
 
-t.test('what is no package is refused with a sentence', async (t) => {
+t.test('a file that is not a package is refused with a message', async (t) => {
   const info = { path: '.PKGINFO', body: packageInfo({}) }
   const long = paxRecord('path', '.PKGINFO')
   const hostile: ReadonlyArray<readonly [what: string, bytes: Buffer, message: RegExp]> = [
@@ -85,7 +85,7 @@ t.test('what is no package is refused with a sentence', async (t) => {
   for (const [what, bytes, message] of hostile) await t.rejects(read(bytes), refused(message), what)
 })
 
-t.test('files that are not those of the package are found out', async (t) => {
+t.test('a data member that does not match its hash is refused', async (t) => {
   const whole = apk()
   const damaged = Buffer.from(whole)
   const last = damaged.length - 1
@@ -96,7 +96,7 @@ t.test('files that are not those of the package are found out', async (t) => {
   }
 })
 
-t.test('bombs are refused early, and files are never unpacked', async (t) => {
+t.test('decompression bombs are refused early, and data is not unpacked', async (t) => {
   const before = process.memoryUsage().rss
   const head = tarPiece({ path: '.PKGINFO', size: `${(1 << 29).toString(8)}\0` })
   const bombs = {

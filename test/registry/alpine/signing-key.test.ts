@@ -1,4 +1,4 @@
-/** The key of an owner has a name that stays, and that fits wherever apk puts it. */
+/** Names of an owner's keys are stable and valid wherever apk uses them. */
 
 import { createPrivateKey, createPublicKey } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -14,7 +14,7 @@ import { chunksOf } from '../../helpers/byte-chunks.js'
 import { pmbBlocks } from '../../helpers/pmbootstrap.js'
 import { tarOf } from '../../helpers/tar-bytes.js'
 
-t.test('the name is of the owner and of the key, and fits into a header of tar', async (t) => {
+t.test('a key name contains owner and fingerprint and fits into a tar header', async (t) => {
   const owner = `A${'d'.repeat(38)}a`
   const key = await makeSigningKey(owner)
   const name = keyFileName(key)
@@ -24,7 +24,7 @@ t.test('the name is of the owner and of the key, and fits into a header of tar',
   t.equal(made.export({ type: 'spki', format: 'pem' }), key.publicKey)
 })
 
-t.test('each of several keys signs the same member, in a segment of its own', async (t) => {
+t.test('each of several keys signs the same member, in a separate segment', async (t) => {
   const [fresh, old] = [await makeSigningKey('ada'), await makeSigningKey('ada')]
   const body = 'C:Q1x=\nP:hello\nV:1.0-r0\nA:x86\nT:x\no:hello\nm:\nt:1\n\n'
   const member = gzipSync(tarOf([{ path: 'APKINDEX', body }]))

@@ -1,4 +1,4 @@
-/** Ar archives are read as the programs of the world write them, and odd ones are refused. */
+/** Ar archives of common programs are read, and malformed ones are refused. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -23,7 +23,7 @@ async function contentsOf(archive: Buffer): Promise<Record<string, string>> {
   )
 }
 
-t.test('members of even and odd sizes are found, and none', async (t) => {
+t.test('members of even, odd and zero size are read', async (t) => {
   const texts = { even: '12', odd: '123', empty: '', last: 'x' }
   const pieces = Object.entries(texts).map(([name, text]) => ({ name, body: Buffer.from(text) }))
   t.strictSame(await contentsOf(arOf(pieces)), texts)
@@ -31,7 +31,7 @@ t.test('members of even and odd sizes are found, and none', async (t) => {
   t.strictSame(await contentsOf(arOf([])), {})
 })
 
-t.test('what ar itself wrote is read, with its slashes after names', async (t) => {
+t.test('an archive of GNU ar is read, with the slashes after its names', async (t) => {
   const folder = t.testdir({ 'debian-binary': '2.0\n', 'control.tar.gz': 'odd', 'a b': 'x' })
   const names = ['debian-binary', 'control.tar.gz', 'a b']
   execFileSync('ar', ['rcS', join(folder, 'x.a'), ...names.map((name) => join(folder, name))])
@@ -41,7 +41,7 @@ t.test('what ar itself wrote is read, with its slashes after names', async (t) =
   t.strictSame(await contentsOf(archive), contents)
 })
 
-t.test('what dpkg-deb wrote is read', async (t) => {
+t.test('a package of dpkg-deb is read', async (t) => {
   const folder = t.testdir({ package: { DEBIAN: {} } })
   const control = 'Package: x1\nVersion: 1\nArchitecture: all\nMaintainer: A\nDescription: d\n'
   writeFileSync(join(folder, 'package/DEBIAN/control'), control)
@@ -53,7 +53,7 @@ t.test('what dpkg-deb wrote is read', async (t) => {
   )
 })
 
-t.test('the tables of ar, whose names are slashes, keep them', async (t) => {
+t.test("GNU ar's special members keep their slashes", async (t) => {
   const members = await list(arOf([{ name: '/' }, { name: '//' }, { name: 'a/' }, { name: 'b' }]))
   t.strictSame(
     members.map(({ name }) => name),
@@ -61,7 +61,7 @@ t.test('the tables of ar, whose names are slashes, keep them', async (t) => {
   )
 })
 
-t.test('what is no archive, damaged or cut off is refused', async (t) => {
+t.test('a file that is not an ar archive, damaged or truncated is refused', async (t) => {
   for (const text of ['', '!<arch>', '<html>', '!<thin>\n']) {
     await t.rejects(list(Buffer.from(text)), refused(/not an ar archive/), text)
   }
@@ -78,12 +78,12 @@ t.test('what is no archive, damaged or cut off is refused', async (t) => {
   await t.rejects(list(mark), DAMAGED, 'no mark at the end of a header')
 })
 
-t.test('a size that is too small leaves no header where the next should be', async (t) => {
+t.test('a member whose size is too small is refused at the next header', async (t) => {
   const archive = arOf([{ name: 'a', body: Buffer.from('1234'), size: '2' }, { name: 'b' }])
   await t.rejects(list(archive), DAMAGED)
 })
 
-t.test('there are no more members than the reader allows', async (t) => {
+t.test('more members than the limit are refused', async (t) => {
   const archive = arOf(Array.from({ length: 3 }, (_, at) => ({ name: `${at}` })))
   t.equal((await list(archive, 3)).length, 3)
   await t.rejects(list(archive, 2), refused(/more than 2 members/))

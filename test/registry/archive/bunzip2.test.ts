@@ -1,4 +1,4 @@
-/** Bzip2 is unpacked as bzip2 packed it, and neither damage nor bombs get through. */
+/** Bzip2 is decompressed, and damaged data and bombs are refused. */
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -15,7 +15,7 @@ function pack(bytes: Buffer, ...args: readonly string[]): Buffer {
 
 const TEXT = Buffer.from('one package after the other\n'.repeat(10_000))
 
-t.test('what was packed comes out, whatever it is and in however many blocks', async (t) => {
+t.test('data of any kind and number of blocks is decompressed', async (t) => {
   const texts = {
     nothing: Buffer.alloc(0),
     one: Buffer.from('x'),
@@ -33,7 +33,7 @@ t.test('what was packed comes out, whatever it is and in however many blocks', a
   t.ok((await collect(bunzip2(chunksOf(streams, 11), TEXT.length))).equals(TEXT))
 })
 
-t.test('damaged and cut off data is refused wherever it is', async (t) => {
+t.test('damaged and truncated data is refused at every position', async (t) => {
   const text = Buffer.from('a package, and then another one')
   const packed = pack(text)
   for (const bytes of [0, 1, 3, 4, 9, 14, 50, packed.length - 5, packed.length - 1]) {
@@ -46,7 +46,7 @@ t.test('damaged and cut off data is refused wherever it is', async (t) => {
       const damaged = Buffer.from(packed)
       damaged[at] = (damaged[at] ?? 0) ^ bits
       const unpacked = await collect(bunzip2(chunksOf(damaged), 1 << 22)).catch((error) => error)
-      // Some bits say nothing that the text and its sums depend on.
+      // Some bits affect neither the text nor its checksums.
       if (Buffer.isBuffer(unpacked) && unpacked.equals(text)) harmless += 1
       else if (unpacked.failure !== 'bad_request') t.fail(`byte ${at}, bits ${bits}`)
     }
@@ -56,11 +56,11 @@ t.test('damaged and cut off data is refused wherever it is', async (t) => {
   await t.rejects(collect(bunzip2(chunksOf(garbage), text.length)), DAMAGED, 'garbage after it')
 })
 
-t.test('no more comes out than the reader allows', async (t) => {
+t.test('more output than the limit is refused', async (t) => {
   const limit = TEXT.length - 1
   await t.rejects(collect(bunzip2(chunksOf(pack(TEXT)), limit)), refused(/holds more than 279999/))
 
-  // 256 MiB of zeros are 214 bytes.
+  // 256 MiB of zeros are compressed to 214 bytes.
   const piece = pack(Buffer.alloc(1 << 24))
   const bomb = Buffer.concat(Array.from({ length: 16 }, () => piece))
   let bytes = 0
@@ -71,19 +71,19 @@ t.test('no more comes out than the reader allows', async (t) => {
   t.ok(bytes <= 1 << 20)
 })
 
-t.test('a block without an end is refused when it is larger than any can be', async (t) => {
+t.test('an endless block is refused when it exceeds the maximum size', async (t) => {
   const head = Buffer.concat([Buffer.from('BZh9'), Buffer.from('314159265359', 'hex')])
   let sent = 0
   async function* endless() {
     yield head
-    // Ones and noughts by turns: a table whose code lengths go up and down for ever.
+    // Alternating bits: a table whose code lengths increase and decrease endlessly.
     for (; sent < 1 << 26; sent += 65_536) yield Buffer.alloc(65_536, 0b10101010)
   }
   await t.rejects(collect(bunzip2(endless(), 1 << 20)), DAMAGED)
   t.ok(sent < 1 << 25, `${sent} bytes`)
 })
 
-t.test('what its source throws is thrown, and a reader who leaves ends the source', async (t) => {
+t.test('an error of the source is thrown, and a reader that stops ends the source', async (t) => {
   const packed = pack(TEXT)
   async function* broken() {
     yield packed.subarray(0, 50)

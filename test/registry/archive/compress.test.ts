@@ -1,4 +1,4 @@
-/** Gzip is unpacked as it was packed, and neither damage nor bombs get through. */
+/** Gzip is decompressed, and damaged data and bombs are refused. */
 
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -9,14 +9,14 @@ import { gzipBomb } from '../../helpers/gzip-bomb.js'
 const TEXT = Buffer.from('one package after the other\n'.repeat(10_000))
 const refused = (message: RegExp) => ({ failure: 'bad_request', message })
 
-t.test('what was packed comes out, in one member or several', async (t) => {
+t.test('data of one or several members is decompressed', async (t) => {
   t.ok((await collect(gunzip(chunksOf(gzipSync(TEXT)), TEXT.length))).equals(TEXT))
   const members = Buffer.concat([gzipSync(TEXT.subarray(0, 7)), gzipSync(TEXT.subarray(7))])
   t.ok((await collect(gunzip(chunksOf(members, 11), TEXT.length))).equals(TEXT))
   t.equal((await collect(gunzip(chunksOf(gzipSync('')), 0))).length, 0)
 })
 
-t.test('damaged and cut off data is refused wherever it is', async (t) => {
+t.test('damaged and truncated data is refused at every position', async (t) => {
   const packed = gzipSync(TEXT)
   for (const bytes of [0, 1, 9, 10, 11, packed.length - 9, packed.length - 1]) {
     const cut = gunzip(chunksOf(packed.subarray(0, bytes)), TEXT.length)
@@ -30,7 +30,7 @@ t.test('damaged and cut off data is refused wherever it is', async (t) => {
   }
 })
 
-t.test('no more comes out than the reader allows', async (t) => {
+t.test('more output than the limit is refused', async (t) => {
   const packed = gzipSync(TEXT)
   await t.rejects(
     collect(gunzip(chunksOf(packed), TEXT.length - 1)),
@@ -45,12 +45,12 @@ t.test('no more comes out than the reader allows', async (t) => {
   t.ok(bytes <= 1 << 20)
 })
 
-t.test('what was never packed is bounded alike', async (t) => {
+t.test('uncompressed data has the same limit', async (t) => {
   t.ok((await collect(bounded(chunksOf(TEXT), TEXT.length))).equals(TEXT))
   await t.rejects(collect(bounded(chunksOf(TEXT), 5)), refused(/holds more than 5 bytes/))
 })
 
-t.test('what its source throws is thrown, and a reader who leaves ends the source', async (t) => {
+t.test('an error of the source is thrown, and a reader that stops ends the source', async (t) => {
   const packed = gzipSync(TEXT)
   async function* broken() {
     yield packed.subarray(0, 50)

@@ -1,11 +1,11 @@
-/** A checksum of two parts is that of the whole. */
+/** Checksums of two parts are combined into that of the whole. */
 
 import { randomBytes, randomInt } from 'node:crypto'
 import { crc32 } from 'node:zlib'
 import t from 'tap'
 import { appendCrc32 } from '../../../registry/archive/crc32.js'
 
-t.test('zlib says the same of all in one', async (t) => {
+t.test("the combined checksum equals zlib's checksum of the whole", async (t) => {
   for (let round = 0; round < 300; round += 1) {
     const [first, second] = [randomBytes(randomInt(2_000)), randomBytes(randomInt(70_000))]
     const joined = appendCrc32(crc32(first), crc32(second), second.length)

@@ -1,4 +1,4 @@
-/** Parts that were deflated one by one are one gzip file. */
+/** Separately deflated parts form one gzip file. */
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -6,7 +6,7 @@ import { crc32, gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { deflatePart, gzipText } from '../../../registry/archive/gzip-file.js'
 
-/** A text of these parts in a file between two others, as it would stand on the disk. */
+/** Returns a gzip file of these parts between two other pieces. */
 async function pack(parts: readonly Buffer[]): Promise<Buffer> {
   const whole = Buffer.concat(parts)
   const deflated = Buffer.concat(await Promise.all(parts.map(deflatePart)))
@@ -20,7 +20,7 @@ async function pack(parts: readonly Buffer[]): Promise<Buffer> {
   return Buffer.concat(content.map((piece) => (piece instanceof Uint8Array ? piece : deflated)))
 }
 
-t.test('zlib and gzip find in it what was put in, in one member', async (t) => {
+t.test('zlib and gzip decompress one member with all parts', async (t) => {
   for (const count of [0, 1, 2, 50]) {
     const parts = Array.from({ length: count }, (_, at) => randomBytes(at * 1_000))
     const wanted = Buffer.concat([Buffer.from('before '), ...parts, Buffer.from(' behind')])
@@ -31,7 +31,7 @@ t.test('zlib and gzip find in it what was put in, in one member', async (t) => {
   }
 })
 
-t.test('a text that is not there deflated is a mistake', async (t) => {
+t.test('a text without deflated form is a bug', async (t) => {
   const text = { bytes: 1, crc32: 0, count: 1, forms: {}, xzBlocks: [] }
   t.throws(() => gzipText([text]), { message: 'a text is not there deflated' })
 })

@@ -1,4 +1,4 @@
-/** Members of a gzip file are found where they are, whatever is in them and behind them. */
+/** Boundaries of gzip members are found, whatever the members contain. */
 
 import { crc32, deflateRawSync, gunzipSync, gzipSync } from 'node:zlib'
 import fc from 'fast-check'
@@ -23,7 +23,7 @@ async function readAll(source: ByteSource, bytesMax = MIB): Promise<readonly Buf
   return contents
 }
 
-t.test('members of any content and length are told apart', async (t) => {
+t.test('members of any content and length are separated', async (t) => {
   const content = fc.oneof(
     fc.uint8Array({ maxLength: 3_000 }),
     fc.nat(200_000).map((length) => new Uint8Array(length)),
@@ -48,7 +48,7 @@ interface HeaderParts {
   readonly crc?: number
 }
 
-/** A member with a header as no program here writes it. */
+/** Creates a member with a header that common programs do not write. */
 function memberWith(
   { flags = 0, extra = Buffer.alloc(0), crc }: HeaderParts,
   text = 'text',
@@ -62,7 +62,7 @@ function memberWith(
   return Buffer.concat([header, flags & 2 ? sum : Buffer.alloc(0), deflateRawSync(text), trailer])
 }
 
-t.test('a header may have all its optional parts', async (t) => {
+t.test('a header may have all optional fields', async (t) => {
   const extra = Buffer.from('\x03\0abc')
   const name = Buffer.from('name\0')
   const all = Buffer.concat([extra, name, Buffer.from('comment\0')])
@@ -81,7 +81,7 @@ t.test('a header may have all its optional parts', async (t) => {
   }
 })
 
-t.test('a header that is none is refused', async (t) => {
+t.test('an invalid header is refused', async (t) => {
   const long = Buffer.alloc(70_000, 'n')
   const broken: Readonly<Record<string, Buffer>> = {
     'not gzip': Buffer.from('<html><body></body></html>'),
@@ -102,7 +102,7 @@ t.test('a header that is none is refused', async (t) => {
   }
 })
 
-t.test('damage is found, and so is an end that comes too soon', async (t) => {
+t.test('damaged and truncated members are refused', async (t) => {
   const packed = gzipSync('one package after the other\n'.repeat(1_000))
   for (const bytes of [1, 9, 10, 11, 40, packed.length - 9, packed.length - 8, packed.length - 1]) {
     await t.rejects(readAll(sourceOf(packed.subarray(0, bytes))), DAMAGED, `${bytes} bytes`)
@@ -116,7 +116,7 @@ t.test('damage is found, and so is an end that comes too soon', async (t) => {
   await t.rejects(readAll(sourceOf(trailing)), DAMAGED, 'something else behind it')
 })
 
-t.test('no more is unpacked than the reader allows, whether it reads it or not', async (t) => {
+t.test('more output than the limit is refused, whether it is read or not', async (t) => {
   const packed = gzipSync('x'.repeat(1_000))
   t.equal((await readAll(sourceOf(packed), 1_000)).length, 1)
   await t.rejects(readAll(sourceOf(packed), 999), refused(/holds more than 999 bytes/))
@@ -127,7 +127,7 @@ t.test('no more is unpacked than the reader allows, whether it reads it or not',
   }
 })
 
-t.test('a reader that leaves early does not change where the member ends', async (t) => {
+t.test('a reader that stops early does not change where the member ends', async (t) => {
   const first = gzipSync(Buffer.alloc(500_000, 'a'))
   const source = sourceOf(Buffer.concat([first, gzipSync('next')]))
   const options = { start: 0, bytesMax: MIB }
@@ -141,7 +141,7 @@ async function firstChunk(content: AsyncIterable<Uint8Array>) {
   return undefined
 }
 
-t.test('what follows a member is not read, however long it is', async (t) => {
+t.test('data after a member is not read, however long it is', async (t) => {
   const first = gzipSync('first')
   let readTo = 0
   const hole = sourceWithHole(first, 2 ** 33, Buffer.alloc(0))
@@ -162,11 +162,11 @@ t.test('what follows a member is not read, however long it is', async (t) => {
   t.ok(process.memoryUsage().rss - before < 128 * MIB)
 })
 
-t.test('what the source or the reader throws is thrown', async (t) => {
+t.test('errors of the source and of the reader are thrown', async (t) => {
   const packed = gzipSync(Buffer.alloc(100_000))
   const source: ByteSource = {
     ...sourceOf(packed),
-    // biome-ignore lint/correctness/useYield: a source that fails at once.
+    // biome-ignore lint/correctness/useYield: a source that fails immediately.
     async *stream() {
       throw new Error('the disk is gone')
     },

@@ -1,4 +1,4 @@
-/** What is written here is read as a tar archive by everybody. */
+/** Written tar archives are valid. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -26,7 +26,7 @@ const FILES = {
   ['long'.repeat(25)]: Buffer.alloc(70_000, 'd'),
 }
 
-t.test('files of all lengths are read again, also by GNU tar', async (t) => {
+t.test('files of all lengths are read back, also by GNU tar', async (t) => {
   const archive = archiveOf(FILES)
   t.equal(archive.length % 512, 0)
   const limits = { entriesMax: 10, headerBytesMax: 65_536 }

@@ -1,4 +1,4 @@
-/** Tar archives are read as tar wrote them, in little memory, and odd ones are refused. */
+/** Tar archives are read in little memory, and malformed ones are refused. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, symlinkSync, writeFileSync } from 'node:fs'
@@ -21,7 +21,7 @@ async function pathsOf(archive: Buffer | AsyncIterable<Uint8Array>, limits = LIM
   return paths
 }
 
-t.test('what tar wrote is read, in each of its formats', async (t) => {
+t.test('archives of GNU tar are read in each of its formats', async (t) => {
   const folder = t.testdir()
   const deep = 'folder/'.repeat(20)
   mkdirSync(join(folder, deep), { recursive: true })
@@ -52,7 +52,7 @@ t.test('what tar wrote is read, in each of its formats', async (t) => {
   }
 })
 
-t.test('a body that nobody asks for is passed over', async (t) => {
+t.test('a body that is not read is skipped', async (t) => {
   const bodies = ['', 'x', 'y'.repeat(512), 'z'.repeat(3 * MIB), 'last']
   const archive = tarOf(bodies.map((body, at) => ({ path: `${at}`, body })))
   t.strictSame(await pathsOf(archive), ['0', '1', '2', '3', '4'])
@@ -63,7 +63,7 @@ t.test('a body that nobody asks for is passed over', async (t) => {
   t.strictSame(odd, ['', 'y'.repeat(512), 'last'])
 })
 
-t.test('an entry is not read beyond what its reader allows', async (t) => {
+t.test("an entry larger than the reader's limit is refused", async (t) => {
   const archive = tarOf([{ path: 'a', body: 'four' }])
   for await (const entry of readTar(chunksOf(archive), LIMITS)) {
     await t.rejects(entry.read(3), refused(/more than 3 bytes/))
@@ -71,7 +71,7 @@ t.test('an entry is not read beyond what its reader allows', async (t) => {
   }
 })
 
-t.test('damaged and cut off archives are refused', async (t) => {
+t.test('damaged and truncated archives are refused', async (t) => {
   const good = tarOf([{ path: 'a', body: 'x'.repeat(600) }])
   for (const bytes of [0, 1, 511, 512, 600, 1_112, 1_535, 1_536, 2_048, good.length - 1]) {
     await t.rejects(pathsOf(good.subarray(0, bytes)), refused(/cannot be read/), `${bytes} bytes`)
@@ -96,14 +96,14 @@ t.test('damaged and cut off archives are refused', async (t) => {
   }
 })
 
-t.test('zeros stand for an end mark that a format leaves out', async (t) => {
+t.test('zeros are accepted in place of a missing end mark', async (t) => {
   const segment = tarPiece({ path: 'a', body: 'text' })
   await t.rejects(pathsOf(segment), refused(/cannot be read/))
   t.strictSame(await pathsOf(Buffer.concat([segment, TAR_END])), ['a'])
   t.strictSame(await pathsOf(Buffer.concat([segment, TAR_END, TAR_END, TAR_END])), ['a'])
 })
 
-t.test('a body that is cut off is refused where it is read', async (t) => {
+t.test('a truncated body is refused when it is read', async (t) => {
   const archive = tarOf([{ path: 'a', body: 'x'.repeat(4_000) }]).subarray(0, 1_000)
   const read = async () => {
     for await (const entry of readTar(chunksOf(archive, 300), LIMITS)) await entry.read(MIB)
@@ -111,7 +111,7 @@ t.test('a body that is cut off is refused where it is read', async (t) => {
   await t.rejects(read(), refused(/cannot be read/))
 })
 
-t.test('paths that are too long for a header are read, and none has a NUL', async (t) => {
+t.test('paths longer than a header are read, and none contains a NUL', async (t) => {
   const path = `${'long/'.repeat(60)}name`
   const gnu = tarOf([{ path: '././@LongLink', type: 'L', body: `${path}\0` }, { path: 'short' }])
   const pax = tarOf([{ path: 'p', type: 'x', body: paxRecord('path', path) }, { path: 'short' }])
@@ -120,7 +120,7 @@ t.test('paths that are too long for a header are read, and none has a NUL', asyn
   await t.rejects(pathsOf(bad), refused(/NUL/))
 })
 
-t.test('an extended header neither changes objects nor brings sparse files', async (t) => {
+t.test('an extended header changes no object and makes no sparse file', async (t) => {
   const records = ['__proto__', 'constructor', 'GNU.x'].map((key) => paxRecord(key, 'polluted'))
   const harmless = [{ path: 'p', type: 'x', body: records.join('') }, { path: 'a' }]
   t.strictSame(await pathsOf(tarOf(harmless)), ['a'])
@@ -132,7 +132,7 @@ t.test('an extended header neither changes objects nor brings sparse files', asy
   await t.rejects(pathsOf(tarOf(sparse)), refused(/sparse/))
 })
 
-t.test('there are no more entries and no more headers than the reader allows', async (t) => {
+t.test('more entries or headers than the limit are refused', async (t) => {
   const archive = tarOf([{ path: 'a' }, { path: 'b' }, { path: 'c' }])
   t.strictSame(await pathsOf(archive, { ...LIMITS, entriesMax: 3 }), ['a', 'b', 'c'])
   await t.rejects(pathsOf(archive, { ...LIMITS, entriesMax: 2 }), refused(/more than 2 entries/))
@@ -177,7 +177,7 @@ t.test('memory does not grow with the archive', async (t) => {
   t.ok(process.memoryUsage().rss - before < 128 * MIB)
 })
 
-t.test('what its source throws is thrown, and a reader who leaves ends the source', async (t) => {
+t.test('an error of the source is thrown, and a reader that stops ends the source', async (t) => {
   async function* broken() {
     yield tarPiece({ path: 'a', body: 'x'.repeat(600) })
     throw new Error('the disk is gone')

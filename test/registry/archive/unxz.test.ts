@@ -1,4 +1,4 @@
-/** Xz is unpacked as xz packed it, and neither damage nor bombs get through. */
+/** Xz is decompressed, and damaged data and bombs are refused. */
 
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
@@ -13,7 +13,7 @@ const TEXT = Buffer.from('one package after the other\n'.repeat(10_000))
 
 const pack = (bytes: Buffer, ...args: readonly string[]) => packAs(bytes, '.xz', ...args)
 
-t.test('what was packed comes out, whatever it is and however it was packed', async (t) => {
+t.test('data of any kind and any xz options is decompressed', async (t) => {
   const texts = { nothing: Buffer.alloc(0), one: Buffer.from('x'), TEXT, noise: randomBytes(MIB) }
   for (const [name, text] of Object.entries(texts)) {
     for (const args of [['-0'], ['-9'], ['-T2', '--block-size=10000'], ['--check=crc32']]) {
@@ -25,13 +25,13 @@ t.test('what was packed comes out, whatever it is and however it was packed', as
   t.ok((await collect(unxz(streams, TEXT.length))).equals(TEXT))
 })
 
-t.test('several at once are all unpacked, one after the other', async (t) => {
+t.test('concurrent streams are all decompressed, one after the other', async (t) => {
   const texts = Array.from({ length: 20 }, (_, at) => Buffer.from(`text ${at}\n`.repeat(20_000)))
   const all = await Promise.all(texts.map((text) => collect(unxz(pack(text), text.length))))
   t.ok(all.every((unpacked, at) => unpacked.equals(texts[at] ?? Buffer.alloc(0))))
 })
 
-t.test('damaged and cut off data is refused wherever it is', async (t) => {
+t.test('damaged and truncated data is refused at every position', async (t) => {
   const packed = pack(Buffer.from('a package, and then another one'))
   for (let bytes = 0; bytes < packed.length; bytes += 1) {
     await t.rejects(collect(unxz(packed.subarray(0, bytes), MIB)), DAMAGED, `${bytes} bytes`)
@@ -42,7 +42,7 @@ t.test('damaged and cut off data is refused wherever it is', async (t) => {
   await t.rejects(collect(unxz(Buffer.concat([packed, Buffer.from('text')]), MIB)), DAMAGED)
 })
 
-t.test('no more comes out than the reader allows', async (t) => {
+t.test('more output than the limit is refused', async (t) => {
   const limit = TEXT.length - 1
   await t.rejects(collect(unxz(pack(TEXT), limit)), refused(/holds more than 279999/))
   const piece = pack(Buffer.alloc(1 << 26))
@@ -52,7 +52,7 @@ t.test('no more comes out than the reader allows', async (t) => {
   t.ok(process.memoryUsage().rss - before < 64 * MIB)
 })
 
-t.test('a dictionary of gigabytes is refused, and memory not taken for one', async (t) => {
+t.test('a dictionary of gigabytes is refused without allocating it', async (t) => {
   const before = process.memoryUsage().rss
   for (let count = 0; count < 10; count += 1) {
     t.ok((await collect(unxz(pack(TEXT, '-9'), TEXT.length))).equals(TEXT), 'of 64 MiB')
@@ -60,7 +60,7 @@ t.test('a dictionary of gigabytes is refused, and memory not taken for one', asy
   for (const size of ['96MiB', '512MiB', '1536MiB']) {
     await t.rejects(collect(unxz(pack(TEXT, `--lzma2=dict=${size}`), MIB)), DAMAGED, size)
   }
-  // The header says so much, which no program packs with: 4 GiB, and its checksum is right.
+  // A header that requests a dictionary of 4 GiB, with a correct checksum.
   const huge = Buffer.from(pack(TEXT, '-T1'))
   huge[16] = 40
   huge.writeUInt32LE(crc32(huge.subarray(12, 20)), 20)
@@ -68,7 +68,7 @@ t.test('a dictionary of gigabytes is refused, and memory not taken for one', asy
   t.ok(process.memoryUsage().rss - before < 64 * MIB)
 })
 
-t.test('a reader who leaves early stands in nobody else’s way', async (t) => {
+t.test('a reader that stops early does not block others', async (t) => {
   const packed = pack(Buffer.alloc(1 << 24))
   const leave = async () => {
     for await (const _ of unxz(packed, 1 << 24)) break
@@ -77,7 +77,7 @@ t.test('a reader who leaves early stands in nobody else’s way', async (t) => {
   t.ok((await collect(unxz(pack(TEXT), TEXT.length))).equals(TEXT))
 })
 
-/** As in the headers of xz (ISO 3309). */
+/** Computes the CRC-32 of xz headers (ISO 3309). */
 function crc32(bytes: Uint8Array): number {
   let sum = 0xffffffff
   for (const byte of bytes) {

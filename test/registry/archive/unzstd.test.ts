@@ -1,4 +1,4 @@
-/** Zstd is unpacked as zstd packed it, and what would cost too much is refused in time. */
+/** Zstd is decompressed, and data that would cost too much is refused in time. */
 
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
@@ -13,7 +13,7 @@ const TEXT = Buffer.from('one package after the other\n'.repeat(10_000))
 
 const pack = (bytes: Buffer, ...args: readonly string[]) => packAs(bytes, '.zst', ...args)
 
-t.test('what was packed comes out, whatever it is and however it was packed', async (t) => {
+t.test('data of any kind and any zstd options is decompressed', async (t) => {
   const texts = {
     nothing: Buffer.alloc(0),
     one: Buffer.from('x'),
@@ -31,7 +31,7 @@ t.test('what was packed comes out, whatever it is and however it was packed', as
   }
 })
 
-t.test('damaged and cut off data is refused, or comes out as something that small', async (t) => {
+t.test('damaged and truncated data is refused or gives other data of the same size', async (t) => {
   const packed = pack(Buffer.from('a package, and then another one. '.repeat(30)))
   for (let bytes = 0; bytes < packed.length; bytes += 1) {
     const cut = packed.subarray(0, bytes)
@@ -43,7 +43,7 @@ t.test('damaged and cut off data is refused, or comes out as something that smal
   }
 })
 
-t.test('no more comes out than the reader allows', async (t) => {
+t.test('more output than the limit is refused', async (t) => {
   const limit = TEXT.length - 1
   await t.rejects(collect(unzstd(pack(TEXT), limit)), refused(/holds more than 279999/))
   const sized = pack(TEXT, `--stream-size=${TEXT.length}`)
@@ -54,18 +54,18 @@ t.test('no more comes out than the reader allows', async (t) => {
   t.ok(process.memoryUsage().rss - before < 64 * MIB)
 })
 
-t.test('the largest window that zstd takes by itself costs no more than the bound', async (t) => {
+t.test('the largest default window of zstd uses no more memory than the limit', async (t) => {
   const packed = pack(TEXT, '--ultra', '-22', '--long=27')
   const before = process.memoryUsage().rss
   t.ok((await collect(unzstd(packed, 16 * MIB))).equals(TEXT))
   t.ok(process.memoryUsage().rss - before < 64 * MIB)
 })
 
-t.test('a block that would keep the library busy for minutes is cut off', async (t) => {
+t.test('a block that would take minutes is ended', async (t) => {
   await t.rejects(collect(unzstd(busyZstdFrame(), 16 * MIB)), refused(/takes too long/))
 })
 
-t.test('so are many that take a moment each: the window is moved for every one', async (t) => {
+t.test('many blocks that each move the window are ended', async (t) => {
   const frame = zstdFrameOfBlocks(32_000, 500)
   await t.rejects(collect(unzstd(frame, 16 * MIB)), refused(/takes too long/))
 })

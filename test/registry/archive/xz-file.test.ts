@@ -1,4 +1,4 @@
-/** Blocks that were made one by one are one xz file. */
+/** Separately compressed blocks form one xz file. */
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -23,7 +23,7 @@ async function pack(parts: readonly Buffer[]): Promise<Buffer> {
   return Buffer.concat(content.flatMap((piece) => (piece instanceof Uint8Array ? [piece] : blocks)))
 }
 
-t.test('xz finds in it what was put in, in one stream', async (t) => {
+t.test('xz decompresses one stream with all blocks', async (t) => {
   for (const count of [1, 2, 3, 200]) {
     const parts = Array.from({ length: count }, (_, at) =>
       Buffer.from(

@@ -1,4 +1,4 @@
-/** Long work yields to the event loop after some time, and not at every step. */
+/** Long work yields to the event loop after some time, not at every step. */
 
 import t from 'tap'
 import { createYielder } from '../../../registry/archive/yielder.js'

@@ -1,4 +1,4 @@
-/** The end of a zip: there is one, the last thing in the file, and it says the truth. */
+/** End of a zip file: exactly one directory and one end record, which are consistent. */
 
 import { randomBytes } from 'node:crypto'
 import t from 'tap'
@@ -10,7 +10,7 @@ const A: HandMadeEntry = { path: 'a', content: 'alpha' }
 const B: HandMadeEntry = { path: 'b', content: 'beta'.repeat(99), both: { method: 8 } }
 const JUNK = Buffer.from('junk')
 
-t.test('what is no zip is refused', async (t) => {
+t.test('a file that is not a zip is refused', async (t) => {
   const zip = await zipOf({ a: 'alpha', 'b/c': 'x'.repeat(500) })
   const others = [Buffer.alloc(0), Buffer.from('PK'), Buffer.from('hello'), randomBytes(100_000)]
   for (const other of [...others, zip.subarray(0, -1), zip.subarray(0, 100)]) {
@@ -19,7 +19,7 @@ t.test('what is no zip is refused', async (t) => {
   t.not(await zipRefusal(zip.subarray(1)), 'taken')
 })
 
-t.test('a zip has one directory and one end', async (t) => {
+t.test('a zip has one directory and one end record', async (t) => {
   const honest = handMadeZip([A, B])
   t.equal(await zipRefusal(honest), 'taken')
   t.equal(await zipRefusal(handMadeZip([A, B], { comment: Buffer.from('0123') })), 'taken')
@@ -46,7 +46,7 @@ t.test('a zip has one directory and one end', async (t) => {
   for (const [bytes, sentence] of refused) t.match(await zipRefusal(bytes), sentence)
 })
 
-t.test('the two ends of a zip64 agree', async (t) => {
+t.test('the two end records of a zip64 must agree', async (t) => {
   const plain = handMadeZip([A])
   const directoryBytes = plain.length - 22 - 36
   const end = { entries: 1, directoryStart: 36, directoryBytes }

@@ -1,4 +1,4 @@
-/** The entries of a zip: each lies where and as the directory says, and nothing is between. */
+/** Layout of a zip: entries lie where the directory says, without gaps and overlaps. */
 
 import { crc32 } from 'node:zlib'
 import t from 'tap'
@@ -14,7 +14,7 @@ const A: HandMadeEntry = { path: 'a', content: 'alpha' }
 const B: HandMadeEntry = { path: 'b', content: 'beta'.repeat(99), both: { method: 8 } }
 const JUNK = Buffer.from('junk')
 
-t.test('what stands before an entry is what the directory says of it', async (t) => {
+t.test('a local header must agree with the directory', async (t) => {
   const late = { flags: 8 }
   const description = (entry: HandMadeEntry, ...fields: readonly number[]) => ({
     ...entry,
@@ -76,7 +76,7 @@ t.test('what stands before an entry is what the directory says of it', async (t)
   }
 })
 
-t.test('entries that lie in one another are refused', async (t) => {
+t.test('overlapping entries are refused', async (t) => {
   const [inner, outer] = [handMadeZip([A]).subarray(0, 36), handMadeZip([B])]
   const start = 31
   const nested = handMadeZip([
@@ -89,7 +89,7 @@ t.test('entries that lie in one another are refused', async (t) => {
   t.equal(await zipRefusal(handMadeZip([{ path: 'inner.zip', content: outer }])), 'taken')
 })
 
-t.test('an entry that begins where the directory does is refused', async (t) => {
+t.test('an entry that begins where the directory begins is refused', async (t) => {
   const whole = handMadeZip([A])
   for (const bytes of [0, 10, 30, 35]) {
     const cut = Buffer.concat([whole.subarray(0, bytes), whole.subarray(36)])
@@ -98,7 +98,7 @@ t.test('an entry that begins where the directory does is refused', async (t) => 
   }
 })
 
-t.test('before each entry stands a header', async (t) => {
+t.test('each entry must begin with a local header', async (t) => {
   const zip = handMadeZip([A, B])
   for (const at of [0, 3, 36, 39]) {
     const changed = Buffer.from(zip)

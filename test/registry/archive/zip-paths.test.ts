@@ -1,9 +1,9 @@
-/** What entries of a zip are called: one file has one name, and none leads out. */
+/** Paths in a zip: each file has one name, and none leads out of the folder. */
 
 import t from 'tap'
 import { handMadeZip, zipRefusal } from '../../helpers/zips.js'
 
-t.test('names that lead elsewhere, or that readers see differently, are refused', async (t) => {
+t.test('names that lead elsewhere or that readers interpret differently are refused', async (t) => {
   const names = [
     '../a',
     'a/../b',
@@ -42,7 +42,7 @@ t.test('names that lead elsewhere, or that readers see differently, are refused'
   }
 })
 
-t.test('no two entries are the same file', async (t) => {
+t.test('two entries for one path are refused', async (t) => {
   const zip = (...paths: readonly string[]) => handMadeZip(paths.map((path) => ({ path })))
   for (const paths of [
     ['a', 'a'],

@@ -1,4 +1,4 @@
-/** Zips: honest ones of many makers are read, and a hostile one is refused with a sentence. */
+/** Zip files of several programs are read, and hostile ones are refused. */
 
 import { execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
@@ -32,7 +32,7 @@ const FILES = {
   'lib-1.0/é/中.txt': 'far\n'.repeat(50_000),
 }
 
-t.test('a zip is read with all that it holds', async (t) => {
+t.test('a zip is read with all its entries', async (t) => {
   const zip = await openZip(sourceOf(await zipOf(FILES)))
   t.strictSame(await zipContents(zip), FILES)
   t.strictSame(
@@ -49,7 +49,7 @@ t.test('a zip is read with all that it holds', async (t) => {
   t.strictSame(await zipContents(await openZip(sourceOf(await zipOf({})))), {})
 })
 
-t.test('what other programs write is read', async (t) => {
+t.test('zip files of other programs are read', async (t) => {
   const folder = t.testdir({ tree: { 'a.txt': 'alpha', b: { 'c.txt': 'gamma\n'.repeat(9_000) } } })
   const run = (program: string, ...args: readonly string[]) =>
     execFileSync(program, args, { cwd: join(folder, 'tree'), maxBuffer: 10_000_000 })
@@ -86,7 +86,7 @@ z.close()`
   t.strictSame(await read(await buffer(zip.outputStream)), tree, 'yazl in the form of zip64')
 })
 
-t.test('an entry of more than 4 GiB is read where it lies', async (t) => {
+t.test('an entry of more than 4 GiB is read', async (t) => {
   const bytes = 5_368_709_120
   const name = Buffer.from('large.bin')
   const extra = extraField(1, longs(bytes, bytes))
@@ -111,7 +111,7 @@ t.test('an entry of more than 4 GiB is read where it lies', async (t) => {
   if (entry) await t.rejects(zip.read(entry, 1_000), /more than 1000 bytes/)
 })
 
-t.test('an entry is not read beyond what is asked for', async (t) => {
+t.test("an entry larger than the reader's limit is refused", async (t) => {
   const zip = await openZip(sourceOf(await zipOf({ a: 'x'.repeat(1_000) })))
   const [entry] = zip.entries
   if (entry === undefined) throw new Error('no entry')
@@ -124,7 +124,7 @@ t.test('an entry is not read beyond what is asked for', async (t) => {
   await t.rejects(other.check(entry), /another zip/)
 })
 
-t.test('what is encrypted, or packed in other ways, is refused', async (t) => {
+t.test('encrypted entries and other compression methods are refused', async (t) => {
   for (const flags of [0x1, 0x20, 0x40, 0x2000]) {
     t.match(await zipRefusal(handMadeZip([{ ...A, both: { flags } }])), /encrypted|broken/)
   }
@@ -136,7 +136,7 @@ t.test('what is encrypted, or packed in other ways, is refused', async (t) => {
   }
 })
 
-t.test('a file, a folder and what is neither are told apart', async (t) => {
+t.test('files, folders and other kinds of entries are distinguished', async (t) => {
   const unix = (path: string, mode: number) => ({
     path,
     both: { madeBy: 0x0314, attributes: mode * 0x10000 },
@@ -154,7 +154,7 @@ t.test('a file, a folder and what is neither are told apart', async (t) => {
   )
 })
 
-t.test('an entry that is not what the zip declares is refused, at no more cost', async (t) => {
+t.test('an entry that differs from its declaration is refused at no extra cost', async (t) => {
   const bomb = deflateRawSync(Buffer.alloc(50_000_000))
   const method = 8
   const lies: readonly HandMadeEntry[] = [
@@ -205,7 +205,7 @@ t.test('an entry that is not what the zip declares is refused, at no more cost',
   )
 })
 
-t.test('a bomb is left at the first byte that it did not declare', async (t) => {
+t.test('a bomb is left at the first byte beyond its declared size', async (t) => {
   const data = deflateRawSync(Buffer.alloc(200_000_000))
   const source = sourceOf(handMadeZip([{ path: 'a', data, both: { method: 8, bytes: 100_000 } }]))
   let readBytes = 0
@@ -220,7 +220,7 @@ t.test('a bomb is left at the first byte that it did not declare', async (t) => 
   t.ok(readBytes < data.length / 2, `${readBytes} of ${data.length}`)
 })
 
-t.test('bytes that cannot be read are nobody’s bad request', async (t) => {
+t.test('a read error of the source is not reported as a bad request', async (t) => {
   const source = sourceOf(await zipOf({ a: randomBytes(200_000) }))
   const away = new Error('the disk is gone')
   const fail = () => Promise.reject(away)
@@ -233,7 +233,7 @@ t.test('bytes that cannot be read are nobody’s bad request', async (t) => {
   for (const entry of zip.entries) await t.rejects(zip.check(entry), away)
 })
 
-t.test('whatever is changed in a zip, it is read as one thing or refused', async (t) => {
+t.test('a zip with any changed bytes is read in one way or refused', async (t) => {
   const honest = [await zipOf(FILES), handMadeZip([A, { path: 'c/' }], { comment: JUNK })]
   const changes = array(tuple(integer({ min: 0 }), integer({ min: 0, max: 255 })), { minLength: 1 })
   const holds = asyncProperty(integer({ min: 0, max: 1 }), changes, async (which, list) => {

@@ -1,4 +1,4 @@
-/** Frames of zstd are looked over before anything is unpacked. */
+/** Frames of zstd are checked before anything is decompressed. */
 
 import t from 'tap'
 import { readZstdFrame } from '../../../registry/archive/zstd-frame.js'
@@ -8,20 +8,22 @@ const MIB = 1 << 20
 const refused = (message: RegExp) => ({ failure: 'bad_request', message })
 const DAMAGED = refused(/damaged, cut off, or not one frame/)
 
-/** Magic, descriptor, what follows, and one block: empty and the last. */
+/**
+ * Creates a frame of magic number, descriptor, the rest of the header, and one empty last block.
+ */
 function frameOf(descriptor: number, rest: string, blocks = '010000'): Buffer {
   const byte = descriptor.toString(16).padStart(2, '0')
   return Buffer.from(`28b52ffd${byte}${rest}${blocks}`, 'hex')
 }
 
-t.test('a frame within the bound is left as it is', async (t) => {
+t.test('a frame within the limit is unchanged', async (t) => {
   for (const args of [['-1'], ['-19'], ['--no-check'], ['--stream-size=12']]) {
     const packed = pack(Buffer.from('hello world\n'), '.zst', ...args)
     t.strictSame(readZstdFrame(packed, 16 * MIB), packed, args.join(' '))
   }
 })
 
-t.test('a window is made no larger than the bound, and a huge one is refused', async (t) => {
+t.test('the window is reduced to the limit, and a huge one is refused', async (t) => {
   const windowOf = (byte: string) => readZstdFrame(frameOf(0, byte), 16 * MIB)[5]
   t.equal(windowOf('70'), 0x70, '16 MiB')
   t.equal(windowOf('71'), 0x70, '18 MiB')
@@ -30,7 +32,7 @@ t.test('a window is made no larger than the bound, and a huge one is refused', a
   t.equal(readZstdFrame(frameOf(0, '70'), 1)[5], 0x38, 'a block has its room')
 })
 
-t.test('a size beyond the bound is refused in each of its forms', async (t) => {
+t.test('a content size beyond the limit is refused in each of its encodings', async (t) => {
   const sizes: ReadonlyArray<readonly [number, string, number]> = [
     [0x20, '05', 5],
     [0x60, '0500', 261],
@@ -39,13 +41,13 @@ t.test('a size beyond the bound is refused in each of its forms', async (t) => {
   ]
   for (const [descriptor, field, size] of sizes) {
     const frame = frameOf(descriptor, field)
-    // A field of two bytes begins to count at 256, which does not matter here.
+    // A field of two bytes starts counting at 256, which does not matter here.
     t.ok(readZstdFrame(frame, size))
     t.throws(() => readZstdFrame(frame, Math.min(size - 1, 4)), refused(/holds more than/), field)
   }
 })
 
-t.test('what is not one whole frame is refused', async (t) => {
+t.test('anything but one complete frame is refused', async (t) => {
   const broken = {
     nothing: Buffer.alloc(0),
     'another magic': Buffer.from('28b52ffe0070010000', 'hex'),

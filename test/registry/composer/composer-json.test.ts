@@ -1,4 +1,4 @@
-/** What a composer.json says is taken as it is, or refused where the real Composer would fail. */
+/** Composer.json is accepted unchanged, or refused where the real Composer would fail. */
 
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
@@ -20,7 +20,7 @@ function refusalOf(text: string | Buffer): string {
 const withField = (field: string, value: unknown) =>
   JSON.stringify({ name: 'acme/lib', [field]: value })
 
-t.test('all fields are kept but those that are the registry’s to say', async (t) => {
+t.test('all fields are kept except those that the registry sets', async (t) => {
   const kept = {
     name: 'acme/lib',
     description: 'x',
@@ -51,7 +51,7 @@ t.test('all fields are kept but those that are the registry’s to say', async (
   t.match(bare, { version: undefined, type: 'project' })
 })
 
-t.test('what is no JSON, no object or has no name is refused', async (t) => {
+t.test('invalid JSON, other types and a missing name are refused', async (t) => {
   const none = ['', '{', '{"name":"acme/lib"', '\ufeff{"name":"acme/lib"}', "{'name':'acme/lib'}"]
   for (const text of none) t.match(refusalOf(text), /not valid JSON in UTF-8/)
   t.match(refusalOf(Buffer.from('{"name":"acme/l\xedb"}', 'latin1')), /not valid JSON in UTF-8/)
@@ -134,7 +134,7 @@ const FIELDS = [
   'unknown',
 ]
 
-t.test('what is taken is what the real Composer can load', async (t) => {
+t.test('the real Composer loads every accepted composer.json', async (t) => {
   const taken: Array<{ readonly what: string; readonly record: unknown }> = []
   let refused = 0
   for (const field of FIELDS) {
@@ -168,7 +168,7 @@ t.test('a field of the wrong type is named', async (t) => {
   t.equal(refusalOf(withField('bin', null)), 'taken', 'null is as if it were not there')
 })
 
-t.test('what would break the readers of all versions is refused', async (t) => {
+t.test('characters that would break other readers are refused', async (t) => {
   const texts = ['\\ud800', '\\udc00x', '\\u0000', '\\u001b[2J', '\\u0085', '\\u007f']
   for (const text of texts) {
     t.match(refusalOf(`{"name":"a/b","description":"${text}"}`), /control characters/, text)
@@ -185,7 +185,7 @@ t.test('what would break the readers of all versions is refused', async (t) => {
   t.match(refusalOf(objects), /nested/)
 })
 
-t.test('names of JavaScript’s own are fields like any other', async (t) => {
+t.test('property names of JavaScript are ordinary fields', async (t) => {
   const { fields } = parse(
     '{"name":"a/b","__proto__":{"polluted":1},"constructor":{"prototype":{"polluted":1}},' +
       '"extra":{"__proto__":{"polluted":1}}}',

@@ -1,4 +1,4 @@
-/** Requirements are read or refused as the real Composer does it, and never slowly. */
+/** Constraints are accepted and refused as by the real Composer, and in bounded time. */
 
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
@@ -71,7 +71,7 @@ function corpus(): readonly string[] {
   return [...constraints]
 }
 
-t.test('what Composer can read is taken, and nothing else', async (t) => {
+t.test('exactly the constraints that Composer parses are accepted', async (t) => {
   const constraints = corpus()
   const expected = isConstraintToComposer(constraints)
   t.ok(expected.filter(Boolean).length > 1_000 && expected.filter((is) => !is).length > 1_000)
@@ -81,7 +81,7 @@ t.test('what Composer can read is taken, and nothing else', async (t) => {
   t.strictSame(different, [])
 })
 
-t.test('so is whatever can be made of its parts', async (t) => {
+t.test('random combinations of parts are accepted as by Composer', async (t) => {
   const part = constantFrom(
     '1',
     '2.0',
@@ -129,7 +129,7 @@ t.test('so is whatever can be made of its parts', async (t) => {
   )
 })
 
-t.test('texts made to take long are read at once', async (t) => {
+t.test('crafted constraints are parsed without backtracking', async (t) => {
   const pieces = [
     ' ',
     '1',

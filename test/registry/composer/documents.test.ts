@@ -1,4 +1,4 @@
-/** The documents of a package hold all of it, for the address at which it is asked for. */
+/** Documents of a Composer package, with addresses for the base URL of the request. */
 
 import t from 'tap'
 import type { FullVersion, JsonObject } from '../../../conf/package.js'
@@ -24,7 +24,7 @@ function aVersion(pretty: string, fields: JsonObject = {}): FullVersion {
     id: 1,
     version: version.key,
     createdAtMs: Date.UTC(2025, 5, 15, 12),
-    // As it comes back from a database.
+    // Like a value that was read from the database.
     metadata: JSON.parse(JSON.stringify(metadataOf(archive, version))),
     files: [{ ...file, createdAtMs: 0, downloads: 0 }],
   }
@@ -85,7 +85,7 @@ t.test(
   },
 )
 
-t.test('releases and what is under development are told apart', async (t) => {
+t.test('releases and development versions are in separate documents', async (t) => {
   const versions = ['1.0', '1.x-dev', '1.1-beta1', 'dev-main'].map((pretty) => aVersion(pretty))
   const told = (isDev: boolean) =>
     JSON.stringify(packageDocument(versions, { ...about, isDev })).match(/(?<="version":")[^"]+/g)
@@ -99,7 +99,7 @@ t.test('releases and what is under development are told apart', async (t) => {
   t.strictSame(packageDocument([], about), { packages: { [NAME]: [] } })
 })
 
-t.test('a search tells what a package is, and what to take in its place', async (t) => {
+t.test("a search result has the package's description and replacement", async (t) => {
   const found = (fields: JsonObject) => {
     const latest = aVersion('1.0', fields)
     return searchResult({

@@ -1,4 +1,4 @@
-/** Composer packages do what every format does, and are told as Composer 2 reads them. */
+/** Composer packages: conformance of the format, and documents that Composer 2 reads. */
 
 import { createHash } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
@@ -95,7 +95,7 @@ async function document(
   return Object.values((json as { packages: Record<string, []> }).packages)[0] ?? []
 }
 
-t.test('a refusal is told as Composer shows it', async (t) => {
+t.test('a refusal is JSON that Composer displays', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const refused = await publish(gateway, { name: 'none' })
   t.equal(refused.headers['content-type'], 'application/json;charset=utf-8')
@@ -104,7 +104,7 @@ t.test('a refusal is told as Composer shows it', async (t) => {
   t.strictSame(none.json, { errors: [{ status: 404, message: 'package does not exist' }] })
 })
 
-t.test('the index leads to everything else', async (t) => {
+t.test('the index leads to all other documents', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const { json } = await gateway.ask({ path: `${BASE}/packages.json` })
   const { origin } = new URL((json as { list: string }).list)
@@ -115,7 +115,7 @@ t.test('the index leads to everything else', async (t) => {
   })
 })
 
-t.test('all that composer.json says is told again, and what the house knows', async (t) => {
+t.test('a record has all fields of composer.json and those of the registry', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const fields = {
     description: 'A library',
@@ -173,7 +173,7 @@ await forEachDatabase(t, 'the largest composer.json, in any script', async (t, l
   t.match(found.json, { results: [{ description }] })
 })
 
-t.test('releases and branches are in a document each', async (t) => {
+t.test('releases and branches are in separate documents', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   for (const version of ['1.0', '1.x-dev', 'dev-main', 'v2.0.0-RC1', 'dev-feature/ü']) {
     t.equal((await publish(gateway, { name: NAME, version })).status, 201, version)
@@ -188,7 +188,7 @@ t.test('releases and branches are in a document each', async (t) => {
   }
 })
 
-t.test('a version is there once, however it is written', async (t) => {
+t.test('a version is published once, in whichever notation', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const first = await publish(gateway, { name: NAME, version: '1.0' })
   t.equal(first.status, 201)
@@ -202,7 +202,7 @@ t.test('a version is there once, however it is written', async (t) => {
   t.equal((await publish(gateway, { name: NAME, version: '1.0-dev' })).status, 201)
 })
 
-t.test('of many spellings of one version at once one is taken', async (t) => {
+t.test('of concurrent uploads of one version in several notations one is accepted', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const spellings = ['1.0', '1', 'v1.0.0', '1.0.0.0', '1.0.0+a', '1.0.0+b', 'v1', '1.0-stable']
   const answers = await Promise.all(
@@ -213,7 +213,7 @@ t.test('of many spellings of one version at once one is taken', async (t) => {
   t.equal((await document(gateway, 'acme/lib.json')).length, 1)
 })
 
-t.test('the address says the version where composer.json does not', async (t) => {
+t.test('the version of the request is used if composer.json has none', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const nameless = { name: NAME }
   t.equal((await publish(gateway, nameless, { query: '?version=2.0.0' })).status, 201)
@@ -230,7 +230,7 @@ t.test('the address says the version where composer.json does not', async (t) =>
   t.equal((await document(gateway, 'acme/lib.json')).length, 4, 'nothing was published')
 })
 
-t.test('a tar is told as one, and may have one folder around it', async (t) => {
+t.test('a tar archive has the type tar and may have one top folder', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const archive = packageTarGz(fine, { folder: 'lib-1.0.0/' })
   t.equal((await publish(gateway, {}, { archive })).status, 201)
@@ -279,7 +279,7 @@ t.test('packages are found by name and type, page by page', async (t) => {
   }
 })
 
-t.test('the list has all names, or those that are asked for', async (t) => {
+t.test('the list has all names, or those that match the filter', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   t.strictSame(await listOf(gateway), [])
   for (const name of ['acme/one', 'acme/two', 'acmes/one'])
@@ -295,7 +295,7 @@ async function listOf(gateway: GatewayWithUsers, query = ''): Promise<unknown> {
   return (json as { packageNames: unknown }).packageNames
 }
 
-t.test('what is not there is not found, whatever it is called', async (t) => {
+t.test('a missing package is 404, whatever its name', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   await publish(gateway, fine)
   const paths = [
@@ -316,7 +316,7 @@ t.test('what is not there is not found, whatever it is called', async (t) => {
   await isUnchangedFor(t, gateway)
 })
 
-/** Composer asks for each name over and over, and says what it has. */
+/** Checks conditional requests, because Composer requests each document repeatedly. */
 async function isUnchangedFor(t: Test, gateway: GatewayWithUsers): Promise<void> {
   const path = `${BASE}/p2/acme/lib.json`
   const { etag = '' } = (await gateway.ask({ path })).headers

@@ -1,4 +1,4 @@
-/** The composer.json of a package is found where it belongs, in every kind of archive. */
+/** The composer.json of a package is found in every kind of archive. */
 
 import { execFileSync } from 'node:child_process'
 import { gzipSync } from 'node:zlib'
@@ -31,7 +31,7 @@ async function refusalOf(bytes: Buffer): Promise<string> {
 const FINE = { name: 'acme/lib', version: '1.0.0' }
 const bzip2 = (input: Buffer) => execFileSync('bzip2', ['--stdout'], { input })
 
-/** An archive of these files in each kind. */
+/** Creates an archive of these files in each format. */
 function archivesOf(files: ReadonlyArray<readonly [path: string, text: string]>) {
   const tar = tarOf(files.map(([path, body]) => ({ path, body })))
   return {
@@ -41,7 +41,7 @@ function archivesOf(files: ReadonlyArray<readonly [path: string, text: string]>)
   }
 }
 
-t.test('each kind of archive is read, and clients are told how to unpack it', async (t) => {
+t.test('each kind of archive is read and has its dist type', async (t) => {
   const options: readonly PackageOptions[] = [{}, { folder: 'lib-1.0/' }, { folder: './' }]
   for (const option of options) {
     const tar = packageTar(FINE, option)
@@ -59,7 +59,7 @@ t.test('each kind of archive is read, and clients are told how to unpack it', as
   }
 })
 
-t.test('what is no such archive is refused', async (t) => {
+t.test('a file that is not such an archive is refused', async (t) => {
   const none = [
     Buffer.alloc(0),
     Buffer.from('P'),
@@ -77,7 +77,7 @@ t.test('what is no such archive is refused', async (t) => {
 const json = JSON.stringify(FINE)
 const other = JSON.stringify({ ...FINE, name: 'acme/other' })
 
-t.test('it is at the root, or in the one folder that holds everything', async (t) => {
+t.test('composer.json is at the root or in the single top folder', async (t) => {
   const places: ReadonlyArray<readonly [paths: readonly string[], found: boolean]> = [
     [['composer.json'], true],
     [['b/composer.json', 'composer.json', 'a/composer.json'], true],
@@ -106,7 +106,7 @@ t.test('it is at the root, or in the one folder that holds everything', async (t
   t.match(await refusalOf(gzipSync(tarOf([]))), /missing/, 'an archive of nothing')
 })
 
-t.test('there is one of it, and it is a file', async (t) => {
+t.test('composer.json must be a file and occur once', async (t) => {
   const twice = [
     ['composer.json', json],
     ['composer.json', other],
@@ -126,7 +126,7 @@ t.test('there is one of it, and it is a file', async (t) => {
   t.match(await refusalOf(gzipSync(above)), /leads out of the archive/)
 })
 
-t.test('a composer.json that is too large is not read', async (t) => {
+t.test('a composer.json that is too large is refused unread', async (t) => {
   const large = { ...FINE, x: 'x'.repeat(50_000_000) }
   t.match(await refusalOf(packageTarGz(large)), /more than 1048576 bytes/)
   t.match(await refusalOf(packageZip(large)), /more than 1048576 bytes/)
@@ -140,7 +140,7 @@ t.test('a composer.json that is too large is not read', async (t) => {
   t.equal(await refusalOf(packageTarGz(largest)), 'taken')
 })
 
-t.test('an archive that is little and unpacks to very much is refused', async (t) => {
+t.test('a small archive that unpacks to a huge size is refused', async (t) => {
   const size = `${(2 ** 30).toString(8).padStart(11, '0')}\0`
   const head = tarOf([{ path: 'big', size }])
     .subarray(0, 512)

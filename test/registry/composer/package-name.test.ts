@@ -1,14 +1,14 @@
-/** Names of packages are as Composer wants them, and are read at once. */
+/** Package names of Composer, checked in bounded time. */
 
 import t from 'tap'
 import { isPackageName } from '../../../registry/composer/package-name.js'
 
-t.test('a vendor and a project, in lower case', async (t) => {
+t.test('a name is a vendor and a project in lower case', async (t) => {
   const names = ['acme/lib', 'a/b', '0/1', 'a.b_c-d/e--f', 'acme/lib-2.0', `a/${'b'.repeat(253)}`]
   for (const name of names) t.ok(isPackageName(name), name)
 })
 
-t.test('nothing else is a name', async (t) => {
+t.test('every other name is refused', async (t) => {
   const none = [
     '',
     'acme',
@@ -41,8 +41,8 @@ t.test('nothing else is a name', async (t) => {
   for (const name of none) t.notOk(isPackageName(name), JSON.stringify(name))
 })
 
-t.test('names made to take long are read at once', async (t) => {
-  // Cut into pieces in every way, the longest of these would not be done in a year.
+t.test('a crafted name is checked without backtracking', async (t) => {
+  // With backtracking, the longest of these would take years.
   for (const piece of ['a', 'a-', 'a--', 'a.', 'a_']) {
     t.notOk(isPackageName(`${piece.repeat(80)}!`))
     t.notOk(isPackageName(`a/${piece.repeat(80)}!`))

@@ -1,4 +1,4 @@
-/** Versions are read as the real Composer reads them, and never slowly. */
+/** Versions are normalized as by the real Composer, in bounded time. */
 
 import { array, assert, constantFrom, property } from 'fast-check'
 import t from 'tap'
@@ -137,7 +137,7 @@ function corpus(): readonly string[] {
   return [...versions].filter((version) => !/\s/.test(version))
 }
 
-t.test('a version is to us what it is to Composer', async (t) => {
+t.test('a version is normalized as by Composer', async (t) => {
   const versions = corpus()
   t.ok(versions.length > 3_000, `${versions.length} versions`)
   const expected = normalizeWithComposer(versions)
@@ -149,7 +149,7 @@ t.test('a version is to us what it is to Composer', async (t) => {
   t.strictSame(different, [])
 })
 
-t.test('so is whatever can be made of its parts', async (t) => {
+t.test('random combinations of parts are normalized as by Composer', async (t) => {
   const part = constantFrom(
     '0',
     '1',
@@ -187,7 +187,7 @@ t.test('so is whatever can be made of its parts', async (t) => {
   )
 })
 
-t.test('what Composer takes for the same has one key, and nothing else has it', async (t) => {
+t.test('versions that are equal to Composer have one key, and others do not', async (t) => {
   const keys = [
     ['1.0', '1.0.0'],
     ['1.0.0.0', '1.0.0'],
@@ -211,7 +211,7 @@ t.test('what Composer takes for the same has one key, and nothing else has it', 
   const normalizedOf = new Map<string, string>()
   for (const version of corpus()) {
     const normalized = normalizeVersion(version)
-    // A day written with hyphens is to Composer not quite the day written with dots.
+    // Composer distinguishes a date with hyphens from one with dots.
     if (normalized === undefined || normalized === 'dev-' || DAY.test(normalized)) continue
     const { key } = parseVersion(version)
     const before = normalizedOf.get(key) ?? normalized
@@ -223,7 +223,7 @@ t.test('what Composer takes for the same has one key, and nothing else has it', 
 
 const DAY = /^\d+\.\d+\.\d+(?:-|$)/
 
-t.test('branches and versions under development are told from releases', async (t) => {
+t.test('development versions are distinguished from releases', async (t) => {
   for (const dev of ['dev-main', '1.x-dev', '1.0-dev', '1.0-beta2-dev', 'master']) {
     t.equal(parseVersion(dev).isDev, true, dev)
   }
@@ -232,7 +232,7 @@ t.test('branches and versions under development are told from releases', async (
   }
 })
 
-t.test('what is no version is refused with a sentence', async (t) => {
+t.test('an invalid version is refused with a message', async (t) => {
   const none = ['', 'latest', '1.x', 'main', 'dev-', '^1.0', '1.0.0.0.0', '1.0-gamma']
   for (const version of none) t.throws(() => parseVersion(version), /is no version that Composer/)
   const blanks = [
@@ -254,11 +254,11 @@ t.test('what is no version is refused with a sentence', async (t) => {
   }
 })
 
-t.test('texts made to take long are read at once', async (t) => {
+t.test('a crafted version is parsed without backtracking', async (t) => {
   const pieces = ['1', '.1', '1.', '-', '-1', '.', 'dev', '1.x', '-a1', '2024-01', '12', 'beta.1']
   const heads = ['', '1', '1.0-a', 'v1.2.3-beta', '2024', '20240131-']
   for (const head of heads) {
-    // An expression that tries all ways to cut such a text would not come back.
+    // A backtracking expression would not return.
     for (const piece of pieces) normalizeVersion(`${head}${piece.repeat(20_000)}!`)
   }
   t.pass()

@@ -1,11 +1,11 @@
-/** A control file is read as R reads it, or refused. */
+/** DCF files are read as by R, or refused. */
 
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
 import { readRecord } from '../../../registry/cran/dcf.js'
 import { askR } from '../../helpers/real-r.js'
 
-/** The fields, or the sentence with which they are refused. */
+/** Returns the fields, or the message of the refusal. */
 function read(text: string): Readonly<Record<string, string>> | string {
   try {
     return Object.fromEntries(readRecord(Buffer.from(text)))
@@ -15,7 +15,7 @@ function read(text: string): Readonly<Record<string, string>> | string {
   }
 }
 
-/** What R reads of one file: `name=value`, with white space as one space. */
+/** Returns `name=value` for each field that R reads, with white space reduced to one space. */
 function readWithR(text: string): readonly string[] {
   const program = `
     bytes <- as.raw(strtoi(strsplit(readLines(input), ' ')[[1]], 16))
@@ -37,7 +37,7 @@ const READABLE = [
   '#Package: toy\nAuthors@R: c(person("A: b"))\n',
 ]
 
-t.test('what R reads is read in the same way', async (t) => {
+t.test('a file that R reads gives the same fields', async (t) => {
   for (const text of READABLE) {
     const lines = Object.entries(read(text)).map(([name, value]) => `${name}=${value}`)
     t.strictSame(lines, readWithR(text), JSON.stringify(text))
@@ -50,7 +50,7 @@ t.test('what R reads is read in the same way', async (t) => {
   })
 })
 
-t.test('what is no record is refused with what is wrong with it', async (t) => {
+t.test('a malformed record is refused with its fault', async (t) => {
   const refused: Readonly<Record<string, string>> = {
     'Package: toy\nPackage: other\n': 'has the field "Package" twice',
     'Package: toy\nVersion : 1.0\n': 'has a line that is no field, and no part of one',
@@ -75,12 +75,12 @@ t.test('what is no record is refused with what is wrong with it', async (t) => {
   t.strictSame(read('\n\n'), {})
 })
 
-t.test('names of fields are names, whatever they are elsewhere', async (t) => {
+t.test('field names may be names of JavaScript properties', async (t) => {
   const record = readRecord(Buffer.from('__proto__: x\nconstructor: y\nPackage: toy\n'))
   t.strictSame([...record.keys()], ['__proto__', 'constructor', 'Package'])
 })
 
-t.test('bytes that are no ASCII stay what they are', async (t) => {
+t.test('bytes that are not ASCII are unchanged', async (t) => {
   const record = readRecord(Buffer.from('Title: caf\xc3\xa9\nLicense: GPL\xa0\n', 'latin1'))
   t.strictSame(Object.fromEntries(record), { Title: 'caf\xc3\xa9', License: 'GPL\xa0' })
 })

@@ -1,4 +1,4 @@
-/** A list of dependencies is one that R can read, or is refused. */
+/** Dependency lists that R can read are accepted, and others are refused. */
 
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
@@ -14,7 +14,7 @@ function tidy(list: string): string {
   }
 }
 
-t.test('a list is told on one line, each version with its space', async (t) => {
+t.test('a list is normalized to one line, with a space before each version', async (t) => {
   const lists: Readonly<Record<string, string>> = {
     '': '',
     ' , ': '',
@@ -25,7 +25,7 @@ t.test('a list is told on one line, each version with its space', async (t) => {
       'ab (== 1.0), cd (!= 2.0), ef (<= 1.2.3.4), gh (> 0.1)',
   }
   for (const [list, tidied] of Object.entries(lists)) t.equal(tidy(list), tidied, list)
-  // R is asked to take all of them, for an index in which one that it cannot read hides them all.
+  // R parses all of them together, because one unreadable entry makes it reject the whole index.
   const program = `
     lists <- readLines(input)
     db <- cbind(Package = 'toy', Version = '1.0', Depends = lists)
@@ -35,7 +35,7 @@ t.test('a list is told on one line, each version with its space', async (t) => {
   t.strictSame(askR(program, `${all.join('\n')}\n`), ['4 8 '])
 })
 
-t.test('what R stops at is refused', async (t) => {
+t.test('a list that stops R is refused', async (t) => {
   const malformed = [
     'R (>= foo)',
     'R (~ 4.0)',

@@ -1,4 +1,4 @@
-/** A DESCRIPTION tells what the index is to say, or is refused. */
+/** Fields of DESCRIPTION that the index has, and those that are refused. */
 
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
@@ -17,7 +17,7 @@ function parse(text: string): Description | string {
 
 const LEAST = { Package: 'toy', Version: '1.0-2' }
 
-t.test('of all fields those are kept that an index tells', async (t) => {
+t.test('the fields that an index has are kept', async (t) => {
   const given = {
     ...LEAST,
     Title: 'Caf\u00e9',
@@ -58,14 +58,14 @@ t.test('of all fields those are kept that an index tells', async (t) => {
   })
 })
 
-t.test('the least is a name and a version', async (t) => {
+t.test('only a name and a version are required', async (t) => {
   const fields = { NeedsCompilation: 'no' }
   const least = { packageName: 'toy', version: '1.0-2', fields }
   t.strictSame(parse(descriptionOf(LEAST)), least)
   t.strictSame(parse(descriptionOf({ ...LEAST, NeedsCompilation: 'maybe' })), least)
 })
 
-t.test('what is malformed is refused with a sentence', async (t) => {
+t.test('a malformed DESCRIPTION is refused with a message', async (t) => {
   const wrong: Readonly<Record<string, Readonly<Record<string, string>>>> = {
     'The package name is invalid: the DESCRIPTION file has no Package.': { Version: '1.0' },
     'The package version is invalid: the DESCRIPTION file has no Version.': { Package: 'toy' },

@@ -1,4 +1,4 @@
-/** R packages: what every format does, and what a mirror of CRAN answers. */
+/** R packages: conformance of the format, and the paths of a CRAN mirror. */
 
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
@@ -31,7 +31,7 @@ const SUBJECT: FormatSubject = {
   file: (version) => `/src/contrib/toy_${version}.tar.gz`,
   list: {
     path: '/src/contrib/PACKAGES',
-    // It has the highest one, in which any lower one shows that it has been seen.
+    // The index has only the highest version, so a lower one counts as seen.
     holds: ({ text }, version) => {
       const listed = /^Package: toy\nVersion: (.+)$/m.exec(text)?.[1]
       return listed !== undefined && compareVersions(listed, version) >= 0
@@ -77,7 +77,7 @@ async function publish(gateway: GatewayWithUsers, request: FormatRequest): Promi
 const get = (gateway: GatewayWithUsers, path: string, method = 'GET') =>
   gateway.ask({ method, path: `${BASE}${path}` })
 
-/** The packages and versions of an index, and the files that it names. */
+/** Returns the packages and versions of an index, and the files that it names. */
 async function indexOf(gateway: GatewayWithUsers, folder: string): Promise<readonly string[]> {
   const { text } = await get(gateway, `${folder}/PACKAGES`)
   const stanzas = text.split('\n\n').slice(0, -1)
@@ -121,7 +121,7 @@ t.test('an index is served in each of its forms', async (t) => {
   t.equal(again.status, 304)
 })
 
-t.test('an index holds the highest version, whatever came last', async (t) => {
+t.test('an index has the highest version, whichever came last', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   for (const Version of ['1.9', '1.10', '0.5']) {
     t.equal((await publish(gateway, put(rTarGz({ ...TOY, Version })))).status, 201)
@@ -139,7 +139,7 @@ t.test('an index holds the highest version, whatever came last', async (t) => {
   t.strictSame(await indexOf(gateway, '/src/contrib'), ['Alpha 1.0', 'toy 1.9'])
 })
 
-t.test('binaries of each platform have an index of their own', async (t) => {
+t.test('binaries of each platform have a separate index', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   t.equal((await publish(gateway, put(rTarGz({ ...TOY, Version: '1.1' })))).status, 201)
   t.equal((await publish(gateway, put(rZip(TOY), WINDOWS))).status, 201)
@@ -161,7 +161,7 @@ t.test('binaries of each platform have an index of their own', async (t) => {
   t.equal((await get(gateway, '/bin/macosx/big-sur-arm64%2Fcontrib/4.2/PACKAGES')).status, 404)
 })
 
-t.test('a file that R would ask for by another name is named in the index', async (t) => {
+t.test('a file whose name differs from the one R derives is named in the index', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const linux = '/bin?platform=linux&rversion=4.2'
   t.equal((await publish(gateway, put(rZip(TOY)))).status, 201)
@@ -176,7 +176,7 @@ t.test('a file that R would ask for by another name is named in the index', asyn
   t.strictSame(await indexOf(gateway, '/bin/linux/contrib/4.2'), ['toy 1.0'])
 })
 
-t.test('what is not there is 404 without a word', async (t) => {
+t.test('a missing file is 404 with an empty body', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const indexes = ['PACKAGES', 'PACKAGES.gz', 'PACKAGES.rds'].flatMap((name) => [
     `/src/contrib/${name}`,
@@ -211,14 +211,14 @@ t.test('what is not there is 404 without a word', async (t) => {
   for (const path of paths) t.match(await get(gateway, path), { status: 404, text: '' }, path)
 })
 
-t.test('a package that differs by case alone is refused', async (t) => {
+t.test('a package name that differs only in case is refused', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   t.equal((await publish(gateway, put(rTarGz(TOY)))).status, 201)
   const refused = await publish(gateway, put(rTarGz({ Package: 'Toy', Version: '2.0' })))
   t.match(refused, { status: 409, text: /a package "toy" already exists: it differs by case/ })
 })
 
-t.test('a form brings a package as well', async (t) => {
+t.test('a package can be uploaded in a form', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const start = '--x\r\nContent-Disposition: form-data; name="f"; filename="toy.tar.gz"\r\n\r\n'
   const body = Buffer.concat([Buffer.from(start), PROPER, Buffer.from('\r\n--x--\r\n')])

@@ -1,4 +1,4 @@
-/** The DESCRIPTION is found in each kind of archive, without reading more than is needed. */
+/** DESCRIPTION is found in each kind of archive, without reading more than needed. */
 
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -13,7 +13,7 @@ import { handMadeZip } from '../../helpers/zips.js'
 const FIELDS = { Package: 'toy', Version: '1.0' }
 const TEXT = descriptionOf(FIELDS)
 
-/** Name and version, or the sentence with which it is refused. */
+/** Returns name and version, or the message of the refusal. */
 async function read(bytes: Buffer): Promise<string> {
   try {
     const { description, kind } = await readPackageArchive(sourceOf(bytes))
@@ -28,7 +28,7 @@ function tarGz(...pieces: readonly TarPiece[]): Buffer {
   return gzipSync(tarOf(pieces))
 }
 
-t.test('it is found where R has it', async (t) => {
+t.test('DESCRIPTION is found where R has it', async (t) => {
   t.equal(await read(rTarGz(FIELDS)), 'tar toy 1.0')
   t.equal(await read(rZip(FIELDS)), 'zip toy 1.0')
   const dotted = tarGz({ path: './', type: '5' }, { path: './toy/DESCRIPTION', body: TEXT })
@@ -50,7 +50,7 @@ t.test('it is found where R has it', async (t) => {
   t.equal(await read(handMadeZip(last)), 'zip toy 1.0')
 })
 
-t.test('what stands behind it is not read', async (t) => {
+t.test('data after DESCRIPTION is not read', async (t) => {
   const front = Buffer.from(rTarGz(FIELDS, { files: { data: 'x'.repeat(5_000_000) } }))
   const half = front.subarray(0, front.length / 2)
   t.equal(await read(half), 'tar toy 1.0')
@@ -62,7 +62,7 @@ t.test('what stands behind it is not read', async (t) => {
   t.equal((await readPackageArchive(huge)).description.packageName, 'toy')
 })
 
-t.test('the folder may have any name, as R goes by what DESCRIPTION says', async (t) => {
+t.test('the folder may have any name, because R uses the name in DESCRIPTION', async (t) => {
   for (const folder of ['other', 'Toy', 'package']) {
     t.equal(await read(rTarGz(FIELDS, { folder })), 'tar toy 1.0', folder)
     t.equal(await read(rZip(FIELDS, { folder })), 'zip toy 1.0', folder)
@@ -88,7 +88,7 @@ t.test('what is no package is refused', async (t) => {
   }
 })
 
-t.test('a bomb costs no more than it is allowed', async (t) => {
+t.test('a bomb costs no more than the limit', async (t) => {
   const long = { ...FIELDS, Description: 'x'.repeat(262_144) }
   t.match(await read(rTarGz(long)), /more than 262144 bytes/)
   t.match(await read(rZip(long)), /more than 262144 bytes/)

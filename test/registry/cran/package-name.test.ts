@@ -1,4 +1,4 @@
-/** Names of packages are such as R takes. */
+/** Package names that R accepts. */
 
 import t from 'tap'
 import { isPackageName } from '../../../registry/cran/package-name.js'

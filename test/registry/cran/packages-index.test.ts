@@ -1,4 +1,4 @@
-/** The index tells R of each package its highest version, as R's own tools would. */
+/** Indexes have the highest version of each package, as R's own tools write them. */
 
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -40,7 +40,7 @@ function publish(fields: Readonly<Record<string, string>>, own: Record<string, s
   return { fields, archive, entry } satisfies Published
 }
 
-/** The files of an index of these, in the order of their publication. */
+/** Returns the files of an index of these entries, in order of publication. */
 async function build(t: Test, entries: readonly IndexEntry[]) {
   return await buildIndex(t, PACKAGES_INDEX, entries, { keyOf: (entry) => entry.packageName })
 }
@@ -76,8 +76,8 @@ const ALL: readonly Published[] = [
   publish({ Package: 'Alpha', Version: '1.0', License: 'GPL-2' }),
 ]
 
-t.test('the files are those under review', async (t) => {
-  // What a compressor makes of an archive is not the same everywhere.
+t.test('the index files equal the reviewed ones', async (t) => {
+  // The output of a compressor differs between machines.
   const entries = ALL.map(({ entry: { file, ...entry } }) => {
     const md5 = createHash('md5').update(file.name).digest('hex')
     return { ...entry, file: { ...file, digests: { ...file.digests, md5 } } }
@@ -90,7 +90,7 @@ t.test('the files are those under review', async (t) => {
   t.strictSame(await build(t, entries), files, 'the same from the same')
 })
 
-/** `package|field|value` for all that a file of an index holds. */
+/** R function that prints `package|field|value` for every cell of an index file. */
 const SHOW = `
   show <- function(db) for (row in order(db[, 'Package'])) for (field in sort(colnames(db)))
     if (!is.na(db[row, field]))
@@ -102,7 +102,7 @@ async function repository(t: Test, files: ReadonlyMap<string, Buffer>): Promise<
   return folder
 }
 
-t.test('R reads the same from each of them, and what its own tools write', async (t) => {
+t.test('R reads the same from each file and from the files that its own tools write', async (t) => {
   const folder = await repository(
     t,
     await build(
@@ -121,7 +121,7 @@ t.test('R reads the same from each of them, and what its own tools write', async
   t.strictSame(theirs, own, 'field by field')
 })
 
-t.test('R takes a repository of these files as it is', async (t) => {
+t.test('R accepts a repository of these files', async (t) => {
   const files = await build(
     t,
     ALL.map(({ entry }) => entry),
@@ -138,7 +138,7 @@ t.test('R takes a repository of these files as it is', async (t) => {
   }
 })
 
-t.test('of versions that are the same to R the last one is told', async (t) => {
+t.test('of versions that are equal to R the last one is listed', async (t) => {
   const versions = ['1.0', '1.0.0', '1.0-0', '0.9']
   const entries = versions.map((Version) => publish({ Package: 'toy', Version }).entry)
   const told = async (all: readonly IndexEntry[]) =>
@@ -147,11 +147,11 @@ t.test('of versions that are the same to R the last one is told', async (t) => {
   t.equal(await told(entries.toReversed()), '1.0')
 })
 
-t.test('a file of an unusual name is told by it', async (t) => {
+t.test('an unusual file name is listed in the field File', async (t) => {
   const { entry } = publish({ Package: 'toy', Version: '1.0' }, { File: 'toy_1.0.zip' })
   t.match((await build(t, [entry])).get('PACKAGES')?.toString(), /\nFile: toy_1\.0\.zip\n\n$/)
 })
 
-t.test('nothing is written of nothing', async (t) => {
+t.test('without packages no file is written', async (t) => {
   t.strictSame([...(await build(t, []))], [])
 })

@@ -1,9 +1,9 @@
-/** A place is one that stands in addresses as it was given. */
+/** Locations of binaries in addresses and indexes. */
 
 import t from 'tap'
 import { binaryPlace, SOURCE } from '../../../registry/cran/place.js'
 
-t.test('each platform and version of R has a place of its own', async (t) => {
+t.test('each platform and R version has a separate location', async (t) => {
   t.strictSame(binaryPlace('windows', '4.2'), {
     subject: 'bin/windows/4.2',
     compositeKey: 'windows|4.2',
@@ -22,7 +22,7 @@ t.test('each platform and version of R has a place of its own', async (t) => {
   t.match(SOURCE, { subject: 'src', compositeKey: '', usualSuffix: '.tar.gz' })
 })
 
-t.test('what cannot stand in an address is none', async (t) => {
+t.test('a platform or R version that is not a path segment is refused', async (t) => {
   const platforms = ['', '..', '.', 'win dows', 'windows/', '/windows', 'a//b', 'a/../b', 'a\\b']
   const wrong = [
     ...[...platforms, 'wind|ows', 'windows\n', 'w\u00efn'].map((platform) => [platform, '4.2']),

@@ -1,4 +1,4 @@
-/** A table is what R itself would have written, byte for byte. */
+/** An RDS table is identical to the one that R writes. */
 
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
@@ -15,14 +15,14 @@ const TABLE = {
   ],
 }
 
-/** The whole of it: its cells column by column. */
+/** Serializes the table, column by column. */
 function serialize({ columns, rows }: typeof TABLE): Buffer {
   const { head, tail } = serializeTable(columns, rows.length)
   const cells = columns.flatMap((_, column) => rows.map((row) => serializeText(row[column])))
   return Buffer.concat([head, Buffer.from(cells.join(''), 'latin1'), tail])
 }
 
-/** Where the header says which version of R wrote it. */
+/** Bytes of the header that contain the version of R. */
 const WRITER = { start: 6, end: 10 }
 
 t.test('the bytes are those of saveRDS', async (t) => {
@@ -39,7 +39,7 @@ t.test('the bytes are those of saveRDS', async (t) => {
   t.ok(own.equals(wanted), 'as R writes it')
 })
 
-t.test('R reads it compressed', async (t) => {
+t.test('R reads the table compressed', async (t) => {
   const program = `
     path <- tempfile()
     writeBin(as.raw(strtoi(strsplit(readLines(input), ' ')[[1]], 16)), path)

@@ -1,4 +1,4 @@
-/** Versions are ordered as R orders them, and are such as R can count. */
+/** Versions are ordered as by R, and only those that R can represent are valid. */
 
 import t from 'tap'
 import { compareVersions, isVersion } from '../../../registry/cran/version.js'
@@ -25,7 +25,7 @@ const VERSIONS = [
   '9.9.9.9',
 ]
 
-t.test('two versions are the same, or one above the other, as with R', async (t) => {
+t.test('two versions compare as in R', async (t) => {
   const pairs = VERSIONS.flatMap((one) => VERSIONS.map((other) => [one, other] as const))
   const program = `
     for (pair in strsplit(readLines(input), ' ')) {
@@ -60,7 +60,7 @@ const OTHERS = [
   'r100',
 ]
 
-t.test('what R takes for a version is one, and nothing else', async (t) => {
+t.test('exactly the versions that R accepts are valid', async (t) => {
   const program = `
     pattern <- paste0('^', .standard_regexps()$valid_package_version, '$')
     for (v in scan(input, '', sep = '|', quiet = TRUE, quote = '', strip.white = FALSE)) {

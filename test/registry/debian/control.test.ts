@@ -1,4 +1,4 @@
-/** A control file is taken apart field by field, and refused where two programs might differ. */
+/** Control files are parsed field by field, and refused where two programs might differ. */
 
 import t from 'tap'
 import { parseControl } from '../../../registry/debian/control.js'
@@ -25,7 +25,7 @@ const WHOLE = [
   '',
 ].join('\n')
 
-t.test('fields come in Debian’s order and spelling, all others behind them', async (t) => {
+t.test("fields are in Debian's order and spelling, followed by all others", async (t) => {
   t.strictSame(parse(WHOLE), {
     packageName: 'hello-tool',
     version: '1:2.1.0-4',
@@ -44,12 +44,12 @@ t.test('fields come in Debian’s order and spelling, all others behind them', a
   })
 })
 
-t.test('blank lines around the paragraph are no part of it', async (t) => {
+t.test('blank lines around the paragraph are ignored', async (t) => {
   t.strictSame(parse(`\n\n${WHOLE}\n \n\n`), parse(WHOLE))
   t.strictSame(parse(WHOLE.trimEnd()), parse(WHOLE))
 })
 
-t.test('what must be there must be there', async (t) => {
+t.test('a control file without a required field is refused', async (t) => {
   t.doesNotThrow(() => parse('Package: ab\nVersion: 1\nArchitecture: all\n'))
   t.throws(() => parse('Version: 1\nArchitecture: all\n'), refused(/has no Package/))
   t.throws(() => parse('Package: ab\nVersion:\nArchitecture: all\n'), refused(/has no Version/))
@@ -58,7 +58,7 @@ t.test('what must be there must be there', async (t) => {
   t.throws(() => parse('\n \n'), refused(/has no Package/))
 })
 
-t.test('nothing gets into an index that was not a field of the package', async (t) => {
+t.test('a control file that could inject another paragraph is refused', async (t) => {
   const fine = controlOf({})
   const evil = 'Package: evil\nVersion: 1\nArchitecture: all\nFilename: pool/evil.deb\n'
   const hostile: Readonly<Record<string, readonly [string, RegExp]>> = {

@@ -1,4 +1,4 @@
-/** Packages are read as dpkg-deb writes them, and hostile ones are refused at little cost. */
+/** Deb files of dpkg-deb are read, and hostile ones are refused at little cost. */
 
 import { execFileSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
@@ -16,7 +16,7 @@ const refused = (message: RegExp) => ({ failure: 'bad_request', message })
 const read = (deb: Buffer) => readDebFile(sourceOf(deb))
 const CONTROL = controlOf({})
 
-t.test('what dpkg-deb built is read, however it is packed', async (t) => {
+t.test('a package of dpkg-deb is read with each compression', async (t) => {
   const folder = t.testdir({ package: { DEBIAN: { control: CONTROL, md5sums: '' }, file: 'text' } })
   const from = join(folder, 'package')
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', from])
@@ -36,7 +36,7 @@ t.test('what dpkg-deb built is read, however it is packed', async (t) => {
   t.equal((await read(readFileSync(to))).packageName, 'hello-tool')
 })
 
-t.test('members may have slashes after their names, and others beside them', async (t) => {
+t.test('member names may end with a slash, and other members are allowed', async (t) => {
   const tar = pack(tarOf([{ path: 'control', body: CONTROL }]), '.gz')
   const members: readonly ArPiece[] = [
     { name: 'debian-binary/', body: Buffer.from('2.0\n') },
@@ -50,7 +50,7 @@ t.test('members may have slashes after their names, and others beside them', asy
   t.equal((await read(alone)).packageName, 'hello-tool', 'nothing but what is read')
 })
 
-t.test('what is no package, or not one alone, is refused', async (t) => {
+t.test('a file that is not exactly one package is refused', async (t) => {
   const tar = tarOf([{ path: './control', body: CONTROL }])
   const control = { name: 'control.tar', body: tar }
   const data = { name: 'data.tar', body: tarOf([]) }
@@ -81,7 +81,7 @@ t.test('what is no package, or not one alone, is refused', async (t) => {
   }
 })
 
-t.test('there is one control file, at the top, and it is a file', async (t) => {
+t.test('the control archive must have one control file at its top', async (t) => {
   const of = (...pieces: readonly TarPiece[]) =>
     arOf([DEBIAN_BINARY, { name: 'control.tar', body: tarOf(pieces) }])
   const body = CONTROL
@@ -101,7 +101,7 @@ t.test('there is one control file, at the top, and it is a file', async (t) => {
   await t.rejects(read(of({ path: 'control', body: large })), refused(/more than 262144 bytes/))
 })
 
-/** A package whose control archive is these bytes. */
+/** Creates a package with these bytes as its control archive. */
 function debWith(packing: string, body: Buffer): Buffer {
   return arOf([DEBIAN_BINARY, { name: `control.tar${packing}`, body }])
 }

@@ -1,4 +1,4 @@
-/** A distribution is made whole: lists, what they are packed as, sums, and signatures. */
+/** Files of a distribution: lists, compressed lists, checksums, and signatures. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { writeFileSync } from 'node:fs'
@@ -26,7 +26,7 @@ async function build(
   return await buildIndex(t, DISTRIBUTION, entries, { ...usual, ...inputs })
 }
 
-t.test('every file is there, and Release has the sums of all lists', async (t) => {
+t.test('every file exists, and Release has the checksums of all lists', async (t) => {
   const files = await build(t)
   const lists = ['contrib/binary-arm64', 'main/binary-all', 'main/binary-amd64']
   const paths = lists.flatMap((list) => [`${list}/Packages`, `${list}/Packages.gz`])
@@ -47,7 +47,7 @@ t.test('every file is there, and Release has the sums of all lists', async (t) =
   isExpectedText(t, plain, 'debian/Release')
 })
 
-t.test('gpgv finds both signatures good, and Release in what is signed', async (t) => {
+t.test('gpgv accepts both signatures, and the signed text is Release', async (t) => {
   const files = await build(t)
   const folder = t.testdir()
   for (const name of ['Release', 'InRelease', 'Release.gpg']) {
@@ -62,7 +62,7 @@ t.test('gpgv finds both signatures good, and Release in what is signed', async (
   t.ok(clear.stdout.equals(files.get('Release') ?? Buffer.alloc(0)))
 })
 
-t.test('the same packages and time give the same bytes, another time other ones', async (t) => {
+t.test('equal packages and time give equal bytes, and another time gives other ones', async (t) => {
   const files = await build(t)
   t.strictSame(await build(t), files)
   const later = await build(t, { changedAtMs: AT_MS + 1_000 })
@@ -73,7 +73,7 @@ t.test('a distribution without packages has no files', async (t) => {
   t.equal((await build(t, { entries: [] })).size, 0)
 })
 
-t.test('where there is xz, it is offered as well', async (t) => {
+t.test('if xz is installed, lists are also compressed with xz', async (t) => {
   const files = await build(t, { compressXz: findXz() })
   const packed = files.get('main/binary-amd64/Packages.xz') ?? Buffer.alloc(0)
   const plain = files.get('main/binary-amd64/Packages') ?? Buffer.alloc(0)

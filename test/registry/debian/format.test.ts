@@ -1,4 +1,4 @@
-/** Debian packages do what every format does, and stand in the indexes of their distributions. */
+/** Debian packages: conformance of the format, and indexes of distributions. */
 
 import { createHash } from 'node:crypto'
 import { gunzipSync } from 'node:zlib'
@@ -71,7 +71,7 @@ interface Publication {
   readonly place?: string
 }
 
-/** A town in which ada publishes. */
+/** Returns functions that read, publish and delete as ada. */
 async function aRepository(gateway: GatewayWithUsers) {
   const base = '/api/packages/ada/debian'
   const authorization = gateway.authorizationOf('ada')
@@ -85,7 +85,7 @@ async function aRepository(gateway: GatewayWithUsers) {
   }
 }
 
-t.test('a distribution lists what is in it, and no other one does', async (t) => {
+t.test('a distribution lists its packages and no others', async (t) => {
   const { get, publish, remove } = await aRepository(await startGatewayWithUsers(t))
   t.equal((await get('/dists/bookworm/Release')).status, 404, 'before there is any')
   const places = ['/pool/bookworm/main', '/pool/bookworm/contrib', '/pool/trixie/main']
@@ -111,7 +111,7 @@ t.test('a distribution lists what is in it, and no other one does', async (t) =>
   t.equal((await get('/pool/trixie/main/hello-tool_1.0_amd64.deb')).status, 404)
 })
 
-t.test('one package goes into as many places as it is sent to, once into each', async (t) => {
+t.test('a package can be in several distributions and components, once in each', async (t) => {
   const { publish } = await aRepository(await startGatewayWithUsers(t))
   for (const place of [PLACE, '/pool/bookworm/contrib', '/pool/trixie/main']) {
     t.equal((await publish({ place })).status, 201)
@@ -160,7 +160,7 @@ t.test(
   },
 )
 
-t.test('the key is told in both of its forms, and is one for each owner', async (t) => {
+t.test("the owner's key is served armored and binary", async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const ask = (path: string) => gateway.ask({ path })
   const armored = await ask('/api/packages/ada/debian/repository.key')
@@ -179,7 +179,7 @@ t.test('the key is told in both of its forms, and is one for each owner', async 
   t.notMatch(armored.text, /PRIVATE/)
 })
 
-t.test('files say what they are, and indexes can be asked for again for nothing', async (t) => {
+t.test('files have their content types, and indexes can be revalidated', async (t) => {
   const { get, publish } = await aRepository(await startGatewayWithUsers(t))
   await publish()
   t.match(await get(`${PLACE}/hello-tool_1.0_amd64.deb`), {

@@ -1,4 +1,4 @@
-/** Names are what Debian allows, and never a way out of their place. */
+/** Names that Debian allows; none is a path that leads elsewhere. */
 
 import { execFileSync } from 'node:child_process'
 import t, { type Test } from 'tap'
@@ -24,13 +24,13 @@ function tryAll(t: Test, parse: (text: string) => string, { good, bad }: Names):
   }
 }
 
-t.test('packages have the names of Debian policy 5.6.7', async (t) => {
+t.test('package names follow Debian policy 5.6.7', async (t) => {
   const good = ['ab', 'libc6', 'g++', '0ad', 'a.b', 'x-y', 'a+']
   const bad = ['', 'a', 'Ab', 'aB', '-ab', '+ab', '.a', '..', 'a_b', 'a,b', 'a b', 'a/b', 'ä1']
   tryAll(t, parsePackageName, { good, bad: [...bad, 'ab\n', 'a\nb', 'ab\0'] })
 })
 
-t.test('versions are those that dpkg accepts, with an epoch or not', async (t) => {
+t.test('versions are those that dpkg accepts, with or without an epoch', async (t) => {
   const good = [
     '1',
     '1.0',
@@ -50,14 +50,14 @@ t.test('versions are those that dpkg accepts, with an epoch or not', async (t) =
   }
 })
 
-t.test('architectures are one, and no wildcard', async (t) => {
+t.test('an architecture is a single one and not a wildcard', async (t) => {
   const good = ['amd64', 'all', 'arm64', 'kfreebsd-amd64', 'musl-linux-arm64', 'x32']
   const bad = ['', 'any', 'linux-any', 'any-amd64', 'source', 'AMD64', 'x86_64', 'amd64 arm64']
   const worse = ['-amd64', 'amd64-', 'a--b', '../x', 'a/b', 'amd64\n', 'a'.repeat(51)]
   tryAll(t, parseArchitecture, { good, bad: [...bad, ...worse] })
 })
 
-t.test('distributions and components are one segment of a path', async (t) => {
+t.test('distributions and components are one path segment', async (t) => {
   const good = ['bookworm', 'main', 'bookworm-updates', '12.5', 'My_Dist', 'a~b+c', 'a'.repeat(100)]
   const bad = ['', '.', '..', '.a', '-a', '~', 'a/b', 'noble/../x', 'a b', 'a\nb', 'a|b', 'by-hash']
   tryAll(t, parsePlace, { good, bad: [...bad, 'a\0', 'ä', 'a%2Fb', 'a'.repeat(101)] })

@@ -1,4 +1,4 @@
-/** The list of packages says what the packages say, as Debian's own programs would list them. */
+/** Packages lists have the fields that Debian's own programs would list. */
 
 import { execFileSync } from 'node:child_process'
 import { mkdirSync, writeFileSync } from 'node:fs'
@@ -10,17 +10,19 @@ import { isExpectedText } from '../../helpers/expected.js'
 
 const PLACE = { distribution: 'bookworm', component: 'main' }
 
-/** The list of all that is in one component, whatever it runs on. */
+/** Returns the list of one component, for all architectures. */
 function listText(): string {
   const entries = EXAMPLE_DEBS.filter(({ component }) => component === 'main')
   return entries.map(({ entry }) => `${stanzaOf(entry, PLACE)}\n`).join('')
 }
 
-t.test('all fields of all packages are there, and where each file is', async (t) => {
+t.test('the list has all fields of all packages and the path of each file', async (t) => {
   isExpectedText(t, listText(), 'debian/Packages')
 })
 
-/** Each paragraph as its fields: names in lower case, white space at a line's start as one. */
+/**
+ * Parses paragraphs into fields, with names in lower case and leading white space reduced to one.
+ */
 function paragraphsOf(text: string): ReadonlyArray<ReadonlyMap<string, string>> {
   return text
     .trim()
@@ -35,7 +37,7 @@ function paragraphsOf(text: string): ReadonlyArray<ReadonlyMap<string, string>> 
     })
 }
 
-t.test('dpkg-scanpackages and apt-ftparchive agree on every field', async (t) => {
+t.test('dpkg-scanpackages and apt-ftparchive give the same value for every field', async (t) => {
   const folder = t.testdir()
   for (const { component, fileName, bytes } of EXAMPLE_DEBS) {
     const path = join(folder, 'pool/bookworm', component, fileName)
@@ -68,7 +70,7 @@ t.test('dpkg-scanpackages and apt-ftparchive agree on every field', async (t) =>
   }
 })
 
-t.test('each part has a list of its own', async (t) => {
+t.test('each component and architecture has a separate list', async (t) => {
   const lists = renderPackages(
     EXAMPLE_DEBS.map(({ entry }) => entry),
     'bookworm',

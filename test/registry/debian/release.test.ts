@@ -1,4 +1,4 @@
-/** Release says what a distribution has, and which bytes are right. */
+/** Release files list the contents of a distribution and their checksums. */
 
 import t from 'tap'
 import { releaseText } from '../../../registry/debian/release.js'

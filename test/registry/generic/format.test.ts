@@ -1,4 +1,4 @@
-/** Generic packages do what every format does, and take any file under a name and a version. */
+/** Generic packages: conformance of the format, and any file under a name and a version. */
 
 import t from 'tap'
 import {
@@ -40,7 +40,7 @@ const SUBJECT: FormatSubject = {
 
 await testFormat(t, SUBJECT)
 
-t.test('names are found in any case, and a version may hold slashes and spaces', async (t) => {
+t.test('names are found in any case, and a version may have slashes and spaces', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const authorization = gateway.authorizationOf('ada')
   const base = '/api/packages/Ada/generic'
@@ -57,7 +57,7 @@ t.test('names are found in any case, and a version may hold slashes and spaces',
   })
 })
 
-t.test('the last file takes its version along', async (t) => {
+t.test('deleting the last file deletes its version', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const as = (method: string, path: string) =>
     gateway.ask({
@@ -74,7 +74,7 @@ t.test('the last file takes its version along', async (t) => {
   t.equal((await as('DELETE', '')).status, 404, 'there is no version any more')
 })
 
-t.test('an empty file is a file', async (t) => {
+t.test('an empty file is accepted', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const path = '/api/packages/ada/generic/tool/1.0/empty'
   const authorization = gateway.authorizationOf('ada')
@@ -89,7 +89,7 @@ t.test('an empty file is a file', async (t) => {
   })
 })
 
-t.test('a form is no file, whatever curl calls the bytes', async (t) => {
+t.test("a body sent with curl's default content type is stored as a file", async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const path = '/api/packages/ada/generic/tool/1.0/data'
   const headers = { 'content-type': 'application/x-www-form-urlencoded' }
@@ -99,7 +99,7 @@ t.test('a form is no file, whatever curl calls the bytes', async (t) => {
   t.equal((await gateway.ask({ path })).text, 'a=1&b=2')
 })
 
-t.test('an upload on the condition that there is none yet is refused as such', async (t) => {
+t.test('an upload with If-None-Match: * over an existing file is refused with 412', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const path = '/api/packages/ada/generic/tool/1.0/data'
   const authorization = gateway.authorizationOf('ada')
@@ -110,7 +110,7 @@ t.test('an upload on the condition that there is none yet is refused as such', a
   t.match(await put(), { status: 412, text: 'package file already exists' })
 })
 
-t.test('registries that are switched off are not there', async (t) => {
+t.test('disabled registries are 404', async (t) => {
   const gateway = await startGatewayWithUsers(t, {
     environment: { GATEHOUSE_PACKAGES_ENABLED: 'false' },
   })
@@ -118,7 +118,7 @@ t.test('registries that are switched off are not there', async (t) => {
   t.equal((await gateway.ask({ path })).status, 404)
 })
 
-t.test('what an owner may have in all is a limit', async (t) => {
+t.test('the size limit of an owner is enforced', async (t) => {
   const gateway = await startGatewayWithUsers(t, {
     environment: { GATEHOUSE_PACKAGES_OWNER_SIZE_MAX: '10' },
   })

@@ -1,9 +1,9 @@
-/** What generic packages, versions and files may be called. */
+/** Valid names of generic packages, versions and files. */
 
 import t from 'tap'
 import { parseFileName, parsePackageName, parseVersion } from '../../../registry/generic/names.js'
 
-t.test('names hold letters, digits and four signs', async (t) => {
+t.test('package names consist of letters, digits and four signs', async (t) => {
   for (const name of ['tool', 'T', '7', 'a-', '--', '...', 'C++', 'my_tool.v2', '-a']) {
     t.equal(parsePackageName(name), name)
   }
@@ -14,7 +14,7 @@ t.test('names hold letters, digits and four signs', async (t) => {
 
 const WRONG = ['', ' ', 'a b', 'a/b', 'a\\b', 'a:b', 'ä', 'a\0', 'a\n', '~', '@', '%41', '..']
 
-t.test('every other name is refused', async (t) => {
+t.test('every other package name is refused', async (t) => {
   for (const name of [...WRONG, '.', '-', '_', '+']) {
     const refusal = { failure: 'bad_request', message: /^invalid package name/ }
     t.throws(() => parsePackageName(name), refusal, JSON.stringify(name))
@@ -25,7 +25,7 @@ t.test('every other name is refused', async (t) => {
   }
 })
 
-t.test('a version is any text that has no white space around it', async (t) => {
+t.test('a version is any text without white space around it', async (t) => {
   for (const version of ['1', '1.0-rc 1', 'über/2', '..', '%', '1'.repeat(300)]) {
     t.equal(parseVersion(version), version)
   }

@@ -1,4 +1,4 @@
-/** Go modules: what every format does, and what a module proxy answers. */
+/** Go modules: conformance of the format, and the paths of a module proxy. */
 
 import t from 'tap'
 import {
@@ -49,7 +49,7 @@ await testFormat(t, SUBJECT)
 
 const BASE = '/api/packages/ada/go'
 
-/** Publishes modules of ada's. */
+/** Publishes modules as ada. */
 async function publish(
   gateway: GatewayWithUsers,
   ...zips: readonly Buffer[]
@@ -63,7 +63,7 @@ async function publish(
   return statuses
 }
 
-t.test('a module is described as the protocol says', async (t) => {
+t.test('a module is served as the GOPROXY protocol says', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const goMod = 'module x.y/tool // a tool\n\ngo 1.19\n'
   const before = Date.now()
@@ -98,7 +98,7 @@ t.test('a module is described as the protocol says', async (t) => {
   t.strictSame((await get('@v/latest.zip')).bytes, (await get('@v/v1.10.0.zip')).bytes)
 })
 
-t.test('a module of before go.mod has one that says its name', async (t) => {
+t.test('a module without go.mod gets one with its name', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const names = ['x.y/old@v1.0.0', 'x.y/old@v2.0.0+incompatible']
   for (const name of names) {
@@ -116,7 +116,7 @@ t.test('a module of before go.mod has one that says its name', async (t) => {
   t.equal(JSON.parse(await get('@latest')).Version, 'v1.1.0')
 })
 
-t.test('capitals are asked for with a bang, and are no other module', async (t) => {
+t.test('capitals are escaped with an exclamation mark and distinguish modules', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   t.strictSame(await publish(gateway, await moduleZip('x.y/Org/Lib@v1.0.0-RC1')), [201])
   const get = (path: string) => gateway.ask({ path: `${BASE}/${path}` })
@@ -140,7 +140,7 @@ t.test('capitals are asked for with a bang, and are no other module', async (t) 
   t.strictSame(await publish(gateway, await moduleZip('x.y/Org/Lib@v1.0.0-rc1')), [409])
 })
 
-t.test('what is not there is 404 in text, so that the next proxy is asked', async (t) => {
+t.test('a missing module is 404 as text, so that the next proxy is used', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   await publish(gateway, await moduleZip('x.y/tool@v1.0.0'))
   const paths = [

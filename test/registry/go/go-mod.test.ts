@@ -1,9 +1,9 @@
-/** What go.mod says that its module is called. */
+/** Module line of go.mod. */
 
 import t from 'tap'
 import { plainGoMod, readModuleLine } from '../../../registry/go/go-mod.js'
 
-t.test('the first line that names the module counts', async (t) => {
+t.test('the first module line counts', async (t) => {
   const files: Readonly<Record<string, string | undefined>> = {
     'module x.y/z\n': 'x.y/z',
     'module x.y/z': 'x.y/z',
@@ -25,7 +25,7 @@ t.test('the first line that names the module counts', async (t) => {
   t.equal(readModuleLine(plainGoMod('x.y/z')), 'x.y/z')
 })
 
-t.test('a long file is read to its end, whatever is in it', async (t) => {
+t.test('a long file is read completely in bounded time', async (t) => {
   const million = 1_000_000
   const texts = [' '.repeat(million), '\n'.repeat(million), '/'.repeat(million)]
   for (const text of texts) t.equal(readModuleLine(text), undefined)

@@ -1,4 +1,4 @@
-/** Paths that differ by the case of letters alone are one file on some systems. */
+/** Paths that differ only in case are one file on some systems. */
 
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
@@ -14,7 +14,7 @@ function isTaken(paths: readonly string[]): boolean {
   }
 }
 
-t.test('files and folders of one name in two cases are refused', async (t) => {
+t.test('files and folders that differ only in case are refused', async (t) => {
   const refused = [
     ['a.go', 'A.go'],
     ['x/a', 'X/b'],
@@ -35,7 +35,7 @@ t.test('files and folders of one name in two cases are refused', async (t) => {
   }
 })
 
-t.test('what differs by more than case is taken', async (t) => {
+t.test('paths that differ in more than case are accepted', async (t) => {
   const taken = [
     ['a.go', 'b.go', 'a-b', 'x/a', 'x/b', 'x/', 'x/c/d'],
     ['x/A', 'y/a', 'xA/a', 'xB/a'],
@@ -48,7 +48,7 @@ t.test('what differs by more than case is taken', async (t) => {
   t.ok(isTaken([]))
 })
 
-t.test('many long paths are compared without more than a look at each pair', async (t) => {
+t.test('many long paths are compared in linear time', async (t) => {
   const paths = Array.from({ length: 16_000 }, (_, at) => `${at}${'/a'.repeat(500)}`)
   t.ok(isTaken(paths))
   t.notOk(isTaken([...paths, `7${'/a'.repeat(400)}/A`]))

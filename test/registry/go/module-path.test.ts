@@ -1,4 +1,4 @@
-/** Paths of modules and files: those that the go command takes, and those that it does not. */
+/** Valid and invalid paths of modules and files, as for the go command. */
 
 import t from 'tap'
 import {
@@ -8,7 +8,7 @@ import {
   unescapeCapitals,
 } from '../../../registry/go/module-path.js'
 
-t.test('the path of a module is one that every system and address can hold', async (t) => {
+t.test('a module path is valid on every system and in addresses', async (t) => {
   const taken = [
     'x.y',
     'x.y/z',
@@ -88,7 +88,7 @@ t.test('the path of a module is one that every system and address can hold', asy
   for (const path of refused) t.type(modulePathError(path), 'string', JSON.stringify(path))
 })
 
-t.test('the path of a file is one that every system can hold', async (t) => {
+t.test('a file path is valid on every system', async (t) => {
   const taken = [
     'go.mod',
     'a/b.go',
@@ -135,7 +135,7 @@ t.test('the path of a file is one that every system can hold', async (t) => {
   }
 })
 
-t.test('the end of a path asks for a major version', async (t) => {
+t.test('the major version of a module path is its suffix', async (t) => {
   const ends: Readonly<Record<string, string | undefined>> = {
     'x.y/z': '',
     'x.y/z/v2': 'v2',
@@ -150,7 +150,7 @@ t.test('the end of a path asks for a major version', async (t) => {
   for (const [path, major] of Object.entries(ends)) t.equal(splitPathMajor(path), major, path)
 })
 
-t.test('capitals come as a bang and a small letter, and in no other way', async (t) => {
+t.test('an escaped path has an exclamation mark and a small letter for each capital', async (t) => {
   const texts: Readonly<Record<string, string | undefined>> = {
     'example.test/!org/!lib': 'example.test/Org/Lib',
     'v1.0.0-!r!c1': 'v1.0.0-RC1',

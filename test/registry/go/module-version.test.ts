@@ -1,4 +1,4 @@
-/** Versions of modules: which a module can have, how they are listed, and which is the latest. */
+/** Module versions: valid ones, their order in lists, and the latest. */
 
 import t from 'tap'
 import {
@@ -7,7 +7,7 @@ import {
   versionError,
 } from '../../../registry/go/module-version.js'
 
-t.test('a version is written in its one form', async (t) => {
+t.test('a version has its canonical form', async (t) => {
   const module = { path: 'x.y/z', hasGoMod: true }
   const taken = [
     'v0.0.0',
@@ -56,7 +56,7 @@ t.test('a version is written in its one form', async (t) => {
   }
 })
 
-t.test('the path of a module and its major version agree', async (t) => {
+t.test('the module path and the major version must agree', async (t) => {
   const fits = (name: string) => {
     const [path = '', version = ''] = name.split('@')
     return versionError(version, { path, hasGoMod: true }) === undefined
@@ -86,7 +86,7 @@ t.test('the path of a module and its major version agree', async (t) => {
   for (const name of refused) t.notOk(fits(name), name)
 })
 
-t.test('only what is no module can be incompatible', async (t) => {
+t.test('only a module without go.mod can be incompatible', async (t) => {
   const why = (path: string, version: string, hasGoMod = false) =>
     versionError(version, { path, hasGoMod })
   t.equal(why('x.y/z', 'v2.0.0+incompatible'), undefined)
@@ -101,7 +101,7 @@ t.test('only what is no module can be incompatible', async (t) => {
 const OLD = 'v0.0.0-20200102030405-abcdef123456'
 const NEW = 'v0.0.0-20210102030405-0bcdef123456'
 
-t.test('a list is in the order of versions, without commits', async (t) => {
+t.test('a list is ordered by version and has no pseudo-versions', async (t) => {
   const versions = ['v1.10.0', 'v1.9.0', NEW, 'v1.10.0-rc.2', 'v1.10.0-rc.10']
   t.strictSame(listableVersions(['v2.0.0+incompatible', ...versions]), [
     'v1.9.0',
@@ -115,7 +115,7 @@ t.test('a list is in the order of versions, without commits', async (t) => {
   t.strictSame(listableVersions(['v1.2.4-0.2020010203040-abc']), ['v1.2.4-0.2020010203040-abc'])
 })
 
-t.test('the latest is a release, then a pre-release, then a commit', async (t) => {
+t.test('the latest is a release, else a pre-release, else a pseudo-version', async (t) => {
   const latest = (versions: readonly string[]) =>
     latestVersion(versions, async () => t.fail('is asked where all are compatible'))
   t.equal(await latest(['v1.0.0', 'v1.10.0', 'v1.9.0', 'v1.11.0-rc.1', NEW]), 'v1.10.0')

@@ -1,4 +1,7 @@
-/** Zips of modules: told by what is in them, and refused as the go command would refuse them. */
+/**
+ * Module zip files: names are derived from their paths, and invalid ones are refused as by the go
+ * command.
+ */
 
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
@@ -9,7 +12,7 @@ import { type HandMadeEntry, handMadeZip, zipOf } from '../../helpers/zips.js'
 
 const read = (zip: Buffer): Promise<Module> => readModuleZip(sourceOf(zip))
 
-/** The sentence of the refusal; what is taken comes back as `taken`. */
+/** Returns the message of the refusal, or `taken` if the zip is accepted. */
 async function refusalOf(zip: Buffer): Promise<string> {
   try {
     await read(zip)
@@ -20,7 +23,7 @@ async function refusalOf(zip: Buffer): Promise<string> {
   }
 }
 
-t.test('a module is told by the folder of its files', async (t) => {
+t.test('the module is named by the top folder of its files', async (t) => {
   const goMod = 'module x.y/Org/z\n\ngo 1.19\n'
   const zip = await moduleZip('x.y/Org/z@v1.2.3', { 'go.mod': goMod, 'a/b.go': 'package b\n' })
   t.strictSame(await read(zip), { path: 'x.y/Org/z', version: 'v1.2.3', goMod })
@@ -32,7 +35,7 @@ t.test('a module is told by the folder of its files', async (t) => {
 
 const ROOT = 'x.y/z@v1.0.0'
 
-t.test('what is not the zip of a module is refused', async (t) => {
+t.test('a zip that is not a module is refused', async (t) => {
   const zips: ReadonlyArray<readonly [RegExp, Buffer]> = [
     [/This is not a zip/, Buffer.from('hello')],
     [/folder module@version/, await zipOf({})],
@@ -75,7 +78,7 @@ t.test('what is not the zip of a module is refused', async (t) => {
   for (const [sentence, zip] of zips) t.match(await refusalOf(zip), sentence)
 })
 
-t.test('what is neither a file nor a folder is refused', async (t) => {
+t.test('an entry that is neither a file nor a folder is refused', async (t) => {
   const link: HandMadeEntry = {
     path: `${ROOT}/link`,
     content: '/etc/passwd',
@@ -84,7 +87,7 @@ t.test('what is neither a file nor a folder is refused', async (t) => {
   t.match(await refusalOf(handMadeZip([link])), /"link" is neither a file nor a folder/)
 })
 
-t.test('a module and its documents have their sizes', async (t) => {
+t.test('the sizes of a module and its documents are limited', async (t) => {
   const zeros = (path: string, bytes: number): HandMadeEntry => ({
     path: `${ROOT}/${path}`,
     content: Buffer.alloc(bytes),
@@ -105,14 +108,14 @@ t.test('a module and its documents have their sizes', async (t) => {
   await t.rejects(readModuleZip(whole), /has more than 500 MiB/)
 })
 
-t.test('a file that is not what the zip declares is refused, wherever it stands', async (t) => {
+t.test('a file that differs from its declaration is refused, wherever it is', async (t) => {
   const goMod = { path: `${ROOT}/go.mod`, content: 'module x.y/z\n' }
   const lie: HandMadeEntry = { path: `${ROOT}/z.go`, content: 'package z', both: { crc32: 1 } }
   t.match(await refusalOf(handMadeZip([goMod, lie])), /not what the zip declares/)
   t.match(await refusalOf(handMadeZip([{ ...goMod, both: { crc32: 1 } }])), /not what the zip/)
 })
 
-t.test('go.mod is text', async (t) => {
+t.test('a go.mod that is not UTF-8 is refused', async (t) => {
   const content = Buffer.from('module x.y/z // caf\xe9\n', 'latin1')
   t.match(await refusalOf(handMadeZip([{ path: `${ROOT}/go.mod`, content }])), /is not UTF-8/)
 })

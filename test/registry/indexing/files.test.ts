@@ -1,4 +1,4 @@
-/** Files are put together from bytes, from what was just made, and from blobs. */
+/** Index files are assembled from bytes, new texts, and blobs. */
 
 import { createHash, randomBytes } from 'node:crypto'
 import { readdir, readFile, writeFile } from 'node:fs/promises'
@@ -37,7 +37,7 @@ async function isWritten(t: Test, files: IndexFiles, content: FileContent, wante
   t.strictSame([digests.sha256, digests.sha512], [digest('sha256'), digest('sha512')])
 }
 
-t.test('a file has its pieces in their order, and it is known where texts are', async (t) => {
+t.test('a file has its pieces in order, and the positions of texts are known', async (t) => {
   const { storage, append, open } = await openScene(t)
   const blobKey = `${'a'.repeat(64)}-${'b'.repeat(16)}`
   const path = join(storage.incomingFolder, 'former')
@@ -55,7 +55,7 @@ t.test('a file has its pieces in their order, and it is known where texts are', 
   t.strictSame(await readdir(storage.incomingFolder), [])
 })
 
-t.test('of whatever another file began with, the digests are those of all bytes', async (t) => {
+t.test('digests cover all bytes, whichever prefix another file shares', async (t) => {
   const { append, open } = await openScene(t)
   const pieces = Array.from({ length: 6 }, (_, at) => randomBytes(at * 40_000 + 10))
   const spans: Span[] = []

@@ -1,4 +1,4 @@
-/** An index is made by its first reader after a change, once, and seen as one set of files. */
+/** An index is built by its first reader after a change, once, as a consistent set of files. */
 
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -17,7 +17,7 @@ import { forEachDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { isFullSize } from '../../helpers/test-size.js'
 
-/** Lists what is in each part, and in a second file the digest of the first. */
+/** Creates a maker that lists each part, with the digests of these lists in a second file. */
 function aMaker(
   state: { builds: number; rendered?: number; pauseMs?: number; fault?: Error } = { builds: 0 },
 ): IndexMaker {
@@ -52,7 +52,7 @@ function aMaker(
 interface Stage {
   readonly db: Database
   readonly registry: Registry
-  /** Another process over the same database and storage. */
+  /** A registry over the same database and storage, like that of another process. */
   readonly other: Registry
   readonly ada: User
   namespaceOf(registry: Registry, maker: IndexMaker): PackageStore
@@ -153,8 +153,8 @@ await forEachStage('an index is made once for any number of readers', async (t, 
 const PACKAGES = isFullSize ? 700 : 70
 
 /**
- * Where runs begin follows from the names, so it is the same each time. One name of 128 begins a
- * run. For several runs of few packages, every twelfth name is one that does.
+ * Names for packages. The start of runs follows from the names, so it is the same each time. One of
+ * 128 names begins a run. For several runs with few packages, every twelfth name is one that does.
  */
 function* packageNames(): Generator<string, never> {
   const all = Array.from({ length: 10_007 }, (_, at) => `package-${(at * 7_919) % 10_007}`)

@@ -1,4 +1,4 @@
-/** A layout that was written is read again, with each piece where it is now. */
+/** A written layout is read back, with the current position of each piece. */
 
 import t from 'tap'
 import { readLayout, writeLayout } from '../../../registry/indexing/layout.js'

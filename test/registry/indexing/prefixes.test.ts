@@ -1,4 +1,4 @@
-/** The longest beginning that is known is found, and old ones are forgotten. */
+/** The longest known prefix is found, and old ones are evicted. */
 
 import t from 'tap'
 import { startDigests } from '../../../registry/digests.js'
@@ -11,7 +11,7 @@ const textOf = (...ids: readonly string[]) => ({
   spans: ids.map(spanOf),
 })
 
-t.test('beginnings are the same for the same pieces behind the same bytes', async (t) => {
+t.test('prefixes are equal for equal pieces after equal bytes', async (t) => {
   const head = Buffer.from('head')
   const [one, two] = prefixesOf([head, textOf('a', 'bcd'), Buffer.from('tail')])
   t.strictSame([one?.bytes, two?.bytes], [5, 8])
@@ -21,7 +21,7 @@ t.test('beginnings are the same for the same pieces behind the same bytes', asyn
   t.strictSame(prefixesOf([head]), [], 'without a text there is none')
 })
 
-t.test('the longest known one is found', async (t) => {
+t.test('the longest known prefix is found', async (t) => {
   const prefixes = createPrefixes()
   const all = prefixesOf([textOf('a', 'b', 'c', 'd')])
   t.equal(prefixes.find(all), undefined)
@@ -32,7 +32,7 @@ t.test('the longest known one is found', async (t) => {
   t.equal(prefixes.find(all.slice(0, 1))?.bytes, 1)
 })
 
-t.test('what was of no use for long is forgotten', async (t) => {
+t.test('a prefix that was not used for long is evicted', async (t) => {
   const prefixes = createPrefixes()
   const at = (number: number) => prefixesOf([textOf(String(number))])
   for (let number = 0; number < 501; number += 1) {

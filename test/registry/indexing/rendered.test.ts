@@ -1,4 +1,4 @@
-/** Records are counted and stand one behind the other. */
+/** Rendered records are concatenated and counted. */
 
 import t from 'tap'
 import { rendered } from '../../../registry/indexing/rendered.js'

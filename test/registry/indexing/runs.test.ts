@@ -1,4 +1,4 @@
-/** Runs follow from the keys alone, and a change reaches no further than it must. */
+/** Runs follow from the keys alone, and a change affects few of them. */
 
 import t from 'tap'
 import {
@@ -23,14 +23,14 @@ async function split(keys: readonly string[], from = ''): Promise<Array<RunOfEnt
 
 const keysOf = (run: RunOfEntries<Keyed>) => run.entries.map(({ key }) => key)
 
-t.test('runs are of some hundred entries, and together all of them', async (t) => {
+t.test('runs have some hundred entries each and together contain all', async (t) => {
   const runs = await split(KEYS)
   t.ok(runs.length > 30 && runs.length < 130, `${runs.length} runs of ${KEYS.length}`)
   t.strictSame(runs.flatMap(keysOf), KEYS)
   for (const { from } of runs.slice(1)) t.ok(beginsRun(from), from)
 })
 
-t.test('without entries there is one run, which is empty', async (t) => {
+t.test('without entries there is one empty run', async (t) => {
   t.strictSame(await split([]), [{ from: '', entries: [] }])
 })
 
@@ -45,7 +45,7 @@ t.test('keys that begin no run fill none without end, and one key is never cut',
   )
 })
 
-/** What a build does: makes the stale runs anew, and keeps the others. */
+/** Updates like a build: makes the stale runs anew and keeps the others. */
 async function renew(
   runs: ReadonlyArray<RunOfEntries<Keyed>>,
   keys: readonly string[],
@@ -70,7 +70,7 @@ for (const [what, all] of [
   ['usual keys', KEYS],
   ['keys that begin no run', KEYS.filter((key) => !beginsRun(key))],
 ] as const) {
-  t.test(`after any changes runs are as if made from nothing, of ${what}`, async (t) => {
+  t.test(`runs after any changes equal runs made from nothing: ${what}`, async (t) => {
     const begins = KEYS.filter(beginsRun)
     let keys = all.filter((_, at) => at % 3 !== 0)
     let runs = await split(keys)
@@ -89,7 +89,7 @@ function pick(keys: readonly string[]): string {
   return keys[Math.floor(Math.random() * keys.length)] ?? ''
 }
 
-t.test('one change reads some runs of many', async (t) => {
+t.test('one change reads few of the runs', async (t) => {
   const runs = await split(KEYS)
   const { read } = await renew(runs, KEYS, [KEYS[3_333] ?? ''])
   t.ok(read < KEYS.length / 4, `${read} of ${KEYS.length} entries`)

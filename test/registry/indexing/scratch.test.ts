@@ -1,11 +1,11 @@
-/** A scratch file gives back what was put in, and has no name. */
+/** A scratch file returns its contents and has no name. */
 
 import { readdirSync } from 'node:fs'
 import t from 'tap'
 import { openScratch } from '../../../registry/indexing/scratch.js'
 import { collect } from '../../helpers/byte-chunks.js'
 
-t.test('parts are where they were said to be', async (t) => {
+t.test('parts are at their returned positions', async (t) => {
   const folder = t.testdir()
   const scratch = await openScratch(folder)
   t.teardown(() => scratch.close())

@@ -1,4 +1,4 @@
-/** Texts are made of runs: those that changed anew, and the others as they were. */
+/** Texts consist of runs; only changed runs are rendered again. */
 
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
@@ -18,9 +18,9 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 interface Scene {
   readonly workspace: Workspace
-  /** What is published; a test changes it. */
+  /** Published entries; a test changes them. */
   readonly entries: Map<string, IndexEntry & Keyed>
-  /** How many entries were rendered so far. */
+  /** Number of rendered entries. */
   rendered: number
   read(runs: Runs, form: TextForm): Promise<string>
 }
@@ -70,7 +70,7 @@ function add({ entries }: Scene, name: string, part = 'main'): void {
 
 const numbered = (at: number) => `p${String(at).padStart(5, '0')}`
 
-t.test('a change makes few entries anew, and the text is whole', async (t) => {
+t.test('a change renders few entries, and the text is complete', async (t) => {
   const scene = await openScene(t, ['plain', 'deflated'])
   for (let at = 0; at < 4_000; at += 1) add(scene, numbered(at))
   const before = await makeRuns(scene.workspace, undefined)
@@ -101,12 +101,12 @@ t.test('a part that comes or goes makes all anew, as others may tell of it', asy
   t.equal(await scene.read(three, 'plain'), 'a of main\n')
 })
 
-t.test('of nothing there is no text', async (t) => {
+t.test('without entries there is no text', async (t) => {
   const scene = await openScene(t, ['plain'])
   t.equal(joinTexts(await makeRuns(scene.workspace, undefined)).size, 0)
 })
 
-t.test('where there is no xz the text is not there in that form', async (t) => {
+t.test('without xz a text has no xz form', async (t) => {
   const scene = await openScene(t, ['plain', 'xz'])
   add(scene, 'a')
   const runs = await makeRuns(scene.workspace, undefined)

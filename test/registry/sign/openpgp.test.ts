@@ -1,4 +1,4 @@
-/** Signatures are those that GnuPG accepts, and the same for the same text, time and key. */
+/** Signatures that GnuPG accepts and that are reproducible. */
 
 import { execFileSync, spawnSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
@@ -24,7 +24,7 @@ const TEXT = [
   '',
 ].join('\n')
 
-/** A folder with the key, and what gpgv says of files in it. */
+/** Creates a folder with the key, and functions that run gpgv in it. */
 async function aKeyring(t: Test, ...keys: ReadonlyArray<typeof KEY>) {
   const folder = t.testdir({})
   const armored = (keys.length > 0 ? keys : [KEY]).map(({ publicKey }) => publicKey)
@@ -40,7 +40,7 @@ async function aKeyring(t: Test, ...keys: ReadonlyArray<typeof KEY>) {
   }
 }
 
-t.test('both kinds of signature are good, and of exactly the text', async (t) => {
+t.test('detached and cleartext signatures are valid for exactly the text', async (t) => {
   const keyring = await aKeyring(t)
   const signer = await openSigner([KEY], { atMs: Date.now() })
   keyring.write('Release', TEXT)
@@ -53,7 +53,8 @@ t.test('both kinds of signature are good, and of exactly the text', async (t) =>
   t.ok(detached.isGood, detached.said)
   t.match(detached.said, /GOODSIG [0-9A-F]{16} ada \(Debian Registry\)/)
   for (const { said } of [clear, detached]) {
-    // VALIDSIG fingerprint date time expires version reserved algorithm hash class
+    // The line VALIDSIG: fingerprint, date, time, expiry, version, reserved, algorithm, hash,
+    // class.
     const [, algorithm, hash] = /VALIDSIG \S+ \S+ \S+ 0 4 0 (\d+) (\d+) /.exec(said) ?? []
     t.equal(algorithm, '22', 'EdDSA')
     t.equal(hash, '10', 'SHA-512')
@@ -64,7 +65,7 @@ t.test('both kinds of signature are good, and of exactly the text', async (t) =>
   t.notOk(keyring.gpgv('InRelease').isGood)
 })
 
-t.test('a text that does not end a line is signed as it is', async (t) => {
+t.test('a text without a final line break is signed unchanged', async (t) => {
   const keyring = await aKeyring(t)
   const signer = await openSigner([KEY], { atMs: Date.now() })
   keyring.write('text', 'no end')
@@ -72,7 +73,7 @@ t.test('a text that does not end a line is signed as it is', async (t) => {
   t.ok(keyring.gpgv('text.asc', 'text').isGood)
 })
 
-t.test('a signature is a function of text, time and key, and says that time', async (t) => {
+t.test('a signature is determined by text, time and key, and has that time', async (t) => {
   const keyring = await aKeyring(t)
   const atMs = Date.now() + 3_600_000
   const sign = async (time: number) => {
@@ -87,7 +88,7 @@ t.test('a signature is a function of text, time and key, and says that time', as
   t.match(keyring.gpgv('Release.gpg', 'Release').said, ` ${Math.floor(atMs / 1_000)} 0 4 `)
 })
 
-t.test('what is older than its key is signed as of then', async (t) => {
+t.test('a text older than its key is signed with the time of the key', async (t) => {
   const keyring = await aKeyring(t)
   const signer = await openSigner([KEY], { atMs: 0 })
   keyring.write('Release', TEXT)
@@ -95,7 +96,7 @@ t.test('what is older than its key is signed as of then', async (t) => {
   t.ok(keyring.gpgv('Release.gpg', 'Release').isGood)
 })
 
-t.test('a key is for signing, does not expire, and is told without its secret', async (t) => {
+t.test('a key is for signing, does not expire, and is exported without its secret', async (t) => {
   const home = t.testdir({ 'key.asc': KEY.publicKey })
   const gpg = ['--homedir', home, '--batch', '--with-colons', '--show-keys', join(home, 'key.asc')]
   const shown = execFileSync('gpg', gpg, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
@@ -113,7 +114,7 @@ t.test('a key is for signing, does not expire, and is told without its secret', 
   t.not((await makeOpenpgpKey('ada')).publicKey, (await makeOpenpgpKey('ada')).publicKey)
 })
 
-t.test('during an overlap all keys sign, and whoever knows any of them believes', async (t) => {
+t.test('during an overlap all keys sign, and each key alone verifies', async (t) => {
   const [old, fresh, other] = [KEY, await makeOpenpgpKey('ada'), await makeOpenpgpKey('eve')]
   const signer = await openSigner([fresh, old], { atMs: Date.now() })
   const signed = { InRelease: await signer.clearSign(TEXT), gpg: await signer.signDetached(TEXT) }
@@ -130,7 +131,7 @@ t.test('during an overlap all keys sign, and whoever knows any of them believes'
     t.ok(isGood)
   }
   for (const key of [fresh, old]) {
-    // gpgv itself wants to know all of them; apt is content with one that is good.
+    // Gpgv requires all keys; one valid signature is enough for apt.
     for (const { said } of await look(key)) {
       t.equal(goodOnes(said), 1, said)
       t.match(said, /NO_PUBKEY/)
@@ -162,7 +163,7 @@ t.test('a signature is never older than the newest key', async (t) => {
   for (const time of times) t.ok(time * 1_000 > madeMs + 3_600_000, 'when the newest was made')
 })
 
-t.test('several keys stand in one armor, as many as there are', async (t) => {
+t.test('several keys are exported in one armored block', async (t) => {
   const keys = [KEY, await makeOpenpgpKey('ada'), await makeOpenpgpKey('ada')]
   for (const count of [1, 2, 3]) {
     const armored = await armorKeys(keys.slice(0, count).map(({ publicKey }) => publicKey))

@@ -1,4 +1,4 @@
-/** Keys are such as openssl knows, and so is what they sign. */
+/** RSA keys and signatures that openssl accepts. */
 
 import { createHash } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { runToEnd } from '../../../cgi/process/run.js'
 import { makeRsaKeys, rsaFingerprint, signWithSha1 } from '../../../registry/sign/rsa.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-t.test('openssl reads the keys and finds the signature to be right', async (t) => {
+t.test('openssl reads the keys and verifies the signature', async (t) => {
   const folder = await temporaryFolder(t)
   const openssl = async (...args: readonly string[]) => {
     const { output } = await runToEnd('openssl', args, {

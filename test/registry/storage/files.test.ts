@@ -1,4 +1,4 @@
-/** Blobs in files: as every storage, and without a handle or a file that stays behind. */
+/** Blobs in files: conformance of the storage, and no open or stale files. */
 
 import { mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ const open = async (t: Test) => openFileStorage(join(await temporaryFolder(t), '
 
 blobStorageConforms(t, { open, largeBytes: 6_000_000 })
 
-t.test('whoever reads to the end, leaves, or meets the end too soon holds no file', async (t) => {
+t.test('a reader that ends, stops or fails leaves no open file', async (t) => {
   const folder = await temporaryFolder(t)
   const storage = await openFileStorage(folder)
   const content = contentOf(2_000_000)
@@ -43,7 +43,7 @@ t.test('whoever reads to the end, leaves, or meets the end too soon holds no fil
   t.equal(await openFilesBelow(folder), 0, 'the file ended too soon')
 })
 
-t.test('blobs and the folders of these are their owner’s alone', async (t) => {
+t.test('blobs and their folders are accessible to their owner only', async (t) => {
   const folder = join(await temporaryFolder(t), 'blobs')
   const storage = await openFileStorage(folder)
   const key = await keep(storage, contentOf(10))
@@ -53,7 +53,7 @@ t.test('blobs and the folders of these are their owner’s alone', async (t) => 
   }
 })
 
-t.test('a put that cannot take its place takes the file away and leaves none', async (t) => {
+t.test('a put that fails removes the received file and stores no blob', async (t) => {
   const folder = await temporaryFolder(t)
   const storage = await openFileStorage(folder)
   await writeFile(join(folder, 'aa'), 'a file where a folder belongs')
@@ -64,7 +64,7 @@ t.test('a put that cannot take its place takes the file away and leaves none', a
   t.strictSame(await readdir(storage.incomingFolder), [])
 })
 
-t.test('files of others are not listed', async (t) => {
+t.test('foreign files are not listed', async (t) => {
   const folder = await temporaryFolder(t)
   const storage = await openFileStorage(folder)
   const key = await keep(storage, contentOf(10))
@@ -77,7 +77,7 @@ t.test('files of others are not listed', async (t) => {
   t.strictSame(keys, [key])
 })
 
-t.test('a storage that was there before is used as it is', async (t) => {
+t.test('an existing storage is opened unchanged', async (t) => {
   const folder = await temporaryFolder(t)
   const key = await keep(await openFileStorage(folder), Buffer.from('text'))
   t.equal(String(await read(await openFileStorage(folder), key, 0, 4)), 'text')

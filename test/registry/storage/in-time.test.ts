@@ -1,11 +1,11 @@
-/** Nobody waits for ever for a server that has stopped in the middle. */
+/** Requests to a storage server have time limits. */
 
 import type { ServerResponse } from 'node:http'
 import t, { type Test } from 'tap'
 import { fetchWithTimeout, readWithTimeout } from '../../../registry/storage/in-time.js'
 import { startProxy } from '../../helpers/proxy.js'
 
-/** A server with one answer, and when the first connection for it was closed. */
+/** Starts a server with one answer, which records when its first connection is closed. */
 async function aServer(t: Test, answer: (response: ServerResponse) => unknown) {
   const proxy = await startProxy(t, 0)
   const closed = new Promise<unknown>((resolve) => {
@@ -20,7 +20,7 @@ async function aServer(t: Test, answer: (response: ServerResponse) => unknown) {
 
 const PATIENT_MS = 60_000
 
-t.test('an answer that does not come is given up', async (t) => {
+t.test('an answer that does not arrive times out', async (t) => {
   const { url } = await aServer(t, () => {})
   await t.rejects(fetchWithTimeout(url, {}, 20), { message: 'there was no answer in time' })
 })
@@ -30,7 +30,7 @@ t.test('a redirect is not followed', async (t) => {
   t.equal((await fetchWithTimeout(url, {}, PATIENT_MS)).status, 307)
 })
 
-t.test('a body comes to its end', async (t) => {
+t.test('a body is read to its end', async (t) => {
   const { url } = await aServer(t, (response) => response.end('text'))
   const { next, leave } = readWithTimeout(await fetchWithTimeout(url, {}, PATIENT_MS), PATIENT_MS)
   t.equal(Buffer.from((await next()).value).toString(), 'text')
@@ -38,7 +38,7 @@ t.test('a body comes to its end', async (t) => {
   await leave()
 })
 
-t.test('a body that stops is given up, and its connection closed', async (t) => {
+t.test('a body that stalls times out, and its connection is closed', async (t) => {
   const { url, closed } = await aServer(t, (response) => response.write('te'))
   const { next } = readWithTimeout(await fetchWithTimeout(url, {}, PATIENT_MS), 20)
   const readOn = async () => {
@@ -48,7 +48,7 @@ t.test('a body that stops is given up, and its connection closed', async (t) => 
   await closed
 })
 
-t.test('a body that breaks off is no whole one', async (t) => {
+t.test('a truncated body is an error', async (t) => {
   const { url } = await aServer(t, (response) => {
     response.writeHead(200, { 'Content-Length': 4 })
     response.write('te', () => response.destroy())
@@ -60,7 +60,7 @@ t.test('a body that breaks off is no whole one', async (t) => {
   await t.rejects(readOn())
 })
 
-t.test('who leaves closes the connection', async (t) => {
+t.test('a reader that stops closes the connection', async (t) => {
   const { url, closed } = await aServer(t, (response) => response.write('te'))
   const { leave } = readWithTimeout(await fetchWithTimeout(url, {}, PATIENT_MS), PATIENT_MS)
   await leave()

@@ -1,4 +1,4 @@
-/** The storage that the settings name is the one that is opened. */
+/** The configured storage is opened. */
 
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ async function opened(t: Test, variables: Readonly<Record<string, string>>) {
   return { folder, storage: await openStorage(loadSettings({ ...own, ...variables })) }
 }
 
-t.test('with no configuration blobs are in the data folder', async (t) => {
+t.test('without configuration blobs are in the data folder', async (t) => {
   const { folder, storage } = await opened(t, {})
   t.equal(storage.incomingFolder, join(folder, 'blobs', 'incoming'))
   await access(storage.incomingFolder)
@@ -21,14 +21,14 @@ t.test('with no configuration blobs are in the data folder', async (t) => {
   t.equal(await storage.directUrl('a', request), undefined)
 })
 
-t.test('with a bucket uploads are received in the data folder all the same', async (t) => {
+t.test('with a bucket uploads are still received in the data folder', async (t) => {
   const GATEHOUSE_BLOBS_URL = 's3://key:secret@127.0.0.1:9/bucket'
   const { folder, storage } = await opened(t, { GATEHOUSE_BLOBS_URL })
   t.equal(storage.incomingFolder, join(folder, 'uploads'))
   await access(storage.incomingFolder)
 })
 
-t.test('clients are sent to the bucket only where the settings say so', async (t) => {
+t.test('clients are redirected to the bucket only if that is enabled', async (t) => {
   const key = `${'a'.repeat(64)}-${'0'.repeat(16)}`
   const request = { method: 'GET', contentType: 'text/plain', contentDisposition: 'a' } as const
   const GATEHOUSE_BLOBS_URL = 's3://key:secret@s3.example.org/bucket/code'

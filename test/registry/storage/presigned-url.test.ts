@@ -1,4 +1,4 @@
-/** A signed address is the one that a server works out as well. */
+/** Signed addresses are those that the server computes as well. */
 
 import t from 'tap'
 import { asBlobLocation, type S3Location } from '../../../conf/blob-location.js'
@@ -12,7 +12,7 @@ function locationOf(url: string): S3Location {
 
 const NOW = new Date('2013-05-24T00:00:00.000Z')
 
-t.test('the example of the protocol’s documentation has its signature', async (t) => {
+t.test("the example of the protocol's documentation has its signature", async (t) => {
   const location = locationOf(
     's3://AKIAIOSFODNN7EXAMPLE:wJalrXUtnFEMI%2FK7MDENG%2FbPxRfiCYEXAMPLEKEY@host/bucket',
   )
@@ -23,7 +23,7 @@ t.test('the example of the protocol’s documentation has its signature', async 
   t.equal(new URL(url).searchParams.get('X-Amz-Signature'), signature)
 })
 
-t.test('what is asked for comes back out of the address, and the secret does not', async (t) => {
+t.test('response headers are in the address and the secret is not', async (t) => {
   const location = locationOf('s3://key:hunter2@s3.example.org:9000/bucket?region=eu-1')
   const query = { 'response-content-disposition': `attachment; filename*=UTF-8''(a*b)!%20"` }
   const url = presignedUrl(location, {

@@ -1,4 +1,4 @@
-/** Blobs in S3: as every storage, on a real server, and on one that does not behave. */
+/** Blobs in S3: conformance of the storage, with a real server and one that misbehaves. */
 
 import { access } from 'node:fs/promises'
 import type { IncomingMessage, ServerResponse } from 'node:http'
@@ -22,7 +22,7 @@ import { S3_SECRET, s3LocationOf } from '../../helpers/s3-server.js'
 import { sharedS3Server } from '../../helpers/shared-s3-server.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-/** The smallest that S3 takes for a part that is not the last one. */
+/** Minimum size that S3 accepts for a part that is not the last one. */
 const PART_BYTES = 5_242_880
 const LARGE_BYTES = PART_BYTES * 2 + 7
 
@@ -39,7 +39,7 @@ blobStorageConforms(t, {
   largeBytes: LARGE_BYTES,
 })
 
-/** A storage behind a proxy that can be told to misbehave. */
+/** Opens a storage behind a proxy that can be made to misbehave. */
 async function openBehind(t: Test, options: Partial<S3StorageOptions> = {}) {
   const bucket = await server.createBucket()
   const proxy = await startProxy(t, server.port)
@@ -47,7 +47,7 @@ async function openBehind(t: Test, options: Partial<S3StorageOptions> = {}) {
   return { proxy, url, storage: await openAt(t, url, options), look: () => server.list(bucket) }
 }
 
-/** Answers the requests that match, and as often as that. */
+/** Misbehaves for the given number of matching requests. */
 function once(
   matches: (request: IncomingMessage) => boolean,
   answer: (response: ServerResponse, request: IncomingMessage) => unknown,
@@ -72,7 +72,9 @@ const refuse = (status: number) => (response: ServerResponse, request: IncomingM
   request.resume().on('end', () => response.writeHead(status).end())
 }
 
-/** That it is refused for a while, and that neither it nor its causes tell how to sign. */
+/**
+ * Checks that the promise rejects with `unavailable` and that no cause contains the credentials.
+ */
 async function isUnavailable(t: Test, promise: Promise<unknown>, name: string) {
   const error = await promise.catch((thrown: unknown) => thrown)
   t.ok(isFailure(error, 'unavailable'), `${name}: ${error}`)
@@ -87,7 +89,7 @@ function revealsNothing(t: Test, error: unknown) {
   }
 }
 
-t.test('objects stand under the prefix, and those beside it are not listed', async (t) => {
+t.test('objects are below the prefix, and others are not listed', async (t) => {
   const bucket = await server.createBucket()
   const [inner, outer] = [await openAt(t, bucket.replace('?', '/a/b?')), await openAt(t, bucket)]
   const content = contentOf(10)
@@ -105,7 +107,7 @@ t.test('objects stand under the prefix, and those beside it are not listed', asy
   t.strictSame((await server.list(bucket)).objects, [objectNameOf(other)])
 })
 
-t.test('a large blob is sent in parts, of which none stays behind', async (t) => {
+t.test('a large blob is uploaded in parts, and no part is left', async (t) => {
   const { proxy, storage, look } = await openBehind(t)
   const parts: string[] = []
   proxy.misbehave = ({ url = '', headers }) => {
@@ -118,7 +120,7 @@ t.test('a large blob is sent in parts, of which none stays behind', async (t) =>
   t.strictSame(await look(), { objects: [objectNameOf(key)], uploads: [] })
 })
 
-t.test('where parts cannot be sent or put together, nothing is kept', async (t) => {
+t.test('an upload whose parts cannot be sent or completed leaves nothing', async (t) => {
   const { proxy, storage, look } = await openBehind(t)
   const late = '<?xml version="1.0"?><Error><Code>InternalError</Code></Error>'
   const faults: readonly (readonly [string, Misbehave])[] = [
@@ -138,7 +140,7 @@ t.test('where parts cannot be sent or put together, nothing is kept', async (t) 
   }
 })
 
-t.test('when a part is refused the rest is not sent', async (t) => {
+t.test('after a refused part the rest is not sent', async (t) => {
   const { proxy, storage, look } = await openBehind(t, { partBytes: 1_000 })
   const content = contentOf(100_000)
   const refuseSecond = once(isSecondPart, refuse(500))
@@ -153,7 +155,7 @@ t.test('when a part is refused the rest is not sent', async (t) => {
   t.strictSame(await look(), { objects: [], uploads: [] })
 })
 
-t.test('a connection that breaks is tried once more', async (t) => {
+t.test('a broken connection is retried once', async (t) => {
   const { proxy, storage } = await openBehind(t)
   for (const bytes of [1_000, LARGE_BYTES]) {
     const content = contentOf(bytes)
@@ -164,7 +166,7 @@ t.test('a connection that breaks is tried once more', async (t) => {
   }
 })
 
-t.test('a server that is not well, does not answer or is away is unavailable', async (t) => {
+t.test('a server error, a missing answer and a refused connection are unavailable', async (t) => {
   const { proxy, storage, look } = await openBehind(t, { timeoutMs: 500 })
   const any = () => true
   const faults: readonly (readonly [string, Misbehave])[] = [
@@ -192,7 +194,7 @@ t.test('a server that is not well, does not answer or is away is unavailable', a
   await isUnavailable(t, away.remove(keyOf(Buffer.of())), 'away')
 })
 
-t.test('a download that breaks off or stops is unavailable, and no whole one', async (t) => {
+t.test('a download that breaks off or stalls is unavailable and not complete', async (t) => {
   const { proxy, url, storage } = await openBehind(t)
   const key = await keep(storage, contentOf(1_000))
   const head = { 'Content-Length': 1_000, 'Content-Range': 'bytes 0-999/1000' }
@@ -207,7 +209,7 @@ t.test('a download that breaks off or stops is unavailable, and no whole one', a
   await isUnavailable(t, read(impatient, key, 0, 1_000), 'stops')
 })
 
-t.test('an answer with other bytes than those asked for is not passed on', async (t) => {
+t.test('an answer with a wrong range is not passed on', async (t) => {
   const { proxy, storage } = await openBehind(t)
   const key = await keep(storage, contentOf(1_000))
   const answers = [
@@ -222,7 +224,7 @@ t.test('an answer with other bytes than those asked for is not passed on', async
   }
 })
 
-t.test('who leaves a download early ends it at the server', async (t) => {
+t.test('a reader that stops ends the download at the server', async (t) => {
   const { proxy, storage } = await openBehind(t)
   const key = await keep(storage, contentOf(10))
   const closed = new Promise<boolean>((resolve) => {
@@ -236,7 +238,7 @@ t.test('who leaves a download early ends it at the server', async (t) => {
   t.equal(await closed, false)
 })
 
-t.test('a wrong secret or bucket is a fault that tells no secret', async (t) => {
+t.test('a wrong secret or bucket is an error that does not contain the secret', async (t) => {
   const bucket = await server.createBucket()
   const wrong = await openAt(t, bucket.replace(/(?<=tester:)[^@]+/, 'hunter2'))
   const none = await openAt(t, bucket.replace('/bucket-', '/no-bucket-'))
@@ -261,7 +263,7 @@ t.test('a wrong secret or bucket is a fault that tells no secret', async (t) => 
   }
 })
 
-t.test('a client that is sent to the bucket gets the bytes as what they are', async (t) => {
+t.test('a redirected client gets the bytes with the requested content type', async (t) => {
   const bucket = await server.createBucket()
   const storage = await openAt(t, bucket)
   const key = await keep(storage, Buffer.from('text'))
@@ -287,7 +289,8 @@ t.test('a client that is sent to the bucket gets the bytes as what they are', as
 })
 
 t.test('all pages of a list are read', async (t) => {
-  // Not the real server: a page has a thousand objects, and each would be put there for this test.
+  // The proxy answers alone, because a page has a thousand objects, which this test would have to
+  // create.
   const { proxy, storage } = await openBehind(t)
   const keys = [...Array(1_001).keys()].map((at) => keyOf(Buffer.from(String(at))))
   const entries = keys.map(

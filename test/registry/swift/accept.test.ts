@@ -1,4 +1,4 @@
-/** Accept: what SwiftPM, curl and browsers send is served; the wrong protocol is told so. */
+/** Accept headers of SwiftPM, curl and browsers, and of other protocol versions. */
 
 import t from 'tap'
 import { Failure } from '../../../conf/failures.js'
@@ -16,7 +16,7 @@ function answerTo(accept: string | undefined, kind: Kind): number {
 
 const REGISTRY = 'application/vnd.swift.registry'
 
-t.test('whoever takes the answer, or anything, gets it', async (t) => {
+t.test('a client that accepts the type, or any type, is answered', async (t) => {
   const kinds = { json: 'application/json', zip: 'application/zip', swift: 'text/x-swift' } as const
   for (const [kind, type] of Object.entries(kinds) as [Kind, string][]) {
     const own = [`${REGISTRY}.v1+${kind}`, `${REGISTRY}+${kind}`, `${REGISTRY}.v1`, REGISTRY, type]
@@ -31,7 +31,7 @@ t.test('whoever takes the answer, or anything, gets it', async (t) => {
   }
 })
 
-t.test('a version that there is not is 400, another type 415', async (t) => {
+t.test('an unknown protocol version is 400 and another type 415', async (t) => {
   for (const version of ['.v2', '.v0', '.v10', '.v1.1', '.v', '.vx', '.v01']) {
     t.equal(answerTo(`${REGISTRY}${version}+json`, 'json'), 400, version)
   }

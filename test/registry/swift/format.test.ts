@@ -1,4 +1,4 @@
-/** Swift packages do what every format does, and take what SwiftPM sends. */
+/** Swift packages: conformance of the format, and requests of SwiftPM. */
 
 import t from 'tap'
 import { type FormatSubject, testFormat } from '../../conformance/package-format.js'

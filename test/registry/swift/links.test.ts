@@ -1,9 +1,9 @@
-/** Links, as Swift's client takes them apart: at commas, semicolons and equals signs. */
+/** Link headers, which Swift's client splits at commas, semicolons and equals signs. */
 
 import t from 'tap'
 import { linkHeaders } from '../../../registry/swift/links.js'
 
-t.test('links stand in one header, with their parameters', async (t) => {
+t.test('links are in one header, with their parameters', async (t) => {
   const headers = linkHeaders([
     { url: 'https://a.test/1', rel: 'latest-version' },
     { url: 'https://a.test/2', rel: 'alternate', parameters: { filename: 'P', x: '5.6' } },
@@ -17,7 +17,7 @@ t.test('links stand in one header, with their parameters', async (t) => {
   ])
 })
 
-t.test('no links are no header, and an address that breaks it is left out', async (t) => {
+t.test('no links give no header, and an address that would break it is left out', async (t) => {
   t.strictSame(linkHeaders([]), [])
   for (const url of ['a>b', 'a,b', 'a;b', 'a b', 'a"b', 'a\r\nSet-Cookie: b', 'é', '', '<']) {
     t.strictSame(linkHeaders([{ url, rel: 'canonical' }]), [], url)

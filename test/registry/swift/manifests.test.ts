@@ -1,4 +1,4 @@
-/** Manifests: found at the top of an archive, and by the versions of Swift that they are for. */
+/** Manifests at the top of an archive and the selection of one by Swift version. */
 
 import t from 'tap'
 import { openZip } from '../../../registry/archive/zip.js'
@@ -12,7 +12,7 @@ async function manifestsOf(files: Files) {
   return readManifests(await openZip(sourceOf(await zipOf(files))))
 }
 
-t.test('manifests are those of the root, or of the one folder in it', async (t) => {
+t.test('manifests are in the root or in the single top folder', async (t) => {
   const variants = { 'Package@swift-5.swift': 'b', 'Package@swift-5.6.1.swift': 'c' }
   const manifests = { 'Package.swift': 'a', ...variants }
   const others = { 'Sources/Package.swift': 'x', 'package.swift': 'x', 'Package@swift-.swift': 'x' }
@@ -28,7 +28,7 @@ t.test('manifests are those of the root, or of the one folder in it', async (t) 
   })
 })
 
-t.test('an archive without one, or with others than texts, is refused', async (t) => {
+t.test('an archive without a manifest or with one that is not text is refused', async (t) => {
   const refused: readonly (readonly [Files, RegExp])[] = [
     [{}, /missing/],
     [{ 'README.md': '' }, /missing/],
@@ -54,7 +54,7 @@ t.test('an archive without one, or with others than texts, is refused', async (t
   })
 })
 
-t.test('a link is no manifest', async (t) => {
+t.test('a symbolic link is not a manifest', async (t) => {
   const central = { madeBy: 0x0314, attributes: (0o120777 << 16) >>> 0 }
   const linked = handMadeZip([
     { path: 'Package.swift', content: 'a' },
@@ -63,7 +63,7 @@ t.test('a link is no manifest', async (t) => {
   t.strictSame(await readManifests(await openZip(sourceOf(linked))), { 'Package.swift': 'a' })
 })
 
-t.test('a variant says which tools it asks for, or those it is for', async (t) => {
+t.test("the tools version of a manifest is its first line's or its file name's", async (t) => {
   const first = {
     '// swift-tools-version:5.3': '5.3',
     '// swift-tools-version: 5.7.1\n': '5.7.1',
@@ -82,7 +82,7 @@ t.test('a variant says which tools it asks for, or those it is for', async (t) =
   t.match(variantsOf({ 'Package@swift-4.swift': '' }), [{ toolsVersion: '4.0' }])
 })
 
-t.test('a version of Swift finds its manifest however it is written', async (t) => {
+t.test('a Swift version selects its manifest in any notation', async (t) => {
   const manifests = {
     'Package.swift': '',
     'Package@swift-5.swift': '',

@@ -1,4 +1,4 @@
-/** Metadata: what the client can read is kept, what it could not is refused. */
+/** Metadata that the client can read is kept, and other metadata is refused. */
 
 import t from 'tap'
 import type { Json } from '../../../conf/package.js'
@@ -29,14 +29,14 @@ t.test(
   },
 )
 
-t.test('nothing is required, and what is not known is dropped', async (t) => {
+t.test('nothing is required, and unknown fields are dropped', async (t) => {
   for (const text of ['', ' \n', '{}']) t.strictSame(parseMetadata(text, 'binary'), {})
   t.strictSame(parse({ '@context': ['x'], version: 1, description: null, deep: { a: 1 } }), {})
   t.strictSame(parseMetadata('{"__proto__":{"description":"x"},"constructor":1}', 'binary'), {})
   t.strictSame(parseMetadata('{"author":{"__proto__":{"name":"x"}}}', 'binary'), {})
 })
 
-t.test('what is not of the schema is refused with the field’s name', async (t) => {
+t.test("metadata that violates the schema is refused with the field's name", async (t) => {
   const deep = '['.repeat(100_000)
   for (const text of ['{', 'null', '[]', '"a"', '1', deep, `{"author":${deep}`, '\0']) {
     const what = { failure: 'invalid', message: /^invalid JSON provided for release metadata/ }
@@ -66,7 +66,7 @@ t.test('what is not of the schema is refused with the field’s name', async (t)
   t.throws(() => parse({ repositoryURLs: long }), { failure: 'invalid', message: /more than 500/ })
 })
 
-t.test('an author has a name, or is not told', async (t) => {
+t.test('an author without a name is left out', async (t) => {
   t.strictSame(parse({ author: { givenName: 'Ada', middleName: 'B', familyName: 'L' } }), {
     author: { name: 'Ada B L' },
   })
@@ -78,7 +78,7 @@ t.test('an author has a name, or is not told', async (t) => {
   })
 })
 
-t.test('a time is told in the form that the client reads', async (t) => {
+t.test('a time is converted to the form that the client reads', async (t) => {
   const times = {
     '2023-02-16T04:00:00.123456789Z': '2023-02-16T04:00:00Z',
     '2023-02-16T06:00:00.5+02:00': '2023-02-16T04:00:00Z',
@@ -92,7 +92,7 @@ t.test('a time is told in the form that the client reads', async (t) => {
   }
 })
 
-t.test('quoted-printable is undone only where it was done', async (t) => {
+t.test('quoted-printable is decoded only if the metadata is encoded', async (t) => {
   const url = 'https://a.test/?a=3D&b=C3=A9'
   const plain = JSON.stringify({ readmeURL: url })
   t.strictSame(parseMetadata(plain, 'quoted-printable'), { readmeURL: url }, 'as Swift sends it')
@@ -107,7 +107,7 @@ t.test('quoted-printable is undone only where it was done', async (t) => {
   t.throws(() => parseMetadata(hidden, 'quoted-printable'), what, 'also where they are encoded')
 })
 
-t.test('repositories are told in one form, each once', async (t) => {
+t.test('repository addresses are normalized and listed once', async (t) => {
   t.strictSame(repositoriesIn(WHOLE), ['github.com/mona/LinkedList'])
   t.strictSame(repositoriesIn({}), [])
 })

@@ -1,9 +1,9 @@
-/** Addresses of one repository are one, those of two are two. */
+/** Addresses of one repository are equal after normalization, and others differ. */
 
 import t from 'tap'
 import { normaliseRepositoryUrl } from '../../../registry/swift/repository-url.js'
 
-t.test('each way to one repository means the same', async (t) => {
+t.test('all addresses of one repository are normalized to the same text', async (t) => {
   const ways = [
     'https://github.com/mona/LinkedList',
     'https://github.com/mona/LinkedList.git',
@@ -24,7 +24,7 @@ t.test('each way to one repository means the same', async (t) => {
   }
 })
 
-t.test('what differs stays apart, and what is none stays as it is', async (t) => {
+t.test('different repositories stay different, and an invalid address is unchanged', async (t) => {
   const others = {
     'https://github.com/mona/linkedlist': 'github.com/mona/linkedlist',
     'https://github.com/mona/LinkedList.github': 'github.com/mona/LinkedList.github',

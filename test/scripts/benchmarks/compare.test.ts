@@ -1,17 +1,19 @@
-/** The product and its peers work by turns, and the figures are medians of the rounds. */
+/**
+ * The product and its peers are measured in alternation, and the results are medians of the rounds.
+ */
 
 import t from 'tap'
 import { compare, compareRounds, type Side } from '../../../scripts/benchmarks/compare.js'
 
 interface Script {
   readonly name: string
-  /** Operations in the second that each turn takes. */
+  /** Number of operations in each run, which takes one second. */
   readonly operations: readonly number[]
-  /** CPU of each turn; absent: not to be known. */
+  /** CPU time of each run; absent if it cannot be measured. */
   readonly cpuMs?: readonly number[]
 }
 
-/** A side that does as it is told, turn by turn, and notes when it was asked. */
+/** Creates a side that returns scripted results and records the order of its runs. */
 function scripted({ name, operations, cpuMs }: Script, turns: string[]): Side {
   let turn = 0
   let usedMs = 0
@@ -29,7 +31,7 @@ function scripted({ name, operations, cpuMs }: Script, turns: string[]): Side {
 t.test('each peer is compared with the product of the same round, after a warm-up', async (t) => {
   const turns: string[] = []
   const { product, against } = await compare(
-    // The first turn of each would spoil every median, had it counted.
+    // The first run of each side would change every median if it were counted.
     scripted({ name: 'own', operations: [1, 10, 20, 40], cpuMs: [9_000, 10, 20, 80] }, turns),
     scripted({ name: 'git', operations: [1, 5, 20, 10], cpuMs: [9_000, 20, 20, 10] }, turns),
     scripted({ name: 'file', operations: [1, 40, 40, 40], cpuMs: [9_000, 10, 10, 10] }, turns),
@@ -43,7 +45,7 @@ t.test('each peer is compared with the product of the same round, after a warm-u
   ])
 })
 
-t.test('as many rounds are taken as are asked for, besides the one that warms up', async (t) => {
+t.test('the requested number of rounds is measured after the warm-up', async (t) => {
   const turns: string[] = []
   const { product } = await compareRounds(
     5,
@@ -54,7 +56,7 @@ t.test('as many rounds are taken as are asked for, besides the one that warms up
   t.equal(product.perSecond, 3)
 })
 
-t.test('without the right to count CPU, speeds are compared alone', async (t) => {
+t.test('if CPU time cannot be measured, only speeds are compared', async (t) => {
   const operations = [3, 3, 3, 3]
   const { product, against } = await compare(
     scripted({ name: 'own', operations }, []),

@@ -1,10 +1,10 @@
-/** The packages that are measured with are ones that composer could install. */
+/** The Composer packages of the benchmarks are valid. */
 
 import t from 'tap'
 import { publishVersions } from '../../../scripts/benchmarks/composer-packages.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 
-t.test('as many versions are published as were asked for, each whole', async (t) => {
+t.test('the requested number of versions is published completely', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const { plain: token } = await gateway.addToken(gateway.ada, 'all')
   const gatehouse = { url: `http://127.0.0.1:${gateway.port}`, token }

@@ -1,4 +1,6 @@
-/** The packages that are measured with are such as dpkg reads, and as long as Debian's own. */
+/**
+ * The Debian packages of the benchmarks are valid for dpkg and have control files of usual length.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { readFile } from 'node:fs/promises'
@@ -7,7 +9,7 @@ import t from 'tap'
 import { writeDebs } from '../../../scripts/benchmarks/deb-files.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-t.test('each is a package of its own name and version that installs nothing', async (t) => {
+t.test('each deb file is a different package that installs nothing', async (t) => {
   const folder = await temporaryFolder(t)
   const debs = await writeDebs(join(folder, 'debs'), { first: 40, count: 30 })
   t.equal(new Set(debs.map(({ packageName }) => packageName)).size, 30)
@@ -16,13 +18,13 @@ t.test('each is a package of its own name and version that installs nothing', as
     t.match(control, `Package: ${packageName}\n`)
     t.match(control, `\nVersion: ${version}\nArchitecture: amd64\n`)
     t.match(control, /\nDescription: [a-z ]+\n [a-z ]+\n \.\n [a-z ]+\n$/)
-    // The lines about the file, with four digests, are about 430 bytes more.
+    // The index entry has about 430 bytes more, for the file and its four digests.
     t.ok(control.length > 300 && control.length < 550, `${control.length} bytes`)
     t.equal(execFileSync('dpkg-deb', ['--contents', path]).toString(), '')
   }
 })
 
-t.test('a number gives the same bytes at each making', async (t) => {
+t.test('the same number gives the same bytes each time', async (t) => {
   const folder = await temporaryFolder(t)
   const [whole, part] = [
     await writeDebs(join(folder, 'whole'), { first: 0, count: 4 }),

@@ -1,4 +1,4 @@
-/** Each side of the benchmark of indexes lists, in a signed index, what it was given last. */
+/** Each side of the index benchmark publishes its packages in a signed index. */
 
 import { execFileSync } from 'node:child_process'
 import { createHash } from 'node:crypto'
@@ -30,7 +30,7 @@ function namesOf(debs: readonly (DebFile | undefined)[]): readonly string[] {
   return debs.map((deb) => deb?.packageName ?? '').toSorted()
 }
 
-/** Fills a side with four packages and adds two; returns the last list. */
+/** Gives a side four packages, adds two, and returns the last Packages list. */
 async function fillAndAdd(t: Test, side: DebianSide, folder: string): Promise<Buffer> {
   const filled = await writeDebs(join(folder, 'filled'), { first: 0, count: 4 })
   const [one, other] = await writeDebs(join(folder, 'added'), { first: 4, count: 2 })
@@ -46,7 +46,7 @@ for (const { start, published } of [
   { start: startAptlyPeer, published: 'aptly/public' },
   { start: startRepreproPeer, published: 'reprepro' },
 ]) {
-  t.test(`${published}: what it publishes is signed and names the list`, async (t) => {
+  t.test(`${published}: the index is signed and names the list`, async (t) => {
     const folder = await temporaryFolder(t)
     const side = await start({ folder, signal })
     t.teardown(() => side.stop())
@@ -63,7 +63,7 @@ for (const { start, published } of [
     t.notOk(existsSync(join(GNUPGHOME, 'S.gpg-agent')), 'which ends with it')
   })
 
-  t.test(`${published}: what it refuses is told in its words`, async (t) => {
+  t.test(`${published}: a refused package is an error with the server's message`, async (t) => {
     const folder = await temporaryFolder(t)
     const side = await start({ folder, signal })
     t.teardown(() => side.stop())
@@ -72,7 +72,7 @@ for (const { start, published } of [
   })
 }
 
-t.test('gatehouse: what it lists is read as its InRelease names it', async (t) => {
+t.test('gatehouse: the list matches its InRelease', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const { plain: token } = await gateway.addToken(gateway.ada, 'all')
   const folder = await temporaryFolder(t)

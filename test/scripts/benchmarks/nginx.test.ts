@@ -1,4 +1,4 @@
-/** The peers under nginx answer: files as they are, repositories through git. */
+/** The nginx peers serve static files and git repositories. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -13,7 +13,7 @@ async function aStage(t: Test) {
   return { folder: await temporaryFolder(t), signal: new AbortController().signal }
 }
 
-t.test('a file of the static peer is served with its very bytes', async (t) => {
+t.test('the static peer serves a file unchanged', async (t) => {
   const peer = await startStaticPeer(await aStage(t))
   t.teardown(() => peer.stop())
   const bytes = Buffer.from([0, 1, 0xff, 0x0a, 0x50, 0x41, 0x43, 0x4b])
@@ -23,7 +23,7 @@ t.test('a file of the static peer is served with its very bytes', async (t) => {
   t.strictSame(Buffer.from(await answer.arrayBuffer()), bytes)
 })
 
-t.test('a repository of the git peer can be cloned, in part and whole', async (t) => {
+t.test('a repository of the git peer can be cloned, shallow and full', async (t) => {
   const stage = await aStage(t)
   const peer = await startGitPeer(stage)
   t.teardown(() => peer.stop())

@@ -1,4 +1,6 @@
-/** What a real clone asks is recorded as it was sent, and answered the same when sent again. */
+/**
+ * Requests of a real clone are recorded unchanged and get the same answer when they are sent again.
+ */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -24,7 +26,7 @@ async function aServedRepository(t: Test) {
   return { folder, tip: await git(['rev-parse', 'main'], { cwd: path }), server }
 }
 
-/** What the first side band holds in an answer of protocol v2. */
+/** Returns the data of side band 1 in an answer of protocol v2. */
 function packOf(answer: Buffer): Buffer {
   const parts: Buffer[] = []
   for (let at = 0; at < answer.length; ) {
@@ -59,7 +61,7 @@ t.test(
   },
 )
 
-t.test('sent again, a recorded fetch brings a pack with the commit', async (t) => {
+t.test('a recorded fetch sent again returns a pack with the commit', async (t) => {
   const { folder, tip, server } = await aServedRepository(t)
   const url = `${server.url}/text.git`
   const { fetch } = await recordClone(url, { args: [], folder, signal })
@@ -78,7 +80,7 @@ t.test('sent again, a recorded fetch brings a pack with the commit', async (t) =
   t.equal(await git(['rev-list', '--count', tip], { cwd: other }), '3')
 })
 
-t.test('a server that is not one of git is told with what git says', async (t) => {
+t.test("a server without git is an error with git's message", async (t) => {
   const folder = await temporaryFolder(t)
   const server = await serveBackend(await findGit(), { folder })
   t.teardown(() => server.close())

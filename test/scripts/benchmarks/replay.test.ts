@@ -1,4 +1,4 @@
-/** A recorded request is sent again as often as was asked, and no wrong answer is counted. */
+/** A recorded request is sent the requested number of times, and a wrong answer is an error. */
 
 import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
@@ -19,7 +19,7 @@ interface Seen {
   readonly body: string
 }
 
-/** Answers with what `answer` gives for each request, the first of which is number 1. */
+/** Starts a server that answers with `answer` for each request; the first one is number 1. */
 async function aServer(
   t: Test,
   answer: (count: number) => readonly [status: number, text: string],
@@ -45,7 +45,7 @@ async function aServer(
 
 const POSTED = { method: 'POST', color: 'red', body: BODY.toString('latin1') }
 
-t.test('the first turn asks once by each client, the next as often as fits', async (t) => {
+t.test('the first run sends one request per client, later ones as many as fit', async (t) => {
   const { post, seen } = await aServer(t, () => [200, ANSWER])
   const takeTurn = createReplay(post, { clients: 3, answerBytes: 1_000, signal })
   const first = await takeTurn()
@@ -58,7 +58,7 @@ t.test('the first turn asks once by each client, the next as often as fits', asy
   t.ok(second.seconds > 0)
 })
 
-t.test('a turn with an answer that is no success, or not the right one, fails', async (t) => {
+t.test('a run with an error status or a wrong answer fails', async (t) => {
   for (const wrong of [
     [503, ANSWER],
     [200, '003dERR upload-pack: not our ref'],
@@ -70,7 +70,7 @@ t.test('a turn with an answer that is no success, or not the right one, fails', 
   }
 })
 
-t.test('an answer is kept as it came', async (t) => {
+t.test('an answer is saved unchanged', async (t) => {
   const { post, seen } = await aServer(t, () => [200, ANSWER])
   const file = join(await temporaryFolder(t), 'answer')
   t.equal(await saveAnswer(post, { file, signal }), 1_000)
@@ -80,7 +80,7 @@ t.test('an answer is kept as it came', async (t) => {
   t.match(seen[1], { method: 'GET', body: '' })
 })
 
-t.test('wrk sends the body of a file as it stands, and fails where it is refused', async (t) => {
+t.test('wrk sends the body from a file and fails if it is refused', async (t) => {
   const { post, seen } = await aServer(t, () => [200, ANSWER])
   const options = { ...post, threads: 1, connections: 2, signal }
   const { operations, seconds } = await requestRepeatedly(post.url, options)
@@ -90,7 +90,7 @@ t.test('wrk sends the body of a file as it stands, and fails where it is refused
   await t.rejects(requestRepeatedly(refusing.post.url, { ...options, ...refusing.post }), /Non-2xx/)
 })
 
-t.test('an answer that is no success is not kept as one', async (t) => {
+t.test('an answer with an error status is not saved', async (t) => {
   const { post } = await aServer(t, () => [503, ANSWER])
   const file = join(await temporaryFolder(t), 'answer')
   await t.rejects(saveAnswer(post, { file, signal }), /was not answered well: 503 /)

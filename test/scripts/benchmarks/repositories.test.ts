@@ -1,4 +1,4 @@
-/** The repositories that benchmarks clone are whole, alike at each making, and grow by commits. */
+/** Repositories of the benchmarks: complete, reproducible, and extended by commits. */
 
 import t, { type Test } from 'tap'
 import { addCommit, fillRepository } from '../../../scripts/benchmarks/repositories.js'
@@ -26,7 +26,7 @@ t.test('a history has the files, commits and changes of its shape', async (t) =>
   t.equal(changed.split('\n').length, 3)
 })
 
-t.test('two makings end in the same commit', async (t) => {
+t.test('two repositories of one shape have the same tip', async (t) => {
   const tips = await Promise.all(
     [await aTextRepository(t), await aTextRepository(t)].map((cwd) =>
       git(['rev-parse', 'main'], { cwd }),
@@ -35,7 +35,7 @@ t.test('two makings end in the same commit', async (t) => {
   t.equal(tips[0], tips[1])
 })
 
-t.test('each added commit is a new tip of main, on top of the one before', async (t) => {
+t.test('each added commit is a new tip of main and a child of the last one', async (t) => {
   const path = await aTextRepository(t)
   const { signal } = new AbortController()
   await addCommit(path, signal)
@@ -47,7 +47,7 @@ t.test('each added commit is a new tip of main, on top of the one before', async
   t.not(newer, older)
 })
 
-t.test('what git does not understand is told', async (t) => {
+t.test('input that git refuses is an error with its message', async (t) => {
   const shape = { ...SHAPE, fileBytes: 2_000 }
   const cwd = await temporaryFolder(t)
   await t.rejects(fillRepository(cwd, shape, new AbortController().signal), /git fast-import: /)

@@ -1,9 +1,9 @@
-/** A table shows the product beside each of its peers, in columns that line up. */
+/** A table shows the product beside each of its peers, in aligned columns. */
 
 import t from 'tap'
 import { formatTable } from '../../../scripts/benchmarks/table.js'
 
-t.test('each peer has its figure and its ratio, for speed and for CPU', async (t) => {
+t.test('each peer has its figure and its ratio, for speed and for CPU time', async (t) => {
   const text = formatTable({
     title: 'Clones',
     peers: ['git', 'file'],

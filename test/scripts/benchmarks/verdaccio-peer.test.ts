@@ -1,11 +1,11 @@
-/** The npm registry beside which documents are measured tells of every version it was given. */
+/** The npm registry of the document benchmark lists every version that it was given. */
 
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { startVerdaccioPeer, VERDACCIO } from '../../../scripts/benchmarks/verdaccio-peer.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-t.test('a package is told with all of its versions, to everyone', async (t) => {
+t.test('a package is served with all of its versions to anonymous clients', async (t) => {
   if (!existsSync(VERDACCIO)) {
     t.comment('scripts/verdaccio installs what this is about')
     return

@@ -1,4 +1,4 @@
-/** Our block in a file of authorized keys: it alone changes, and is whole at every moment. */
+/** The managed block in authorized_keys: only it is changed, and atomically. */
 
 import { chmod, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,7 +10,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 const BEGIN = '# begin gatehouse: written by `gatehouse ssh authorized-keys`, changes get lost\n'
 const END = '# end gatehouse\n'
 
-t.test('a file is made, for its owner alone, and its block replaced', async (t) => {
+t.test('the file is created for its owner only, and the block is replaced', async (t) => {
   const file = join(await temporaryFolder(t), 'authorized_keys')
   await writeBlock(file, ['one', 'two'])
   t.equal(await readFile(file, 'utf8'), `${BEGIN}one\ntwo\n${END}`)
@@ -21,7 +21,7 @@ t.test('a file is made, for its owner alone, and its block replaced', async (t) 
   t.equal(await readFile(file, 'utf8'), BEGIN + END)
 })
 
-t.test('the lines of others stay as they are, to the byte, before and after it', async (t) => {
+t.test('lines outside of the block are kept byte for byte', async (t) => {
   const folder = await temporaryFolder(t)
   const file = join(folder, 'authorized_keys')
   await fc.assert(
@@ -39,7 +39,7 @@ t.test('the lines of others stay as they are, to the byte, before and after it',
   t.equal(await readFile(file, 'utf8'), `ssh-rsa AAAA no newline\n${BEGIN}new\n${END}`)
 })
 
-t.test('its mode stays', async (t) => {
+t.test("the file's mode is kept", async (t) => {
   const file = join(await temporaryFolder(t), 'authorized_keys')
   await writeFile(file, '')
   await chmod(file, 0o640)
@@ -47,14 +47,14 @@ t.test('its mode stays', async (t) => {
   t.equal((await stat(file)).mode & 0o777, 0o640)
 })
 
-t.test('a block that somebody has cut is left alone', async (t) => {
+t.test('a damaged block is refused and left unchanged', async (t) => {
   const file = join(await temporaryFolder(t), 'authorized_keys')
   await writeFile(file, `${BEGIN}one\n`)
   await t.rejects(writeBlock(file, ['two']), /has lost its first or last line/)
   t.equal(await readFile(file, 'utf8'), `${BEGIN}one\n`)
 })
 
-t.test('of many writers at once each writes the whole, and leaves nothing', async (t) => {
+t.test('concurrent writers each write a complete file and leave no temporary file', async (t) => {
   const folder = await temporaryFolder(t)
   const file = join(folder, 'authorized_keys')
   await writeFile(file, 'ssh-rsa AAAA somebody\n')

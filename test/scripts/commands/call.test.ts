@@ -1,4 +1,4 @@
-/** Arguments of one command: accepted, or refused with a sentence that names the wrong word. */
+/** Arguments of a command: accepted, or refused with a message that names the wrong word. */
 
 import t from 'tap'
 import { readCall } from '../../../scripts/commands/call.js'
@@ -16,7 +16,7 @@ const CREATE: Command = {
   run: async () => {},
 }
 
-t.test('options may stand anywhere, and a value may follow an equals sign', async (t) => {
+t.test('options may be anywhere, and a value may follow an equals sign', async (t) => {
   for (const text of [
     'ada --email=-a --admin',
     '--admin --email=-a ada',
@@ -31,7 +31,7 @@ t.test('options may stand anywhere, and a value may follow an equals sign', asyn
   t.strictSame({ ...readCall(CREATE, ['ada', '--email=']).values }, { email: '' })
 })
 
-t.test('a wrong call is refused by the word that is wrong', async (t) => {
+t.test('a wrong call is refused with the name of the wrong word', async (t) => {
   for (const [text, message] of [
     ['', "'user create' needs NAME"],
     ['ada bob', "'user create' takes no argument 'bob'"],

@@ -1,4 +1,4 @@
-/** What every command stands on: its options, and a database that is ready for it. */
+/** Helpers of all commands: required options, and a database that is migrated. */
 
 import t from 'tap'
 import {
@@ -14,7 +14,7 @@ import { useDataFolder } from '../../helpers/command.js'
 const countUsers = () =>
   withDatabase(async (db) => (await listUsers(db, { page: 1, limit: 1 })).total)
 
-t.test('an option that must be given is given or asked for', async (t) => {
+t.test('a required option that is missing is an error', async (t) => {
   const call = { positionals: [], values: { name: 'x', empty: '', flag: true } }
   t.equal(requiredOption(call, 'name'), 'x')
   for (const name of ['empty', 'flag', 'absent']) {
@@ -22,7 +22,7 @@ t.test('an option that must be given is given or asked for', async (t) => {
   }
 })
 
-t.test('work is done on a migrated database only', async (t) => {
+t.test('commands run on a migrated database only', async (t) => {
   await useDataFolder(t)
   t.equal(await countUsers(), 0)
   await useDataFolder(t, { isMigrated: false })
@@ -31,7 +31,7 @@ t.test('work is done on a migrated database only', async (t) => {
   t.equal(await withAnyDatabase(async () => 'done'), 'done', 'but a migration itself may start')
 })
 
-t.test('a database that cannot be had is one line, without its password', async (t) => {
+t.test('an unreachable database is a one-line error without the password', async (t) => {
   await useDataFolder(t, { isMigrated: false })
   process.env['GATEHOUSE_DATABASE_URL'] = 'mysql://ada:my-secret@127.0.0.1:1/house'
   t.teardown(() => delete process.env['GATEHOUSE_DATABASE_URL'])

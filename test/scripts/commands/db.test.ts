@@ -1,11 +1,11 @@
-/** `gatehouse db`: what is applied and what waits. */
+/** `gatehouse db`: applied and pending migrations. */
 
 import t from 'tap'
 import { DB_COMMANDS } from '../../../scripts/commands/db.js'
 import { MIGRATIONS } from '../../../sql/migrations/list.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 
-t.test('status says what waits, migrate applies it once', async (t) => {
+t.test('status lists the pending migrations and migrate applies them once', async (t) => {
   await useDataFolder(t, { isMigrated: false })
   const names = MIGRATIONS.map(({ name }) => name)
   const status = () => runCommand(t, DB_COMMANDS, 'db', 'status')

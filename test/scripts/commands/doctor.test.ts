@@ -1,4 +1,4 @@
-/** `gatehouse doctor`: a line for each thing that a start needs, and what to do about a fault. */
+/** `gatehouse doctor`: one line for each prerequisite, with advice for each fault. */
 
 import { writeFileSync } from 'node:fs'
 import { opendir } from 'node:fs/promises'
@@ -8,7 +8,7 @@ import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 import { freePort } from '../../helpers/gatehouse.js'
 
-t.test('all is well', async (t) => {
+t.test('doctor reports ok for every check of a valid installation', async (t) => {
   const folder = await useDataFolder(t)
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
   const names = lines.map((line) => /^ok {6}([\w ]+): ./.exec(line)?.[1])
@@ -23,7 +23,7 @@ t.test('all is well', async (t) => {
   }
 })
 
-t.test('a bucket that cannot be had is named, without what opens it', async (t) => {
+t.test('an unreachable bucket is named without its credentials', async (t) => {
   await useDataFolder(t)
   const location = `127.0.0.1:${await freePort()}/packages`
   process.env['GATEHOUSE_BLOBS_URL'] = `s3://key:hunter2@${location}?tls=false`
@@ -36,7 +36,7 @@ t.test('a bucket that cannot be had is named, without what opens it', async (t) 
   t.notMatch(lines.join(), /hunter2/)
 })
 
-t.test('each fault is a line of its own, and the rest is still looked at', async (t) => {
+t.test('each fault has its own line, and all checks run', async (t) => {
   const folder = await useDataFolder(t, { isMigrated: false })
   writeFileSync(join(folder, 'file'), '')
   process.env['GATEHOUSE_DATABASE_URL'] = `sqlite:${folder}/other.db`

@@ -16,7 +16,7 @@ const CREATE: Command = {
   run: async () => {},
 }
 
-t.test('one command is described with each of its options', async (t) => {
+t.test('the help of one command describes each of its options', async (t) => {
   const lines = [
     'Usage: gatehouse user create NAME [--email ADDRESS] [--admin]',
     '',
@@ -30,7 +30,7 @@ t.test('one command is described with each of its options', async (t) => {
   t.strictSame(describeCommand(CREATE).split('\n'), lines)
 })
 
-t.test('several commands are listed with their usage and their sentence', async (t) => {
+t.test('the help of several commands lists their usage and description', async (t) => {
   const list: Command = { ...CREATE, words: ['serve'], usage: '', about: 'Serves.', options: {} }
   const listed = listCommands([CREATE, list])
   t.match(listed, /^Usage:\n {2}gatehouse user create NAME .*\n {6}Creates an account\.\n/)

@@ -1,4 +1,6 @@
-/** `gatehouse package`: signing keys are listed, rotated in overlap, retired, and never printed. */
+/**
+ * `gatehouse package`: signing keys are listed, rotated with overlap, retired, and never printed.
+ */
 
 import t, { type Test } from 'tap'
 import { openInstanceSecret } from '../../../conf/instance-secret.js'
@@ -11,7 +13,7 @@ import { anOrganization, aUser } from '../../helpers/rows.js'
 
 const DAY_MS = 86_400_000
 
-/** A house of ada, who has a key for debian, and of her guild, which has none. */
+/** Creates ada, who has a debian key, and the organization guild, which has none. */
 async function openSignedFixture(t: Test) {
   await useDataFolder(t)
   const secret = await openInstanceSecret(loadSettings().data.dir)
@@ -28,12 +30,12 @@ async function openSignedFixture(t: Test) {
   return { keys, command }
 }
 
-/** Until when a line says that a key signs. */
+/** Parses until when a key signs. */
 function untilOf(line = ''): number {
   return Date.parse(/\tsigns until (\S+Z)$/.exec(line)?.[1] ?? '')
 }
 
-t.test('a key is rotated, both sign, and the old one ends when it is told to', async (t) => {
+t.test('after a rotation both keys sign until the old one ends', async (t) => {
   const { keys, command } = await openSignedFixture(t)
   t.match(await command('keys', 'ada'), [/^debian\tmade 20\S+Z\tsigns$/])
   const [newest, old = '', ...more] = await command('rotate-key', 'ADA', 'debian')
@@ -50,7 +52,7 @@ t.test('a key is rotated, both sign, and the old one ends when it is told to', a
   t.strictSame(await command('keys', 'ada'), [newest])
 })
 
-t.test('the overlap is as long as it is said, or nothing', async (t) => {
+t.test('the overlap has the given length or is zero', async (t) => {
   const { keys, command } = await openSignedFixture(t)
   const [, old = ''] = await command('rotate-key', 'ada', 'debian', '--overlap', '7')
   t.ok(Math.abs(untilOf(old) - Date.now() - 7 * DAY_MS) < DAY_MS / 2, old)
@@ -58,7 +60,7 @@ t.test('the overlap is as long as it is said, or nothing', async (t) => {
   t.equal((await keys()).length, 1)
 })
 
-t.test('what cannot be done is said in a sentence', async (t) => {
+t.test('a rotation that is not possible is refused with a message', async (t) => {
   const { command } = await openSignedFixture(t)
   const rotate = (...args: readonly string[]) => command('rotate-key', ...args)
   await t.rejects(rotate('guild', 'debian'), { message: /^There is no key yet/ })

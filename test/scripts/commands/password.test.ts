@@ -1,4 +1,4 @@
-/** Passwords of the command line: from standard input, asked for on a terminal, or refused. */
+/** Passwords of the command line: from standard input, from a prompt on a terminal, or refused. */
 
 import t, { type Test } from 'tap'
 import { checkPassword } from '../../../gateway/auth/password.js'
@@ -23,7 +23,7 @@ function withInput(t: Test, dataDir: string) {
     runCommand(t, args, input === undefined ? { environment } : { environment, input })
 }
 
-t.test('--password-stdin reads the first line, and removes its line end alone', async (t) => {
+t.test('--password-stdin reads the first line and removes only its line end', async (t) => {
   const run = withInput(t, await useDataFolder(t))
   const created = await run([...CREATE, '--password-stdin'], ' pässwörd 密碼\t \nsecond line\n')
   t.strictSame(created, { exitCode: 0, output: 'made ada\n', errorText: '' })
@@ -44,7 +44,7 @@ t.test('--password-stdin reads the first line, and removes its line end alone', 
   }
 })
 
-t.test('standard input without a usable password is refused in one line', async (t) => {
+t.test('standard input without a valid password is refused with one line', async (t) => {
   const run = withInput(t, await useDataFolder(t))
   for (const [input, complaint] of [
     ['', /^gatehouse: standard input is empty/],
@@ -76,7 +76,7 @@ t.test('no password and no terminal, or two passwords, are wrong calls', async (
   }
 })
 
-t.test('a terminal is asked twice, and does not show what is typed', async (t) => {
+t.test('the prompt asks twice and does not show the password', async (t) => {
   const dataDir = await useDataFolder(t)
   const terminal = startOnTerminal(t, CREATE, { dataDir })
   await terminal.type(/^Password: /, 'tüped-seX\u007fcret\r')
@@ -88,7 +88,7 @@ t.test('a terminal is asked twice, and does not show what is typed', async (t) =
   t.equal(await isPasswordOfAda('tüped-secret'), true)
 })
 
-t.test('both answers may be pasted together', async (t) => {
+t.test('both entries may be pasted together', async (t) => {
   const dataDir = await useDataFolder(t)
   const terminal = startOnTerminal(t, [...CREATE, '--password-stdin'], { dataDir })
   await terminal.type(/^Password: /, 'pasted-secret\rpasted-secret\r')
@@ -96,7 +96,7 @@ t.test('both answers may be pasted together', async (t) => {
   t.equal(await isPasswordOfAda('pasted-secret'), true)
 })
 
-t.test('two answers that differ create no account', async (t) => {
+t.test('two different entries create no account', async (t) => {
   const dataDir = await useDataFolder(t)
   const terminal = startOnTerminal(t, CREATE, { dataDir })
   await terminal.type(/^Password: /, 'one secret\r')

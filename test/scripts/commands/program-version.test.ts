@@ -48,6 +48,6 @@ t.test('the commit of a repository that surrounds the folder is not shown', asyn
   t.equal(await programVersion(join(folder, 'vendor/gatehouse')), 'gatehouse 1.2.3')
 })
 
-t.test('by default, it is the version of the package that runs', async (t) => {
+t.test('the default is the version of the running package', async (t) => {
   t.match(await programVersion(), /^gatehouse \d+\.\d+\.\d+(?: \([0-9a-f]{12}\))?$/)
 })

@@ -1,4 +1,4 @@
-/** `gatehouse repo …`: a repository is repacked or pruned by hand, and says what was done. */
+/** `gatehouse repo …`: maintenance and pruning of one repository from the command line. */
 
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -15,7 +15,7 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 
 const ours = await findGit()
 
-/** A repository ada/library of three packs; answers its folder. */
+/** Creates the repository ada/library with three packs and returns its folder. */
 async function library(t: Test): Promise<{ readonly dataDir: string; readonly path: string }> {
   const dataDir = await useDataFolder(t)
   const { storage } = await withDatabase(async (db) =>
@@ -33,7 +33,7 @@ async function library(t: Test): Promise<{ readonly dataDir: string; readonly pa
 
 const maintain = (t: Test, name: string) => runCommand(t, REPO_COMMANDS, 'repo', 'maintain', name)
 
-t.test('three packs become one, and one line says so', async (t) => {
+t.test('repo maintain repacks three packs into one and prints one line', async (t) => {
   const { path, dataDir } = await library(t)
   const lines = await maintain(t, 'ADA/Library')
   t.match(lines, [/^maintained ada\/library: 3 packs before, 1 after, \d+ KiB$/])
@@ -44,7 +44,7 @@ t.test('three packs become one, and one line says so', async (t) => {
   t.equal((await listJournalEntries(dataDir)).size, 0)
 })
 
-t.test('what cannot be done is said in a line', async (t) => {
+t.test('maintenance that is not possible is refused with one line', async (t) => {
   const { path } = await library(t)
   await t.rejects(maintain(t, 'ada/absent'), { message: 'there is no repository ada/absent' })
   await t.rejects(maintain(t, 'bob/library'), { message: 'there is no repository bob/library' })
@@ -55,7 +55,7 @@ t.test('what cannot be done is said in a line', async (t) => {
   await t.rejects(maintain(t, 'ada/library'), { message: /maintained already/ })
 })
 
-t.test('a row without a folder, and a git that fails, are told from each other', async (t) => {
+t.test('a missing folder and a failing git have different errors', async (t) => {
   const { path } = await library(t)
   await withDatabase(async (db) => {
     const [row] = await db('owners').where({ name: 'ada' }).select('id')
@@ -91,7 +91,7 @@ t.test('what nothing reaches is removed, and the server is asked to prune once m
   ])
 })
 
-t.test('a prune that is not understood is refused', async (t) => {
+t.test('invalid options of repo prune are refused', async (t) => {
   await library(t)
   await t.rejects(prune(t, '--now', '--grace', '1h'), { message: /not both/ })
   await t.rejects(prune(t, '--grace', 'soon'), { message: /--grace is a duration/ })

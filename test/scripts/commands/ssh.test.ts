@@ -1,4 +1,6 @@
-/** `gatehouse ssh …` and `gatehouse doctor ssh`: what is installed, printed, and found missing. */
+/**
+ * `gatehouse ssh …` and `gatehouse doctor ssh`: installation, printed lines, and detected faults.
+ */
 
 import { execFileSync } from 'node:child_process'
 import { chmod, chown, mkdtemp, rm, stat, writeFile } from 'node:fs/promises'
@@ -9,7 +11,7 @@ import { SSH_COMMANDS } from '../../../scripts/commands/ssh.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 import { startSshGatehouse } from '../../helpers/ssh-gatehouse.js'
 
-/** A folder in which sshd trusts programs. */
+/** Creates a folder in which sshd trusts programs. */
 async function trustedFolder(t: Test): Promise<string> {
   const folder = await mkdtemp('/var/lib/gatehouse-test-')
   await chmod(folder, 0o755)
@@ -17,7 +19,7 @@ async function trustedFolder(t: Test): Promise<string> {
   return folder
 }
 
-t.test('install puts the helper where it is told, and prints the lines of sshd', async (t) => {
+t.test('ssh install copies the helper and prints the lines for sshd_config', async (t) => {
   const data = await useDataFolder(t)
   const folder = join(await trustedFolder(t), 'lib')
   const lines = await runCommand(t, SSH_COMMANDS, 'ssh', 'install', '--to', folder)
@@ -38,7 +40,7 @@ t.test('install puts the helper where it is told, and prints the lines of sshd',
   t.pass('and once more, over the old one')
 })
 
-t.test('keys prints the line of a known key, as the helper does', async (t) => {
+t.test('ssh keys prints the line of a known key, as the helper does', async (t) => {
   const fixture = await startSshGatehouse(t)
   const ada = await fixture.addPerson('ada')
   const [type = '', key = ''] = ada.publicKey.split(' ')
@@ -83,14 +85,14 @@ async function doctor(
     return look(changed)
   }
 
-  await t.test('the doctor finds the example as it has to be', async (t) => {
+  await t.test('doctor ssh accepts the example configuration', async (t) => {
     const { lines, exitCode } = await look(sshd.configFile)
     const names = lines.map((line) => /^ok {6}(\w+): ./.exec(line)?.[1])
     t.same(names, ['sshd', 'user', 'lines', 'helper', 'socket', 'fleet'], lines.join('\n'))
     t.equal(exitCode, 0)
   })
 
-  await t.test('it prints the lines that are missing, and no others', async (t) => {
+  await t.test('doctor ssh prints the missing lines only', async (t) => {
     const { lines, exitCode } = await lookAt(config.replace(/ {4}AcceptEnv.*/, ''))
     t.equal(exitCode, 1)
     const fault = lines.filter((line) => line.startsWith('FAULT'))
@@ -102,7 +104,7 @@ async function doctor(
     t.match(nothing.lines.join('\n'), /FAULT {3}helper: sshd does not know it/)
   })
 
-  await t.test('it sees patterns of variables and other commands', async (t) => {
+  await t.test('doctor ssh detects patterns in AcceptEnv and a ForceCommand', async (t) => {
     const pattern = await lookAt(`${config}\n    AcceptEnv *\n`)
     t.match(pattern.lines.join('\n'), /FAULT {3}lines: AcceptEnv \* lets clients set/)
     const forced = await lookAt(`${config}\n    ForceCommand /bin/true\n`)
@@ -113,7 +115,7 @@ async function doctor(
     t.match(broken.lines, [/^FAULT {3}sshd: sshd -T failed: .*Badly formatted port/])
   })
 
-  await t.test('it sees a helper that sshd would not start', async (t) => {
+  await t.test('doctor ssh detects a helper that sshd would not start', async (t) => {
     await chmod(sshd.helper, 0o777)
     t.match((await look(sshd.configFile)).lines.join('\n'), /FAULT {3}helper: others may write/)
     await chmod(sshd.helper, 0o755)
@@ -124,7 +126,7 @@ async function doctor(
     t.match((await look(sshd.configFile)).lines.join('\n'), /FAULT {3}helper: .* is missing/)
   })
 
-  await t.test('it sees that no gateway answers', async (t) => {
+  await t.test('doctor ssh detects that no gateway answers', async (t) => {
     await gatehouse.stop()
     t.match((await look(sshd.configFile)).lines.join('\n'), /FAULT {3}socket: no gateway answers/)
   })

@@ -1,4 +1,4 @@
-/** `gatehouse token`: made and printed once, listed without it, revoked. */
+/** `gatehouse token`: created and printed once, listed without the secret, revoked. */
 
 import t, { type Test } from 'tap'
 import { hashToken } from '../../../gateway/auth/token.js'
@@ -14,7 +14,7 @@ async function withAda(t: Test) {
   return (...args: readonly string[]) => runCommand(t, TOKEN_COMMANDS, 'token', ...args)
 }
 
-t.test('a token stands alone on its line, works, and is revoked', async (t) => {
+t.test('a token is printed alone on its line, authenticates, and can be revoked', async (t) => {
   const token = await withAda(t)
   const [plain = '', ...more] = await token(
     'create',
@@ -35,7 +35,7 @@ t.test('a token stands alone on its line, works, and is revoked', async (t) => {
   t.strictSame(await token('list', 'ada'), [])
 })
 
-t.test('what cannot be done is said in a sentence', async (t) => {
+t.test('a token that cannot be created or revoked is refused with a message', async (t) => {
   const token = await withAda(t)
   const create = (user: string, scopes: string) =>
     token('create', user, '--name', 'ci', '--scopes', scopes)

@@ -1,4 +1,4 @@
-/** `gatehouse user`: accounts made, listed, changed and removed from the machine itself. */
+/** `gatehouse user`: creates, lists, changes and deletes accounts. */
 
 import t from 'tap'
 import { checkPassword } from '../../../gateway/auth/password.js'
@@ -8,7 +8,7 @@ import { findPassword } from '../../../sql/accounts/users.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 import { enrol } from '../../helpers/second-factor.js'
 
-t.test('an account is made, listed, given another password, and removed', async (t) => {
+t.test('an account is created, listed, given another password, and deleted', async (t) => {
   await useDataFolder(t)
   const user = (...args: readonly string[]) => runCommand(t, USER_COMMANDS, 'user', ...args)
   t.strictSame(await user('create', 'Ada', '--password', 'first password'), ['made Ada'])
@@ -42,7 +42,7 @@ t.test('an account is made, listed, given another password, and removed', async 
   t.strictSame(await user('list'), ['root\tr@example.com\tadmin'])
 })
 
-t.test('what cannot be done is said in a sentence', async (t) => {
+t.test('an account change that is not possible is refused with a message', async (t) => {
   await useDataFolder(t)
   const user = (...args: readonly string[]) => runCommand(t, USER_COMMANDS, 'user', ...args)
   await user('create', 'ada', '--password', 'a password')

@@ -1,4 +1,4 @@
-/** `gatehouse webhook`: deliveries are listed, and sent again. */
+/** `gatehouse webhook`: deliveries are listed and sent again. */
 
 import t from 'tap'
 import { withDatabase } from '../../../scripts/commands/command.js'
@@ -14,7 +14,7 @@ import { aUser } from '../../helpers/rows.js'
 
 const UUID = '11111111-0000-8000-a000-000000000000'
 
-t.test('a delivery that was given up is listed, and waits again', async (t) => {
+t.test('a failed delivery is listed and queued again', async (t) => {
   await useDataFolder(t)
   const command = (...args: readonly string[]) =>
     runCommand(t, WEBHOOK_COMMANDS, 'webhook', ...args)

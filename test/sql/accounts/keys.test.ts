@@ -1,4 +1,4 @@
-/** Keys of users: each is one person's, found by its fingerprint among however many. */
+/** SSH keys of users: each key has one owner and is found by its fingerprint. */
 
 import { t } from 'tap'
 import {
@@ -128,7 +128,7 @@ await forEachMigrated(t, 'no text but its fingerprint finds a key', async (t, db
   await t.rejects(findKeyByFingerprint(db, 0 as unknown as string), TypeError)
 })
 
-/** How the database would answer what `ask` asks, in its own words. */
+/** Returns the query plan of the first query that `ask` sends. */
 async function planOf(db: Database, ask: (trx: Database) => Promise<unknown>): Promise<unknown[]> {
   return await db.transaction(async (trx) => {
     const asked: { sql: string; bindings: string[] }[] = []

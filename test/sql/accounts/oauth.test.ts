@@ -1,4 +1,4 @@
-/** Applications and what is granted to them: a code and a refresh token are used once. */
+/** OAuth applications and grants: a code and a refresh token are used once. */
 
 import { t } from 'tap'
 import {

@@ -1,4 +1,4 @@
-/** Each code, recovery code and try of a sign-in is there once, however many ask at once. */
+/** One-time codes, recovery codes and sign-in attempts are each counted once under concurrency. */
 
 import { t } from 'tap'
 import {
@@ -34,7 +34,7 @@ async function enrolled(db: Database, user: User) {
   })
 }
 
-/** How many of twenty at once were let through. */
+/** Returns how many of twenty concurrent calls succeed. */
 async function ofTwenty(ask: () => Promise<unknown>): Promise<number> {
   const answers = await Promise.all(Array.from({ length: 20 }, ask))
   return answers.filter((answer) => answer !== false && answer !== undefined).length

@@ -1,4 +1,4 @@
-/** A key is on one account, counts each signature and challenge once, and goes with the factor. */
+/** Security keys: each belongs to one account, and counters and challenges are used once. */
 
 import { t } from 'tap'
 import {
@@ -31,7 +31,7 @@ async function enrolled(db: Database, user: User) {
   await enrolSecondFactor(db, user.id, { secretSealed: 'sealed', step: 1, codeHashes: [hash('a')] })
 }
 
-/** How many of twenty at once were let through. */
+/** Returns how many of twenty concurrent calls succeed. */
 async function ofTwenty(ask: () => Promise<boolean>): Promise<number> {
   const answers = await Promise.all(Array.from({ length: 20 }, ask))
   return answers.filter(Boolean).length

@@ -1,4 +1,4 @@
-/** Sessions are found by their hash until they end, each by itself or all others at once. */
+/** Sessions are found by their hash until they expire or are ended. */
 
 import { t } from 'tap'
 import {

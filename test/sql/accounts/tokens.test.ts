@@ -15,7 +15,7 @@ import type { Database } from '../../../sql/database/database.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
-/** A token whose hash is made of `digit`. */
+/** Creates a token whose hash consists of `digit`. */
 async function aToken(db: Database, user: User, name: string, digit: string): Promise<Token> {
   return await createToken(db, {
     userId: user.id,

@@ -1,4 +1,4 @@
-/** Users are found by verified addresses, many at once, in any case. */
+/** Users are found by verified addresses, many at a time, in any case. */
 
 import { t } from 'tap'
 import { findUsersByEmail } from '../../../sql/accounts/users-by-email.js'

@@ -1,4 +1,4 @@
-/** Users are found in any case, and only by what is truly their name. */
+/** Users are found by their name in any case, and by nothing that only resembles it. */
 
 import { t } from 'tap'
 import { findOwner } from '../../../sql/accounts/owners.js'

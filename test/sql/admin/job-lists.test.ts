@@ -1,4 +1,4 @@
-/** Jobs are listed as they stand, and one that failed is tried again when somebody asks. */
+/** Jobs are listed with their state, and a failed one can be retried. */
 
 import { t } from 'tap'
 import { listJobs, retryJob } from '../../../sql/admin/job-lists.js'

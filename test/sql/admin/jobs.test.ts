@@ -1,4 +1,4 @@
-/** A job is done once for many requests, by one worker at a time, and again if it failed. */
+/** A job is run once for several requests, by one worker at a time, and retried after an error. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
@@ -31,7 +31,7 @@ async function take(t: Test, db: Database, worker = WORKER): Promise<Job> {
   return job
 }
 
-/** The jobs that there are, and in how many seconds each may run. */
+/** Returns the queued jobs with the seconds until each is due. */
 async function waiting(db: Database) {
   const rows = await selectRows<{ subject: string; run_after: number; lease: string | null }>(
     db,
@@ -163,7 +163,7 @@ await forEachDatabase(t, 'requests that race with ends are not lost', async (t, 
   }
 })
 
-/** A request after the end of the first run may have been a job of its own. */
+/** Finishes the remaining job, because a request after the end of the first run is a new job. */
 async function finishAll(db: Database): Promise<void> {
   for (let job = await leaseJob(db, WORKER); job !== undefined; job = await leaseJob(db, WORKER)) {
     await finishJob(db, job)

@@ -1,4 +1,4 @@
-/** The first account is one, whoever tries; strangers make theirs only where somebody said so. */
+/** The first account is created once under concurrency; registration is closed by default. */
 
 import { t } from 'tap'
 import { deleteUser, listUsers } from '../../../sql/accounts/users.js'

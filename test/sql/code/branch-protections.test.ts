@@ -1,4 +1,4 @@
-/** Rules of branches in the database: changed in part, in order, gone with their repository. */
+/** Branch protection rules: changed in part, ordered, and deleted with their repository. */
 
 import t from 'tap'
 import { DEFAULT_SETTINGS } from '../../../gateway/objects/code/branch-protection-object.js'

@@ -1,4 +1,4 @@
-/** Statuses stay as they were said; the last word of each context holds. */
+/** Commit statuses are never changed; the latest of each context counts. */
 
 import { t } from 'tap'
 import { deleteUser } from '../../../sql/accounts/users.js'

@@ -1,4 +1,4 @@
-/** Both databases open, retry, fail and come back in the same way. */
+/** SQLite and MySQL open, retry, fail and recover in the same way. */
 
 import { execFileSync } from 'node:child_process'
 import { stat } from 'node:fs/promises'
@@ -43,7 +43,7 @@ import { MARIADB_PASSWORD } from '../../helpers/mariadb.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 import { startSqlChild } from '../../helpers/sql-child.js'
 
-await t.test('sqlite: makes its folder and file for its own user alone', async (t) => {
+await t.test('sqlite: creates its folder and file for its own user only', async (t) => {
   const file = join(t.testdir(), 'a', 'b', 'gatehouse.db')
   const db = await openForTest(t, { kind: 'sqlite', file })
   await ping(db)
@@ -56,7 +56,7 @@ await t.test('sqlite: makes its folder and file for its own user alone', async (
   t.strictSame(await Promise.all(pragmas), ['wal', 2, 1])
 })
 
-await t.test('mysql: sessions do not depend on how the server is set', async (t) => {
+await t.test("mysql: sessions do not depend on the server's defaults", async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'mysql'))
   const [session] = await selectRows(
     db,
@@ -82,7 +82,7 @@ await t.test('mysql: sessions do not depend on how the server is set', async (t)
   }
 })
 
-/** The one line with which a location cannot be opened. */
+/** Returns the one-line message for a location that cannot be opened. */
 async function refusal(location: DatabaseLocation): Promise<string> {
   try {
     await closeDatabase(await openDatabase({ location, connectionsMax: 2 }))
@@ -92,7 +92,7 @@ async function refusal(location: DatabaseLocation): Promise<string> {
   throw new Error('it was opened')
 }
 
-await t.test('what cannot be opened is told in one line without the secret', async (t) => {
+await t.test('a database that cannot be opened gives one line without the secret', async (t) => {
   const { port, createSchema } = await sharedMariadb()
   const url = await createSchema()
   const wrong = new URL(url)
@@ -119,7 +119,7 @@ await t.test('what cannot be opened is told in one line without the secret', asy
   t.match(await refusal({ kind: 'sqlite', file: join(folder, 'no.db') }), /not a database/)
 })
 
-await t.test('mysql: a server that accepts and then says nothing is given up', async (t) => {
+await t.test('mysql: a server that accepts connections and never answers times out', async (t) => {
   const server = createServer(() => undefined).listen(0, '127.0.0.1')
   t.teardown(() => server.close())
   await new Promise((resolve) => server.once('listening', resolve))
@@ -169,7 +169,7 @@ await t.test('sqlite: four processes write to one file without an error', async 
   t.equal((await listUsers(db, { page: 1, limit: 1 })).total, 160)
 })
 
-await t.test('sqlite: a wait for another writer lets other work go on', async (t) => {
+await t.test('sqlite: waiting for another writer does not block the event loop', async (t) => {
   const location = await freshLocation(t, 'sqlite')
   const one = await openForTest(t, location)
   const two = await openForTest(t, location)
@@ -228,7 +228,7 @@ await t.test('sqlite: a change shows in the next turn, and at once where it is o
   }
 })
 
-await t.test('sqlite: a question changes nothing', async (t) => {
+await t.test('sqlite: a query cannot change data', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
   await migrate(db)
   await aUser(db, 'ada')
@@ -237,7 +237,7 @@ await t.test('sqlite: a question changes nothing', async (t) => {
   })
 })
 
-await t.test('mysql: a deadlock is tried again until both are done', async (t) => {
+await t.test('mysql: a deadlock is retried until both transactions are committed', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'mysql'))
   await migrate(db)
   const ids = [(await aUser(db, 'ada')).id, (await aUser(db, 'bob')).id]
@@ -260,7 +260,9 @@ await t.test('mysql: a deadlock is tried again until both are done', async (t) =
   t.equal(languages.length, 1, 'each was whole')
 })
 
-/** Holds those who arrive until there are `count`, and nobody after that. */
+/**
+ * Creates a barrier that holds callers until `count` of them have arrived, and later ones never.
+ */
 function deferred(count: number): { arrive(): Promise<void> } {
   let open = () => {}
   const opened = new Promise<void>((resolve) => {
@@ -276,7 +278,7 @@ function deferred(count: number): { arrive(): Promise<void> } {
   }
 }
 
-await t.test('mysql: a lock that is never given back ends as unavailable', async (t) => {
+await t.test('mysql: a lock that is never released is unavailable', async (t) => {
   const location = await freshLocation(t, 'mysql')
   const db = await openForTest(t, location)
   await migrate(db)
@@ -300,7 +302,7 @@ await forEachDatabase(t, 'a database that is closed does not answer', async (t, 
   await t.rejects(ping(db), { failure: 'unavailable', message: /does not answer/ })
 })
 
-/** What a question throws or rejects with; undefined where it is answered. */
+/** Returns the error that a query throws or rejects with, or undefined. */
 async function thrownBy(ask: () => unknown): Promise<unknown> {
   try {
     await ask()
@@ -310,7 +312,7 @@ async function thrownBy(ask: () => unknown): Promise<unknown> {
   }
 }
 
-/** Every kind of question, each with its name. */
+/** Every kind of query by name. */
 function questions(db: Database): Readonly<Record<string, () => unknown>> {
   const page = { page: 1, limit: 10 }
   return {
@@ -361,7 +363,7 @@ await t.test('mysql: while the server is away all fails fast, then all works aga
   }
 })
 
-await t.test('mysql: a server that goes in the middle of a transaction', async (t) => {
+await t.test('mysql: a server that stops in a transaction is unavailable', async (t) => {
   const mariadb = await ownMariadb()
   const db = await openForTest(t, await locationOn(mariadb))
   const work = transaction(db, async (trx) => {
@@ -374,7 +376,7 @@ await t.test('mysql: a server that goes in the middle of a transaction', async (
   t.equal((await listUsers(db, { page: 1, limit: 1 })).total, 0)
 })
 
-await t.test('mysql: a connection that the server ended is replaced', async (t) => {
+await t.test('mysql: a connection that the server has closed is replaced', async (t) => {
   const mariadb = await sharedMariadb()
   const db = await openForTest(t, await freshLocation(t, 'mysql'))
   const [row] = await selectRows<{ id: number }>(db, 'select connection_id() as id')

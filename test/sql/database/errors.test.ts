@@ -1,4 +1,4 @@
-/** A database that is away is unavailable, and comes back without a restart. */
+/** Driver errors are translated to failures, and lock conflicts are retried. */
 
 import { t } from 'tap'
 import { foldCase } from '../../../sql/database/bindings.js'
@@ -12,7 +12,7 @@ function driverError(code: string, more: object = {}): Error {
   return Object.assign(new Error(`from the driver: ${code}`), { code, ...more })
 }
 
-t.test('a database that is away is unavailable for a moment', async (t) => {
+t.test('an unreachable database is unavailable with a retry time', async (t) => {
   const away = [
     driverError('ECONNREFUSED'),
     driverError('PROTOCOL_CONNECTION_LOST'),
@@ -29,7 +29,7 @@ t.test('a database that is away is unavailable for a moment', async (t) => {
   }
 })
 
-t.test('a database whose disk is full has insufficient storage', async (t) => {
+t.test('a database with a full disk is insufficient_storage', async (t) => {
   const codes = ['SQLITE_FULL', 'SQLITE_IOERR_WRITE', 'ER_DISK_FULL', 'ER_RECORD_FILE_FULL']
   for (const error of codes.map((code) => driverError(code))) {
     const translated = translateError(error)
@@ -38,7 +38,7 @@ t.test('a database whose disk is full has insufficient storage', async (t) => {
   }
 })
 
-t.test('what nobody planned for stays what it is', async (t) => {
+t.test('unknown errors are not translated', async (t) => {
   const codes = ['ER_PARSE_ERROR', 'SQLITE_ERROR', 'SQLITE_CORRUPT', 'ER_DUP_ENTRY', '']
   for (const error of codes.map((code) => driverError(code))) t.equal(translateError(error), error)
   for (const thrown of [undefined, 'text', new TypeError('x'), driverError(7 as never)]) {
@@ -46,7 +46,7 @@ t.test('what nobody planned for stays what it is', async (t) => {
   }
 })
 
-t.test('work that lost a lock is done again, but not for ever', async (t) => {
+t.test('a transaction that lost a lock is retried a limited number of times', async (t) => {
   const lost = driverError('ER_LOCK_DEADLOCK')
   t.ok(isLockConflict(lost))
   let runs = 0
@@ -65,12 +65,12 @@ t.test('work that lost a lock is done again, but not for ever', async (t) => {
   t.equal(runs, 6)
 })
 
-t.test('folding a name touches the letters of ASCII alone', async (t) => {
+t.test('folding a name changes ASCII letters only', async (t) => {
   t.equal(foldCase('AZaz09-_.@'), 'azaz09-_.@')
   t.equal(foldCase('ÀÉ\u212aİ ſ'), 'ÀÉ\u212aİ ſ')
 })
 
-t.test('the first page begins at the start', async (t) => {
+t.test('the first page has offset zero', async (t) => {
   t.equal(offsetOf({ page: 1, limit: 30 }), 0)
   t.equal(offsetOf({ page: 3, limit: 30 }), 60)
 })
@@ -84,7 +84,7 @@ await forEachMigrated(t, 'an error in a statement shows no value', async (t, db)
   t.notMatch(String(error), /s3cret/)
 })
 
-await t.test('mysql: a value too long for its column is told so', async (t) => {
+await t.test('mysql: a value too long for its column is an error', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'mysql'))
   await db.raw('create table short (name varchar(3))')
   await t.rejects(db('short').insert({ name: 'long' }), {
@@ -93,7 +93,7 @@ await t.test('mysql: a value too long for its column is told so', async (t) => {
   })
 })
 
-await t.test('sqlite: a full disk is insufficient storage until there is room', async (t) => {
+await t.test('sqlite: a full disk is insufficient_storage until space is free', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
   await db.raw('create table large (text text)')
   await db.raw('pragma max_page_count = 20')
@@ -106,7 +106,7 @@ await t.test('sqlite: a full disk is insufficient storage until there is room', 
   t.match(await db('large').count('* as total'), [{ total: 1 }])
 })
 
-await t.test('mysql: a full table is insufficient storage', async (t) => {
+await t.test('mysql: a full table is insufficient_storage', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'mysql'))
   const fill = db.transaction(async (trx) => {
     await trx.raw('set session max_heap_table_size = 16384')
@@ -116,7 +116,7 @@ await t.test('mysql: a full table is insufficient storage', async (t) => {
   await t.rejects(fill, { failure: 'insufficient_storage', cause: { errno: 1114 } })
 })
 
-await t.test('sqlite: more statements than are kept are still answered', async (t) => {
+await t.test('sqlite: more statements than the cache holds are answered correctly', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
   for (const round of [1, 2]) {
     for (let index = 0; index < 600; index += 1) {

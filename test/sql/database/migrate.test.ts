@@ -1,4 +1,4 @@
-/** Migrations run once, under a lock, and to the end after a kill. */
+/** Migrations run once, under a lock, and are completed after a kill. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { t } from 'tap'
@@ -42,7 +42,7 @@ const NAMES = [
   '0025-security-keys',
 ]
 
-/** The definition of every table, index and column, as the database tells it. */
+/** Returns the definition of every table, index and column. */
 async function schemaOf(db: Database): Promise<readonly unknown[]> {
   if (!isMysql(db)) {
     return await selectRows(db, 'select type, name, sql from sqlite_master order by type, name')
@@ -117,7 +117,8 @@ await forEachEmptyDatabase(
       }
       const ends: string[] = []
       for (let last = 1; last < statements; last += 1) {
-        // It goes on from the stop before, unless what is there spares it the last statements.
+        // Continues after the last stop, or starts anew if what exists makes the last statements
+        // needless.
         if (last === 1 || isFullSize) await restart()
         let end = await endOf(runUntil(db, bringUp, last))
         if (end === 'done') {
@@ -134,7 +135,7 @@ await forEachEmptyDatabase(
   },
 )
 
-/** How work ended: the message of its error, or `done`. */
+/** Returns how work ended: the message of its error, or `done`. */
 async function endOf(work: Promise<unknown>): Promise<string> {
   return await work.then(
     () => 'done',
@@ -142,7 +143,7 @@ async function endOf(work: Promise<unknown>): Promise<string> {
   )
 }
 
-/** Each stop costs all migrations, so there are a few of them all over. */
+/** Number of stops; there are few, because each one runs all migrations. */
 const STOPS = isFullSize ? 6 : 2
 
 await forEachEmptyDatabase(
@@ -163,14 +164,16 @@ await forEachEmptyDatabase(
   },
 )
 
-/** What ends a piece of work does not count: a process that is killed does not do it either. */
+/**
+ * Returns false for statements that end a transaction, which a killed process does not run either.
+ */
 function isWork({ sql }: { readonly sql: string }): boolean {
   return !/^(?:COMMIT|ROLLBACK|select release_lock)/i.test(sql)
 }
 
 type Work = (db: Database) => Promise<unknown>
 
-/** Does the work, and tells how many statements that took. */
+/** Runs the work and returns the number of its statements. */
 async function countStatements(db: Database, work: Work): Promise<number> {
   let count = 0
   const onQuery = (query: { readonly sql: string }) => {
@@ -182,7 +185,7 @@ async function countStatements(db: Database, work: Work): Promise<number> {
   return count
 }
 
-/** Ends as a process that is killed before the statement after the `last` one. */
+/** Stops before the statement after the `last` one, like a process that is killed. */
 async function runUntil(db: Database, work: Work, last: number): Promise<void> {
   let count = 0
   const onQuery = (query: { readonly sql: string }) => {

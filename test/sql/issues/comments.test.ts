@@ -1,4 +1,4 @@
-/** Comments: written, listed by issue and by repository, changed and removed. */
+/** Comments: created, listed by issue and by repository, changed and deleted. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

@@ -1,4 +1,4 @@
-/** The labels of an issue: added, replaced, and taken away where one excludes another. */
+/** Labels of an issue: added, replaced, and removed by exclusive ones. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

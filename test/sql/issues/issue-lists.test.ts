@@ -1,4 +1,4 @@
-/** Lists of issues: each filter by itself and with others, in pages, the newest first. */
+/** Lists of issues: each filter alone and combined, in pages, newest first. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

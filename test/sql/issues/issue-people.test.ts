@@ -1,4 +1,4 @@
-/** The people of an issue: assigned, mentioned, and who may be assigned at all. */
+/** Users of an issue: assignees, mentions, and assignable users. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

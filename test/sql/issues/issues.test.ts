@@ -1,4 +1,4 @@
-/** Issues: numbers that come once, what a change leaves as it was, and what goes with what. */
+/** Issues: unique numbers, partial changes, and deletion of a repository or author. */
 
 import { t } from 'tap'
 import { deleteUser } from '../../../sql/accounts/users.js'

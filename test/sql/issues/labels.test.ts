@@ -1,4 +1,4 @@
-/** Labels: each of one owner, changed and removed by that owner alone. */
+/** Labels: each belongs to one repository or organization and is changed and deleted only there. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

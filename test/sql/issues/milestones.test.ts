@@ -1,4 +1,4 @@
-/** Milestones: found by id or title, counted, closed and removed. */
+/** Milestones: found by id or title, counted, closed and deleted. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

@@ -1,4 +1,4 @@
-/** Reactions: each word once from each user, by issue and by comment. */
+/** Reactions: one of each kind per user, on issues and comments. */
 
 import { t } from 'tap'
 import { createComment } from '../../../sql/issues/comments.js'

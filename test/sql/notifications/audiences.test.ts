@@ -1,4 +1,4 @@
-/** Who is told of what: nobody who may not look, and everybody once. */
+/** Recipients of notifications: each once, and only users who may read. */
 
 import t from 'tap'
 import type { Visibility } from '../../../sql/accounts/owners.js'
@@ -13,7 +13,7 @@ import { addUserRelation } from '../../../sql/repositories/stars-and-watches.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../../helpers/rows.js'
 
-/** The names of all who are told, two at a time. */
+/** Returns the names of all recipients, read in pages of two. */
 async function audience(db: Database, repository: Repository, issueId: number, actorId = 0) {
   const names: (string | undefined)[] = []
   for (let afterId = 0; ; ) {

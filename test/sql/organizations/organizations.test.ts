@@ -1,4 +1,4 @@
-/** Organizations share the names of users and begin with a team of owners. */
+/** Organizations share the namespace of users and begin with a team of owners. */
 
 import { t } from 'tap'
 import { findOwner } from '../../../sql/accounts/owners.js'

@@ -1,4 +1,4 @@
-/** Which blobs no file needs, as both databases tell. */
+/** Blobs that no file uses. */
 
 import t from 'tap'
 import type { Database } from '../../../sql/database/database.js'
@@ -19,7 +19,7 @@ async function aBlob(db: Database, digit: string): Promise<number> {
   return id
 }
 
-/** A file of a package that has that blob. */
+/** Adds a package file with that blob. */
 async function aFile(db: Database, blobId: number): Promise<void> {
   const { id: owner_id } = await aUser(db, 'ada')
   const times = { created_at: 1 }

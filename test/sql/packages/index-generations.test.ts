@@ -1,4 +1,4 @@
-/** One process at a time makes the files of an index, and a lost lease publishes nothing. */
+/** Index generations: one process at a time publishes, and a lost lease publishes nothing. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

@@ -1,4 +1,4 @@
-/** Files of packages are found by their names in any case, and their downloads are counted. */
+/** Files of packages are found by name in any case, and downloads are counted. */
 
 import { t } from 'tap'
 import {

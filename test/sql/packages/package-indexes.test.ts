@@ -1,4 +1,4 @@
-/** What belongs into an index, and that each change of it is seen, on both databases. */
+/** Contents of indexes, and detection of their changes. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

@@ -1,4 +1,4 @@
-/** A package is linked to one repository at the most, and to none that has gone. */
+/** A package is linked to at most one repository, and never to a deleted one. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

@@ -1,4 +1,4 @@
-/** Versions of a package: newest first, found in any case, with files and metadata as they came. */
+/** Versions of a package: newest first, found in any case, with files and metadata unchanged. */
 
 import { t } from 'tap'
 import type { JsonObject } from '../../../conf/package.js'

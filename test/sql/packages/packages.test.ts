@@ -1,4 +1,6 @@
-/** Packages are found by name, searched by text and property, and each change is a later one. */
+/**
+ * Packages are found by name, searched by text and property, and have increasing times of change.
+ */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'
@@ -89,7 +91,7 @@ await forEachMigrated(t, 'hostile texts are names like any other', async (t, db)
   }
 })
 
-/** The names and the number of all that fit. */
+/** Returns the names and the number of all matches. */
 async function searched(db: Database, search: PackageSearch) {
   const { packages, total } = await searchPackages(db, search)
   return [packages.map(({ name }) => name).join(), total]

@@ -1,4 +1,4 @@
-/** Publishing and taking back: whole or not at all, once of many at once, and blobs are shared. */
+/** Publishing and deleting are atomic, also concurrently, and equal blobs are shared. */
 
 import { t } from 'tap'
 import { deleteUser } from '../../../sql/accounts/users.js'
@@ -19,7 +19,7 @@ const TOO_MUCH = {
   message: 'maximum allowed package storage quota exceeded',
 }
 
-/** `version file+key …` of each version, newest first. */
+/** Returns `version file+key …` of each version, newest first. */
 async function contentsOf(db: Database, namespace: PackageNamespace, name = 'tool') {
   const found = await findPackage(db, namespace, name)
   if (found === undefined) return []
@@ -29,7 +29,7 @@ async function contentsOf(db: Database, namespace: PackageNamespace, name = 'too
   )
 }
 
-/** How often a package has changed. */
+/** Returns the number of changes of a package. */
 async function generationOf(db: Database, name = 'tool'): Promise<number> {
   const row = await db('packages').where({ name_lower: name }).first('generation')
   return row.generation

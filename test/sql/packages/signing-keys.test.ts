@@ -1,4 +1,4 @@
-/** One newest signing key for each owner and format, those before it until their time is over. */
+/** Signing keys: one newest key per owner and format, and former ones until they expire. */
 
 import t from 'tap'
 import type { Database } from '../../../sql/database/database.js'
@@ -23,14 +23,16 @@ async function namesOf(db: Database, namespace: ReturnType<typeof namespaceOf>) 
   return (await listSigningKeys(db, namespace)).map(({ publicText }) => publicText)
 }
 
-/** The newest key, which has to be there. */
+/** Returns the newest key; throws if there is none. */
 async function newestOf(db: Database, namespace: ReturnType<typeof namespaceOf>): Promise<KeptKey> {
   const [newest] = await listSigningKeys(db, namespace)
   if (newest === undefined) throw new Error('there is no key')
   return newest
 }
 
-/** Owners with a debian key and the indexes `one` and `two` each; ada has one of alpine as well. */
+/**
+ * Creates owners with a debian key and the indexes `one` and `two`; ada has an alpine key as well.
+ */
 async function openSignedFixture(db: Database) {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const stores = {
@@ -48,7 +50,7 @@ async function openSignedFixture(db: Database) {
     const signsUntilMs = Date.now() + overlapMs
     return await rotateSigningKey(db, namespace, { from, to: keyOf(name), signsUntilMs })
   }
-  /** What every index is wanted to be, by owner and format. */
+  /** Returns the wanted generation of every index, by owner and format. */
   const wanted = async () => {
     const numbers: Record<string, readonly (number | undefined)[]> = {}
     for (const [name, namespace] of Object.entries(stores)) {

@@ -1,4 +1,4 @@
-/** Lists of pull requests: each question finds its own, in the order that it asks for. */
+/** Lists of pull requests: filters and orders. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

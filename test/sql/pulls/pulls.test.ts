@@ -1,4 +1,4 @@
-/** Pull requests as rows: one is open for each pair of branches, and merged once. */
+/** Pull requests: one is open for each pair of branches, and each is merged once. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

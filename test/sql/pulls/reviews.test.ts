@@ -1,4 +1,6 @@
-/** Reviews as rows: drafts are their author's, requests are answered, and comments come along. */
+/**
+ * Reviews: drafts belong to their author, requests are answered, and comments belong to a review.
+ */
 
 import { t } from 'tap'
 import { deleteUser } from '../../../sql/accounts/users.js'

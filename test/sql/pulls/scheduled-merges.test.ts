@@ -1,4 +1,4 @@
-/** Merges that wait: one for a pull request, as long as it is open and its user exists. */
+/** Scheduled merges: one per pull request while it is open and its user exists. */
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'

@@ -1,4 +1,4 @@
-/** Attachments are found within their release, share blobs, and keep these from the sweeper. */
+/** Attachments are found within their release, share blobs, and prevent their deletion. */
 
 import { randomUUID } from 'node:crypto'
 import { t } from 'tap'

@@ -1,4 +1,4 @@
-/** Releases are found by id and by tag, listed newest first, and changed one field at a time. */
+/** Releases are found by id and by tag, listed newest first, and changed in part. */
 
 import { t } from 'tap'
 import { deleteUser } from '../../../sql/accounts/users.js'

@@ -1,4 +1,4 @@
-/** What a user may do with a repository follows from ownership, teams and collaboration. */
+/** Access to repositories and packages follows from ownership, teams and collaboration. */
 
 import { t } from 'tap'
 import { findOwner, type Owner, type Visibility } from '../../../sql/accounts/owners.js'
@@ -14,7 +14,7 @@ import { findRepository, type Repository } from '../../../sql/repositories/repos
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../../helpers/rows.js'
 
-t.test('each mode holds those before it', async (t) => {
+t.test('each mode includes the modes below it', async (t) => {
   const modes: readonly AccessMode[] = ['none', 'read', 'write', 'admin', 'owner']
   for (const [has, mode] of modes.entries()) {
     for (const [needs, needed] of modes.entries()) {
@@ -23,7 +23,7 @@ t.test('each mode holds those before it', async (t) => {
   }
 })
 
-/** Makes the owner of a repository more or less visible. */
+/** Changes the visibility of a repository's owner and reads the repository again. */
 async function withOwner(
   db: Database,
   repository: Repository,
@@ -133,7 +133,7 @@ await forEachMigrated(t, 'of several ways in, the widest counts', async (t, db) 
   t.equal(await accessToRepository(db, bob, repository), 'admin')
 })
 
-/** An owner whom more or fewer people see. */
+/** Changes the visibility of an owner and returns it. */
 async function seenBy(db: Database, owner: Owner, visibility: Visibility): Promise<Owner> {
   await db('owners').where({ id: owner.id }).update({ visibility })
   const found = await findOwner(db, owner.name)

@@ -1,4 +1,4 @@
-/** What people were let into a repository for, on both databases. */
+/** Modes of a repository's collaborators. */
 
 import t from 'tap'
 import {

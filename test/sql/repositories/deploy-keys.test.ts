@@ -1,4 +1,4 @@
-/** Deploy keys: one key for many repositories, in each by itself, and gone with the last. */
+/** Deploy keys: one key for several repositories, with its own mode in each. */
 
 import { t } from 'tap'
 import { addUserKey, findKeyByFingerprint } from '../../../sql/accounts/keys.js'

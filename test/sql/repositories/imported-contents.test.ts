@@ -1,4 +1,4 @@
-/** What comes with a repository is there at once with it, under the numbers that it had. */
+/** Imported contents become visible together with their repository, under their old numbers. */
 
 import { randomUUID } from 'node:crypto'
 import t from 'tap'

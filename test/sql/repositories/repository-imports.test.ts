@@ -1,4 +1,4 @@
-/** Imports keep a name while they last, and end whole or not at all. */
+/** Imports reserve a name while they run, and end completely or not at all. */
 
 import t from 'tap'
 import { newStorageKey } from '../../../cgi/repository/paths.js'

@@ -1,4 +1,4 @@
-/** Sources of repositories: told with each, and due when their time has come. */
+/** Sources of repositories, and the time at which a mirror is due. */
 
 import t from 'tap'
 import { deleteRepository, findRepositoryById } from '../../../sql/repositories/repositories.js'

@@ -1,4 +1,4 @@
-/** Lists hold what the gate would let through, no more and no less, whoever asks. */
+/** Lists contain exactly what authorization permits, for every viewer. */
 
 import { t } from 'tap'
 import type { Visibility } from '../../../sql/accounts/owners.js'

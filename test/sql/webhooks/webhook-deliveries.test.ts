@@ -1,4 +1,4 @@
-/** A delivery is written down once, waits for its time, and is known by what came of it. */
+/** Webhook deliveries: stored once, sent in order, and kept with their result. */
 
 import { t } from 'tap'
 import { selectRows } from '../../../sql/database/dialect.js'

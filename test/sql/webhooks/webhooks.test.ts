@@ -1,4 +1,4 @@
-/** Webhooks are kept as they were made, belong to one place, and go with it. */
+/** Webhooks are stored unchanged, belong to one repository or owner, and are deleted with it. */
 
 import { t } from 'tap'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
