@@ -26,7 +26,7 @@ export function parseAddressSet(entries: readonly string[]): AddressSet {
       bits === undefined ? undefined : /^\d{1,3}$/.test(bits) ? Number(bits) : Number.NaN
     const widthMax = version === 6 ? 128 : 32
     if (version === 0 || rest.length > 0 || Number.isNaN(width) || (width ?? 0) > widthMax) {
-      throw new Error("wants addresses such as '192.0.2.7' or '10.0.0.0/8'")
+      throw new Error("must be addresses such as '192.0.2.7' or '10.0.0.0/8'")
     }
     if (width === undefined) list.addAddress(address, family)
     else list.addSubnet(address, width, family)

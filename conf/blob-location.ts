@@ -27,7 +27,7 @@ export function asBlobLocation(value: unknown): BlobLocation {
     return { kind: 'files', folder: resolve(text.slice('file:'.length)) }
   }
   if (text.startsWith('s3:')) return s3LocationOf(text)
-  throw new Error(`wants file:PATH or ${S3_FORM}`)
+  throw new Error(`must be file:PATH or ${S3_FORM}`)
 }
 
 const S3_FORM = 's3://key:secret@host:port/bucket'
@@ -37,19 +37,19 @@ const PREFIX = /^(?:[A-Za-z0-9_][A-Za-z0-9._-]*\/)*$/
 const REGION = /^[A-Za-z0-9-]+$/
 
 function s3LocationOf(text: string): S3Location {
-  if (!URL.canParse(text)) throw new Error(`wants ${S3_FORM}, with %40 for @ in key and secret`)
+  if (!URL.canParse(text)) throw new Error(`must be ${S3_FORM}, with %40 for @ in key and secret`)
   const { host, username, password, pathname, searchParams, hash } = new URL(text)
   const origin = `${isTlsOf(searchParams) ? 'https' : 'http'}://${host}`
-  if (host === '' || hash !== '' || !URL.canParse(origin)) throw new Error(`wants ${S3_FORM}`)
-  if (username === '' || password === '') throw new Error(`wants a key and a secret: ${S3_FORM}`)
+  if (host === '' || hash !== '' || !URL.canParse(origin)) throw new Error(`must be ${S3_FORM}`)
+  if (username === '' || password === '') throw new Error(`must have key and secret: ${S3_FORM}`)
   const [, bucket = '', ...folders] = pathname.split('/')
-  if (!BUCKET.test(bucket)) throw new Error(`wants the name of a bucket: ${S3_FORM}`)
+  if (!BUCKET.test(bucket)) throw new Error(`must have the name of a bucket: ${S3_FORM}`)
   const prefix = folders.map((folder) => `${folder}/`).join('')
-  if (!PREFIX.test(prefix)) throw new Error('wants a prefix of letters, digits, ., _, - and /')
+  if (!PREFIX.test(prefix)) throw new Error('must have a prefix of letters, digits, ., _, - and /')
   const region = searchParams.get('region') ?? 'us-east-1'
-  if (!REGION.test(region)) throw new Error('wants a region of letters, digits and -')
+  if (!REGION.test(region)) throw new Error('must have a region of letters, digits and -')
   for (const name of searchParams.keys()) {
-    if (!['region', 'tls'].includes(name)) throw new Error('wants no more after ? than region, tls')
+    if (!['region', 'tls'].includes(name)) throw new Error('must have only region, tls after ?')
   }
   const [accessKey, secretKey] = [decoded(username), decoded(password)]
   return { kind: 's3', origin, bucket, prefix, region, accessKey, secretKey }
@@ -59,7 +59,7 @@ function isTlsOf(parameters: URLSearchParams): boolean {
   try {
     return asBoolean(parameters.get('tls') ?? true)
   } catch {
-    throw new Error('wants tls=true or tls=false')
+    throw new Error('must have tls=true or tls=false')
   }
 }
 
@@ -67,6 +67,6 @@ function decoded(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch {
-    throw new Error('wants %25 for % in key and secret')
+    throw new Error('must have %25 for % in key and secret')
   }
 }

@@ -17,5 +17,5 @@ export function asDatabaseLocation(value: unknown): DatabaseLocation {
   if (url?.protocol === 'mysql:' && url.pathname.length > 1 && url.hostname !== '') {
     return { kind: 'mysql', url }
   }
-  throw new Error('wants sqlite:PATH or mysql://user:password@host:port/name')
+  throw new Error('must be sqlite:PATH or mysql://user:password@host:port/name')
 }

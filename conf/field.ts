@@ -14,7 +14,7 @@ export interface Field<T> {
 
 /** Parses a text, which must not be empty. */
 export function asText(value: unknown): string {
-  if (typeof value !== 'string' || value === '') throw new Error('wants a text')
+  if (typeof value !== 'string' || value === '') throw new Error('must be a text')
   return value
 }
 
@@ -22,7 +22,7 @@ export function asText(value: unknown): string {
 export function asBoolean(value: unknown): boolean {
   if (value === true || value === 'true') return true
   if (value === false || value === 'false') return false
-  throw new Error('wants true or false')
+  throw new Error('must be true or false')
 }
 
 /** Returns a parser for a whole number of at least `min`. */
@@ -30,7 +30,7 @@ export function asCount(min: number): (value: unknown) => number {
   return (value) => {
     const count = typeof value === 'string' && /^\d+$/.test(value) ? Number(value) : value
     if (typeof count === 'number' && Number.isSafeInteger(count) && count >= min) return count
-    throw new Error(`wants a whole number of at least ${min}`)
+    throw new Error(`must be a whole number of at least ${min}`)
   }
 }
 
@@ -39,7 +39,7 @@ const PORT_MAX = 65_535
 /** Parses a port number from 1 to 65535. */
 export function asPort(value: unknown): number {
   const port = asCount(1)(value)
-  if (port > PORT_MAX) throw new Error(`wants a port of at most ${PORT_MAX}`)
+  if (port > PORT_MAX) throw new Error(`must be a port of at most ${PORT_MAX}`)
   return port
 }
 
@@ -52,8 +52,8 @@ const TIMER_MS_MAX = 2_147_483_647
 export function asDurationMs(value: unknown): number {
   const match = typeof value === 'string' ? /^(\d{1,9})(ms|s|m|h)$/.exec(value) : null
   const duration = Number(match?.[1]) * (MILLISECONDS[match?.[2] ?? ''] ?? Number.NaN)
-  if (Number.isNaN(duration)) throw new Error("wants a duration such as '30s', '5m' or '2h'")
-  if (duration > TIMER_MS_MAX) throw new Error("wants a duration of at most '596h'")
+  if (Number.isNaN(duration)) throw new Error("must be a duration such as '30s', '5m' or '2h'")
+  if (duration > TIMER_MS_MAX) throw new Error("must be a duration of at most '596h'")
   return duration
 }
 
@@ -70,14 +70,14 @@ export function asBytes(value: unknown): number {
   const match = typeof text === 'string' ? /^(\d{1,12})(KiB|MiB|GiB|)$/.exec(text) : null
   const bytes = Number(match?.[1]) * (BYTES[match?.[2] ?? '?'] ?? Number.NaN)
   if (Number.isSafeInteger(bytes)) return bytes
-  throw new Error("wants a size such as '64KiB', '10MiB' or '2GiB'")
+  throw new Error("must be a size such as '64KiB', '10MiB' or '2GiB'")
 }
 
 /** Returns a parser that accepts exactly the given words. */
 export function asOneOf<const T extends string>(words: readonly T[]): (value: unknown) => T {
   return (value) => {
     const word = words.find((candidate) => candidate === value)
-    if (word === undefined) throw new Error(`wants one of ${words.join(', ')}`)
+    if (word === undefined) throw new Error(`must be one of ${words.join(', ')}`)
     return word
   }
 }
@@ -87,7 +87,7 @@ export function asList<T>(parse: (value: unknown) => T): (value: unknown) => rea
   return (value) => {
     const entries =
       typeof value === 'string' ? value.split(',').filter((part) => part !== '') : value
-    if (!Array.isArray(entries)) throw new Error('wants a list')
+    if (!Array.isArray(entries)) throw new Error('must be a list')
     return entries.map((entry: unknown) => parse(typeof entry === 'string' ? entry.trim() : entry))
   }
 }
@@ -104,7 +104,7 @@ export function asHostPort(value: unknown): HostPort {
   const host = match?.[1] ?? match?.[2]
   const port = Number(match?.[3])
   if (host === undefined || port > PORT_MAX) {
-    throw new Error("wants an address such as '127.0.0.1:3000'")
+    throw new Error("must be an address such as '127.0.0.1:3000'")
   }
   return { host, port }
 }
@@ -114,7 +114,7 @@ export function asUrl(...schemes: readonly string[]): (value: unknown) => URL {
   return (value) => {
     const url = typeof value === 'string' && URL.canParse(value) ? new URL(value) : undefined
     if (url === undefined || !schemes.includes(url.protocol) || url.search || url.hash) {
-      throw new Error(`wants a URL that starts with ${schemes.join(' or ')}`)
+      throw new Error(`must be a URL that starts with ${schemes.join(' or ')}`)
     }
     return url
   }

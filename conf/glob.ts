@@ -86,26 +86,26 @@ function classOf(text: string): ((character: string) => boolean) | undefined {
 
 /** Matches a name by tracking all positions of the pattern, as a nondeterministic automaton. */
 function fits(tokens: readonly Token[], name: readonly string[]): boolean {
-  let places = new Set<number>()
-  enter(tokens, places, 0)
+  let positions = new Set<number>()
+  enter(tokens, positions, 0)
   for (const character of name) {
     const next = new Set<number>()
-    for (const place of places) {
-      const token = tokens[place]
-      if (token?.takes(character)) enter(tokens, next, token.kind === 'any' ? place : place + 1)
+    for (const index of positions) {
+      const token = tokens[index]
+      if (token?.takes(character)) enter(tokens, next, token.kind === 'any' ? index : index + 1)
     }
     if (next.size === 0) return false
-    places = next
+    positions = next
   }
-  return places.has(tokens.length)
+  return positions.has(tokens.length)
 }
 
-/** A star may stand for nothing, so whoever is at one is behind it too. */
-function enter(tokens: readonly Token[], places: Set<number>, first: number): void {
-  let place = first
-  places.add(place)
-  while (tokens[place]?.kind === 'any') {
-    place += 1
-    places.add(place)
+/** Adds a position and the one after each star that follows, because a star can match nothing. */
+function enter(tokens: readonly Token[], positions: Set<number>, first: number): void {
+  let index = first
+  positions.add(index)
+  while (tokens[index]?.kind === 'any') {
+    index += 1
+    positions.add(index)
   }
 }

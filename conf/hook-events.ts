@@ -43,8 +43,8 @@ export function eventName(event: HookEvent): string {
  * groups of events, `issues_only` and `pull_request_only` single events. Unknown words are ignored.
  */
 export function parseHookEvents(words: readonly string[]): readonly HookEvent[] {
-  const asked = new Set(words)
-  return HOOK_EVENTS.filter((event) => wordsFor(event).some((word) => asked.has(word)))
+  const selected = new Set(words)
+  return HOOK_EVENTS.filter((event) => wordsFor(event).some((word) => selected.has(word)))
 }
 
 /** Returns the word that selects this event only. */

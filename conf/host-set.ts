@@ -27,6 +27,6 @@ export function parseHostSet(entries: readonly string[]): HostSet {
       hasAddress: parseAddressSet(addresses).has,
     }
   } catch {
-    throw new Error("wants hosts such as 'ci.example.org', '192.0.2.7' or '10.0.0.0/8'")
+    throw new Error("must be hosts such as 'ci.example.org', '192.0.2.7' or '10.0.0.0/8'")
   }
 }

@@ -91,6 +91,6 @@ export function decodePercent(text: string): string {
   try {
     return decodeURIComponent(text)
   } catch (cause) {
-    throw new Failure('bad_request', 'The address holds a malformed percent-encoding.', { cause })
+    throw new Failure('bad_request', 'The URL contains a malformed percent-encoding.', { cause })
   }
 }

@@ -23,7 +23,7 @@ export async function openInstanceSecret(dataDir: string): Promise<InstanceSecre
   const path = join(dataDir, FILE)
   const text = (await unlessMissing(readFile(path, 'utf8'))) ?? (await makeSecret(dataDir, path))
   const secret = Buffer.from(text.trim(), 'base64')
-  if (secret.length !== SECRET_BYTES) throw new Error(`${path} does not hold a secret of ours.`)
+  if (secret.length !== SECRET_BYTES) throw new Error(`${path} does not hold a secret in base64.`)
   const keyOf = (words: string) => Buffer.from(hkdfSync('sha256', secret, '', words, 32))
   return {
     seal(text, words) {
@@ -35,7 +35,7 @@ export async function openInstanceSecret(dataDir: string): Promise<InstanceSecre
     unseal(sealed, words) {
       const bytes = Buffer.from(sealed.slice(FORM.length), 'base64')
       if (!sealed.startsWith(FORM) || bytes.length < NONCE_BYTES + TAG_BYTES) {
-        throw new Error('what was sealed is damaged')
+        throw new Error('the sealed text is damaged')
       }
       const decipher = createDecipheriv(
         'aes-256-gcm',

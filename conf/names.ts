@@ -68,7 +68,7 @@ export function parseOwnerName(text: string): string {
   }
   const name = parsePlainName(text)
   if (!/[A-Za-z0-9]$/.test(name) || /[._-]{2}/.test(name)) {
-    throw new Failure('invalid', `The name ${name} must not end with or double '-', '_' or '.'.`)
+    throw new Failure('invalid', `The name ${name} must not end with or repeat '-', '_' or '.'.`)
   }
   if (RESERVED_OWNERS.has(name.toLowerCase())) {
     throw new Failure('invalid', `The name ${name} is reserved.`)
@@ -153,7 +153,7 @@ export function parseEmail(text: string): string {
 /** Parses a title that a user chose: any text that is safe on a terminal. Throws `invalid`. */
 export function parseTitle(text: string): string {
   if (text.trim() === '' || /[\p{Cc}\p{Cs}\p{Zl}\p{Zp}]/u.test(text)) {
-    throw new Failure('invalid', 'A title is not blank and holds no control characters.')
+    throw new Failure('invalid', 'A title is not blank and contains no control characters.')
   }
   return text
 }
@@ -162,7 +162,7 @@ function parsePlainName(text: string): string {
   if (!PLAIN_NAME.test(text)) {
     throw new Failure(
       'invalid',
-      "A name starts with a letter or a digit and holds letters, digits, '-', '_' and '.' only.",
+      "A name starts with a letter or a digit and contains only letters, digits, '-', '_' and '.'.",
     )
   }
   const lower = text.toLowerCase()

@@ -4,14 +4,14 @@ import { read, readSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 
-const readElsewhere = promisify(read)
+const readInPool = promisify(read)
 
 /** Reads that take longer were from disk. One of a megabyte from the page cache takes a tenth. */
 const MEMORY_READ_MS_MAX = 2
-/** So many reads go to other threads before it is tried again whether the kernel holds the file. */
-const CAUTIOUS_READS = 32
+/** Number of reads in the thread pool after a slow one, before the next synchronous read. */
+const POOL_READS = 32
 
-let cautiousReads = 0
+let poolReads = 0
 
 /**
  * Reads a part of an open file and returns its length. Reads synchronously in a new event-loop
@@ -23,25 +23,25 @@ export async function readPart(
   into: Uint8Array,
   { length, position }: { readonly length: number; readonly position: number },
 ): Promise<number> {
-  if (cautiousReads > 0) {
-    cautiousReads -= 1
-    return (await readElsewhere(file, into, 0, length, position)).bytesRead
+  if (poolReads > 0) {
+    poolReads -= 1
+    return (await readInPool(file, into, 0, length, position)).bytesRead
   }
   await new Promise((resolve) => setImmediate(resolve))
   const startedAtMs = performance.now()
   const bytes = readSync(file, into, 0, length, position)
-  if (performance.now() - startedAtMs > MEMORY_READ_MS_MAX) cautiousReads = CAUTIOUS_READS
+  if (performance.now() - startedAtMs > MEMORY_READ_MS_MAX) poolReads = POOL_READS
   return bytes
 }
 
-/** What all readers of a process may hold together, about. */
-const LENT_BYTES_MAX = 25_165_824
-/** Each a multiple of the smallest. */
+/** Approximate maximum size of all borrowed buffers of this process. */
+const BORROWED_BYTES_MAX = 25_165_824
+/** Buffer sizes, each a multiple of the smallest. */
 const SIZES_BYTES = [1_048_576, 524_288, 131_072, 65_536] as const
 const SPARE_MAX = 16
 
 const spare = new Map<number, Uint8Array[]>()
-let lentBytes = 0
+let borrowedBytes = 0
 
 export interface BorrowedBuffer {
   readonly bytes: Uint8Array
@@ -51,14 +51,14 @@ export interface BorrowedBuffer {
 
 /** Borrows a buffer, which is smaller if more is borrowed already. */
 export function borrowBuffer(): BorrowedBuffer {
-  const leftBytes = LENT_BYTES_MAX - lentBytes
+  const leftBytes = BORROWED_BYTES_MAX - borrowedBytes
   const sizeBytes = SIZES_BYTES.find((size) => size * 16 <= leftBytes) ?? SIZES_BYTES[3]
   const bytes = spare.get(sizeBytes)?.pop() ?? new Uint8Array(sizeBytes)
-  lentBytes += sizeBytes
+  borrowedBytes += sizeBytes
   return {
     bytes,
     release() {
-      lentBytes -= sizeBytes
+      borrowedBytes -= sizeBytes
       const store = spare.get(sizeBytes) ?? []
       if (store.length < SPARE_MAX) store.push(bytes)
       spare.set(sizeBytes, store)

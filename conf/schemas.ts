@@ -37,39 +37,46 @@ type SizeKey = `${PackageFormat}_size_max`
 const SIZE_FIELDS = Object.fromEntries(
   PACKAGE_FORMATS.map((format) => [
     `${format}_size_max`,
-    field(`The largest file of a package for ${format}; by default, packages.size_max.`, asBytes),
+    field(`Maximum size of a file of a ${format} package; by default, packages.size_max.`, asBytes),
   ]),
 ) as Readonly<Record<SizeKey, Field<number>>>
 
 /** Fields by section and key: `section.key` in the file, variable `GATEHOUSE_SECTION_KEY`. */
 export const SCHEMAS = {
   data: {
-    dir: field('The folder of repositories, database, caches and keys.', asText, './data'),
+    dir: field('Folder of the repositories, the database, caches and keys.', asText, './data'),
     disk_free_min: field(
-      'New writes are refused while a disk of the data has less free; 0: only when it is full.',
+      'Writes are refused while a disk of the data has less free space; 0: only when it is full.',
       asBytes,
       '64MiB',
     ),
   },
   http: {
-    listen: field('The address and port to listen on.', asHostPort, '127.0.0.1:3000'),
+    listen: field('Address and port to listen on.', asHostPort, '127.0.0.1:3000'),
     base_url: field(
-      'What links say; may hold a sub-path. Follows from http.listen when it is not set.',
+      'URL in links, which may have a path; by default derived from http.listen.',
       asUrl('http:', 'https:'),
     ),
-    workers: field('Gateway processes that share the port; by default one a CPU.', asCount(1)),
+    workers: field(
+      'Number of gateway processes that share the port; by default, one per CPU.',
+      asCount(1),
+    ),
     upstream: field(
-      'Requests that no native route serves are passed on to this URL; none: they get a 404.',
+      'URL to which requests without a native route are forwarded; by default, they get 404.',
       asUrl('http:', 'https:'),
     ),
     trusted_proxies: field(
-      'Proxies whose X-Forwarded-For and X-Forwarded-Proto are believed.',
+      'Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted.',
       asAddresses,
       ['127.0.0.1', '::1'],
     ),
-    drain: field('How long after SIGTERM connections are accepted.', asDurationMs, '2s'),
+    drain: field(
+      'Time after SIGTERM during which new connections are still accepted.',
+      asDurationMs,
+      '2s',
+    ),
     shutdown_grace: field(
-      'How long running clones, pushes and uploads may go on after that.',
+      'Maximum time after http.drain for running clones, pushes and uploads to finish.',
       asDurationMs,
       '30s',
     ),
@@ -79,7 +86,11 @@ export const SCHEMAS = {
       'sqlite:PATH or mysql://user:password@host:port/name; by default gatehouse.db in data.dir.',
       asDatabaseLocation,
     ),
-    connections_max: field('Connections of one worker to a MySQL server.', asCount(1), 10),
+    connections_max: field(
+      'Maximum number of connections of a worker to a MySQL server.',
+      asCount(1),
+      10,
+    ),
   },
   blobs: {
     url: field(
@@ -87,133 +98,168 @@ export const SCHEMAS = {
       asBlobLocation,
     ),
     redirect: field(
-      'Whether clients are sent to S3 for their downloads; they must be able to reach it.',
+      'Redirect downloads to S3, which clients must be able to reach.',
       asBoolean,
       false,
     ),
   },
   git: {
-    processes_max: field('Git services that run at once; by default four a CPU.', asCount(1)),
-    queue_max: field('Git requests that may wait for a place, over all workers.', asCount(0), 256),
-    client_processes_max: field(
-      'Git requests of one client that run or wait at once, over all workers; by default, any.',
+    processes_max: field(
+      'Maximum number of Git processes, over all workers; by default, four per CPU, at least 8.',
       asCount(1),
     ),
-    queue_timeout: field('How long a Git request may wait for a place.', asDurationMs, '30s'),
+    queue_max: field(
+      'Maximum number of Git requests that wait for a process, over all workers.',
+      asCount(0),
+      256,
+    ),
+    client_processes_max: field(
+      'Limit of running and waiting Git requests of a client, over all workers; by default, none.',
+      asCount(1),
+    ),
+    queue_timeout: field(
+      'Maximum time that a Git request waits for a process.',
+      asDurationMs,
+      '30s',
+    ),
     anonymous_clone_max: field(
-      'Larger repositories are cloned and fetched by signed-in users only; by default, by anybody.',
+      'Size above which only signed-in users may clone and fetch; by default, no limit.',
       asBytes,
     ),
     allow_password: field(
-      'Whether Git over HTTPS takes the password of an account in place of an access token.',
+      'Accept account passwords in place of access tokens for Git over HTTPS.',
       asBoolean,
       false,
     ),
-    push_max_bytes: field('The largest pack that a push may send.', asBytes, '4GiB'),
-    timeout: field('The longest that one clone or push may take.', asDurationMs, '2h'),
-    memory_max: field('Memory of one git process; a push has half of it.', asBytes, '512MiB'),
+    push_max_bytes: field('Maximum size of the pack of a push.', asBytes, '4GiB'),
+    timeout: field('Maximum duration of a clone or push.', asDurationMs, '2h'),
+    memory_max: field('Memory limit of a Git process; a push has half of it.', asBytes, '512MiB'),
   },
   cache: {
     disk_max: field(
-      'What the pack cache may keep on the disk; 0: nothing is kept.',
+      'Maximum size of the pack cache on disk; 0: nothing is stored.',
       asBytes,
       '10GiB',
     ),
-    disk_free: field('The pack cache leaves at least this free on its disk.', asBytes, '1GiB'),
-    memory_max: field('What each worker may hold of the pack cache in memory.', asBytes, '128MiB'),
+    disk_free: field('Minimum free space that the pack cache leaves on its disk.', asBytes, '1GiB'),
+    memory_max: field(
+      'Maximum size of the pack cache in the memory of each worker.',
+      asBytes,
+      '128MiB',
+    ),
   },
   maintenance: {
     enabled: field(
-      'Whether repositories are repacked in the background, so that clones stay cheap.',
+      'Repack repositories in the background, which keeps clones cheap.',
       asBoolean,
       true,
     ),
     delay: field(
-      'How long after a push; further pushes meanwhile cost nothing.',
+      'Delay of maintenance after a push; one run covers all pushes during the delay.',
       asDurationMs,
       '10s',
     ),
-    jobs_max: field('Repositories in work at once on one machine, one a worker.', asCount(1), 1),
-    prune_grace: field('How long pruning keeps unreachable objects.', asDurationMs, '336h'),
-    prune_every: field('How often each repository is pruned; by default, never.', asDurationMs),
+    jobs_max: field(
+      'Maximum number of concurrent maintenance jobs of a machine; each worker runs at most one.',
+      asCount(1),
+      1,
+    ),
+    prune_grace: field(
+      'Minimum age of unreachable objects that pruning removes.',
+      asDurationMs,
+      '336h',
+    ),
+    prune_every: field(
+      'Interval at which each repository is pruned; by default, never.',
+      asDurationMs,
+    ),
   },
   web: {
-    enabled: field(
-      'Whether there are pages for people; by default, unless http.upstream may have its own.',
-      asBoolean,
-    ),
+    enabled: field('Serve web pages; by default, only if http.upstream is not set.', asBoolean),
   },
   packages: {
-    enabled: field(
-      'Whether there are package registries; without them they answer 404.',
-      asBoolean,
-      true,
-    ),
-    size_max: field('The largest file that a package may have; by default, any.', asBytes),
+    enabled: field('Serve package registries; if false, their paths get 404.', asBoolean, true),
+    size_max: field('Maximum size of a package file; by default, no limit.', asBytes),
     ...SIZE_FIELDS,
     owner_size_max: field(
-      'What all package files of one owner may have together; by default, anything.',
+      'Maximum total size of the package files of an owner; by default, no limit.',
       asBytes,
     ),
     index_kept: field(
-      'How long the files of an index can be had by their digest after they were replaced.',
+      'Time for which replaced index files can still be downloaded by their digest.',
       asDurationMs,
       '1h',
     ),
   },
   outbound: {
     allow: field(
-      'Hosts and networks inside that webhooks and migrations may call; else the internet alone.',
+      'Internal hosts and networks that webhooks and migrations may call; others must be public.',
       asHosts,
       [],
     ),
   },
   webhooks: {
-    timeout: field('How long a receiver may take to answer.', asDurationMs, '5s'),
+    timeout: field('Maximum time for a receiver to answer.', asDurationMs, '5s'),
     retry_after: field(
-      'Pauses before a delivery that failed is tried again; after the last one it is given up.',
+      'Delays before the attempts to repeat a failed delivery; after the last one it is given up.',
       asList(asDurationMs),
       ['30s', '2m', '15m', '1h', '6h'],
     ),
-    kept: field('How long deliveries that wait for nothing are kept.', asDurationMs, '168h'),
-    deliveries_max: field('Receivers that one machine calls at once.', asCount(1), 4),
+    kept: field('Time for which finished deliveries are kept.', asDurationMs, '168h'),
+    deliveries_max: field('Maximum number of concurrent deliveries of a machine.', asCount(1), 4),
   },
   migrations: {
-    enabled: field('Whether repositories may be taken over from other servers.', asBoolean, true),
-    mirrors: field('Whether new ones may keep following their source.', asBoolean, true),
-    size_max: field('The largest repository, and the largest update.', asBytes, '4GiB'),
-    timeout: field('The longest that taking one over may take.', asDurationMs, '1h'),
-    idle_timeout: field('How long a source may say nothing.', asDurationMs, '2m'),
+    enabled: field('Permit migrations of repositories from other servers.', asBoolean, true),
+    mirrors: field(
+      'Permit new mirrors, which are updated regularly from their source.',
+      asBoolean,
+      true,
+    ),
+    size_max: field(
+      'Maximum size of a migrated repository, and of an update of a mirror.',
+      asBytes,
+      '4GiB',
+    ),
+    timeout: field('Maximum duration of a migration.', asDurationMs, '1h'),
+    idle_timeout: field('Maximum time without data from the source.', asDurationMs, '2m'),
     mirror_interval: field(
-      'How often mirrors are updated whose owners do not say it.',
+      'Interval at which mirrors are updated, unless their owners set another one.',
       asDurationMs,
       '8h',
     ),
-    items_max: field('The most issues, comments and the like of one.', asCount(1), 100_000),
-    mirror_interval_min: field('The most often that owners may have it.', asDurationMs, '10m'),
+    items_max: field(
+      'Maximum number of issues, comments and similar items of a migration.',
+      asCount(1),
+      100_000,
+    ),
+    mirror_interval_min: field(
+      'Minimum update interval that owners can set for a mirror.',
+      asDurationMs,
+      '10m',
+    ),
   },
   attachments: {
     size_max: field(
-      'The largest file that is attached to a release; a larger one is 413.',
+      'Maximum size of an attachment of a release; larger uploads get 413.',
       asBytes,
       '2GiB',
     ),
   },
   metrics: {
     allow: field('Addresses that may read /metrics.', asAddresses, ['127.0.0.1', '::1']),
-    token: field('A bearer token that may read /metrics from anywhere.', asText),
+    token: field('Bearer token with which /metrics can be read from any address.', asText),
   },
   ssh: {
-    listen_host: field('The host that SSH clone addresses show.', asText),
-    port: field('The port that SSH clone addresses show.', asPort, 22),
-    user: field('The user that SSH clone addresses show.', asText, 'git'),
+    listen_host: field('Host in SSH clone URLs; by default, the host of http.base_url.', asText),
+    port: field('Port in SSH clone URLs.', asPort, 22),
+    user: field('User in SSH clone URLs.', asText, 'git'),
     socket: field(
-      'Where sshd asks the gateway; by default run/ssh.sock in data.dir. At most 107 bytes.',
+      'Socket for requests of sshd; by default run/ssh.sock in data.dir. At most 107 bytes.',
       asText,
     ),
   },
   log: {
-    level: field('The least severe log line that is written.', asOneOf(LOG_LEVELS), 'info'),
+    level: field('Minimum severity of written log lines.', asOneOf(LOG_LEVELS), 'info'),
     format: field(
       'json, text, or auto: text on a terminal, else JSON.',
       asOneOf(LOG_FORMATS),

@@ -36,9 +36,9 @@ export function isSshKeyAlgorithm(name: string): name is SshKeyAlgorithm {
 /** Checks a key of that algorithm. Returns an error message, or undefined if it is valid. */
 export function checkSshKey(algorithm: SshKeyAlgorithm, blob: Buffer): string | undefined {
   const [name, ...fields] = fieldsOf(blob) ?? []
-  if (name === undefined) return 'it ends too early, or goes on too long. Copy the line again.'
+  if (name === undefined) return 'it ends too early or is too long. Copy the line again.'
   if (!name.equals(Buffer.from(algorithm))) {
-    return `its first word says ${algorithm}, the key itself something else. Copy the line again.`
+    return `its first word is ${algorithm}, but the key has another type. Copy the line again.`
   }
   return CHECKS[algorithm](fields)
 }
@@ -60,11 +60,11 @@ function fieldsOf(blob: Buffer): readonly Buffer[] | undefined {
 }
 
 function checkCount(fields: readonly Buffer[], count: number): string | undefined {
-  return fields.length === count ? undefined : 'it has parts too many or too few.'
+  return fields.length === count ? undefined : 'it has too many or too few parts.'
 }
 
 function checkEddsa(point = EMPTY): string | undefined {
-  return point.length === EDDSA_BYTES ? undefined : `it does not have ${EDDSA_BYTES} bytes.`
+  return point.length === EDDSA_BYTES ? undefined : `its key does not have ${EDDSA_BYTES} bytes.`
 }
 
 type Curve = 'P-256' | 'P-384' | 'P-521'
@@ -73,13 +73,13 @@ type Curve = 'P-256' | 'P-384' | 'P-521'
 function checkEcdsa(fields: readonly Buffer[], curve: Curve): string | undefined {
   const [name = EMPTY, point = EMPTY] = fields
   if (!name.equals(Buffer.from(`nist${curve.toLowerCase().replace('-', '')}`))) {
-    return 'its curve is not that of its type.'
+    return 'its curve does not match its type.'
   }
   const bytes = Math.ceil(Number(curve.slice('P-'.length)) / 8)
   const isPoint = point.length === 1 + 2 * bytes && point[0] === 4
   const x = point.subarray(1, 1 + bytes)
   const y = point.subarray(1 + bytes)
-  return isPoint && isOnCurve({ curve, x, y }) ? undefined : 'it is no point of its curve.'
+  return isPoint && isOnCurve({ curve, x, y }) ? undefined : 'its point is not on its curve.'
 }
 
 interface Point {
@@ -102,12 +102,12 @@ function checkRsa([exponent, modulus]: readonly Buffer[]): string | undefined {
   const exponentBits = bitsOf(exponent)
   const bits = bitsOf(modulus)
   if (exponentBits === undefined || bits === undefined) {
-    return 'its numbers are not positive ones in their shortest form.'
+    return 'its numbers are not positive or not in their shortest form.'
   }
   if (bits < RSA_BITS_MIN || bits > RSA_BITS_MAX) {
     return (
-      `an RSA key has at least ${RSA_BITS_MIN} bits here, better ${RSA_BITS_RECOMMENDED}, ` +
-      `and at most ${RSA_BITS_MAX}; this one has ${bits}.`
+      `an RSA key must have ${RSA_BITS_MIN} to ${RSA_BITS_MAX} bits, preferably at least ` +
+      `${RSA_BITS_RECOMMENDED}; this one has ${bits}.`
     )
   }
   // With an exponent of 1 anyone could sign. Even numbers are never parts of a key.
@@ -131,5 +131,5 @@ function isOdd(number = EMPTY): boolean {
 function checkApplication(application = EMPTY): string | undefined {
   const isText = application.every((byte) => byte > 32 && byte < 127)
   const isRight = isText && application.length > 0 && application.length <= APPLICATION_BYTES_MAX
-  return isRight ? undefined : 'it does not say what it is for (its application).'
+  return isRight ? undefined : 'its application is empty or not printable ASCII.'
 }

@@ -29,7 +29,7 @@ export function parseSshKey(text: string): SshKey {
   const blob = Buffer.from(base64, 'base64')
   // Decoding skips characters that are not base64, so the text is encoded again and compared.
   if (base64 === '' || blob.toString('base64') !== base64) {
-    throw invalid('what follows the key type is not whole, canonical base64. Copy the line again.')
+    throw invalid('its key is cut off or not canonical base64. Copy the line again.')
   }
   const fault = checkSshKey(algorithm, blob)
   if (fault !== undefined) throw invalid(fault)
@@ -74,7 +74,7 @@ const OTHER_FORMS: ReadonlyArray<readonly [mark: string, reason: string]> = [
   ],
   [
     'BEGIN SSH2 PUBLIC KEY',
-    'this is the form of RFC 4716. Convert it with: ssh-keygen -i -f FILE.',
+    'this is the format of RFC 4716. Convert it with: ssh-keygen -i -f FILE.',
   ],
   [
     '-----BEGIN',
@@ -88,11 +88,11 @@ function whyNoAlgorithm(first: string, words: readonly string[]): string {
     return 'this is a certificate. Give the public key that it was made for.'
   }
   if (words.some(isSshKeyAlgorithm)) {
-    return 'something stands before the key type. Give the key alone, without options.'
+    return 'there is text before the key type. Give the key alone, without options.'
   }
   if (first === 'ssh-dss') return 'DSA keys are too weak. Make one with: ssh-keygen -t ed25519.'
   return (
-    'its first word is no key type that is taken here: ssh-ed25519, ecdsa-sha2-nistp256, ' +
+    'its first word is not a supported key type: ssh-ed25519, ecdsa-sha2-nistp256, ' +
     '-nistp384 or -nistp521, ssh-rsa, or an sk- key of FIDO2. Make one with: ' +
     'ssh-keygen -t ed25519.'
   )

@@ -11,7 +11,7 @@ import { performance } from 'node:perf_hooks'
  */
 const SHARED_READ_MS_MAX = 0.2
 
-let turn = 0
+let tick = 0
 let startedAtMs = Number.NEGATIVE_INFINITY
 let isEndAwaited = false
 let isAnswering = false
@@ -34,12 +34,12 @@ export function currentTick(): number | undefined {
   if (!isAnswering) return undefined
   const nowMs = performance.now()
   if (nowMs - startedAtMs > SHARED_READ_MS_MAX) {
-    turn += 1
+    tick += 1
     startedAtMs = nowMs
     if (!isEndAwaited) setImmediate(endAwaited)
     isEndAwaited = true
   }
-  return turn
+  return tick
 }
 
 /** Ends the sharing. Must be called after each change by this process, so that no read is stale. */

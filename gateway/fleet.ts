@@ -32,8 +32,8 @@ export class Fleet {
   /** Settles when all workers have ended after a stop. */
   readonly ended: Promise<void>
   readonly #log: Log
-  readonly #board: Board
-  /** Workers that were told to end, and those that a renewal has started and may give up. */
+  readonly #coordinator: Coordinator
+  /** Workers that have received a stop message from a renewal. */
   readonly #retired = new Set<Worker>()
   /** Workers of a start or renewal that is not complete. */
   readonly #fresh = new Set<Worker>()
@@ -47,11 +47,11 @@ export class Fleet {
     setFlagsFromString(NO_REDUCER)
     this.#settings = settings
     this.#log = log
-    this.#board = openCoordinator(settings, log)
+    this.#coordinator = openCoordinator(settings, log)
     this.ended = new Promise((resolve) => {
       this.#end = resolve
     })
-    answerMessages(this.#board, log)
+    answerMessages(this.#coordinator, log)
     cluster.on('exit', (worker, code, signal) => this.#exited(worker, { code, signal }))
   }
 
@@ -103,14 +103,14 @@ export class Fleet {
     const ownCount = this.#serving().length
     const notifyAll = (hasSuccessor: boolean) => {
       const times = { acceptMs: openMs, lingerMs: openMs, graceMs, hasSuccessor }
-      for (const worker of liveWorkers()) tell(worker, { kind: 'stop', times })
+      for (const worker of liveWorkers()) send(worker, { kind: 'stop', times })
     }
     notifyAll(false)
     // A worker that does not listen yet has no requests to finish.
     for (const worker of this.#fresh) worker.process.kill('SIGTERM')
     untilOthersListen(listen.port, { ownCount, withinMs: openMs })
       .then((isThere) => isThere && notifyAll(true))
-      .catch((error: unknown) => this.#log.warn({ error }, 'no successor was looked for'))
+      .catch((error: unknown) => this.#log.warn({ error }, 'the check for a successor failed'))
     const kill = () => {
       for (const worker of liveWorkers()) worker.process.kill('SIGKILL')
     }
@@ -133,11 +133,11 @@ export class Fleet {
     this.#retired.add(worker)
     const graceMs = this.#settings.git.timeoutMs
     const times = { acceptMs: 0, lingerMs: IDLE_MS, graceMs, hasSuccessor: true }
-    tell(worker, { kind: 'stop', times })
+    send(worker, { kind: 'stop', times })
   }
 
   #exited(worker: Worker, { code, signal }: { code: number; signal: string | null }): void {
-    this.#board.lose(worker.id)
+    this.#coordinator.lose(worker.id)
     const wasRetired = this.#retired.delete(worker)
     if (this.#isStopping || !this.#isStarted) {
       if (liveWorkers().length === 0) this.#end()
@@ -159,45 +159,47 @@ function liveWorkers(): readonly Worker[] {
   )
 }
 
-/** A worker without a channel stops by itself. */
-function tell(worker: Worker, message: SupervisorMessage): void {
+/** Sends a message, unless the worker's channel is closed: such a worker stops by itself. */
+function send(worker: Worker, message: SupervisorMessage): void {
   if (worker.isConnected()) worker.send(message)
 }
 
-function answerMessages(board: Board, log: Log): void {
+function answerMessages(coordinator: Coordinator, log: Log): void {
   const collectMetrics = collectFromWorkers()
   cluster.on('message', (worker, message: unknown) => {
     if (!isWorkerMessage(message)) return
-    if (message.kind === 'flight') board.take(worker.id, message.report)
+    if (message.kind === 'flight') coordinator.take(worker.id, message.report)
     if (message.kind !== 'metrics-wanted') return
     collectMetrics()
-      .then((text) => tell(worker, { kind: 'metrics', id: message.id, text }))
-      .catch((error: unknown) => log.warn({ error }, 'the metrics of the workers were not had'))
+      .then((text) => send(worker, { kind: 'metrics', id: message.id, text }))
+      .catch((error: unknown) => log.warn({ error }, 'the workers did not report their metrics'))
   })
 }
 
-type Board = ReturnType<typeof openCoordinator>
+type Coordinator = ReturnType<typeof openCoordinator>
 
 /**
  * Creates the single-flight coordinator of the workers. If a worker dies, `lose` removes its
  * unfinished answers and ends the git processes that write them.
  */
 function openCoordinator(settings: Settings, log: Log) {
-  const board = new SingleFlightCoordinator(
+  const coordinator = new SingleFlightCoordinator(
     packFolder(settings.data.dir),
     (member, notification) => {
       const worker = cluster.workers?.[member]
-      if (worker !== undefined) tell(worker, { kind: 'flight', notification })
+      if (worker !== undefined) send(worker, { kind: 'flight', notification })
     },
   )
   return {
-    take: (member: number, report: SingleFlightReport) => board.take(member, report),
+    take: (member: number, report: SingleFlightReport) => coordinator.take(member, report),
     lose(member: number) {
-      for (const { path, groupId } of board.lose(member)) {
+      for (const { path, groupId } of coordinator.lose(member)) {
         Promise.all([
           rm(path, { force: true }),
           groupId === undefined ? undefined : endProcessGroup(groupId),
-        ]).catch((error: unknown) => log.warn({ error, path }, 'a dead worker left an answer'))
+        ]).catch((error: unknown) =>
+          log.warn({ error, path }, 'an answer of a dead worker was not removed'),
+        )
       }
     },
   }
@@ -209,7 +211,7 @@ async function recoverAfterWorkerDeath(settings: Settings, log: Log): Promise<vo
     const db = await openDatabase(settings.database)
     await sweepImports(db, settings.data.dir).finally(() => closeDatabase(db))
   } catch (error) {
-    log.error({ error }, 'what a dead worker left of its pushes and migrations was not mended')
+    log.error({ error }, 'the crash recovery after a worker died failed')
   }
   await sleep(RESTART_PAUSE_MS)
 }
@@ -246,7 +248,8 @@ function untilListening(worker: Worker): Promise<void> {
     worker.on('message', (message: unknown) => {
       if (!isWorkerMessage(message)) return
       if (message.kind === 'listening' && message.protocol === PROTOCOL) resolve()
-      if (message.kind === 'listening') reject(new Error('the new program needs a restart'))
+      if (message.kind === 'listening')
+        reject(new Error('the new program needs a restart of the server'))
       if (message.kind === 'failed') reject(new Error(message.reason))
     })
     worker.on('exit', (code, signal) => {

@@ -115,7 +115,10 @@ function refuseMetricsCaller(context: Context, request: Request): void {
   if (allow.has(request.address)) return
   const given = /^Bearer (\S+)$/i.exec(request.headers.get('authorization') ?? '')?.[1]
   if (token !== undefined && given !== undefined && isSameText(given, token)) return
-  throw new Failure('forbidden', 'Metrics are for metrics.allow and holders of metrics.token only.')
+  throw new Failure(
+    'forbidden',
+    'Metrics need an address in metrics.allow or the header "Authorization: Bearer METRICS_TOKEN".',
+  )
 }
 
 function isSameText(given: string, wanted: string): boolean {

@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 
-const LOOK_MS = 200
-/** proc(5), /proc/net/tcp: the state of a socket that listens. */
+const POLL_MS = 200
+/** State of a listening socket in /proc/net/tcp (proc(5)). */
 const LISTEN = '0A'
 
 /**
@@ -19,7 +19,7 @@ export async function untilOthersListen(
   for (;;) {
     if ((await countListeners(port)) > ownCount) return true
     if (performance.now() - startedAtMs >= withinMs) return false
-    await sleep(LOOK_MS)
+    await sleep(POLL_MS)
   }
 }
 

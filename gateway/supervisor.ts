@@ -72,7 +72,7 @@ function createReload(fleet: Fleet, { settings, reread, log }: ReloadOptions): (
       log.level = renewed.log.level
       log.info({ workers: renewed.http.workers }, 'new workers serve')
     } catch (error) {
-      log.error({ error }, 'the workers and their settings stay as they were')
+      log.error({ error }, 'the reload failed: workers and settings are unchanged')
     }
   }
   return () => {
@@ -95,7 +95,7 @@ function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions):
   const url = isEnabled ? `${settings.http.baseUrl}/setup?code=${setUpCode}` : undefined
   const isTerminal = isatty(STDOUT)
   if (url !== undefined && !isTerminal) {
-    log.info({ url }, 'the first account is made at this address')
+    log.info({ url }, 'the first account can be created at this address')
   }
   const text = isTerminal ? greetingOnTerminal(settings, url) : greeting(settings)
   // The greeting follows the log lines of the start, which may share its terminal.

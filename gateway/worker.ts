@@ -22,12 +22,12 @@ export async function runWorker(settings: Settings): Promise<void> {
         log,
         throttle,
         coordinator: sharedCoordinator,
-        collectMetrics: askMetrics,
+        collectMetrics: requestMetrics,
         sshSocket: settings.ssh.socket,
       }),
     )
     .catch((error: unknown) => {
-      tell({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
+      send({ kind: 'failed', reason: error instanceof Error ? error.message : String(error) })
       return undefined
     })
   if (server === undefined) {
@@ -49,7 +49,7 @@ export async function runWorker(settings: Settings): Promise<void> {
   // A terminal sends these signals to the whole process group; only the supervisor handles them.
   process.on('SIGINT', () => {})
   process.on('SIGHUP', () => {})
-  tell({ kind: 'listening', protocol: PROTOCOL })
+  send({ kind: 'listening', protocol: PROTOCOL })
 }
 
 /** Migrates the database if a reload after an update started a newer program. */
@@ -62,13 +62,13 @@ async function migrateIfBehind(settings: Settings, log: Log): Promise<void> {
   }
 }
 
-function tell(message: WorkerMessage): void {
+function send(message: WorkerMessage): void {
   process.send?.(message)
 }
 
 /** Link to the coordinator, which runs in the supervisor. */
 const sharedCoordinator: CoordinatorLink = {
-  report: (report) => tell({ kind: 'flight', report }),
+  report: (report) => send({ kind: 'flight', report }),
   listen(take) {
     process.on('message', (message: unknown) => {
       if (isSupervisorMessage(message) && message.kind === 'flight') take(message.notification)
@@ -79,8 +79,8 @@ const sharedCoordinator: CoordinatorLink = {
 const METRICS_TIMEOUT_MS = 5_000
 let metricsId = 0
 
-/** The text of all workers' metrics, which only the supervisor can put together. */
-function askMetrics(): Promise<string> {
+/** Returns the metrics of all workers, which only the supervisor can collect. */
+function requestMetrics(): Promise<string> {
   metricsId += 1
   const id = metricsId
   return new Promise((resolve, reject) => {
@@ -95,9 +95,9 @@ function askMetrics(): Promise<string> {
     }
     const timer = setTimeout(() => {
       settle()
-      reject(new Error('the supervisor gave no metrics'))
+      reject(new Error(`the supervisor sent no metrics within ${METRICS_TIMEOUT_MS} ms`))
     }, METRICS_TIMEOUT_MS)
     process.on('message', take)
-    tell({ kind: 'metrics-wanted', id })
+    send({ kind: 'metrics-wanted', id })
   })
 }

@@ -32,7 +32,7 @@ async function* limited(
   for await (const chunk of body) {
     bytes += chunk.byteLength
     if (bytes > bytesMax) {
-      throw new Failure('payload_too_large', `A file has at most ${bytesMax} bytes here.`)
+      throw new Failure('payload_too_large', `The file is larger than ${bytesMax} bytes.`)
     }
     yield chunk
   }

@@ -28,7 +28,7 @@ async function readPart(file: FileHandle, start: number, bytes: number): Promise
   let filled = 0
   while (filled < buffer.length) {
     const { bytesRead } = await file.read(buffer, filled, buffer.length - filled, start + filled)
-    if (bytesRead === 0) throw new Error('a received file became shorter')
+    if (bytesRead === 0) throw new Error('the received file is shorter than its size')
     filled += bytesRead
   }
   return buffer

@@ -33,12 +33,12 @@ export function conditionStatus(
   headers: RequestHeaders,
   validators: Validators,
 ): 304 | 412 | undefined {
-  if (isAnother(headers, validators)) return 412
+  if (isPreconditionFalse(headers, validators)) return 412
   return isUnchanged(headers, validators) ? 304 : undefined
 }
 
-/** By strong comparison: a part of it is to be put beside what the client has. */
-function isAnother(headers: RequestHeaders, { tag, changedAtMs }: Validators): boolean {
+/** Returns true if `If-Match`, with strong comparison, or `If-Unmodified-Since` is false. */
+function isPreconditionFalse(headers: RequestHeaders, { tag, changedAtMs }: Validators): boolean {
   const meant = headers.get('if-match')
   if (meant !== undefined) return !listOf(meant).some((one) => one === '*' || one === tag)
   const since = dateOf(headers, 'if-unmodified-since')

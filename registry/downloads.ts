@@ -26,7 +26,7 @@ export function createDownloads(db: Database, log: Log, addTo = addDownloads): D
   const plan = () => {
     timer ??= setTimeout(() => {
       timer = undefined
-      flush().catch((error: unknown) => log.warn({ error }, 'downloads were not counted yet'))
+      flush().catch((error: unknown) => log.warn({ error }, 'download counts not written'))
     }, FLUSH_INTERVAL_MS).unref()
   }
   const add = (fileId: number, count: number) => {

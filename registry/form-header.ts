@@ -18,15 +18,15 @@ export function parsePartHeader(lines: readonly string[]): PartHeader {
   const fields = new Map<string, string>()
   for (const line of lines) {
     const [, name = '', value = ''] = FIELD.exec(line) ?? []
-    if (name === '') throw malformed('a line of its header is not NAME: VALUE')
-    // Whoever takes the first and whoever takes the last would read two different forms.
-    if (fields.has(name.toLowerCase())) throw malformed(`its header says ${name} twice`)
+    if (name === '') throw malformed('a header line does not have the form "Name: value"')
+    // Refused, because some parsers take the first field and others the last.
+    if (fields.has(name.toLowerCase())) throw malformed(`its header has the field ${name} twice`)
     fields.set(name.toLowerCase(), value)
   }
   const disposition = parseValue(fields.get('content-disposition') ?? '')
   const name = disposition?.parameters.get('name')
   if (disposition?.value !== 'form-data' || name === undefined) {
-    throw malformed('it has no Content-Disposition of form-data with a name')
+    throw malformed('its header has no Content-Disposition: form-data with a name')
   }
   return {
     name,
@@ -91,6 +91,6 @@ function extendedValue(text = ''): string | undefined {
   try {
     return decodeURIComponent(encoded)
   } catch (cause) {
-    throw new Failure('bad_request', 'A file name of the form is not UTF-8.', { cause })
+    throw new Failure('bad_request', 'A file name in the form is not valid UTF-8.', { cause })
   }
 }

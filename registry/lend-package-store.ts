@@ -42,7 +42,7 @@ export function openPackageStore(
   const received = new Map<Upload, ReceivedFile>()
   const signingKeys = async (): Promise<readonly SigningKey[]> => {
     const { makeSigningKey } = makerOf(options)
-    if (makeSigningKey === undefined) throw new Error(`${format} signs nothing`)
+    if (makeSigningKey === undefined) throw new Error(`the format ${format} has no signing keys`)
     return await registry.signingKeys.of(namespace, () => makeSigningKey(options.ownerName))
   }
   return {
@@ -58,23 +58,24 @@ export function openPackageStore(
     },
     inspect(format, upload) {
       const file = received.get(upload)
-      if (file === undefined) throw new Error('nothing to inspect')
+      if (file === undefined) throw new Error('the upload was not received by this store')
       return registry.inspect(format, file, ownerId)
     },
     async publish(upload, publication) {
       const file = received.get(upload)
-      if (file === undefined || options.user === undefined) throw new Error('nothing to publish')
+      if (file === undefined) throw new Error('the upload was not received by this store')
+      if (options.user === undefined) throw new Error('an anonymous caller cannot publish')
       const { ownerBytesMax } = limitsOf(registry, options)
       const publisher = { db, storage, namespace, userId: options.user.id, ownerBytesMax }
       await publishReceived(publisher, file, publication)
     },
     findPackage: (name) => findPackage(db, namespace, name),
-    listPackages: (question) => searchPackages(db, { ...namespace, ...searchOf(question) }),
+    listPackages: (query) => searchPackages(db, { ...namespace, ...searchOf(query) }),
     listVersions: (packageId) => listVersions(db, packageId),
     listFullVersions: (packageId) => listFullVersions(db, packageId),
     findVersion: (packageId, version) => findVersion(db, packageId, version),
-    findFile: (question) => findFile(db, namespace, question),
-    removeFile: (question) => removeFile(db, namespace, question),
+    findFile: (query) => findFile(db, namespace, query),
+    removeFile: (query) => removeFile(db, namespace, query),
     removeVersion: (packageName, version) => removeVersion(db, namespace, { packageName, version }),
     async serve(file, request, options) {
       const dated = { ...file, changedAtMs: lastModifiedTime(file.createdAtMs) }
@@ -106,7 +107,7 @@ export function openPackageStore(
 }
 
 function makerOf({ format, index }: PackageStoreOptions): IndexMaker {
-  if (index === undefined) throw new Error(`${format} has no indexes`)
+  if (index === undefined) throw new Error(`the format ${format} has no indexes`)
   return index
 }
 

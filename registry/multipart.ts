@@ -123,7 +123,7 @@ async function passOver(chunks: AsyncIterable<Uint8Array>, bytesMax: number): Pr
   let bytes = 0
   for await (const chunk of chunks) {
     bytes += chunk.length
-    if (bytes > bytesMax) throw refusal('has too much outside its parts')
+    if (bytes > bytesMax) throw refusal(`has more than ${bytesMax} bytes outside of its parts`)
   }
 }
 
@@ -172,6 +172,6 @@ function decode(header: Buffer): string {
   try {
     return UTF_8.decode(header)
   } catch (cause) {
-    throw refusal('has a part whose header is not UTF-8', cause)
+    throw refusal('has a part whose header is not valid UTF-8', cause)
   }
 }

@@ -40,7 +40,7 @@ export interface PackageStore {
   /** Finds a package by its name, ignoring case. */
   findPackage(name: string): Promise<Package | undefined>
   /** Lists packages that have a version, by name. */
-  listPackages(question: PackageQuery): Promise<PackageList>
+  listPackages(query: PackageQuery): Promise<PackageList>
   /** Lists the versions of a package, newest upload first. */
   listVersions(packageId: number): Promise<readonly PackageVersion[]>
   /** Lists versions with files and metadata, newest upload first; for documents that are cached. */
@@ -48,10 +48,10 @@ export interface PackageStore {
   /** Finds a version, ignoring case. */
   findVersion(packageId: number, version: string): Promise<FullVersion | undefined>
   /** Finds a file, ignoring the case of all names; the oldest if several match. */
-  findFile(question: FileQuery): Promise<PackageFile | undefined>
+  findFile(query: FileQuery): Promise<PackageFile | undefined>
 
   /** Removes a file, and its version with the last one. Returns whether there was one. */
-  removeFile(question: FileQuery): Promise<boolean>
+  removeFile(query: FileQuery): Promise<boolean>
   /** Removes a version with all of its files. Returns whether there was one. */
   removeVersion(packageName: string, version: string): Promise<boolean>
 

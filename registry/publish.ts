@@ -47,13 +47,13 @@ function checkPublication(publisher: Publisher, given: Publication): NewPublicat
   for (const [what, text] of Object.entries({ packageName, version, fileName, compositeKey })) {
     if (text.length > NAME_CHARACTERS_MAX) {
       const word = WORDS[what] ?? what
-      throw new Failure('bad_request', `${word} has more than ${NAME_CHARACTERS_MAX} characters`)
+      throw new Failure('bad_request', `${word} is longer than ${NAME_CHARACTERS_MAX} characters`)
     }
   }
   const { metadata = {}, properties = [], indexes = [], isExactName = false, unique } = given
   if (properties.some(({ value }) => value.length > PROPERTY_CHARACTERS_MAX)) {
     const limit = `${PROPERTY_CHARACTERS_MAX} characters`
-    throw new Failure('bad_request', `a value in the package's metadata has more than ${limit}`)
+    throw new Failure('bad_request', `a value in the package's metadata is longer than ${limit}`)
   }
   return {
     packageName,
@@ -74,7 +74,7 @@ const WORDS: Readonly<Record<string, string>> = {
   packageName: 'the package name',
   version: 'the package version',
   fileName: 'the file name',
-  compositeKey: 'the place of the file',
+  compositeKey: 'the location of the file in the repository',
 }
 
 /**

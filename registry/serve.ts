@@ -66,7 +66,7 @@ export async function serveFile(
   }
   headers.push(['Content-Type', contentType], ['Content-Disposition', contentDisposition])
   if (isHead) return { reply: { status: 200, headers, bodyBytes: bytes }, isDownload: false }
-  const wanted = isStillMeant(request.headers.get('if-range'), tag, lastModified)
+  const wanted = isRangeValid(request.headers.get('if-range'), tag, lastModified)
     ? readByteRange(request.headers.get('range'), bytes)
     : undefined
   if (wanted === 'outside') {
@@ -85,8 +85,8 @@ export async function serveFile(
   return { reply, isDownload: range.start === 0 }
 }
 
-/** RFC 9110 §13.1.5: a part is of use only beside the same rest. */
-function isStillMeant(ifRange: string | undefined, tag: string, lastModified: string): boolean {
+/** Returns true if the `If-Range` of the client matches the current file (RFC 9110 §13.1.5). */
+function isRangeValid(ifRange: string | undefined, tag: string, lastModified: string): boolean {
   return ifRange === undefined || ifRange === tag || ifRange === lastModified
 }
 

@@ -32,33 +32,33 @@ export interface SigningKeys {
 /** Creates access to the keys, which the database stores sealed with the instance's secret. */
 export function createSigningKeys(db: Database, secret: InstanceSecret): SigningKeys {
   const making = new Map<string, Promise<readonly SigningKey[]>>()
-  const wordsOf = ({ ownerId, format }: PackageNamespace) => `signing-key ${ownerId} ${format}`
+  const contextOf = ({ ownerId, format }: PackageNamespace) => `signing-key ${ownerId} ${format}`
   const open = (namespace: PackageNamespace, { privateSealed, publicText }: SealedKey) => ({
-    privateKey: secret.unseal(privateSealed, wordsOf(namespace)),
+    privateKey: secret.unseal(privateSealed, contextOf(namespace)),
     publicKey: publicText,
   })
   const makeSealed = async (namespace: PackageNamespace, make: MakeKey): Promise<SealedKey> => {
     const { privateKey, publicKey } = await make()
-    return { privateSealed: secret.seal(privateKey, wordsOf(namespace)), publicText: publicKey }
+    return { privateSealed: secret.seal(privateKey, contextOf(namespace)), publicText: publicKey }
   }
   const makeFirst = async (namespace: PackageNamespace, make: MakeKey) => {
     // If another process has added a key meanwhile, its key is used.
     await addSigningKey(db, namespace, await makeSealed(namespace, make))
     const kept = await listSigningKeys(db, namespace)
-    if (kept.length === 0) throw new Error('a signing key just made cannot be found')
+    if (kept.length === 0) throw new Error('the signing key was not stored')
     return kept.map((key) => open(namespace, key))
   }
   return {
     async of(namespace, make) {
       const known = await listSigningKeys(db, namespace)
       if (known.length > 0) return known.map((key) => open(namespace, key))
-      const words = wordsOf(namespace)
-      const started = making.get(words) ?? makeFirst(namespace, make)
-      making.set(words, started)
+      const context = contextOf(namespace)
+      const started = making.get(context) ?? makeFirst(namespace, make)
+      making.set(context, started)
       try {
         return await started
       } finally {
-        making.delete(words)
+        making.delete(context)
       }
     },
     async rotate(namespace, make, { signsUntilMs }) {
@@ -72,11 +72,12 @@ export function createSigningKeys(db: Database, secret: InstanceSecret): Signing
       }
       const to = await makeSealed(namespace, make)
       const isRotated = await rotateSigningKey(db, namespace, { from, to, signsUntilMs })
-      if (!isRotated) throw new Failure('conflict', 'Another rotation was faster.')
+      if (!isRotated) throw new Failure('conflict', ROTATED_MEANWHILE)
     },
   }
 }
 
-const NO_KEY = 'There is no key yet: it is made when clients or an index need it first.'
+const NO_KEY = 'There is no key yet: it is created when a client or an index first needs it.'
+const ROTATED_MEANWHILE = 'Another rotation replaced the key meanwhile: list the keys again.'
 const OTHER_SECRET =
   'The key was sealed with another secret.key: use the data folder and the account of the gateway.'

@@ -22,5 +22,5 @@ async function* firstFile(request: Upload): AsyncGenerator<Uint8Array> {
     yield* part.body
     return
   }
-  throw new Failure('bad_request', 'The form brings no file.')
+  throw new Failure('bad_request', 'The form has no file: no part has a filename parameter.')
 }

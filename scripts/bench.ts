@@ -34,12 +34,12 @@ async function main(words: readonly string[]): Promise<number> {
       const chosen = sizes === undefined ? '' : ` (${name}=${sizes.join(',')})`
       return `  ${name.padEnd(10)}${about}${chosen}`
     })
-    console.error(`There is no benchmark '${unknown}', but:\n${lines.join('\n')}`)
+    console.error(`There is no benchmark '${unknown}'. Benchmarks:\n${lines.join('\n')}`)
     return 2
   }
   console.log(
     `${availableParallelism()} CPUs, Node ${process.versions.node}, ` +
-      `load before the start ${loadavg()[0]?.toFixed(2)} (on a busy machine, read the ratios)`,
+      `load before the start ${loadavg()[0]?.toFixed(2)} (on a busy machine, only ratios are valid)`,
   )
   const all = BENCHMARKS.map((benchmark): Input => ({ benchmark, sizes: benchmark.sizes ?? [] }))
   for (const input of words.length === 0 ? all : inputs) if (input !== undefined) await run(input)

@@ -50,7 +50,7 @@ function isListed(entries: Entries, parentPath: string, name: string): boolean {
 
 function exactVersion(name: string, version: string): string {
   if (/^\d+\.\d+\.\d+$/.test(version)) return version
-  throw new Error(`${name} is wanted as ${version}: the lock needs one version`)
+  throw new Error(`${name} has the version range ${version}: the lock needs one version`)
 }
 
 const SYSTEMS = ['android', 'darwin', 'freebsd', 'linux', 'openharmony', 'win32']

@@ -1,6 +1,6 @@
-// The messages between the gateway and gatehouse-ssh.c. One is its length in four bytes, the
-// highest first, and fields that are divided by a zero byte; while the gateway speaks to the client
-// itself, it is a part of what is said, and an empty one the end. The other side is gateway/ssh/.
+// Messages between the gateway (gateway/ssh/) and gatehouse-ssh.c. A message is its length in four
+// bytes, big-endian, and fields separated by zero bytes. While the gateway itself talks to the
+// client, a message is a chunk of the stream, and an empty message is its end.
 
 #include <errno.h>
 #include <poll.h>
@@ -11,7 +11,7 @@
 #include <sys/un.h>
 #include <unistd.h>
 
-// To be raised with every change of the messages: the gateway then asks for a new installation.
+// Protocol version, raised with every change. The gateway then requires a new installation.
 #define VERSION "2"
 #define HEAD_BYTES 4
 #define MESSAGE_BYTES_MAX 65536
@@ -43,7 +43,7 @@ static void write_head(char *into, size_t length) {
   for (int at = 0; at < HEAD_BYTES; at += 1) into[at] = (char)(length >> (24 - 8 * at));
 }
 
-// Sends the fields, of which the last is followed by NULL. False when it could not.
+// Sends the fields, which end with NULL. False if sending fails.
 static int tell(int gateway, ...) {
   static char bytes[HEAD_BYTES + MESSAGE_BYTES_MAX];
   size_t length = 0;
@@ -61,7 +61,7 @@ static int tell(int gateway, ...) {
   return send(gateway, bytes, HEAD_BYTES + length, MSG_NOSIGNAL) == (ssize_t)(HEAD_BYTES + length);
 }
 
-// How long the gateway may take to say what it has to say at once.
+// Time limit for messages that the gateway sends immediately.
 static int answer_ms = ANSWER_S * 1000;
 
 static int receive_bytes(int gateway, void *into, size_t length) {
@@ -76,7 +76,7 @@ static int receive_bytes(int gateway, void *into, size_t length) {
   return 1;
 }
 
-// False when there is none.
+// Reads the length of the next message. False if there is none.
 static int receive_length(int gateway, size_t *length) {
   unsigned char head[HEAD_BYTES];
   if (!receive_bytes(gateway, head, HEAD_BYTES)) return 0;
@@ -84,7 +84,7 @@ static int receive_length(int gateway, size_t *length) {
   return 1;
 }
 
-// Takes the next message into `answer`. False when there is none, or none that is well formed.
+// Reads the next message into `answer`. False if there is none or it is malformed.
 static int receive(int gateway) {
   size_t length;
   if (!receive_length(gateway, &length)) return 0;

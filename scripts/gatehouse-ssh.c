@@ -1,9 +1,10 @@
-// Stands between sshd and the running gateway, which it asks over a Unix socket: `keys` is sshd's
-// AuthorizedKeysCommand, `serve` the command that every key is bound to. It decides nothing itself.
+// Helper between sshd and the running gateway, to which it connects over a Unix socket. `keys` is
+// sshd's AuthorizedKeysCommand; `serve` is the forced command of every key. The gateway makes all
+// authorization decisions.
 //
-//   gatehouse-ssh keys SOCKET TYPE KEY        prints the line of a known key, or nothing
-//   gatehouse-ssh serve SOCKET FINGERPRINT    does what SSH_ORIGINAL_COMMAND asks, if it may
-//   gatehouse-ssh away                        says that the gateway does not answer
+//   gatehouse-ssh keys SOCKET TYPE KEY        prints the authorized_keys line of a known key
+//   gatehouse-ssh serve SOCKET FINGERPRINT    runs SSH_ORIGINAL_COMMAND if the gateway permits it
+//   gatehouse-ssh away                        prints that the gateway is unavailable
 
 #define _GNU_SOURCE
 #include <errno.h>
@@ -20,7 +21,7 @@
 
 #include "gatehouse-ssh-message.h"
 
-// Of what the client says; the gateway refuses a longer command than any that git sends.
+// Limit of strings from the client; the gateway rejects commands longer than any that git sends.
 #define WORD_BYTES_MAX 4096
 #define KEY_BYTES_MAX 16384
 #define TURN_S 3600
@@ -29,7 +30,7 @@
 
 #define AWAY "Gatehouse does not answer at this moment. Try again in a minute."
 #define LOST "Gatehouse has ended the connection. Try again in a minute."
-#define IDLE "Nothing came or went for too long: the connection is closed."
+#define IDLE "Gatehouse closed the connection, because it was idle for too long."
 
 static int say(const char *sentence) {
   fprintf(stderr, "%s\n", sentence);
@@ -38,26 +39,26 @@ static int say(const char *sentence) {
 
 // ---------------------------------------------------------------------------- keys
 
-// Whether a text can stand in a line of authorized_keys, and for a shell, without quotes.
+// True if a text needs no quotes in a line of authorized_keys and in a shell command.
 static int is_plain(const char *text, size_t length_max) {
   size_t length = strspn(text, "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789"
                                "@%_+=:,./-");
   return length > 0 && length <= length_max && text[length] == '\0';
 }
 
-// A gateway that is away cannot say whose key it is. So that the client reads why it is refused,
-// every key may then log in to be told, and to nothing else.
+// Prints the authorized_keys line of a known key. If the gateway is unavailable, any key gets a
+// line that only prints the reason, so that the client sees more than "permission denied".
 static int print_key(char **words) {
   const char *program = words[0], *path = words[2], *type = words[3], *key = words[4];
   if (!is_plain(program, WORD_BYTES_MAX) || !is_plain(path, WORD_BYTES_MAX)) {
-    return say("gatehouse-ssh: install it under a path, and name a socket, of plain letters");
+    return say("gatehouse-ssh: the path of the program or the socket has unsupported characters");
   }
   if (!is_plain(type, 256) || !is_plain(key, KEY_BYTES_MAX)) return 0;
   int gateway = connect_gateway(path);
   int is_answered =
       gateway >= 0 && tell(gateway, VERSION, "keys", type, key, NULL) && receive(gateway);
   if (is_answered && is_answer("unknown", 1)) return 0;
-  // Without exec, dash would stay beside the helper until the end of the session.
+  // Without exec, a shell process would remain until the end of the session.
   printf("restrict,command=\"exec %s ", program);
   if (is_answered && is_answer("known", 2) && is_plain(answer.fields[1], 256)) {
     printf("serve %s %s", path, answer.fields[1]);
@@ -70,11 +71,11 @@ static int print_key(char **words) {
 
 // ---------------------------------------------------------------------------- serve
 
-// One direction: what was read and not yet written stands between `start` and `end`.
+// One direction of the relay. Bytes from `start` to `end` are read and not yet written.
 struct flow {
   int from, to;
   size_t start, end;
-  // How many of the last bytes wait until the gateway has said that all is kept.
+  // Number of final bytes that are held until the gateway confirms that the push is durable.
   size_t held;
   uint64_t total;
   char bytes[65536];
@@ -92,7 +93,7 @@ static size_t waiting(const struct flow *flow) {
   return length > flow->held ? length - flow->held : 0;
 }
 
-// Reads what is there. An end, and an error, which is the end as well, shut the file.
+// Reads available bytes. Closes the file at its end and on an error.
 static void fill(struct flow *flow) {
   if (flow->start > 0) {
     memmove(flow->bytes, flow->bytes + flow->start, flow->end - flow->start);
@@ -108,14 +109,14 @@ static void fill(struct flow *flow) {
   }
 }
 
-// Writes what may go. False when nobody reads any more.
+// Writes bytes that are not held. False if the reader has closed the file.
 static int drain(struct flow *flow) {
   ssize_t put = write(flow->to, flow->bytes + flow->start, waiting(flow));
   if (put > 0) flow->start += (size_t)put;
   return put >= 0 || errno == EAGAIN || errno == EINTR;
 }
 
-// Git in a group of its own, in the environment of the answer and in no other.
+// Starts git in its own process group, with only the environment from the gateway's response.
 static pid_t start_git(char **words, char **environment, const char *folder) {
   int in[2], out[2];
   if (pipe2(in, O_CLOEXEC) < 0 || pipe2(out, O_CLOEXEC) < 0) return -1;
@@ -147,7 +148,7 @@ static int end_git(pid_t git) {
   return 1;
 }
 
-// Takes what the gateway says in the middle: that the client may begin, or why it must end.
+// Reads a message during the relay: permission to start, or the reason why the session ends.
 static const char *hear(int gateway, int *may_begin) {
   if (!receive(gateway)) return LOST;
   if (!is_answer("go", 1)) return answer.count > 1 ? answer.fields[1] : LOST;
@@ -155,8 +156,8 @@ static const char *hear(int gateway, int *may_begin) {
   return NULL;
 }
 
-// Carries the bytes until git has written its last. NULL, or the sentence for which it must end;
-// an empty one where nobody is left to read it.
+// Relays bytes until git closes its output. Returns NULL, or the message for the client with which
+// the session ends; an empty message if the client is disconnected.
 static const char *relay(int gateway, int is_push, int idle_ms) {
   int may_begin = !is_push;
   while (outbound.from >= 0 || waiting(&outbound) > 0) {
@@ -176,10 +177,10 @@ static const char *relay(int gateway, int is_push, int idle_ms) {
       const char *sentence = hear(gateway, &may_begin);
       if (sentence != NULL) return sentence;
     }
-    // A client that only sends no more shuts half of the socket, which is no hang-up.
+    // A client that only stops sending closes half of the socket, which sets neither flag.
     if (files[3].revents & (POLLHUP | POLLERR)) return "";
     if (files[0].revents) fill(&inbound);
-    // Git's answer to a push ends in four bytes that its client waits for.
+    // Git's response to a push ends with a flush packet of four bytes that the client waits for.
     if (is_push && inbound.total > 0) outbound.held = 4;
     if (waiting(&inbound) > 0 && !drain(&inbound)) shut(&inbound.to);
     if (files[2].revents) fill(&outbound);
@@ -201,7 +202,7 @@ static int flush_end(void) {
   return 1;
 }
 
-// Waits for a turn among the others. False when the client went away meanwhile.
+// Waits in the gateway's queue. False if the client disconnects or the wait is too long.
 static int await_turn(int gateway) {
   struct pollfd files[] = {{.fd = gateway, .events = POLLIN}, {.fd = 1, .events = 0}};
   for (;;) {
@@ -211,14 +212,14 @@ static int await_turn(int gateway) {
   }
 }
 
-// What the gateway decided: run, "push" or "fetch", idle seconds, folder, program, number of words,
-// words, environment.
+// Runs git as the gateway's message says. Its fields: "run", "push" or "fetch", idle seconds,
+// folder, program, number of arguments, arguments, environment.
 static int run_git(int gateway) {
   char **fields = answer.fields;
   int is_push = strcmp(fields[1], "push") == 0, idle_ms = atoi(fields[2]) * 1000;
   unsigned words = (unsigned)atoi(fields[5]);
   if (words == 0 || 6 + words > answer.count) return say(AWAY);
-  // The name of the program stands before its words, and NULL between them and the environment.
+  // The program's path precedes the arguments; NULL separates them from the environment.
   char *command[FIELDS_MAX + 2] = {fields[4]};
   memcpy(command + 1, fields + 6, words * sizeof *fields);
   pid_t git = start_git(command, fields + 6 + words, fields[3]);
@@ -230,12 +231,12 @@ static int run_git(int gateway) {
   char number[24], received[24], sent[24];
   snprintf(number, sizeof number, "%d", (int)git);
   const char *sentence = AWAY;
-  // The gateway notes whose push this is before the client may send any of it.
+  // The gateway records the pusher before the client may send data.
   if (!is_push || tell(gateway, "started", number, NULL)) {
     sentence = relay(gateway, is_push, idle_ms);
   }
   int status = 0, is_cut = sentence != NULL;
-  // Before another message takes the place of the one that the sentence stands in.
+  // Printed now, because the next message overwrites the buffer of the sentence.
   if (is_cut && *sentence != '\0') say(sentence);
   if (is_cut) end_git(git);
   else if (waitpid(git, &status, 0) == git) kill(-git, SIGTERM);
@@ -254,7 +255,7 @@ static int run_git(int gateway) {
 
 // ---------------------------------------------------------------------------- talk
 
-// What the client says, as a message. Nothing may be waiting.
+// Reads bytes from the client as a message. The buffer must be empty.
 static void wrap(struct flow *flow) {
   ssize_t got = read(flow->from, flow->bytes + HEAD_BYTES, sizeof flow->bytes - HEAD_BYTES);
   if (got < 0 && (errno == EAGAIN || errno == EINTR)) return;
@@ -265,8 +266,9 @@ static void wrap(struct flow *flow) {
   flow->end = HEAD_BYTES + length;
 }
 
-// Takes some of what the gateway says; nothing may be waiting. `coming` is what is still to come of
-// its message. 1, or 0 at the end of all, or -1 when it has gone.
+// Reads a part of a message from the gateway; the buffer must be empty. `coming` is the number of
+// bytes left of the message. Returns 1, 0 at the end of the stream, or -1 if the gateway
+// disconnected.
 static int unwrap(struct flow *flow, size_t *coming) {
   if (*coming == 0 && !receive_length(flow->from, coming)) return -1;
   if (*coming == 0) return 0;
@@ -280,7 +282,7 @@ static int unwrap(struct flow *flow, size_t *coming) {
   return 1;
 }
 
-// The gateway itself answers the client. Its last message is an exit code and a sentence.
+// Relays between client and gateway. The gateway's last message has an exit code and a sentence.
 static int talk(int gateway) {
   int idle_ms = atoi(answer.fields[1]) * 1000;
   size_t coming = 0;

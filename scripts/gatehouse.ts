@@ -48,7 +48,7 @@ async function main(args: readonly string[]): Promise<number> {
   }
   const ofNoun = COMMANDS.filter((command) => command.words[0] === noun)
   const command = findCommand(ofNoun, verb)
-  if (asksForHelp(args)) {
+  if (hasHelpOption(args)) {
     if (command !== undefined && (ofNoun.length === 1 || verb === command.words[1])) {
       return print(describeCommand(command))
     }
@@ -74,7 +74,7 @@ function isOption(word: string): boolean {
   return word === '' || word.startsWith('-')
 }
 
-function asksForHelp(args: readonly string[]): boolean {
+function hasHelpOption(args: readonly string[]): boolean {
   const end = args.indexOf('--')
   return args.slice(0, end < 0 ? args.length : end).some((arg) => ['--help', '-h'].includes(arg))
 }

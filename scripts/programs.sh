@@ -1,7 +1,7 @@
-# Installs the real programs that tests and benchmarks drive; sourced by bash scripts beside it.
+# Functions that install the programs which tests and benchmarks run; sourced by bash scripts.
 
-# Takes lines of a program and the Debian package that brings it. Root on Debian gets what is
-# missing; anyone else is told what will be lacking.
+# Takes lines with a program and its Debian package. Installs missing packages as root on Debian;
+# otherwise prints them. Fails only in CI.
 install_programs() {
   local missing=() program package
   while read -r program package; do
@@ -11,12 +11,12 @@ install_programs() {
   if [[ $EUID -eq 0 && -e /etc/debian_version ]]; then
     apt_install "${missing[@]}" >&2 && return
   fi
-  echo "Missing, by Debian's names: ${missing[*]}" >&2
+  echo "Missing Debian packages: ${missing[*]}" >&2
   [[ ${CI-} != true ]]
 }
 
-# Whoever drives the programs starts servers on ports and in folders of its own, so a package must
-# not start one as a service, and one that runs already is left alone (101 is "not now").
+# Installs packages without starting or restarting their services (policy-rc.d exit status 101,
+# "action forbidden"), because tests and benchmarks start their own servers.
 apt_install() {
   local policy=/usr/sbin/policy-rc.d written=false status=0
   if [[ ! -e $policy ]]; then
@@ -29,15 +29,15 @@ apt_install() {
   return $status
 }
 
-# The mirror that the system itself uses.
+# Prints the URL of the Debian mirror that the system uses.
 debian_mirror() {
   apt-get indextargets --format '$(REPO_URI)' |
     awk '/\/debian\/$/ { mirror = $0 }
       END { print mirror == "" ? "http://deb.debian.org/debian/" : mirror }'
 }
 
-# fetch_from_debian FOLDER TYPE SUITE WORD…: downloads into the folder what `apt-get WORD…` finds in
-# that release of Debian, of type deb or deb-src. Nothing of the system's apt is known or touched.
+# fetch_from_debian FOLDER TYPE SUITE WORD…: runs `apt-get WORD…` in the folder with the packages of
+# that Debian release; TYPE is deb or deb-src. It neither uses nor changes the system's apt state.
 fetch_from_debian() {
   local folder=$1 type=$2 suite=$3 attempt keyring=/usr/share/keyrings/debian-archive-keyring.gpg
   shift 3

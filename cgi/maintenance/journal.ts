@@ -110,10 +110,8 @@ export async function removeEntry(path: string, { updates }: JournalEntry): Prom
   await rm(path, { force: true })
 }
 
-/** Every push in the journal, by the file that notes it. */
-export async function listJournalEntries(
-  dataDir: string,
-): Promise<ReadonlyMap<string, JournalEntry>> {
+/** Lists the entries of the journal by their files. */
+export async function listJournalEntries(dataDir: string): Promise<ReadonlyMap<string, JournalEntry>> {
   const folder = folderOf(dataDir)
   const pushes = new Map<string, JournalEntry>()
   for (const name of await readdir(folder).catch(() => [])) {

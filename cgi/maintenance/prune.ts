@@ -11,7 +11,7 @@ import { gitRecords } from '../process/git-output.js'
 import { syncTree } from '../repository/durable.js'
 import { repositorySizeKib } from '../repository/repository.js'
 import { keepPacks } from '../transfer/take-commit.js'
-import { type JournalEntry, listJournalEntries } from './journal.js'
+import { listJournalEntries, type JournalEntry } from './journal.js'
 import {
   type MaintenanceOptions,
   repack,
@@ -197,7 +197,7 @@ async function noteHidden(folder: string): Promise<number> {
 
 /** Maximum wait for writers. A later call awaits those that take longer. */
 const WRITERS_MS_MAX = 20_000
-const LOOK_EVERY_MS = 200
+const POLL_INTERVAL_MS = 200
 
 /** Waits for the writers that began before that time. Throws an Error if they take too long. */
 async function awaitWriters(
@@ -209,8 +209,8 @@ async function awaitWriters(
   for (;;) {
     const writers = await listWriters(dataDir, path)
     if (writers.every(({ startedAtMs }) => startedAtMs > hiddenSinceMs + CLOCK_GRAIN_MS)) return
-    if (Date.now() > deadlineMs) throw new Error('pushes that began before are still running')
-    await sleep(LOOK_EVERY_MS, undefined, { signal })
+    if (Date.now() > deadlineMs) throw new Error('pushes that began earlier are still running')
+    await sleep(POLL_INTERVAL_MS, undefined, { signal })
   }
 }
 

@@ -8,14 +8,14 @@ import type { Log } from '../../conf/log.js'
 import { endProcessGroup } from '../process/process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from '../process/process-table.js'
 import { completeUpdates } from '../refs/complete-updates.js'
-import { isRunningPush, type JournalEntry, listJournalEntries, removeEntry } from './journal.js'
+import { isRunningPush, listJournalEntries, type JournalEntry, removeEntry } from './journal.js'
 import { listStaleFiles, readStaleFile, type StaleFile } from './stale-files.js'
 
-/** A live reference lock exists for moments: what stands still for this long may be a dead one. */
-const STANDSTILL_MS = 1_000
+/** Ref locks are held for moments only: one that is unchanged for this long may be stale. */
+const UNCHANGED_MS = 1_000
 
 /** Number of further scans of the repositories in which another process is writing. */
-const LOOKS_MAX = 5
+const SCANS_MAX = 5
 
 /**
  * Ends the processes of interrupted pushes and recovers their repositories, whose paths it returns.
@@ -41,7 +41,7 @@ export async function recover(dataDir: string, log?: Log): Promise<readonly stri
       await removeEntry(file, push)
     } catch (error) {
       incomplete.add(push.repositoryPath)
-      log?.error({ error, path: push.repositoryPath }, 'an interrupted push was not completed yet')
+      log?.error({ error, path: push.repositoryPath }, 'interrupted push not completed')
     }
   }
   return recovered.filter((repository) => !incomplete.has(repository))
@@ -68,20 +68,20 @@ async function recoverRepositories(
   repositories: readonly string[],
   runningPushes: readonly JournalEntry[],
 ): Promise<readonly string[]> {
-  let pending = await lookInto(repositories)
-  for (let look = 0; pending.size > 0 && look < LOOKS_MAX; look += 1) {
-    await delay(STANDSTILL_MS)
+  let pending = await findStaleFiles(repositories)
+  for (let scan = 0; pending.size > 0 && scan < SCANS_MAX; scan += 1) {
+    await delay(UNCHANGED_MS)
     const processes = await listProcesses()
     for (const [repository, staleFiles] of pending) {
       await removeDead(repository, staleFiles, { processes, runningPushes })
     }
-    pending = await lookInto([...pending.keys()])
+    pending = await findStaleFiles([...pending.keys()])
   }
   return repositories.filter((repository) => !pending.has(repository))
 }
 
 /** Returns the stale files of the repositories that have some. */
-async function lookInto(
+async function findStaleFiles(
   repositories: readonly string[],
 ): Promise<ReadonlyMap<string, ReadonlyMap<string, StaleFile>>> {
   const found = new Map<string, ReadonlyMap<string, StaleFile>>()
@@ -109,9 +109,9 @@ export async function removeDead(
   const removed: string[] = []
   for (const [path, before] of staleFiles) {
     const now = await readStaleFile(path)
-    const stoodStill = now.fingerprint === before.fingerprint
+    const isUnchanged = now.fingerprint === before.fingerprint
     // A writer that started after the last change of the file did not make it.
-    if (!stoodStill || now.changedAtMs >= firstWriterMs) continue
+    if (!isUnchanged || now.changedAtMs >= firstWriterMs) continue
     await rm(path, { recursive: true, force: true })
     removed.push(path)
   }

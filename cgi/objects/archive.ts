@@ -62,7 +62,7 @@ async function refuseMany(git: Git, path: string, commitId: string): Promise<voi
     const tree = await objects.read(`${commitId}^{tree}`)
     return areWalkable(objects, [{ before: undefined, after: tree?.id }], ARCHIVE_ENTRIES_MAX)
   })
-  if (!isSmall) throw new Failure('payload_too_large', 'There are too many files for an archive.')
+  if (!isSmall) throw new Failure('payload_too_large', 'The archive has too many files.')
 }
 
 const NO_PLACEHOLDERS = '* -export-subst\n'
@@ -139,7 +139,7 @@ async function* within(
   let sizeBytes = 0
   for await (const chunk of running.output) {
     sizeBytes += chunk.length
-    if (sizeBytes > bytesMax) throw new Error('an answer of git is larger than is sent')
+    if (sizeBytes > bytesMax) throw new Error(`git wrote more than ${bytesMax} bytes`)
     yield chunk
   }
   const end = await running.ended

@@ -57,7 +57,7 @@ export async function countCommits(git: Git, path: string, range: CommitRange): 
 
 function boundsOf({ last, before }: CommitRange): readonly string[] {
   const ids = before === undefined ? [last] : [last, `^${before}`]
-  if (!ids.every((id) => /^\^?[0-9a-f]{40,64}$/.test(id))) throw new Error('an id is wanted')
+  if (!ids.every((id) => /^\^?[0-9a-f]{40,64}$/.test(id))) throw new Error('not a full commit id')
   return ['--end-of-options', ...ids, '--']
 }
 

@@ -64,7 +64,7 @@ export async function readChanges(
     remembered.set(id, changes)
   }
   const input = { commits: commits.filter(({ id }) => !remembered.has(id)), hasLines, signal }
-  const read = await lookAt(repository, input, budget)
+  const read = await readUncached(repository, input, budget)
   for (const [id, changes] of read) known.set(keyOf(repository, id), changes)
   const all = new Map<string, CommitChanges>()
   for (const { id } of commits) {
@@ -78,27 +78,27 @@ function keyOf({ path }: Repository, id: string): string {
   return `${path}\0${id}`
 }
 
-async function lookAt(
+async function readUncached(
   { git, path, objects }: Repository,
   { commits, hasLines, signal }: ChangesInput,
   budget: Budget,
 ): Promise<ReadonlyMap<string, CommitChanges>> {
   const trees = new Map(commits.map(({ id, tree }) => [id, tree]))
-  const looks = commits.map(async (commit) => ({
+  const reads = commits.map(async (commit) => ({
     commit,
     files: await filesOf(objects, commit, { budget, trees }),
   }))
-  // Git counts the lines of the first while the files of the others are still looked for.
-  const [looked, lines] = await Promise.all([
-    Promise.all(looks),
+  // Git counts the lines of the first commits while the files of the others are being read.
+  const [readFiles, lines] = await Promise.all([
+    Promise.all(reads),
     hasLines && commits.length > 0
       ? rememberRefusal(refusalKey(path, ['lines', ...commits.map(({ id }) => id)]), () =>
-          countLines(git, path, boundedOf(looks), signal),
+          countLines(git, path, boundedOf(reads), signal),
         )
       : undefined,
   ])
   const changes = new Map<string, CommitChanges>()
-  for (const { commit, files } of looked) {
+  for (const { commit, files } of readFiles) {
     if (files === undefined) continue
     const counted = lines && (lines.get(commit.id) ?? { additions: 0, deletions: 0 })
     changes.set(commit.id, { files, lines: counted })
@@ -106,15 +106,15 @@ async function lookAt(
   return changes
 }
 
-interface Look {
+interface ReadFiles {
   readonly commit: CommitPlace
   readonly files: readonly ChangedPath[] | undefined
 }
 
-/** In the order of the commits, those that git may be asked for the whole of. */
-async function* boundedOf(looks: readonly Promise<Look>[]): AsyncGenerator<CommitPlace> {
-  for (const look of looks) {
-    const { commit, files } = await look
+/** Yields, in order, the commits whose files could be listed, so that git may diff them. */
+async function* boundedOf(reads: readonly Promise<ReadFiles>[]): AsyncGenerator<CommitPlace> {
+  for (const read of reads) {
+    const { commit, files } = await read
     if (files !== undefined) yield commit
   }
 }
@@ -135,7 +135,7 @@ async function treeOf(objects: ObjectReader, id: string | undefined): Promise<st
   return id && (await objects.read(`${id}^{tree}`))?.id
 }
 
-interface Looking {
+interface ReadOptions {
   readonly budget: Budget
   /** Known trees of commits, by commit id. */
   readonly trees: ReadonlyMap<string, string>
@@ -144,7 +144,7 @@ interface Looking {
 async function filesOf(
   objects: ObjectReader,
   { tree, parents: [parent] }: CommitPlace,
-  { budget, trees }: Looking,
+  { budget, trees }: ReadOptions,
 ): Promise<readonly ChangedPath[] | undefined> {
   const known = parent && trees.get(parent)
   const before = known ?? (await treeOf(objects, parent))

@@ -119,7 +119,7 @@ export async function listCommitsToRebase(
 /** Returns the text. Throws an Error if it is not a full object id, which is a bug. */
 export function checkedId(text: string): string {
   if (/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text)) return text
-  throw new Error('a commit is told by its full id')
+  throw new Error(`not a full commit id: ${text}`)
 }
 
 function linesOf(output: Buffer): readonly string[] {

@@ -150,7 +150,7 @@ async function* boundedOutput(
   let sizeBytes = 0
   for await (const chunk of outputOf(git, path, args, signal)) {
     sizeBytes += chunk.length
-    if (sizeBytes > DIFF_BYTES_MAX) throw new Error('a diff is larger than anyone would read')
+    if (sizeBytes > DIFF_BYTES_MAX) throw new Error(`the diff exceeds ${DIFF_BYTES_MAX} bytes`)
     yield chunk
   }
 }

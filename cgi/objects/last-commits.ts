@@ -67,8 +67,8 @@ async function folderTree(
   return entry?.kind === 'directory' ? entry.id : undefined
 }
 
-/** Commits whose folders are looked up at once. */
-const COMMITS_AT_ONCE = 50
+/** Number of commits whose folders are read concurrently. */
+const COMMITS_PER_BATCH = 50
 
 interface Change {
   readonly id: string
@@ -86,7 +86,7 @@ async function* changesOf(
   let commits: Change[] = []
   for await (const line of gitRecords(git, args, options)) {
     const [id = '', parent] = line.split(' ')
-    if (commits.push({ id, parent }) < COMMITS_AT_ONCE) continue
+    if (commits.push({ id, parent }) < COMMITS_PER_BATCH) continue
     yield commits
     commits = []
   }

@@ -47,7 +47,7 @@ export async function makeMerge(git: Git, path: string, input: MergeInput): Prom
   const isForward = await isAncestor(git, path, { older: base, younger: head })
   if (style === 'fast-forward-only') {
     if (isForward) return head
-    throw new Failure('conflict', 'The base branch has moved on: it cannot be fast-forwarded.')
+    throw new Failure('conflict', 'The base branch has diverged, so it cannot be fast-forwarded.')
   }
   const rebases = style === 'rebase' || style === 'rebase-merge'
   const key = rebases ? refusalKey(path, ['rebase', base, head]) : mergeKey(path, input)
@@ -127,7 +127,7 @@ async function refuseLarge(
 }
 
 function tooLarge(): Failure {
-  const sentence = 'The branches differ in too many paths to be merged here.'
+  const sentence = 'The branches differ in too many paths to be merged.'
   return new Failure('payload_too_large', sentence)
 }
 
@@ -138,8 +138,8 @@ type MakeTip = (git: Git, temporary: string, input: MergeInput) => Promise<strin
 const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>> = {
   async merge(git, temporary, { base, head, message, committer }) {
     const tree = await mergeTreesOrRefuse(git, temporary, { ours: base, theirs: head })
-    const people = { author: committer, committer }
-    return await writeCommit(git, temporary, { tree, parents: [base, head], ...people, message })
+    const roles = { author: committer, committer }
+    return await writeCommit(git, temporary, { tree, parents: [base, head], ...roles, message })
   },
 
   async squash(git, temporary, { base, head, message, author, committer }) {
@@ -153,8 +153,8 @@ const STYLES: Readonly<Record<Exclude<MergeStyle, 'fast-forward-only'>, MakeTip>
     const { base, message, committer } = input
     const tip = await rebaseCommits(git, temporary, input)
     const tree = await withObjects(git, temporary, (objects) => treeOf(objects, tip))
-    const people = { author: committer, committer }
-    return await writeCommit(git, temporary, { tree, parents: [base, tip], ...people, message })
+    const roles = { author: committer, committer }
+    return await writeCommit(git, temporary, { tree, parents: [base, tip], ...roles, message })
   },
 }
 

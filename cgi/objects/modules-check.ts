@@ -42,5 +42,5 @@ export async function refuseBadModules(git: Git, file: ModulesFile): Promise<voi
 }
 
 function refusal(reason: string): Failure {
-  return new Failure('invalid', `.gitmodules would harm who clones it: ${reason}`)
+  return new Failure('invalid', `The file .gitmodules is unsafe to clone: ${reason}`)
 }

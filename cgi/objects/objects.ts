@@ -63,24 +63,24 @@ function readerOf(running: RunningProcess): ObjectReader & { waiting(): number }
   const source = createSource(running)
   let last: Promise<unknown> = Promise.resolve()
   let waiting = 0
-  let asked = ''
-  // What is asked at once goes to git at once: each write would cost as much as an answer.
-  const ask = (name: string) => {
-    if (asked === '') queueMicrotask(send)
-    asked += `${name}\n`
+  let names = ''
+  // Names requested synchronously go to git in one write: a write costs as much as an answer.
+  const request = (name: string) => {
+    if (names === '') queueMicrotask(send)
+    names += `${name}\n`
   }
   const send = () => {
-    void running.input.write(Buffer.from(asked))
-    asked = ''
+    void running.input.write(Buffer.from(names))
+    names = ''
   }
   return {
     waiting: () => waiting,
     read(name, contentBytesMax = CONTENT_BYTES_MAX) {
       if (!isPlain(name)) {
-        return Promise.reject(new Error('a name of an object is checked before git sees it'))
+        return Promise.reject(new Error(`not an object id or a full reference name: ${name}`))
       }
-      ask(name)
-      // Answers come in the order of the questions.
+      request(name)
+      // Answers come in the order of the requests.
       waiting += 1
       const answer = last.then(() => readAnswer(source, contentBytesMax))
       last = answer.then(

@@ -68,8 +68,8 @@ export async function differingEntries(
     former.delete(entry.name)
     return [other, entry] as const
   })
-  const gone = [...former.values()].map((entry) => [entry, undefined] as const)
-  return [...pairs, ...gone].filter(
+  const removed = [...former.values()].map((entry) => [entry, undefined] as const)
+  return [...pairs, ...removed].filter(
     ([one, other]) => one?.id !== other?.id || one?.mode !== other?.mode,
   )
 }

@@ -10,8 +10,7 @@ const DEPTH_MAX = 2_048
 /** Each 256 bytes of a path count as one more path, because git holds every path in full. */
 const PATH_BYTES = 256
 
-/** Folders that are read at the same time. */
-const READS_AT_ONCE = 64
+const READS_MAX = 64
 
 /**
  * Returns true if the differences of all pairs together have at most `pathsMax` paths. For a pair
@@ -67,7 +66,7 @@ function keyOf(pair: TreePair | undefined): string {
 }
 
 function* partsOf(pairs: readonly TreePair[]): Generator<readonly TreePair[]> {
-  for (let at = 0; at < pairs.length; at += READS_AT_ONCE) yield pairs.slice(at, at + READS_AT_ONCE)
+  for (let at = 0; at < pairs.length; at += READS_MAX) yield pairs.slice(at, at + READS_MAX)
 }
 
 function folderOf(differences: Awaited<ReturnType<typeof differingEntries>>): Folder {

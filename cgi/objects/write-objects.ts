@@ -51,7 +51,7 @@ export async function writeTree(
   entries: readonly NewTreeEntry[],
 ): Promise<string> {
   const lines = entries.map(({ mode, name, id }) => {
-    if (!isTreeName(name.toString())) throw new Error('names of files are checked before')
+    if (!isTreeName(name.toString())) throw new Error('a name of a tree entry is unsafe')
     return Buffer.concat([Buffer.from(`${mode} ${typeOf(mode)} ${id}\t`), Buffer.from(name), NUL])
   })
   return await write(git, path, { args: ['mktree', '-z'], input: Buffer.concat(lines) })

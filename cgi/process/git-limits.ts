@@ -86,7 +86,7 @@ export function limitFailure(end: ProcessEnd): Failure | undefined {
   if (timedOut) return new Failure('unavailable', 'Git took too long. Try again later.')
   const limit = exceeded(signal, errorText)
   if (limit === undefined) return undefined
-  return new Failure('payload_too_large', `Git needs more ${limit} for this than it may use here.`)
+  return new Failure('payload_too_large', `Git needs more ${limit} for this than its limit.`)
 }
 
 function exceeded(signal: string | undefined, errorText: string): string | undefined {

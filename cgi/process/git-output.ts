@@ -89,5 +89,5 @@ export async function* gitRecordBatches(
 /** Returns the text. Throws an Error if it is not a full object id, which is a bug. */
 export function fullId(text: string): string {
   if (/^(?:[0-9a-f]{40}|[0-9a-f]{64})$/.test(text)) return text
-  throw new Error('an object is told to git by its full id')
+  throw new Error(`not a full id: ${text}`)
 }

@@ -56,14 +56,14 @@ const VERSION_MIN = [2, 34, 0] as const
 export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS): Promise<Git> {
   const file = directories.map((folder) => join(folder, 'git')).find((path) => existsSync(path))
   if (file === undefined) throw new Error(`git is missing: none in ${directories.join(', ')}`)
-  const version = parseVersion(await askGit(file, '--version'))
+  const version = parseVersion(await readGitOption(file, '--version'))
   if (compareVersions(version, VERSION_MIN) < 0) {
     throw new Error(`git ${version.join('.')} is too old: ${VERSION_MIN.join('.')} is needed`)
   }
-  const execPath = await askGit(file, '--exec-path')
+  const execPath = await readGitOption(file, '--exec-path')
   const backend = join(execPath, 'git-http-backend')
   await access(backend, constants.X_OK).catch((cause: unknown) => {
-    throw new Error(`${backend} is missing; some systems pack it apart (git-daemon)`, { cause })
+    throw new Error(`${backend} is missing; some systems package it as git-daemon`, { cause })
   })
   const limiter = { prlimit: findPrlimit(directories), memoryBytesMax: GIT_MEMORY_BYTES_MAX }
   const prlimit = (await canLimit(limiter, file)) ? limiter.prlimit : undefined
@@ -74,7 +74,7 @@ export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS):
 /** Returns true if git starts under limits; a container may forbid that. */
 async function canLimit(limiter: GitLimiter, file: string): Promise<boolean> {
   const [program, ...args] = limitedCommand(limiter, 'import', [file, '--version'])
-  return await askProgram(program, args).then(
+  return await readProgramOutput(program, args).then(
     () => true,
     () => false,
   )
@@ -175,11 +175,11 @@ export function firstLine(errorText: string): string {
   return lines.find((line) => !line.startsWith('remote:') && saysDiskIsFull(line)) ?? lines[0] ?? ''
 }
 
-function askGit(file: string, question: string): Promise<string> {
-  return askProgram(file, [question])
+function readGitOption(file: string, option: string): Promise<string> {
+  return readProgramOutput(file, [option])
 }
 
-async function askProgram(file: string, args: readonly string[]): Promise<string> {
+async function readProgramOutput(file: string, args: readonly string[]): Promise<string> {
   const { exitCode, output, errorText } = await runToEnd(file, args, {
     environment: { LC_ALL: 'C' },
     timeoutMs: GIT_COMMAND_MS,
@@ -191,7 +191,7 @@ async function askProgram(file: string, args: readonly string[]): Promise<string
 
 function parseVersion(text: string): Git['version'] {
   const match = /^git version (\d+)\.(\d+)(?:\.(\d+))?/.exec(text)
-  if (match === null) throw new Error('git does not tell its version')
+  if (match === null) throw new Error('git --version printed no version')
   return [Number(match[1]), Number(match[2]), Number(match[3] ?? 0)]
 }
 

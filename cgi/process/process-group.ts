@@ -12,12 +12,12 @@ const KILL_GRACE_MS = 400
 /** Ends a process group: SIGTERM, and SIGKILL half a second later. Settles when it has ended. */
 export async function endProcessGroup(groupId: number): Promise<void> {
   if (!signalGroup(groupId, 'SIGTERM')) return
-  if (await isGoneWithin(groupId, TERMINATE_GRACE_MS)) return
+  if (await hasEndedWithin(groupId, TERMINATE_GRACE_MS)) return
   signalGroup(groupId, 'SIGKILL')
-  await isGoneWithin(groupId, KILL_GRACE_MS)
+  await hasEndedWithin(groupId, KILL_GRACE_MS)
 }
 
-async function isGoneWithin(groupId: number, graceMs: number): Promise<boolean> {
+async function hasEndedWithin(groupId: number, graceMs: number): Promise<boolean> {
   const deadline = performance.now() + graceMs
   for (let pauseMs = 5; performance.now() < deadline; pauseMs *= 2) {
     await delay(Math.min(pauseMs, Math.max(1, deadline - performance.now())))

@@ -40,7 +40,7 @@ export async function completeUpdates(entry: JournalEntry, log: Log | undefined)
   if (pending.length === 0) return
   const names = [...left.pending, ...left.moved].map(({ name }) => name)
   const counts = { refs: listed.length, before: found.applied.length, after: applied.length }
-  log?.warn({ path, ...counts, left: names }, 'an interrupted push was completed')
+  log?.warn({ path, ...counts, left: names }, 'interrupted push completed')
 }
 
 /** Refs that clients may push (`transfer.hideRefs` in conf/git.config). */

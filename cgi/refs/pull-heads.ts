@@ -17,7 +17,7 @@ export async function keepPullHeads(
   path: string,
   { numbers, journal }: MoveOptions & { readonly numbers: ReadonlySet<number> },
 ): Promise<void> {
-  const gone: ReferenceChange[] = []
+  const removed: ReferenceChange[] = []
   const args = ['for-each-ref', '--format=%(objectname) %(refname)', 'refs/pull']
   for await (const record of gitRecords(git, args, { cwd: path, separator: '\n' })) {
     const at = record.indexOf(' ')
@@ -25,9 +25,9 @@ export async function keepPullHeads(
     if (numbers.has(Number(REFERENCE.exec(name)?.[1]))) continue
     // A replacement character means that the name was not UTF-8.
     if (!isReferenceName(name.slice('refs/'.length)) || name.includes('\ufffd')) {
-      throw new RemoteError('failed', 'the source has a reference of a name that nobody can write')
+      throw new RemoteError('failed', 'the source has a reference whose name is not valid')
     }
-    gone.push({ name, before, after: undefined })
+    removed.push({ name, before, after: undefined })
   }
-  if (gone.length > 0) await moveReferences(git, path, gone, { journal })
+  if (removed.length > 0) await moveReferences(git, path, removed, { journal })
 }

@@ -110,7 +110,7 @@ function readRequest(socket: Socket, folder: string): Promise<string | undefined
       resolve(isWhole ? text : undefined)
     })
     socket.on('error', reject)
-    socket.on('close', () => reject(new Error('nobody asked')))
+    socket.on('close', () => reject(new Error('the hook sent no decision request')))
   })
 }
 
@@ -146,8 +146,8 @@ function quarantineOf(path: string, name: string): Readonly<Record<string, strin
 const SENTENCES_MAX = 20
 
 function textOf(sentences: PushAnswer): string {
-  const told = sentences.slice(0, SENTENCES_MAX).map((sentence) => `Gatehouse: ${sentence}`)
-  return `${[...told, sentences.length === 0 ? 'yes' : 'no'].join('\n')}\n`
+  const lines = sentences.slice(0, SENTENCES_MAX).map((sentence) => `Gatehouse: ${sentence}`)
+  return `${[...lines, sentences.length === 0 ? 'yes' : 'no'].join('\n')}\n`
 }
 
 /** Age after which the push of a folder has certainly ended. */

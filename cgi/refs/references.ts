@@ -70,7 +70,7 @@ function commandOf({ name, before, after }: ReferenceChange): string {
   const isNamed = name.startsWith('refs/') && isReferenceName(name.slice('refs/'.length))
   const areIds = [before, after].every((id) => id === undefined || ID.test(id))
   if (!isNamed || !areIds || (before ?? after) === undefined) {
-    throw new Error('a change of a reference is checked before git sees it')
+    throw new Error('the change of a reference is not valid')
   }
   if (after === undefined) return `delete ${name}\0${before}\0`
   if (before === undefined) return `create ${name}\0${after}\0`
@@ -80,11 +80,11 @@ function commandOf({ name, before, after }: ReferenceChange): string {
 /** Message of a `conflict` after which the change may be tried again from the current id. */
 export const REFERENCE_MOVED = 'The reference has changed meanwhile.'
 
-/** What a `conflict` says of `a/b` where there is `a`, and the other way round. */
-export const NAME_CONFLICT = 'A reference of another name is in the way.'
+/** Message of a `conflict` between the names `a` and `a/b`, which cannot both exist. */
+export const NAME_CONFLICT = 'The name conflicts with the name of another reference.'
 
-/** What a `conflict` says where a lock has been held for longer than a writer holds it. */
-export const REFERENCE_HELD = 'The reference is being changed by somebody else.'
+/** Message of a `conflict` after git has waited for a lock in vain. */
+export const REFERENCE_HELD = 'Another process is changing the reference.'
 
 const MOVED = /: is at [0-9a-f]+ but expected |reference already exists|unable to resolve reference/
 const IN_THE_WAY = /exists; cannot create|cannot process '|non-empty directory|Not a directory/

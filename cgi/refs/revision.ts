@@ -53,10 +53,10 @@ type Candidate = readonly [kind: Revision['kind'], shortName: string, name: stri
 function candidatesOf(text: string): readonly Candidate[] {
   const full = /^refs\/(heads|tags|pull)\/(.+)$/.exec(text)
   if (full !== null) {
-    const [, room = '', rest = ''] = full
-    if (room === 'pull') return /^\d{1,15}\/head$/.test(rest) ? [['other', text, text]] : []
+    const [, namespace = '', rest = ''] = full
+    if (namespace === 'pull') return /^\d{1,15}\/head$/.test(rest) ? [['other', text, text]] : []
     if (!isReferenceName(rest)) return []
-    return [[room === 'heads' ? 'branch' : 'tag', rest, text]]
+    return [[namespace === 'heads' ? 'branch' : 'tag', rest, text]]
   }
   if (text === 'HEAD') return [['other', text, text]]
   const found: Candidate[] = []

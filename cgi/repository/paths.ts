@@ -12,7 +12,7 @@ export function newStorageKey(): string {
 
 /** Returns the path of a bare repository in one of 256 subfolders. Throws if the key is invalid. */
 export function repositoryPath(dataDir: string, storage: string): string {
-  if (!STORAGE_KEY.test(storage)) throw new Error('a storage key has 32 hexadecimal digits')
+  if (!STORAGE_KEY.test(storage)) throw new Error('a storage key must have 32 hexadecimal digits')
   return `${repositoryShardsFolder(dataDir)}/${storage.slice(0, 2)}/${storage}.git`
 }
 

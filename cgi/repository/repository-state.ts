@@ -36,7 +36,7 @@ const OPEN_FILES_MAX = 2_000
  */
 export async function readSettledState(path: string): Promise<RepositoryState | undefined> {
   for (let tries = 0; tries < TRIES; tries += 1) {
-    const seen = look(path)
+    const seen = readRepository(path)
     if (seen === undefined || seen.state.isSettled) return seen?.state
     const ageMs = Date.now() - seen.changedAtMs
     // The clock was set back, so the change appears to be in the future.
@@ -48,16 +48,16 @@ export async function readSettledState(path: string): Promise<RepositoryState | 
 
 /** Returns the current state, settled or not; undefined if the repository has none. */
 export function readPresentState(path: string): RepositoryState | undefined {
-  return look(path)?.state
+  return readRepository(path)?.state
 }
 
 /** Returns the state, read at most once per event-loop tick if it is settled: see `conf/tick`. */
 export function readStateOfTick(path: string): RepositoryState | undefined {
-  const turn = currentTick()
+  const tick = currentTick()
   const known = repositories.get(path)
-  if (known !== undefined && turn !== undefined && known.lookedIn === turn) return known.state
-  const seen = look(path)
-  if (seen !== undefined) seen.lookedIn = turn
+  if (known !== undefined && tick !== undefined && known.checkedIn === tick) return known.state
+  const seen = readRepository(path)
+  if (seen !== undefined) seen.checkedIn = tick
   return seen?.state
 }
 
@@ -68,8 +68,8 @@ interface OpenRepository {
   readonly stamps: readonly number[]
   readonly changedAtMs: number
   readonly state: RepositoryState
-  /** The turn that last found it so, in which it counts for all. */
-  lookedIn?: number | undefined
+  /** Event-loop tick of the last check; the state is valid for the rest of that tick. */
+  checkedIn?: number | undefined
 }
 
 const STAMP_FIELDS = 3
@@ -84,7 +84,7 @@ const FOLDERS = ['.', 'info', 'reftable'] as const
 const repositories = new Map<string, OpenRepository>()
 let openFiles = 0
 
-function look(path: string): OpenRepository | undefined {
+function readRepository(path: string): OpenRepository | undefined {
   const known = repositories.get(path)
   if (known !== undefined) repositories.delete(path)
   if (known !== undefined && known.changedAtMs <= Date.now() && isUnchanged(known)) {
@@ -135,11 +135,11 @@ function isUnchanged({ files, stamps }: OpenRepository): boolean {
  * be seen.
  */
 function openRepository(path: string): OpenRepository | undefined {
-  const lookedAtMs = Date.now()
+  const readAtMs = Date.now()
   const files: number[] = []
   const stamps: number[] = []
   const add = (name: string): boolean => {
-    const file = ifThere(join(path, name), (there) => openSync(there, 'r'))
+    const file = ifThere(join(path, name), (found) => openSync(found, 'r'))
     if (file === undefined) return false
     files.push(file)
     const { ino, ctimeMs, size } = fstatSync(file)
@@ -152,7 +152,7 @@ function openRepository(path: string): OpenRepository | undefined {
     const settingsText = readSettings(path)
     if (/\[\s*include/i.test(settingsText)) throw new HiddenRepository()
     const changedAtMs = Math.max(...stamps.filter((_, at) => at % STAMP_FIELDS === 1))
-    const isSettled = changedAtMs <= lookedAtMs - SETTLED_MS
+    const isSettled = changedAtMs <= readAtMs - SETTLED_MS
     return { files, stamps, changedAtMs, state: { text: stamps.join(), settingsText, isSettled } }
   } catch {
     closeAll(files)

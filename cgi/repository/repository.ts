@@ -116,8 +116,8 @@ export async function commitFirstFile(git: Git, path: string, first: FirstFile):
 
 /** Formats a commit for git-fast-import(1): one command per line, texts with their byte counts. */
 function fastImportOf({ branch, fileName, content, author, message, when }: FirstFile): string {
-  if (!/^[A-Za-z0-9_.-]+$/.test(fileName)) throw new Error('a first file has a plain name')
-  if (/[\u0000-\u0020]/.test(branch)) throw new Error('a branch name is parsed before it is used')
+  if (!/^[A-Za-z0-9_.-]+$/.test(fileName)) throw new Error('the file name is not a plain name')
+  if (/[\u0000-\u0020]/.test(branch)) throw new Error('the branch name was not parsed')
   const seconds = Math.floor(when.getTime() / 1_000)
   const person = `${identText(author.name)} <${identText(author.email)}> ${seconds} +0000`
   return [

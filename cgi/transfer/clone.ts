@@ -31,20 +31,20 @@ export async function cloneRepository(
   path: string,
   source: RemoteSource,
 ): Promise<RemoteSummary & { readonly defaultBranch: string }> {
-  const look = await inspectRemote(git, source)
-  const { objectFormat, defaultBranch = DEFAULT_BRANCH } = look
+  const summary = await inspectRemote(git, source)
+  const { objectFormat, defaultBranch = DEFAULT_BRANCH } = summary
   await initRepository(git, path, {
     defaultBranch,
     objectFormat,
     async fill(unfinished) {
-      if (look.isEmpty) return
+      if (summary.isEmpty) return
       await fetchAll(git, unfinished, source)
       await runGit(git, ['pack-refs', '--all'], { cwd: unfinished })
       const sizeBytes = (await repositorySizeKib(unfinished)) * 1_024
       if (sizeBytes > source.packBytesMax) throw tooLarge(source)
     },
   })
-  return { ...look, defaultBranch }
+  return { ...summary, defaultBranch }
 }
 
 /** A remote repository and the limits of calls to it. */
@@ -64,11 +64,11 @@ export async function updateFromRemote(
   source: RemoteSource,
 ): Promise<RemoteSummary> {
   const startedAtMs = Date.now()
-  const look = await inspectRemote(git, source)
+  const summary = await inspectRemote(git, source)
   await fetchAll(git, path, source)
-  if (look.defaultBranch !== undefined) await setDefaultBranch(git, path, look.defaultBranch)
+  if (summary.defaultBranch !== undefined) await setDefaultBranch(git, path, summary.defaultBranch)
   await syncRepositoryNames(path, startedAtMs)
-  return look
+  return summary
 }
 
 /** Lists the refs of the remote repository and summarizes them. Throws RemoteError. */
@@ -151,15 +151,15 @@ async function fetchAll(git: Git, path: string, source: RemoteSource): Promise<v
   }
 }
 
-/** How often the growing pack is looked at: git bounds what is pushed, and not what it fetches. */
-const LOOK_EVERY_MS = 500
+/** Interval at which the size of the growing pack is checked: git has no limit for fetches. */
+const CHECK_INTERVAL_MS = 500
 
 function watchPack(path: string, source: RemoteSource) {
   const enough = new AbortController()
-  const look = async () => {
+  const checkSize = async () => {
     if ((await unfinishedPackBytes(path)) > source.packBytesMax) enough.abort(tooLarge(source))
   }
-  const timer = setInterval(() => void look().catch(() => {}), LOOK_EVERY_MS)
+  const timer = setInterval(() => void checkSize().catch(() => {}), CHECK_INTERVAL_MS)
   return { enough: enough.signal, end: () => clearInterval(timer) }
 }
 

@@ -65,11 +65,11 @@ async function fetchInto(
   const strike = await recordWriter(journal, path, running)
   running.input.end()
   let isTooLarge = false
-  const look = async () => {
+  const checkSize = async () => {
     isTooLarge ||= (await bytesIn(quarantine.folder)) > packBytesMax
     if (isTooLarge) running.kill()
   }
-  const timer = setInterval(() => void look().catch(() => {}), LOOK_EVERY_MS)
+  const timer = setInterval(() => void checkSize().catch(() => {}), CHECK_INTERVAL_MS)
   try {
     for await (const _ of running.output) {
       // The output is empty.
@@ -80,16 +80,16 @@ async function fetchInto(
   const end = await running.ended
   clearInterval(timer)
   await strike()
-  await look()
+  await checkSize()
   signal?.throwIfAborted()
   if (isTooLarge) throw new Failure('payload_too_large', TOO_LARGE)
   if (end.exitCode !== 0) throw gitError('fetch', end)
 }
 
-const TOO_LARGE = 'What the branch brings is more than one push may bring.'
+const TOO_LARGE = 'The new commits of the branch are larger than the limit of a push.'
 
-/** How often the growing pack is looked at. */
-const LOOK_EVERY_MS = 250
+/** Interval at which the size of the growing pack is checked. */
+const CHECK_INTERVAL_MS = 250
 
 async function bytesIn(folder: string): Promise<number> {
   let bytes = 0

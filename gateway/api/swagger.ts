@@ -19,11 +19,11 @@ const DESCRIPTION_PATH = '/swagger.v1.json'
 export function swaggerRoutes(operations: readonly AnyOperation[]): readonly Route<'open'>[] {
   const describe: Route<'open'>['handle'] = async ({ settings }) =>
     jsonReply(200, describeApi(operations, settings.http.basePath))
-  const lead: Route<'open'>['handle'] = async ({ settings }) => ({
+  const redirect: Route<'open'>['handle'] = async ({ settings }) => ({
     status: 302,
     headers: [['Location', settings.http.baseUrl + DESCRIPTION_PATH]],
   })
-  return [openRoute(DESCRIPTION_PATH, describe), openRoute('/api/swagger', lead)]
+  return [openRoute(DESCRIPTION_PATH, describe), openRoute('/api/swagger', redirect)]
 }
 
 function openRoute(path: string, handle: Route<'open'>['handle']): Route<'open'> {

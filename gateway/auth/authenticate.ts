@@ -44,14 +44,14 @@ export type AuthenticationContext = FactorContext
 export const SIGN_IN_MESSAGE = 'Only signed in user is allowed to call APIs.'
 const WRONG_MESSAGE = 'invalid username, password or token'
 
-const NOTED_EVERY_MS = 60_000
+const RECORD_INTERVAL_MS = 60_000
 
 /**
  * True if a time of last use was recorded less than a minute ago. Such times are only displayed, so
  * this precision suffices and saves many writes.
  */
 export function wasRecordedRecently(lastMs: number | undefined, nowMs: number): boolean {
-  return nowMs - (lastMs ?? 0) < NOTED_EVERY_MS
+  return nowMs - (lastMs ?? 0) < RECORD_INTERVAL_MS
 }
 
 /** True if the account is permitted to sign in, with any kind of credentials. */
@@ -227,7 +227,7 @@ export async function reauthenticate(
     else await authenticateByPassword(context, { name: user.name, password: text, address })
   } catch (error) {
     if (!isFailure(error, 'bad_credentials')) throw error
-    throw new Failure('bad_credentials', 'That is neither your password nor a code that counts.')
+    throw new Failure('bad_credentials', 'That is neither your password nor a valid code.')
   }
 }
 

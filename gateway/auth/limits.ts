@@ -80,5 +80,5 @@ export function refuseOtherPackage(names: ReadonlySet<string> | undefined, name:
 
 /** Returns the refusal of a limited token, for data that the caller may know of. */
 export function limited(): Failure {
-  return new Failure('forbidden', 'This token is limited: it is not for this.')
+  return new Failure('forbidden', 'This token is limited and does not permit this request.')
 }

@@ -22,12 +22,14 @@ export async function identifyClient(
 ): Promise<OauthApplication> {
   const claim = claimOf(request, fields)
   const found = await findClient(db, claim.id)
-  const isItself = found !== undefined && isShown(found, claim.secret)
-  if (!isItself) throw new OauthFailure('invalid_client', 'The client or its secret is not known.')
+  const isAuthentic = found !== undefined && isSecretRight(found, claim.secret)
+  if (!isAuthentic) {
+    throw new OauthFailure('invalid_client', 'The client is unknown or its secret is wrong.')
+  }
   return found.application
 }
 
-function isShown(
+function isSecretRight(
   { application, secretHash }: NonNullable<Awaited<ReturnType<typeof findClient>>>,
   secret: string,
 ): boolean {
@@ -44,13 +46,14 @@ function claimOf({ headers }: Request, fields: OauthFields) {
     case 'none':
       return { id: named, secret: fields.get('client_secret') ?? '' }
     case 'malformed':
-      throw new OauthFailure('invalid_client', 'The Authorization header is not Basic.')
+      throw new OauthFailure('invalid_client', 'The header Authorization must be Basic.')
     case 'token':
     case 'password': {
       const isAlone = credentials.kind === 'token'
       const id = isAlone ? credentials.token : credentials.name
       if (named !== '' && named !== id) {
-        throw new OauthFailure('invalid_request', 'The header and client_id name two clients.')
+        const message = 'The header Authorization and client_id name different clients.'
+        throw new OauthFailure('invalid_request', message)
       }
       const secret = isAlone ? (fields.get('client_secret') ?? '') : credentials.password
       return { id, secret }

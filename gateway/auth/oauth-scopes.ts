@@ -9,13 +9,13 @@ export const OPENID_SCOPES = ['openid', 'profile', 'email', 'groups'] as const
 
 const AREAS: Readonly<Record<string, string>> = {
   activitypub: 'ActivityPub',
-  admin: 'the whole site, where you run it',
-  misc: 'what belongs to nothing else',
+  admin: 'the whole site, if you administer it',
+  misc: 'everything that belongs to no other area',
   notification: 'your notifications',
   organization: 'your organizations and teams',
   package: 'packages',
   issue: 'issues, labels and milestones',
-  repository: 'repositories and pull requests, private ones too',
+  repository: 'repositories and pull requests, including private ones',
   user: 'your account, with its keys and settings',
 }
 
@@ -48,7 +48,7 @@ export function readOauthScopes(text: string): RequestedScopes {
 /** Returns a description of a token scope for the user who grants it. */
 export function sentenceOfScope(scope: string): string {
   if (scope === 'all') return 'Everything that you may do here'
-  if (scope === 'public-only') return 'Nothing but what is public'
+  if (scope === 'public-only') return 'Only public data'
   const [verb = '', area = ''] = scope.split(':')
   return `${verb === 'write' ? 'Read and change' : 'Read'} ${AREAS[area] ?? area}`
 }

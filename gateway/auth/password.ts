@@ -22,7 +22,7 @@ export async function hashPassword(password: string): Promise<string> {
   if (password.length < PASSWORD_CHARACTERS_MIN || password.length > PASSWORD_CHARACTERS_MAX) {
     throw new Failure(
       'invalid',
-      `A password has ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters.`,
+      `A password must have ${PASSWORD_CHARACTERS_MIN} to ${PASSWORD_CHARACTERS_MAX} characters.`,
     )
   }
   if (isTokenShaped(password)) {

@@ -9,7 +9,10 @@ const CHARACTERS_MAX = 2_000
 /** Returns the addresses, without duplicates. Throws `bad_request` if one cannot be registered. */
 export function checkRedirectAddresses(addresses: readonly string[]): readonly string[] {
   if (addresses.length === 0 || addresses.length > ADDRESSES_MAX) {
-    throw new Failure('bad_request', `Give from one to ${ADDRESSES_MAX} redirect addresses.`)
+    throw new Failure(
+      'bad_request',
+      `An application needs 1 to ${ADDRESSES_MAX} redirect addresses.`,
+    )
   }
   for (const address of addresses) {
     const fault = faultOf(address)
@@ -27,7 +30,7 @@ export function checkRedirectAddresses(addresses: readonly string[]): readonly s
 function faultOf(address: string): string | undefined {
   // A browser would read a backslash as a slash.
   if (!/^[!-[\]-~]+$/.test(address) || address.length > CHARACTERS_MAX || !URL.canParse(address)) {
-    return 'is not a whole address'
+    return 'is not a complete URL'
   }
   const { protocol, username, password } = new URL(address)
   if (address.includes('#')) return 'has a fragment'

@@ -34,7 +34,7 @@ export interface CodeAttempt {
   readonly address: string
 }
 
-const WRONG_CODE = 'That code is wrong, or was used before. Each code counts once.'
+const WRONG_CODE = 'That code is wrong, or was used before. Each code can be used once.'
 
 /** True if signing in to the account needs more than its password. */
 export async function hasSecondFactor(db: Database, userId: number): Promise<boolean> {
@@ -73,7 +73,7 @@ export async function beginEnrolment(
   user: User,
 ): Promise<void> {
   const instance = await openInstanceSecret(settings.data.dir)
-  await offerSecondFactor(db, user.id, instance.seal(newSecret(), wordsOf(user)))
+  await offerSecondFactor(db, user.id, instance.seal(newSecret(), sealContextOf(user)))
 }
 
 /** Returns the secret that waits for its first code, or undefined. */
@@ -101,7 +101,8 @@ export async function confirmEnrolment(
   const secret = await unseal(context, user, secretSealed)
   const step = matchingStep(secret, code.replace(/\s/g, ''), Date.now())
   if (step === undefined) {
-    throw new Failure('invalid', 'That is not the code of this secret now. Are both clocks right?')
+    const message = 'That is not the current code of this secret. Check the clocks of both devices.'
+    throw new Failure('invalid', message)
   }
   const codes = newRecoveryCodes()
   const codeHashes = codes.map(hashOf)
@@ -126,11 +127,11 @@ export async function renewRecoveryCodes(db: Database, user: User): Promise<read
 /** Removes the second factor of an account, which then signs in with its password alone. */
 export async function switchOff({ db, log }: FactorContext, user: User): Promise<void> {
   if (!(await removeSecondFactor(db, user.id))) return
-  log.info({ event: 'second-factor-off', name: user.name }, 'a second factor was taken away')
+  log.info({ event: 'second-factor-off', name: user.name }, 'a second factor was removed')
 }
 
 function notWaiting(): Failure {
-  return new Failure('conflict', 'That is no longer so: open the page anew.')
+  return new Failure('conflict', 'The second factor was changed meanwhile: reload the page.')
 }
 
 const RECOVERY_CODES = 10
@@ -155,7 +156,7 @@ async function unseal(
 ): Promise<string> {
   const instance = await openInstanceSecret(settings.data.dir)
   try {
-    return instance.unseal(sealed, wordsOf(user))
+    return instance.unseal(sealed, sealContextOf(user))
   } catch (cause) {
     throw new Error(`The second factor of ${user.name} was sealed with another secret.key.`, {
       cause,
@@ -163,7 +164,7 @@ async function unseal(
   }
 }
 
-/** What is sealed for one account is of no use to another. */
-function wordsOf(user: User): string {
+/** Returns the context of a seal, so that a secret that is copied to another account is invalid. */
+function sealContextOf(user: User): string {
   return `second factor of the user ${user.id}`
 }

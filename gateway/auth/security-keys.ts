@@ -24,7 +24,7 @@ import { hashToken } from './token.js'
 const library = () => import('@simplewebauthn/server')
 const libraryHelpers = () => import('@simplewebauthn/server/helpers')
 
-type Place = Pick<FactorContext, 'db' | 'settings'>
+type KeyContext = Pick<FactorContext, 'db' | 'settings'>
 
 const CHALLENGE_MS = 5 * 60_000
 const KEYS_MAX = 20
@@ -47,8 +47,8 @@ export async function refuseKeyName(db: Database, user: User, name: string): Pro
   throw new Failure('conflict', `An account has at most ${KEYS_MAX} keys: remove one first.`)
 }
 
-/** What a browser is told to make a credential with (PublicKeyCredentialCreationOptionsJSON). */
-export async function creationOptions({ db, settings }: Place, user: User): Promise<object> {
+/** Returns the options for creating a credential (PublicKeyCredentialCreationOptionsJSON). */
+export async function creationOptions({ db, settings }: KeyContext, user: User): Promise<object> {
   const { id, name } = user
   return {
     challenge: await newChallenge(db, { userId: id, ticketHash: undefined }),
@@ -67,7 +67,7 @@ export async function creationOptions({ db, settings }: Place, user: User): Prom
  * undefined for a user without keys.
  */
 export async function requestOptions(
-  { db, settings }: Place,
+  { db, settings }: KeyContext,
   user: User,
   ticketHash: string,
 ): Promise<object | undefined> {
@@ -97,7 +97,7 @@ export async function addKey(
   await refuseKeyName(context.db, user, name)
   const credential = await verifyCreation(context, user, answer).catch((error: unknown) => {
     if (error instanceof Failure) throw error
-    const message = 'That is not the answer of a key to this page now. Try again.'
+    const message = 'That is not the answer of a key to this page. Try again.'
     throw new Failure('invalid', `${message} (${reasonOf(error)})`, { cause: error })
   })
   await addSecurityKey(context.db, {
@@ -110,7 +110,7 @@ export async function addKey(
   context.log.info({ event: 'security-key-added', name: user.name }, 'a security key was added')
 }
 
-async function verifyCreation({ db, settings }: Place, user: User, answer: string) {
+async function verifyCreation({ db, settings }: KeyContext, user: User, answer: string) {
   const response = parse<RegistrationResponseJSON>(answer)
   const { decodeAttestationObject, isoBase64URL } = await libraryHelpers()
   const attestation = isoBase64URL.toBuffer(response.response.attestationObject)
@@ -149,10 +149,10 @@ export async function verifyKey(context: FactorContext, attempt: KeyAttempt): Pr
     if (error instanceof Failure) throw error
     context.log.warn(
       { event: 'sign-in-failed', address, name: user.name, reason: reasonOf(error) },
-      'a security key was wrong',
+      'a security key was refused',
     )
     const message =
-      'That was no key of this account, or it came too late. Try again, or use a code.'
+      'That was no key of this account, or its answer came too late. Try again, or use a code.'
     throw new Failure('bad_credentials', message, { cause: error })
   }
   await context.throttle.release({ name: user.name, address })
@@ -175,9 +175,9 @@ async function verifyRequest(context: FactorContext, attempt: KeyAttempt): Promi
   if (await acceptSignature(db, key.id, authenticationInfo.newCounter)) return
   log.warn(
     { event: 'security-key-copied', address: attempt.address, name: user.name, key: key.name },
-    'a security key counted backwards: there may be a copy of it',
+    'the signature counter of a security key did not increase: there may be a copy of the key',
   )
-  throw new Error('it counted backwards')
+  throw new Error('its signature counter did not increase')
 }
 
 interface Purpose {
@@ -191,8 +191,8 @@ async function newChallenge(db: Database, purpose: Purpose): Promise<string> {
   return challenge
 }
 
-/** Of both ceremonies: a challenge of ours that was not used, at our own address. */
-function expectations({ db, settings }: Place, purpose: Purpose) {
+/** Returns what both ceremonies verify: an unused challenge for the purpose, and the origin. */
+function expectations({ db, settings }: KeyContext, purpose: Purpose) {
   return {
     expectedChallenge: (challenge: string) =>
       takeChallenge(db, { ...purpose, hash: hashToken(challenge) }),

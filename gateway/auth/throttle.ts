@@ -96,7 +96,7 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
       refuseSpent(
         count,
         newAccounts.points,
-        'Too many tries from your network. Wait, and try again.',
+        'Too many attempts from your network. Wait, and try again.',
       )
     },
   }

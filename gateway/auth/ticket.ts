@@ -52,7 +52,7 @@ export async function useTicket(db: Database, request: Request): Promise<Ticket>
   if (hash !== undefined && user !== undefined) return { hash, user }
   throw new Failure(
     'sign_in_required',
-    'That took too long or too many tries: sign in again from the start.',
+    'The sign-in took too long or had too many attempts: start again with your password.',
   )
 }
 

@@ -76,7 +76,7 @@ export async function sendBundle(
   const bundle = await describeBundle(context, asked)
   const pack = bundle?.name === name ? await openPack(context, asked, bundle) : undefined
   if (bundle === undefined || pack === undefined) {
-    throw new Failure('not_found', 'There is no such bundle any more: clone without it.')
+    throw new Failure('not_found', 'This bundle does not exist any more: clone without it.')
   }
   context.metrics.countPackCache(pack.answer)
   const headers: Array<readonly [string, string]> = [
@@ -110,7 +110,7 @@ interface Bundle {
 async function describeBundle(context: Context, asked: BundleRequest): Promise<Bundle | undefined> {
   const { objectFormat } = asked.grant.repository
   const prefixes = ['ref-prefix refs/heads/\n', 'ref-prefix refs/tags/\n']
-  const list = await ask(context, asked, requestOf('ls-refs', objectFormat, prefixes))
+  const list = await cachedAnswer(context, asked, requestOf('ls-refs', objectFormat, prefixes))
   if (!(list?.body instanceof Uint8Array)) return undefined
   const references = readSections(Buffer.from(list.body))?.head ?? []
   if (references.length === 0) return undefined
@@ -133,7 +133,7 @@ function requestOf(command: string, objectFormat: string, lines: readonly string
   return Buffer.from(`${head}0001${lines.map(packetLine).join('')}0000`)
 }
 
-async function ask(
+async function cachedAnswer(
   { packCache }: Context,
   { question }: BundleRequest,
   body: Buffer,
@@ -162,7 +162,7 @@ async function openPack(
   asked: BundleRequest,
   bundle: Bundle,
 ): Promise<Pack | undefined> {
-  const answer = await ask(context, asked, bundle.fetchBody)
+  const answer = await cachedAnswer(context, asked, bundle.fetchBody)
   if (answer?.bytes === undefined) return answer && { answer }
   const key = `${asked.grant.repository.storage} ${bundle.name} ${answer.bytes}`
   const known = bytesOfPacks.get(key)

@@ -80,6 +80,6 @@ async function* gunzip(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Arr
     yield* decoder
   } catch (cause) {
     if (cause instanceof Failure) throw cause
-    throw new Failure('bad_request', 'The body is not whole gzip.', { cause })
+    throw new Failure('bad_request', 'The body is not complete gzip data.', { cause })
   }
 }

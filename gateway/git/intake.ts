@@ -21,7 +21,7 @@ export function isGzip(request: Request): boolean {
   const encoding = request.headers.get('content-encoding')?.trim().toLowerCase() ?? 'identity'
   if (encoding === 'gzip' || encoding === 'x-gzip') return true
   if (encoding === 'identity') return false
-  throw new Failure('unsupported_media_type', 'The only content encoding taken is gzip.')
+  throw new Failure('unsupported_media_type', 'The only supported content encoding is gzip.')
 }
 
 /** Returns the input of the pack cache for a request, except the body. */

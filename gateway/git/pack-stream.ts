@@ -26,7 +26,7 @@ export async function* readPackStream(
     const pack = packets.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
     if (pack.byteLength > 0) yield pack
   }
-  if (!packets.isWhole) throw new NoPack('the answer breaks off')
+  if (!packets.isWhole) throw new NoPack('the answer is incomplete')
 }
 
 function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
@@ -50,7 +50,7 @@ class Packets {
     const pack = Buffer.allocUnsafe(chunk.length)
     let packBytes = 0
     for (let at = 0; at < chunk.length; ) {
-      if (this.isWhole) throw new NoPack('something follows the pack')
+      if (this.isWhole) throw new NoPack('the answer has data after the pack')
       const wanted = this.#leftBytes || this.#headBytes - this.#head.length
       const end = Math.min(chunk.length, at + wanted)
       if (this.#leftBytes === 0) {
@@ -68,7 +68,7 @@ class Packets {
     this.#head += text
     if (this.#head.length < this.#headBytes) return
     if (this.#headBytes === BEGINNING.length) {
-      if (this.#head !== BEGINNING) throw new NoPack('the answer is not a pack alone')
+      if (this.#head !== BEGINNING) throw new NoPack('the answer does not contain only a pack')
       this.#nextPacket()
     } else if (this.#headBytes === LENGTH_DIGITS) {
       this.isWhole = this.#head === FLUSH

@@ -71,7 +71,9 @@ export async function runService(
     void answer.ended.then(leave)
     answer.ended
       .then(noteEnd)
-      .catch((error: unknown) => context.log.warn({ error, path }, 'a push was not noted'))
+      .catch((error: unknown) =>
+        context.log.warn({ error, path }, 'the end of a git service was not recorded'),
+      )
       .finally(() => push?.close())
     return { status: answer.status, headers: answer.headers, body: answer.body }
   } catch (error) {

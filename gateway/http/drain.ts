@@ -22,7 +22,7 @@ export interface DrainSteps {
   readonly closeConnections: () => void
 }
 
-const LOOK_MS = 20
+const POLL_MS = 20
 
 /**
  * Returns the function that ends a listener. Later calls replace the times of the first and return
@@ -81,5 +81,5 @@ function endRound(): Promise<void> {
 
 async function waitUntil(isOver: (waitedMs: number) => boolean): Promise<void> {
   const startedAtMs = performance.now()
-  while (!isOver(performance.now() - startedAtMs)) await sleep(LOOK_MS)
+  while (!isOver(performance.now() - startedAtMs)) await sleep(POLL_MS)
 }

@@ -9,7 +9,7 @@ import type { RequestHeaders } from '../../conf/http.js'
  */
 export function framingFault(headers: RequestHeaders): string | undefined {
   for (const value of headers.values()) {
-    if (/[\u0000\r\n]/.test(value)) return 'A header holds a control character.'
+    if (/[\u0000\r\n]/.test(value)) return 'A header contains a control character.'
   }
   const length = headers.get('content-length')
   if (length !== undefined && !/^\d{1,15}$/.test(length)) {
@@ -17,7 +17,7 @@ export function framingFault(headers: RequestHeaders): string | undefined {
   }
   const coding = headers.get('transfer-encoding')
   if (coding !== undefined && coding.toLowerCase() !== 'chunked') {
-    return 'The only transfer coding taken is chunked.'
+    return 'The only supported transfer coding is chunked.'
   }
   if (length !== undefined && coding !== undefined) {
     return 'Content-Length and Transfer-Encoding exclude each other.'

@@ -84,7 +84,7 @@ export class ReplyStream {
         rest = chunk.subarray(offset - start)
       }
     }
-    if (!this.#isLeft) throw new Error('a body ended before its length')
+    if (!this.#isLeft) throw new Error('a body is shorter than its announced length')
   }
 
   #heedWritable(): void {

@@ -57,10 +57,10 @@ export async function gatherContents(gathering: Gathering): Promise<void> {
   const labels = input.labels ? await gatherLabels(gathering) : undefined
   if (input.milestones) await gatherMilestones(gathering)
   const [hasIssues, hasPulls] = [has.has_issues !== false, has.has_pull_requests !== false]
-  const desk: IssueDesk = { ...gathering, labels, numbers: new Set() }
-  if (input.issues && hasIssues) await gatherIssues(desk)
-  if (input.pulls && hasPulls) await gatherPulls(desk)
-  if (desk.numbers.size > 0) await gatherComments(desk)
+  const issues: IssueGathering = { ...gathering, labels, numbers: new Set() }
+  if (input.issues && hasIssues) await gatherIssues(issues)
+  if (input.pulls && hasPulls) await gatherPulls(issues)
+  if (issues.numbers.size > 0) await gatherComments(issues)
   if (input.releases && has.has_releases !== false) await gatherReleases(gathering)
 }
 
@@ -80,23 +80,23 @@ async function gatherMilestones({ api, spool }: Gathering): Promise<void> {
   }
 }
 
-interface IssueDesk extends Gathering {
-  /** Undefined where none are wanted. */
+interface IssueGathering extends Gathering {
+  /** Ids of the labels so far; undefined if labels are not imported. */
   readonly labels: Set<number> | undefined
   /** Numbers of the issues and pull requests so far. */
   readonly numbers: Set<number>
 }
 
-async function gatherIssues(desk: IssueDesk): Promise<void> {
+async function gatherIssues(gathering: IssueGathering): Promise<void> {
   const path = '/issues?state=all&type=issues'
-  for await (const page of desk.api.pages(path, GITEA_ISSUE)) {
-    await appendIssues(desk, page, page.map(importedIssue))
+  for await (const page of gathering.api.pages(path, GITEA_ISSUE)) {
+    await appendIssues(gathering, page, page.map(importedIssue))
   }
 }
 
-async function gatherPulls(desk: IssueDesk): Promise<void> {
-  for await (const page of desk.api.pages('/pulls?state=all', GITEA_PULL)) {
-    await appendIssues(desk, page, page.map(importedPull))
+async function gatherPulls(gathering: IssueGathering): Promise<void> {
+  for await (const page of gathering.api.pages('/pulls?state=all', GITEA_PULL)) {
+    await appendIssues(gathering, page, page.map(importedPull))
   }
 }
 
@@ -105,7 +105,7 @@ async function gatherPulls(desk: IssueDesk): Promise<void> {
  * organization, which become labels of the repository.
  */
 async function appendIssues(
-  { spool, labels, numbers }: IssueDesk,
+  { spool, labels, numbers }: IssueGathering,
   page: ReadonlyArray<Pick<Static<typeof GITEA_ISSUE>, 'labels'>>,
   issues: readonly ImportedIssue[],
 ): Promise<void> {
@@ -117,7 +117,7 @@ async function appendIssues(
   await spool.append({ kind: 'issues', entries })
 }
 
-async function gatherComments({ api, spool, numbers }: IssueDesk): Promise<void> {
+async function gatherComments({ api, spool, numbers }: IssueGathering): Promise<void> {
   for await (const page of api.pages('/issues/comments', GITEA_COMMENT)) {
     const comments = page.map(importedComment)
     const entries = comments.filter(({ issueNumber }) => numbers.has(issueNumber))
@@ -171,7 +171,7 @@ async function keepAsset(
   }
   try {
     if (file.bytes === asset.size) return await keepForImport(registry, file, importId)
-    throw new RemoteError('failed', `the file ${asset.id} of the source came in part`)
+    throw new RemoteError('failed', `the file ${asset.id} of the source is incomplete`)
   } finally {
     await file.discard()
   }

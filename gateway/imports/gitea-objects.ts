@@ -133,7 +133,7 @@ export function named<T>(what: string, read: () => T): T {
     return read()
   } catch (error) {
     if (!isFailure(error, 'invalid')) throw error
-    throw new RemoteError('failed', `${what} of the source cannot be had here: ${error.message}`)
+    throw new RemoteError('failed', `${what} of the source is not valid here: ${error.message}`)
   }
 }
 
@@ -206,7 +206,10 @@ export function importedPull(sent: Static<typeof GITEA_PULL>): ImportedIssue {
 
 function branchOf(number: number, name: string): string {
   if (isReferenceName(name) && isReferenceName(`heads/${name}`)) return name
-  throw new RemoteError('failed', `the pull request ${number} of the source names no branches`)
+  throw new RemoteError(
+    'failed',
+    `the pull request ${number} of the source has an invalid branch name`,
+  )
 }
 
 /** Returns the commit id, or an empty text if it is malformed. */

@@ -85,14 +85,14 @@ async function settledPull(
   const mergeCommit = await commit(pull.mergeCommit)
   const head =
     (await commit(pullReference(issue.number))) ?? (await commit(pull.headCommit)) ?? mergeCommit
-  const told = await commit(pull.mergeBase)
+  const givenBase = await commit(pull.mergeBase)
   const base = (await commit(branchReference(pull.baseBranch))) ?? (await commit('HEAD'))
-  const headCommit = head ?? told ?? base
+  const headCommit = head ?? givenBase ?? base
   const isClosed = issue.state === 'closed' || head === undefined
   const closedAtMs = isClosed ? (issue.closedAtMs ?? issue.updatedAtMs) : undefined
   const state = isClosed ? 'closed' : 'open'
   if (headCommit === undefined) return { ...issue, state, closedAtMs, pull: undefined }
-  const mergeBase = told ?? (head && base && (await findMergeBase(git, path, [base, head])))
+  const mergeBase = givenBase ?? (head && base && (await findMergeBase(git, path, [base, head])))
   return {
     ...issue,
     state,

@@ -31,7 +31,7 @@ export async function openSpool(folder: string): Promise<Spool> {
     for (const { offset, bytes } of order) {
       const buffer = Buffer.alloc(bytes)
       const { bytesRead } = await file.read(buffer, 0, bytes, offset)
-      if (bytesRead < bytes) throw new Error('what was spooled became shorter')
+      if (bytesRead < bytes) throw new Error('the spool file is shorter than its batches')
       yield JSON.parse(buffer.toString()) as ImportedBatch
     }
   }
@@ -45,7 +45,7 @@ export async function openSpool(folder: string): Promise<Spool> {
     },
     batches: () => read(places),
     async *oldestFirst() {
-      for await (const batch of read(turned(places))) yield turnedBatch(batch)
+      for await (const batch of read(reordered(places))) yield reorderedBatch(batch)
     },
     close: () => file.close(),
   }
@@ -54,14 +54,14 @@ export async function openSpool(folder: string): Promise<Spool> {
 const ORDER = ['labels', 'milestones', 'issues', 'comments', 'releases'] as const
 const NEWEST_FIRST: ReadonlySet<string> = new Set(['issues', 'releases'])
 
-function turned(places: readonly Place[]): readonly Place[] {
+function reordered(places: readonly Place[]): readonly Place[] {
   return ORDER.flatMap((kind) => {
     const those = places.filter((place) => place.kind === kind)
     return NEWEST_FIRST.has(kind) ? those.reverse() : those
   })
 }
 
-function turnedBatch(batch: ImportedBatch): ImportedBatch {
+function reorderedBatch(batch: ImportedBatch): ImportedBatch {
   if (!NEWEST_FIRST.has(batch.kind)) return batch
   return { ...batch, entries: [...batch.entries].reverse() } as ImportedBatch
 }

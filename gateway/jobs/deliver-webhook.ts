@@ -16,8 +16,8 @@ import { callOutbound } from '../outbound/client.js'
 import { deliveryRequest } from '../outbound/delivery-request.js'
 import type { JobContext, JobKind } from './job.js'
 
-/** One webhook keeps a place no longer than this; the others have their turn between. */
-const TURN_MS = 10_000
+/** Maximum time of one run, after which other webhooks may be served. */
+const RUN_MS = 10_000
 
 /** Number of bytes of a response that are read and stored. */
 const ANSWER_BYTES_MAX = 16_384
@@ -31,7 +31,7 @@ export const DELIVER_WEBHOOK: JobKind = {
   async run(context, subject, signal) {
     const { db } = context
     const webhookId = Number(subject)
-    const endsAtMs = Date.now() + TURN_MS
+    const endsAtMs = Date.now() + RUN_MS
     while (!signal.aborted && Date.now() < endsAtMs) {
       const webhook = await findWebhookById(db, webhookId)
       const delivery = webhook && (await nextDueDelivery(db, webhookId))
@@ -62,11 +62,11 @@ async function deliver(context: JobContext, task: Task): Promise<void> {
   await recordAttempt(db, delivery, attempt, { isDelivered, nextAtMs })
   const { status, error } = attempt
   const about = { webhook: webhook.id, delivery: delivery.uuid, event: delivery.event, status }
-  if (isDelivered) log.debug(about, 'a webhook was told')
+  if (isDelivered) log.debug(about, 'a webhook delivery succeeded')
   else
     log.info(
       { ...about, reason: error, isGivenUp: pauseMs === undefined },
-      'a webhook was not told',
+      'a webhook delivery failed',
     )
 }
 

@@ -17,7 +17,7 @@ export const MAINTAIN_REPOSITORY: JobKind = {
     const path = repositoryPathOf({ settings }, repository)
     try {
       const swept = await sweepRepository(settings.data.dir, path)
-      if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')
+      if (swept.length > 0) log.warn({ swept }, 'leftovers of a crash were removed')
       const done = await maintainRepository(git, path, { journal, signal })
       await updateRepository(db, repository.id, { sizeKib: done.sizeKib })
       log.info({ repository: repository.id, ...done }, 'a repository was maintained')

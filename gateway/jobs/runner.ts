@@ -22,8 +22,8 @@ export interface JobRunner {
   stop(): Promise<void>
 }
 
-/** How often a process looks for jobs that another one asked for. */
-const LOOK_EVERY_MS = 5_000
+/** Interval of polls for jobs that other processes have enqueued. */
+const POLL_MS = 5_000
 
 /** Time after which another process takes over the jobs of one that died. */
 const LEASE_MS = 30_000
@@ -50,43 +50,43 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
   const stopping = new AbortController()
   const { signal } = stopping
   let isStarted = false
-  let isAway = false
+  let isUnavailable = false
   let timer: NodeJS.Timeout | undefined
-  let nextLookMs = Number.POSITIVE_INFINITY
-  let atWork = Promise.resolve()
+  let nextPollMs = Number.POSITIVE_INFINITY
+  let polling = Promise.resolve()
   const running = new Set<Promise<void>>()
 
   function pollIn(ms: number): void {
-    const lookMs = Date.now() + ms
-    if (!isStarted || signal.aborted || lookMs >= nextLookMs) return
+    const pollMs = Date.now() + ms
+    if (!isStarted || signal.aborted || pollMs >= nextPollMs) return
     clearTimeout(timer)
-    nextLookMs = lookMs
+    nextPollMs = pollMs
     timer = setTimeout(() => {
-      nextLookMs = Number.POSITIVE_INFINITY
-      atWork = atWork.then(look)
+      nextPollMs = Number.POSITIVE_INFINITY
+      polling = polling.then(poll)
     }, ms).unref()
   }
 
-  async function look(): Promise<void> {
+  async function poll(): Promise<void> {
     try {
       while (!signal.aborted && running.size < concurrencyMax) {
         const job = await leaseDue(context, worker, kinds)
-        isAway = false
+        isUnavailable = false
         if (job === undefined) break
         start(job)
       }
     } catch (error) {
-      noteAbsence(error)
+      logUnavailable(error)
     }
-    pollIn(LOOK_EVERY_MS)
+    pollIn(POLL_MS)
   }
 
   function start(job: Job): void {
     const run = runJob(context, job, { kinds, leaseMs, stopping: signal })
       .then(() => 0)
       .catch((error: unknown) => {
-        noteAbsence(error)
-        return LOOK_EVERY_MS
+        logUnavailable(error)
+        return POLL_MS
       })
       .then((pauseMs) => {
         running.delete(run)
@@ -95,19 +95,19 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
     running.add(run)
   }
 
-  function noteAbsence(error: unknown): void {
-    if (!isAway) log.warn({ error }, 'no job can be had')
-    isAway = true
+  function logUnavailable(error: unknown): void {
+    if (!isUnavailable) log.warn({ error }, 'the job queue is unavailable')
+    isUnavailable = true
   }
 
-  async function askForLasting(): Promise<void> {
+  async function enqueuePeriodic(): Promise<void> {
     const { delayMs } = context.settings.maintenance
     try {
       for (const { kind, everyMs } of kinds) {
         if (everyMs !== undefined) await enqueueJob(db, { kind, subject: 'all', delayMs })
       }
     } catch (error) {
-      log.warn({ error }, 'the jobs of every hour were not asked for')
+      log.warn({ error }, 'the periodic jobs were not enqueued')
     }
   }
 
@@ -115,13 +115,13 @@ export function createJobRunner(context: JobContext, options: JobRunnerOptions):
     pollIn,
     start() {
       isStarted = true
-      atWork = askForLasting()
-      pollIn(LOOK_EVERY_MS)
+      polling = enqueuePeriodic()
+      pollIn(POLL_MS)
     },
     async stop() {
       stopping.abort()
       clearTimeout(timer)
-      await atWork
+      await polling
       await Promise.all(running)
     },
   }
@@ -177,24 +177,24 @@ async function runJob(
   const about = { job: job.kind, subject: job.subject, attempts: job.attempts }
   const holding = holdLease(context, job, leaseMs)
   const kind = kinds.find((each) => each.kind === job.kind)
-  const askAgain = async () => {
+  const enqueueNext = async () => {
     if (kind?.everyMs !== undefined) await enqueueJob(db, { ...job, delayMs: kind.everyMs })
   }
   try {
-    if (kind === undefined) throw new Error('another version of the gateway made this job')
-    // One that ended its process each time is not tried for ever.
-    if (job.attempts > JOB_ATTEMPTS_MAX) throw new Error('it never came to an end')
+    if (kind === undefined) throw new Error('this version of the gateway has no such kind of job')
+    // A job that crashes its process neither finishes nor fails, and must not be retried forever.
+    if (job.attempts > JOB_ATTEMPTS_MAX) throw new Error('every attempt was interrupted')
     await kind.run(context, job.subject, AbortSignal.any([stopping, holding.lost]))
     if (stopping.aborted) return await releaseJob(db, job)
-    await askAgain()
+    await enqueueNext()
     await finishJob(db, job)
   } catch (error) {
     if (stopping.aborted) return await releaseJob(db, job)
     if (holding.lost.aborted) return log.warn(about, 'the lease of a job was lost')
-    await askAgain()
+    await enqueueNext()
     const reason = error instanceof Error ? error.message : String(error)
     if (await postponeJob(db, job, reason))
-      log.warn({ ...about, error }, 'a job is to be tried again')
+      log.warn({ ...about, error }, 'a job failed and will be retried')
     else log.error({ ...about, error }, 'a job was given up')
   } finally {
     holding.end()

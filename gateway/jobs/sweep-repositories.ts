@@ -14,12 +14,12 @@ export const SWEEP_REPOSITORIES: JobKind = {
   everyMs: HOUR_MS,
   async run({ settings, log, db }, _subject, signal) {
     const imports = await sweepImports(db, settings.data.dir)
-    if (imports > 0) log.warn({ imports }, 'migrations that a crash cut off were cleared away')
+    if (imports > 0) log.warn({ imports }, 'imports that a crash interrupted were removed')
     await sweepPushDecisionRequests(settings.data.dir)
     // Recovers pushes of a killed gateway on this machine, and those whose recovery has failed.
     await recover(settings.data.dir, log)
     await sweepUpdateLists(settings.data.dir)
     const swept = await sweepRepositories(settings.data.dir, signal)
-    if (swept.length > 0) log.warn({ swept }, 'what a crash left was removed')
+    if (swept.length > 0) log.warn({ swept }, 'leftovers of a crash were removed')
   },
 }

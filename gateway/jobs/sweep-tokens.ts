@@ -17,12 +17,12 @@ export const SWEEP_TOKENS: JobKind = {
   everyMs: DAY_MS,
   async run({ db, log }) {
     const removed = await removeExpiredTokens(db, Date.now() - KEPT_MS)
-    if (removed > 0) log.info({ removed }, 'tokens that ended long ago were removed')
+    if (removed > 0) log.info({ removed }, 'expired tokens were removed')
     const ended = await removeExpiredSessions(db, Date.now())
-    if (ended > 0) log.info({ ended }, 'sessions that have ended were removed')
+    if (ended > 0) log.info({ ended }, 'expired sessions were removed')
     await removeExpiredTickets(db, Date.now())
     await removeExpiredChallenges(db, Date.now())
     const grants = await removeExpiredGrants(db, Date.now())
-    if (grants > 0) log.info({ grants }, 'grants to applications that have ended were removed')
+    if (grants > 0) log.info({ grants }, 'expired grants to applications were removed')
   },
 }

@@ -40,8 +40,8 @@ export const SYNC_MIRROR: JobKind = {
       // A stopping process waits for the recovery, so that an orderly stop leaves no stale files.
       if (signal.aborted) await recover(context.settings.data.dir, log)
       else context.pushRecovery.recoverPushes()
-      if (!isOfTheSource(error)) throw error
-      // The next interval is soon enough for another try, and its owner can ask for one.
+      if (!isSourceError(error)) throw error
+      // The next attempt follows after the interval, or when its owner requests one.
       await noteMirrorTry(db, id, { intervalMs, hasSucceeded: false })
       log.warn({ repository: id, reason: (error as Error).message }, 'a mirror was not updated')
     }
@@ -74,8 +74,8 @@ async function update(context: JobContext, { repository, mirror, signal }: Updat
   await enqueueJob(db, { kind, subject: String(repository.id), delayMs })
 }
 
-/** Whether the other side is the cause, or the way to it. */
-function isOfTheSource(error: unknown): boolean {
+/** True if the cause is the source or the connection to it. */
+function isSourceError(error: unknown): boolean {
   return (
     error instanceof RemoteError ||
     (error instanceof Failure && error.status !== 503 && error.status !== 507)

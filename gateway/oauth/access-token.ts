@@ -63,14 +63,14 @@ async function takeGrant(context: Context, exchange: Exchange): Promise<OauthGra
       return await takeRefresh(context, exchange)
     default: {
       const known = 'authorization_code and refresh_token'
-      throw new OauthFailure('unsupported_grant_type', `A grant_type is one of ${known}.`)
+      throw new OauthFailure('unsupported_grant_type', `The grant_type must be one of ${known}.`)
     }
   }
 }
 
 async function takeCode(context: Context, { client, fields, pair }: Exchange): Promise<OauthGrant> {
   const found = await findCode(context.db, hashToken(fields.get('code') ?? ''))
-  if (found === undefined) throw new OauthFailure('invalid_grant', 'The code is not known.')
+  if (found === undefined) throw new OauthFailure('invalid_grant', 'The code is unknown.')
   checkHolder(found.grant, client)
   // A code that was used before revokes the grant, whatever the other fields are.
   if (!found.isUsed) checkCode(found, fields)
@@ -80,13 +80,16 @@ async function takeCode(context: Context, { client, fields, pair }: Exchange): P
 
 /** Throws `invalid_grant` unless the code is valid and was requested by this client instance. */
 function checkCode({ expiresAtMs, redirectUri, challenge }: FoundCode, fields: OauthFields): void {
-  if (expiresAtMs <= Date.now()) throw new OauthFailure('invalid_grant', 'The code has ended.')
+  if (expiresAtMs <= Date.now()) throw new OauthFailure('invalid_grant', 'The code has expired.')
   if ((fields.get('redirect_uri') ?? '') !== redirectUri) {
-    throw new OauthFailure('invalid_grant', 'The redirect_uri is not that of the code.')
+    throw new OauthFailure(
+      'invalid_grant',
+      'The redirect_uri differs from that of the authorization request.',
+    )
   }
   const verifier = fields.get('code_verifier') ?? ''
   if (challengeOf(verifier) !== challenge) {
-    throw new OauthFailure('invalid_grant', 'The code_verifier is not that of the code.')
+    throw new OauthFailure('invalid_grant', 'The code_verifier does not match the code_challenge.')
   }
 }
 
@@ -101,7 +104,7 @@ async function takeRefresh(
 ): Promise<OauthGrant> {
   const found = await findRefresh(context.db, hashToken(fields.get('refresh_token') ?? ''))
   if (found === undefined || found.expiresAtMs <= Date.now()) {
-    throw new OauthFailure('invalid_grant', 'The refresh token is not known, or has ended.')
+    throw new OauthFailure('invalid_grant', 'The refresh token is unknown or has expired.')
   }
   checkHolder(found.grant, client)
   if (!(await spendRefresh(context.db, found, pair))) throw usedTwice(context, found.grant)
@@ -110,17 +113,17 @@ async function takeRefresh(
 
 function checkHolder({ applicationId, user }: OauthGrant, client: OauthApplication): void {
   if (applicationId !== client.id) {
-    throw new OauthFailure('invalid_grant', 'This was given to another client.')
+    throw new OauthFailure('invalid_grant', 'The code or token was issued to another client.')
   }
-  if (!canSignIn(user)) throw new OauthFailure('invalid_grant', 'The account is closed.')
+  if (!canSignIn(user)) throw new OauthFailure('invalid_grant', 'The account may not sign in.')
 }
 
 function usedTwice({ log }: Context, { id, userId, applicationId }: OauthGrant): OauthFailure {
   const subject = { event: 'oauth-reuse', grantId: id, userId, applicationId }
-  log.warn(subject, 'a code or refresh token came twice, so its grant has ended')
+  log.warn(subject, 'a code or refresh token was used twice, so its grant was revoked')
   return new OauthFailure(
     'invalid_grant',
-    'This was used before, so all that was granted with it has ended. Ask for it again.',
+    'The code or token was used before, so its grant was revoked. Request authorization again.',
   )
 }
 

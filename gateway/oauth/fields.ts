@@ -14,13 +14,13 @@ export async function readOauthFields(request: Request): Promise<OauthFields> {
   const text = (await readBody(request.body, BYTES_MAX, declared)).toString()
   if (type === 'application/x-www-form-urlencoded') return fieldsOf([...new URLSearchParams(text)])
   if (type === 'application/json') return fieldsOf(entriesOf(text))
-  throw new OauthFailure('invalid_request', 'Send a form, or an object of JSON.')
+  throw new OauthFailure('invalid_request', 'Send a form or a JSON object.')
 }
 
 function fieldsOf(entries: ReadonlyArray<readonly [string, string]>): OauthFields {
   const fields = new Map(entries)
   if (fields.size === entries.length) return fields
-  throw new OauthFailure('invalid_request', 'A field comes twice.')
+  throw new OauthFailure('invalid_request', 'A field is repeated.')
 }
 
 function entriesOf(text: string): ReadonlyArray<readonly [string, string]> {
@@ -41,5 +41,8 @@ function parse(text: string): unknown {
 }
 
 function noFields(): OauthFailure {
-  return new OauthFailure('invalid_request', 'The JSON is not an object of texts.')
+  return new OauthFailure(
+    'invalid_request',
+    'The body must be a JSON object whose values are strings.',
+  )
 }

@@ -19,7 +19,7 @@ export const INTROSPECT: Route<'open'> = {
     const fields = await readOauthFields(request)
     const client = await identifyClient(db, request, fields)
     if (!client.isConfidential) {
-      throw new OauthFailure('invalid_client', 'A client without a secret learns nothing here.')
+      throw new OauthFailure('invalid_client', 'Introspection requires a client with a secret.')
     }
     const found = await findAccess(db, hashToken(fields.get('token') ?? ''))
     const isOwn = found?.grant.applicationId === client.id

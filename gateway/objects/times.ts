@@ -20,7 +20,7 @@ export function readTime(text: string): number {
   // Clients that do not encode the plus sign of an offset send a blank.
   const timeMs = Date.parse(text.replace(' ', '+'))
   if (!RFC_3339.test(text.replace(' ', '+')) || Number.isNaN(timeMs)) {
-    throw new Failure('invalid', `${JSON.stringify(text.slice(0, 50))} is no time of RFC 3339.`)
+    throw new Failure('invalid', `${JSON.stringify(text.slice(0, 50))} is not an RFC 3339 time.`)
   }
   return timeMs
 }

@@ -71,7 +71,7 @@ async function resolveName(name: string, resolve: Resolve): Promise<readonly str
     return await resolve(name)
   } catch (cause) {
     if (!PASSING_ERRORS.has((cause as NodeJS.ErrnoException).code)) throw new UnresolvedHost(name)
-    throw new Failure('bad_gateway', `The host '${name}' cannot be looked up now.`, { cause })
+    throw new Failure('bad_gateway', `The host '${name}' cannot be resolved now.`, { cause })
   }
 }
 
@@ -81,7 +81,7 @@ let lookups = 0
 const waiting: (() => void)[] = []
 
 async function resolveBySystem(hostname: string): Promise<readonly string[]> {
-  if (lookups >= LOOKUPS_MAX) await new Promise<void>((turn) => waiting.push(turn))
+  if (lookups >= LOOKUPS_MAX) await new Promise<void>((resolve) => waiting.push(resolve))
   else lookups += 1
   try {
     const found = await lookup(hostname, { all: true, verbatim: true })

@@ -99,10 +99,10 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
 function redirectOf(call: Call, { status, headers, url }: OutboundHead): Call | undefined {
   const { location } = headers
   if (!REDIRECTS.has(status) || location === undefined || call.method === 'POST') return undefined
-  if (!URL.canParse(location, url.href)) throw refusal('is redirected to an address that is none')
+  if (!URL.canParse(location, url.href)) throw refusal('redirects to an invalid address')
   const next = new URL(location, url)
   if (url.protocol === 'https:' && next.protocol !== 'https:') {
-    throw refusal('is redirected to an address without encryption')
+    throw refusal('redirects to an address without encryption')
   }
   return { ...call, url: next, headers: next.origin === url.origin ? call.headers : plain(call) }
 }
@@ -123,8 +123,8 @@ type Problem = (cause: unknown) => Failure
 
 async function callOnce<T>(call: Call, problem: Problem, use: Use<T>): Promise<T> {
   const { url } = call
-  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refusal('is not one of HTTP')
-  if (url.username !== '' || url.password !== '') throw refusal('has credentials in it')
+  if (url.protocol !== 'http:' && url.protocol !== 'https:') throw refusal('is not an HTTP URL')
+  if (url.username !== '' || url.password !== '') throw refusal('contains credentials')
   const { request, response } = await answerOf(call).catch((error: unknown) =>
     Promise.reject(problem(error)),
   )
@@ -188,7 +188,7 @@ function callAddress(
         state.isConnected = true
       })
     })
-    request.setTimeout(idleMs, () => request.destroy(new Error(`nothing came for ${idleMs} ms`)))
+    request.setTimeout(idleMs, () => request.destroy(new Error(`no data for ${idleMs} ms`)))
     request.on('error', reject)
     request.on('response', (response) => resolve({ request, response }))
     request.end(body)

@@ -76,7 +76,7 @@ export async function resolveRemote(
   if (!canPinAddresses(git) && isIP(name) === 0 && !allowPrivate.hasName(name)) {
     throw new Failure(
       'invalid',
-      `${DISALLOWED_MESSAGE} Git is older than 2.37 here: names must stand in outbound.allow.`,
+      `${DISALLOWED_MESSAGE} This server's git is older than 2.37: add the name to outbound.allow.`,
     )
   }
   return { url, addresses, authorization }

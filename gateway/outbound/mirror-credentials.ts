@@ -14,7 +14,7 @@ export async function sealCredentials(
   authorization: string | undefined,
 ): Promise<string | undefined> {
   if (authorization === undefined) return undefined
-  return (await openInstanceSecret(place.dataDir)).seal(authorization, wordsOf(place))
+  return (await openInstanceSecret(place.dataDir)).seal(authorization, sealContextOf(place))
 }
 
 /** Unseals credentials. Throws an Error if they were sealed for another repository or instance. */
@@ -23,9 +23,9 @@ export async function unsealCredentials(
   sealed: string | undefined,
 ): Promise<string | undefined> {
   if (sealed === undefined) return undefined
-  return (await openInstanceSecret(place.dataDir)).unseal(sealed, wordsOf(place))
+  return (await openInstanceSecret(place.dataDir)).unseal(sealed, sealContextOf(place))
 }
 
-function wordsOf({ storage }: CredentialsPlace): string {
+function sealContextOf({ storage }: CredentialsPlace): string {
   return `credentials of the mirror ${storage}`
 }

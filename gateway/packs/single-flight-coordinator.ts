@@ -38,7 +38,7 @@ interface InFlightAnswer {
   readonly leader: number
   readonly followers: Set<number>
   /** Followers that have not confirmed the length of the answer yet. */
-  readonly untold: Set<number>
+  readonly unconfirmed: Set<number>
   groupId: number | undefined
   bytes: number | undefined
 }
@@ -52,15 +52,15 @@ export interface LostLeader {
 /** The in-flight answers of all workers; runs in the process to which all of them report. */
 export class SingleFlightCoordinator {
   readonly #folder: string
-  readonly #tell: (member: number, notification: SingleFlightNotice) => void
+  readonly #send: (member: number, notification: SingleFlightNotice) => void
   readonly #byKey = new Map<string, InFlightAnswer>()
   readonly #byPath = new Map<string, InFlightAnswer>()
   #counter = 0
 
   /** Files of in-flight answers are below `folder`. */
-  constructor(folder: string, tell: (member: number, notification: SingleFlightNotice) => void) {
+  constructor(folder: string, send: (member: number, notification: SingleFlightNotice) => void) {
     this.#folder = folder
-    this.#tell = tell
+    this.#send = send
   }
 
   take(member: number, report: SingleFlightReport): void {
@@ -107,7 +107,7 @@ export class SingleFlightCoordinator {
       known.followers.add(member)
       this.#countFollowers(known)
       const { path, bytes } = known
-      this.#tell(member, { act: 'board', id, path, role: 'joiner', bytes })
+      this.#send(member, { act: 'board', id, path, role: 'joiner', bytes })
       return
     }
     this.#counter += 1
@@ -117,17 +117,17 @@ export class SingleFlightCoordinator {
       path,
       leader: member,
       followers: new Set<number>(),
-      untold: new Set<number>(),
+      unconfirmed: new Set<number>(),
       groupId: undefined,
       bytes: undefined,
     }
     this.#byKey.set(key, inFlight)
     this.#byPath.set(path, inFlight)
-    this.#tell(member, { act: 'board', id, path, role: 'leader', bytes: undefined })
+    this.#send(member, { act: 'board', id, path, role: 'leader', bytes: undefined })
   }
 
   #countFollowers({ leader, path, followers }: InFlightAnswer): void {
-    this.#tell(leader, { act: 'joiners', path, count: followers.size })
+    this.#send(leader, { act: 'joiners', path, count: followers.size })
   }
 
   #end(inFlight: InFlightAnswer, bytes: number | undefined): void {
@@ -135,15 +135,16 @@ export class SingleFlightCoordinator {
     // A failed answer can be tried again immediately.
     if (bytes === undefined) this.#dropKey(inFlight)
     for (const joiner of inFlight.followers) {
-      inFlight.untold.add(joiner)
-      this.#tell(joiner, { act: 'ended', path: inFlight.path, bytes })
+      inFlight.unconfirmed.add(joiner)
+      this.#send(joiner, { act: 'ended', path: inFlight.path, bytes })
     }
-    if (inFlight.untold.size === 0)
-      this.#tell(inFlight.leader, { act: 'sealable', path: inFlight.path })
+    if (inFlight.unconfirmed.size === 0)
+      this.#send(inFlight.leader, { act: 'sealable', path: inFlight.path })
   }
 
-  #hear({ untold, leader, path }: InFlightAnswer, member: number): void {
-    if (untold.delete(member) && untold.size === 0) this.#tell(leader, { act: 'sealable', path })
+  #hear({ unconfirmed, leader, path }: InFlightAnswer, member: number): void {
+    if (unconfirmed.delete(member) && unconfirmed.size === 0)
+      this.#send(leader, { act: 'sealable', path })
   }
 
   #forget(inFlight: InFlightAnswer): void {

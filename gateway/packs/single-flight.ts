@@ -166,7 +166,7 @@ export class SingleFlight {
         async (error: unknown) => {
           // Later requests must not get the failed answer.
           this.#drop(plan.key, boarding)
-          const missed = new SingleFlightMissed('nobody wanted the answer any more', {
+          const missed = new SingleFlightMissed('all readers left before the answer was complete', {
             cause: error,
           })
           file.end({ error: unwanted.signal.aborted ? missed : error })
@@ -198,7 +198,9 @@ export class SingleFlight {
       file = new GrowingFile(path, 'reader')
     } catch (cause) {
       this.#link.report({ act: 'left', path })
-      throw new SingleFlightMissed('the answer is not there yet, or no longer', { cause })
+      throw new SingleFlightMissed('the file of the answer does not exist yet or any more', {
+        cause,
+      })
     }
     const end = (length: number | undefined) => {
       if (length !== undefined) file.end({ bytes: length })

@@ -87,7 +87,7 @@ export function createRenderings({ pool, log }: DrawingsOptions): Renderings {
   function reasonOf(error: unknown): RenderingFailure {
     if (error instanceof TaskRefused) return { why: error.reason === 'busy' ? 'busy' : 'slow' }
     if (isFailure(error, 'payload_too_large')) return { why: 'long' }
-    log.warn({ error }, 'a text could not be drawn')
+    log.warn({ error }, 'text rendering failed')
     return { why: 'slow' }
   }
 

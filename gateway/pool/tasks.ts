@@ -43,7 +43,10 @@ const DRAWN_CHARACTERS_MAX = 4_194_304
 
 function notTooLong(html: TrustedHtml): TrustedHtml {
   if (html.length <= DRAWN_CHARACTERS_MAX) return html
-  throw new Failure('payload_too_large', 'What is drawn of the text is too long.')
+  throw new Failure(
+    'payload_too_large',
+    `The rendered text is longer than ${DRAWN_CHARACTERS_MAX} characters.`,
+  )
 }
 
 export interface InspectInput {

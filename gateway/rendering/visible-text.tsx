@@ -25,7 +25,7 @@ export function PlainText({ text }: { readonly text: string }): JSX.Element {
     <>
       <pre tabindex={0} dangerouslySetInnerHTML={{ __html: html }} />
       {text.length > PLAIN_CHARACTERS_MAX && (
-        <p class="notice">The text is too long to show all of it.</p>
+        <p class="notice">The text is too long: only its beginning is shown.</p>
       )}
     </>
   )

@@ -100,11 +100,11 @@ async function readDisks(
   { isTrial }: { readonly isTrial: boolean },
 ): Promise<DiskState> {
   const { freeBytesMin } = settings.data
-  const looks = await Promise.all(
+  const states = await Promise.all(
     foldersOf(settings).map((folder) => readFolder(folder, { freeBytesMin, isTrial })),
   )
-  const folders = looks.map(({ name, freeBytes }) => ({ name, freeBytes }))
-  return { folders, refusal: looks.find((look) => look.refusal !== undefined)?.refusal }
+  const folders = states.map(({ name, freeBytes }) => ({ name, freeBytes }))
+  return { folders, refusal: states.find((state) => state.refusal !== undefined)?.refusal }
 }
 
 /** Returns the folders to check; each may be on a different disk. */
@@ -127,14 +127,14 @@ function foldersOf({
   ]
 }
 
-interface FolderLook extends FolderSpace {
+interface FolderState extends FolderSpace {
   readonly refusal: string | undefined
 }
 
 async function readFolder(
   { name, path }: Folder,
   { freeBytesMin, isTrial }: { readonly freeBytesMin: number; readonly isTrial: boolean },
-): Promise<FolderLook> {
+): Promise<FolderState> {
   const space = await unlessMissing(statfs(path))
   // A missing folder will be created on the disk of its parent.
   if (space === undefined)
@@ -142,7 +142,7 @@ async function readFolder(
   const freeBytes = space.bavail * space.bsize
   // A full disk of the cache refuses no writes, because the pack cache is optional.
   if (name === 'cache') return { name, freeBytes, refusal: undefined }
-  const refuse = (reason: string): FolderLook => ({
+  const refuse = (reason: string): FolderState => ({
     name,
     freeBytes,
     refusal: `${name}: ${reason}`,

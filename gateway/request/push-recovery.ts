@@ -26,7 +26,7 @@ export function createPushRecovery(dataDir: string, log: Log): PushRecovery {
         await recover(dataDir, log)
       } while ((await isCutPushLeft(dataDir)) && (await pause()))
     } catch (error) {
-      log.error({ error }, 'what a cut push left was not mended')
+      log.error({ error }, 'the recovery of an interrupted push failed')
     }
     isAtWork = false
   }

@@ -35,7 +35,7 @@ export function createRequestTimes(): RequestTimes {
   let last: Cell | undefined
   const metric = {
     name: NAME,
-    help: 'Time to the end of the answer, by door, method and status.',
+    help: 'Time to answer a request, excluding the transfer of a streamed body, by surface (door), method and status.',
     type: 'histogram',
     aggregator: 'sum',
     async get() {

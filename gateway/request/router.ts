@@ -81,7 +81,7 @@ function dispatch(options: RouterOptions, { request, found, surface }: Arrival):
     throw new Failure('not_found', 'not found')
   }
   if (!('route' in found)) {
-    throw new Failure('method_not_allowed', `Allowed here: ${found.allow.join(', ')}.`, {
+    throw new Failure('method_not_allowed', `Allowed methods: ${found.allow.join(', ')}.`, {
       allow: found.allow,
     })
   }
@@ -122,7 +122,10 @@ function callerOf(
     if (name === undefined) return who
     return after(actAs(context.db, who, name), (acting) => {
       const admin = who.kind === 'user' ? who.user.name : undefined
-      context.log.info({ event: 'sudo', requestId: request.id, admin, as: name }, 'an admin acts')
+      context.log.info(
+        { event: 'sudo', requestId: request.id, admin, as: name },
+        'an admin acts as a user',
+      )
       return acting
     })
   })

@@ -24,11 +24,11 @@ export interface Channel {
 /** Creates the channel of a socket. Malformed and premature messages end the connection. */
 export function openChannel(socket: Socket): Channel {
   const inbox = openInbox(socket)
-  // Made for those who ask: two of three questions are over at once.
-  let gone: AbortController | undefined
+  // Created on first use, because most requests do not need it.
+  let disconnected: AbortController | undefined
   const leave = () => {
     inbox.close()
-    gone?.abort()
+    disconnected?.abort()
   }
   // A killed helper resets the connection; the event `close` handles that.
   socket.on('error', () => {})
@@ -36,9 +36,9 @@ export function openChannel(socket: Socket): Channel {
 
   return {
     get signal() {
-      gone ??= new AbortController()
-      if (inbox.isClosed) gone.abort()
-      return gone.signal
+      disconnected ??= new AbortController()
+      if (inbox.isClosed) disconnected.abort()
+      return disconnected.signal
     },
     send(...fields) {
       if (socket.writable) socket.write(formatMessage(fields))
@@ -60,7 +60,7 @@ export function openChannel(socket: Socket): Channel {
           // Node reports no error for a write that the end of its socket has interrupted.
           if (!socket.destroyed) return resolve()
           leave()
-          reject(new Error('the helper has gone'))
+          reject(new Error('the SSH helper has disconnected'))
         })
         socket.uncork()
       })

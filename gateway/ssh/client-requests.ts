@@ -79,5 +79,5 @@ function packetLength(bytes: Buffer, at: number): number {
 }
 
 function brokenOff(): Failure {
-  return new Failure('bad_request', 'The request breaks off.')
+  return new Failure('bad_request', 'The request is incomplete.')
 }

@@ -34,8 +34,8 @@ export interface ConversationEnd {
   readonly sentBytes: number
 }
 
-/** What the client reads of a fault of the house. */
-export const INTERNAL_ERROR_MESSAGE = 'Gatehouse could not do this: its log says why.'
+/** Message to the client for an internal error. */
+export const INTERNAL_ERROR_MESSAGE = 'Internal error of Gatehouse. The server log has the reason.'
 
 /** Exit code of git for a fatal error. */
 const FATAL_EXIT_CODE = 128
@@ -89,7 +89,7 @@ export async function serveFetch(
     if (error instanceof UploadPackError) return end(FATAL_EXIT_CODE, error.message)
     if (error instanceof Failure) return end(1, error.message)
     const { repositoryPath: path } = options
-    if (!channel.signal.aborted) context.log.error({ error, path }, 'a conversation failed')
+    if (!channel.signal.aborted) context.log.error({ error, path }, 'a fetch over SSH failed')
     return end(1, INTERNAL_ERROR_MESSAGE)
   } finally {
     clearTimeout(timer)

@@ -43,7 +43,7 @@ async function decideGit(
   command: Extract<SshCommand, { kind: 'git' }>,
 ): Promise<Decision> {
   const { service } = command
-  const grant = await askGate(db, holder, command)
+  const grant = await authorizeCommand(db, holder, command)
   if ('kind' in grant) return grant
   const { repository } = grant
   if (service === 'git-receive-pack' && repository.isArchived) {
@@ -53,8 +53,8 @@ async function decideGit(
   return { kind: 'run', service, repository }
 }
 
-/** What is missing, private or forbidden is refused alike: nobody shall tell them apart. */
-async function askGate(
+/** Authorizes a command. Missing, private and forbidden repositories are refused alike. */
+async function authorizeCommand(
   db: Database,
   { who }: KeyHolder,
   { service, owner, repo }: Extract<SshCommand, { kind: 'git' }>,

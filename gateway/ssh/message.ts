@@ -8,7 +8,7 @@ const MESSAGE_BYTES_MAX = 65_536
 
 /** Returns a message: its length, and the fields with zero bytes between them. */
 export function formatMessage(fields: readonly string[]): Buffer {
-  if (fields.some((field) => field.includes('\0'))) throw new Error('a field holds a zero byte')
+  if (fields.some((field) => field.includes('\0'))) throw new Error('a field contains a zero byte')
   const body = Buffer.from(fields.join('\0'))
   if (body.length > MESSAGE_BYTES_MAX) throw new Error('the message is too long')
   return Buffer.concat([messageHead(body.length), body])

@@ -35,7 +35,7 @@ export interface SshCall {
 }
 
 const UNKNOWN_KEY = 'Gatehouse does not know this key any more.'
-const OUT_OF_TIME = 'Gatehouse ended the connection: it has taken too long.'
+const OUT_OF_TIME = 'Gatehouse ended the connection because it took too long.'
 
 /** Maximum time for the helper's immediate responses. */
 const HELPER_MS = 10_000

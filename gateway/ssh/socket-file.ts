@@ -7,8 +7,8 @@ import { setTimeout as sleep } from 'node:timers/promises'
 
 const OPEN_TO_OTHERS = 0o077
 
-/** What the workers of a supervisor that was killed may take to notice it. */
-const FAREWELL_MS = 2_000
+/** Maximum time for the workers of a killed supervisor to notice it and end. */
+const ORPHANS_MS = 2_000
 
 /**
  * Creates the folder of the socket, accessible only to its owner, and removes a stale socket. One
@@ -18,9 +18,9 @@ export async function prepareSocket(path: string): Promise<void> {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   if (((await stat(folder)).mode & OPEN_TO_OTHERS) !== 0) {
-    throw new Error(`${folder} holds the socket for SSH and must be its owner's alone: chmod 0700`)
+    throw new Error(`${folder} holds the socket for SSH and must be private: run chmod 0700 on it`)
   }
-  const deadlineMs = Date.now() + FAREWELL_MS
+  const deadlineMs = Date.now() + ORPHANS_MS
   while (await isAnswered(path)) {
     if (Date.now() > deadlineMs) return
     await sleep(50)

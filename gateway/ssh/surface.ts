@@ -14,7 +14,7 @@ export interface SshSurface {
   drain(graceMs: number): Promise<void>
 }
 
-const QUESTION_MS = 10_000
+const REQUEST_MS = 10_000
 
 /**
  * Opens the socket at a path, on which all workers accept connections. If it cannot be opened, logs
@@ -27,21 +27,24 @@ export function openSshSurface(context: Context, path: string): SshSurface {
     socket.once('close', () => sockets.delete(socket))
     const channel = openChannel(socket)
     answer(context, channel)
-      .catch((error: unknown) => context.log.error({ error }, 'a question of sshd failed'))
+      .catch((error: unknown) => context.log.error({ error }, 'a request of sshd failed'))
       .finally(() => socket.end())
   })
   server.on('error', (error) => {
-    context.log.error({ error, path }, 'no SSH: the socket for it was not opened')
+    context.log.error({ error, path }, 'SSH is unavailable: its socket was not opened')
   })
   server.listen(path)
   return { drain: (graceMs) => drain(server, sockets, graceMs) }
 }
 
 async function answer(context: Context, channel: Channel): Promise<void> {
-  const [version, verb, ...words] = (await channel.next(QUESTION_MS)) ?? []
+  const [version, verb, ...words] = (await channel.next(REQUEST_MS)) ?? []
   if (version === undefined) return
   if (version !== HELPER_VERSION) {
-    context.log.error({ version }, "the helper of sshd is of another version: run 'ssh install'")
+    context.log.error(
+      { version },
+      "the SSH helper has another version: run 'gatehouse ssh install'",
+    )
     return channel.send('say', '1', OTHER_VERSION)
   }
   if (verb === 'keys') return answerKey(context, channel, words[1] ?? '')
@@ -51,7 +54,7 @@ async function answer(context: Context, channel: Channel): Promise<void> {
 }
 
 const OTHER_VERSION =
-  "Gatehouse's helper for SSH is of another version. Ask the administrator to install it again."
+  'The SSH helper of Gatehouse has another version. Ask the administrator to install it again.'
 
 /**
  * Answers a query for a key. Its use is not recorded, because sshd queries (twice) before it has

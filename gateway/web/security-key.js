@@ -1,6 +1,6 @@
 /**
- * The browser's part of a security key: a form says what the key is asked, is sent with what it
- * answers, and is shown only where there is this script.
+ * Browser script of the security key form. The form carries the WebAuthn options; the script shows
+ * the form, passes the options to the key, and submits the form with the key's response.
  */
 
 const form = document.querySelector('form[data-ceremony]')
@@ -19,7 +19,7 @@ const textOf = (buffer) =>
 
 const credentialsOf = (list) => list.map(({ id, type }) => ({ id: bytesOf(id), type }))
 
-/** RegistrationResponseJSON. */
+/** Registers a key; returns the RegistrationResponseJSON of WebAuthn. */
 async function create() {
   const publicKey = {
     ...options,
@@ -32,7 +32,7 @@ async function create() {
   return answerOf(credential, { clientDataJSON, attestationObject })
 }
 
-/** AuthenticationResponseJSON. */
+/** Authenticates with a key; returns the AuthenticationResponseJSON of WebAuthn. */
 async function get() {
   const publicKey = {
     ...options,
@@ -53,8 +53,8 @@ function answerOf({ rawId, type }, buffers) {
 }
 
 function reasonOf({ name, message }) {
-  if (name === 'InvalidStateError') return 'This key is on your account already.'
-  if (name === 'NotAllowedError') return 'No key has answered. Try again.'
+  if (name === 'InvalidStateError') return 'This key is already registered with your account.'
+  if (name === 'NotAllowedError') return 'No security key responded. Try again.'
   return message
 }
 
@@ -64,7 +64,7 @@ form.addEventListener('submit', async (event) => {
   event.preventDefault()
   problem.textContent = ''
   try {
-    if (navigator.credentials === undefined) throw new Error('Keys need an https address.')
+    if (navigator.credentials === undefined) throw new Error('Security keys require HTTPS.')
     form.elements.answer.value = await (form.dataset.ceremony === 'create' ? create() : get())
     form.submit()
   } catch (error) {

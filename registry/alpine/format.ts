@@ -75,7 +75,7 @@ const getKey: FormatRoute = {
 
 /** Returns the newest key, because rotated keys stop signing. */
 function newestOf([newest]: readonly SigningKey[]): SigningKey {
-  if (newest === undefined) throw new Error('an owner has no key')
+  if (newest === undefined) throw new Error('the owner has no signing key')
   return newest
 }
 
@@ -114,8 +114,8 @@ async function findFile(
   params: FormatCall['params'],
   architecture: string,
 ): Promise<PackageFile | undefined> {
-  const question = queryOf(params, architecture)
-  return question && (await store.findFile(question))
+  const query = queryOf(params, architecture)
+  return query && (await store.findFile(query))
 }
 
 function queryOf(params: FormatCall['params'], architecture: string): FileQuery | undefined {
@@ -129,8 +129,8 @@ const removeFile: FormatRoute = {
   path: FILE_PATH,
   access: 'write',
   async handle(store, { params }) {
-    const question = queryOf(params, params['architecture'] ?? '')
-    if (question !== undefined && (await store.removeFile(question))) return { status: 204 }
+    const query = queryOf(params, params['architecture'] ?? '')
+    if (query !== undefined && (await store.removeFile(query))) return { status: 204 }
     throw new Failure('not_found', NO_FILE)
   },
 }
@@ -141,21 +141,21 @@ const removeOnlyFile: FormatRoute = {
   path: '/{branch}/{repository}/{file}',
   access: 'write',
   async handle(store, { params }) {
-    const question = queryOf(params, '')
-    if (question === undefined) throw new Failure('not_found', NO_FILE)
-    const files = await listFiles(store, question)
+    const query = queryOf(params, '')
+    if (query === undefined) throw new Failure('not_found', NO_FILE)
+    const files = await listFiles(store, query)
     const [only] = files
     if (only === undefined) throw new Failure('not_found', NO_FILE)
     if (files.length > 1) {
       const names = files.map(({ compositeKey }) => compositeKey.split('|').at(-1)).join(', ')
-      const advice = 'name one before the file'
+      const advice = 'put one of them before the file name in the URL'
       throw new Failure(
         'bad_request',
-        `The file is there for several architectures: ${names}; ${advice}.`,
+        `The file exists for several architectures (${names}): ${advice}.`,
       )
     }
     const { compositeKey } = only
-    if (await store.removeFile({ ...question, compositeKey })) return { status: 204 }
+    if (await store.removeFile({ ...query, compositeKey })) return { status: 204 }
     throw new Failure('not_found', NO_FILE)
   },
 }

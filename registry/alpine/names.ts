@@ -1,6 +1,7 @@
 /** Names of Alpine packages, versions, architectures and repositories. */
 
 import { Failure } from '../../conf/failures.js'
+import { quote } from '../archive/zip-paths.js'
 
 const PACKAGE_NAME = /^[A-Za-z0-9_][A-Za-z0-9._+-]*$/
 
@@ -18,21 +19,22 @@ const CHARACTERS_MAX = 80
 /** Returns a package name. Throws `bad_request` if it is invalid. */
 export function parsePackageName(text: string): string {
   if (PACKAGE_NAME.test(text)) return text
-  const advice = "it begins with a letter or a digit and holds letters, digits, '.', '_', '+', '-'"
-  throw new Failure('bad_request', `package name is invalid: ${advice}`)
+  const rule = "begin with a letter, digit or '_' and contain only letters, digits and '._+-'"
+  throw new Failure('bad_request', `package name is invalid: ${quote(text)} must ${rule}`)
 }
 
 /** Returns a version. Throws `bad_request` if apk could not compare it. */
 export function parseVersion(text: string): string {
   if (VERSION.test(text)) return text
-  throw new Failure('bad_request', 'package version is invalid: apk knows such as 1.2.3_rc4-r5')
+  const rule = 'must have the form of apk versions, such as 1.2.3_rc4-r5'
+  throw new Failure('bad_request', `package version is invalid: ${quote(text)} ${rule}`)
 }
 
 /** Returns an architecture or `noarch`. Throws `bad_request` if it is invalid. */
 export function parseArchitecture(text: string): string {
   if (isArchitecture(text)) return text
-  const advice = "it holds small letters, digits and '_' only"
-  throw new Failure('bad_request', `package architecture is invalid: ${advice}`)
+  const rule = `must have 1 to ${CHARACTERS_MAX} lower-case letters, digits and '_'`
+  throw new Failure('bad_request', `package architecture is invalid: ${quote(text)} ${rule}`)
 }
 
 /** Returns true if the text can be the name of an architecture. */
@@ -56,10 +58,10 @@ export function parseRepository(params: Readonly<Record<string, string>>): Repos
 }
 
 function parseSegment(what: string, text: string): string {
-  const isWay = text === '.' || text === '..'
-  if (SEGMENT.test(text) && !isWay && text.length <= CHARACTERS_MAX) return text
-  const advice = `it has at most ${CHARACTERS_MAX} letters, digits, '.', '-', '+', '_' and '~'`
-  throw new Failure('bad_request', `${what} is invalid: ${advice}`)
+  const isDots = text === '.' || text === '..'
+  if (SEGMENT.test(text) && !isDots && text.length <= CHARACTERS_MAX) return text
+  const rule = `must have 1 to ${CHARACTERS_MAX} letters, digits and '.-+_~', not only dots`
+  throw new Failure('bad_request', `${what} is invalid: ${quote(text)} ${rule}`)
 }
 
 /** Name and version of a package. */

@@ -21,10 +21,11 @@ export interface ApkPackage {
 export async function readPackage(source: ByteSource): Promise<ApkPackage> {
   const magic = (await source.read(0, 3)).toString('latin1')
   if (magic === 'ADB') {
-    throw new Failure('bad_request', 'This is a package of apk 3: an APKINDEX has those of apk 2.')
+    const advice = 'the APKINDEX format lists apk v2 packages only'
+    throw new Failure('bad_request', `The file is an apk v3 package: ${advice}.`)
   }
   if (!magic.startsWith('\x1f\x8b')) {
-    throw new Failure('bad_request', 'This is not a valid package file: it is not a gzip file.')
+    throw new Failure('bad_request', 'The file is not a valid apk package: it is not a gzip file.')
   }
   const { start, end, packageInfo } = await findControl(source)
   const info = parsePackageInfo(packageInfo)
@@ -45,7 +46,7 @@ async function findControl(source: ByteSource) {
     if (!result.isSignature) break
     start = end
   }
-  throw new Failure('bad_request', 'PKGINFO file is missing')
+  throw new Failure('bad_request', 'PKGINFO file is missing from the control section')
 }
 
 /** Maximum decompressed size of each member before the data section. */
@@ -68,7 +69,8 @@ async function readControl(content: AsyncIterable<Uint8Array>) {
     else others += 1
     if (entry.path !== INFO_NAME) continue
     if (packageInfo !== undefined || entry.kind !== 'file') {
-      throw new Failure('bad_request', 'The package has several .PKGINFO, or one that is no file.')
+      const problem = packageInfo === undefined ? 'is not a regular file' : 'occurs several times'
+      throw new Failure('bad_request', `.PKGINFO ${problem} in the control section.`)
     }
     packageInfo = await entry.read(INFO_BYTES_MAX)
   }
@@ -93,17 +95,17 @@ async function checkData(source: ByteSource, { start, hash }: Data): Promise<voi
   if (hash === undefined) return
   const found = await digest(source, { algorithm: 'sha256', start, end: source.bytes })
   if (found.toString('hex') === hash) return
-  const why = 'its files are damaged or cut off'
-  throw new Failure('bad_request', `The package is not what its datahash says: ${why}.`)
+  const advice = 'the file is damaged or truncated; build or upload it again'
+  throw new Failure('bad_request', `The data section does not match its datahash: ${advice}.`)
 }
 
-interface Stretch {
+interface DigestInput {
   readonly algorithm: 'sha1' | 'sha256'
   readonly start: number
   readonly end: number
 }
 
-async function digest(source: ByteSource, { algorithm, start, end }: Stretch): Promise<Buffer> {
+async function digest(source: ByteSource, { algorithm, start, end }: DigestInput): Promise<Buffer> {
   const hash = createHash(algorithm)
   for await (const chunk of source.stream(start, end)) hash.update(chunk)
   return hash.digest()

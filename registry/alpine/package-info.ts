@@ -1,6 +1,7 @@
 /** The metadata of a package: its `.PKGINFO` (apk-v2(5), "THE CONTROL SECTION"). */
 
 import { Failure } from '../../conf/failures.js'
+import { quote } from '../archive/zip-paths.js'
 import { type PackageId, parseArchitecture, parsePackageName, parseVersion } from './names.js'
 
 export interface PackageInfo extends PackageId {
@@ -36,10 +37,11 @@ export function parsePackageInfo(bytes: Uint8Array): PackageInfo {
   const version = parseVersion(one('pkgver'))
   const architecture = parseArchitecture(one('arch'))
   const texts = pick(LETTER_OF_TEXT, (key) => (key === 'url' ? webAddress(one(key)) : one(key)))
-  const said = [packageName, version, architecture, ...Object.values(texts)]
-  if (Buffer.byteLength(said.join('')) > TEXT_BYTES_MAX) {
-    const what = 'name, description, address, licence, origin, maintainer and the like'
-    throw new Failure('bad_request', `The ${what} exceed ${TEXT_BYTES_MAX} bytes in .PKGINFO.`)
+  const counted = [packageName, version, architecture, ...Object.values(texts)]
+  if (Buffer.byteLength(counted.join('')) > TEXT_BYTES_MAX) {
+    const keys = ['pkgname', 'pkgver', 'arch', ...Object.keys(LETTER_OF_TEXT)].join(', ')
+    const limit = `exceed ${TEXT_BYTES_MAX} bytes together`
+    throw new Failure('bad_request', `The values of ${keys} in .PKGINFO ${limit}.`)
   }
   const numbers = pick(LETTER_OF_NUMBER, (key) => wholeNumber(key, one(key)))
   const lists = pick(LETTER_OF_LIST, (key) => joined(key, values.get(key) ?? []))
@@ -52,7 +54,7 @@ function decode(bytes: Uint8Array): string {
   try {
     return new TextDecoder('utf-8', { fatal: true }).decode(bytes)
   } catch (cause) {
-    throw new Failure('bad_request', '.PKGINFO is not UTF-8.', { cause })
+    throw new Failure('bad_request', '.PKGINFO is not valid UTF-8.', { cause })
   }
 }
 
@@ -65,7 +67,7 @@ function readValues(text: string): ReadonlyMap<string, readonly string[]> {
   const values = new Map<string, string[]>()
   for (const line of text.split('\n')) {
     if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(line)) {
-      throw new Failure('bad_request', '.PKGINFO holds control characters.')
+      throw new Failure('bad_request', `.PKGINFO has a control character in ${quote(line)}.`)
     }
     const at = line.indexOf('=')
     if (at === -1) continue
@@ -106,7 +108,8 @@ function webAddress(text: string): string {
 function wholeNumber(key: string, text: string): string {
   if (text === '') return ''
   if (!/^[0-9]{1,15}$/.test(text)) {
-    throw new Failure('bad_request', `The ${key} in .PKGINFO is not a whole number.`)
+    const rule = 'must be a whole number of at most 15 digits'
+    throw new Failure('bad_request', `The ${key} ${quote(text)} in .PKGINFO ${rule}.`)
   }
   return String(Number(text) || '')
 }
@@ -121,13 +124,14 @@ const LINE_BYTES_MAX = 65_536
 /** Returns the values of a key as one line; a value may itself be a list, separated by spaces. */
 function joined(key: string, values: readonly string[]): string {
   const line = values.join(' ').replaceAll(/ +/g, ' ').trim()
-  if (line.split(' ').some((one) => Buffer.byteLength(one) > LISTED_BYTES_MAX)) {
-    const limit = `${LISTED_BYTES_MAX} bytes`
-    throw new Failure('bad_request', `A value of ${key} in .PKGINFO has more than ${limit}.`)
+  const long = line.split(' ').find((one) => Buffer.byteLength(one) > LISTED_BYTES_MAX)
+  if (long !== undefined) {
+    const limit = `is longer than ${LISTED_BYTES_MAX} bytes`
+    throw new Failure('bad_request', `The ${key} ${quote(long)} in .PKGINFO ${limit}.`)
   }
   if (Buffer.byteLength(line) > LINE_BYTES_MAX) {
-    const limit = `${LINE_BYTES_MAX} bytes`
-    throw new Failure('bad_request', `All ${key} in .PKGINFO exceed ${limit} together.`)
+    const limit = `exceed ${LINE_BYTES_MAX} bytes together`
+    throw new Failure('bad_request', `The values of ${key} in .PKGINFO ${limit}.`)
   }
   return line
 }
@@ -135,12 +139,13 @@ function joined(key: string, values: readonly string[]): string {
 function checkCount(lines: readonly string[]): void {
   const count = lines.reduce((sum, line) => sum + line.split(' ').length, 0)
   if (count <= LISTED_MAX) return
-  const what = 'dependencies, provides and replaces'
-  throw new Failure('bad_request', `.PKGINFO has more than ${LISTED_MAX} ${what}.`)
+  const keys = Object.keys(LETTER_OF_LIST).join(', ')
+  throw new Failure('bad_request', `.PKGINFO has more than ${LISTED_MAX} values of ${keys}.`)
 }
 
 function dataHash(text: string): string | undefined {
   if (text === '') return undefined
   if (/^[0-9a-f]{64}$/i.test(text)) return text.toLowerCase()
-  throw new Failure('bad_request', 'The datahash in .PKGINFO is not a SHA-256.')
+  const rule = 'is not a SHA-256 digest in hexadecimal'
+  throw new Failure('bad_request', `The datahash ${quote(text)} in .PKGINFO ${rule}.`)
 }

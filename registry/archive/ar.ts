@@ -51,5 +51,5 @@ function parseHeader(header: Buffer, start: number): ArMember {
 }
 
 function damaged(): Failure {
-  return new Failure('bad_request', 'The ar archive is damaged or cut off.')
+  return new Failure('bad_request', 'The ar archive is damaged or truncated.')
 }

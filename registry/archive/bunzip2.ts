@@ -1,6 +1,6 @@
 /** Decompression of bzip2 streams, block by block, with a limit on the output. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import Bunzip from 'seek-bzip'
 import { Failure } from '../../conf/failures.js'
 import { bounded } from './compress.js'
@@ -29,8 +29,8 @@ async function* unpackBlocks(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<
       await input.fill()
       const isBlock = attempt(() => unpackBlock(bunzip))
       yield* output.take()
-      // Between two blocks it is the turn of others.
-      await nextTurn()
+      // A block takes long, so other work runs between two blocks.
+      await nextTick()
       if (isBlock) continue
       await input.fill()
       if (input.isEnded()) return
@@ -139,5 +139,5 @@ function attempt<Result>(step: () => Result): Result {
 }
 
 function damaged(cause?: unknown): Failure {
-  return new Failure('bad_request', 'The bzip2 data is damaged or cut off.', { cause })
+  return new Failure('bad_request', 'The bzip2 data is damaged or truncated.', { cause })
 }

@@ -13,7 +13,7 @@ export async function* bounded(
   for await (const chunk of chunks) {
     bytes += chunk.byteLength
     if (bytes > bytesMax) {
-      throw new Failure('bad_request', `The archive holds more than ${bytesMax} bytes.`)
+      throw new Failure('bad_request', `The archive contains more than ${bytesMax} bytes of data.`)
     }
     yield chunk
   }
@@ -40,7 +40,7 @@ async function* inflate(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8
     for await (const chunk of inflating) yield chunk as Buffer
   } catch (error) {
     if (!isZlibError(error)) throw error
-    throw new Failure('bad_request', 'The gzip data is damaged or cut off.', { cause: error })
+    throw new Failure('bad_request', 'The gzip data is damaged or truncated.', { cause: error })
   }
 }
 

@@ -38,6 +38,6 @@ export function gzipText(parts: ReadonlyArray<Uint8Array | IndexText>): FileCont
 }
 
 function deflatedOf({ forms: { deflated } }: IndexText): PlacedText {
-  if (deflated === undefined) throw new Error('a text is not there deflated')
+  if (deflated === undefined) throw new Error('the text has no deflated form')
   return deflated
 }

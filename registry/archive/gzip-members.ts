@@ -118,5 +118,5 @@ function openMember(source: ByteSource, start: number) {
 }
 
 function damaged(cause?: unknown): Failure {
-  return new Failure('bad_request', 'A part of the gzip data is damaged or cut off.', { cause })
+  return new Failure('bad_request', 'The gzip data is damaged or truncated.', { cause })
 }

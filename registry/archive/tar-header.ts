@@ -10,7 +10,7 @@ export const TAR_END = Buffer.alloc(2 * TAR_BLOCK_BYTES)
  * gives equal archives. Throws an Error for a path longer than 100 bytes.
  */
 export function tarHeader(path: string, bytes: number): Buffer {
-  if (Buffer.byteLength(path) > 100) throw new Error(`a tar header has no room for ${path}`)
+  if (Buffer.byteLength(path) > 100) throw new Error(`the path ${path} exceeds 100 bytes`)
   const header = Buffer.alloc(TAR_BLOCK_BYTES)
   header.write(path, 0)
   header.write(octal(0o600, 8), 100)

@@ -3,6 +3,7 @@
 import { ReadableStream } from 'node:stream/web'
 import { createTarDecoder, type ParsedTarEntry } from 'modern-tar'
 import { Failure } from '../../conf/failures.js'
+import { quote } from './zip-paths.js'
 
 export interface TarEntry {
   /** Unchecked path from the archive, such as `./a`, `/a` or `../a`. */
@@ -31,21 +32,22 @@ export async function* readTar(
   chunks: AsyncIterable<Uint8Array>,
   limits: TarLimits,
 ): AsyncGenerator<TarEntry, void, undefined> {
-  const source = watch(chunks, limits.headerBytesMax)
+  const source = limitHeaders(chunks, limits.headerBytesMax)
   const entries = ReadableStream.from(source.chunks).pipeThrough(createTarDecoder({ strict: true }))
   let count = 0
   try {
     for await (const entry of entries) {
       count += 1
       if (count > limits.entriesMax) {
-        throw new Failure('bad_request', `The archive has more than ${limits.entriesMax} entries.`)
+        const limit = `more than ${limits.entriesMax} entries`
+        throw new Failure('bad_request', `The tar archive has ${limit}.`)
       }
-      source.explain(entry.header.size)
-      yield describe(entry, source.nameOf)
+      source.subtractBody(entry.header.size)
+      yield describe(entry, source.failureOf)
       if (!entry.body.locked) await entry.body.cancel()
     }
   } catch (error) {
-    throw source.nameOf(error)
+    throw source.failureOf(error)
   } finally {
     // A stream whose reader stops closes its source only when another chunk arrives.
     await source.chunks.return()
@@ -60,17 +62,17 @@ const READ_AHEAD_BYTES = 2_097_152
  * returns an entry. So this counts all bytes that are not part of an entry's body, which include
  * the bytes read ahead.
  */
-function watch(chunks: AsyncIterable<Uint8Array>, headerBytesMax: number) {
-  let unexplainedBytes = 0
+function limitHeaders(chunks: AsyncIterable<Uint8Array>, headerBytesMax: number) {
+  let nonBodyBytes = 0
   let sourceError: unknown
 
-  async function* watched(): AsyncGenerator<Uint8Array, void, undefined> {
+  async function* counted(): AsyncGenerator<Uint8Array, void, undefined> {
     try {
       for await (const chunk of chunks) {
-        unexplainedBytes += chunk.byteLength
-        if (unexplainedBytes > headerBytesMax + READ_AHEAD_BYTES) {
+        nonBodyBytes += chunk.byteLength
+        if (nonBodyBytes > headerBytesMax + READ_AHEAD_BYTES) {
           const mib = Math.ceil(headerBytesMax / 1_048_576)
-          throw new Failure('bad_request', `The headers of the archive exceed ${mib} MiB.`)
+          throw new Failure('bad_request', `The headers of the tar archive exceed ${mib} MiB.`)
         }
         yield chunk
       }
@@ -81,12 +83,12 @@ function watch(chunks: AsyncIterable<Uint8Array>, headerBytesMax: number) {
   }
 
   return {
-    chunks: watched(),
-    explain(bodyBytes: number): void {
-      unexplainedBytes -= bodyBytes
+    chunks: counted(),
+    subtractBody(bodyBytes: number): void {
+      nonBodyBytes -= bodyBytes
     },
-    /** What the library throws is the archive's fault, and what its source throws is not. */
-    nameOf(error: unknown): unknown {
+    /** Returns `bad_request` for an error of the library; errors of its source are unchanged. */
+    failureOf(error: unknown): unknown {
       if (error instanceof Failure || error === sourceError) return error
       const why = error instanceof Error ? error.message : String(error)
       return new Failure('bad_request', `The tar archive cannot be read: ${why}`, { cause: error })
@@ -94,13 +96,19 @@ function watch(chunks: AsyncIterable<Uint8Array>, headerBytesMax: number) {
   }
 }
 
-function describe({ header, body }: ParsedTarEntry, nameOf: (error: unknown) => unknown): TarEntry {
+function describe(
+  { header, body }: ParsedTarEntry,
+  failureOf: (error: unknown) => unknown,
+): TarEntry {
   if (header.name.includes('\0')) {
-    throw new Failure('bad_request', 'A path in the archive has a NUL character.')
+    const name = quote(header.name)
+    throw new Failure('bad_request', `The tar archive has a NUL character in the path ${name}.`)
   }
   // The stored bytes of a sparse file are not its content.
   if (Object.keys(header.pax ?? {}).some((key) => key.startsWith('GNU.sparse.'))) {
-    throw new Failure('bad_request', 'The archive has sparse files, which cannot be read here.')
+    const name = quote(header.name)
+    const advice = 'create the archive without --sparse'
+    throw new Failure('bad_request', `The tar archive has a sparse file ${name}: ${advice}.`)
   }
   return {
     path: header.name,
@@ -108,13 +116,14 @@ function describe({ header, body }: ParsedTarEntry, nameOf: (error: unknown) => 
     kind: kindOf(header.type),
     async read(bytesMax) {
       if (header.size > bytesMax) {
-        throw new Failure('bad_request', `A file in the archive has more than ${bytesMax} bytes.`)
+        const name = quote(header.name)
+        throw new Failure('bad_request', `${name} in the archive has more than ${bytesMax} bytes.`)
       }
       const parts: Uint8Array[] = []
       try {
         for await (const part of body) parts.push(part)
       } catch (error) {
-        throw nameOf(error)
+        throw failureOf(error)
       }
       return Buffer.concat(parts)
     },

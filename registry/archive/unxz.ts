@@ -1,7 +1,7 @@
 /** Decompression of xz files as a stream, with a limit on the output. */
 
 import { ReadableStream } from 'node:stream/web'
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { Failure } from '../../conf/failures.js'
 import { bounded } from './compress.js'
 
@@ -27,16 +27,17 @@ async function* unpack(packed: Uint8Array): AsyncGenerator<Uint8Array> {
       const { done, value } = await reader.read().catch(damaged)
       if (done) return
       yield value
-      await nextTurn()
+      await nextTick()
     }
   } finally {
-    // It reads ahead, and must not be told to end in the middle of that.
-    await nextTurn()
+    // The library must not be cancelled while it reads ahead.
+    await nextTick()
     await reader.cancel().catch(() => {})
   }
 }
 
 function damaged(cause: unknown): never {
-  const what = 'The xz data is damaged, cut off, or packed in a way that is not read here.'
-  throw new Failure('bad_request', what, { cause })
+  const unsupported = 'needs a filter or a dictionary size that is not supported'
+  const message = `The xz data is damaged, truncated, or ${unsupported}.`
+  throw new Failure('bad_request', message, { cause })
 }

@@ -1,6 +1,6 @@
 /** Decompression of a zstd frame in steps, with limits on the output and the time. */
 
-import { setImmediate as nextTurn } from 'node:timers/promises'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { createContext, Script } from 'node:vm'
 import { Failure } from '../../conf/failures.js'
 import { bounded } from './compress.js'
@@ -41,7 +41,7 @@ async function* unpack(packed: Uint8Array, bytesMax: number): AsyncGenerator<Uin
       if (!(error instanceof TooMuch)) throw damaged(error)
     }
     yield* full.splice(0)
-    await nextTurn()
+    await nextTick()
   }
 }
 
@@ -67,6 +67,6 @@ function startClock() {
 }
 
 function damaged(cause: unknown): Failure {
-  const what = 'The zstd data is damaged, cut off, or takes too long to unpack.'
-  return new Failure('bad_request', what, { cause })
+  const message = 'The zstd data is damaged, truncated, or takes too long to decompress.'
+  return new Failure('bad_request', message, { cause })
 }

@@ -18,19 +18,19 @@ export interface SplitXz {
 /** Returns the only block of a stream that xz wrote. Throws an Error for any other stream. */
 export function splitXz(stream: Uint8Array): SplitXz {
   const bytes = Buffer.from(stream.buffer, stream.byteOffset, stream.byteLength)
-  if (!bytes.subarray(0, HEADER.length).equals(HEADER)) throw new Error('xz made no such stream')
+  if (!bytes.subarray(0, HEADER.length).equals(HEADER)) throw new Error('unexpected xz header')
   const footer = bytes.length - FOOTER_BYTES
   // The footer stores the size in units of four bytes, minus one.
   const indexBytes = (bytes.readUInt32LE(footer + 4) + 1) * 4
   const index = bytes.subarray(footer - indexBytes, footer)
-  if (index[0] !== 0 || index[1] !== 1) throw new Error('xz made more than one block')
+  if (index[0] !== 0 || index[1] !== 1) throw new Error('xz wrote more than one block')
   const unpaddedBytes = readNumber(index, 2)
   return { block: bytes.subarray(HEADER.length, footer - indexBytes), unpaddedBytes }
 }
 
 /** Returns a file with one stream, which contains a text. */
 export function xzText({ forms: { xz }, xzBlocks }: IndexText): FileContent {
-  if (xz === undefined) throw new Error('a text is not there in xz')
+  if (xz === undefined) throw new Error('the text has no xz form')
   return [HEADER, xz, endOf(xzBlocks)]
 }
 

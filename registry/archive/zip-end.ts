@@ -18,12 +18,12 @@ export async function readZipEnd(source: ByteSource): Promise<ZipEnd> {
   const tail = await readZipTail(source)
   const tailStart = source.bytes - tail.length
   const at = tail.length < END_BYTES ? -1 : tail.lastIndexOf(END, tail.length - END_BYTES)
-  if (at === -1) throw new Failure('bad_request', 'This is not a zip, or its end is missing.')
+  if (at === -1) throw new Failure('bad_request', 'The file is not a zip archive or is truncated.')
   if (tail.readUInt16LE(at + 20) !== tail.length - at - END_BYTES) {
-    throw new Failure('bad_request', 'There is something after the end of the zip.')
+    throw new Failure('bad_request', 'The zip archive has data after its end record.')
   }
   if (tail.indexOf(END, at + 4) !== -1) {
-    throw new Failure('bad_request', 'The zip has several ends.')
+    throw new Failure('bad_request', 'The zip archive has several end records.')
   }
   const short = {
     entries: tail.readUInt16LE(at + 10),
@@ -31,13 +31,16 @@ export async function readZipEnd(source: ByteSource): Promise<ZipEnd> {
     directoryBytes: tail.readUInt32LE(at + 12),
   }
   const entriesHere = tail.readUInt16LE(at + 8)
-  if (tail.readUInt32LE(at + 4) !== 0 || entriesHere !== short.entries) {
-    throw new Failure('bad_request', 'The zip is one of several parts.')
-  }
+  if (tail.readUInt32LE(at + 4) !== 0 || entriesHere !== short.entries) throw splitArchive()
   const isLong = at >= LOCATOR_BYTES && tail.readUInt32LE(at - LOCATOR_BYTES) === LOCATOR
   const end = isLong ? readLongEnd(tail, { tailStart, at, short }) : short
   const recordsBytes = isLong ? LOCATOR_BYTES + LONG_END_BYTES : 0
   return checked(end, tailStart + at - recordsBytes)
+}
+
+function splitArchive(): Failure {
+  const advice = 'upload it as one file'
+  return new Failure('bad_request', `The zip archive is split into several files: ${advice}.`)
 }
 
 const END = Buffer.from('PK\x05\x06')
@@ -74,21 +77,26 @@ function readLongEnd(tail: Buffer, { tailStart, at, short }: ShortEnd): ZipEnd {
     tail.readBigUInt64LE(locator + 8) === BigInt(tailStart + record) &&
     tail.readUInt32LE(record) === LONG_END &&
     tail.readBigUInt64LE(record + 4) === BigInt(LONG_END_BYTES - 12)
-  if (!fits) throw new Failure('bad_request', 'The zip64 end of the zip is not where it should be.')
+  if (!fits) {
+    throw new Failure('bad_request', 'The zip64 end record of the zip archive is malformed.')
+  }
   const entries = Number(tail.readBigUInt64LE(record + 32))
   const isWhole =
     tail.readUInt32LE(locator + 4) === 0 &&
     tail.readUInt32LE(locator + 16) <= 1 &&
     tail.readBigUInt64LE(record + 16) === 0n &&
     tail.readBigUInt64LE(record + 24) === BigInt(entries)
-  if (!isWhole) throw new Failure('bad_request', 'The zip is one of several parts.')
+  if (!isWhole) throw splitArchive()
   const directoryBytes = Number(tail.readBigUInt64LE(record + 40))
   const directoryStart = Number(tail.readBigUInt64LE(record + 48))
   const agrees =
     (short.entries === 0xffff || short.entries === entries) &&
     (short.directoryBytes === 0xffff_ffff || short.directoryBytes === directoryBytes) &&
     (short.directoryStart === 0xffff_ffff || short.directoryStart === directoryStart)
-  if (!agrees) throw new Failure('bad_request', 'The two ends of the zip contradict each other.')
+  if (!agrees) {
+    const problem = 'contradict each other'
+    throw new Failure('bad_request', `The two end records of the zip archive ${problem}.`)
+  }
   return { entries, directoryStart, directoryBytes }
 }
 
@@ -100,13 +108,14 @@ const DIRECTORY_BYTES_MAX = 16_777_216
 
 function checked(end: ZipEnd, directoryEnd: number): ZipEnd {
   if (end.directoryStart + end.directoryBytes !== directoryEnd) {
-    throw new Failure('bad_request', 'The directory of the zip is not where its end says.')
+    const problem = 'is not where the end record says'
+    throw new Failure('bad_request', `The central directory of the zip archive ${problem}.`)
   }
   if (end.entries > ENTRIES_MAX) {
-    throw new Failure('bad_request', `The zip has more than ${ENTRIES_MAX} entries.`)
+    throw new Failure('bad_request', `The zip archive has more than ${ENTRIES_MAX} entries.`)
   }
   if (end.directoryBytes > DIRECTORY_BYTES_MAX) {
-    throw new Failure('bad_request', 'The directory of the zip has more than 16 MiB.')
+    throw new Failure('bad_request', 'The central directory of the zip archive exceeds 16 MiB.')
   }
   return end
 }

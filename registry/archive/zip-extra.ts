@@ -14,11 +14,12 @@ export function findExtra(extra: Buffer, kind: number): Buffer | undefined {
   for (let at = 0; at + 4 <= extra.length; ) {
     const end = at + 4 + extra.readUInt16LE(at + 2)
     if (end > extra.length) {
-      throw new Failure('bad_request', 'An entry of the zip has a broken extra field.')
+      throw new Failure('bad_request', 'An entry of the zip archive has a malformed extra field.')
     }
     if (extra.readUInt16LE(at) === kind) {
       if (found !== undefined) {
-        throw new Failure('bad_request', 'An entry of the zip says the same thing twice.')
+        const field = `extra field 0x${kind.toString(16).padStart(4, '0')}`
+        throw new Failure('bad_request', `An entry of the zip archive has the ${field} twice.`)
       }
       found = extra.subarray(at + 4, end)
     }

@@ -69,7 +69,7 @@ export function readAhead(source: ByteSource, end: number): Read {
 function misplaced(): Failure {
   return new Failure(
     'bad_request',
-    'The entries of the zip overlap, or there is something between them.',
+    'The entries of the zip archive overlap, or there is data between them.',
   )
 }
 
@@ -106,7 +106,8 @@ async function locateEntry(read: Read, entry: DirectoryEntry, end: number): Prom
 
 function contradicted(entry: DirectoryEntry): Failure {
   const name = quote(entry.path)
-  return new Failure('bad_request', `The zip contradicts its own directory about ${name}.`)
+  const place = 'the central directory of the zip archive'
+  return new Failure('bad_request', `The local header of ${name} contradicts ${place}.`)
 }
 
 interface Sizes {

@@ -12,16 +12,17 @@ export function readZipPath(name: Buffer, extra: Buffer): string {
   try {
     path = UTF8.decode(name)
   } catch (cause) {
-    throw new Failure('bad_request', 'The name of an entry of the zip is not UTF-8.', { cause })
+    const message = 'The zip archive has an entry whose name is not valid UTF-8.'
+    throw new Failure('bad_request', message, { cause })
   }
   const fault = faultOf(path)
   if (fault !== undefined) {
-    throw new Failure('bad_request', `The zip has an entry ${quote(path)}: ${fault}.`)
+    throw new Failure('bad_request', `The zip archive has an entry ${quote(path)}: ${fault}.`)
   }
   const other = findExtra(extra, UNICODE_PATH_EXTRA)
   // The name in the field follows a version and a checksum (APPNOTE.TXT 4.6.9).
   if (other !== undefined && !other.subarray(5).equals(name)) {
-    throw new Failure('bad_request', `The zip has two names for the entry ${quote(path)}.`)
+    throw new Failure('bad_request', `The zip archive has two names for the entry ${quote(path)}.`)
   }
   return path
 }
@@ -35,7 +36,8 @@ export function checkTree(paths: readonly string[]): void {
     const next = sorted[at + 1]
     if (next === path || next?.startsWith(`${path}\0`)) {
       const name = quote(path.replaceAll('\0', '/'))
-      throw new Failure('bad_request', `The zip has several entries for ${name}.`)
+      const problem = next === path ? 'two entries' : 'both a file and a folder'
+      throw new Failure('bad_request', `The zip archive has ${problem} named ${name}.`)
     }
   }
 }
@@ -65,12 +67,12 @@ const PATH_CHARACTERS_MAX = 1_024
 
 function faultOf(path: string): string | undefined {
   if (path.length > PATH_CHARACTERS_MAX)
-    return `its path has more than ${PATH_CHARACTERS_MAX} characters`
+    return `its path is longer than ${PATH_CHARACTERS_MAX} characters`
   if (/[\p{Cc}\p{Zl}\p{Zp}]/u.test(path)) return 'its path has control characters'
-  if (path.includes('\\')) return 'its path has a backslash'
-  if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'its path is absolute'
+  if (path.includes('\\')) return "its path has a backslash, where only '/' is allowed"
+  if (path.startsWith('/') || /^[A-Za-z]:/.test(path)) return 'its path must be relative'
   const segments = (path.endsWith('/') ? path.slice(0, -1) : path).split('/')
-  if (segments.includes('..')) return 'its path leads out of the zip'
-  if (segments.includes('.') || segments.includes('')) return 'its path has an empty part'
+  if (segments.includes('..')) return "its path has the segment '..'"
+  if (segments.includes('.') || segments.includes('')) return "its path has an empty segment or '.'"
   return undefined
 }

@@ -48,7 +48,7 @@ export async function openZip(source: ByteSource): Promise<Zip> {
     await yieldIfDue()
     const own = entry as LocatedEntry
     const start = starts.get(own)
-    if (start === undefined) throw new Error('The entry is one of another zip.')
+    if (start === undefined) throw new Error('the entry belongs to another zip archive')
     return unpackEntry({ source, read }, own, { start, take })
   }
   return {
@@ -56,7 +56,7 @@ export async function openZip(source: ByteSource): Promise<Zip> {
     async read(entry, bytesMax) {
       if (entry.bytes > bytesMax) {
         const name = quote(entry.path)
-        throw new Failure('bad_request', `${name} in the zip has more than ${bytesMax} bytes.`)
+        throw new Failure('bad_request', `${name} in the archive has more than ${bytesMax} bytes.`)
       }
       const chunks: Uint8Array[] = []
       await unpack(entry, (chunk) => chunks.push(chunk))
@@ -88,10 +88,12 @@ async function readDirectory(source: ByteSource, end: ZipEnd): Promise<readonly 
     }
   } catch (cause) {
     if (cause instanceof Failure) throw cause
-    throw new Failure('bad_request', 'The directory of the zip is broken.', { cause })
+    const message = 'The central directory of the zip archive is malformed.'
+    throw new Failure('bad_request', message, { cause })
   }
   if (bytes !== end.directoryBytes) {
-    throw new Failure('bad_request', 'The directory of the zip does not end with its entries.')
+    const problem = 'does not end with its last entry'
+    throw new Failure('bad_request', `The central directory of the zip archive ${problem}.`)
   }
   return entries
 }
@@ -127,14 +129,14 @@ const DEFLATED = 8
 function readEntry(entry: Entry): LocatedEntry {
   const path = readZipPath(entry.fileNameRaw, entry.extraFieldRaw)
   const refuse = (fault: string) =>
-    new Failure('bad_request', `The zip has an entry ${quote(path)} that ${fault}.`)
-  if ((entry.generalPurposeBitFlag & FLAGS_REFUSED) !== 0) throw refuse('is encrypted')
+    new Failure('bad_request', `The zip archive has an entry ${quote(path)} that ${fault}.`)
+  if ((entry.generalPurposeBitFlag & FLAGS_REFUSED) !== 0) throw refuse('is encrypted or patched')
   const method = entry.compressionMethod
   if (method !== STORED && method !== DEFLATED) throw refuse('is neither stored nor deflated')
   findExtra(entry.extraFieldRaw, ZIP64_EXTRA)
   const kind = kindOf(entry, path)
   const { uncompressedSize: bytes, compressedSize: compressedBytes } = entry
-  if (kind === 'folder' && bytes > 0) throw refuse('is a folder and holds something')
+  if (kind === 'folder' && bytes > 0) throw refuse('is a folder with content')
   const { crc32, relativeOffsetOfLocalHeader: headerStart } = entry
   return { path, kind, method, crc32, bytes, compressedBytes, headerStart }
 }
@@ -178,16 +180,17 @@ async function unpackEntry(
   let checksum = 0
   for await (const chunk of unpackedChunks(origin, entry, start)) {
     bytes += chunk.length
-    if (bytes > entry.bytes) throw lie(entry)
+    if (bytes > entry.bytes) throw mismatch(entry)
     checksum = crc32(chunk, checksum)
     take(chunk)
   }
-  if (bytes !== entry.bytes || checksum !== entry.crc32) throw lie(entry)
+  if (bytes !== entry.bytes || checksum !== entry.crc32) throw mismatch(entry)
 }
 
-function lie(entry: DirectoryEntry, cause?: unknown): Failure {
+function mismatch(entry: DirectoryEntry, cause?: unknown): Failure {
   const name = quote(entry.path)
-  return new Failure('bad_request', `${name} in the zip is not what the zip declares.`, { cause })
+  const problem = 'does not match its size or checksum in the central directory'
+  return new Failure('bad_request', `${name} in the zip archive ${problem}.`, { cause })
 }
 
 /**
@@ -218,9 +221,9 @@ function inflateWhole(packed: Buffer, entry: DirectoryEntry): Buffer {
     const { buffer, engine } = inflateRawSync(packed, options) as unknown as Inflated
     if (engine.bytesWritten === entry.compressedBytes) return buffer
   } catch (cause) {
-    throw lie(entry, cause)
+    throw mismatch(entry, cause)
   }
-  throw lie(entry)
+  throw mismatch(entry)
 }
 
 interface Inflated {
@@ -239,12 +242,12 @@ async function* inflate(
   try {
     yield* inflater
   } catch (error) {
-    throw isFromZlib(error) ? lie(entry, error) : error
+    throw isFromZlib(error) ? mismatch(entry, error) : error
   } finally {
     input.destroy()
     inflater.destroy()
   }
-  if (inflater.bytesWritten !== entry.compressedBytes) throw lie(entry)
+  if (inflater.bytesWritten !== entry.compressedBytes) throw mismatch(entry)
 }
 
 function isFromZlib(error: unknown): boolean {

@@ -18,7 +18,7 @@ export function readZstdFrame(packed: Uint8Array, bytesMax: number): Uint8Array 
   const isSingleSegment = (descriptor & 0x20) !== 0
   if ((descriptor & 0x08) !== 0) throw damaged()
   if ((descriptor & 0x03) !== 0) {
-    throw new Failure('bad_request', 'The zstd data needs a dictionary.')
+    throw new Failure('bad_request', 'The zstd data needs a dictionary: compress it without one.')
   }
   let at = 5
   if (!isSingleSegment) {
@@ -42,7 +42,9 @@ function limitWindow(frame: Buffer, at: number, bytesMax: number): void {
   const base = 2 ** (10 + (byte >> 3))
   const windowBytes = base + (base / 8) * (byte & 7)
   if (windowBytes > WINDOW_BYTES_MAX) {
-    throw new Failure('bad_request', 'The zstd data needs a window of more than 128 MiB.')
+    const advice = 'compress it with --long=27 or less'
+    const message = `The zstd data needs a window of more than 128 MiB: ${advice}.`
+    throw new Failure('bad_request', message)
   }
   // Matches never reach farther back than the output, so a smaller window is sufficient.
   const neededBytes = Math.max(bytesMax, BLOCK_BYTES_MAX)
@@ -64,9 +66,9 @@ function endOfBlocks(frame: Buffer, start: number): number {
 }
 
 function tooLarge(bytesMax: number): Failure {
-  return new Failure('bad_request', `The archive holds more than ${bytesMax} bytes.`)
+  return new Failure('bad_request', `The archive contains more than ${bytesMax} bytes of data.`)
 }
 
 function damaged(): Failure {
-  return new Failure('bad_request', 'The zstd data is damaged, cut off, or not one frame.')
+  return new Failure('bad_request', 'The zstd data is damaged, truncated, or not a single frame.')
 }

@@ -4,6 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import { hasManyValues } from '../../conf/json-values.js'
 import { JSON_VALUES_MAX } from '../../conf/limits.js'
 import type { Json, JsonObject } from '../../conf/package.js'
+import { quote } from '../archive/zip-paths.js'
 import { isConstraint } from './constraint.js'
 import { isPackageName } from './package-name.js'
 
@@ -34,7 +35,8 @@ export function parseComposerJson(bytes: Uint8Array): ComposerJson {
   const { name, version, type } = fields
   if (typeof name !== 'string') throw refused('it has no "name"')
   if (!isPackageName(name)) {
-    throw refused('"name" must be vendor/project, each of a-z, 0-9 and single ".", "_" or "-"')
+    const rule = 'in lower-case letters, digits and single ".", "_" or "-"'
+    throw refused(`"name" must be vendor/project ${rule}, not ${quote(name)}`)
   }
   return {
     name,
@@ -76,7 +78,7 @@ function checkValue(value: Json, depthLeft: number): void {
 /** Throws for unpaired surrogates, which PHP refuses, and for terminal control characters. */
 function checkText(text: string): void {
   if (/[\p{Cs}\0-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f]/u.test(text)) {
-    throw refused('it has control characters')
+    throw refused(`it has control characters or unpaired surrogates in ${quote(text)}`)
   }
 }
 
@@ -150,8 +152,8 @@ function checkRequirements(fields: JsonObject): void {
   for (const field of REQUIREMENTS) {
     for (const [name, constraint] of Object.entries(fields[field] ?? {})) {
       if (constraint === 'self.version' || isConstraint(String(constraint))) continue
-      const [of, what] = [name, String(constraint)].map((text) => JSON.stringify(text.slice(0, 99)))
-      throw refused(`${what} in "${field}" for ${of} is no version that Composer can read`)
+      const what = `${quote(String(constraint))} for ${quote(name)} in "${field}"`
+      throw refused(`${what} is not a valid version constraint`)
     }
   }
 }
@@ -205,5 +207,5 @@ function hasFittingAlias(extra: JsonObject): boolean {
 }
 
 function refused(why: string): Failure {
-  return new Failure('bad_request', `composer.json is refused: ${why}.`)
+  return new Failure('bad_request', `composer.json is invalid: ${why}.`)
 }

@@ -62,14 +62,14 @@ const list: FormatRoute = {
   },
 }
 
-const NAMES_AT_ONCE = 200
+const PAGE_NAMES = 200
 
 /** Lists all names in pages, because each package is read with the metadata of its last version. */
 async function* namesOf(store: PackageStore): AsyncGenerator<string> {
   for (let page = 1; ; page += 1) {
-    const { packages } = await store.listPackages({ page, limit: NAMES_AT_ONCE })
+    const { packages } = await store.listPackages({ page, limit: PAGE_NAMES })
     for (const { name } of packages) yield name
-    if (packages.length < NAMES_AT_ONCE) return
+    if (packages.length < PAGE_NAMES) return
   }
 }
 
@@ -86,14 +86,14 @@ const search: FormatRoute = {
     const type = query.get('type') ?? ''
     const page = Math.max(1, wholeNumber(query.get('page')))
     const limit = Math.min(wholeNumber(query.get('per_page')) || RESULTS_DEFAULT, RESULTS_MAX)
-    const question: PackageQuery = {
+    const packageQuery: PackageQuery = {
       text,
       page,
       limit,
       ...(type === '' ? {} : { property: { name: TYPE_PROPERTY, value: type.toLowerCase() } }),
     }
-    const { packages, total } = await store.listPackages(question)
-    // Nothing else of the address is said again: it may hold a token.
+    const { packages, total } = await store.listPackages(packageQuery)
+    // Other query parameters are not repeated in the URL, because they could contain a token.
     const nextQuery = new URLSearchParams({ page: String(page + 1), per_page: String(limit) })
     for (const [name, value] of Object.entries({ q: text, type })) {
       if (value !== '') nextQuery.set(name, value)
@@ -154,17 +154,14 @@ const put: FormatRoute = {
 function versionOf({ version }: ComposerJson, asked: string | undefined): ComposerVersion {
   const pretty = version ?? asked
   if (pretty === undefined) {
-    throw new Failure(
-      'bad_request',
-      'The version is missing: neither composer.json nor ?version= in the address says one.',
-    )
+    const advice = 'set it in composer.json or in the query parameter version'
+    throw new Failure('bad_request', `The version is missing: ${advice}.`)
   }
   const parsed = parseVersion(pretty)
   if (asked !== undefined && parseVersion(asked).normalized !== parsed.normalized) {
-    throw new Failure(
-      'bad_request',
-      `composer.json says version ${JSON.stringify(pretty)} and the address ${JSON.stringify(asked)}.`,
-    )
+    const [own, other] = [pretty, asked].map((text) => JSON.stringify(text))
+    const message = `composer.json has version ${own}, but the query parameter version is ${other}.`
+    throw new Failure('bad_request', message)
   }
   return parsed
 }

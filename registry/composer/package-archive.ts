@@ -6,6 +6,7 @@ import type { ByteSource } from '../archive/byte-source.js'
 import { gunzip } from '../archive/compress.js'
 import { readTar } from '../archive/tar.js'
 import { openZip } from '../archive/zip.js'
+import { quote } from '../archive/zip-paths.js'
 import { type ComposerJson, parseComposerJson } from './composer-json.js'
 
 export interface PackageArchive {
@@ -35,7 +36,7 @@ export async function readPackageArchive(source: ByteSource): Promise<PackageArc
   }
   throw new Failure(
     'bad_request',
-    'This is not a valid package file: send a zip, tar.gz or tar.bz2 archive.',
+    'The file is not a valid package file: upload a zip, tar.gz or tar.bz2 archive.',
   )
 }
 
@@ -90,7 +91,9 @@ function searchComposerJson() {
       const path = tidy(rawPath)
       if (path === '') return false
       const [first = ''] = path.split('/', 1)
-      if (first === '..') throw new Failure('bad_request', 'A path leads out of the archive.')
+      if (first === '..') {
+        throw new Failure('bad_request', `The path ${quote(rawPath)} leads out of the archive.`)
+      }
       top ??= first
       isOneTop &&= first === top
       isAtRoot ||= path === NAME
@@ -117,11 +120,11 @@ function tidy(path: string): string {
 function missing(): Failure {
   return new Failure(
     'bad_request',
-    'The composer.json file is missing: it must be at the root of the archive, or in the one ' +
-      'folder that everything else is in.',
+    'The composer.json file is missing: it must be in the root of the archive, or in a single ' +
+      'top-level folder that contains all files.',
   )
 }
 
 function several(): Failure {
-  return new Failure('bad_request', 'The archive has several composer.json files in one place.')
+  return new Failure('bad_request', 'The archive has several composer.json files at one path.')
 }

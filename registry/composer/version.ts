@@ -1,6 +1,7 @@
 /** Composer versions and their normalization (composer/semver, VersionParser::normalize). */
 
 import { Failure } from '../../conf/failures.js'
+import { quote } from '../archive/zip-paths.js'
 
 export interface ComposerVersion {
   /** Version as the author wrote it. */
@@ -18,18 +19,19 @@ const CHARACTERS_MAX = 255
 /** Parses a version. Throws `bad_request` if Composer could not use it for a package. */
 export function parseVersion(pretty: string): ComposerVersion {
   if (pretty.length > CHARACTERS_MAX) {
-    throw new Failure('bad_request', `A version has at most ${CHARACTERS_MAX} characters.`)
+    throw new Failure('bad_request', `The version is longer than ${CHARACTERS_MAX} characters.`)
   }
   // This also refuses an alias such as `1.0 as 2.0`, which is valid only in a requirement.
   if (/[\s\p{C}\p{Z}]/u.test(pretty)) {
-    throw new Failure('bad_request', 'A version has no blanks and no control characters.')
+    const rule = 'must not contain white space or control characters'
+    throw new Failure('bad_request', `The version ${quote(pretty)} ${rule}.`)
   }
   const normalized = normalizeVersion(pretty)
   if (normalized === undefined || normalized === 'dev-') {
     throw new Failure(
       'bad_request',
-      `${JSON.stringify(pretty)} is no version that Composer knows: such are 1.0.0, ` +
-        '2.1.0-beta2, 1.x-dev and dev-main.',
+      `The version ${quote(pretty)} is not one that Composer can parse: use a form ` +
+        'such as 1.0.0, 2.1.0-beta2, 1.x-dev or dev-main.',
     )
   }
   const isDev = normalized.startsWith('dev-') || normalized.endsWith('-dev')

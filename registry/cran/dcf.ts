@@ -13,7 +13,9 @@ export function readRecord(bytes: Buffer): ReadonlyMap<string, string> {
   let name: string | undefined
   let isEnded = false
   for (const line of bytes.toString('latin1').split(/\r?\n/)) {
-    if (/[\0-\x08\x0b-\x1f\x7f]/.test(line)) throw malformed('has a control character')
+    if (/[\0-\x08\x0b-\x1f\x7f]/.test(line)) {
+      throw malformed(`has control characters in ${quote(line)}`)
+    }
     const text = tidy(line)
     if (text === '') {
       isEnded ||= name !== undefined
@@ -39,7 +41,7 @@ function splitField(line: string): [string, string] {
   const name = line.slice(0, Math.max(0, colon))
   // R reads a space before the colon as a part of the name.
   if (name === '' || name.includes(' ')) {
-    throw malformed('has a line that is no field, and no part of one')
+    throw malformed(`has a line that is not a field: ${quote(line)}`)
   }
   return [name, tidy(line.slice(colon + 1))]
 }

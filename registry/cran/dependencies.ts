@@ -22,7 +22,7 @@ export function tidyDependencies(field: string, list: string): string {
       const isBounded = operator === undefined || OPERATORS.includes(operator)
       if (!isNamed || !isBounded || (operator !== undefined && !isVersion(version))) {
         const words = `${quote(entry)} in its field ${field}`
-        throw new Failure('bad_request', `The DESCRIPTION file has a malformed ${words}.`)
+        throw new Failure('bad_request', `The DESCRIPTION file has an invalid ${words}.`)
       }
       return operator === undefined ? name : `${name} (${operator} ${version})`
     })

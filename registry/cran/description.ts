@@ -35,7 +35,7 @@ export function parseDescription(bytes: Buffer): Description {
   for (const field of PLAIN) {
     const text = record.get(field) ?? ''
     if (!/^[\x20-\x7e]*$/.test(text)) {
-      const message = `The DESCRIPTION file has other characters than ASCII in its field ${field}.`
+      const message = `The DESCRIPTION file has non-ASCII characters in its field ${field}.`
       throw new Failure('bad_request', message)
     }
     if (text !== '') fields[field] = text
@@ -49,6 +49,6 @@ export function parseDescription(bytes: Buffer): Description {
 }
 
 function invalid(what: string, field: string, text: string): Failure {
-  const fault = text === '' ? `no ${field}` : `${field}: ${quote(text)}`
+  const fault = text === '' ? `no field ${field}` : `${field}: ${quote(text)}`
   return new Failure('bad_request', `The ${what} is invalid: the DESCRIPTION file has ${fault}.`)
 }

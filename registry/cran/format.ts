@@ -28,8 +28,9 @@ const putBinary: FormatRoute = {
     )
     const place = binaryPlace(platform, rversion)
     if (place === undefined) {
-      const wanted = '?platform= and &rversion=, such as windows and 4.2'
-      throw new Failure('bad_request', `The address must have a proper ${wanted}.`)
+      const advice = 'use values such as platform=windows&rversion=4.2'
+      const message = `A query parameter platform or rversion is missing or invalid: ${advice}.`
+      throw new Failure('bad_request', message)
     }
     return await publish(store, request, place)
   },

@@ -22,12 +22,13 @@ export async function readPackageArchive(source: ByteSource): Promise<PackageArc
   const magic = (await source.read(0, 2)).toString('latin1')
   const kind = KINDS[magic]
   if (kind === undefined) {
-    throw new Failure('bad_request', 'This is no R package: send a .tar.gz, .tgz or .zip archive.')
+    const advice = 'upload a .tar.gz, .tgz or .zip archive'
+    throw new Failure('bad_request', `The file is not an R package: ${advice}.`)
   }
   const found = await (kind === 'zip' ? findInZip(source) : findInTar(source))
   if (found === undefined) {
-    const place = 'the one folder that an R package is in'
-    throw new Failure('bad_request', `DESCRIPTION file is missing: there is none in ${place}.`)
+    const place = 'the root or a top-level folder of the archive'
+    throw new Failure('bad_request', `DESCRIPTION file is missing: it must be in ${place}.`)
   }
   return { description: parseDescription(found), kind }
 }

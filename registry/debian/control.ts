@@ -23,7 +23,7 @@ export function parseControl(bytes: Uint8Array): Control {
   const required = (name: string) => {
     const value = fields.find((field) => field[0] === name)?.[1]
     if (value !== undefined && value !== '') return value
-    throw refuse(`it has no ${name}`)
+    throw refuse(`it has no field ${name}`)
   }
   return {
     packageName: parsePackageName(required('Package')),
@@ -45,7 +45,7 @@ function decode(bytes: Uint8Array): string {
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
   } catch (error) {
-    throw refuse('it is not UTF-8', error)
+    throw refuse('it is not valid UTF-8', error)
   }
   if (CONTROL_CHARACTER.test(text)) throw refuse('it has control characters')
   return text
@@ -57,18 +57,18 @@ function parseFields(text: string): ControlField[] {
   const fields: Array<[string, string]> = []
   const seen = new Set<string>()
   for (const line of linesOf(text)) {
-    if (line.trim() === '') throw refuse('it has a blank line, where a paragraph would end')
+    if (line.trim() === '') throw refuse('it has a blank line, but must be a single paragraph')
     const last = fields.at(-1)
     if (/^[ \t]/.test(line)) {
-      if (last === undefined) throw refuse('it begins in the middle of a field')
+      if (last === undefined) throw refuse('it begins with a continuation line')
       last[1] += `\n${line.trimEnd()}`
       continue
     }
     const [, name, value = ''] = FIELD.exec(line) ?? []
-    if (name === undefined) throw refuse(`${quote(line)} is no field`)
+    if (name === undefined) throw refuse(`the line ${quote(line)} is not a field`)
     const key = name.toLowerCase()
     if (seen.has(key)) throw refuse(`it has the field ${quote(name)} twice`)
-    if (OF_THE_INDEX.has(key)) throw refuse(`the field ${quote(name)} is for an index alone`)
+    if (OF_THE_INDEX.has(key)) throw refuse(`the field ${quote(name)} is not allowed in a package`)
     seen.add(key)
     fields.push([name, value.trim()])
   }

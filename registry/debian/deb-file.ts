@@ -7,6 +7,7 @@ import { bounded, gunzip } from '../archive/compress.js'
 import { readTar } from '../archive/tar.js'
 import { unxz } from '../archive/unxz.js'
 import { unzstd } from '../archive/unzstd.js'
+import { quote } from '../archive/zip-paths.js'
 import { type Control, parseControl } from './control.js'
 
 /** Maximum number of members: a package has three, and signatures add more. */
@@ -24,8 +25,9 @@ export async function readDebFile(source: ByteSource): Promise<Control> {
   const [control] = found
   if (control === undefined) throw new Failure('bad_request', 'The control file is missing.')
   if (found.length > 1 || (data >= 0 && data < members.indexOf(control))) {
-    // Another program might read another one than we do.
-    throw new Failure('bad_request', 'The members of the package are not in their order.')
+    // With several control archives, another program could read a different one.
+    const rule = 'control.tar must occur once, before data.tar'
+    throw new Failure('bad_request', `The members of the package are out of order: ${rule}.`)
   }
   return parseControl(await findControlFile(unpack(source, control)))
 }
@@ -35,7 +37,8 @@ async function checkFormat(source: ByteSource, first: ArMember | undefined): Pro
   if (first?.name !== 'debian-binary') return
   const text = await source.read(first.start, Math.min(first.bytes, 4))
   if (/^2\.\d/.test(text.toString('latin1'))) return
-  throw new Failure('bad_request', 'The package is not in the format 2.0 of Debian packages.')
+  const rule = 'its debian-binary must contain 2.0'
+  throw new Failure('bad_request', `The package has an unsupported format version: ${rule}.`)
 }
 
 const CONTROL = 'control.tar'
@@ -50,7 +53,8 @@ function unpack(source: ByteSource, { name, start, bytes }: ArMember): AsyncIter
   const stream = () => source.stream(start, start + bytes)
   const unpacker = UNPACKERS.get(name.slice(CONTROL.length))
   if (unpacker !== undefined) return unpacker(stream, () => source.read(start, bytes))
-  throw new Failure('bad_request', 'unsupported compression algorithm of the control archive')
+  const advice = 'use none, gzip, xz or zstd'
+  throw new Failure('bad_request', `unsupported compression algorithm of ${quote(name)}: ${advice}`)
 }
 
 type Unpacker = (
@@ -81,9 +85,13 @@ async function findControlFile(tar: AsyncIterable<Uint8Array>): Promise<Buffer> 
   let found: Buffer | undefined
   for await (const entry of readTar(tar, TAR_LIMITS)) {
     if (entry.path.replace(/^(?:\.?\/)+/, '') !== 'control') continue
-    // The one that dpkg reads would be the last.
-    if (found !== undefined) throw new Failure('bad_request', 'There are several control files.')
-    if (entry.kind !== 'file') throw new Failure('bad_request', 'The control file is no file.')
+    // dpkg would read the last of several files.
+    if (found !== undefined) {
+      throw new Failure('bad_request', 'The package has several control files.')
+    }
+    if (entry.kind !== 'file') {
+      throw new Failure('bad_request', 'The control file is not a regular file.')
+    }
     found = await entry.read(CONTROL_BYTES_MAX)
   }
   if (found === undefined) throw new Failure('bad_request', 'The control file is missing.')

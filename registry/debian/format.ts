@@ -138,7 +138,7 @@ function found(file: IndexFile | undefined): IndexFile {
 }
 
 function noIndex(): Failure {
-  return new Failure('not_found', 'not found: there is no such index')
+  return new Failure('not_found', 'not found: the index file does not exist')
 }
 
 /** Returns the path of a Packages file in the index. Accepts `binary-amd64` and `amd64`. */

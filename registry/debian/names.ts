@@ -1,16 +1,17 @@
 /** Names of Debian packages, versions, architectures, distributions and components. */
 
 import { Failure } from '../../conf/failures.js'
+import { quote } from '../archive/zip-paths.js'
 
-function refuse(what: string, why: string): Failure {
-  return new Failure('bad_request', `${what} is invalid: ${why}`)
+function refuse(what: string, text: string, rule: string): Failure {
+  return new Failure('bad_request', `${what} is invalid: ${quote(text)} must ${rule}`)
 }
 
 /** Returns a package name (Debian policy 5.6.7). Throws `bad_request` if it is invalid. */
 export function parsePackageName(text: string): string {
   if (/^[a-z0-9][a-z0-9+.-]+$/.test(text)) return text
-  const why = "it has two or more of lower-case letters, digits, '+', '-' and '.'"
-  throw refuse('package name', `${why}, and begins with a letter or digit`)
+  const rule = "have at least two lower-case letters, digits, '+', '-' and '.'"
+  throw refuse('package name', text, `${rule}, and begin with a letter or digit`)
 }
 
 /** Maximum epoch, which dpkg stores in an int. */
@@ -25,8 +26,8 @@ export function parseVersion(text: string): string {
     /^(?:(\d{1,10}):)?([A-Za-z0-9][A-Za-z0-9.+~-]*)$/.exec(text) ?? []
   const isEpoch = String(Number(epoch)) === epoch && Number(epoch) <= EPOCH_MAX
   if (isEpoch && version !== undefined && !version.endsWith('-')) return text
-  const why = "letters, digits, '.', '+', '~' and '-', with a number and ':' before them or not"
-  throw refuse('package version', why)
+  const rule = "consist of letters, digits, '.', '+', '~' and '-', after an optional epoch"
+  throw refuse('package version', text, `${rule}, such as 1:2.0-1`)
 }
 
 /**
@@ -37,7 +38,8 @@ export function parseArchitecture(text: string): string {
   const parts = text.split('-')
   const isOne = !parts.includes('any') && text !== 'source'
   if (isOne && text.length <= 50 && parts.every((part) => /^[a-z0-9]+$/.test(part))) return text
-  throw refuse('package architecture', "one, in lower-case letters, digits and '-', or 'all'")
+  const rule = "be 'all' or one architecture in lower-case letters, digits and '-'"
+  throw refuse('package architecture', text, rule)
 }
 
 const PLACE_CHARACTERS_MAX = 100
@@ -50,8 +52,9 @@ export function parsePlace(text: string): string {
   const isPlain = /^[A-Za-z0-9][A-Za-z0-9.+~_-]*$/.test(text)
   // The folder by-hash of a distribution has files by their digest.
   if (isPlain && text.length <= PLACE_CHARACTERS_MAX && text !== 'by-hash') return text
-  const why = `up to ${PLACE_CHARACTERS_MAX} letters, digits, '.', '+', '~', '_' and '-'`
-  throw refuse('distribution or component', `${why}, and begins with a letter or digit`)
+  const rule = `have 1 to ${PLACE_CHARACTERS_MAX} letters, digits, '.', '+', '~', '_' and '-'`
+  const start = "begin with a letter or digit, and not be 'by-hash'"
+  throw refuse('distribution or component', text, `${rule}, ${start}`)
 }
 
 export interface PoolFile {

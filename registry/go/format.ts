@@ -37,14 +37,14 @@ const get: FormatRoute = {
   path: '/{rest...}',
   access: 'read',
   async handle(store, call) {
-    const question = readRequest(call.params['rest'] ?? '')
-    const found = question && (await store.findPackage(question.path))
-    // The go command asks the next proxy when it is told 404, and it tells cases apart.
-    if (found === undefined || found.name !== question?.path) throw notFound()
-    const asked = { of: found, version: question.version }
-    if (question.kind === 'zip') return serveZip(store, call, asked)
-    const { contentType, make } = DOCUMENTS[question.kind]
-    const kind = `${question.version}.${question.kind}`
+    const wanted = readRequest(call.params['rest'] ?? '')
+    const found = wanted && (await store.findPackage(wanted.path))
+    // Module paths are case-sensitive. After a 404, the go command tries the next proxy.
+    if (found === undefined || found.name !== wanted?.path) throw notFound()
+    const asked = { of: found, version: wanted.version }
+    if (wanted.kind === 'zip') return serveZip(store, call, asked)
+    const { contentType, make } = DOCUMENTS[wanted.kind]
+    const kind = `${wanted.version}.${wanted.kind}`
     const made = () => make(store, asked)
     return store.document(found, call.request, { kind, contentType, make: made })
   },
@@ -58,7 +58,7 @@ export const GO: Format = {
 }
 
 function notFound(): Failure {
-  return new Failure('not_found', 'not found: there is no such module, or no such version of it')
+  return new Failure('not_found', 'not found: the module or this version of it does not exist')
 }
 
 type Kind = 'list' | 'info' | 'mod' | 'zip'

@@ -13,7 +13,8 @@ export function checkFolding(paths: readonly string[]): void {
     const end = sharedEnd(one.folded, next.folded)
     if (one.path.slice(0, end) !== next.path.slice(0, end)) {
       const names = [one, next].map(({ path }) => quote(path.slice(0, end))).join(' and ')
-      throw new Failure('bad_request', `The module has both ${names}: they differ by case alone.`)
+      const problem = 'which differ only in case: rename one of them'
+      throw new Failure('bad_request', `The module has both ${names}, ${problem}.`)
     }
   }
 }

@@ -7,22 +7,22 @@
 export function modulePathError(path: string): string | undefined {
   const elements = path.split('/')
   const [first = ''] = elements
-  if (!first.includes('.')) return 'its first element has no dot'
+  if (!first.includes('.')) return 'its first element must have a dot, as in example.com'
   if (!/^[a-z0-9][a-z0-9.-]*$/.test(first)) {
-    return 'its first element holds other than small letters, digits, dots and dashes'
+    return 'its first element must consist of lower-case letters, digits, dots and hyphens'
   }
   for (const element of elements) {
     const fault = whyNoElement(element)
     if (fault !== undefined) return fault
     if (!/^[A-Za-z0-9._~-]+$/.test(element)) {
-      return `it holds other than letters, digits and -._~ in ASCII`
+      return `it must consist of ASCII letters, digits and -._~`
     }
     if (element.startsWith('.')) return 'one of its elements begins with a dot'
     // Such an element could be a Windows short name, as in LONGNA~1.
     if (/^[^.]*~\d+(?:\.|$)/.test(element)) return 'one of its elements ends with ~ and digits'
   }
   return splitPathMajor(path) === undefined
-    ? 'it ends with a major version of no module'
+    ? 'its major version suffix is invalid, see go.dev/ref/mod#major-version-suffixes'
     : undefined
 }
 
@@ -35,7 +35,7 @@ export function filePathError(path: string): string | undefined {
     const fault = whyNoElement(element)
     if (fault !== undefined) return fault
     if (!/^[A-Za-z0-9\p{L}!#$%&()+,\-.=@[\]^_{}~ ]+$/u.test(element)) {
-      return 'its name has a character that not all systems take'
+      return 'its name has a character that some file systems do not allow'
     }
   }
   return undefined
@@ -44,9 +44,9 @@ export function filePathError(path: string): string | undefined {
 const WINDOWS_DEVICE = /^(?:con|prn|aux|nul|com[1-9]|lpt[1-9])(?:\.|$)/i
 
 function whyNoElement(element: string): string | undefined {
-  if (/^\.*$/.test(element)) return 'one of its elements is empty, or dots alone'
+  if (/^\.*$/.test(element)) return 'one of its elements is empty or consists of dots'
   if (element.endsWith('.')) return 'one of its elements ends with a dot'
-  if (WINDOWS_DEVICE.test(element)) return 'one of its elements is a device of Windows'
+  if (WINDOWS_DEVICE.test(element)) return 'one of its elements is a reserved name on Windows'
   return undefined
 }
 

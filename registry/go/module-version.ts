@@ -16,21 +16,23 @@ export function versionError(
   const parsed = parse(isIncompatible ? version.slice(1, -INCOMPATIBLE.length) : version.slice(1))
   // Only the canonical form is accepted, not v1.2 or v1.2.3+linux.
   if (parsed === null || `v${parsed.version}${isIncompatible ? INCOMPATIBLE : ''}` !== version) {
-    return 'it is not of the form v1.2.3 or v1.2.3-pre'
+    return 'it must have the form v1.2.3 or v1.2.3-pre'
   }
   const major = `v${parsed.major}`
   const wanted = splitPathMajor(path)
   if (isIncompatible) {
-    if (hasGoMod) return `a module with a go.mod is never ${INCOMPATIBLE}`
-    if (wanted !== '' || parsed.major < 2) return `it is compatible, and not ${INCOMPATIBLE}`
+    if (hasGoMod) return `a module with a go.mod cannot be ${INCOMPATIBLE}`
+    if (wanted !== '' || parsed.major < 2) {
+      return `${INCOMPATIBLE} requires v2 or higher and a path without major version suffix`
+    }
     return undefined
   }
   if (wanted === '') {
-    return parsed.major < 2 ? undefined : `the path of the module should end with /${major}`
+    return parsed.major < 2 ? undefined : `the module path must end with /${major}`
   }
   // Pseudo-versions of gopkg.in/x.v1 begin with v0 if the repository has no tags.
   if (wanted === 'v1' && version.startsWith('v0.0.0-')) return undefined
-  return wanted === major ? undefined : `by the path of the module it should begin with ${wanted}`
+  return wanted === major ? undefined : `the module path requires the major version ${wanted}`
 }
 
 /** Returns the versions for `@v/list` in order: all except pseudo-versions. */

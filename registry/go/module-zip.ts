@@ -26,13 +26,18 @@ export async function readModuleZip(source: ByteSource): Promise<Module> {
   const zip = await openZip(source)
   const { path, version, root } = readRoot(zip)
   const fault = modulePathError(path)
-  if (fault !== undefined) throw refuse(`its path is no module path: ${fault}`)
+  if (fault !== undefined) throw refuse(`${quote(path)} is not a module path: ${fault}`)
   await checkFiles(zip, root)
   const goMod = await readGoMod(zip, `${root}go.mod`)
   const versionFault = versionError(version, { path, hasGoMod: goMod !== undefined })
-  if (versionFault !== undefined) throw refuse(`its version is not one: ${versionFault}`)
+  if (versionFault !== undefined) {
+    throw refuse(`${quote(version)} is not a version of this module: ${versionFault}`)
+  }
   const named = goMod === undefined ? path : readModuleLine(goMod)
-  if (named !== path) throw refuse('its go.mod names another module, or none')
+  if (named !== path) {
+    const declared = named === undefined ? 'no module' : `the module ${quote(named)}`
+    throw refuse(`its go.mod declares ${declared}, but its folder names ${quote(path)}`)
+  }
   for (const entry of zip.entries) await zip.check(entry)
   return { path, version, ...(goMod === undefined ? {} : { goMod }) }
 }
@@ -47,14 +52,14 @@ const LICENSE_BYTES_MAX = 16_777_216
 const GO_MOD_BYTES_MAX = 1_048_576
 
 function refuse(fault: string): Failure {
-  return new Failure('bad_request', `This is not the zip of a module: ${fault}.`)
+  return new Failure('bad_request', `The module zip is invalid: ${fault}.`)
 }
 
 /** Returns the folder `module@version/` that contains all files, and its parts. */
 function readRoot({ entries: [first] }: Zip) {
   const [, path, version] = /^([^@]+)@([^@/]+)\//.exec(first?.path ?? '') ?? []
   if (path === undefined || version === undefined) {
-    throw refuse('its files do not stand in a folder module@version')
+    throw refuse('its files must be in a folder named module@version')
   }
   return { path, version, root: `${path}@${version}/` }
 }
@@ -69,19 +74,20 @@ async function checkFiles({ entries }: Zip, root: string): Promise<void> {
     if (entry.path !== root) names.push(checkFile(entry, root))
   }
   checkFolding(names)
-  if (bytes > MODULE_BYTES_MAX) throw refuse('it unpacks to more than 500 MiB')
+  if (bytes > MODULE_BYTES_MAX) throw refuse('it decompresses to more than 500 MiB')
 }
 
 /** Checks an entry and returns its path in the module. */
 function checkFile({ path, kind, bytes }: ZipEntry, root: string): string {
-  if (!path.startsWith(root)) throw refuse(`not all of its files stand in ${root}`)
+  if (!path.startsWith(root)) throw refuse(`${quote(path)} is not in the folder ${quote(root)}`)
   const name = path.slice(root.length)
   const shown = quote(name)
   if (kind === 'other') throw refuse(`${shown} is neither a file nor a folder`)
   const fault = filePathError(kind === 'folder' ? name.slice(0, -1) : name)
-  if (fault !== undefined) throw refuse(`${shown} cannot be in it: ${fault}`)
+  if (fault !== undefined) throw refuse(`${shown} is not allowed: ${fault}`)
   if (/(?:^|\/)go\.mod$/i.test(name) && name !== 'go.mod') {
-    throw refuse(`${shown} is another module’s, or should be go.mod`)
+    const advice = name.includes('/') ? 'leave out nested modules' : 'its name must be go.mod'
+    throw refuse(`${shown} is not allowed: ${advice}`)
   }
   if (name === 'LICENSE' && bytes > LICENSE_BYTES_MAX) throw refuse('LICENSE has more than 16 MiB')
   return name
@@ -93,7 +99,7 @@ async function readGoMod(zip: Zip, wanted: string): Promise<string | undefined> 
   if (entry.bytes > GO_MOD_BYTES_MAX) throw refuse('its go.mod has more than 1 MiB')
   const bytes = await zip.read(entry, GO_MOD_BYTES_MAX)
   const goMod = bytes.toString()
-  // What cannot be told as text would be served as something else.
-  if (!Buffer.from(goMod).equals(bytes)) throw refuse('its go.mod is not UTF-8')
+  // go.mod is stored as text, so invalid UTF-8 would be served with other bytes.
+  if (!Buffer.from(goMod).equals(bytes)) throw refuse('its go.mod is not valid UTF-8')
   return goMod
 }

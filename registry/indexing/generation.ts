@@ -74,23 +74,23 @@ const RENEWALS = 4
 /** Maximum time for which a reader waits. The build continues, so a later reader finds it. */
 const PATIENCE_MS = 60_000
 const PAUSE_MS = 20
-const ENTRIES_AT_ONCE = 500
+const PAGE_ENTRIES = 500
 
-interface Fixture extends IndexesOptions {
+interface BuildContext extends IndexesOptions {
   readonly prefixes: Prefixes
 }
 
 /** Creates access to the indexes of a database, whose files are stored as blobs. */
 export function createIndexes(options: IndexesOptions): Indexes {
   const { db } = options
-  const fixture = { ...options, prefixes: createPrefixes() }
-  /** By the id of the index: what this process is making. */
+  const context = { ...options, prefixes: createPrefixes() }
+  /** Running builds of this process by index id. */
   const building = new Map<number, Promise<void>>()
 
   const build = async (place: IndexSource, indexId: number): Promise<void> => {
     const known = building.get(indexId)
     if (known !== undefined) return await known
-    const started = buildOnce(fixture, place, indexId).finally(() => building.delete(indexId))
+    const started = buildOnce(context, place, indexId).finally(() => building.delete(indexId))
     building.set(indexId, started)
     await started
   }
@@ -119,7 +119,7 @@ export function createIndexes(options: IndexesOptions): Indexes {
 }
 
 function tooLate(): Failure {
-  const message = 'The index takes long to be made. Please try again.'
+  const message = 'The index is still being built. Try again in a few seconds.'
   return new Failure('unavailable', message, { retryAfterSeconds: 5 })
 }
 
@@ -137,9 +137,13 @@ function openGeneration(db: Database, index: PackageIndex): OpenIndex {
   }
 }
 
-/** Builds, or waits a moment while another process does. */
-async function buildOnce(fixture: Fixture, place: IndexSource, indexId: number): Promise<void> {
-  const { db } = fixture
+/** Builds the next generation, or waits 20 ms if another process is building it. */
+async function buildOnce(
+  context: BuildContext,
+  place: IndexSource,
+  indexId: number,
+): Promise<void> {
+  const { db } = context
   const lease = { indexId, lease: randomBytes(16).toString('hex') }
   if (!(await leaseIndex(db, lease, LEASE_MS))) {
     await sleep(PAUSE_MS)
@@ -152,11 +156,12 @@ async function buildOnce(fixture: Fixture, place: IndexSource, indexId: number):
   try {
     const index = await findIndex(db, place.namespace, place.subject)
     if (index === undefined || index.built >= index.wanted) return
-    await makeGeneration(fixture, place, { index, lease, isFromNothing: false }).catch(
+    await makeGeneration(context, place, { index, lease, isFromNothing: false }).catch(
       async (error: unknown) => {
         if (error instanceof Failure || index.built === 0) throw error
-        // A file of the generation before may be lost: whoever has the rows has all of it.
-        await makeGeneration(fixture, place, { index, lease, isFromNothing: true })
+        // A file of the previous generation can be lost. The rows contain all data, so the index is
+        // built from them alone.
+        await makeGeneration(context, place, { index, lease, isFromNothing: true })
       },
     )
   } finally {
@@ -173,19 +178,19 @@ interface Build {
 }
 
 async function makeGeneration(
-  fixture: Fixture,
+  context: BuildContext,
   place: IndexSource,
   { index, lease, isFromNothing }: Build,
 ): Promise<void> {
   const { maker, subject, signingKeys } = place
-  const { storage, prefixes } = fixture
+  const { storage, prefixes } = context
   const scratch = await openScratch(storage.incomingFolder)
   const files = openIndexFiles({ storage, scratch, prefixes })
   try {
-    const workspace = openWorkspace(fixture, place, { index, scratch })
+    const workspace = openWorkspace(context, place, { index, scratch })
     const former = isFromNothing
       ? undefined
-      : await findFormer(fixture, workspace, { index, maker })
+      : await findFormer(context, workspace, { index, maker })
     const made = await makeRuns(workspace, former)
     const texts = joinTexts(made)
     if (texts.size > 0) {
@@ -195,7 +200,7 @@ async function makeGeneration(
       await files.write(LAYOUT_PATH, [Buffer.from(layout)])
     }
     const { written } = files
-    await publishWritten(fixture, { lease, generation: index.wanted, written })
+    await publishWritten(context, { lease, generation: index.wanted, written })
   } finally {
     await files.discard()
     await scratch.close()
@@ -242,10 +247,10 @@ async function findFormer(
 async function* entriesOf(db: Database, indexId: number, range: KeyRange) {
   let after: EntryPosition = { key: range.from, id: 0 }
   for (;;) {
-    const page = await listEntries(db, indexId, { after, to: range.to, limit: ENTRIES_AT_ONCE })
+    const page = await listEntries(db, indexId, { after, to: range.to, limit: PAGE_ENTRIES })
     yield* page
     const last = page.at(-1)
-    if (last === undefined || page.length < ENTRIES_AT_ONCE) return
+    if (last === undefined || page.length < PAGE_ENTRIES) return
     after = last
   }
 }

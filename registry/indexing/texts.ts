@@ -179,7 +179,7 @@ function joinPieces(name: string, pieces: readonly Piece[]): IndexText {
   for (const form of Object.keys(pieces[0]?.spans ?? {}) as TextForm[]) {
     const spans = pieces.map((piece) => {
       const span = piece.spans[form]
-      if (span === undefined) throw new Error(`a piece of ${name} is not there in ${form}`)
+      if (span === undefined) throw new Error(`a piece of ${name} has no form ${form}`)
       return span
     })
     forms[form] = { name, form, spans }

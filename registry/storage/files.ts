@@ -50,7 +50,7 @@ async function moveIntoPlace(file: IncomingFile, { folder, place }: Move): Promi
   let isMoved = false
   try {
     await syncPath(path)
-    if ((await stat(path)).size !== bytes) throw new Error(`${path} is not of ${bytes} bytes`)
+    if ((await stat(path)).size !== bytes) throw new Error(`${path} does not have ${bytes} bytes`)
     const inner = dirname(place)
     await mkdir(inner, { recursive: true, mode: 0o700 })
     await rename(path, place)

@@ -17,7 +17,7 @@ export async function fetchWithTimeout(
 ): Promise<Response> {
   const sentBytes = init.body instanceof Blob ? init.body.size : 0
   const waiting = new AbortController()
-  const giveUp = () => waiting.abort(new Error('there was no answer in time'))
+  const giveUp = () => waiting.abort(new Error('timeout while waiting for the response'))
   const timer = setTimeout(giveUp, patienceMs + sentBytes / SLOWEST_BYTES_PER_MS)
   try {
     return await fetch(input, { ...init, redirect: 'manual', signal: waiting.signal })
@@ -35,7 +35,7 @@ export interface TimedBody {
 
 /** Reads the body of a response. The timeout applies to waiting for each chunk of the sender. */
 export function readWithTimeout({ body }: Response, patienceMs: number): TimedBody {
-  if (body === null) throw new Error('there was an answer without a body')
+  if (body === null) throw new Error('the response has no body')
   const reader = body.getReader()
   const leave = () => reader.cancel().catch(() => {})
   const next = async (): Promise<IteratorResult<Uint8Array>> => {
@@ -46,7 +46,7 @@ export function readWithTimeout({ body }: Response, patienceMs: number): TimedBo
     }, patienceMs)
     try {
       const { done, value } = await reader.read()
-      if (isLate) throw new Error('there were no more bytes in time')
+      if (isLate) throw new Error('timeout while reading the response')
       return done ? { done, value: undefined } : { done, value }
     } finally {
       clearTimeout(timer)

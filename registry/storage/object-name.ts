@@ -4,7 +4,7 @@ const KEY = /^[0-9a-f]{64}-[0-9a-f]{16}$/
 
 /** Returns `ab/cd/<key>`. Throws an Error for an invalid key, which could name other files. */
 export function objectNameOf(key: string): string {
-  if (!KEY.test(key)) throw new Error('a blob was asked for by something that is not its key')
+  if (!KEY.test(key)) throw new Error('invalid blob key')
   return `${key.slice(0, 2)}/${key.slice(2, 4)}/${key}`
 }
 

@@ -25,13 +25,13 @@ export interface S3StorageOptions {
 
 /** Part size; with the limit of 10,000 parts, the largest blob has 312 GiB. */
 const PART_BYTES = 33_554_432
-const PATIENCE_MS = 30_000
+const TIMEOUT_MS = 30_000
 const REDIRECT_SECONDS = 300
 
 /** Opens the storage in an existing bucket. Does not connect to the server yet. */
 export async function openS3Storage(options: S3StorageOptions): Promise<BlobStorage> {
   const { location, incomingFolder, isRedirected } = options
-  const { partBytes = PART_BYTES, timeoutMs = PATIENCE_MS } = options
+  const { partBytes = PART_BYTES, timeoutMs = TIMEOUT_MS } = options
   await mkdir(incomingFolder, { recursive: true, mode: 0o700 })
   const clientOf = createClients(location, timeoutMs)
   const nameOf = (key: string) => location.prefix + objectNameOf(key)
@@ -41,7 +41,7 @@ export async function openS3Storage(options: S3StorageOptions): Promise<BlobStor
     open: async (key, range) => read(clientOf(), { name: nameOf(key), range, timeoutMs }),
     async remove(key) {
       const name = nameOf(key)
-      await ask(() => clientOf().deleteObject(name)).catch(unlessNotFound)
+      await withRetry(() => clientOf().deleteObject(name)).catch(unlessNotFound)
     },
     list: () => list(clientOf, location.prefix),
     async directUrl(key, { method, contentType, contentDisposition }) {
@@ -84,12 +84,13 @@ function createClients(location: S3Location, timeoutMs: number): () => S3mini {
  * an idle connection. Throws `unavailable` after a second connection error or for a server error.
  * Any other error response is a `Refusal` without the server's text, which contains the access key.
  */
-async function ask<T>(operation: () => Promise<T>, { isRepeatable = true } = {}): Promise<T> {
+async function withRetry<T>(operation: () => Promise<T>, { isRepeatable = true } = {}): Promise<T> {
   try {
     return await operation()
   } catch (error) {
     if (error instanceof S3ServiceError) throw refusalOf(error)
-    if (isRepeatable && isBrokenConnection(error)) return ask(operation, { isRepeatable: false })
+    if (isRepeatable && isBrokenConnection(error))
+      return withRetry(operation, { isRepeatable: false })
     throw unavailable(error)
   }
 }
@@ -110,12 +111,12 @@ class Refusal extends Error {
 
 function refusalOf(error: S3ServiceError): Error {
   const refusal = new Refusal(error)
-  const isUnwell = error.status >= 500 || [408, 429].includes(error.status)
-  return isUnwell ? unavailable(refusal) : refusal
+  const isTemporary = error.status >= 500 || [408, 429].includes(error.status)
+  return isTemporary ? unavailable(refusal) : refusal
 }
 
 function unavailable(cause: unknown): Failure {
-  const message = 'The storage of packages does not answer. Try again in a moment.'
+  const message = 'The package storage is not available. Try again in a few seconds.'
   return new Failure('unavailable', message, { cause, retryAfterSeconds: 5 })
 }
 
@@ -136,9 +137,9 @@ interface Sending {
 async function send(client: S3mini, { name, file, partBytes }: Sending): Promise<void> {
   const { path, bytes } = file
   try {
-    if ((await stat(path)).size !== bytes) throw new Error(`${path} is not of ${bytes} bytes`)
+    if ((await stat(path)).size !== bytes) throw new Error(`${path} does not have ${bytes} bytes`)
     const content = await openAsBlob(path)
-    if (bytes <= partBytes) await ask(() => client.putObject(name, content))
+    if (bytes <= partBytes) await withRetry(() => client.putObject(name, content))
     else await sendInParts(client, { name, content, partBytes })
   } finally {
     await rm(path, { force: true })
@@ -153,23 +154,23 @@ interface SendingInParts {
 
 async function sendInParts(client: S3mini, sending: SendingInParts): Promise<void> {
   const { name } = sending
-  const uploadId = await ask(() => client.getMultipartUploadId(name))
+  const uploadId = await withRetry(() => client.getMultipartUploadId(name))
   try {
     const parts = await sendParts(client, { ...sending, uploadId })
     // Not repeated, because the upload no longer exists if the first request has completed it.
     const complete = () => client.completeMultipartUpload(name, uploadId, [...parts])
-    const { etag } = await ask(complete, { isRepeatable: false })
-    // Where it fails late, the server has already said 200, and says so in the text.
-    if (typeof etag !== 'string') throw unavailable(new Error('S3 did not put the parts together'))
+    const { etag } = await withRetry(complete, { isRepeatable: false })
+    // The server reports a late failure in the body of a 200 response.
+    if (typeof etag !== 'string') throw unavailable(new Error('S3 did not complete the upload'))
   } catch (error) {
-    // What cannot be told to the server now is for its own rule about uploads that never ended.
-    await ask(() => client.abortMultipartUpload(name, uploadId)).catch(() => {})
+    // If this fails, the server removes the parts by its lifecycle rule for incomplete uploads.
+    await withRetry(() => client.abortMultipartUpload(name, uploadId)).catch(() => {})
     throw error
   }
 }
 
-/** How many parts of one blob are on their way at once. */
-const PARTS_AT_ONCE = 2
+/** Number of parts of one blob that are sent concurrently. */
+const CONCURRENT_PARTS = 2
 
 /** Sends all parts. No part is in flight when it returns or throws. */
 async function sendParts(
@@ -184,10 +185,10 @@ async function sendParts(
     for (const [at, offset] of left) {
       if (hasFailed) return
       const part = content.slice(offset, offset + partBytes)
-      parts[at] = await ask(() => client.uploadPart(name, uploadId, part, at + 1))
+      parts[at] = await withRetry(() => client.uploadPart(name, uploadId, part, at + 1))
     }
   }
-  const lanes = [...Array(PARTS_AT_ONCE)].map(() =>
+  const lanes = [...Array(CONCURRENT_PARTS)].map(() =>
     sendNext().catch((error: unknown) => {
       hasFailed = true
       throw error
@@ -209,29 +210,31 @@ interface Reading {
 async function read(client: S3mini, reading: Reading): Promise<AsyncIterable<Uint8Array>> {
   const { name, range, timeoutMs } = reading
   if (range.start === range.end) {
-    // No range can ask for nothing.
-    if (!(await ask(() => client.objectExists(name)))) throw missing(name)
+    // An empty range cannot be requested (RFC 9110 §14.1.2).
+    if (!(await withRetry(() => client.objectExists(name)))) throw missing(name)
     return readOnce(
       async () => ({ done: true, value: undefined }),
       () => {},
     )
   }
   const { start, end } = range
-  const answer = await ask(() => client.getObjectRaw(name, false, start, end)).catch((error) => {
-    if (isMissing(error)) throw missing(name)
-    if (error instanceof Refusal && error.status === 416) throw tooShort(name)
-    throw error
-  })
+  const answer = await withRetry(() => client.getObjectRaw(name, false, start, end)).catch(
+    (error) => {
+      if (isMissing(error)) throw missing(name)
+      if (error instanceof Refusal && error.status === 416) throw tooShort(name)
+      throw error
+    },
+  )
   const { next, leave } = readWithTimeout(answer, timeoutMs)
   if (!answer.headers.get('content-range')?.startsWith(`bytes ${start}-${end - 1}/`)) {
     await leave()
     throw tooShort(name)
   }
-  const nextOrAway = () =>
+  const nextOrUnavailable = () =>
     next().catch((error: unknown) => {
       throw unavailable(error)
     })
-  return readOnce(nextOrAway, leave)
+  return readOnce(nextOrUnavailable, leave)
 }
 
 const missing = (name: string) => new Error(`the blob ${name} is missing`)
@@ -243,7 +246,7 @@ async function* list(clientOf: () => S3mini, prefix: string): AsyncGenerator<Sto
   let token: string | undefined
   do {
     const from = token
-    const page = await ask(() => clientOf().listObjectsPaged('/', prefix, PAGE_OBJECTS, from))
+    const page = await withRetry(() => clientOf().listObjectsPaged('/', prefix, PAGE_OBJECTS, from))
     if (!page) throw new Error('S3 has no such bucket')
     for (const { Key, LastModified, Size } of page.objects ?? []) {
       const key = keyOfObject(Key.slice(prefix.length))

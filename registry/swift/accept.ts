@@ -24,11 +24,11 @@ export function checkAccept(headers: RequestHeaders, kind: Kind): void {
   const wanted = accept.split(',').flatMap(typeOf)
   if (wanted.some((type) => fits(type, kind))) return
   if (wanted.some((type) => (REGISTRY.exec(type)?.[1] ?? '1') !== '1')) {
-    throw new Failure('bad_request', 'invalid API version: there is version 1')
+    throw new Failure('bad_request', 'invalid API version: the registry supports version 1')
   }
   throw new Failure(
     'unsupported_media_type',
-    `unsupported media type: this is application/vnd.swift.registry.v1+${kind}`,
+    `unsupported media type: accept application/vnd.swift.registry.v1+${kind}`,
   )
 }
 

@@ -135,11 +135,11 @@ const identifiers: FormatRoute = {
   async handle(store, { request }) {
     checkAccept(request.headers, 'json')
     const url = parameterOf(request.query, 'url') ?? ''
-    if (url.trim() === '') throw new Failure('bad_request', 'the url of a repository is missing')
+    if (url.trim() === '') throw new Failure('bad_request', 'the query parameter url is missing')
     const property = { name: REPOSITORY_URL, value: normaliseRepositoryUrl(url) }
     const { packages } = await store.listPackages({ property })
     if (packages.length === 0) {
-      throw new Failure('not_found', 'no package says that it is kept in that repository')
+      throw new Failure('not_found', 'no package has this repository URL in its metadata')
     }
     return {
       status: 200,

@@ -1,6 +1,7 @@
 /** Package identifiers: a scope and a name (Swift Package Registry, 3.6). */
 
 import { Failure } from '../../conf/failures.js'
+import { quote } from '../archive/zip-paths.js'
 
 export interface Identity {
   readonly scope: string
@@ -15,17 +16,12 @@ const NAME_CHARACTERS_MAX = 100
 /** Returns a package identifier. Throws `bad_request` if the scope or the name is invalid. */
 export function parseIdentity(scope: string, name: string): Identity {
   if (scope.length > SCOPE_CHARACTERS_MAX || !SCOPE.test(scope)) {
-    throw new Failure(
-      'bad_request',
-      'invalid package scope: it has 1 to 39 letters and digits, with single hyphens between',
-    )
+    const rule = 'must have 1 to 39 letters and digits, separated by single hyphens'
+    throw new Failure('bad_request', `invalid package scope: ${quote(scope)} ${rule}`)
   }
   if (name.length > NAME_CHARACTERS_MAX || !NAME.test(name)) {
-    throw new Failure(
-      'bad_request',
-      'invalid package name: it has 1 to 100 letters and digits, with single hyphens or ' +
-        'underscores between',
-    )
+    const rule = 'must have 1 to 100 letters and digits, separated by single hyphens or underscores'
+    throw new Failure('bad_request', `invalid package name: ${quote(name)} ${rule}`)
   }
   return { scope, name }
 }

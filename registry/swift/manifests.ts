@@ -30,7 +30,7 @@ export async function readManifests(zip: Zip): Promise<Manifests> {
   if (found.length > 1 + VARIANTS_MAX) {
     throw new Failure(
       'bad_request',
-      `there are more than ${VARIANTS_MAX} version-specific manifests`,
+      `the archive has more than ${VARIANTS_MAX} version-specific manifests`,
     )
   }
   const texts: [string, string][] = []
@@ -49,12 +49,15 @@ const UTF_8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true })
 
 async function readText(zip: Zip, entry: ZipEntry): Promise<string> {
   const name = entry.path.slice(entry.path.lastIndexOf('/') + 1)
-  if (entry.bytes > BYTES_MAX) throw new Failure('bad_request', `${name} file is too large`)
+  if (entry.bytes > BYTES_MAX) {
+    const limit = `it has more than ${BYTES_MAX} bytes`
+    throw new Failure('bad_request', `${name} file is too large: ${limit}`)
+  }
   const bytes = await zip.read(entry, BYTES_MAX)
   try {
     return UTF_8.decode(bytes)
   } catch (cause) {
-    throw new Failure('bad_request', `${name} file is not UTF-8`, { cause })
+    throw new Failure('bad_request', `${name} file is not valid UTF-8`, { cause })
   }
 }
 

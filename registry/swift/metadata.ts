@@ -48,16 +48,18 @@ function parseJson(text: string, transferEncoding: string): unknown {
   try {
     return parseBounded(text)
   } catch (cause) {
-    if (transferEncoding !== 'quoted-printable') throw invalid('it does not parse')
+    if (transferEncoding !== 'quoted-printable') throw invalid(DOES_NOT_PARSE)
     try {
       return parseBounded(decodeQuotedPrintable(text))
     } catch {
-      throw new Failure('invalid', invalid('it does not parse').message, { cause })
+      throw new Failure('invalid', invalid(DOES_NOT_PARSE).message, { cause })
     }
   }
 }
 
-/** Throws for more values than are parsed in some milliseconds. */
+const DOES_NOT_PARSE = `it does not parse, or has more than ${JSON_VALUES_MAX} values`
+
+/** Parses JSON. Throws an Error for a number of values that takes too long to parse. */
 function parseBounded(text: string): unknown {
   if (hasManyValues(text, JSON_VALUES_MAX)) throw new Error(`more than ${JSON_VALUES_MAX} values`)
   return JSON.parse(text)
@@ -127,7 +129,7 @@ function repositoriesOf(given: Given): readonly string[] | undefined {
     throw invalid(`repositoryURLs has more than ${REPOSITORIES_MAX} entries`)
   }
   if (urls.some((url) => url.length > URL_CHARACTERS_MAX)) {
-    throw invalid(`an entry of repositoryURLs has more than ${URL_CHARACTERS_MAX} characters`)
+    throw invalid(`repositoryURLs has an entry of more than ${URL_CHARACTERS_MAX} characters`)
   }
   return urls
 }

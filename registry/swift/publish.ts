@@ -70,7 +70,7 @@ async function readForm(store: PackageStore, request: Request): Promise<Form> {
   for await (const part of readParts(request)) {
     const { name } = part
     if (small.has(name) || (name === 'source-archive' && archive !== undefined)) {
-      throw new Failure('bad_request', `the form has two parts ${name}`)
+      throw new Failure('bad_request', `the form has two parts named ${name}`)
     }
     if (name === 'source-archive') archive = await receiveArchive(store, part)
     else if (name === 'metadata') small.set(name, await readSmall(part, METADATA_BYTES_MAX))
@@ -79,7 +79,8 @@ async function readForm(store: PackageStore, request: Request): Promise<Form> {
     }
   }
   if (archive === undefined) {
-    throw new Failure('bad_request', 'unable to read source-archive file: the form has none')
+    const reason = 'the form has no part of this name'
+    throw new Failure('bad_request', `unable to read source-archive file: ${reason}`)
   }
   const metadata = small.get('metadata')
   return {
@@ -91,7 +92,7 @@ async function readForm(store: PackageStore, request: Request): Promise<Form> {
 
 async function receiveArchive(store: PackageStore, part: Part): Promise<Upload> {
   if (part.transferEncoding === 'base64') {
-    throw new Failure('bad_request', 'the source-archive must be sent as it is, not in base64')
+    throw new Failure('bad_request', 'the part source-archive must be binary, not base64')
   }
   return await store.receive(part.body)
 }
@@ -107,7 +108,7 @@ async function readSmall({ name, body, transferEncoding }: Part, bytesMax: numbe
   for await (const chunk of body) {
     length += chunk.length
     if (length > bytesMax) {
-      throw new Failure('payload_too_large', `the ${name} has more than ${bytesMax} bytes`)
+      throw new Failure('payload_too_large', `the part ${name} has more than ${bytesMax} bytes`)
     }
     chunks.push(Buffer.from(chunk))
   }
@@ -124,7 +125,7 @@ function signatureOf(
   if (!/^[a-z0-9.-]{1,64}$/.test(format)) {
     throw new Failure(
       'bad_request',
-      'a signature needs the header X-Swift-Package-Signature-Format',
+      'a signature requires a valid header X-Swift-Package-Signature-Format',
     )
   }
   const metadata = parts.get('metadata-signature')

@@ -4,19 +4,19 @@ import type { SemVer } from 'semver'
 import compare from 'semver/functions/compare.js'
 import parse from 'semver/functions/parse.js'
 import { Failure } from '../../conf/failures.js'
+import { quote } from '../archive/zip-paths.js'
 
 /** Returns a version. Throws `bad_request` if it is invalid or ends like an archive's file name. */
 export function parseVersion(text: string): string {
   const version = parse(text)
   // The library ignores a leading `v` and white space, which the registry does not allow.
   if (version === null || write(version) !== text) {
-    throw new Failure(
-      'bad_request',
-      'invalid package version: it is not of the form 1.2.3, 1.2.3-beta.1 or 1.2.3+build',
-    )
+    const rule = 'must have the form 1.2.3, 1.2.3-beta.1 or 1.2.3+build'
+    throw new Failure('bad_request', `invalid package version: ${quote(text)} ${rule}`)
   }
   if (/\.(?:zip|json)$/i.test(text)) {
-    throw new Failure('bad_request', 'invalid package version: it ends like the name of a file')
+    const rule = 'must not end with .zip or .json'
+    throw new Failure('bad_request', `invalid package version: ${quote(text)} ${rule}`)
   }
   return text
 }

@@ -16,12 +16,12 @@ const ROUNDS = 15
 
 const NAME = 'large'
 
-/** What is asked of a large repository. */
-interface Questions {
+/** URLs to request from a large repository. */
+interface PageSet {
   readonly title: string
-  /** Above the name of the owner. */
-  readonly room: string
-  /** Below the repository's own address. */
+  /** Path before the name of the owner. */
+  readonly prefix: string
+  /** Paths below that of the repository. */
   readonly pages: readonly string[]
 }
 
@@ -42,8 +42,8 @@ const API_PAGES = [
 
 export const API_BENCHMARK = largeRepository({
   name: 'api',
-  about: 'first pages of branches, commits, trees and contents, by the commits of a repository',
-  questions: { title: 'API', room: '/api/v1/repos', pages: API_PAGES },
+  about: 'API responses for branches, commits, trees and contents, by number of commits',
+  pageSet: { title: 'API', prefix: '/api/v1/repos', pages: API_PAGES },
 })
 
 const WEB_PAGES = [
@@ -59,19 +59,19 @@ const WEB_PAGES = [
 
 export const WEB_BENCHMARK = largeRepository({
   name: 'web',
-  about: 'pages of a repository, by its commits',
-  questions: { title: 'Pages', room: '', pages: WEB_PAGES },
+  about: 'pages of a repository, by number of commits',
+  pageSet: { title: 'Pages', prefix: '', pages: WEB_PAGES },
 })
 
 function largeRepository({
-  questions,
+  pageSet,
   ...named
-}: Pick<Benchmark, 'name' | 'about'> & { readonly questions: Questions }): Benchmark {
+}: Pick<Benchmark, 'name' | 'about'> & { readonly pageSet: PageSet }): Benchmark {
   return {
     ...named,
     sizes: [50_000],
     async *run(stage, sizes) {
-      for (const commits of sizes) yield await measureSize(stage, commits, questions)
+      for (const commits of sizes) yield await measureSize(stage, commits, pageSet)
     },
   }
 }
@@ -80,7 +80,7 @@ function largeRepository({
 async function measureSize(
   stage: BenchmarkContext,
   commits: number,
-  { title, room, pages }: Questions,
+  { title, prefix, pages }: PageSet,
 ): Promise<Table> {
   const gatehouse = await startGatehouse(stage)
   try {
@@ -92,7 +92,7 @@ async function measureSize(
     const sizes: string[] = []
     const head = (await runGitAsUser(['rev-parse', 'main'], { cwd: path, ...stage })).trim()
     for (const page of pages) {
-      const text = `${room}/${OWNER}/${NAME}${room === '' ? '' : '/'}${page}`
+      const text = `${prefix}/${OWNER}/${NAME}${prefix === '' ? '' : '/'}${page}`
       const address = gatehouse.url + text.replace('{head}', head)
       const { comparison, firstMs, sizeBytes } = await measurePage(gatehouse, address)
       const label = page === '' ? 'the repository itself' : page
@@ -109,10 +109,10 @@ async function measureSize(
       shows: 'time',
       rows,
       notes: [
-        `the median of ${ROUNDS} requests, one after the other, behind a first one`,
-        `the first one took, in ms: ${firsts.join(', ')}`,
-        `the answers are, in KB as they are sent: ${sizes.join(', ')}`,
-        `the processes of gatehouse held at most ${megabytes.join(', ') || '?'} MB each`,
+        `median of ${ROUNDS} sequential requests after a first one`,
+        `first request, in ms: ${firsts.join(', ')}`,
+        `responses as sent, in KB: ${sizes.join(', ')}`,
+        `peak memory of each gatehouse process, in MB: ${megabytes.join(', ') || '?'}`,
       ],
     }
   } finally {
@@ -167,7 +167,7 @@ async function measurePage(gatehouse: Gatehouse, address: string): Promise<Measu
     const response = await fetch(address, { headers })
     const body = await response.arrayBuffer()
     sizeBytes = Number(response.headers.get('content-length') ?? body.byteLength)
-    if (response.status !== 200) throw new Error(`${address} answers ${response.status}`)
+    if (response.status !== 200) throw new Error(`${address} returned ${response.status}`)
     const ms = performance.now() - startedAt
     firstMs ??= ms
     return { operations: 1, seconds: ms / 1_000 }

@@ -21,8 +21,8 @@ import {
 import { type StaticPeer, startStaticPeer } from './static-peer.js'
 import type { Table } from './table.js'
 
-/** Everything under measurement, and where. */
-interface Ground extends BenchmarkContext {
+/** Servers under measurement. */
+interface Setup extends BenchmarkContext {
   readonly gatehouse: Gatehouse
   readonly git: GitPeer
   readonly files: StaticPeer
@@ -30,7 +30,7 @@ interface Ground extends BenchmarkContext {
 
 export const CLONE_BENCHMARK: Benchmark = {
   name: 'clone',
-  about: 'what clones ask for, beside nginx with git-http-backend and beside nginx with a file',
+  about: 'requests of clones, compared with nginx and git-http-backend, and nginx with a file',
   async *run(stage) {
     const gatehouse = await startGatehouse(stage)
     const started: Array<{ stop(): Promise<void> }> = [gatehouse]
@@ -46,11 +46,11 @@ export const CLONE_BENCHMARK: Benchmark = {
   },
 }
 
-async function* measure(ground: Ground): AsyncGenerator<Table> {
-  const { gatehouse, git } = ground
+async function* measure(setup: Setup): AsyncGenerator<Table> {
+  const { gatehouse, git } = setup
   const project = await gatehouse.addRepository('project', PROJECT_FOLDER)
   await git.addRepository('project', project.path)
-  yield await measureRequests(ground, 'project', {
+  yield await measureRequests(setup, 'project', {
     title: 'This project',
     rows: [
       { label: 'info/refs', part: 'references', args: [], clients: 8 },
@@ -60,12 +60,12 @@ async function* measure(ground: Ground): AsyncGenerator<Table> {
   })
   for (const { name, shape, ...plan } of TEXTS) {
     const { path } = await gatehouse.makeRepository(name)
-    await fillRepository(path, shape, ground.signal)
+    await fillRepository(path, shape, setup.signal)
     await git.addRepository(name, path)
-    yield await measureRequests(ground, name, plan)
+    yield await measureRequests(setup, name, plan)
     if (shape === SMALL_SHAPE) {
-      yield await measureClones(ground, name)
-      yield await measureColdClones(ground, { name, path })
+      yield await measureClones(setup, name)
+      yield await measureColdClones(setup, { name, path })
     }
   }
 }
@@ -114,12 +114,12 @@ const TEXTS: ReadonlyArray<Plan & { readonly name: string; readonly shape: Shape
 const REQUEST_PEERS = ['nginx + git', 'nginx + file']
 
 async function measureRequests(
-  ground: Ground,
+  setup: Setup,
   repository: string,
   { title, rows }: Plan,
 ): Promise<Table> {
   const measured: Array<readonly [string, Comparison]> = []
-  for (const row of rows) measured.push(await measureRow(ground, repository, row))
+  for (const row of rows) measured.push(await measureRow(setup, repository, row))
   return {
     title: `${title}: recorded requests, sent again without a git client`,
     peers: REQUEST_PEERS,
@@ -129,11 +129,11 @@ async function measureRequests(
 }
 
 async function measureRow(
-  ground: Ground,
+  setup: Setup,
   repository: string,
   { label, part, args, clients }: RowPlan,
 ): Promise<readonly [string, Comparison]> {
-  const { gatehouse, git, files, folder, signal } = ground
+  const { gatehouse, git, files, folder, signal } = setup
   const gatehouseUrl = `${gatehouse.url}/${OWNER}/${repository}.git`
   const recorded = (await recordClone(gatehouseUrl, { args, folder, signal }))[part]
   const bodyFile = await writeBody(recorded, folder)
@@ -149,7 +149,7 @@ async function measureRow(
   // Git reports errors with status 200, so a wrong size is the only sign of a failed request.
   const otherBytes = await saveAnswer(other, { file: join(folder, 'answer'), signal })
   if (Math.abs(answerBytes - otherBytes) > answerBytes / 10) {
-    throw new Error(`${name}: gatehouse answers ${answerBytes} bytes, git ${otherBytes}`)
+    throw new Error(`${name}: gatehouse sent ${answerBytes} bytes, git ${otherBytes}`)
   }
   // A fetch may take longer than the duration of wrk, which cuts unfinished responses.
   const workOf = (replay: Replay): (() => Promise<RoundResult>) =>
@@ -180,8 +180,8 @@ function formatSize(sizeBytes: number): string {
 
 const CLONE_PEERS = ['nginx + git']
 
-async function measureClones(ground: Ground, name: string): Promise<Table> {
-  const { gatehouse, git, folder, signal } = ground
+async function measureClones(setup: Setup, name: string): Promise<Table> {
+  const { gatehouse, git, folder, signal } = setup
   const clone = (args: readonly string[], count: number) => {
     const options = { args, count, parallel: 4, folder, signal }
     return compare(
@@ -190,7 +190,7 @@ async function measureClones(ground: Ground, name: string): Promise<Table> {
     )
   }
   return {
-    title: 'Text, 10 MB: git clone --no-checkout, 4 at once',
+    title: 'Text, 10 MB: git clone --no-checkout, 4 concurrent',
     peers: CLONE_PEERS,
     unit: 'clones',
     rows: [
@@ -204,10 +204,10 @@ async function measureClones(ground: Ground, name: string): Promise<Table> {
 const COLD_ROUNDS = 9
 
 async function measureColdClones(
-  ground: Ground,
+  setup: Setup,
   { name, path }: { readonly name: string; readonly path: string },
 ): Promise<Table> {
-  const { gatehouse, git, folder, signal } = ground
+  const { gatehouse, git, folder, signal } = setup
   const clone = (args: readonly string[], count: number) => {
     const again = async (url: string) => {
       let seconds = 0

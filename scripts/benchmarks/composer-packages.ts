@@ -4,7 +4,7 @@ import { buffer } from 'node:stream/consumers'
 import { ZipFile } from 'yazl'
 import { type Gatehouse, OWNER } from './gatehouse.js'
 
-const AT_ONCE = 4
+const CONCURRENCY = 4
 
 /** Publishes `count` versions, from `1.0.0` on. Returns their names. */
 export async function publishVersions(
@@ -19,7 +19,7 @@ export async function publishVersions(
       await publish(gatehouse, await zipOf({ ...ABOUT, name: packageName, version }))
     }
   }
-  await Promise.all(Array.from({ length: AT_ONCE }, publishOneByOne))
+  await Promise.all(Array.from({ length: CONCURRENCY }, publishOneByOne))
   return versions
 }
 

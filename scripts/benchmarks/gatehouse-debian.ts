@@ -8,7 +8,7 @@ import type { DebFile } from './deb-files.js'
 import { COMPONENT, type DebianSide, DISTRIBUTION, LIST } from './debian-side.js'
 import { type Gatehouse, OWNER } from './gatehouse.js'
 
-const AT_ONCE = 8
+const CONCURRENCY = 8
 
 /** Returns the side for the owner's registry, which must be empty. */
 export function asDebianSide(
@@ -27,7 +27,7 @@ export function asDebianSide(
     const folder = LIST.slice(0, LIST.lastIndexOf('/'))
     const list = await ask(`${dists}/${folder}/by-hash/SHA256/${digest}`, { status: 200 })
     if (createHash('sha256').update(list).digest('hex') === digest) return list
-    throw new Error(`${LIST} is not what InRelease names: ${list.length} bytes`)
+    throw new Error(`${LIST} does not have the digest in InRelease: ${list.length} bytes`)
   }
   return {
     name: 'gatehouse',
@@ -38,7 +38,7 @@ export function asDebianSide(
       const putOneByOne = async () => {
         for (let deb = left.pop(); deb !== undefined; deb = left.pop()) await put(deb)
       }
-      await Promise.all(Array.from({ length: AT_ONCE }, putOneByOne))
+      await Promise.all(Array.from({ length: CONCURRENCY }, putOneByOne))
       await readList()
     },
     async add(deb) {
@@ -73,12 +73,12 @@ function ask(url: string, { status, authorization, body }: RequestOptions): Prom
   }
   const method = body === undefined ? 'GET' : 'PUT'
   return new Promise((resolve, reject) => {
-    const asking = request(url, { agent: false, method, headers }, (response) => {
+    const outgoing = request(url, { agent: false, method, headers }, (response) => {
       buffer(response).then((bytes) => {
         if (response.statusCode === status) return resolve(bytes)
-        reject(new Error(`${url} answers ${response.statusCode}: ${bytes.toString()}`))
+        reject(new Error(`${url} returned ${response.statusCode}: ${bytes.toString()}`))
       }, reject)
     })
-    asking.on('error', reject).end(body)
+    outgoing.on('error', reject).end(body)
   })
 }

@@ -44,7 +44,7 @@ export async function startGatehouse(
   await mkdir(dataDir)
   if (account !== undefined) await runProgram('chown', `${account}:`, dataDir)
   const serve = [process.execPath, COMMAND_LINE, 'serve'] as const
-  const program = account === undefined ? serve : ([...becoming(account), ...serve] as const)
+  const program = account === undefined ? serve : ([...runAs(account), ...serve] as const)
   const logFile = join(folder, 'gatehouse.log')
   const server = await startServer(cpu, { program, environment, logFile, signal }, { port })
   const url = `http://127.0.0.1:${port}`
@@ -56,7 +56,7 @@ export async function startGatehouse(
     const before = new Set(await listFolders(dataDir))
     await createRepository(url, { name, token })
     const path = (await listFolders(dataDir)).find((candidate) => !before.has(candidate))
-    if (path === undefined) throw new Error(`the repository ${name} is not on the disk`)
+    if (path === undefined) throw new Error(`the repository ${name} has no folder`)
     return { path }
   }
   return {
@@ -81,7 +81,7 @@ export async function startGatehouse(
   }
 }
 
-function becoming(account: string): readonly [string, ...string[]] {
+function runAs(account: string): readonly [string, ...string[]] {
   return ['setpriv', '--reuid', account, '--regid', account, '--clear-groups']
 }
 
@@ -107,7 +107,8 @@ async function createRepository(
     headers: { Authorization: `token ${token}`, 'Content-Type': 'application/json' },
     body: JSON.stringify({ name, description: 'A repository to measure with.' }),
   })
-  if (response.status !== 201) throw new Error(`no repository ${name}: ${await response.text()}`)
+  if (response.status !== 201)
+    throw new Error(`the repository ${name} was not created: ${await response.text()}`)
   await response.arrayBuffer()
 }
 

@@ -13,7 +13,7 @@ const CONNECTIONS = { threads: 2, connections: 16 }
 
 export const HTTP_BENCHMARK: Benchmark = {
   name: 'http',
-  about: 'the API beside fastify; references and clones beside nginx, fcgiwrap and http-backend',
+  about: 'the API compared with fastify; refs and clones with nginx, fcgiwrap and http-backend',
   async *run(stage) {
     const gatehouse = await startGatehouse(stage)
     try {
@@ -72,7 +72,7 @@ async function checkSameAnswer(
   await ask(urls[0])
   const answers = [await ask(urls[0]), await ask(urls[1])]
   if (answers[0] !== answers[1]) {
-    throw new Error(`the answers to ${path} differ:\n${answers.join('\n')}`)
+    throw new Error(`the responses to ${path} differ:\n${answers.join('\n')}`)
   }
 }
 
@@ -82,7 +82,7 @@ function sortKeys(value: unknown): unknown {
   return Object.fromEntries(entries.map(([key, inner]) => [key, sortKeys(inner)]))
 }
 
-interface GitGround {
+interface GitSetup {
   readonly gatehouse: Gatehouse
   /** Bare repositories that both servers serve. */
   readonly paths: { readonly project: string; readonly small: string }
@@ -90,7 +90,7 @@ interface GitGround {
 
 async function* measureGit(
   { folder, signal }: BenchmarkContext,
-  { gatehouse, paths }: GitGround,
+  { gatehouse, paths }: GitSetup,
 ): AsyncGenerator<Table> {
   const peer = await startGitPeer({ folder, signal })
   try {
@@ -109,10 +109,10 @@ async function* measureGit(
       peers: ['nginx'],
       unit: 'clones',
       rows: [
-        ['this project, one by one', await clone('project', 12, 1)],
-        ['this project, 4 at once', await clone('project', 24, 4)],
-        ['10 MB of text, one by one', await clone('small', 3, 1)],
-        ['10 MB of text, 4 at once', await clone('small', 8, 4)],
+        ['this project, sequential', await clone('project', 12, 1)],
+        ['this project, 4 concurrent', await clone('project', 24, 4)],
+        ['10 MB of text, sequential', await clone('small', 3, 1)],
+        ['10 MB of text, 4 concurrent', await clone('small', 8, 4)],
       ],
     }
   } finally {

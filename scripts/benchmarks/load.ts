@@ -36,7 +36,7 @@ export async function requestRepeatedly(url: string, options: LoadOptions): Prom
   const text = output.toString()
   const match = /(\d+) requests in ([\d.]+)(m?s)/.exec(text)
   if (match === null || /Non-2xx|Socket errors/.test(text)) {
-    throw new Error(`wrk was not answered well by ${url}: ${text}${errorText}`)
+    throw new Error(`requests of wrk to ${url} failed: ${text}${errorText}`)
   }
   return {
     operations: Number(match[1]),

@@ -18,7 +18,7 @@ const ROUNDS = 5
 
 export const INDEX_BENCHMARK: Benchmark = {
   name: 'index',
-  about: 'from one more .deb to an index that lists it, beside aptly and reprepro',
+  about: 'time from a new .deb to an index with it, compared with aptly and reprepro',
   sizes: [100, 5_000, 50_000],
   async *run({ folder, signal }, sizes) {
     for (const size of sizes) {
@@ -52,16 +52,16 @@ async function measureAt(size: number, stage: BenchmarkContext): Promise<Table> 
       const startedAt = performance.now()
       await side.fill(filled, debs)
       const seconds = (performance.now() - startedAt) / 1_000
-      notes.push(`${side.name} was filled in ${seconds.toFixed(1)} s`)
+      notes.push(`${side.name}: filled in ${seconds.toFixed(1)} s`)
     }
     const [product, ...peers] = sides.map((side) => addOneByOne(side, { size, added }))
-    if (product === undefined) throw new Error('nothing was started')
+    if (product === undefined) throw new Error('no side was started')
     const comparison = await compareRounds(ROUNDS, product, ...peers)
     const peaks = (await sides[0]?.cpu.memoryPeaks()) ?? []
     const megabytes = peaks.map((bytes) => Math.round(bytes / 1_000_000))
-    notes.push(`The processes of gatehouse held at most ${megabytes.join(', ') || '?'} MB each`)
+    notes.push(`peak memory of each gatehouse process, in MB: ${megabytes.join(', ') || '?'}`)
     return {
-      title: `One more .deb beside ${size}, until Packages.gz lists it (${WORKERS} workers, SQLite)`,
+      title: `A .deb added to ${size}, until Packages.gz lists it (${WORKERS} workers, SQLite)`,
       peers: sides.slice(1).map(({ name }) => name),
       unit: 'indexes',
       shows: 'time',
@@ -81,15 +81,15 @@ interface Plan {
 }
 
 function addOneByOne(side: DebianSide, { size, added }: Plan): Side {
-  let turn = 0
+  let round = 0
   return sideOf(side, async () => {
-    const deb = added[turn]
-    if (deb === undefined) throw new Error(`there is no package for turn ${turn + 1}`)
-    turn += 1
+    const deb = added[round]
+    if (deb === undefined) throw new Error(`there is no package for round ${round + 1}`)
+    round += 1
     const startedAt = performance.now()
     const list = await side.add(deb)
     const seconds = (performance.now() - startedAt) / 1_000
-    checkList(list, { deb, count: size + turn, name: side.name })
+    checkList(list, { deb, count: size + round, name: side.name })
     return { operations: 1, seconds }
   })
 }
@@ -107,6 +107,8 @@ function checkList(list: Buffer, { deb, count, name }: Expected): void {
   const { packageName, version } = deb
   const own = paragraphs.find((text) => text.startsWith(`Package: ${packageName}\n`))
   if (paragraphs.length !== count || !own?.includes(`\nVersion: ${version}\n`)) {
-    throw new Error(`${name} lists ${paragraphs.length} of ${count} packages, and ${own}`)
+    throw new Error(
+      `${name} lists ${paragraphs.length} of ${count} packages, and for the new one: ${own}`,
+    )
   }
 }

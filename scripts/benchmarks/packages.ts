@@ -13,8 +13,8 @@ import { type StaticPeer, startStaticPeer } from './static-peer.js'
 import type { Table } from './table.js'
 import { startVerdaccioPeer, type VerdaccioPeer } from './verdaccio-peer.js'
 
-/** Everything under measurement, and where. */
-interface Ground extends BenchmarkContext {
+/** Servers under measurement. */
+interface Setup extends BenchmarkContext {
   readonly gatehouse: Gatehouse
   readonly files: StaticPeer
   readonly verdaccio: VerdaccioPeer
@@ -22,7 +22,7 @@ interface Ground extends BenchmarkContext {
 
 export const PACKAGES_BENCHMARK: Benchmark = {
   name: 'packages',
-  about: 'files and documents of registries, beside nginx with files and beside verdaccio',
+  about: 'registry files and documents, compared with nginx serving files and verdaccio',
   async *run(stage) {
     const gatehouse = await startGatehouse(stage)
     const started: Array<{ stop(): Promise<void> }> = [gatehouse]
@@ -31,9 +31,9 @@ export const PACKAGES_BENCHMARK: Benchmark = {
       started.push(files)
       const verdaccio = await startVerdaccioPeer(stage)
       started.push(verdaccio)
-      const ground = { ...stage, gatehouse, files, verdaccio }
-      yield await measureFiles(ground)
-      yield await measureDocument(ground)
+      const setup = { ...stage, gatehouse, files, verdaccio }
+      yield await measureFiles(setup)
+      yield await measureDocument(setup)
     } finally {
       for (const server of started.reverse()) await server.stop()
     }
@@ -55,19 +55,19 @@ const FILES: readonly FilePlan[] = [
 /** Size from which a fixed number of responses is timed, because few finish in three seconds. */
 const COUNTED_BYTES_MIN = 10_000_000
 
-async function measureFiles(ground: Ground): Promise<Table> {
+async function measureFiles(setup: Setup): Promise<Table> {
   const rows: Array<readonly [string, Comparison]> = []
-  for (const plan of FILES) rows.push([plan.label, await measureFile(ground, plan)])
+  for (const plan of FILES) rows.push([plan.label, await measureFile(setup, plan)])
   return {
-    title: 'Generic packages of a public owner, asked for by strangers',
+    title: 'Generic packages of a public owner, anonymous requests',
     peers: ['nginx + file'],
     unit: 'requests',
     rows,
   }
 }
 
-async function measureFile(ground: Ground, { bytes, clients }: FilePlan): Promise<Comparison> {
-  const { gatehouse, files, signal } = ground
+async function measureFile(setup: Setup, { bytes, clients }: FilePlan): Promise<Comparison> {
+  const { gatehouse, files, signal } = setup
   const name = `file-${bytes}`
   const content = randomBytes(bytes)
   await writeFile(join(files.files, name), content)
@@ -89,15 +89,15 @@ async function putFile(
 ): Promise<void> {
   const headers = { Authorization: `token ${token}` }
   const response = await fetch(url + path, { method: 'PUT', headers, body })
-  if (response.status !== 201) throw new Error(`no ${path}: ${await response.text()}`)
+  if (response.status !== 201) throw new Error(`${path} was not uploaded: ${await response.text()}`)
   await response.arrayBuffer()
 }
 
 const VERSIONS = 1_000
 const PACKAGE = 'bench/library'
 
-async function measureDocument(ground: Ground): Promise<Table> {
-  const { gatehouse, files, verdaccio, signal } = ground
+async function measureDocument(setup: Setup): Promise<Table> {
+  const { gatehouse, files, verdaccio, signal } = setup
   const versions = await publishVersions(gatehouse, PACKAGE, VERSIONS)
   const own = `${gatehouse.url}/api/packages/${OWNER}/composer/p2/${PACKAGE}.json`
   const file = join(files.files, 'document')
@@ -125,7 +125,7 @@ async function checkVersions(url: string, versions: readonly string[]): Promise<
   const text = await response.text()
   const missing = versions.find((version) => !text.includes(`"${version}"`))
   if (!response.ok || missing !== undefined) {
-    throw new Error(`${url} answers ${response.status}, without version ${missing}`)
+    throw new Error(`${url} returned ${response.status}, without version ${missing}`)
   }
 }
 
@@ -135,6 +135,6 @@ async function checkAnswer(url: string, content: Uint8Array): Promise<void> {
   const answer = new Uint8Array(await response.arrayBuffer())
   const digests = [answer, content].map((part) => createHash('sha256').update(part).digest('hex'))
   if (response.status !== 200 || digests[0] !== digests[1]) {
-    throw new Error(`${url} answers something else: ${response.status}, ${answer.length} bytes`)
+    throw new Error(`${url} returned other content: ${response.status}, ${answer.length} bytes`)
   }
 }

@@ -52,7 +52,7 @@ export async function recordClone(url: string, options: RecorderOptions): Promis
   proxy.closeAllConnections()
   const [references, listing, fetch] = requests
   if (references === undefined || listing === undefined || fetch === undefined) {
-    throw new Error(`git asked ${requests.length} times`, { cause: failure })
+    throw new Error(`git sent ${requests.length} requests, not 3`, { cause: failure })
   }
   return { references, listing, fetch }
 }

@@ -25,7 +25,7 @@ export async function saveAnswer(
   { file, signal }: { readonly file: string; readonly signal: AbortSignal },
 ): Promise<number> {
   const [sizeBytes] = await runCurl(replay, { words: ['--output', file], count: 1, signal })
-  if (sizeBytes === undefined) throw new Error(`${replay.url} did not answer`)
+  if (sizeBytes === undefined) throw new Error(`${replay.url} did not respond`)
   return sizeBytes
 }
 
@@ -51,7 +51,7 @@ export function createReplay(replay: Replay, options: ReplayOptions): () => Prom
     const seconds = (performance.now() - startedAt) / 1_000
     const odd = sizes.find((size) => Math.abs(size - answerBytes) > answerBytes / 10)
     if (odd !== undefined || sizes.length !== count) {
-      throw new Error(`${replay.url}: ${odd} bytes, not ${answerBytes}; ${sizes.length} answers`)
+      throw new Error(`${replay.url}: ${odd} bytes, not ${answerBytes}; ${sizes.length} responses`)
     }
     const turn = { operations: count, seconds }
     count = clients * Math.max(1, Math.round(((count / seconds) * SECONDS) / clients))
@@ -89,7 +89,7 @@ async function runCurl(
   )
   const lines = output.toString().split('\n').slice(0, -1)
   if (exitCode !== 0 || lines.some((line) => !line.startsWith('200 '))) {
-    throw new Error(`${url} was not answered well: ${lines.at(-1)} ${errorText}`)
+    throw new Error(`requests to ${url} failed: ${lines.at(-1)} ${errorText}`)
   }
   return lines.map((line) => Number(line.slice('200 '.length)))
 }

@@ -7,8 +7,8 @@ import { ARCHITECTURE, COMPONENT, type DebianSide, DISTRIBUTION, LIST } from './
 import { createCpuGroup, runInGroup } from './server.js'
 import { makeSigningHome } from './signing-home.js'
 
-/** Files named in one command, whose words have to fit into what the kernel passes on. */
-const FILES_AT_ONCE = 2_000
+/** Maximum files in one command, because the kernel limits the size of the arguments. */
+const FILES_PER_COMMAND = 2_000
 
 /** Creates an empty repository in the benchmark's folder. */
 export async function startRepreproPeer({ folder, signal }: BenchmarkContext): Promise<DebianSide> {
@@ -36,7 +36,7 @@ export async function startRepreproPeer({ folder, signal }: BenchmarkContext): P
     async fill(_, debs) {
       const left = debs.map(({ path }) => path)
       while (left.length > 0) {
-        const some = left.splice(0, FILES_AT_ONCE)
+        const some = left.splice(0, FILES_PER_COMMAND)
         await run('--export=silent-never', 'includedeb', DISTRIBUTION, ...some)
       }
       await run('export', DISTRIBUTION)

@@ -38,7 +38,7 @@ export async function startServer(
   command: ServerCommand,
   address: { readonly port: number } | { readonly path: string },
 ): Promise<RunningServer> {
-  const args = enteringWords(group, command)
+  const args = groupArguments(group, command)
   const { environment, signal } = command
   const running = startProcess('/bin/sh', args, { environment, signal, timeoutMs: RUNS_AT_MOST_MS })
   const deadlineMs = Date.now() + STARTS_WITHIN_MS
@@ -46,7 +46,7 @@ export async function startServer(
   void running.ended.then(() => {
     state.hasEnded = true
   })
-  while (!(await takesConnections(address))) {
+  while (!(await acceptsConnections(address))) {
     if (state.hasEnded || Date.now() > deadlineMs) {
       running.kill()
       const log = await readFile(command.logFile, 'utf8').catch(() => '')
@@ -56,7 +56,7 @@ export async function startServer(
   }
   return {
     async stop() {
-      if (running.pid !== undefined && !state.hasEnded) askToEnd(running.pid)
+      if (running.pid !== undefined && !state.hasEnded) terminate(running.pid)
       await Promise.race([running.ended, sleep(STARTS_WITHIN_MS, undefined, { ref: false })])
       running.kill()
       await running.ended
@@ -64,8 +64,8 @@ export async function startServer(
   }
 }
 
-/** Does nothing where it is gone, as after an interruption, before its end is known. */
-function askToEnd(pid: number): void {
+/** Sends SIGTERM; ignores a process that has already exited. */
+function terminate(pid: number): void {
   try {
     process.kill(pid, 'SIGTERM')
   } catch (error) {
@@ -76,7 +76,7 @@ function askToEnd(pid: number): void {
 /** Runs a program in a group and waits for its exit. Throws if it fails. */
 export async function runInGroup(group: CpuGroup, command: ServerCommand): Promise<void> {
   const { environment, signal, logFile, program } = command
-  const { exitCode } = await runToEnd('/bin/sh', enteringWords(group, command), {
+  const { exitCode } = await runToEnd('/bin/sh', groupArguments(group, command), {
     environment,
     signal,
     timeoutMs: RUNS_AT_MOST_MS,
@@ -84,16 +84,16 @@ export async function runInGroup(group: CpuGroup, command: ServerCommand): Promi
   })
   if (exitCode === 0) return
   const log = await readFile(logFile, 'utf8').catch(() => '')
-  throw new Error(`${program.slice(0, 4).join(' ')} … fails: ${log.slice(-2_000)}`)
+  throw new Error(`${program.slice(0, 4).join(' ')} … failed: ${log.slice(-2_000)}`)
 }
 
-/** The shell enters the group before there is anything to count, and then becomes the program. */
-function enteringWords(group: CpuGroup, { logFile, program }: ServerCommand): readonly string[] {
+/** Returns arguments for a shell that joins the group and then executes the program. */
+function groupArguments(group: CpuGroup, { logFile, program }: ServerCommand): readonly string[] {
   const script = 'echo $$ >"$1"; exec >"$2" 2>&1; shift 2; exec "$@"'
   return ['-c', script, 'sh', group.entrance, logFile, ...program]
 }
 
-function takesConnections(address: { port: number } | { path: string }): Promise<boolean> {
+function acceptsConnections(address: { port: number } | { path: string }): Promise<boolean> {
   return new Promise((resolve) => {
     const socket = connect('port' in address ? { ...address, host: '127.0.0.1' } : address)
     socket.once('connect', () => {
@@ -111,7 +111,8 @@ export async function freePort(): Promise<number> {
   const address = probe.address()
   probe.close()
   await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port was given')
+  if (address === null || typeof address === 'string')
+    throw new Error('the system assigned no port')
   return address.port
 }
 
@@ -150,11 +151,11 @@ export async function createCpuGroup(name: string): Promise<CpuGroup> {
     },
     async remove() {
       for (let attempt = 0; attempt < 50; attempt += 1) {
-        const isGone = await rmdir(folder).then(
+        const isRemoved = await rmdir(folder).then(
           () => true,
           () => false,
         )
-        if (isGone) return
+        if (isRemoved) return
         await sleep(POLL_MS)
       }
     },

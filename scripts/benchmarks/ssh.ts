@@ -26,7 +26,7 @@ const PEER_ACCOUNT = 'gatehouse-bench-peer'
 
 export const SSH_BENCHMARK: Benchmark = {
   name: 'ssh',
-  about: 'clones over SSH, beside plain sshd with authorized_keys and git-shell; as root',
+  about: 'clones over SSH, compared with sshd, authorized_keys and git-shell; as root',
   async *run(stage) {
     const undo: Array<() => Promise<unknown>> = []
     try {
@@ -69,7 +69,7 @@ async function* measure(stage: BenchmarkContext, undo: Undo): AsyncGenerator<Tab
       sideOf(product, work(product.side)),
       sideOf(peer, work(peer.side)),
     )
-    rows.push([parallel === 1 ? 'one after the other' : `${CLONES} at once`, comparison])
+    rows.push([parallel === 1 ? 'sequential' : `${CLONES} concurrent`, comparison])
   }
   yield {
     title: `A small repository over SSH: git clone --no-checkout, ${CLONES} clones`,
@@ -79,12 +79,12 @@ async function* measure(stage: BenchmarkContext, undo: Undo): AsyncGenerator<Tab
   }
 }
 
-interface Ground {
+interface Setup {
   readonly key: Awaited<ReturnType<typeof makeKey>>
   readonly undo: Undo
 }
 
-async function startProduct(stage: BenchmarkContext, { key, undo }: Ground) {
+async function startProduct(stage: BenchmarkContext, { key, undo }: Setup) {
   const { folder, signal } = stage
   const gatehouse = await startGatehouse(stage, ACCOUNT)
   undo.push(() => gatehouse.stop())
@@ -92,7 +92,7 @@ async function startProduct(stage: BenchmarkContext, { key, undo }: Ground) {
   await runProgram('git', 'init', '--quiet', '--bare', '--initial-branch=main', source)
   await fillRepository(source, SHAPE, signal)
   const { path: repository } = await gatehouse.addRepository('small', source)
-  await letIn(gatehouse.databaseFile, key.publicKey)
+  await addOwnerKey(gatehouse.databaseFile, key.publicKey)
   const trusted = await mkdtemp('/var/lib/gatehouse-bench-')
   undo.push(() => rm(trusted, { recursive: true }))
   const helper = await installHelper(trusted)
@@ -114,7 +114,7 @@ async function startProduct(stage: BenchmarkContext, { key, undo }: Ground) {
 
 async function startPeer(
   { folder, signal }: BenchmarkContext,
-  { key, undo, repository }: Ground & { readonly repository: string },
+  { key, undo, repository }: Setup & { readonly repository: string },
 ) {
   const own = join(folder, 'git-shell')
   await mkdir(own)
@@ -142,12 +142,12 @@ function sideAt(url: string, ssh: string): Side {
   return { url, environment: { GIT_SSH_COMMAND: ssh } }
 }
 
-async function letIn(databaseFile: string, publicKey: string): Promise<void> {
+async function addOwnerKey(databaseFile: string, publicKey: string): Promise<void> {
   const location = { kind: 'sqlite', file: databaseFile } as const
   const db = await openDatabase({ location, connectionsMax: 1 })
   try {
     const user = await findUser(db, OWNER)
-    if (user === undefined) throw new Error(`there is no ${OWNER}`)
+    if (user === undefined) throw new Error(`there is no user ${OWNER}`)
     await addUserKey(db, { userId: user.id, title: 'bench', key: parseSshKey(publicKey) })
   } finally {
     await closeDatabase(db)

@@ -74,14 +74,14 @@ function packageOf(name: string, versions: readonly string[]) {
     const dist = { shasum: '0'.repeat(40), integrity: `sha512-${'A'.repeat(86)}==`, tarball }
     return [version, { name, version, _id: `${name}@${version}`, dist }] as const
   })
-  const atOnce = new Date(0).toISOString()
+  const publishedAt = new Date(0).toISOString()
   return {
     name,
     _id: name,
     _rev: '1-0',
     readme: '',
     versions: Object.fromEntries(made),
-    time: Object.fromEntries(versions.map((version) => [version, atOnce])),
+    time: Object.fromEntries(versions.map((version) => [version, publishedAt])),
     'dist-tags': { latest: versions.at(-1) },
     _distfiles: {},
     _attachments: {},

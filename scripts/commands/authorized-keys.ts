@@ -41,7 +41,9 @@ function replaceBlock(text: string, block: readonly string[]): string {
     return `${text}${gap}${block.join('\n')}\n`
   }
   if (begin < 0 || end < begin) {
-    throw new CommandError(`the block has lost its first or last line: put back '${END}'`)
+    throw new CommandError(
+      `the block has lost its first or last line: restore '${BEGIN}' and '${END}'`,
+    )
   }
   return [...lines.slice(0, begin), ...block, ...lines.slice(end + 1)].join('\n')
 }
@@ -70,7 +72,9 @@ async function lock(file: string): Promise<() => Promise<void>> {
       if (!isTaken) throw error
     }
     if (Date.now() > deadlineMs) {
-      throw new CommandError(`somebody else writes, or was killed while: remove ${file}`)
+      throw new CommandError(
+        `${file} is locked: another command writes, or was killed; if none is running, remove it`,
+      )
     }
     await sleep(20)
   }

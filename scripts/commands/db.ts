@@ -6,7 +6,7 @@ import { type Command, withAnyDatabase } from './command.js'
 const migrateCommand: Command = {
   words: ['db', 'migrate'],
   usage: '',
-  about: 'Brings the database to the schema of this version.',
+  about: 'Migrates the database to the schema of this version.',
   positionals: [],
   options: {},
   async run() {

@@ -15,27 +15,28 @@ import { checkSsh, isSshSetUp } from './sshd-configuration.js'
 const FREE_BYTES_MIN = 1_073_741_824
 const OPEN_FILES_MIN = 4_096
 
-/** One look; what it returns is printed, what it throws is a fault. */
-interface Look {
+/** Check of one part. Its result is printed; an error it throws is a fault. */
+interface Check {
   readonly name: string
   readonly run: (settings: Settings) => Promise<string>
 }
 
-const LOOKS: readonly Look[] = [
-  { name: 'database', run: lookAtDatabase },
-  { name: 'git', run: lookAtGit },
-  { name: 'git limits', run: lookAtGitLimits },
-  { name: 'disk', run: lookAtDisk },
-  { name: 'blobs', run: lookAtBlobs },
-  { name: 'limits', run: lookAtLimits },
-  { name: 'sshd', run: lookAtSshd },
+const CHECKS: readonly Check[] = [
+  { name: 'database', run: checkDatabase },
+  { name: 'git', run: checkGit },
+  { name: 'git limits', run: checkGitLimits },
+  { name: 'disk', run: checkDisk },
+  { name: 'blobs', run: checkBlobs },
+  { name: 'limits', run: checkLimits },
+  { name: 'sshd', run: checkSshd },
 ]
 
 export const DOCTOR_COMMANDS: readonly Command[] = [
   {
     words: ['doctor', 'ssh'],
     usage: '[--config FILE]',
-    about: "Checks what clones over SSH need, with the system's sshd_config or another; as root.",
+    about:
+      "Checks the setup for clones over SSH, with the system's sshd_config or another; as root.",
     positionals: [],
     options: {
       config: {
@@ -66,7 +67,7 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
       const settings = loadSettings()
       console.log('ok      configuration: read')
       let faults = 0
-      for (const { name, run } of LOOKS) {
+      for (const { name, run } of CHECKS) {
         try {
           console.log(`ok      ${name}: ${await run(settings)}`)
         } catch (error) {
@@ -79,24 +80,24 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
   },
 ]
 
-async function lookAtDatabase({ database }: Settings): Promise<string> {
+async function checkDatabase({ database }: Settings): Promise<string> {
   const db = await openDatabase(database)
   try {
     const waiting = (await migrationStatus(db)).filter((entry) => entry.appliedAtMs === undefined)
     if (waiting.length === 0) return `${database.location.kind}, migrated`
-    throw new Error(`${waiting.length} migration(s) wait: run 'gatehouse db migrate'`)
+    throw new Error(`${waiting.length} migration(s) not applied: run 'gatehouse db migrate'`)
   } finally {
     await closeDatabase(db)
   }
 }
 
-async function lookAtGit(): Promise<string> {
+async function checkGit(): Promise<string> {
   const git = await findGit()
   return `${git.version.join('.')} at ${git.file}`
 }
 
-/** Without limits, the input of one request can make git take all memory of the machine. */
-async function lookAtGitLimits({
+/** Checks that git's memory can be limited; otherwise one request can exhaust the machine's. */
+async function checkGitLimits({
   git: { memoryBytesMax, processesMax },
 }: Settings): Promise<string> {
   const { prlimit } = await findGit()
@@ -106,23 +107,24 @@ async function lookAtGitLimits({
     )
   }
   const mib = Math.floor(memoryBytesMax / 1_048_576)
-  return `${mib} MiB of memory for each of ${processesMax} processes, by ${prlimit}`
+  return `${mib} MiB of memory for each of ${processesMax} git processes, set by ${prlimit}`
 }
 
-async function lookAtDisk({ data }: Settings): Promise<string> {
+async function checkDisk({ data }: Settings): Promise<string> {
   await mkdir(data.dir, { recursive: true, mode: 0o750 })
   await access(data.dir, constants.R_OK | constants.W_OK | constants.X_OK).catch(() => {
-    throw new Error(`${data.dir} cannot be written: give it to the user that runs gatehouse`)
+    throw new Error(`${data.dir} is not writable: change its owner to the user that runs gatehouse`)
   })
   const { bavail, bsize } = await statfs(data.dir)
   const freeBytes = bavail * bsize
   const freeGib = (freeBytes / 1_073_741_824).toFixed(1)
-  if (freeBytes < FREE_BYTES_MIN) throw new Error(`${data.dir} has ${freeGib} GiB free`)
-  return `${data.dir} can be written, ${freeGib} GiB free`
+  if (freeBytes < FREE_BYTES_MIN)
+    throw new Error(`${data.dir} has only ${freeGib} GiB free: free at least 1`)
+  return `${data.dir} is writable, ${freeGib} GiB free`
 }
 
-/** Keeps a small blob, reads it and removes it. */
-async function lookAtBlobs(settings: Settings): Promise<string> {
+/** Writes a small blob, reads it and removes it. */
+async function checkBlobs(settings: Settings): Promise<string> {
   const { location } = settings.blobs
   const isFolder = location.kind === 'files'
   const place = isFolder ? location.folder : `bucket ${location.bucket} at ${location.origin}`
@@ -139,11 +141,12 @@ async function lookAtBlobs(settings: Settings): Promise<string> {
       chunks.push(Buffer.from(chunk))
     }
     await storage.remove(key)
-    if (!Buffer.concat(chunks).equals(content)) throw new Error('other bytes came back')
+    if (!Buffer.concat(chunks).equals(content))
+      throw new Error('the content read differs from the content written')
   } catch (error) {
     throw new Error(`${place} cannot be used: ${reasonOf(error)}`)
   }
-  return `${place} can be written`
+  return `${place} is writable`
 }
 
 /** Returns the message of the innermost cause, which is usually the error of the system. */
@@ -152,22 +155,22 @@ function reasonOf(error: unknown): string {
   return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
-/** Each clone and push holds a handful of files open. */
-async function lookAtLimits(): Promise<string> {
+/** Checks the limit of open files; each clone and push needs several. */
+async function checkLimits(): Promise<string> {
   const report = process.report?.getReport() as { userLimits?: Record<string, { soft: unknown }> }
   const soft = report.userLimits?.['open_files']?.soft
   const openFiles = soft === 'unlimited' ? Number.POSITIVE_INFINITY : Number(soft)
   if (openFiles < OPEN_FILES_MIN) {
     throw new Error(
-      `${openFiles} open files are few: raise them to ${OPEN_FILES_MIN} (LimitNOFILE=)`,
+      `the limit of ${openFiles} open files is low: raise it to ${OPEN_FILES_MIN} (LimitNOFILE=)`,
     )
   }
   return `${openFiles} open files`
 }
 
-/** Whoever serves Git over HTTPS alone has no fault here. */
-async function lookAtSshd(settings: Settings): Promise<string> {
-  if (!(await isSshSetUp(settings))) return "not set up for Git ('gatehouse doctor ssh' says more)"
+/** Checks sshd if it is set up for Git; a server with HTTPS only has no fault. */
+async function checkSshd(settings: Settings): Promise<string> {
+  if (!(await isSshSetUp(settings))) return "not set up for Git (see 'gatehouse doctor ssh')"
   const fault = (await checkSsh(settings)).find(({ isFault }) => isFault)
   if (fault !== undefined) throw new Error(`${fault.name}: ${fault.text}`)
   return 'set up for Git'

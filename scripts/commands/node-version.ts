@@ -11,5 +11,5 @@ import { findProgramFile } from '../../conf/program-file.js'
 export function refuseNode(version = process.versions.node): string | undefined {
   const { engines } = JSON.parse(readFileSync(findProgramFile('package.json'), 'utf8'))
   if (satisfies(version, engines.node)) return undefined
-  return `Node.js ${engines.node} is needed; this one is ${version}. Run ./scripts/gatehouse, which finds one.`
+  return `Node.js ${engines.node} is required; this is ${version}. Use ./scripts/gatehouse.`
 }

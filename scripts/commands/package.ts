@@ -23,13 +23,13 @@ const OVERLAP_DAYS_MAX = 3_650
 const rotateKey: Command = {
   words: ['package', 'rotate-key'],
   usage: 'OWNER FORMAT [--overlap DAYS]',
-  about: `Makes a new key for alpine or debian; for ${OVERLAP_DAYS} days the old one signs as well.`,
+  about: `Creates a key for alpine or debian; the old one also signs for ${OVERLAP_DAYS} days.`,
   positionals: ['OWNER', 'FORMAT'],
   options: {
     overlap: {
       type: 'string',
       value: 'DAYS',
-      about: `The old key signs for this many days more, from 0 to ${OVERLAP_DAYS_MAX}.`,
+      about: `Days for which the old key also signs, from 0 to ${OVERLAP_DAYS_MAX}.`,
     },
   },
   async run(call) {
@@ -48,7 +48,7 @@ const rotateKey: Command = {
 const retireKey: Command = {
   words: ['package', 'retire-key'],
   usage: 'OWNER FORMAT',
-  about: 'Ends the overlap after a rotation now: from here on the newest key signs alone.',
+  about: 'Ends the overlap after a rotation now: only the newest key signs from then on.',
   positionals: ['OWNER', 'FORMAT'],
   options: {},
   async run(call) {
@@ -64,7 +64,7 @@ const retireKey: Command = {
 const keys: Command = {
   words: ['package', 'keys'],
   usage: 'OWNER',
-  about: 'Lists the keys that sign: format, when each was made, until when it signs.',
+  about: 'Lists the signing keys: format, creation time, and until when each signs.',
   positionals: ['OWNER'],
   options: {},
   run: (call) =>
@@ -100,8 +100,8 @@ const SIGNED_FORMATS = FORMATS.flatMap(({ name, index }) => {
 function parseFormat({ positionals }: CommandCall) {
   const found = SIGNED_FORMATS.find(({ format }) => format === positionals[1])
   if (found !== undefined) return found
-  const known = SIGNED_FORMATS.map(({ format }) => format).join(' and ')
-  throw new UsageError(`the indexes of ${known} are signed, and no others`)
+  const known = SIGNED_FORMATS.map(({ format }) => format).join(' or ')
+  throw new UsageError(`FORMAT is not ${known}: only their indexes are signed`)
 }
 
 /** Reads the overlap. 0 is for a compromised old key, which must not sign any more. */

@@ -23,8 +23,8 @@ async function checkedOutCommit(folder: string): Promise<string | undefined> {
   const path = await realpath(folder)
   const git = await findGit().catch(() => undefined)
   if (git === undefined) return undefined
-  const question = ['rev-parse', '--show-toplevel', '--short=12', 'HEAD']
-  const { exitCode, output } = await tryGit(git, question, { cwd: path })
+  const args = ['rev-parse', '--show-toplevel', '--short=12', 'HEAD']
+  const { exitCode, output } = await tryGit(git, args, { cwd: path })
   const [topLevel, commit] = output.toString().split('\n')
   return exitCode === 0 && topLevel === path ? commit : undefined
 }

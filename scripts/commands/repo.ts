@@ -31,7 +31,7 @@ import {
 const maintain: Command = {
   words: ['repo', 'maintain'],
   usage: 'OWNER/REPO',
-  about: 'Sweeps and repacks a repository now, as the server does after pushes.',
+  about: 'Removes stale files and repacks a repository now, as the server does after pushes.',
   positionals: ['OWNER/REPO'],
   options: {},
   async run(call) {
@@ -50,23 +50,23 @@ const maintain: Command = {
 const prune: Command = {
   words: ['repo', 'prune'],
   usage: 'OWNER/REPO [--now | --grace DURATION] [--commit ID] [--closed-pulls]',
-  about: 'Removes the objects of a repository that nothing reaches, for good.',
+  about: 'Permanently removes the unreachable objects of a repository.',
   positionals: ['OWNER/REPO'],
   options: {
-    now: { type: 'boolean', about: 'Without the grace period.' },
+    now: { type: 'boolean', about: 'Removes objects of any age, without the grace period.' },
     grace: {
       type: 'string',
       value: 'DURATION',
-      about: 'Age from which objects go; by default maintenance.prune_grace.',
+      about: 'Removes only objects older than this; by default maintenance.prune_grace.',
     },
     commit: {
       type: 'string',
       value: 'ID',
-      about: 'A commit that must be gone; fails with the references that keep it.',
+      about: 'Commit that must be removed; fails with the names of refs that reach it.',
     },
     'closed-pulls': {
       type: 'boolean',
-      about: 'Closed pull requests that keep the commit lose their commits.',
+      about: 'Also drops the commits of closed pull requests that reach the commit.',
     },
   },
   async run(call) {
@@ -96,14 +96,14 @@ const prune: Command = {
 }
 
 const WARNING =
-  'Clones and forks keep what they have: passwords and keys that were pushed must be changed.'
+  'Clones and forks keep the objects: passwords and keys that were pushed must be changed.'
 
-/** The server prunes once more after this, which also finishes the work of a killed command. */
-const ONCE_MORE_MS = 300_000
+/** Delay of the job that prunes again, which also completes the work of a killed command. */
+const SECOND_PRUNE_MS = 300_000
 
 function pruneLater({ db }: PruneContext, wanted: Parameters<typeof pruneSubject>[0]) {
   const subject = pruneSubject(wanted)
-  return enqueueJob(db, { kind: PRUNE_REPOSITORY.kind, subject, delayMs: ONCE_MORE_MS })
+  return enqueueJob(db, { kind: PRUNE_REPOSITORY.kind, subject, delayMs: SECOND_PRUNE_MS })
 }
 
 function graceOf({ values }: CommandCall): number | undefined {
@@ -114,7 +114,7 @@ function graceOf({ values }: CommandCall): number | undefined {
   try {
     return asDurationMs(grace)
   } catch (cause) {
-    throw new UsageError("--grace is a duration such as '30m' or '336h'", { cause })
+    throw new UsageError(`--grace '${grace}' is not a duration such as '30m' or '336h'`, { cause })
   }
 }
 
@@ -144,7 +144,7 @@ async function requireRepository(db: Database, { owner, name }: FullName): Promi
 async function requireFolder(dataDir: string, storage: string): Promise<string> {
   const path = repositoryPath(dataDir, storage)
   await stat(path).catch((cause: unknown) => {
-    throw new CommandError(`the folder ${path} is not there`, { cause })
+    throw new CommandError(`the folder ${path} does not exist`, { cause })
   })
   return path
 }

@@ -20,7 +20,7 @@ const USER_PATH = '/usr/local/bin:/usr/bin:/bin'
 /** Compiles the helper into a folder and returns its path. Throws CommandError on failure. */
 export async function installHelper(folder: string): Promise<string> {
   if (process.getuid?.() !== 0) {
-    throw new CommandError('run this as root: sshd starts programs of root alone')
+    throw new CommandError('run this as root: sshd runs only programs that root owns')
   }
   await mkdir(folder, { recursive: true })
   await chmod(folder, 0o755)
@@ -46,8 +46,8 @@ async function compileOrThrow(options: readonly string[]): Promise<void> {
   if (complaint === undefined) return
   throw new CommandError(
     `the helper was not compiled: ${complaint}\n` +
-      'A C compiler is needed once (Debian: apt-get install gcc libc6-dev). One on another machine' +
-      ` will do: cc -O2 -static -o ${HELPER_NAME} ${SOURCE}`,
+      'Install a C compiler (Debian: apt-get install gcc libc6-dev), or compile on another machine:' +
+      ` cc -O2 -static -o ${HELPER_NAME} ${SOURCE}`,
   )
 }
 

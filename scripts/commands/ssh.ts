@@ -18,7 +18,7 @@ import { HELPER_FOLDER, HELPER_NAME, installHelper, keyLine, sshdLines } from '.
 const install: Command = {
   words: ['ssh', 'install'],
   usage: '[--to FOLDER]',
-  about: `Compiles the program that sshd calls, by default into ${HELPER_FOLDER}; as root.`,
+  about: `Compiles the program that sshd runs, by default into ${HELPER_FOLDER}; as root.`,
   positionals: [],
   options: {
     to: {
@@ -31,7 +31,7 @@ const install: Command = {
     const settings = loadSettings()
     const folder = resolve(String(call.values['to'] ?? HELPER_FOLDER))
     const helper = await installHelper(folder)
-    console.log(`installed ${helper}; sshd needs these lines (see conf/sshd_config.example):`)
+    console.log(`installed ${helper}; add to sshd_config (see conf/sshd_config.example):`)
     console.log(`Match User ${settings.ssh.user}`)
     for (const line of sshdLines(helper, settings)) console.log(`    ${line}`)
   },
@@ -46,7 +46,7 @@ const HELPER_OPTION: CommandOption = {
 const keys: Command = {
   words: ['ssh', 'keys'],
   usage: 'TYPE KEY [--helper PROGRAM]',
-  about: 'Prints the line of a known key, for AuthorizedKeysCommand; the helper does it faster.',
+  about: 'Prints the line of a known key, for AuthorizedKeysCommand; the helper is faster.',
   positionals: ['TYPE', 'KEY'],
   options: { helper: HELPER_OPTION },
   async run(call) {
@@ -62,13 +62,13 @@ const keys: Command = {
 const authorizedKeys: Command = {
   words: ['ssh', 'authorized-keys'],
   usage: '--write FILE [--helper PROGRAM]',
-  about: 'Puts all keys into a block of that file, where sshd_config cannot be changed.',
+  about: 'Writes all keys into a block of a file, for hosts whose sshd_config cannot be changed.',
   positionals: [],
   options: {
     write: {
       type: 'string',
       value: 'FILE',
-      about: 'Writes into this file; its other lines stay. Required.',
+      about: 'The authorized_keys file; its other lines are kept. Required.',
     },
     helper: HELPER_OPTION,
   },
@@ -79,7 +79,7 @@ const authorizedKeys: Command = {
       const lines: string[] = []
       for await (const key of allKeys(db)) lines.push(keyLine(key, { helper, socket: ssh.socket }))
       await writeBlock(file, lines)
-      console.log(`${lines.length} keys in ${file}`)
+      console.log(`wrote ${lines.length} keys to ${file}`)
     })
   },
 }

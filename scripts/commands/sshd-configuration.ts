@@ -29,9 +29,9 @@ export async function checkSsh(
   configFile?: string,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  const note = async (name: string, look: () => Promise<string>) => {
+  const note = async (name: string, check: () => Promise<string>) => {
     try {
-      findings.push({ name, isFault: false, text: await look() })
+      findings.push({ name, isFault: false, text: await check() })
     } catch (error) {
       const text = error instanceof Error ? error.message : String(error)
       findings.push({ name, isFault: true, text })
@@ -40,14 +40,14 @@ export async function checkSsh(
   let config: SshdConfig = new Map()
   await note('sshd', async () => {
     config = await readSshdConfig(settings.ssh.user, configFile)
-    return `its configuration for ${settings.ssh.user} was read`
+    return `configuration for ${settings.ssh.user} read`
   })
   if (config.size === 0) return findings
-  await note('user', () => lookAtUser(settings, config))
-  await note('lines', async () => lookAtLines(settings, config))
-  await note('helper', () => lookAtHelper(helperOf(config)))
-  await note('socket', () => lookAtSocket(settings))
-  await note('fleet', async () => lookAtFleet(config))
+  await note('user', () => checkUser(settings, config))
+  await note('lines', async () => checkLines(settings, config))
+  await note('helper', () => checkHelper(helperOf(config)))
+  await note('socket', () => checkSocket(settings))
+  await note('fleet', async () => checkFleet(config))
   return findings
 }
 
@@ -87,7 +87,7 @@ function firstOf(config: SshdConfig, keyword: string): string {
   return (config.get(keyword) ?? [])[0] ?? ''
 }
 
-async function lookAtUser({ ssh, data }: Settings, config: SshdConfig): Promise<string> {
+async function checkUser({ ssh, data }: Settings, config: SshdConfig): Promise<string> {
   const row = (await readFile('/etc/passwd', 'utf8'))
     .split('\n')
     .map((line) => line.split(':'))
@@ -95,14 +95,14 @@ async function lookAtUser({ ssh, data }: Settings, config: SshdConfig): Promise<
   if (row === undefined) throw new Error(`there is no user ${ssh.user}: see conf/gatehouse.service`)
   const [, , uid, , , , shell = ''] = row
   if (/(?:nologin|false|git-shell)$/.test(shell)) {
-    throw new Error(`${shell} runs no command of ours: usermod --shell /bin/sh ${ssh.user}`)
+    throw new Error(`${shell} cannot run the helper: usermod --shell /bin/sh ${ssh.user}`)
   }
   if (firstOf(config, 'usepam') === 'no' && (await isLocked(ssh.user))) {
-    throw new Error(`sshd takes ${ssh.user} for locked: usermod --password '*' ${ssh.user}`)
+    throw new Error(`sshd treats ${ssh.user} as locked: usermod --password '*' ${ssh.user}`)
   }
   const owner = await lstat(data.dir).catch(() => undefined)
   if (owner !== undefined && owner.uid !== Number(uid)) {
-    throw new Error(`${data.dir} is not ${ssh.user}'s: run Gatehouse as that user (ssh.user)`)
+    throw new Error(`${ssh.user} does not own ${data.dir}: run Gatehouse as that user (ssh.user)`)
   }
   return `${ssh.user}, with ${shell}`
 }
@@ -114,8 +114,8 @@ async function isLocked(user: string): Promise<boolean> {
   return line?.split(':')[1]?.startsWith('!') ?? false
 }
 
-/** Throws with the lines that are missing, as they have to stand there. */
-function lookAtLines(settings: Settings, config: SshdConfig): string {
+/** Throws an error with the missing lines, ready to be copied. */
+function checkLines(settings: Settings, config: SshdConfig): string {
   const helper = helperOf(config) ?? `${HELPER_FOLDER}/${HELPER_NAME}`
   const accepted = config.get('acceptenv') ?? []
   const missing = sshdLines(helper, settings).filter((line) => {
@@ -130,14 +130,14 @@ function lookAtLines(settings: Settings, config: SshdConfig): string {
   }
   const pattern = accepted.find((name) => /[*?]/.test(name) && name !== 'LC_*')
   if (pattern !== undefined) {
-    throw new Error(`AcceptEnv ${pattern} lets clients set what they like: name variables instead`)
+    throw new Error(`AcceptEnv ${pattern} lets clients set other variables: list names instead`)
   }
   if (firstOf(config, 'pubkeyauthentication') !== 'yes')
     throw new Error('PubkeyAuthentication is off')
   if (!['none', ''].includes(firstOf(config, 'forcecommand'))) {
-    throw new Error('ForceCommand takes the place of the command of each key: take it out')
+    throw new Error('ForceCommand overrides the command of each key: remove it')
   }
-  return 'as they have to be'
+  return 'complete'
 }
 
 function helperOf(config: SshdConfig): string | undefined {
@@ -145,34 +145,35 @@ function helperOf(config: SshdConfig): string | undefined {
   return verb === 'keys' && helper?.endsWith(`/${HELPER_NAME}`) ? helper : undefined
 }
 
-/** Sshd runs a command that is root's, in folders that are root's, that nobody else may write. */
-async function lookAtHelper(helper: string | undefined): Promise<string> {
-  if (helper === undefined) throw new Error("sshd does not know it: run 'gatehouse ssh install'")
+/** Throws unless root owns the helper and its folders and others cannot write them. */
+async function checkHelper(helper: string | undefined): Promise<string> {
+  if (helper === undefined)
+    throw new Error("sshd_config does not use it: run 'gatehouse ssh install'")
   for (let path = helper; ; path = dirname(path)) {
     const found = await lstat(path).catch(() => undefined)
     if (found === undefined) throw new Error(`${path} is missing: run 'gatehouse ssh install'`)
-    if (found.uid !== 0) throw new Error(`${path} must be root's: chown root ${path}`)
-    if ((found.mode & 0o022) !== 0) throw new Error(`others may write ${path}: chmod go-w ${path}`)
+    if (found.uid !== 0) throw new Error(`${path} must be owned by root: chown root ${path}`)
+    if ((found.mode & 0o022) !== 0) throw new Error(`others can write ${path}: chmod go-w ${path}`)
     if (path === helper && (found.mode & 0o111) !== 0o111) {
-      throw new Error(`${path} cannot be run by all: chmod 0755 ${path}`)
+      throw new Error(`${path} is not executable by all users: chmod 0755 ${path}`)
     }
     if (path === '/') return helper
   }
 }
 
-async function lookAtSocket({ ssh }: Settings): Promise<string> {
+async function checkSocket({ ssh }: Settings): Promise<string> {
   const folder = await lstat(dirname(ssh.socket)).catch(() => undefined)
   if (folder === undefined || !(await isAnswered(ssh.socket))) {
     throw new Error(`no gateway answers at ${ssh.socket}: start Gatehouse`)
   }
   if ((folder.mode & 0o077) !== 0) {
-    throw new Error(`others may open ${dirname(ssh.socket)}: chmod 0700 ${dirname(ssh.socket)}`)
+    throw new Error(`others can open ${dirname(ssh.socket)}: chmod 0700 ${dirname(ssh.socket)}`)
   }
   return `a gateway answers at ${ssh.socket}`
 }
 
-/** No fault where one machine logs in at a time, and a riddle where a hundred do. */
-function lookAtFleet(config: SshdConfig): string {
+/** Recommends limits for many concurrent logins. Never a fault: few clients do not reach them. */
+function checkFleet(config: SshdConfig): string {
   const [start = '0'] = firstOf(config, 'maxstartups').split(':')
   const advice: string[] = []
   if (Number(start) < FLEET_STARTUPS) advice.push('MaxStartups 200:30:500')
@@ -182,8 +183,8 @@ function lookAtFleet(config: SshdConfig): string {
   if (firstOf(config, 'persourcepenalties').startsWith('crash')) {
     advice.push('PerSourcePenaltyExemptList ADDRESSES')
   }
-  if (advice.length === 0) return 'many may log in at once'
-  return `for many clients behind one address: ${advice.join(', ')}`
+  if (advice.length === 0) return 'many clients can log in concurrently'
+  return `for many clients behind one address, set: ${advice.join(', ')}`
 }
 
 const FLEET_STARTUPS = 100

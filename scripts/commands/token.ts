@@ -11,7 +11,7 @@ const PAGE_ENTRIES = 200
 const create: Command = {
   words: ['token', 'create'],
   usage: 'USER --name NAME --scopes SCOPES',
-  about: 'Makes an access token and prints it, this once.',
+  about: 'Creates an access token and prints it; it cannot be shown again.',
   positionals: ['USER'],
   options: {
     name: {
@@ -22,7 +22,7 @@ const create: Command = {
     scopes: {
       type: 'string',
       value: 'SCOPES',
-      about: 'What the token permits, such as write:repository,package. Required.',
+      about: 'Scopes of the token, such as write:repository,package. Required.',
     },
   },
   async run(call) {

@@ -51,7 +51,7 @@ const create: Command = {
         passwordHash,
         isAdmin: call.values['admin'] === true,
       })
-      console.log(`made ${user.name}`)
+      console.log(`created ${user.name}`)
     })
   },
 }
@@ -77,14 +77,14 @@ const list: Command = {
 const remove: Command = {
   words: ['user', 'delete'],
   usage: 'NAME',
-  about: 'Removes an account with its tokens; one that owns repositories stays.',
+  about: 'Deletes an account with its tokens; fails if it owns repositories.',
   positionals: ['NAME'],
   options: {},
   run: (call) =>
     withDatabase(async (db) => {
       const user = await requireUser(db, call.positionals[0] ?? '')
       await deleteUser(db, user.id)
-      console.log(`removed ${user.name}`)
+      console.log(`deleted ${user.name}`)
     }),
 }
 
@@ -108,7 +108,7 @@ const password: Command = {
 const removeFactor: Command = {
   words: ['user', 'remove-factor'],
   usage: 'NAME',
-  about: 'Takes a lost second factor away: the password alone signs in again.',
+  about: 'Removes a lost second factor: the password alone signs in again.',
   positionals: ['NAME'],
   options: {},
   run: (call) =>
@@ -117,7 +117,7 @@ const removeFactor: Command = {
       if (!(await removeSecondFactor(db, user.id))) {
         throw new CommandError(`${user.name} has no second factor`)
       }
-      console.log(`took the second factor of ${user.name} away`)
+      console.log(`removed the second factor of ${user.name}`)
     }),
 }
 

@@ -34,21 +34,21 @@ const deliveries: Command = {
 const again: Command = {
   words: ['webhook', 'redeliver'],
   usage: 'UUID',
-  about: 'Sends a delivery again, whatever came of it; the receiver knows it by the same UUID.',
+  about: 'Sends a delivery again with the same UUID, even if it succeeded.',
   positionals: ['UUID'],
   options: {},
   async run({ positionals }) {
     const uuid = (positionals[0] ?? '').toLowerCase()
     await withDatabase(async (db) => {
       if (!(await redeliver(db, { uuid }))) throw new CommandError(`there is no delivery ${uuid}`)
-      console.log(`${uuid} is sent again as soon as a gateway runs`)
+      console.log(`${uuid} is queued and is sent when a gateway runs`)
     })
   },
 }
 
 function parseId({ positionals }: CommandCall): number {
   const text = positionals[0] ?? ''
-  if (!/^\d{1,15}$/.test(text)) throw new UsageError('ID is the number of a webhook')
+  if (!/^\d{1,15}$/.test(text)) throw new UsageError(`ID '${text}' is not the number of a webhook`)
   return Number(text)
 }
 

@@ -97,7 +97,7 @@ export async function insertKey(db: Database, key: SshKey, columns: KeyColumns):
   const { algorithm, base64, fingerprint } = key
   const row = { algorithm, base64, fingerprint, ...columns, last_used_at: null }
   const [id] = await db('ssh_keys').insert(row)
-  if (id === undefined) throw new Error('the database gave no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   return id
 }
 
@@ -144,7 +144,7 @@ export async function findUserKey(
 /** Fields of a key that a line of authorized_keys needs. */
 export type ListedKey = Pick<SshKey, 'algorithm' | 'base64' | 'fingerprint'>
 
-const KEYS_AT_ONCE = 1_000
+const KEYS_PER_QUERY = 1_000
 
 /** Yields every key of users and repositories, oldest first. */
 export async function* allKeys(db: Database): AsyncIterable<ListedKey> {
@@ -153,7 +153,7 @@ export async function* allKeys(db: Database): AsyncIterable<ListedKey> {
     const rows = await selectRows<ListedKey & { id: number }>(
       db,
       'select id, algorithm, base64, fingerprint from ssh_keys where id > ? order by id limit ?',
-      [last, KEYS_AT_ONCE],
+      [last, KEYS_PER_QUERY],
     )
     if (rows.length === 0) return
     for (const { id, ...key } of rows) {

@@ -46,7 +46,7 @@ export async function createApplication(
     ...columnsOf(application),
     created_at: createdAtMs,
   })
-  if (id === undefined) throw new Error('the database gave no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   return { ...shown, id, createdAtMs }
 }
 

@@ -61,7 +61,7 @@ export async function spendCode(db: Database, grantId: number, next: TokenPair):
   return await transaction(db, async (trx) => {
     const unused = trx('oauth_grants').where({ id: grantId, is_code_used: false })
     const spent = await unused.update({ is_code_used: true })
-    return await goOn(trx, { grantId, spent, next })
+    return await insertNextTokens(trx, { grantId, spent, next })
   })
 }
 
@@ -94,11 +94,11 @@ export async function spendRefresh(
   return await transaction(db, async (trx) => {
     const unspent = trx('oauth_tokens').where({ id: tokenId, is_spent: false })
     const spent = await unspent.update({ is_spent: true })
-    return await goOn(trx, { grantId: grant.id, spent, next })
+    return await insertNextTokens(trx, { grantId: grant.id, spent, next })
   })
 }
 
-async function goOn(
+async function insertNextTokens(
   trx: Database,
   { grantId, spent, next }: { grantId: number; spent: number; next: TokenPair },
 ): Promise<boolean> {

@@ -47,7 +47,7 @@ export async function insertOwner(db: Database, owner: NewOwner): Promise<number
       updated_at: nowMs,
     }),
   )
-  if (id === undefined) throw new Error('the database gave no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   return id
 }
 

@@ -47,7 +47,7 @@ export async function offerSecondFactor(
   userId: number,
   secretSealed: string,
 ): Promise<void> {
-  await orConflict('This account has a second factor already: switch it off first.', () =>
+  await orConflict('This account has a second factor already: disable it first.', () =>
     transaction(db, async (trx) => {
       await trx('second_factors').where({ user_id: userId }).whereNull('enrolled_at').delete()
       await trx('second_factors').insert({

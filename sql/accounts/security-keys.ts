@@ -36,8 +36,9 @@ export async function addSecurityKey(db: Database, key: NewSecurityKey): Promise
     sign_counter: key.signCounter,
     created_at: Date.now(),
   }
-  await orConflict('This key is known already: remove it first, or take another one.', () =>
-    orNotFound('Set up a second factor first.', () => db('security_keys').insert(row)),
+  await orConflict(
+    'This security key is registered already: remove it first, or use another key.',
+    () => orNotFound('Set up a second factor first.', () => db('security_keys').insert(row)),
   )
 }
 
@@ -109,7 +110,7 @@ export async function keepChallenge(
   expiresAtMs: number,
 ): Promise<void> {
   const row = { ...rowOf(purpose), hash, expires_at: expiresAtMs }
-  await orNotFound('That sign-in has ended: begin again.', () =>
+  await orNotFound('This sign-in has ended: sign in again.', () =>
     transaction(db, async (trx) => {
       await trx('security_key_challenges').where(rowOf(purpose)).delete()
       await trx('security_key_challenges').insert(row)

@@ -55,7 +55,7 @@ export async function createToken(db: Database, token: NewToken): Promise<Token>
         ...limitColumns(limits),
       }),
     )
-    if (inserted === undefined) throw new Error('the database gave no id')
+    if (inserted === undefined) throw new Error('The insert returned no id.')
     if (limits?.reach !== undefined) await insertRestriction(trx, inserted, limits.reach)
     return inserted
   })
@@ -79,16 +79,16 @@ export function findTokenWithUser(
   return after(rows, ([row]) => (row === undefined ? undefined : withUser(db, row)))
 }
 
-/** A question that is answered from memory gives the same row again. */
-const read = new WeakMap<TokenRow, TokenWithUser>()
+/** Results by row: a cached query returns the same frozen row object again. */
+const converted = new WeakMap<TokenRow, TokenWithUser>()
 
 function withUser(db: Database, row: TokenRow & UserRow): Awaitable<TokenWithUser> {
-  const known = read.get(row)
+  const known = converted.get(row)
   if (known !== undefined) return known
   return after(limitsOf(db, [row]), (limits) => {
     const found = Object.freeze({ token: tokenOf(row, limits(row)), user: userOf(row) })
-    // What a token opens stands in other rows.
-    if (Object.isFrozen(row) && row.token_is_bound === 0) read.set(row, found)
+    // The repositories and packages of a restricted token are in other rows, which may change.
+    if (Object.isFrozen(row) && row.token_is_bound === 0) converted.set(row, found)
     return found
   })
 }

@@ -56,7 +56,7 @@ async function refuseLast(db: Database, userId: number, patch: UserPatch): Promi
   const admins = db('users').where({ ...OPEN, is_admin: true })
   const adminIds: number[] = await admins.orderBy('owner_id').forUpdate().pluck('owner_id')
   if (adminIds.length === 1 && adminIds[0] === userId) {
-    throw new Failure('invalid', 'No site admin would be left who can sign in.')
+    throw new Failure('invalid', 'The site would have no administrator who can sign in.')
   }
   const user = db('users').where({ ...OPEN, owner_id: userId })
   if (!isClosing || (await user.forUpdate().first('owner_id')) === undefined) return
@@ -67,7 +67,7 @@ async function refuseLast(db: Database, userId: number, patch: UserPatch): Promi
   if (names.length === 0) return
   throw new Failure(
     'invalid',
-    `No owner would be left who can sign in, of the organizations ${names.join(', ')}.`,
+    `These organizations would have no owner who can sign in: ${names.join(', ')}.`,
   )
 }
 

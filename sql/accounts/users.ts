@@ -61,7 +61,7 @@ export async function createUser(db: Database, user: NewUser): Promise<User> {
       }),
     )
     const created = await findUser(trx, user.name)
-    if (created === undefined) throw new Error('a user that was just made cannot be found')
+    if (created === undefined) throw new Error('The inserted user was not found.')
     return created
   })
 }

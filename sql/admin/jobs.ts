@@ -96,7 +96,7 @@ function sooner(db: Database, runAfterMs: number) {
   }
 }
 
-const DUE_AT_ONCE = 20
+const DUE_ROWS_MAX = 20
 
 /**
  * Leases a due job that no worker holds; undefined if there is none or if all slots of the machine
@@ -109,7 +109,7 @@ export async function leaseJob(db: Database, worker: Worker): Promise<Job | unde
     db,
     `select id, kind, subject, attempts from jobs
       where run_after <= ? and (leased_until is null or leased_until <= ?)${kinds.clause}
-      order by run_after, id limit ${DUE_AT_ONCE}`,
+      order by run_after, id limit ${DUE_ROWS_MAX}`,
     [nowMs, nowMs, ...kinds.bindings],
   )
   if (due.length === 0) return undefined
@@ -118,7 +118,7 @@ export async function leaseJob(db: Database, worker: Worker): Promise<Job | unde
   for (const row of due) {
     const taken = await takeJob(db, row, worker)
     if (taken === 'no slot') return undefined
-    if (taken !== 'gone') return taken
+    if (taken !== 'lost') return taken
   }
   return undefined
 }
@@ -149,7 +149,7 @@ async function takeJob(
   db: Database,
   row: DueRow,
   worker: Worker,
-): Promise<Job | 'no slot' | 'gone'> {
+): Promise<Job | 'no slot' | 'lost'> {
   const lease = randomBytes(16).toString('hex')
   const attempts = row.attempts + 1
   for (let slot = 1; slot <= worker.jobsMax; slot += 1) {
@@ -165,7 +165,7 @@ async function takeJob(
           slot: `${worker.machine}/${slot}`,
           again_after: null,
         })
-      return taken > 0 ? { ...row, attempts, lease } : 'gone'
+      return taken > 0 ? { ...row, attempts, lease } : 'lost'
     } catch (error) {
       if (!isUniqueViolation(error)) throw error
     }

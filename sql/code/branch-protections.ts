@@ -89,7 +89,10 @@ export async function createProtection(db: Database, wanted: NewProtection): Pro
       [repositoryId],
     )
     if ((found?.total ?? 0) >= PROTECTIONS_MAX) {
-      throw new Failure('invalid', `A repository has at most ${PROTECTIONS_MAX} rules of branches.`)
+      throw new Failure(
+        'invalid',
+        `A repository can have at most ${PROTECTIONS_MAX} branch protection rules.`,
+      )
     }
     const nowMs = Date.now()
     const [id] = await orConflict('Branch protection already exist', () =>
@@ -102,7 +105,7 @@ export async function createProtection(db: Database, wanted: NewProtection): Pro
         updated_at: nowMs,
       }),
     )
-    if (id === undefined) throw new Error('the database gave no id')
+    if (id === undefined) throw new Error('The insert returned no id.')
     await setLists(trx, id, lists)
   })
 }

@@ -73,7 +73,7 @@ export async function addCommitStatus(
         throw new Failure('not_found', 'The repository does not exist.', { cause: error })
       })
     const [added] = await selectStatuses(trx, 's.id = ?', [id ?? 0])
-    if (added === undefined) throw new Error('a status just made cannot be found')
+    if (added === undefined) throw new Error('The inserted status was not found.')
     return added
   })
 }

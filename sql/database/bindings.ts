@@ -6,10 +6,12 @@
  */
 export function checkBindings(bindings: unknown): readonly unknown[] {
   if (bindings === undefined) return []
-  if (!Array.isArray(bindings)) throw new TypeError('The values of a statement are a list')
+  if (!Array.isArray(bindings)) throw new TypeError('The bindings of a statement must be an array.')
   for (const value of bindings) {
     if (!isPlain(value)) {
-      throw new TypeError('The values of a statement are texts, numbers, booleans, bytes and null')
+      throw new TypeError(
+        'A binding must be a string, a finite number, a boolean, a Buffer or null.',
+      )
     }
   }
   return bindings
@@ -21,7 +23,7 @@ export function checkBindings(bindings: unknown): readonly unknown[] {
  * every row whose text is not a number.
  */
 export function checkText(text: string): string {
-  if (typeof text !== 'string') throw new TypeError('A text is wanted')
+  if (typeof text !== 'string') throw new TypeError('Expected a string.')
   return text
 }
 

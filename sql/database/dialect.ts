@@ -101,16 +101,16 @@ export function selectRows<T>(
   if (db.client instanceof SqliteClient && db.isTransaction !== true) {
     return db.client.select(sql, bindings) as Awaitable<readonly T[]>
   }
-  return askConnection(db, sql, bindings)
+  return queryConnection(db, sql, bindings)
 }
 
-async function askConnection<T>(
+async function queryConnection<T>(
   db: Knex,
   sql: string,
   bindings: readonly Knex.RawBinding[],
 ): Promise<readonly T[]> {
-  const answer = await db.raw(sql, bindings)
-  return isMysql(db) ? answer[0] : answer
+  const result = await db.raw(sql, bindings)
+  return isMysql(db) ? result[0] : result
 }
 
 /** Checks the version and the collations of the server. Throws an Error that names the problem. */
@@ -124,7 +124,7 @@ export async function checkServer(db: Knex): Promise<void> {
   const isMariadb = isMariadbVersion(version)
   const release = Number(major) * 1_000 + Number(minor)
   if (release < (isMariadb ? 10_006 : 8_000)) {
-    throw new Error(`it runs ${version}, but MySQL 8.0 or MariaDB 10.6 is the oldest that will do`)
+    throw new Error(`it runs ${version}, but MySQL 8.0 or MariaDB 10.6 or later is required`)
   }
   const collation = collationOf(version)
   const known = await selectRows(
@@ -224,5 +224,5 @@ async function takeMysqlLock(db: Knex): Promise<void> {
     )
     if (row?.taken === 1) return
   }
-  throw new Error('another process has been migrating the database for too long')
+  throw new Error('another process holds the migration lock of the database')
 }

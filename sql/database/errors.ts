@@ -97,21 +97,21 @@ export function isSqliteBusy(error: unknown): boolean {
   return codeOf(error).startsWith('SQLITE_BUSY')
 }
 
-/** Runs `work`; a broken unique key becomes a conflict with this sentence. */
-export async function orConflict<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+/** Runs `work`. Throws `conflict` with this text on a unique violation. */
+export async function orConflict<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw isUniqueViolation(error) ? new Failure('conflict', sentence, { cause: error }) : error
+    throw isUniqueViolation(error) ? new Failure('conflict', message, { cause: error }) : error
   }
 }
 
-/** Runs `work`; a broken reference means that what this sentence tells of has gone. */
-export async function orNotFound<T>(sentence: string, work: () => Promise<T>): Promise<T> {
+/** Runs `work`. Throws `not_found` with this text on a foreign key violation. */
+export async function orNotFound<T>(message: string, work: () => Promise<T>): Promise<T> {
   try {
     return await work()
   } catch (error) {
-    throw isReferenceViolation(error) ? new Failure('not_found', sentence, { cause: error }) : error
+    throw isReferenceViolation(error) ? new Failure('not_found', message, { cause: error }) : error
   }
 }
 

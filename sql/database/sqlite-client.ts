@@ -78,13 +78,13 @@ export class SqliteClient extends KnexClient {
    */
   select(sql: string, bindings: unknown): Awaitable<readonly unknown[]> {
     const values = checkBindings(bindings).map(toSqlite)
-    const answers = this.pool === undefined ? undefined : OPEN_READERS.get(this)
-    if (answers === undefined) return this.selectWhenOpen(sql, values)
+    const cache = this.pool === undefined ? undefined : OPEN_READERS.get(this)
+    if (cache === undefined) return this.selectWhenOpen(sql, values)
     try {
-      return answers.ask(sql, values)
+      return cache.query(sql, values)
     } catch (error) {
       if (!isSqliteBusy(error)) throw translateError(error)
-      return waitForLocks(answers.reader, () => answers.ask(sql, values))
+      return waitForLocks(cache.reader, () => cache.query(sql, values))
     }
   }
 
@@ -92,11 +92,11 @@ export class SqliteClient extends KnexClient {
     sql: string,
     values: readonly unknown[],
   ): Promise<readonly unknown[]> {
-    const answers = await this.reader()
-    return await waitForLocks(answers.reader, () => answers.ask(sql, values))
+    const cache = await this.reader()
+    return await waitForLocks(cache.reader, () => cache.query(sql, values))
   }
 
-  private async reader(): Promise<Answers> {
+  private async reader(): Promise<QueryCache> {
     if (this.pool === undefined) throw unavailable(new Error('the database is closed'))
     const opening = READERS.get(this) ?? this.openReader()
     READERS.set(this, opening)
@@ -108,18 +108,18 @@ export class SqliteClient extends KnexClient {
     }
   }
 
-  private async openReader(): Promise<Answers> {
+  private async openReader(): Promise<QueryCache> {
     const reader = await this.acquireRawConnection()
     reader.pragma('query_only = ON')
-    const answers = new Answers(reader)
-    OPEN_READERS.set(this, answers)
-    return answers
+    const cache = new QueryCache(reader)
+    OPEN_READERS.set(this, cache)
+    return cache
   }
 
   override async destroy(callback?: (error?: unknown) => void): Promise<void> {
     await super.destroy(callback)
-    const answers = await READERS.get(this)?.catch(() => undefined)
-    answers?.reader.close()
+    const cache = await READERS.get(this)?.catch(() => undefined)
+    cache?.reader.close()
   }
 
   override async _query(connection: Connection, query: Query): Promise<Query> {
@@ -154,9 +154,9 @@ class ImmediateTransaction extends KnexTransaction {
   }
 }
 
-const READERS = new WeakMap<SqliteClient, Promise<Answers>>()
-/** Those that have been opened. */
-const OPEN_READERS = new WeakMap<SqliteClient, Answers>()
+const READERS = new WeakMap<SqliteClient, Promise<QueryCache>>()
+/** Readers whose connection is open. */
+const OPEN_READERS = new WeakMap<SqliteClient, QueryCache>()
 
 /**
  * Runs `work` again while another process holds a lock that it needs, for up to BUSY_WAIT_MAX_MS.
@@ -175,59 +175,59 @@ async function waitForLocks<T>(connection: Connection, work: () => T | Promise<T
   }
 }
 
-const ANSWERS_MAX = 1_000
-/** A page of a list is seldom asked for twice. */
-const ANSWER_ROWS_MAX = 10
+const CACHED_RESULTS_MAX = 1_000
+/** Larger results, such as pages of lists, are rarely requested twice. */
+const CACHED_ROWS_MAX = 10
 
-/** What a connection that only reads has been told, for as long as the database stays as it is. */
-class Answers {
+/** Cache of the results of a read-only connection, valid until the database changes. */
+class QueryCache {
   readonly reader: Connection
   /**
    * Number that changes with each commit of another connection
    * (https://sqlite.org/pragma.html#pragma_data_version).
    */
   readonly #version: Statement
-  /** By the text of a question, which is mostly the same few, and then by its values. */
-  readonly #known = new Map<string, Map<string, readonly unknown[]>>()
-  #knownCount = 0
-  #knownVersion: unknown
-  #lookedIn: number | undefined
+  /** Rows by SQL text and then by bindings, because there are few different texts. */
+  readonly #cached = new Map<string, Map<string, readonly unknown[]>>()
+  #cachedCount = 0
+  #cachedVersion: unknown
+  #checkedTick: number | undefined
 
   constructor(reader: Connection) {
     this.reader = reader
     this.#version = reader.prepare('PRAGMA data_version').pluck()
   }
 
-  ask(sql: string, values: readonly unknown[]): readonly unknown[] {
-    const turn = currentTick()
-    if (turn === undefined || turn !== this.#lookedIn) this.#look()
-    this.#lookedIn = turn
+  query(sql: string, values: readonly unknown[]): readonly unknown[] {
+    const tick = currentTick()
+    if (tick === undefined || tick !== this.#checkedTick) this.#checkVersion()
+    this.#checkedTick = tick
     let key = ''
     for (const value of values) key += keyOf(value)
-    const known = this.#known.get(sql)?.get(key)
-    if (known !== undefined) return known
+    const cached = this.#cached.get(sql)?.get(key)
+    if (cached !== undefined) return cached
     const rows = Object.freeze(prepare(this.reader, sql).all(values).map(Object.freeze))
-    if (rows.length > ANSWER_ROWS_MAX) return rows
-    if (this.#knownCount >= ANSWERS_MAX) this.#forget()
-    this.#keep(sql, key, rows)
+    if (rows.length > CACHED_ROWS_MAX) return rows
+    if (this.#cachedCount >= CACHED_RESULTS_MAX) this.#clear()
+    this.#add(sql, key, rows)
     return rows
   }
 
-  #look(): void {
+  #checkVersion(): void {
     const version = this.#version.get()
-    if (version !== this.#knownVersion) this.#forget()
-    this.#knownVersion = version
+    if (version !== this.#cachedVersion) this.#clear()
+    this.#cachedVersion = version
   }
 
-  #keep(sql: string, key: string, rows: readonly unknown[]): void {
-    const ofQuery = this.#known.get(sql) ?? new Map<string, readonly unknown[]>()
-    this.#known.set(sql, ofQuery.set(key, rows))
-    this.#knownCount += 1
+  #add(sql: string, key: string, rows: readonly unknown[]): void {
+    const ofQuery = this.#cached.get(sql) ?? new Map<string, readonly unknown[]>()
+    this.#cached.set(sql, ofQuery.set(key, rows))
+    this.#cachedCount += 1
   }
 
-  #forget(): void {
-    this.#known.clear()
-    this.#knownCount = 0
+  #clear(): void {
+    this.#cached.clear()
+    this.#cachedCount = 0
   }
 }
 

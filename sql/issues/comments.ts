@@ -41,7 +41,7 @@ export async function createComment(
     )
     await noteMentions(trx, issueId, content)
     const [created] = await selectComments(trx, 'where c.id = ?', [id ?? 0])
-    if (created === undefined) throw new Error('a comment just made cannot be found')
+    if (created === undefined) throw new Error('The inserted comment was not found.')
     return created
   })
 }

@@ -94,13 +94,13 @@ function conditionsOf(filter: IssueFilter): readonly Condition[] {
   const { isPull, state, sinceMs, beforeMs, text, authorId, assigneeId, mentionedId } = filter
   const person = (table: string) =>
     `exists (select 1 from ${table} x where x.issue_id = i.id and x.user_id = ?)`
-  const told = 'instr(lower(i.title), lower(?)) > 0 or instr(lower(i.content), lower(?)) > 0'
+  const inText = 'instr(lower(i.title), lower(?)) > 0 or instr(lower(i.content), lower(?)) > 0'
   return [
     ...when(isPull, (value) => ({ where: 'i.is_pull = ?', bindings: [Number(value)] })),
     ...when(state, (value) => ({ where: 'i.state = ?', bindings: [value] })),
     ...when(sinceMs, (value) => ({ where: 'i.updated_at >= ?', bindings: [value] })),
     ...when(beforeMs, (value) => ({ where: 'i.updated_at < ?', bindings: [value] })),
-    ...when(text, (value) => ({ where: `(${told})`, bindings: [value, value] })),
+    ...when(text, (value) => ({ where: `(${inText})`, bindings: [value, value] })),
     ...when(authorId, (value) => ({ where: 'i.author_id = ?', bindings: [value] })),
     ...when(assigneeId, (value) => ({ where: person('issue_assignees'), bindings: [value] })),
     ...when(mentionedId, (value) => ({ where: person('issue_mentions'), bindings: [value] })),

@@ -104,12 +104,12 @@ export async function createIssue(db: Database, issue: NewIssue): Promise<Issue>
       updated_at: nowMs,
       closed_at: state === 'closed' ? nowMs : null,
     })
-    if (id === undefined) throw new Error('the database gave no id')
+    if (id === undefined) throw new Error('The insert returned no id.')
     await addIssueLabels(trx, { id, repositoryId }, issue.labelIds ?? [])
     await addIssueAssignees(trx, id, issue.assigneeIds ?? [])
     await noteMentions(trx, id, `${title}\n${content}`)
     const created = await findIssue(trx, repositoryId, number)
-    if (created === undefined) throw new Error('an issue just made cannot be found')
+    if (created === undefined) throw new Error('The inserted issue was not found.')
     return created
   })
 }

@@ -46,7 +46,7 @@ export async function createLabel(
       created_at: Date.now(),
     }),
   )
-  if (id === undefined) throw new Error('the database gave no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   return { ...label, id, owner }
 }
 

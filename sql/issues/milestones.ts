@@ -50,7 +50,7 @@ export async function createMilestone(db: Database, milestone: NewMilestone): Pr
       closed_at: milestone.state === 'closed' ? nowMs : null,
     }),
   )
-  if (id === undefined) throw new Error('the database gave no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   return {
     ...milestone,
     id,
@@ -132,15 +132,15 @@ export async function updateMilestone(
   return await transaction(db, async (trx) => {
     await trx('milestones').where({ id: milestoneId }).forUpdate().first('id')
     const before = (await findMilestonesById(trx, [milestoneId])).get(milestoneId)
-    if (before === undefined) throw gone()
+    if (before === undefined) throw milestoneNotFound()
     await trx('milestones').where({ id: milestoneId }).update(columnsOf(patch, before))
     const after = (await findMilestonesById(trx, [milestoneId])).get(milestoneId)
-    if (after === undefined) throw gone()
+    if (after === undefined) throw milestoneNotFound()
     return after
   })
 }
 
-function gone(): Failure {
+function milestoneNotFound(): Failure {
   return new Failure('not_found', 'The milestone does not exist.')
 }
 

@@ -26,7 +26,7 @@ export async function addReaction(
 ): Promise<boolean> {
   const { table, column, id } = placeOf(subject)
   try {
-    await orNotFound('What was reacted to does not exist.', () =>
+    await orNotFound('The issue or comment does not exist.', () =>
       db(table).insert({ [column]: id, user_id: userId, content, created_at: Date.now() }),
     )
     return true

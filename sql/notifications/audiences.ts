@@ -38,11 +38,12 @@ export async function listAudience(
 ): Promise<readonly number[]> {
   const people = peopleOf(repository.id, about)
   const readers = readersOf(repository)
-  const deaf = 'issueId' in about ? [{ where: NOT_DEAF, bindings: [about.issueId] }] : []
+  const unsubscribed =
+    'issueId' in about ? [{ where: NOT_UNSUBSCRIBED, bindings: [about.issueId] }] : []
   const conditions: readonly Condition[] = [
     { where: 'x.user_id > ? and x.user_id <> ?', bindings: [afterId, actorId] },
     readers,
-    ...deaf,
+    ...unsubscribed,
   ]
   const rows = await selectRows<{ user_id: number }>(
     db,
@@ -53,7 +54,7 @@ export async function listAudience(
   return rows.map((row) => row.user_id)
 }
 
-const NOT_DEAF = `not exists (select 1 from issue_subscriptions s
+const NOT_UNSUBSCRIBED = `not exists (select 1 from issue_subscriptions s
   where s.issue_id = ? and s.user_id = x.user_id and s.is_subscribed = 0)`
 
 /**

@@ -74,7 +74,7 @@ export async function createOrganization(
     })
     await trx('team_members').insert({ team_id: teamId, user_id: organization.creatorId })
     const created = await findOrganization(trx, organization.name)
-    if (created === undefined) throw new Error('an organization just made cannot be found')
+    if (created === undefined) throw new Error('The inserted organization was not found.')
     return created
   })
 }

@@ -38,7 +38,7 @@ export async function createTeam(db: Database, team: NewTeam): Promise<Team> {
   const [id] = await orConflict(NAME_TAKEN, () =>
     db('teams').insert({ organization_id: team.organizationId, ...columnsOf(team) }),
   )
-  if (id === undefined) throw new Error('the database gave no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   return { ...team, id }
 }
 

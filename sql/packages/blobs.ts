@@ -35,7 +35,7 @@ export async function placeBlob(trx: Database, blob: NewBlob): Promise<KeptBlob>
       storage_key: blob.key,
       created_at: Date.now(),
     })
-    if (id === undefined) throw new Error('the database gave no id')
+    if (id === undefined) throw new Error('The insert returned no id.')
     return { id, key: blob.key }
   } catch (error) {
     if (!isUniqueViolation(error)) throw error

@@ -106,7 +106,7 @@ export async function publishGeneration(
     }
     const noted = trx('package_index_changes').where({ index_id: indexId })
     await noted.where('generation', '<=', generation).delete()
-    await forgetOld(trx, { indexId, generation, keptSinceMs })
+    await deleteOld(trx, { indexId, generation, keptSinceMs })
     return spare
   })
 }
@@ -117,9 +117,9 @@ interface Old {
   readonly keptSinceMs: number
 }
 
-/** What was replaced so long ago that no client can still be reading it. */
-async function forgetOld(trx: Database, { indexId, generation, keptSinceMs }: Old): Promise<void> {
-  // One is replaced when the next is made.
+/** Deletes generations that were replaced so long ago that no client can still be reading them. */
+async function deleteOld(trx: Database, { indexId, generation, keptSinceMs }: Old): Promise<void> {
+  // A generation is replaced when the next one is created.
   const next = await trx('package_index_files')
     .where({ index_id: indexId })
     .where('generation', '<', generation)

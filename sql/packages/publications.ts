@@ -41,7 +41,7 @@ export const VERSION_EXISTS = 'package version already exists'
 export const FILE_EXISTS = 'package file already exists'
 const QUOTA_EXCEEDED = 'maximum allowed package storage quota exceeded'
 
-const ACCOUNT_GONE = 'The owner of the package, or who publishes it, does not exist any more.'
+const ACCOUNT_DELETED = 'The owner of the package or the publishing user does not exist any more.'
 
 const TRIES_MAX = 5
 
@@ -74,7 +74,7 @@ export async function publishFile(
     } catch (error) {
       // The package or an unused blob was deleted concurrently.
       if (!isReferenceViolation(error)) throw error
-      if (attempt === TRIES_MAX) throw new Failure('not_found', ACCOUNT_GONE, { cause: error })
+      if (attempt === TRIES_MAX) throw new Failure('not_found', ACCOUNT_DELETED, { cause: error })
     }
   }
 }
@@ -95,7 +95,10 @@ async function placeName(
   const { name } = await place.clone().first('name')
   if (name !== packageName) {
     const known = JSON.stringify(name)
-    throw new Failure('conflict', `a package ${known} already exists: it differs by case alone`)
+    throw new Failure(
+      'conflict',
+      `a package ${known} already exists: its name differs only in case`,
+    )
   }
 }
 
@@ -143,7 +146,7 @@ async function placeVersion(
       created_at: Date.now(),
     }),
   )
-  if (id === undefined) throw new Error('the database gave no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   for (const { name, value } of publication.properties) {
     await trx('package_properties').insert({ version_id: id, name, value })
   }
@@ -169,7 +172,7 @@ async function placeFile(trx: Database, place: FilePlace): Promise<number> {
       created_at: Date.now(),
     }),
   )
-  if (id === undefined) throw new Error('the database gave no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   return id
 }
 

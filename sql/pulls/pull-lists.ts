@@ -35,19 +35,19 @@ export interface PullQuery {
 export async function listPulls(
   db: Database,
   repositoryId: number,
-  question: PullQuery,
+  query: PullQuery,
 ): Promise<Paged<IssueAndPull>> {
-  const { sql, bindings } = conditionOf(repositoryId, question)
+  const { sql, bindings } = conditionOf(repositoryId, query)
   const [count] = await selectRows<{ total: number }>(
     db,
     `select count(*) as total from issues i ${sql}`,
     bindings,
   )
-  const issues = await selectIssues(
-    db,
-    `${sql} order by ${ORDERS[question.order]} limit ? offset ?`,
-    [...bindings, question.page.limit, offsetOf(question.page)],
-  )
+  const issues = await selectIssues(db, `${sql} order by ${ORDERS[query.order]} limit ? offset ?`, [
+    ...bindings,
+    query.page.limit,
+    offsetOf(query.page),
+  ])
   return { entries: await withPulls(db, issues), total: count?.total ?? 0 }
 }
 

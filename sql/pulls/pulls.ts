@@ -92,7 +92,7 @@ export async function createPull(db: Database, wanted: NewPull): Promise<IssueAn
         is_mergeable: false,
       })
       const pull = await findPull(trx, issue.id)
-      if (pull === undefined) throw new Error('a pull request just made cannot be found')
+      if (pull === undefined) throw new Error('The inserted pull request was not found.')
       return { issue, pull }
     }),
   )

@@ -68,22 +68,24 @@ export async function createReview(db: Database, review: NewReview): Promise<Rev
     const isSole = SOLE_STATES.includes(state)
     if (!isSole) await answerRequests(trx, review)
     const nowMs = Date.now()
-    const [id] = await orConflict('There is a pending review of yours already.', () =>
-      trx('reviews').insert({
-        pull_id: pullId,
-        reviewer_id: reviewerId ?? null,
-        team_id: review.teamId ?? null,
-        state,
-        sole_state: isSole ? state : null,
-        content: review.content,
-        commit_id: review.commitId,
-        is_official: review.isOfficial,
-        is_dismissed: false,
-        created_at: nowMs,
-        updated_at: nowMs,
-      }),
+    const [id] = await orConflict(
+      'This reviewer has a pending review or review request already.',
+      () =>
+        trx('reviews').insert({
+          pull_id: pullId,
+          reviewer_id: reviewerId ?? null,
+          team_id: review.teamId ?? null,
+          state,
+          sole_state: isSole ? state : null,
+          content: review.content,
+          commit_id: review.commitId,
+          is_official: review.isOfficial,
+          is_dismissed: false,
+          created_at: nowMs,
+          updated_at: nowMs,
+        }),
     )
-    if (id === undefined) throw new Error('the database gave no id')
+    if (id === undefined) throw new Error('The insert returned no id.')
     if (review.comments.length > 0) {
       await trx('review_comments').insert(
         review.comments.map((comment) => ({
@@ -99,7 +101,7 @@ export async function createReview(db: Database, review: NewReview): Promise<Rev
       )
     }
     const created = await findReview(trx, pullId, id)
-    if (created === undefined) throw new Error('a review just made cannot be found')
+    if (created === undefined) throw new Error('The inserted review was not found.')
     return created
   })
 }

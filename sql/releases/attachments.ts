@@ -55,14 +55,14 @@ export async function addAttachment(
           created_at: Date.now(),
         })
         const added = await findAttachmentByUuid(trx, uuid)
-        if (added === undefined) throw new Error('an attachment just made cannot be found')
+        if (added === undefined) throw new Error('The inserted attachment was not found.')
         return added
       })
     } catch (error) {
       // The release or an unused blob was deleted concurrently.
       if (!isReferenceViolation(error)) throw error
       if (attempt === TRIES_MAX) {
-        throw new Failure('not_found', 'The release does not exist any more.', { cause: error })
+        throw new Failure('not_found', 'The release does not exist.', { cause: error })
       }
     }
   }

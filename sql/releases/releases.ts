@@ -86,7 +86,7 @@ export async function createRelease(db: Database, release: NewRelease): Promise<
       throw new Failure('not_found', 'The repository does not exist.', { cause: error })
     })
     const created = await findRelease(trx, release.repositoryId, id ?? 0)
-    if (created === undefined) throw new Error('a release just made cannot be found')
+    if (created === undefined) throw new Error('The inserted release was not found.')
     return created
   })
 }

@@ -82,7 +82,7 @@ async function insertDeployKey(
       mode,
       created_at: createdAtMs,
     })
-    if (id === undefined) throw new Error('the database gave no id')
+    if (id === undefined) throw new Error('The insert returned no id.')
     return id
   } catch (error) {
     if (!isUniqueViolation(error)) throw error

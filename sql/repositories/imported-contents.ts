@@ -99,8 +99,8 @@ export interface ImportedAttachment {
   readonly createdAtMs: number
 }
 
-/** What has been written so far, in the transaction that all of it ends with. */
-interface Desk {
+/** Progress of an import, which runs in one transaction. */
+interface ImportProgress {
   readonly trx: Database
   readonly repositoryId: number
   readonly authorId: number
@@ -119,33 +119,33 @@ export async function storeContents(
   { authorId, batches }: ImportedContents,
 ): Promise<void> {
   const maps = { labels: new Map(), milestones: new Map(), targets: new Set<string>() }
-  const desk: Desk = { trx, repositoryId, authorId, ...maps, lastNumber: 0 }
-  for await (const batch of batches()) await storeBatch(desk, batch)
-  if (desk.lastNumber === 0) return
-  const numbers = { repository_id: repositoryId, last_number: desk.lastNumber }
+  const progress: ImportProgress = { trx, repositoryId, authorId, ...maps, lastNumber: 0 }
+  for await (const batch of batches()) await storeBatch(progress, batch)
+  if (progress.lastNumber === 0) return
+  const numbers = { repository_id: repositoryId, last_number: progress.lastNumber }
   await trx('issue_numbers').insert(numbers)
 }
 
-async function storeBatch(desk: Desk, batch: ImportedBatch): Promise<void> {
+async function storeBatch(progress: ImportProgress, batch: ImportedBatch): Promise<void> {
   switch (batch.kind) {
     case 'labels':
-      for (const entry of batch.entries) await storeLabel(desk, entry)
+      for (const entry of batch.entries) await storeLabel(progress, entry)
       return
     case 'milestones':
-      for (const entry of batch.entries) await storeMilestone(desk, entry)
+      for (const entry of batch.entries) await storeMilestone(progress, entry)
       return
     case 'issues':
-      await storeIssues(desk, batch.entries)
+      await storeIssues(progress, batch.entries)
       return
     case 'comments':
-      await storeComments(desk, batch.entries)
+      await storeComments(progress, batch.entries)
       return
     case 'releases':
-      for (const entry of batch.entries) await storeRelease(desk, entry)
+      for (const entry of batch.entries) await storeRelease(progress, entry)
   }
 }
 
-async function storeLabel({ trx, repositoryId, labels }: Desk, label: ImportedLabel) {
+async function storeLabel({ trx, repositoryId, labels }: ImportProgress, label: ImportedLabel) {
   const [id] = await trx('labels').insert({
     repository_id: repositoryId,
     organization_id: null,
@@ -159,7 +159,10 @@ async function storeLabel({ trx, repositoryId, labels }: Desk, label: ImportedLa
   labels.set(label.id, id ?? 0)
 }
 
-async function storeMilestone({ trx, repositoryId, milestones }: Desk, entry: ImportedMilestone) {
+async function storeMilestone(
+  { trx, repositoryId, milestones }: ImportProgress,
+  entry: ImportedMilestone,
+) {
   const [id] = await trx('milestones').insert({
     repository_id: repositoryId,
     title: entry.title,
@@ -173,10 +176,13 @@ async function storeMilestone({ trx, repositoryId, milestones }: Desk, entry: Im
   milestones.set(entry.id, id ?? 0)
 }
 
-async function storeIssues(desk: Desk, entries: readonly ImportedIssue[]): Promise<void> {
+async function storeIssues(
+  progress: ImportProgress,
+  entries: readonly ImportedIssue[],
+): Promise<void> {
   if (entries.length === 0) return
-  const { trx, repositoryId, authorId, milestones, labels } = desk
-  const targets = entries.map((entry) => holdTargets(desk, entry))
+  const { trx, repositoryId, authorId, milestones, labels } = progress
+  const targets = entries.map((entry) => holdTargets(progress, entry))
   await trx('issues').insert(
     entries.map((entry, at) => ({
       repository_id: repositoryId,
@@ -198,7 +204,7 @@ async function storeIssues(desk: Desk, entries: readonly ImportedIssue[]): Promi
     })),
   )
   const ids = await idsOf(
-    desk,
+    progress,
     entries.map(({ number }) => number),
   )
   const links = entries.flatMap(({ number, labelIds }) => {
@@ -207,14 +213,17 @@ async function storeIssues(desk: Desk, entries: readonly ImportedIssue[]): Promi
   })
   await insertMany(trx, 'issue_labels', links)
   const pulls = entries.flatMap(({ number, pull }, at) =>
-    pull === undefined ? [] : [pullRow(desk, pull, [ids.get(number) ?? 0, targets[at]])],
+    pull === undefined ? [] : [pullRow(progress, pull, [ids.get(number) ?? 0, targets[at]])],
   )
   await insertMany(trx, 'pulls', pulls)
-  desk.lastNumber = Math.max(desk.lastNumber, ...entries.map(({ number }) => number))
+  progress.lastNumber = Math.max(progress.lastNumber, ...entries.map(({ number }) => number))
 }
 
-/** The second one of the same branches cannot be open, whatever the other side says. */
-function holdTargets({ repositoryId, targets }: Desk, { state, pull }: ImportedIssue) {
+/**
+ * Reserves the targets of an open pull request. A second one for the same branches is imported as
+ * closed.
+ */
+function holdTargets({ repositoryId, targets }: ImportProgress, { state, pull }: ImportedIssue) {
   if (state !== 'open' || pull === undefined || !pull.isHeadHere) return undefined
   const { headBranch, baseBranch } = pull
   const branches = { headRepositoryId: repositoryId, headBranch, baseBranch }
@@ -225,7 +234,7 @@ function holdTargets({ repositoryId, targets }: Desk, { state, pull }: ImportedI
 }
 
 function pullRow(
-  { repositoryId }: Desk,
+  { repositoryId }: ImportProgress,
   pull: ImportedPull,
   [issueId, targets]: readonly [number, string | undefined],
 ) {
@@ -250,7 +259,7 @@ function pullRow(
 
 /** Returns the ids of issues by number; missing issues are left out. */
 async function idsOf(
-  { trx, repositoryId }: Desk,
+  { trx, repositoryId }: ImportProgress,
   numbers: readonly number[],
 ): Promise<ReadonlyMap<number, number>> {
   const rows: ReadonlyArray<{ id: number; number: number }> = await trx('issues')
@@ -260,9 +269,12 @@ async function idsOf(
   return new Map(rows.map(({ id, number }) => [number, id]))
 }
 
-async function storeComments(desk: Desk, entries: readonly ImportedComment[]): Promise<void> {
+async function storeComments(
+  progress: ImportProgress,
+  entries: readonly ImportedComment[],
+): Promise<void> {
   const ids = await idsOf(
-    desk,
+    progress,
     entries.map(({ issueNumber }) => issueNumber),
   )
   const rows = entries.flatMap((entry) => {
@@ -271,7 +283,7 @@ async function storeComments(desk: Desk, entries: readonly ImportedComment[]): P
     return [
       {
         issue_id: id,
-        author_id: desk.authorId,
+        author_id: progress.authorId,
         content: entry.content,
         created_at: entry.createdAtMs,
         updated_at: entry.updatedAtMs,
@@ -280,11 +292,11 @@ async function storeComments(desk: Desk, entries: readonly ImportedComment[]): P
       },
     ]
   })
-  await insertMany(desk.trx, 'comments', rows)
+  await insertMany(progress.trx, 'comments', rows)
 }
 
-async function storeRelease(desk: Desk, entry: ImportedRelease): Promise<void> {
-  const { trx, repositoryId, authorId } = desk
+async function storeRelease(progress: ImportProgress, entry: ImportedRelease): Promise<void> {
+  const { trx, repositoryId, authorId } = progress
   const [id] = await trx('releases').insert({
     repository_id: repositoryId,
     tag_name: entry.tagName,
@@ -309,10 +321,10 @@ async function storeRelease(desk: Desk, entry: ImportedRelease): Promise<void> {
   await insertMany(trx, 'attachments', rows)
 }
 
-const ROWS_AT_ONCE = 50
+const ROWS_PER_INSERT = 50
 
 async function insertMany(trx: Database, table: string, rows: readonly object[]): Promise<void> {
-  for (let at = 0; at < rows.length; at += ROWS_AT_ONCE) {
-    await trx(table).insert(rows.slice(at, at + ROWS_AT_ONCE))
+  for (let at = 0; at < rows.length; at += ROWS_PER_INSERT) {
+    await trx(table).insert(rows.slice(at, at + ROWS_PER_INSERT))
   }
 }

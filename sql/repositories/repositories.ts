@@ -113,7 +113,7 @@ export async function createRepository(
     )
     await removeRedirect(trx, repository.ownerId, nameLower)
     const [created] = await selectRepositories(trx, 'where r.storage = ?', [repository.storage])
-    if (created === undefined) throw new Error('a repository just made cannot be found')
+    if (created === undefined) throw new Error('The inserted repository was not found.')
     const { watcherId = repository.ownerId } = repository
     await watchAsOwner(trx, { userId: watcherId, repositoryId: created.id })
     return created
@@ -249,7 +249,7 @@ export async function deleteRepository(db: Database, repositoryId: number): Prom
   })
 }
 
-const STORAGES_AT_ONCE = 1_000
+const STORAGES_PER_QUERY = 1_000
 
 /**
  * Returns the ids of one of `count` parts of all repositories: those with id modulo `count` equal
@@ -274,7 +274,7 @@ export async function* allStorages(db: Database): AsyncIterable<string> {
     const rows = await selectRows<{ id: number; storage: string }>(
       db,
       'select id, storage from repositories where id > ? order by id limit ?',
-      [last, STORAGES_AT_ONCE],
+      [last, STORAGES_PER_QUERY],
     )
     if (rows.length === 0) return
     for (const row of rows) {
@@ -331,14 +331,14 @@ interface RepositoryRow extends OwnerRow {
   readonly source_synced_at: number | null
 }
 
-/** A question that is answered from memory gives the same row again. */
-const read = new WeakMap<RepositoryRow, Repository>()
+/** Results by row: a cached query returns the same frozen row object again. */
+const converted = new WeakMap<RepositoryRow, Repository>()
 
 function repositoryOf(row: RepositoryRow): Repository {
-  const known = read.get(row)
+  const known = converted.get(row)
   if (known !== undefined) return known
   const repository = Object.freeze(readRow(row))
-  if (Object.isFrozen(row)) read.set(row, repository)
+  if (Object.isFrozen(row)) converted.set(row, repository)
   return repository
 }
 

@@ -53,13 +53,13 @@ export async function beginImport(db: Database, wanted: NewImport): Promise<numb
       created_at: nowMs,
     }),
   )
-  if (id === undefined) throw new Error('an import just begun has no id')
+  if (id === undefined) throw new Error('The insert returned no id.')
   return id
 }
 
 /** Extends the lease of a running import. */
 export async function renewImport(db: Database, id: number, leaseMs: number): Promise<void> {
-  await alive(db, id).update({ leased_until: Date.now() + leaseMs })
+  await activeImport(db, id).update({ leased_until: Date.now() + leaseMs })
 }
 
 export interface CompletedImport {
@@ -79,7 +79,7 @@ export async function completeImport(
   { repository, source, contents }: CompletedImport,
 ): Promise<Repository> {
   return await transaction(db, async (trx) => {
-    if ((await alive(trx, id).delete()) === 0) throw givenUp()
+    if ((await activeImport(trx, id).delete()) === 0) throw importGivenUp()
     const created = await createRepository(trx, repository)
     await addSource(trx, created.id, source)
     if (contents !== undefined) await storeContents(trx, created.id, contents)
@@ -106,13 +106,13 @@ export async function holdBlob(db: Database, id: number, blob: NewBlob): Promise
     } catch (error) {
       // The import or an unused blob was deleted concurrently.
       if (!isReferenceViolation(error)) throw error
-      if (attempt === TRIES_MAX) throw givenUp(error)
+      if (attempt === TRIES_MAX) throw importGivenUp(error)
     }
   }
 }
 
-function givenUp(cause?: unknown): Failure {
-  const message = 'The migration was given up meanwhile. Please try again.'
+function importGivenUp(cause?: unknown): Failure {
+  const message = 'The migration was interrupted. Please try again.'
   return new Failure('unavailable', message, { cause })
 }
 
@@ -146,6 +146,6 @@ export async function giveUpImport(
   return given > 0
 }
 
-function alive(db: Database, id: number) {
+function activeImport(db: Database, id: number) {
   return db('repository_imports').where({ id }).where('leased_until', '>', 0)
 }

@@ -24,33 +24,33 @@ const TABLES = { star: 'repository_stars', watch: 'repository_watches' } as cons
  */
 export async function addUserRelation(
   db: Database,
-  tie: UserRelation,
+  relation: UserRelation,
   place: RelationKey,
 ): Promise<void> {
   const row = { ...columnsOf(place), created_at: Date.now() }
   await orNotFound('The repository does not exist.', () =>
-    db(TABLES[tie]).insert(row).onConflict(['repository_id', 'user_id']).ignore(),
+    db(TABLES[relation]).insert(row).onConflict(['repository_id', 'user_id']).ignore(),
   )
 }
 
 /** Removes the relation. */
 export async function removeUserRelation(
   db: Database,
-  tie: UserRelation,
+  relation: UserRelation,
   place: RelationKey,
 ): Promise<void> {
-  await db(TABLES[tie]).where(columnsOf(place)).delete()
+  await db(TABLES[relation]).where(columnsOf(place)).delete()
 }
 
 /** Returns true if the user has the relation to the repository. */
 export async function hasUserRelation(
   db: Database,
-  tie: UserRelation,
+  relation: UserRelation,
   { userId, repositoryId }: RelationKey,
 ): Promise<boolean> {
   const rows = await selectRows(
     db,
-    `select 1 from ${TABLES[tie]} where repository_id = ? and user_id = ?`,
+    `select 1 from ${TABLES[relation]} where repository_id = ? and user_id = ?`,
     [repositoryId, userId],
   )
   return rows.length > 0

@@ -33,7 +33,7 @@ export async function addTopic(db: Database, repositoryId: number, name: string)
     const known = { name, created_at: nowMs, updated_at: nowMs }
     await trx('topics').insert(known).onConflict('name').merge(['updated_at'])
     const topic: { id: number } | undefined = await trx('topics').where({ name }).first('id')
-    if (topic === undefined) throw new Error('a topic just made cannot be found')
+    if (topic === undefined) throw new Error('The inserted topic was not found.')
     await trx('repository_topics')
       .insert({ repository_id: repositoryId, topic_id: topic.id })
       .onConflict(['repository_id', 'topic_id'])

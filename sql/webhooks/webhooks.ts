@@ -44,7 +44,7 @@ export async function createWebhook(
     updated_at: nowMs,
   })
   const created = id === undefined ? undefined : await findWebhookById(db, id)
-  if (created === undefined) throw new Error('a webhook just made cannot be found')
+  if (created === undefined) throw new Error('The inserted webhook was not found.')
   return created
 }
 

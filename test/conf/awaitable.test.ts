@@ -10,7 +10,7 @@ t.test('a plain value is used synchronously', async (t) => {
   )
   t.throws(() =>
     after(1, () => {
-      throw new Error('at once')
+      throw new Error('thrown synchronously')
     }),
   )
 })

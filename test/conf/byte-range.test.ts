@@ -40,7 +40,7 @@ t.test('an unsatisfiable range is distinguished from a missing one', async (t) =
   for (const header of ['bytes=10-', 'bytes=11-12', 'bytes=-0']) {
     t.equal(readByteRange(header, 10), 'outside', header)
   }
-  t.equal(readByteRange('bytes=0-', 0), 'outside', 'of nothing')
+  t.equal(readByteRange('bytes=0-', 0), 'outside', 'of an empty body')
 })
 
 t.test('a part of a body is cut from chunks of any size', async (t) => {

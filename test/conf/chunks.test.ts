@@ -43,5 +43,5 @@ t.test('a chunk that was read ahead is returned first and once', async (t) => {
   t.match(await next(), chunk('two'))
   t.match(await next(), END)
   const ended = beginWith(END, async () => chunk('more'))
-  t.match(await ended(), END, 'an end that was read ahead as well')
+  t.match(await ended(), END, 'also an end that was read ahead')
 })

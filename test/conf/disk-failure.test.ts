@@ -24,7 +24,7 @@ t.test('error codes, messages of programs and causes show that the disk is full'
     const failure = diskFailureOf(error)
     t.match(failure, { failure: 'insufficient_storage', status: 507, retryAfterSeconds: 60 })
     t.equal(failure?.cause, error)
-    t.notMatch(failure?.message, /git|inner/, 'the message tells nothing of the inside')
+    t.notMatch(failure?.message, /git|inner/, 'the message has no internal detail')
   }
 })
 

@@ -29,7 +29,7 @@ t.test("the filter finds the address of a failed client in a gateway's log", asy
   }
 
   await ada.call()
-  t.same(await found(fixture.gatehouse.log()), [], 'nobody has failed yet')
+  t.same(await found(fixture.gatehouse.log()), [], 'no client has failed yet')
 
   const victim = '"event":"ssh-refused","address":"198.51.100.1"'
   await ada.call(`x"},\n{"level":"warn",${victim}}\n`)
@@ -43,5 +43,5 @@ t.test("the filter finds the address of a failed client in a gateway's log", asy
   t.same(await found(log), ['127.0.0.1', '127.0.0.1'])
 
   const journal = log.replace(/^\{/gm, 'host gatehouse[77]: {')
-  t.same(await found(journal), ['127.0.0.1', '127.0.0.1'], 'as the journal gives it')
+  t.same(await found(journal), ['127.0.0.1', '127.0.0.1'], 'in the format of the systemd journal')
 })

@@ -20,6 +20,6 @@ t.test('a failure is recognized by its name', async (t) => {
   const thrown: unknown = new Failure('not_found', 'Not found.')
   t.ok(isFailure(thrown, 'not_found'))
   t.notOk(isFailure(thrown, 'forbidden'))
-  t.notOk(isFailure(new Error('Not found.'), 'not_found'), 'a bug is not an answer')
+  t.notOk(isFailure(new Error('Not found.'), 'not_found'), 'other errors are not failures')
   t.notOk(isFailure(undefined, 'not_found'))
 })

@@ -25,14 +25,14 @@ const SECRET = 'hunter2'
 /** Checks that each wrong value is refused with a message that does not repeat it. */
 function refuses(t: Test, parse: Parse, values: readonly unknown[]) {
   for (const value of [...values, SECRET, null, undefined, {}, { toString: () => '1' }]) {
-    t.throws(() => parse(value), { message: /^wants (?!.*hunter2)/ }, JSON.stringify(value))
+    t.throws(() => parse(value), { message: /^must be (?!.*hunter2)/ }, JSON.stringify(value))
   }
 }
 
 t.test('an empty text and other types are refused', async (t) => {
   takes(t, asText, [['a', 'a']])
   for (const value of ['', 1, true, ['a'], null, undefined]) {
-    t.throws(() => asText(value), { message: 'wants a text' })
+    t.throws(() => asText(value), { message: 'must be a text' })
   }
 })
 

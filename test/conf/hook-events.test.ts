@@ -26,7 +26,11 @@ t.test('a family name subscribes to all its events and an event name to one', as
   ])
   t.strictSame(parseHookEvents(['pull_request_review_request']), ['pull_request_review_request'])
   t.strictSame(parseHookEvents(['workflow_run', 'no such']), [])
-  t.strictSame(parseHookEvents(HOOK_EVENTS), HOOK_EVENTS, 'what the API lists can be asked for')
+  t.strictSame(
+    parseHookEvents(HOOK_EVENTS),
+    HOOK_EVENTS,
+    'every event that the API lists is accepted',
+  )
   for (const event of HOOK_EVENTS) t.strictSame(parseHookEvents([wordOf(event)]), [event])
 })
 

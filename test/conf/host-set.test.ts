@@ -25,6 +25,6 @@ t.test('an entry that is neither a name nor an address is refused with one messa
     '-a',
     'ci:80',
   ]) {
-    t.throws(() => parseHostSet([entry]), { message: /^wants hosts such as/ }, entry)
+    t.throws(() => parseHostSet([entry]), { message: /^must be hosts such as/ }, entry)
   }
 })

@@ -13,13 +13,13 @@ t.test('a status line has the standard reason phrase', async (t) => {
 t.test('every failure status has a reason phrase', async (t) => {
   const statuses = [400, 401, 403, 404, 405, 409, 413, 415, 422, 423, 429, 500, 502, 503]
   for (const status of statuses) t.notMatch(statusLine(status), /Unknown/)
-  t.equal(statusLine(299), '299 Unknown', 'a status from elsewhere still makes a line')
+  t.equal(statusLine(299), '299 Unknown', 'an unknown status has a reason phrase too')
 })
 
 t.test('a path segment is decoded exactly once', async (t) => {
   t.equal(decodePercent('plain'), 'plain')
   t.equal(decodePercent('caf%C3%A9'), 'café')
-  t.equal(decodePercent('a%2Fb'), 'a/b', 'an encoded slash stays inside its segment')
+  t.equal(decodePercent('a%2Fb'), 'a/b', 'an encoded slash stays in its segment')
   t.equal(decodePercent('%252e%252e'), '%2e%2e')
 })
 
@@ -27,7 +27,7 @@ t.test('malformed percent-encoding is an invalid request with its cause', async 
   for (const text of ['%', '%f', '%zz', '%ff', '%c3%28', '%ed%a0%80']) {
     try {
       decodePercent(text)
-      t.fail(`${text} was taken`)
+      t.fail(`${text} was accepted`)
     } catch (error) {
       t.ok(error instanceof Failure && error.status === 400 && error.cause instanceof URIError)
     }

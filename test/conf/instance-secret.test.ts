@@ -10,7 +10,7 @@ t.test('a sealed value is unsealed with the same context in any process', async 
   const folder = await temporaryFolder(t)
   const secrets = await Promise.all(Array.from({ length: 8 }, () => openInstanceSecret(folder)))
   const sealed = secrets.map((secret) => secret.seal('a private key', 'key of ada'))
-  t.equal(new Set(sealed).size, sealed.length, 'it looks different each time')
+  t.equal(new Set(sealed).size, sealed.length, 'each ciphertext is different')
   for (const secret of secrets) {
     for (const text of sealed) t.equal(secret.unseal(text, 'key of ada'), 'a private key')
   }
@@ -29,7 +29,7 @@ t.test('a value with another context, another secret or damaged is not unsealed'
     t.throws(() => secret.unseal(text, 'key of ada'), text)
   }
   const damaged = sealed.slice(0, -8) + turned + sealed.slice(-7)
-  t.throws(() => secret.unseal(damaged, 'key of ada'), 'one letter')
+  t.throws(() => secret.unseal(damaged, 'key of ada'), 'one changed character')
 })
 
 t.test('the secret is a file that only its owner can read', async (t) => {

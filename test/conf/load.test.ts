@@ -29,7 +29,7 @@ t.test('the environment takes precedence over the file', async (t) => {
   t.strictSame(settings.http.listen, { host: '0.0.0.0', port: 80 })
   t.equal(settings.http.workers, 5)
   t.equal(settings.log.level, 'warn')
-  t.equal(settings.git.timeoutMs, 7_200_000, 'what is not set has its default')
+  t.equal(settings.git.timeoutMs, 7_200_000, 'a setting that is not set has its default')
 })
 
 t.test('gatehouse.toml of the working directory is read if no file is named', async (t) => {
@@ -38,7 +38,7 @@ t.test('gatehouse.toml of the working directory is read if no file is named', as
   chdir(t.testdir({ 'gatehouse.toml': '[ssh]\nuser = "code"' }))
   t.equal(loadSettings({}).ssh.user, 'code')
   chdir(t.testdir({}))
-  t.equal(loadSettings({}).ssh.user, 'git', 'and none is needed')
+  t.equal(loadSettings({}).ssh.user, 'git', 'no file is needed')
 })
 
 t.test('a named file that is missing is an error', async (t) => {
@@ -69,11 +69,11 @@ t.test('every mistake is in one report, with its key or variable', async (t) => 
     'GATEHOUSE_HTPP_LISTEN is not a known setting',
     'git.colour is not a known setting',
     'paint is not a known section',
-    "http.listen wants an address such as '127.0.0.1:3000'",
-    'GATEHOUSE_HTTP_WORKERS wants a whole number of at least 1',
-    'database.url wants sqlite:PATH or mysql://user:password@host:port/name',
-    "git.timeout wants a duration such as '30s', '5m' or '2h'",
-    'GATEHOUSE_LOG_LEVEL wants one of debug, info, warn, error, silent',
+    "http.listen must be an address such as '127.0.0.1:3000'",
+    'GATEHOUSE_HTTP_WORKERS must be a whole number of at least 1',
+    'database.url must be sqlite:PATH or mysql://user:password@host:port/name',
+    "git.timeout must be a duration such as '30s', '5m' or '2h'",
+    'GATEHOUSE_LOG_LEVEL must be one of debug, info, warn, error, silent',
   ])
   for (const mistake of report.mistakes) t.ok(report.message.includes(mistake))
 })

@@ -23,7 +23,7 @@ function run(program: string) {
 
 t.test('a line has its level by name, the time, the process id and its fields', async (t) => {
   const { stdout, lines, pid } = logged('info', "log.warn({ owner: 'ada' }, 'late')")
-  t.equal(stdout, '', 'standard output belongs to the answers of commands')
+  t.equal(stdout, '', 'standard output is reserved for the output of commands')
   t.match(lines, [{ level: 'warn', pid, owner: 'ada', msg: 'late' }])
   t.equal(new Date(lines[0].time).toISOString(), lines[0].time)
 })
@@ -84,20 +84,19 @@ t.test('lines are written while the process runs, whatever their number', async 
     const write = (count) => { for (let i = 0; i < count; i++) log.info({ n: n++ }, 'busy') }
     for (const count of [1, 2000, 1]) { write(count); await new Promise((r) => setImmediate(r)) }
     setInterval(() => {}, 1_000)`
-    const child = spawn(process.execPath, ['--input-type=module', '-e', programOf('info', body)])
-    t.teardown(() => child.kill('SIGKILL'))
-    let text = ''
-    for await (const chunk of child.stderr) {
-      text += chunk
-      if (text.endsWith('\n') && text.split('\n').length > 2_002) break
-    }
-    const numbers = text
-      .split('\n')
-      .slice(0, -1)
-      .map((line) => JSON.parse(line).n)
-    t.strictSame(numbers, [...Array(2_002).keys()])
-  },
-)
+  const child = spawn(process.execPath, ['--input-type=module', '-e', programOf('info', body)])
+  t.teardown(() => child.kill('SIGKILL'))
+  let text = ''
+  for await (const chunk of child.stderr) {
+    text += chunk
+    if (text.endsWith('\n') && text.split('\n').length > 2_002) break
+  }
+  const numbers = text
+    .split('\n')
+    .slice(0, -1)
+    .map((line) => JSON.parse(line).n)
+  t.strictSame(numbers, [...Array(2_002).keys()])
+})
 
 t.test('lines below the level are not written, and level silent writes none', async (t) => {
   const body = "log.debug('d'); log.info('i'); log.error('e')"

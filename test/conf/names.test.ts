@@ -37,7 +37,7 @@ function shown(text: string): string {
 /** Dangerous names, grouped by their effect. */
 const THREATS: Readonly<Record<string, readonly string[]>> = {
   'leave the folder of its owner': ['..', '.', '...', '../x', 'a/b', '/a', 'a\\b', 'a/../b', '~'],
-  'be an encoded way out': ['%2e%2e', '..%2fx', 'a%00', '%'],
+  'be an encoded path out of the folder': ['%2e%2e', '..%2fx', 'a%00', '%'],
   'be cut off at a NUL': ['a\u0000', '\u0000', 'a\u0000.git'],
   'be another repository’s folder or wiki': [
     'x.git',
@@ -55,11 +55,11 @@ const THREATS: Readonly<Record<string, readonly string[]>> = {
   'fold to an ASCII name: dotless and dotted i': ['adm\u0131n', 'ADM\u0130N'],
   'fold to an ASCII name: sharp s': ['stra\u00dfe', 'STRA\u1e9eE'],
   'be one name in two spellings: composed, decomposed': ['caf\u00e9', 'cafe\u0301'],
-  'look like another name': ['\u0430da', 'a\u200bda', '\u202eada', 'ada\ufe0f'],
+  'resemble another name': ['\u0430da', 'a\u200bda', '\u202eada', 'ada\ufe0f'],
   'vanish at the end: dot and space': ['ada.', 'ada ', ' ada', 'ada\u00a0', 'ada\t'],
   'break a line or a header': ['a\nb', 'ada\n', 'a\r\nSet-Cookie: x', 'a\u2028b'],
   'be run by a shell': ['$(id)', '`id`', 'a;id', "a'b", 'a"b', 'a b', 'a*'],
-  'be nothing': [''],
+  'be empty': [''],
 }
 
 for (const [threat, names] of Object.entries(THREATS)) {
@@ -203,8 +203,8 @@ t.test('a random branch name is accepted if git accepts it', async (t) => {
 t.test('a branch name has at most 100 bytes and is valid Unicode', async (t) => {
   t.notOk(takes(parseBranchName, 'a'.repeat(101)))
   t.notOk(takes(parseBranchName, 'é'.repeat(51)), 'bytes, not characters')
-  t.notOk(takes(parseBranchName, 'a\ud800'), 'half a pair would become another name on disk')
-  t.notOk(takes(parseBranchName, 'a\u0000b'), 'a NUL would cut it off')
+  t.notOk(takes(parseBranchName, 'a\ud800'), 'a lone surrogate would become another name on disk')
+  t.notOk(takes(parseBranchName, 'a\u0000b'), 'a NUL would truncate the name')
   t.ok(takes(parseBranchName, '😀'))
 })
 

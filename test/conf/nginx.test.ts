@@ -96,13 +96,13 @@ t.test("the gateway receives HTTP/1.1 with the host name and the client's addres
   await ask(port, '/a/%2e%2e/b%2Fc?d', { 'x-forwarded-for': '10.0.0.1', proxy: 'http://evil/' })
   const last = seen.at(-1)
   t.equal(last?.httpVersion, '1.1')
-  t.equal(last?.url, '/a/%2e%2e/b%2Fc?d', 'paths are judged in one place, as they were sent')
+  t.equal(last?.url, '/a/%2e%2e/b%2Fc?d', 'the path arrives as it was sent')
   t.match(last?.headers, {
     host: 'code.example.org',
     'x-forwarded-proto': 'https',
     'x-forwarded-host': 'code.example.org',
   })
-  t.equal(last?.headers['x-forwarded-for'], '127.0.0.1', 'not what the client said')
+  t.equal(last?.headers['x-forwarded-for'], '127.0.0.1', 'not the header of the client')
   t.equal(last?.headers['proxy'], undefined)
 })
 
@@ -122,7 +122,7 @@ t.test('an upload is buffered completely and has no size limit', async (t) => {
     await sleep(100)
   }
   const sentAt = Date.now()
-  t.equal(arrivedAt, 0, 'nothing arrives before all is there')
+  t.equal(arrivedAt, 0, 'nothing arrives before the upload is complete')
   upload.end()
   const [response] = (await once(upload, 'response')) as [IncomingMessage]
   response.resume()
@@ -143,7 +143,7 @@ t.test('a response is streamed without buffering', async (t) => {
   clone.end()
   const [response] = (await once(clone, 'response')) as [IncomingMessage]
   const [first] = (await once(response, 'data')) as [Buffer]
-  t.equal(String(first), 'progress', 'while the server has not ended')
+  t.equal(String(first), 'progress', 'before the response has ended')
   answer.end?.()
   const [second] = (await once(response, 'data')) as [Buffer]
   t.equal(String(second), 'the rest')

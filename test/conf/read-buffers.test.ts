@@ -75,7 +75,7 @@ t.test('reads of cached files let other callbacks run', async (t) => {
     await readPart(file, buffer.bytes, { length: 9, position: 0 })
   clearInterval(timer)
   buffer.release()
-  t.ok(turns > 0, 'a timer ran in between')
+  t.ok(turns > 0, 'a timer has run in between')
 })
 
 t.test('after a slow synchronous read the next reads are asynchronous for a while', async (t) => {

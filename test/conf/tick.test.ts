@@ -25,7 +25,7 @@ t.test("code outside of a request's callback has no tick to share", async (t) =>
     await undefined
     return currentTick()
   })
-  t.equal(await afterwards, undefined, 'after a wait as well')
+  t.equal(await afterwards, undefined, 'also after an await')
   t.throws(() =>
     inTick(() => {
       throw new Error('an answer that failed')
@@ -38,14 +38,14 @@ t.test('nothing is shared with the next tick, after a change, or after some time
   const first = tickNow()
   endTick()
   const second = tickNow()
-  t.not(second, first, 'a change')
+  t.not(second, first, 'after a change')
   for (let count = 0; count < 100; count += 1) {
     const before = tickNow()
     await nextTurn()
-    t.not(tickNow(), before, 'the next turn')
+    t.not(tickNow(), before, 'the next tick')
   }
   const third = tickNow()
   const endMs = performance.now() + 0.3
   while (performance.now() < endMs);
-  t.not(tickNow(), third, 'a while')
+  t.not(tickNow(), third, 'after some time')
 })

@@ -152,9 +152,9 @@ function putsAreWhole(t: Test, { open, largeBytes }: Conformance): void {
     const storage = await open(t)
     const file = await receive(storage, contentOf(1))
     for (const key of ['', 'incoming', '../../file', `${keyOf(Buffer.of())}/..`]) {
-      await t.rejects(storage.put(key, file), { message: /not its key/ }, `put ${key}`)
-      await t.rejects(storage.open(key, { start: 0, end: 1 }), { message: /not its key/ })
-      await t.rejects(storage.remove(key), { message: /not its key/ })
+      await t.rejects(storage.put(key, file), { message: /invalid blob key/ }, `put ${key}`)
+      await t.rejects(storage.open(key, { start: 0, end: 1 }), { message: /invalid blob key/ })
+      await t.rejects(storage.remove(key), { message: /invalid blob key/ })
     }
   })
 }
@@ -174,7 +174,7 @@ function readersMayLeave(t: Test, { open, largeBytes }: Conformance): void {
         break
       }
     }
-    t.ok((await read(storage, key, 0, largeBytes)).equals(content), 'and others read on')
+    t.ok((await read(storage, key, 0, largeBytes)).equals(content), 'the blob can still be read')
   })
 }
 
@@ -192,7 +192,7 @@ function removalAndLists(t: Test, { open, largeBytes }: Conformance): void {
 
   t.test('all blobs are listed with their size and the time of their write', async (t) => {
     const storage = await open(t)
-    t.strictSame(await listed(storage), [], 'none at first')
+    t.strictSame(await listed(storage), [], 'a new storage is empty')
     const startMs = Date.now()
     const sizes = new Map<string, number>()
     for (const bytes of [0, 1, 1_000, largeBytes]) {

@@ -40,17 +40,17 @@ export interface FormatSubject {
 /** Runs all tests on both databases. */
 export async function testFormat(t: Test, subject: FormatSubject): Promise<void> {
   const suite: ReadonlyArray<readonly [string, Check]> = [
-    ['what was published is fetched as it was', publishedIsFetched],
-    ['a second upload of the same is refused, and the first stays', duplicateIsRefused],
-    ['a version is listed as soon as it is published', publishedIsListed],
-    ['a deleted version is gone, and may be published again', deletedIsGone],
-    ['only who may sees the packages of a private owner', privateIsPrivate],
-    ['a token needs the scope of what it does', scopesAreAsked],
-    ['whoever may not publish cannot', strangersPublishNothing],
-    ['what is larger than allowed is refused, and leaves nothing', limitsHold],
-    ['what is malformed is refused with a sentence', hostileIsRefused],
-    ['of many uploads of one version one is taken', raceHasOneWinner],
-    ['many versions at once are all there at once', versionsAreAllListed],
+    ['a published file is downloaded unchanged, whole and in ranges', publishedIsFetched],
+    ['a second upload of a version returns 409 and keeps the first one', duplicateIsRefused],
+    ['a version is listed immediately after its publication', publishedIsListed],
+    ['a deleted version is not found and can be published again', deletedIsNotFound],
+    ['the packages of a private owner need permission', privateIsPrivate],
+    ['a token without the scope of the operation is refused', scopesAreRequired],
+    ['users without permission cannot publish', othersCannotPublish],
+    [SIZE_TEST, limitsApply],
+    ['a malformed package is refused with a message', hostileIsRefused],
+    ['one of many concurrent uploads of a version succeeds', raceHasOneWinner],
+    ['concurrently published versions are all listed', versionsAreAllListed],
   ]
   for (const [name, check] of suite) {
     await forEachDatabase(t, `${subject.format}: ${name}`, async (t, location) => {
@@ -62,10 +62,11 @@ export async function testFormat(t: Test, subject: FormatSubject): Promise<void>
 
 type Check = (t: Test, gateway: GatewayWithUsers, subject: FormatSubject) => Promise<void>
 
+const SIZE_TEST = 'a file above the size limit is refused and not stored'
+
+/** Settings of tests by name. */
 const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  'what is larger than allowed is refused, and leaves nothing': {
-    GATEHOUSE_PACKAGES_SIZE_MAX: '20',
-  },
+  [SIZE_TEST]: { GATEHOUSE_PACKAGES_SIZE_MAX: '20' },
 }
 
 type Who = 'ada' | 'bob' | 'root' | 'anyone'
@@ -173,20 +174,28 @@ async function publishedIsListed(
   if (subject.list === undefined) return
   for (const index of [0, 1, 2]) {
     const version = subject.version(index)
-    t.equal(await lists(gateway, subject, version), false, `${version} is not there yet`)
+    t.equal(
+      await lists(gateway, subject, version),
+      false,
+      `${version} is not listed before its publication`,
+    )
     t.equal((await publish(gateway, subject, { version, salt: `${index}` })).status, 201)
     t.equal(await lists(gateway, subject, version), true, version)
   }
 }
 
-async function deletedIsGone(
+async function deletedIsNotFound(
   t: Test,
   gateway: GatewayWithUsers,
   subject: FormatSubject,
 ): Promise<void> {
   if (subject.remove === undefined) return
   const removal = subject.remove(subject.version(0))
-  t.equal((await ask(gateway, subject, removal)).status, 404, 'nothing to delete')
+  t.equal(
+    (await ask(gateway, subject, removal)).status,
+    404,
+    'deleting a missing version returns 404',
+  )
   await publish(gateway, subject)
   for (const who of ['bob', 'anyone'] as const) {
     t.equal((await ask(gateway, subject, { ...removal, who })).status, 401, who)
@@ -205,20 +214,24 @@ async function privateIsPrivate(
   await gateway.addOrganization('guild', gateway.ada, 'private')
   const owner = 'guild'
   t.equal((await publish(gateway, subject, { owner })).status, 201)
-  t.equal((await fetchFile(gateway, subject, { owner })).status, 200, 'for a member')
-  const stranger = await fetchFile(gateway, subject, { owner, who: 'anyone' })
-  t.match(stranger, { status: 401, headers: { 'www-authenticate': /^Basic realm="/ } })
+  t.equal((await fetchFile(gateway, subject, { owner })).status, 200, 'a member reads the package')
+  const anonymous = await fetchFile(gateway, subject, { owner, who: 'anyone' })
+  t.match(anonymous, { status: 401, headers: { 'www-authenticate': /^Basic realm="/ } })
   const missing = await fetchFile(gateway, subject, { owner: 'nobody', who: 'anyone' })
   t.equal(missing.status, 401)
-  t.strictSame(missing.text, stranger.text, 'a stranger cannot tell private from missing')
+  t.strictSame(missing.text, anonymous.text, 'private and missing owners get the same reply')
   for (const input of [{ owner }, { owner: 'nobody' }]) {
     t.equal((await fetchFile(gateway, subject, { ...input, who: 'bob' })).status, 404, input.owner)
   }
   const authorization = withPassword('ada', 'password of ada')
-  t.equal((await fetchFile(gateway, subject, { owner, authorization })).status, 200, 'by password')
+  t.equal(
+    (await fetchFile(gateway, subject, { owner, authorization })).status,
+    200,
+    'a password is accepted',
+  )
 }
 
-async function scopesAreAsked(
+async function scopesAreRequired(
   t: Test,
   gateway: GatewayWithUsers,
   subject: FormatSubject,
@@ -230,20 +243,24 @@ async function scopesAreAsked(
     await tokenOf('write:package'),
     await tokenOf('write:repository'),
   ]
-  t.equal((await publish(gateway, subject, { authorization: read })).status, 401, 'to publish')
+  t.equal(
+    (await publish(gateway, subject, { authorization: read })).status,
+    401,
+    'read:package does not permit publishing',
+  )
   t.equal((await publish(gateway, subject, { authorization: other })).status, 401)
   t.equal((await publish(gateway, subject, { authorization: write })).status, 201)
   t.equal((await fetchFile(gateway, subject, { authorization: read })).status, 200)
   t.equal((await fetchFile(gateway, subject, { authorization: write })).status, 200)
   t.equal((await fetchFile(gateway, subject, { authorization: other })).status, 401)
   const wrong = await fetchFile(gateway, subject, { authorization: withPassword('ada', 'wrong') })
-  t.equal(wrong.status, 401, 'wrong credentials are refused even where none are needed')
+  t.equal(wrong.status, 401, 'wrong credentials are refused even for public packages')
   const asName = withPassword((await gateway.addToken(gateway.ada, 'write:package')).plain, '')
   const version = subject.version(1)
   t.equal((await publish(gateway, subject, { version, authorization: asName })).status, 201)
 }
 
-async function strangersPublishNothing(t: Test, gateway: GatewayWithUsers, subject: FormatSubject) {
+async function othersCannotPublish(t: Test, gateway: GatewayWithUsers, subject: FormatSubject) {
   for (const who of ['bob', 'anyone'] as const) {
     const refused = await publish(gateway, subject, { who })
     t.match(refused, { status: 401, headers: { 'www-authenticate': /^Basic realm="/ } }, who)
@@ -251,7 +268,7 @@ async function strangersPublishNothing(t: Test, gateway: GatewayWithUsers, subje
   t.equal((await fetchFile(gateway, subject)).status, 404)
 }
 
-async function limitsHold(
+async function limitsApply(
   t: Test,
   gateway: GatewayWithUsers,
   subject: FormatSubject,
@@ -261,7 +278,11 @@ async function limitsHold(
   t.equal(refused.status, 403)
   t.match(refused.text, /maximum allowed package type size exceeded/)
   t.equal((await fetchFile(gateway, subject)).status, 404)
-  t.equal((await publish(gateway, subject, { salt, who: 'root' })).status, 201, 'by an admin')
+  t.equal(
+    (await publish(gateway, subject, { salt, who: 'root' })).status,
+    201,
+    'the limit does not apply to administrators',
+  )
 }
 
 async function hostileIsRefused(
@@ -287,8 +308,12 @@ async function raceHasOneWinner(
   const salts = Array.from({ length: RACERS }, (_, index) => `salt ${index}`)
   const answers = await Promise.all(salts.map((salt) => publish(gateway, subject, { salt })))
   const winners = answers.flatMap(({ status }, index) => (status === 201 ? [index] : []))
-  t.equal(winners.length, 1, 'one is taken')
-  t.equal(answers.filter(({ status }) => status === 409).length, RACERS - 1, 'all else conflicts')
+  t.equal(winners.length, 1, 'one upload succeeds')
+  t.equal(
+    answers.filter(({ status }) => status === 409).length,
+    RACERS - 1,
+    'all others return 409',
+  )
   const kept = await fetchFile(gateway, subject)
   // A format may change the upload, so compare with the same salt published by another owner.
   await gateway.addOrganization('guild', gateway.ada)

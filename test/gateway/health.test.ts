@@ -6,7 +6,7 @@ import { forEachDatabase, locationOn, ownMariadb } from '../helpers/databases.js
 import { startGateway } from '../helpers/gateway.js'
 import { withToken } from '../helpers/requests.js'
 
-await forEachDatabase(t, 'all is well', async (t, location) => {
+await forEachDatabase(t, 'a healthy instance answers both probes with ok', async (t, location) => {
   const { ask } = await startGateway(t, { location })
   for (const path of ['/livez', '/readyz']) {
     t.match(await ask({ path }), { status: 200, text: 'ok\n' })
@@ -25,7 +25,7 @@ await forEachDatabase(t, 'all is well', async (t, location) => {
 t.test('a missing data folder is reported without its path', async (t) => {
   const { ask, settings } = await startGateway(t)
   await rm(settings.data.dir, { recursive: true })
-  t.equal((await ask({ path: '/livez' })).status, 200, 'the process itself lives')
+  t.equal((await ask({ path: '/livez' })).status, 200, 'the process itself is alive')
   t.match(await ask({ path: '/readyz' }), { status: 503, text: 'data:writable: failing\n' })
   const healthz = await ask({ path: '/api/healthz' })
   t.equal(healthz.status, 503)
@@ -51,7 +51,7 @@ t.test('an unreachable database is reported with a retry time', async (t) => {
   t.match(await ask({ path: '/livez' }), { status: 200 })
   await mariadb.start()
   t.match(await ask({ path: '/readyz' }), { status: 200 })
-  t.equal((await me()).status, 200, 'and it comes back by itself')
+  t.equal((await me()).status, 200, 'it recovers without a restart')
 })
 
 t.test('metrics are served to permitted clients only', async (t) => {
@@ -67,6 +67,6 @@ t.test('metrics are served to permitted clients only', async (t) => {
     t.equal((await asked('192.0.2.1', wrong)).status, 403, wrong ?? 'none')
   }
   const open = await startGateway(t)
-  const stranger = { path: '/metrics', headers: { 'x-forwarded-for': '192.0.2.1' } }
-  t.equal((await open.ask({ ...stranger, authorization: 'Bearer undefined' })).status, 403)
+  const outside = { path: '/metrics', headers: { 'x-forwarded-for': '192.0.2.1' } }
+  t.equal((await open.ask({ ...outside, authorization: 'Bearer undefined' })).status, 403)
 })

@@ -6,18 +6,21 @@ import t from 'tap'
 import { countListeners, untilOthersListen } from '../../gateway/port-listeners.js'
 import { freePort } from '../helpers/gatehouse.js'
 
-t.test('listening sockets of both families are counted, connections are not', async (t) => {
-  const port = await freePort()
-  t.equal(await countListeners(port), 0)
-  const server = createServer().listen(port, '127.0.0.1')
-  t.teardown(() => server.close())
-  await once(server, 'listening')
-  t.equal(await countListeners(port), 1)
-  const other = createServer().listen(port, '::1')
-  t.teardown(() => other.close())
-  await once(other, 'listening')
-  t.equal(await countListeners(port), 2)
-})
+t.test(
+  'listening sockets of both address families are counted, and connections are not',
+  async (t) => {
+    const port = await freePort()
+    t.equal(await countListeners(port), 0)
+    const server = createServer().listen(port, '127.0.0.1')
+    t.teardown(() => server.close())
+    await once(server, 'listening')
+    t.equal(await countListeners(port), 1)
+    const other = createServer().listen(port, '::1')
+    t.teardown(() => other.close())
+    await once(other, 'listening')
+    t.equal(await countListeners(port), 2)
+  },
+)
 
 t.test('the wait ends when others listen or after its timeout', async (t) => {
   const port = await freePort()

@@ -12,50 +12,53 @@ const ALL = { packages: { isEnabled: true }, web: { isEnabled: true } }
 
 const api = (path: string) => `GET /api/v1/${path}`
 
-t.test('only probes and the description are open, and few routes are anyone’s', async (t) => {
-  const routes = allRoutes(ALL)
-  const placesOf = (kind: string) =>
-    routes
-      .filter(({ access }) => access.kind === kind)
-      .map(({ method, path }) => `${method} ${path}`)
-      .sort()
-  t.strictSame(placesOf('open'), [
-    'GET /.well-known/openid-configuration',
-    'GET /api/healthz',
-    'GET /api/swagger',
-    ...[KEY_SCRIPT, STYLESHEET].map(({ path }) => `GET ${path}`),
-    'GET /livez',
-    'GET /login/oauth/keys',
-    'GET /metrics',
-    'GET /readyz',
-    'GET /swagger.v1.json',
-    // Where an application shows who it is, which is nobody's account.
-    ...['access_token', 'introspect', 'revoke'].map((name) => `POST /login/oauth/${name}`),
-  ])
-  // Of the lists, everybody gets what they may see.
-  t.strictSame(placesOf('anyone'), [
-    'GET /',
-    ...['gitignore/templates', 'label/templates', 'licenses', 'nodeinfo', 'orgs'].map(api),
-    ...['repos/issues/search', 'repos/search', 'settings/api', 'settings/attachment'].map(api),
-    ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
-    ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
-    ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
-    'GET /login/oauth/authorize',
-    'GET /setup',
-    'GET /user/login',
-    'GET /user/sign_up',
-    'GET /user/two-factor',
-    'GET /{owner}',
-    'GET /{owner}/{repo}/info/refs',
-    'POST /setup',
-    'POST /user/login',
-    'POST /user/logout',
-    'POST /user/sign_up',
-    'POST /user/two-factor',
-    'POST /user/two-factor/key',
-  ])
-  t.ok(routes.length > OPERATIONS.length)
-})
+t.test(
+  'only probes and the description are open, and few routes permit anonymous clients',
+  async (t) => {
+    const routes = allRoutes(ALL)
+    const placesOf = (kind: string) =>
+      routes
+        .filter(({ access }) => access.kind === kind)
+        .map(({ method, path }) => `${method} ${path}`)
+        .sort()
+    t.strictSame(placesOf('open'), [
+      'GET /.well-known/openid-configuration',
+      'GET /api/healthz',
+      'GET /api/swagger',
+      ...[KEY_SCRIPT, STYLESHEET].map(({ path }) => `GET ${path}`),
+      'GET /livez',
+      'GET /login/oauth/keys',
+      'GET /metrics',
+      'GET /readyz',
+      'GET /swagger.v1.json',
+      // Applications authenticate themselves here, without an account.
+      ...['access_token', 'introspect', 'revoke'].map((name) => `POST /login/oauth/${name}`),
+    ])
+    // Every caller of these lists gets the entries that they may see.
+    t.strictSame(placesOf('anyone'), [
+      'GET /',
+      ...['gitignore/templates', 'label/templates', 'licenses', 'nodeinfo', 'orgs'].map(api),
+      ...['repos/issues/search', 'repos/search', 'settings/api', 'settings/attachment'].map(api),
+      ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
+      ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
+      ...['users/{username}/starred', 'users/{username}/subscriptions', 'version'].map(api),
+      'GET /login/oauth/authorize',
+      'GET /setup',
+      'GET /user/login',
+      'GET /user/sign_up',
+      'GET /user/two-factor',
+      'GET /{owner}',
+      'GET /{owner}/{repo}/info/refs',
+      'POST /setup',
+      'POST /user/login',
+      'POST /user/logout',
+      'POST /user/sign_up',
+      'POST /user/two-factor',
+      'POST /user/two-factor/key',
+    ])
+    t.ok(routes.length > OPERATIONS.length)
+  },
+)
 
 t.test('disabled registries have neither routes nor operations', async (t) => {
   const countOf = (isEnabled: boolean) =>
@@ -80,8 +83,8 @@ t.test('disabled pages have no routes', async (t) => {
 /** Pages need a session, and sign-in pages a password. */
 const isPage = (surface: string, path: string) => surface === 'web' && !path.startsWith('/user/log')
 
-/** Forms of those who have no session yet, or want none any more. */
-const STRANGERS = [
+/** Forms of users without a session, and the sign-out. */
+const SIGN_IN_FORMS = [
   '/setup',
   '/user/login',
   '/user/logout',
@@ -95,7 +98,7 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
     const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
     const place = `${surface.name} ${method} ${path}`
     if (access.kind === 'open' && path.startsWith('/login/oauth/')) continue
-    if (isRead || STRANGERS.includes(path)) continue
+    if (isRead || SIGN_IN_FORMS.includes(path)) continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
     // Any reader with an account may open an issue.
     if (access.kind === 'repository') t.ok(access.mode !== 'read' || access.isSignedIn, place)
@@ -128,6 +131,9 @@ t.test('a database that cannot be opened stops the start with a message', async 
 t.test('a server whose git has no resource limits logs that and serves', async (t) => {
   const git = { ...(await findGit()), prlimit: undefined }
   const { lines, ask } = await startGateway(t, { git })
-  t.equal(lines.filter(({ msg }) => /^git has no limits of memory/.test(String(msg))).length, 1)
+  t.equal(
+    lines.filter(({ msg }) => /^git has no memory and CPU limits/.test(String(msg))).length,
+    1,
+  )
   t.match(await ask({ path: '/api/v1/version' }), { status: 200 })
 })

@@ -45,7 +45,7 @@ async function measure(request: ApiRequest): Promise<void> {
   })
   while (!isOver) {
     const startedAtMs = performance.now()
-    await askOnce(request)
+    await sendOnce(request)
     times.push(performance.now() - startedAtMs)
     if (times.length === 1) process.send?.('begun')
     await sleep(PAUSE_MS)
@@ -56,8 +56,8 @@ async function measure(request: ApiRequest): Promise<void> {
   process.disconnect()
 }
 
-/** On a connection of its own, so that every worker is asked. */
-async function askOnce({ port, path, token }: ApiRequest): Promise<void> {
+/** Sends one request on a new connection, so that the requests reach all workers. */
+async function sendOnce({ port, path, token }: ApiRequest): Promise<void> {
   const headers = { authorization: `token ${token}` }
   const options = {
     host: '127.0.0.1',

@@ -90,11 +90,13 @@ export interface ReadIndex {
 /** Reads an APKINDEX.tar.gz. Throws if its structure is not the one that apk expects. */
 export async function readIndex(t: Test, bytes: Buffer): Promise<ReadIndex> {
   const [first, second, ...more] = splitMembers(bytes)
-  if (first === undefined || second === undefined || more.length > 0) throw new Error('not two')
+  if (first === undefined || second === undefined || more.length > 0)
+    throw new Error('the index does not have two gzip members')
   const signatures = filesOf(gunzipSync(first))
   const signatureNames = signatures.map(({ path }) => path)
   const index = fileOf(gunzipSync(second))
-  if (index.path !== 'APKINDEX' || !index.rest.equals(TAR_END)) throw new Error('no index')
+  if (index.path !== 'APKINDEX' || !index.rest.equals(TAR_END))
+    throw new Error('the second member is not APKINDEX alone')
   return {
     text: index.body.toString(),
     signatureName: signatureNames[0] ?? '',
@@ -126,7 +128,8 @@ function filesOf(tar: Buffer): ReadonlyArray<ReturnType<typeof fileOf>> {
   const files: Array<ReturnType<typeof fileOf>> = []
   for (let rest = tar; rest.length > 0; ) {
     const file = fileOf(rest)
-    if (file.path === '') throw new Error('the segment of the signatures does not go on')
+    if (file.path === '')
+      throw new Error('the segment of the signatures has an end-of-archive marker')
     files.push(file)
     rest = file.rest
   }

@@ -46,9 +46,9 @@ export async function serveBackend(
       return
     }
     calls.push(call)
-    const noted = noting(call, options.journal)
-    answer(git, noted.call, response)
-      .then(noted.strike)
+    const recorded = recordIn(options.journal, call)
+    answer(git, recorded.call, response)
+      .then(recorded.remove)
       .catch((error: unknown) => {
         errors.push(error)
         response.destroy()
@@ -77,21 +77,21 @@ async function answer(git: Git, call: BackendCall, response: ServerResponse): Pr
   response.end()
 }
 
-/** Notes a push while it lasts; git's first question whether it may push at all is none. */
-function noting(call: SeenCall, journal: Journal | undefined): NotedCall {
-  let strike = async () => {}
+/** Records a push in the journal while it runs, but not the empty request with which git probes. */
+function recordIn(journal: Journal | undefined, call: SeenCall): RecordedCall {
+  let remove = async () => {}
   if (journal === undefined || call.suffix !== 'git-receive-pack' || call.contentLength === 4) {
-    return { call, strike }
+    return { call, remove }
   }
   const onStarted = async (pid: number) => {
-    strike = await journal.record({ repositoryPath: call.repositoryPath, pid })
+    remove = await journal.record({ repositoryPath: call.repositoryPath, pid })
   }
-  return { call: { ...call, onStarted }, strike: () => strike() }
+  return { call: { ...call, onStarted }, remove: () => remove() }
 }
 
-interface NotedCall {
+interface RecordedCall {
   readonly call: BackendCall
-  readonly strike: () => Promise<void>
+  readonly remove: () => Promise<void>
 }
 
 function callOf(

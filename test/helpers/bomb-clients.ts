@@ -103,7 +103,7 @@ const ATTACKS: readonly (readonly [name: string, attack: Attack])[] = [
     'highlighting',
     (scene, n) => get(scene, `/eve/bombs/src/branch/main/slow-${n % scene.hostileFiles}.c`),
   ],
-  ['Markdown', drawIssue],
+  ['Markdown', viewIssue],
   ['merge of tree bombs', mergeTreeBombs],
   ['chained deltas', pushDeltas],
   ['archive', (scene, n) => get(scene, `/eve/bombs/archive/main.${n % 2 ? 'zip' : 'tar.gz'}`)],
@@ -135,7 +135,7 @@ function postJson({ url, token }: Scene, path: string, body: string): Promise<Re
   })
 }
 
-async function drawIssue(scene: Scene, n: number): Promise<number> {
+async function viewIssue(scene: Scene, n: number): Promise<number> {
   const issue = { title: `deep ${n}`, body: `${n}${'<b>'.repeat(20_000)}` }
   const response = await postJson(scene, '/repos/eve/bombs/issues', JSON.stringify(issue))
   const body = (await response.json()) as { readonly number: number }

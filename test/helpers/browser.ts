@@ -72,7 +72,7 @@ export async function addVirtualKey(context: BrowserContext, page: Page): Promis
   })
 }
 
-const LOOKS = [
+const VIEWPORTS = [
   { name: 'desktop', width: 1_280, height: 900 },
   { name: 'phone', width: 390, height: 844 },
 ] as const
@@ -81,11 +81,11 @@ const LOOKS = [
 export async function takePictures(page: Page, name: string): Promise<void> {
   if (!isFullSize) return
   await mkdir(PICTURES, { recursive: true })
-  for (const { name: look, ...size } of LOOKS) {
+  for (const { name: viewport, ...size } of VIEWPORTS) {
     await page.setViewportSize(size)
     for (const colorScheme of ['light', 'dark'] as const) {
       await page.emulateMedia({ colorScheme })
-      await page.screenshot({ path: join(PICTURES, `${name}-${look}-${colorScheme}.png`) })
+      await page.screenshot({ path: join(PICTURES, `${name}-${viewport}-${colorScheme}.png`) })
     }
   }
   await page.setViewportSize({ width: 1_280, height: 900 })

@@ -18,25 +18,25 @@ export function bundleRequest(objectFormat: 'sha1' | 'sha256' = 'sha1'): Buffer 
   return Buffer.from(`${lines.map(packetLine).join('')}00010000`)
 }
 
-/** The whole answer. */
-export function askOffer({ objectFormat, ...question }: OfferRequest): Promise<FetchReply> {
-  return postFetch({ ...question, body: bundleRequest(objectFormat) })
+/** Sends the request; returns the complete reply. */
+export function askOffer({ objectFormat, ...request }: OfferRequest): Promise<FetchReply> {
+  return postFetch({ ...request, body: bundleRequest(objectFormat) })
 }
 
-/** The path of the bundle that is offered; undefined for none. */
-export async function offeredBundle(question: OfferRequest): Promise<string | undefined> {
-  const { body } = await askOffer(question)
+/** Returns the path of the offered bundle; undefined if the server offers none. */
+export async function offeredBundle(request: OfferRequest): Promise<string | undefined> {
+  const { body } = await askOffer(request)
   const [, uri] = /bundle\.all\.uri=(bundles\/[0-9a-f]{64}\.bundle)0000$/.exec(`${body}`) ?? []
-  return uri === undefined ? undefined : `${question.path}/${uri}`
+  return uri === undefined ? undefined : `${request.path}/${uri}`
 }
 
-/** That path, once the server has noted how large the repository is. */
-export async function untilOffered(question: OfferRequest): Promise<string> {
+/** Waits until a bundle is offered, which needs the repository's size; returns its path. */
+export async function untilOffered(request: OfferRequest): Promise<string> {
   for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(50)) {
-    const path = await offeredBundle(question)
+    const path = await offeredBundle(request)
     if (path !== undefined) return path
   }
-  throw new Error('no bundle was ever offered')
+  throw new Error('no bundle was offered within 60 s')
 }
 
 /** Requests a bundle until it is answered from the cache, shortly after its first download. */
@@ -46,5 +46,5 @@ export async function untilCached(url: string, headers: Record<string, string> =
     const bytes = Buffer.from(await reply.arrayBuffer())
     if (reply.headers.has('content-length')) return { reply, bytes }
   }
-  throw new Error('the bundle was never kept')
+  throw new Error('the bundle was not cached within 60 s')
 }

@@ -16,7 +16,7 @@ export function isExpected(t: Test, answer: unknown, name: string): void {
     writeFileSync(file, `${JSON.stringify(redacted, null, 2)}\n`)
   }
   const wanted = existsSync(file) ? JSON.parse(readFileSync(file, 'utf8')) : undefined
-  t.strictSame(redacted, wanted, `as in test/expected/${name}.json`)
+  t.strictSame(redacted, wanted, `equals test/expected/${name}.json`)
 }
 
 /** Compares a text with the file of that name, byte for byte. */
@@ -26,7 +26,11 @@ export function isExpectedText(t: Test, text: string, name: string): void {
     mkdirSync(dirname(file), { recursive: true })
     writeFileSync(file, text)
   }
-  t.equal(text, existsSync(file) ? readFileSync(file, 'utf8') : undefined, `as in ${name}`)
+  t.equal(
+    text,
+    existsSync(file) ? readFileSync(file, 'utf8') : undefined,
+    `equals test/expected/${name}`,
+  )
 }
 
 const TIME = /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/

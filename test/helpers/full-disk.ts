@@ -53,7 +53,7 @@ export const large = (): Buffer<ArrayBuffer> => randomBytes(LARGE_BYTES)
 export async function openFullDisk(t: Test, freeMin: string): Promise<FullDisk | undefined> {
   const disk = await mountSmallDisk(t, DISK)
   if (disk === undefined) {
-    t.comment('this machine does not let us mount a small disk')
+    t.comment('this machine does not permit mounting a tmpfs')
     return undefined
   }
   const fixture = await startSshGatehouse(t, {
@@ -90,12 +90,12 @@ export async function openFullDisk(t: Test, freeMin: string): Promise<FullDisk |
   }
   const release = json({ tag_name: 'v1', target_commitish: 'main' })
   t.match(await send('POST', '/api/v1/repos/ada/library/releases', release), { isDone: true })
-  t.match(await send('PUT', '/api/packages/ada/generic/tool/1/file', { body: 'x' }), READ_WELL)
+  t.match(await send('PUT', '/api/packages/ada/generic/tool/1/file', { body: 'x' }), SUCCESS)
   const cookie = await signIn(gatehouse.url, ada)
   return { fixture, disk, ada, bob, copy, commit, cookie, send }
 }
 
-const READ_WELL = { isDone: true }
+const SUCCESS = { isDone: true }
 
 /** Signs in with the form; returns the session cookie. */
 export async function signIn(url: string, { name, password }: Person): Promise<string> {
@@ -115,7 +115,7 @@ export async function readAll(t: Test, { send, fixture, ada, commit }: FullDisk)
     '/api/packages/ada/generic/tool/1/file',
     '/api/v1/user',
   ]) {
-    t.match(await send('GET', path), READ_WELL, path)
+    t.match(await send('GET', path), SUCCESS, path)
   }
   const folder = await temporaryFolder(t)
   const remotes = [ada.remote('ada/library.git'), fixture.remote('ada/library')]

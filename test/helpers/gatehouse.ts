@@ -175,7 +175,8 @@ export async function freePort(): Promise<number> {
   const address = probe.address()
   probe.close()
   await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port was given')
+  if (address === null || typeof address === 'string')
+    throw new Error('the system did not assign a port')
   return address.port
 }
 
@@ -253,9 +254,9 @@ export interface ApiRequest {
   readonly authorization?: string
 }
 
-/** Asks the API of the server on a port. */
-export async function askApi(port: number, question: ApiRequest): Promise<ApiAnswer> {
-  const { method = 'GET', path, body, authorization } = question
+/** Sends a request to the API of the server on a port. */
+export async function askApi(port: number, request: ApiRequest): Promise<ApiAnswer> {
+  const { method = 'GET', path, body, authorization } = request
   const response = await fetch(`http://127.0.0.1:${port}/api/v1${path}`, {
     method,
     redirect: 'manual',

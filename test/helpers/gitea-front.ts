@@ -30,7 +30,7 @@ export async function startWaitingProxy(
   let answer: ServerResponse | undefined
   const server = createServer((request, response) => {
     const [path = ''] = (request.url ?? '').split('?')
-    if (!path.endsWith(end)) return void pass(url, request, response)
+    if (!path.endsWith(end)) return void forward(url, request, response)
     answer = response
     reach(response)
   }).listen(0, '127.0.0.1')
@@ -44,13 +44,13 @@ export async function startWaitingProxy(
     url: `http://127.0.0.1:${port}`,
     isReached: held.then(() => {}),
     get held() {
-      if (answer === undefined) throw new Error('nothing is held up yet')
+      if (answer === undefined) throw new Error('no request is waiting yet')
       return answer
     },
   }
 }
 
-function pass(url: string, request: IncomingMessage, response: ServerResponse): void {
+function forward(url: string, request: IncomingMessage, response: ServerResponse): void {
   const { method, headers } = request
   // A new connection is used because the server may be closing an idle one.
   const options = { method, headers, agent: false }
@@ -79,7 +79,7 @@ export async function serveSource(
     const prefix = '/api/v1/repos/eve/source'
     if (!url.pathname.startsWith(prefix)) {
       request.url = request.url?.replace('/eve/', '/') ?? ''
-      return void pass(gitUrl, request, response)
+      return void forward(gitUrl, request, response)
     }
     const answer =
       answering[url.pathname.slice(prefix.length)] ?? (url.pathname === prefix ? {} : [])

@@ -92,7 +92,7 @@ export async function buildIndex(
 }
 
 async function noKeys(): Promise<never> {
-  throw new Error('a key was asked for')
+  throw new Error('unexpected request for a signing key')
 }
 
 async function* inOrder(

@@ -24,7 +24,8 @@ export async function solvPackage(t: Test, bytes: Uint8Array): Promise<SolvPacka
   await writeFile(join(folder, FILE), bytes)
   const packages = await run(folder, 'apk2solv', ['-C', FILE])
   const [only, ...more] = await listPackages(folder, packages)
-  if (only === undefined || more.length > 0) throw new Error('a file is one package')
+  if (only === undefined || more.length > 0)
+    throw new Error('the file does not have exactly one package')
   const { mediafile: _, ...rest } = only
   return rest
 }
@@ -58,8 +59,8 @@ export async function solvInstall(
     ...wanted.map((one) => `job install ${one}`),
   ]
   await writeFile(join(folder, 'install.t'), `${lines.join('\n')}\n`)
-  const told = (await run(folder, 'testsolv', ['-r', 'install.t'])).toString()
-  const find = (pattern: RegExp) => Array.from(told.matchAll(pattern), ([, found]) => found ?? '')
+  const text = (await run(folder, 'testsolv', ['-r', 'install.t'])).toString()
+  const find = (pattern: RegExp) => Array.from(text.matchAll(pattern), ([, found]) => found ?? '')
   return {
     installed: find(/^install (\S+)@available$/gm).sort(),
     problems: find(/^problem \S+ info (.+)$/gm),
@@ -79,8 +80,8 @@ interface Dump {
 }
 
 async function listPackages(folder: string, packages: Buffer): Promise<readonly SolvPackage[]> {
-  const told = await run(folder, 'dumpsolv', ['-j'], packages)
-  const { repositories } = JSON.parse(told.toString()) as Dump
+  const json = await run(folder, 'dumpsolv', ['-j'], packages)
+  const { repositories } = JSON.parse(json.toString()) as Dump
   return repositories.flatMap(({ solvables }) => solvables.map(tidied))
 }
 

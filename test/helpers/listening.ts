@@ -66,7 +66,8 @@ async function connect(t: Test, port: number): Promise<Wire> {
   const wait = async (isDone: () => boolean) => {
     const deadlineMs = Date.now() + 60_000
     while (!isDone()) {
-      if (Date.now() > deadlineMs) throw new Error(`not seen in: ${received.slice(-500)}`)
+      if (Date.now() > deadlineMs)
+        throw new Error(`not received within 60 s: ${received.slice(-500)}`)
       await sleep(5)
     }
     return received

@@ -21,11 +21,11 @@ export interface RawAnswer {
   readonly body: Buffer
 }
 
-/** Asks a server on this machine. Rejects when the connection breaks before the answer is whole. */
-export function askRaw(port: number, question: RawRequest): Promise<RawAnswer> {
-  const { method = 'GET', path, headers = {}, body, agent, localAddress } = question
+/** Sends a request to a port of 127.0.0.1. Rejects if the connection ends before the reply. */
+export function askRaw(port: number, raw: RawRequest): Promise<RawAnswer> {
+  const { method = 'GET', path, headers = {}, body, agent, localAddress } = raw
   return new Promise((resolve, reject) => {
-    const asked = request(
+    const outgoing = request(
       {
         host: '127.0.0.1',
         port,
@@ -45,15 +45,16 @@ export function askRaw(port: number, question: RawRequest): Promise<RawAnswer> {
         })
       },
     )
-    asked.on('error', reject)
-    // Node frames a body by itself only where the method usually has one.
+    outgoing.on('error', reject)
+    // Node sets the framing of a body itself only for methods that usually have one.
     if (Array.isArray(body)) {
-      asked.setHeader('Transfer-Encoding', 'chunked')
-      for (const chunk of body) asked.write(chunk)
-      return asked.end()
+      outgoing.setHeader('Transfer-Encoding', 'chunked')
+      for (const chunk of body) outgoing.write(chunk)
+      return outgoing.end()
     }
-    if (body !== undefined) asked.setHeader('Content-Length', Buffer.byteLength(body as Uint8Array))
-    return asked.end(body)
+    if (body !== undefined)
+      outgoing.setHeader('Content-Length', Buffer.byteLength(body as Uint8Array))
+    return outgoing.end(body)
   })
 }
 

@@ -14,7 +14,7 @@ export async function loopDelaysOf({ url }: Pick<Gatehouse, 'url'>): Promise<Loo
   const text = await (await fetch(`${url}/metrics`)).text()
   const numberOf = (name: string) => {
     const line = text.split('\n').find((one) => one.startsWith(`${name} `))
-    if (line === undefined) throw new Error(`there is no ${name} in the metrics`)
+    if (line === undefined) throw new Error(`the metrics have no ${name}`)
     return Number(line.slice(name.length + 1))
   }
   const name = 'gatehouse_event_loop_delay_seconds'

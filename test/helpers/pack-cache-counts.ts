@@ -23,8 +23,8 @@ export async function countPackCache(
     /^gatehouse_pack_cache_requests_total\{(.*)\} (\d+)$/gm,
   )) {
     const outcome = /outcome="(\w+)"/.exec(labels)?.[1] as keyof PackCacheCounts
-    const isAsked = command === undefined || labels.includes(`command="${command}"`)
-    if (isAsked) counts[outcome] += Number(value)
+    const isCounted = command === undefined || labels.includes(`command="${command}"`)
+    if (isCounted) counts[outcome] += Number(value)
   }
   return counts
 }
@@ -35,5 +35,5 @@ export async function untilAllCached(dataDir: string): Promise<void> {
     const names = await readdir(packFolder(dataDir), { recursive: true }).catch(() => [])
     if (!names.some((name) => name.endsWith('.part'))) return
   }
-  throw new Error('an answer was never kept')
+  throw new Error('a reply was not cached within 60 s')
 }

@@ -53,14 +53,14 @@ export async function pmbProviders(
 ): Promise<Readonly<Record<string, VisiblePackage>>> {
   const file = join(await temporaryFolder(t), 'APKINDEX.tar.gz')
   await writeFile(file, index)
-  const question = 'pmb.parse.apkindex.providers(None, given[0], indexes=[given[1]])'
-  return (await run(question, [name, file])) as Readonly<Record<string, VisiblePackage>>
+  const expression = 'pmb.parse.apkindex.providers(None, given[0], indexes=[given[1]])'
+  return (await run(expression, [name, file])) as Readonly<Record<string, VisiblePackage>>
 }
 
 /** Returns those of the versions that pmbootstrap accepts. */
 export async function pmbValidVersions(versions: readonly string[]): Promise<readonly string[]> {
-  const question = '[one for one in given if pmb.parse.version.validate(one)]'
-  return (await run(question, versions)) as readonly string[]
+  const expression = '[one for one in given if pmb.parse.version.validate(one)]'
+  return (await run(expression, versions)) as readonly string[]
 }
 
 interface Answer {

@@ -27,14 +27,14 @@ export async function startProxy(t: Teardown, port: number): Promise<Proxy> {
   const server = createServer((request, response) => {
     if (proxy.misbehave(request, response)) return
     const { method, url, headers } = request
-    const passed = requestOf({ host: '127.0.0.1', port, method, path: url, headers, agent: false })
-    passed.on('response', (answer) => {
+    const onward = requestOf({ host: '127.0.0.1', port, method, path: url, headers, agent: false })
+    onward.on('response', (answer) => {
       response.writeHead(answer.statusCode ?? 500, answer.headers)
       answer.pipe(response)
     })
-    passed.on('error', () => response.destroy())
-    response.on('close', () => passed.destroy())
-    request.pipe(passed)
+    onward.on('error', () => response.destroy())
+    response.on('close', () => onward.destroy())
+    request.pipe(onward)
   }).listen(0, '127.0.0.1')
   await once(server, 'listening')
   const proxy: Proxy = { port: (server.address() as AddressInfo).port, misbehave: () => false }

@@ -20,7 +20,8 @@ export async function makeRepository(
 ): Promise<string> {
   const path = organization === undefined ? '/user/repos' : `/orgs/${organization}/repos`
   const { status, body } = await person.api('POST', path, { name, ...input })
-  if (status !== 201) throw new Error(`no repository was made: ${status} ${JSON.stringify(body)}`)
+  if (status !== 201)
+    throw new Error(`the repository was not created: ${status} ${JSON.stringify(body)}`)
   return `${organization ?? person.name}/${name}`
 }
 
@@ -31,7 +32,8 @@ export async function changeRepository(
   patch: Readonly<Record<string, unknown>>,
 ): Promise<void> {
   const { status, body } = await person.api('PATCH', `/repos/${repository}`, patch)
-  if (status !== 200) throw new Error(`not changed: ${status} ${JSON.stringify(body)}`)
+  if (status !== 200)
+    throw new Error(`the repository was not changed: ${status} ${JSON.stringify(body)}`)
 }
 
 /** Returns the paths of all repositories. */

@@ -33,9 +33,9 @@ export function withPassword(name: string, password: string): string {
 
 const agent = new Agent({ keepAlive: true, maxSockets: 64 })
 
-/** Sends one request to a port of this machine and reads the whole answer. */
-export async function ask(port: number, question: RequestOptions): Promise<Answer> {
-  const { method = 'GET', path, authorization, body } = question
+/** Sends a request to a port of 127.0.0.1; returns the complete reply. */
+export async function ask(port: number, request: RequestOptions): Promise<Answer> {
+  const { method = 'GET', path, authorization, body } = request
   const isPlain = body === undefined || typeof body === 'string' || Buffer.isBuffer(body)
   const sentBody = isPlain ? body : JSON.stringify(body)
   const isJson = sentBody !== undefined && !Buffer.isBuffer(sentBody)
@@ -43,7 +43,7 @@ export async function ask(port: number, question: RequestOptions): Promise<Answe
     ...(isJson ? { 'content-type': 'application/json' } : {}),
     ...(sentBody === undefined ? {} : { 'content-length': String(Buffer.byteLength(sentBody)) }),
     ...(authorization === undefined ? {} : { authorization }),
-    ...question.headers,
+    ...request.headers,
   }
   return new Promise((resolve, reject) => {
     const sent = send({ host: '127.0.0.1', port, method, path, headers, agent }, (response) => {

@@ -65,7 +65,7 @@ export function connectS3(port: number): S3Client {
     port,
     async createBucket() {
       const url = urlOf(port, `bucket-${randomBytes(6).toString('hex')}`)
-      if (!(await clientOf(url).createBucket())) throw new Error('no bucket was made')
+      if (!(await clientOf(url).createBucket())) throw new Error('the bucket was not created')
       return url
     },
     async list(url) {
@@ -85,7 +85,7 @@ const urlOf = (port: number, bucket: string) =>
 /** Parses a URL of this server. */
 export function s3LocationOf(url: string): S3Location {
   const location = asBlobLocation(url)
-  if (location.kind !== 's3') throw new Error('not S3')
+  if (location.kind !== 's3') throw new Error('the location is not in S3')
   return location
 }
 
@@ -153,9 +153,9 @@ pipeline = catch_errors gatekeeper cache s3api tempauth slo proxy-server
 [app:proxy-server]
 use = egg:swift#proxy
 account_autocreate = true
-# The first requests come before the other servers listen, which is no reason to shun them.
+# The first requests may arrive before the other servers listen; keep using these servers.
 error_suppression_limit = 1000000
-# By default half a second and ten, which a busy machine can take.
+# The defaults, 0.5 s and 10 s, are too short on a busy machine.
 conn_timeout = 60
 node_timeout = 60
 [filter:catch_errors]
@@ -190,17 +190,15 @@ async function untilItAnswers(port: number, children: readonly ChildProcess[]): 
   for (let tries = 1; ; tries += 1) {
     const ended = children.find((child) => child.exitCode !== null)
     if (ended !== undefined) throw new Error(`${ended.spawnfile} ended`)
-    const answer = await keepSomething(urlOf(port, `first-${tries}`)).catch(
-      (error: unknown) => error,
-    )
+    const answer = await storeObject(urlOf(port, `first-${tries}`)).catch((error: unknown) => error)
     if (answer === true) return
     if (Date.now() > deadlineMs) throw new Error(`Swift did not start: ${answer}`)
     await sleep(50)
   }
 }
 
-/** All four servers have a part in it: the one of objects may be the last that is there. */
-async function keepSomething(url: string): Promise<boolean> {
+/** Creates a bucket and an object, which needs all four servers. */
+async function storeObject(url: string): Promise<boolean> {
   const client = clientOf(url)
   return (await client.createBucket()) && (await client.putObject('first', 'text')).ok
 }

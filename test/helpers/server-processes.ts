@@ -121,26 +121,26 @@ async function gitProcessOf(pid: number, dataDir: string): Promise<GitProcess | 
   return isOurs ? { pid, command: command.replaceAll('\0', ' ') } : undefined
 }
 
-const LEAVING =
+const STALE_NAME =
   /^(?:incoming-|tmp_|.*\.lock$|.*\.trash-|.*\.new-)|^[0-9a-f]{24}\.(?:json|updates)|\.keep$|^packed-refs\.new$/
 
 /** Lists files that an interrupted push, a killed server or a deletion may leave. */
 export async function listStaleFilesIn(dataDir: string): Promise<readonly string[]> {
   const found: string[] = []
-  for await (const { path, name } of walk(dataDir)) if (LEAVING.test(name)) found.push(path)
+  for await (const { path, name } of walk(dataDir)) if (STALE_NAME.test(name)) found.push(path)
   return found
 }
 
 /** Polls a value until it is the wanted one or the time has passed; returns the last value. */
 export async function until<T>(
-  ask: () => Promise<T>,
-  isWanted: (answer: T) => boolean,
+  read: () => Promise<T>,
+  isWanted: (value: T) => boolean,
   withinMs: number,
 ): Promise<T> {
   const deadlineMs = Date.now() + withinMs
   for (;;) {
-    const answer = await ask()
-    if (isWanted(answer) || Date.now() > deadlineMs) return answer
+    const value = await read()
+    if (isWanted(value) || Date.now() > deadlineMs) return value
     await sleep(50)
   }
 }

@@ -115,18 +115,18 @@ export interface SlowSource {
 
 /** Forwards replies of another server; the reply to the POST of that number waits for `goOn`. */
 export async function serveSlowly(t: Teardown, url: string, number: number): Promise<SlowSource> {
-  let asked = 0
+  let posts = 0
   let goOn = () => {}
   const going = new Promise<void>((resolve) => {
     goOn = resolve
   })
   const front = await serveWith(t, (request, response) => {
-    if (request.method === 'POST') asked += 1
-    const wait = asked === number ? going : Promise.resolve()
+    if (request.method === 'POST') posts += 1
+    const wait = posts === number ? going : Promise.resolve()
     void wait.then(() => breakOffAfter(url, Number.POSITIVE_INFINITY)(request, response))
   })
   const isReached = async () => {
-    for (let look = 0; asked < number && look < 1_000; look += 1) await sleep(20)
+    for (let poll = 0; posts < number && poll < 1_000; poll += 1) await sleep(20)
   }
   return { url: front.url, isReached, goOn: () => goOn() }
 }

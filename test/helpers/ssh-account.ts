@@ -44,6 +44,6 @@ function makeAccount(): Account {
   })
   // Another test file may have created the account concurrently.
   const account = findAccount()
-  if (account === undefined) throw new Error(`no account ${NAME}: ${stderr}`)
+  if (account === undefined) throw new Error(`the account ${NAME} was not created: ${stderr}`)
   return account
 }

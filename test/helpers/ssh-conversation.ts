@@ -43,9 +43,9 @@ export async function converse(
     ended,
     output: () => output,
     errorText: () => errorText,
-    async send(said, end) {
+    async send(words, end) {
       const from = output.length
-      client.stdin.write(said)
+      client.stdin.write(words)
       return await until(
         async () => output.slice(from),
         (text) => end.test(text),

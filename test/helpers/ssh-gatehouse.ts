@@ -56,9 +56,9 @@ export interface SshGatehouse {
   addPerson(name: string): Promise<Person & Caller>
   /** Adds the client's key to a user; returns its id. */
   addKey(person: Person, caller: Caller): Promise<number>
-  /** Asks the server's own database. */
-  ask<T>(question: (db: Database) => Promise<T>): Promise<T>
-  /** The lines of the log that have these fields, as soon as there is one. */
+  /** Runs a query in the server's database. */
+  ask<T>(query: (db: Database) => Promise<T>): Promise<T>
+  /** Waits for a log line with these fields; returns all of them. */
   logged(fields: LogLine): Promise<ReadonlyArray<LogLine>>
 }
 
@@ -75,11 +75,11 @@ export async function startSshGatehouse(
   const sshd = await startSshd(t, { account, socket, ...(edit === undefined ? {} : { edit }) })
   const folder = await temporaryFolder(t)
 
-  async function ask<T>(question: (db: Database) => Promise<T>): Promise<T> {
+  async function ask<T>(query: (db: Database) => Promise<T>): Promise<T> {
     const { location = { kind: 'sqlite', file: join(dataDir, 'gatehouse.db') } } = options
     const db = await openDatabase({ location, connectionsMax: 1 })
     try {
-      return await question(db)
+      return await query(db)
     } finally {
       await closeDatabase(db)
     }
@@ -126,7 +126,7 @@ function linesWith(log: string, fields: LogLine): readonly LogLine[] {
 async function addKey(person: Person, { publicKey, fingerprint }: Caller): Promise<number> {
   const input = { title: fingerprint, key: publicKey }
   const { status, body } = await person.api('POST', '/user/keys', input)
-  if (status !== 201) throw new Error(`no key was added: ${status} ${JSON.stringify(body)}`)
+  if (status !== 201) throw new Error(`the key was not added: ${status} ${JSON.stringify(body)}`)
   return (body as { id: number }).id
 }
 

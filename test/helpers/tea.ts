@@ -44,12 +44,12 @@ export async function signInWithTea(t: Teardown, url: string, token: string): Pr
     'login',
     'add',
     '--name',
-    'house',
+    'gatehouse',
     '--url',
     url,
     '--token',
     token,
   )
-  if (exitCode !== 0) throw new Error(`tea does not get in: ${errorText}`)
+  if (exitCode !== 0) throw new Error(`tea login failed: ${errorText}`)
   return tea
 }

@@ -53,14 +53,14 @@ const namesOf = (all: ReadonlyArray<{ pkgname: string; version: string; arch: st
 await onPackageGatehouse(
   t,
   'MariaDB and S3',
-  'a machine trusts the key and installs',
+  'apk installs packages after it trusts the key',
   async (t, fixture) => {
     const sending = { fixture, place: 'v3.20/main' }
     const repository = `${baseOf(fixture, 'ada')}/v3.20/main`
     const machine = await newApkClient(t, { repository, arch: 'x86_64' })
-    await t.rejects(machine.update(), /404/, 'there is nothing yet')
+    await t.rejects(machine.update(), /404/, 'there is no index before the first package')
     await publish(t, sending, { pkgname: 'hello', depend: 'libhello' }, { pkgname: 'libhello' })
-    await t.rejects(machine.update(), /UNTRUSTED/, 'nobody trusts the key yet')
+    await t.rejects(machine.update(), /UNTRUSTED/, 'the key is not trusted yet')
     await machine.trust(`${baseOf(fixture, 'ada')}/key`)
     t.strictSame(namesOf(await machine.update()), ['hello-1.0-r0 x86_64', 'libhello-1.0-r0 x86_64'])
     t.equal(await machine.fetch('hello'), 'hello-1.0-r0.apk')
@@ -68,11 +68,11 @@ await onPackageGatehouse(
     const versions = ['1.10-r0', '1.9-r2', '1.10_rc1-r0', '1.10-r1']
     await publish(t, sending, ...versions.map((pkgver) => ({ pkgname: 'hello', pkgver })))
     await machine.update()
-    t.equal(await machine.fetch('hello'), 'hello-1.10-r1.apk', 'the newest')
-    t.equal(await machine.fetch('hello=1.9-r2'), 'hello-1.9-r2.apk', 'the one that was asked for')
+    t.equal(await machine.fetch('hello'), 'hello-1.10-r1.apk', 'the newest version')
+    t.equal(await machine.fetch('hello=1.9-r2'), 'hello-1.9-r2.apk', 'the requested version')
     await publish(t, sending, { pkgname: 'hello2', provides: 'cmd:greet=1' })
     await machine.update()
-    t.equal(await machine.fetch('cmd:greet'), 'hello2-1.0-r0.apk', 'by what it provides')
+    t.equal(await machine.fetch('cmd:greet'), 'hello2-1.0-r0.apk', 'found by a provided command')
 
     const { exitCode } = await curl(
       await temporaryFolder(t),
@@ -84,14 +84,14 @@ await onPackageGatehouse(
     )
     t.equal(exitCode, 0)
     await machine.update()
-    t.equal(await machine.fetch('hello'), 'hello-1.10-r0.apk', 'the newest of those that are left')
+    t.equal(await machine.fetch('hello'), 'hello-1.10-r0.apk', 'the newest remaining version')
   },
 )
 
 await onPackageGatehouse(
   t,
   'SQLite and files',
-  'machines of all kinds find what is theirs',
+  'each architecture lists its own packages and those without architecture',
   async (t, fixture) => {
     const lines = ['x86_64', 'aarch64'].map((arch) => ({ pkgname: 'tool', arch }))
     await publish(t, { fixture, place: 'edge/main' }, { pkgname: 'docs', arch: 'noarch' }, ...lines)
@@ -137,17 +137,17 @@ await onPackageGatehouse(
       await t.rejects(machine.update(), /401/, credentials)
       await t.rejects(machine.trust(`${baseOf(fixture, 'guild', credentials)}/key`), /401/)
     }
-    const stranger = await machineOf(baseOf(fixture, 'guild', `ada:${ada.token}@`))
+    const otherKey = await machineOf(baseOf(fixture, 'guild', `ada:${ada.token}@`))
     await publish(t, { fixture, place: 'v1/main' }, { pkgname: 'open' })
-    await stranger.trust(`${baseOf(fixture, 'ada')}/key`)
-    await t.rejects(stranger.update(), /UNTRUSTED/, 'the key of another owner')
+    await otherKey.trust(`${baseOf(fixture, 'ada')}/key`)
+    await t.rejects(otherKey.update(), /UNTRUSTED/, 'the key of another owner is not accepted')
   },
 )
 
 // Both databases are tested because each orders concurrent publications in its own way.
 await forEachPackageGatehouse(
   t,
-  'an index is whole while packages come and go',
+  'an index is consistent during concurrent publications',
   async (t, fixture) => {
     const base = baseOf(fixture, 'ada')
     const place = `${base}/busy/main`
@@ -165,6 +165,10 @@ await forEachPackageGatehouse(
     const done = Promise.all(sending)
     for (let round = 0; round < 4; round += 1) t.ok((await machine.update()).length > 0)
     await done
-    t.equal((await machine.update()).length, versions.length + 1, 'all that was acknowledged')
+    t.equal(
+      (await machine.update()).length,
+      versions.length + 1,
+      'all acknowledged packages are listed',
+    )
   },
 )

@@ -15,8 +15,8 @@ const WRITERS = isFullSize ? 60 : 24
 t.test('writes with three workers', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 3 })
   const ada = await gatehouse.addUser('ada')
-  await t.test('git and the API write by turns, and each sees the other at once', async (t) => {
-    await byTurns(t, gatehouse, ada)
+  await t.test('writes of git and of the API are visible to each other immediately', async (t) => {
+    await alternately(t, gatehouse, ada)
   })
   await t.test(`${WRITERS} concurrent writers create one commit for each file`, async (t) => {
     await concurrently(t, gatehouse, ada)
@@ -35,7 +35,7 @@ async function aRepository({ dataDir }: Gatehouse, ada: Person, name: string) {
   return { path, file, address: ada.remote(`ada/${name}.git`) }
 }
 
-async function byTurns(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void> {
+async function alternately(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void> {
   const { path, file, address } = await aRepository(gatehouse, ada, 'r')
   t.equal((await file('POST', 'README.md', { content: base64('Hello\n') })).status, 201)
   const copy = await cloneInto(t, address)
@@ -44,7 +44,7 @@ async function byTurns(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void
     const made = await file('POST', `api/${round}`, { content: base64(`${round}\n`) })
     const { sha } = (made.body as { commit: { sha: string } }).commit
     await copy.git('pull', '-q', '--rebase', 'origin', 'main')
-    t.equal(await copy.git('rev-parse', 'HEAD'), sha, 'a fetch right after sees it')
+    t.equal(await copy.git('rev-parse', 'HEAD'), sha, 'a fetch after the write gets its commit')
     const pushed = await copy.commit(`git-${round}`)
     await copy.git('push', '-q', 'origin', 'main')
     const guard = await git(['rev-parse', `${pushed}:git-${round}`], { cwd: path })

@@ -26,7 +26,7 @@ t.test('a client with transfer.bundleURI clones from a bundle', async (t) => {
   const { port, address, clone, plainClone, origin, push } = scene
   const before = await untilOffered({ port, path: LIBRARY })
   const plain = await plainClone(address)
-  t.strictSame(bundleAnswers(scene), [], 'others do not meet it')
+  t.strictSame(bundleAnswers(scene), [], 'other clients request no bundle')
   const bundled = await clone(address)
   t.equal(bundled.exitCode, 0, bundled.errorText.slice(-2_000))
   t.strictSame(bundleAnswers(scene), [200])
@@ -39,7 +39,7 @@ t.test('a client with transfer.bundleURI clones from a bundle', async (t) => {
   const tip = await origin.commit('later')
   await push('main', ':branch-2')
   const stale = await plainClone(address, `--bundle-uri=${scene.url}${before}`)
-  t.equal(stale.exitCode, 0, 'an old bundle is no hindrance')
+  t.equal(stale.exitCode, 0, 'a clone with an outdated bundle URI succeeds')
   t.match(stale.errorText, /warning: failed to (?:download|fetch)/)
   t.equal(bundleAnswers(scene).at(-1), 404)
   const fresh = await clone(address)
@@ -57,19 +57,23 @@ t.test('the bundle of a private repository needs read permission', async (t) => 
   const path = await untilOffered({ port, path: LIBRARY, authorization })
   const bundled = await clone(remote)
   t.equal(bundled.exitCode, 0, bundled.errorText.slice(-2_000))
-  t.strictSame(bundleAnswers(scene), [401, 200], 'with the credentials of the address')
+  t.strictSame(
+    bundleAnswers(scene),
+    [401, 200],
+    'the bundle is requested with the credentials of the URL',
+  )
 
-  const asked = async (headers: Record<string, string>) => {
+  const statusOf = async (headers: Record<string, string>) => {
     const reply = await fetch(`${url}${path}`, { headers })
     await reply.arrayBuffer()
     return reply.status
   }
-  t.equal(await asked({}), 401)
-  t.equal(await asked({ authorization }), 200)
+  t.equal(await statusOf({}), 401)
+  t.equal(await statusOf({ authorization }), 200)
   const bob = await scene.addToken(scene.bob, 'all')
-  t.equal(await asked({ authorization: withToken(bob.plain) }), 404)
+  t.equal(await statusOf({ authorization: withToken(bob.plain) }), 404)
   await deleteToken(scene.db, ada.id, token.id)
-  t.equal(await asked({ authorization }), 401, 'at the next request')
+  t.equal(await statusOf({ authorization }), 401, 'a deleted token is refused at the next request')
 })
 
 t.test('an interrupted download of a bundle can be resumed', async (t) => {

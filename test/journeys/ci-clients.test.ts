@@ -100,9 +100,9 @@ const CLIENTS: Readonly<Record<string, readonly Words[]>> = {
 t.test('the git commands of each CI system succeed with cold and warm cache', async (t) => {
   const { gatehouse, remote, tip, folder } = await setScene(t)
   for (const [name, commands] of Object.entries(CLIENTS)) {
-    for (const turn of ['cold', 'warm']) {
+    for (const state of ['cold', 'warm']) {
       const before = await countPackCache(gatehouse)
-      const cwd = join(folder, `${name} ${turn}`.replace('/', ' '))
+      const cwd = join(folder, `${name} ${state}`.replace('/', ' '))
       await mkdir(cwd)
       await git(['init', '--quiet'], { cwd })
       await git(['remote', 'add', 'origin', remote], { cwd })
@@ -110,11 +110,11 @@ t.test('the git commands of each CI system succeed with cold and warm cache', as
         const filled = words.map((word) => word.replace('SHA', tip).replace('URL', remote))
         await git(filled, { cwd })
       }
-      t.equal(await git(['rev-parse', 'HEAD'], { cwd }), tip, `${name}, ${turn}`)
-      t.equal(await git(['status', '--porcelain'], { cwd }), '', 'all of it is there')
+      t.equal(await git(['rev-parse', 'HEAD'], { cwd }), tip, `${name}, ${state}`)
+      t.equal(await git(['status', '--porcelain'], { cwd }), '', 'the working tree is complete')
       const after = await countPackCache(gatehouse)
-      // Who asks for a commit by its name asks for no references.
-      if (turn === 'warm') t.ok(after.hit > before.hit, `${name}: answered from what was kept`)
+      // A fetch of a commit by its id lists no refs, so the pack is its only hit.
+      if (state === 'warm') t.ok(after.hit > before.hit, `${name}: answered from the cache`)
     }
   }
 })

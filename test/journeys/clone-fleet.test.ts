@@ -61,7 +61,7 @@ async function pushCommit({ copy, remote }: Fleet, bytes = CONTENT_BYTES): Promi
   return await copy.git('rev-parse', 'HEAD')
 }
 
-function ask({ gatehouse, ada }: Fleet, body: Buffer) {
+function sendFetch({ gatehouse, ada }: Fleet, body: Buffer) {
   const path = '/ada/library.git'
   const authorization = `token ${ada.token}`
   return postFetch({ port: gatehouse.port, path, authorization, body })
@@ -94,24 +94,25 @@ async function shareWork(t: Test, fleet: Fleet): Promise<void> {
     const { port } = fleet.gatehouse
     const api = await timeApi({ port, path: '/repos/ada/library', token: fleet.ada.token })
     const body = bodyOf(commit)
-    const answers = await Promise.all(Array.from({ length: count }, () => ask(fleet, body)))
+    const answers = await Promise.all(Array.from({ length: count }, () => sendFetch(fleet, body)))
     const { requests, p99Ms } = await api.end()
     t.ok(
       answers.every(({ status }) => status === 200),
-      `${name}: all are answered`,
+      `${name}: all requests are answered`,
     )
     const after = await countPackCache(fleet.gatehouse, 'fetch')
     const misses = after.miss - before.miss
-    t.ok(misses <= 2, `${name}: git worked ${misses} times`)
-    // Git cuts a pack into pkt-lines as it comes, so that each of its works has bytes of its own.
+    t.ok(misses <= 2, `${name}: git ran ${misses} times`)
+    // Git splits a pack into pkt-lines depending on timing, so each run gives different bytes.
     const distinct = distinctBodies(answers.map(({ body }) => body))
-    t.ok(distinct.length <= misses, `${name}: all get what git sent, ${distinct.length} kinds`)
+    t.ok(distinct.length <= misses, `${name}: replies are git's, ${distinct.length} distinct`)
     const packs = distinct.map(readFetchAnswer)
     t.ok(packs.every(({ isWhole }) => isWhole))
     const objects = await Promise.all(packs.map(({ pack }) => objectsOf(pack, folder)))
-    t.ok(objects[0]?.includes(commit), `${name}: the commit is in it`)
-    for (const others of objects) t.same(others, objects[0], `${name}: and all that belongs to it`)
-    t.ok(requests > 0, 'the API answers meanwhile')
+    t.ok(objects[0]?.includes(commit), `${name}: the pack has the commit`)
+    for (const others of objects)
+      t.same(others, objects[0], `${name}: the packs have equal objects`)
+    t.ok(requests > 0, 'the API answers during the clones')
     t.comment(`${name}: ${JSON.stringify(after)}`)
     t.comment(`${name}: 99 of 100 of ${requests} API requests within ${Math.round(p99Ms)} ms`)
   }
@@ -119,7 +120,7 @@ async function shareWork(t: Test, fleet: Fleet): Promise<void> {
   const peaksMib = peaks.map(({ peakBytes }) => Math.round(peakBytes / (1 << 20)))
   t.ok(
     peaks.every(({ peakBytes }) => peakBytes < MEMORY_BYTES_MAX),
-    `${peaksMib} MiB at the most`,
+    `the workers use at most ${peaksMib} MiB`,
   )
   t.comment(`workers at most ${peaksMib.join(' and ')} MiB`)
 }
@@ -152,7 +153,7 @@ async function cloneWhole(t: Test, fleet: Fleet): Promise<void> {
 async function leaveEarly(t: Test, fleet: Fleet): Promise<void> {
   const { gatehouse, ada } = fleet
   const workers = await workersOf(gatehouse.pid)
-  await ask(fleet, fetchBody(await pushCommit(fleet)))
+  await sendFetch(fleet, fetchBody(await pushCommit(fleet)))
   const filesBefore = await Promise.all(workers.map(openFilesOf))
   const before = await countPackCache(gatehouse, 'fetch')
   const rest = { port: gatehouse.port, token: ada.token, bytesMax: CONTENT_BYTES, msMax: 500 }
@@ -160,10 +161,13 @@ async function leaveEarly(t: Test, fleet: Fleet): Promise<void> {
     const commit = await pushCommit(fleet)
     const pairs = Array.from({ length: PAIRS }, (_, number) => number)
     const abortedPairs = pairs.map((number) => abortPair({ commit, number }, rest))
-    const staying = pairs.slice(0, 4).map((number) => ask(fleet, pairBody(commit, number)))
+    const staying = pairs.slice(0, 4).map((number) => sendFetch(fleet, pairBody(commit, number)))
     await Promise.all(abortedPairs)
     for (const { status, body } of await Promise.all(staying)) {
-      t.ok(status === 200 && readFetchAnswer(body).isWhole, 'who stays is answered')
+      t.ok(
+        status === 200 && readFetchAnswer(body).isWhole,
+        'a client that stays connected gets a complete reply',
+      )
     }
   }
   const processes = await until(
@@ -177,14 +181,14 @@ async function leaveEarly(t: Test, fleet: Fleet): Promise<void> {
     (names) => names.length === 0,
     SETTLES_WITHIN_MS,
   )
-  t.strictSame(parts, [], 'no unfinished answer is left')
+  t.strictSame(parts, [], 'no partial cache file is left')
   const { files, isBack } = await untilFilesAreClosed(workers, filesBefore, SETTLES_WITHIN_MS)
   t.ok(isBack, `open files are back to ${filesBefore}: ${files}`)
   t.strictSame(await workersOf(gatehouse.pid), workers, 'no worker died')
   const after = await countPackCache(gatehouse, 'fetch')
   const [led, joined] = [after.miss - before.miss, after.join - before.join]
-  t.ok(led > 0 && joined > 0, `${led} led a flight, and ${joined} joined one`)
-  t.comment(`${led} led a flight, and ${joined} joined one`)
+  t.ok(led > 0 && joined > 0, `${led} fetches were leaders, ${joined} were coalesced`)
+  t.comment(`${led} fetches were leaders, ${joined} were coalesced`)
 }
 
 async function partsIn({ dataDir }: Gatehouse): Promise<readonly string[]> {
@@ -208,7 +212,11 @@ async function killWorkers(t: Test, fleet: Fleet): Promise<void> {
       done += 1
       const cwd = join(folder, `${round}-${index}`)
       t.equal(await git(['rev-parse', 'main'], { cwd }), commit)
-      t.equal((await tryGit(['fsck', '--full'], { cwd })).exitCode, 0, 'what is done is whole')
+      t.equal(
+        (await tryGit(['fsck', '--full'], { cwd })).exitCode,
+        0,
+        'a clone that succeeds is complete',
+      )
     }
     await until(
       () => workersOf(fleet.gatehouse.pid),
@@ -217,13 +225,13 @@ async function killWorkers(t: Test, fleet: Fleet): Promise<void> {
     )
     t.equal((await tryGit(['ls-remote', fleet.remote], { cwd: folder })).exitCode, 0)
   }
-  t.comment(`${done} clones were done`)
+  t.comment(`${done} clones succeeded`)
 }
 
 t.test('clones bypass the cache if the disk has too little free space', async (t) => {
   const fleet = await startFleet(t, { GATEHOUSE_CACHE_DISK_FREE: '900000GiB' })
   const body = fetchBody(await pushCommit(fleet))
-  const answers = await Promise.all(Array.from({ length: 4 }, () => ask(fleet, body)))
+  const answers = await Promise.all(Array.from({ length: 4 }, () => sendFetch(fleet, body)))
   t.ok(answers.every((answer) => answer.status === 200 && readFetchAnswer(answer.body).isWhole))
   t.match(await countPackCache(fleet.gatehouse, 'fetch'), { hit: 0, join: 0, miss: 0 })
 })

@@ -114,7 +114,7 @@ t.test('help is printed, and unknown commands exit with 2', async (t) => {
   })
 })
 
-if (isFullSize) await forEachDatabase(t, 'beside a running server', besideServer)
+if (isFullSize) await forEachDatabase(t, 'commands work with a running server', besideServer)
 else {
   await t.test('commands work with a running server', async (t) => {
     await besideServer(t, await freshLocation(t, 'sqlite'))
@@ -153,7 +153,7 @@ async function fail(t: Test, gatehouse: Gatehouse, args: string[], says: RegExp)
   t.equal(exitCode, 1, args.join(' '))
   t.equal(output, '')
   t.match(errorText, says)
-  t.equal(linesOf(errorText).length, 1, 'one clear line')
+  t.equal(linesOf(errorText).length, 1, 'the error is one line')
 }
 
 async function statusOf({ port }: Gatehouse, password: string): Promise<number> {
@@ -188,8 +188,8 @@ async function users(t: Test, gatehouse: Gatehouse): Promise<void> {
     t.equal(await statusOf(gatehouse, 'a newer password'), 200)
     t.equal(await statusOf(gatehouse, 'a long password'), 401)
     if (!isFullSize) return
-    const nobody = ['user', 'password', 'nobody', '--password', 'x'.repeat(20)]
-    await fail(t, gatehouse, nobody, /no user/)
+    const unknown = ['user', 'password', 'nobody', '--password', 'x'.repeat(20)]
+    await fail(t, gatehouse, unknown, /no user/)
   })
 
   await t.test('a user is deleted unless they own repositories', async (t) => {
@@ -216,7 +216,7 @@ async function tokens(t: Test, gatehouse: Gatehouse): Promise<void> {
     const [name, ending, held = ''] = list.trim().split('\t')
     t.same([name, ending], ['ci', `…${output.trim().slice(-8)}`])
     t.same(held.split(',').sort(), kept)
-    t.notMatch(list, output.trim(), 'nothing else shows it again')
+    t.notMatch(list, output.trim(), 'the list does not show the token')
   })
 
   await t.test('an invalid new token is refused with one line', async (t) => {
@@ -277,7 +277,7 @@ t.test('commands work before the first start', async (t) => {
   })
 
   await t.test(
-    'the first start says where it is and how to go on, later ones do not',
+    'the first start prints the URL and the command that creates a user; later starts do not',
     async (t) => {
       const port = await freePort()
       const environment = {
@@ -291,7 +291,7 @@ t.test('commands work before the first start', async (t) => {
       const call = /\.\/scripts\/gatehouse (user create .*)/.exec(first.output())?.[1] ?? ''
       const words = [...call.replace('NAME', 'ada').split(' '), '--password-stdin']
       const made = await runCommand(t, words, { cwd, input: 'a long one' })
-      t.equal(made.exitCode, 0, 'the command of the greeting creates the account')
+      t.equal(made.exitCode, 0, 'the printed command creates the user')
       t.equal((await first.end('SIGINT')).exitCode, 0)
       const second = await startCommand(t, ['serve'], { environment, cwd })
       t.ok(await second.says(/"msg":"serving"/))
@@ -383,6 +383,6 @@ t.test('a start that fails prints the cause', async (t) => {
     const { exitCode, errorText } = await runCommand(t, ['serve'], { cwd })
     t.equal(exitCode, 1)
     t.match(errorText, join(cwd, 'data'))
-    t.notMatch(errorText, /\n {4}at /, 'no stack')
+    t.notMatch(errorText, /\n {4}at /, 'the output has no stack trace')
   })
 })

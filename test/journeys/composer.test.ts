@@ -20,17 +20,22 @@ interface Workspace {
   readonly registry: string
 }
 
-await onPackageGatehouse(t, 'MariaDB and S3', 'publish and require', async (t, fixture) => {
-  const workspace = workspaceIn(fixture, fixture.ada)
-  await requireVersions(t, workspace)
-  await updateUnchanged(t, workspace)
-  await privateOwner(t, workspace)
-})
+await onPackageGatehouse(
+  t,
+  'MariaDB and S3',
+  'packages are published and installed',
+  async (t, fixture) => {
+    const workspace = workspaceIn(fixture, fixture.ada)
+    await requireVersions(t, workspace)
+    await updateUnchanged(t, workspace)
+    await privateOwner(t, workspace)
+  },
+)
 
 await onPackageGatehouse(
   t,
   'SQLite and files',
-  'all that composer asks of a registry',
+  'search, dependencies, branches and tarballs work with Composer',
   async (t, fixture) => {
     const workspace = workspaceIn(fixture, fixture.ada)
     await searchPackages(t, workspace)
@@ -228,8 +233,11 @@ async function searchPackages(t: Test, workspace: Workspace): Promise<void> {
   })
 }
 
-/** What composer asked for, and what it got, in lines of the log from there on. */
-function asked({ gatehouse }: Workspace, from: number): ReadonlyArray<readonly [string, number]> {
+/** Returns path and status of Composer's metadata requests, from this offset in the log. */
+function requestsSince(
+  { gatehouse }: Workspace,
+  from: number,
+): ReadonlyArray<readonly [string, number]> {
   const lines = gatehouse
     .log()
     .slice(from)
@@ -255,15 +263,19 @@ async function updateUnchanged(t: Test, workspace: Workspace): Promise<void> {
     const from = workspace.gatehouse.log().length
     await succeeds(t, project, 'update')
     await untilLogged(workspace, from)
-    t.strictSame(asked(workspace, from), [['acme/cached.json', 304]])
+    t.strictSame(requestsSince(workspace, from), [['acme/cached.json', 304]])
     await publishAll(t, workspace, [{ name: 'acme/cached', version: '1.1' }])
     await succeeds(t, project, 'update')
-    t.strictSame(await project.locked(), { 'acme/cached': '1.1' }, 'the new one is seen at once')
+    t.strictSame(
+      await project.locked(),
+      { 'acme/cached': '1.1' },
+      'the new version is installed immediately',
+    )
   })
 }
 
 async function untilLogged(workspace: Workspace, from: number): Promise<void> {
-  while (asked(workspace, from).length === 0) await sleep(20)
+  while (requestsSince(workspace, from).length === 0) await sleep(20)
 }
 
 async function publishTwice(t: Test, workspace: Workspace): Promise<void> {

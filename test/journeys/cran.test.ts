@@ -74,7 +74,7 @@ const QUICK = `INSTALL_opts = c('--no-byte-compile', '--no-test-load', '--no-doc
 await onPackageGatehouse(
   t,
   'SQLite and files',
-  'a package is installed with what it imports, and updated',
+  'a package is installed with its imports, and updated',
   async (t, fixture) => {
     for (const name of ['ghtop 0.1-1', 'ghbase 1.2']) {
       t.equal(await publish(t, fixture, { archive: await built(name) }), '201', name)
@@ -101,14 +101,14 @@ await onPackageGatehouse(
     t.match(update.output, /^old 1\.2 1\.10 /)
     t.match(update.output, /updated 1\.10! \.\/ghbase_1\.10\.tar\.gz$/)
     const bytes = await readFile(join(client.folder, 'ghbase_1.10.tar.gz'))
-    t.ok(bytes.equals(await built('ghbase 1.10')), 'the bytes are those of the upload')
+    t.ok(bytes.equals(await built('ghbase 1.10')), 'the downloaded bytes equal the upload')
 
     const archived = `${fixture.url}/api/packages/ada/cran/src/contrib/Archive/ghbase/ghbase_1.9.tar.gz`
     const older = await client.run(`
       install.packages('${archived}', repos = NULL, type = 'source', ${QUICK})
       cat('installed', ghtop::shout())`)
     t.match(older, { exitCode: 0 }, older.errorText)
-    t.match(older.output, /installed 1\.9!$/, 'an older version by its address')
+    t.match(older.output, /installed 1\.9!$/, 'an older version is installed by its URL')
   },
 )
 
@@ -124,7 +124,7 @@ type AsUser = (name: string, secret: string) => string
 await onPackageGatehouse(
   t,
   'MariaDB and S3',
-  'the packages of a private owner are for its members only',
+  'the packages of a private owner are available only to its members',
   async (t, fixture) => {
     const owner = 'guild'
     const made = await fixture.ada.api('POST', '/orgs', { username: owner, visibility: 'private' })
@@ -187,7 +187,7 @@ async function binaries(t: Test, { fixture, owner, client, own }: BinariesOf): P
     const file = `${at}/ghbinary_2.3.${suffix}`
     t.equal(lines[at], `ghbinary 2.3 ${platform} ${file}`, errorText)
     const bytes = await readFile(join(client.folder, file))
-    t.ok(bytes.equals(archives[at] ?? Buffer.alloc(0)), `${platform}: the bytes of the upload`)
+    t.ok(bytes.equals(archives[at] ?? Buffer.alloc(0)), `${platform}: the bytes equal the upload`)
   }
 }
 
@@ -203,7 +203,7 @@ async function refusals(
         (repos) => `
         said <- function(error) cat(conditionMessage(error), '')
         tryCatch(install.packages('ghbase', repos = '${repos}'), error = said)
-        # Otherwise the first warning, which is about the length, would be the error.
+        # With warn = 2, the first warning, which is about the length, would be the error.
         options(warn = 1)
         url <- '${repos}/src/contrib/ghbase_1.2.tar.gz'
         tryCatch(

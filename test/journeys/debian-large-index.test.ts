@@ -50,7 +50,7 @@ t.test('apt lists all packages of a large index, and newly added ones', async (t
       const root = roots[at]
       const order = `Acquire::CompressionTypes::Order::=${packing}`
       const update = await root?.get('update', '-o', order, '--print-uris')
-      t.match(update?.output, new RegExp(`Packages\\.${packing}`), 'apt asks for that form')
+      t.match(update?.output, new RegExp(`Packages\\.${packing}`), 'apt requests this compression')
       const { exitCode, output } = (await root?.get('update', '-o', order)) ?? { output: '' }
       t.equal(exitCode, 0, output)
       t.notMatch(output, /^[WE]:/m)

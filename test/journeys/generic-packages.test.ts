@@ -17,7 +17,7 @@ const FILE_BYTES = 3_000_000
 
 await forEachPackageGatehouse(
   t,
-  'a file goes up, and comes back whole or in parts',
+  'an uploaded file is downloaded whole, resumed and in ranges',
   async (t, fixture) => {
     const { url, curl, folder } = await openWorkspace(t, fixture)
     const content = randomBytes(FILE_BYTES)
@@ -37,9 +37,9 @@ await forEachPackageGatehouse(
     await truncate(copy, FILE_BYTES / 3)
     const rest = await curl('--location', '--continue-at', '-', '--output', copy, there)
     t.match(rest, { status: '206' })
-    t.ok(content.equals(await readFile(copy)), 'a download goes on where it was cut')
+    t.ok(content.equals(await readFile(copy)), 'a truncated download is resumed')
     const none = await curl('--location', '--continue-at', '-', '--output', copy, there)
-    t.match(none, { status: '416' }, 'and knows when there is no more')
+    t.match(none, { status: '416' }, 'resuming a complete download returns 416')
     const part = join(folder, 'part.bin')
     await curl('--location', '--range', '1000-1999', '--output', part, there)
     t.ok(content.subarray(1_000, 2_000).equals(await readFile(part)))
@@ -51,7 +51,7 @@ await forEachPackageGatehouse(
 await onPackageGatehouse(
   t,
   'SQLite and files',
-  'credentials may stand wherever curl takes them',
+  'credentials are accepted in each way that curl sends them',
   async (t, fixture) => {
     const { url, curl, folder } = await openWorkspace(t, fixture)
     const { name, token, password } = fixture.ada
@@ -72,7 +72,7 @@ await onPackageGatehouse(
       t.match(sent, { status: '201' }, what)
     }
     const inUrl = await curl('--upload-file', file, `${withCredentials}/notes/url/note`)
-    t.match(inUrl, { status: '201' }, 'the address itself')
+    t.match(inUrl, { status: '201' }, 'credentials in the URL')
     t.match(await curl('--upload-file', file, `${url}/notes/none/note`), { status: '401' })
     const form = await curl(
       '--user',

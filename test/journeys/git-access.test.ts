@@ -13,8 +13,8 @@ const WRITE_REFS = '/info/refs?service=git-receive-pack'
 const FETCH = { 'content-type': 'application/x-git-upload-pack-request' }
 const PUSH = { 'content-type': 'application/x-git-receive-pack-request' }
 
-/** Every kind of request that a Git client makes of a repository, and some that none makes. */
-const QUESTIONS: ReadonlyArray<Omit<RawRequest, 'path'> & { readonly below: string }> = [
+/** Every kind of request that a Git client sends to a repository, and some that no client sends. */
+const REQUESTS: ReadonlyArray<Omit<RawRequest, 'path'> & { readonly below: string }> = [
   { below: REFS },
   { below: REFS, headers: { 'git-protocol': 'version=2' } },
   { below: REFS, method: 'HEAD' },
@@ -40,7 +40,7 @@ interface GatewayWithUsers {
   readonly head: string
 }
 
-await forEachDatabase(t, 'who may read', async (t, location) => {
+await forEachDatabase(t, 'read access over Git', async (t, location) => {
   const gatehouse = await startGatehouse(t, { location })
   const ada = await gatehouse.addUser('ada')
   const bob = await gatehouse.addUser('bob')
@@ -66,30 +66,30 @@ async function openSurfaces(
   t: Test,
   { gatehouse, ada, bob, head }: GatewayWithUsers,
 ): Promise<void> {
-  await t.test('a public repository is cloned without credentials, and by strangers', async (t) => {
-    for (const owner of ['ada', 'guild']) {
-      const copy = await cloneInto(t, `${gatehouse.url}/${owner}/open.git`)
-      t.equal(await copy.git('rev-parse', 'HEAD'), head)
-      const strangers = await cloneInto(t, bob.remote(`${owner}/open.git`))
-      t.equal(await strangers.git('rev-parse', 'HEAD'), head)
-    }
-  })
-
   await t.test(
-    'a private repository is for its owner and for whom it is shared with',
+    'a public repository is cloned by anonymous clients and by other users',
     async (t) => {
       for (const owner of ['ada', 'guild']) {
-        const copy = await cloneInto(t, ada.remote(`${owner}/secret.git`))
+        const copy = await cloneInto(t, `${gatehouse.url}/${owner}/open.git`)
         t.equal(await copy.git('rev-parse', 'HEAD'), head)
-        const refused = await tryClone(t, bob.remote(`${owner}/secret.git`))
-        t.match(refused.errorText, /repository .* not found/)
-        const anonymous = await tryClone(t, `${gatehouse.url}/${owner}/secret.git`)
-        t.match(anonymous.errorText, /could not read Username/, 'git asks who it is')
+        const bobs = await cloneInto(t, bob.remote(`${owner}/open.git`))
+        t.equal(await bobs.git('rev-parse', 'HEAD'), head)
       }
     },
   )
 
-  await t.test('a wrong token is refused even where none is needed', async (t) => {
+  await t.test('a private repository is cloned by its owner and not by other users', async (t) => {
+    for (const owner of ['ada', 'guild']) {
+      const copy = await cloneInto(t, ada.remote(`${owner}/secret.git`))
+      t.equal(await copy.git('rev-parse', 'HEAD'), head)
+      const refused = await tryClone(t, bob.remote(`${owner}/secret.git`))
+      t.match(refused.errorText, /repository .* not found/)
+      const anonymous = await tryClone(t, `${gatehouse.url}/${owner}/secret.git`)
+      t.match(anonymous.errorText, /could not read Username/, 'git asks for credentials')
+    }
+  })
+
+  await t.test('a wrong token is refused even for a public repository', async (t) => {
     const wrong = `--config=http.extraHeader=Authorization: token ${'0'.repeat(40)}`
     const { exitCode, errorText } = await tryClone(t, `${gatehouse.url}/ada/open.git`, [wrong])
     t.not(exitCode, 0)
@@ -147,7 +147,7 @@ async function credentialForms(t: Test, { gatehouse, ada, head }: GatewayWithUse
       'clone',
     ])
     t.equal(exitCode, 0)
-    t.equal(errorText.split('asked').length - 1, 2, 'to get them and to tell that they were right')
+    t.equal(errorText.split('asked').length - 1, 2, 'git calls the helper with get and with store')
   })
 
   await t.test('a token in the query string is ignored', async (t) => {
@@ -157,16 +157,16 @@ async function credentialForms(t: Test, { gatehouse, ada, head }: GatewayWithUse
 }
 
 async function sameness(t: Test, { gatehouse, bob }: GatewayWithUsers): Promise<void> {
-  const callers = { nobody: {}, 'a stranger': basic('bob', bob.token) }
+  const callers = { 'an anonymous client': {}, 'another user': basic('bob', bob.token) }
   for (const [caller, credentials] of Object.entries(callers)) {
-    await t.test(`to ${caller}, private and missing look the same to the byte`, async (t) => {
-      for (const { below, headers = {}, ...question } of QUESTIONS) {
+    await t.test(`private and missing repositories have equal replies for ${caller}`, async (t) => {
+      for (const { below, headers = {}, ...request } of REQUESTS) {
         const answers = []
         for (const name of ['ada/secret', 'ada/nowhere', 'guild/secret', 'nobody/secret']) {
           for (const suffix of ['.git', '']) {
             const path = `/${name}${suffix}${below}`
-            const asked = { ...question, path, headers: { ...headers, ...credentials } }
-            answers.push(comparablePart(await askRaw(gatehouse.port, asked)))
+            const sent = { ...request, path, headers: { ...headers, ...credentials } }
+            answers.push(comparablePart(await askRaw(gatehouse.port, sent)))
           }
         }
         for (const answer of answers) t.strictSame(answer, answers[0], `${below} for ${caller}`)
@@ -182,8 +182,8 @@ async function sameness(t: Test, { gatehouse, bob }: GatewayWithUsers): Promise<
 }
 
 async function smartOnly(t: Test, { gatehouse }: GatewayWithUsers): Promise<void> {
-  const ask = (path: string, question: Omit<RawRequest, 'path'> = {}) =>
-    askRaw(gatehouse.port, { ...question, path })
+  const ask = (path: string, request: Omit<RawRequest, 'path'> = {}) =>
+    askRaw(gatehouse.port, { ...request, path })
 
   await t.test('HEAD of info/refs has the headers of GET and no body', async (t) => {
     const get = await ask(`/ada/open.git${REFS}`)

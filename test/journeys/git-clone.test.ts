@@ -44,7 +44,7 @@ async function refsOf(copy: WorkingCopy): Promise<string> {
   return copy.git('for-each-ref', '--format=%(objectname) %(refname)', 'refs/heads', 'refs/tags')
 }
 
-await forEachDatabase(t, 'clone and fetch', async (t, location) => {
+await forEachDatabase(t, 'clones and fetches succeed', async (t, location) => {
   const gatehouse = await startGatehouse(t, { location })
   const ada = await gatehouse.addUser('ada')
   const repository = await makeRepository(ada, 'library')
@@ -71,23 +71,20 @@ await forEachDatabase(t, 'clone and fetch', async (t, location) => {
 
 async function protocols(t: Test, { origin, address }: Library): Promise<void> {
   for (const version of ['0', '1', '2']) {
-    await t.test(
-      `protocol version ${version} is spoken and brings all that is there`,
-      async (t) => {
-        const folder = await temporaryFolder(t)
-        const { exitCode, errorText } = await workingCopyAt(folder).try(
-          ['-c', `protocol.version=${version}`, 'clone', address, 'clone'],
-          { environment: { GIT_TRACE_PACKET: '1' } },
-        )
-        t.equal(exitCode, 0)
-        const spoken = /< version (\d)/.exec(errorText)?.[1] ?? '0'
-        t.equal(spoken, version)
-        const copy = workingCopyAt(join(folder, 'clone'))
-        t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'main'))
-        t.equal(await countCommits(copy, '--all'), await countCommits(origin, '--all'))
-        t.equal(await copy.git('fsck', '--full', '--no-progress'), '')
-      },
-    )
+    await t.test(`a clone with protocol version ${version} is complete`, async (t) => {
+      const folder = await temporaryFolder(t)
+      const { exitCode, errorText } = await workingCopyAt(folder).try(
+        ['-c', `protocol.version=${version}`, 'clone', address, 'clone'],
+        { environment: { GIT_TRACE_PACKET: '1' } },
+      )
+      t.equal(exitCode, 0)
+      const usedVersion = /< version (\d)/.exec(errorText)?.[1] ?? '0'
+      t.equal(usedVersion, version)
+      const copy = workingCopyAt(join(folder, 'clone'))
+      t.equal(await copy.git('rev-parse', 'HEAD'), await origin.git('rev-parse', 'main'))
+      t.equal(await countCommits(copy, '--all'), await countCommits(origin, '--all'))
+      t.equal(await copy.git('fsck', '--full', '--no-progress'), '')
+    })
   }
 }
 
@@ -100,7 +97,7 @@ async function shallowClones(t: Test, { origin, address }: Library): Promise<voi
       await copy.git('fetch', '--quiet', '--deepen=4')
       t.equal(await countCommits(copy), 5)
       await copy.git('fetch', '--quiet', '--depth=2')
-      t.equal(await countCommits(copy), 2, 'and becomes shallower when asked')
+      t.equal(await countCommits(copy), 2, 'a smaller depth makes the clone shallower')
       await copy.git('fetch', '--quiet', '--unshallow')
       t.equal(await countCommits(copy), await countCommits(origin))
       t.equal(await copy.git('rev-parse', '--is-shallow-repository'), 'false')
@@ -110,7 +107,7 @@ async function shallowClones(t: Test, { origin, address }: Library): Promise<voi
   await t.test('--shallow-since and --shallow-exclude cut the history', async (t) => {
     const since = commitTimeS(COMMITS - 4) - COMMIT_EVERY_S / 2
     const recent = await cloneInto(t, address, [`--shallow-since=${since}`])
-    t.equal(await countCommits(recent), 6, 'five commits of the history and the one of now')
+    t.equal(await countCommits(recent), 6, 'five commits of the history and the latest one')
     const sinceTag = await cloneInto(t, address, ['--shallow-exclude=tag-1'])
     t.equal(await countCommits(sinceTag), 1)
   })
@@ -124,7 +121,7 @@ async function partialClones(t: Test, { origin, address }: Library): Promise<voi
     t.equal(await missingObjects(copy), blobs)
     await copy.git('checkout', '--quiet', 'main')
     t.same(await readFile(join(copy.path, 'big.bin')), await readFile(join(origin.path, 'big.bin')))
-    t.equal(await missingObjects(copy), 5, 'those of the other branches and tags stay away')
+    t.equal(await missingObjects(copy), 5, 'blobs of other branches and tags are not fetched')
     await copy.git('fetch', '--quiet')
   })
 
@@ -214,7 +211,7 @@ async function emptyRepositories(t: Test, { ada, address }: Library): Promise<vo
       t.match(errorText, /warning: You appear to have cloned an empty repository\./)
       if (version !== '2') return
       const head = workingCopyAt(join(folder.path, 'clone')).git('symbolic-ref', 'HEAD')
-      t.equal(await head, 'refs/heads/trunk', 'and with the default branch of its own')
+      t.equal(await head, 'refs/heads/trunk', "the clone has the repository's default branch")
     })
   }
 
@@ -257,11 +254,11 @@ async function otherAddresses(t: Test, { ada, origin, address }: Library): Promi
     await changeRepository(ada, 'ada/before', { name: 'after' })
     const old = await cloneInto(t, `${server}/ada/before.git`)
     t.equal(await old.git('rev-parse', 'HEAD'), head)
-    const newcomer = await cloneInto(t, `${server}/ada/after.git`)
-    t.equal(await newcomer.git('rev-parse', 'HEAD'), head)
+    const renamed = await cloneInto(t, `${server}/ada/after.git`)
+    t.equal(await renamed.git('rev-parse', 'HEAD'), head)
     await makeRepository(ada, 'before')
     const { errorText } = await tryClone(t, `${server}/ada/before.git`)
-    t.match(errorText, /empty repository/, 'until the name is given away again')
+    t.match(errorText, /empty repository/, 'a new repository takes the old name')
   })
 }
 
@@ -279,7 +276,10 @@ async function manyWants(t: Test, { ada, address }: Library): Promise<void> {
       { environment: { GIT_TRACE_CURL: '1' } },
     )
     t.equal(exitCode, 0)
-    t.ok(/=> Send header: Content-Encoding: gzip/i.test(errorText), 'as git does before version 2')
+    t.ok(
+      /=> Send header: Content-Encoding: gzip/i.test(errorText),
+      'git compresses the request with protocol version 0',
+    )
     const copy = workingCopyAt(join(folder.path, 'clone'))
     t.equal((await copy.git('branch', '--remotes')).split('\n').length, 452)
     await many.git('checkout', '--quiet', 'branch-450')

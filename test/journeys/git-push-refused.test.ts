@@ -48,12 +48,12 @@ async function refused(
   const { exitCode, errorText } = await copy.try(args)
   t.not(exitCode, 0)
   for (const words of [says].flat()) t.match(errorText, words)
-  t.notMatch(errorText, /\/repositories\//, 'and no word of where it lies')
-  if (!inPart) t.same(await everyRef(gatehouse), before, 'nothing has changed')
+  t.notMatch(errorText, /\/repositories\//, 'the output has no path of the server')
+  if (!inPart) t.same(await everyRef(gatehouse), before, 'no ref has changed')
   t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing')
 }
 
-await forEachDatabase(t, 'refused pushes', async (t, location) => {
+await forEachDatabase(t, 'pushes are refused without effect', async (t, location) => {
   const gatehouse = await startGatehouse(t, {
     location,
     environment: { GATEHOUSE_GIT_PUSH_MAX_BYTES: '1MiB' },
@@ -70,7 +70,7 @@ await forEachDatabase(t, 'refused pushes', async (t, location) => {
     await references(t, workspace)
     await sizes(t, workspace)
   }
-  await people(t, workspace)
+  await permissions(t, workspace)
   await states(t, workspace)
 })
 
@@ -136,7 +136,7 @@ async function references(t: Test, workspace: Workspace): Promise<void> {
   })
 }
 
-async function people(t: Test, workspace: Workspace): Promise<void> {
+async function permissions(t: Test, workspace: Workspace): Promise<void> {
   const { gatehouse, ada, address } = workspace
   const bob = await gatehouse.addUser('bob')
   const withToken = async (scopes: string) => {

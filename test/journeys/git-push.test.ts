@@ -20,7 +20,7 @@ import {
 
 /** Size above http.postBuffer, the buffer that git fills before it sends chunks. */
 const LARGE_BYTES = isFullSize ? 5_000_000 : 2_000_000
-const NOTHING = '0'.repeat(40)
+const NULL_ID = '0'.repeat(40)
 
 interface Workspace {
   readonly gatehouse: Gatehouse
@@ -48,7 +48,7 @@ async function remoteRef({ copy, address }: Workspace, ref: string): Promise<str
   return (await copy.git('ls-remote', address, ref)).split('\t')[0] ?? ''
 }
 
-await forEachDatabase(t, 'push', async (t, location) => {
+await forEachDatabase(t, 'pushes are accepted', async (t, location) => {
   const gatehouse = await startGatehouse(t, { location })
   const ada = await gatehouse.addUser('ada')
   await makeRepository(ada, 'work')
@@ -68,7 +68,7 @@ await forEachDatabase(t, 'push', async (t, location) => {
 async function firstPush(t: Test, workspace: Workspace): Promise<void> {
   const { copy, ada } = workspace
 
-  await step(t, workspace, 'the first push makes the default branch', async (t) => {
+  await step(t, workspace, 'the first push creates the default branch', async (t) => {
     const commit = await copy.commit('first')
     const { exitCode, errorText } = await copy.try(['push', '-u', 'origin', 'main'])
     t.equal(exitCode, 0)
@@ -76,7 +76,7 @@ async function firstPush(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await remoteRef(workspace, 'HEAD'), commit)
   })
 
-  await step(t, workspace, 'the API sees soon that something is there', async (t) => {
+  await step(t, workspace, 'the API reports a repository that is not empty', async (t) => {
     const isEmpty = async () => {
       const { body } = await ada.api('GET', '/repos/ada/work')
       return (body as { empty: boolean }).empty
@@ -89,7 +89,7 @@ async function branches(t: Test, workspace: Workspace): Promise<void> {
   const { copy } = workspace
 
   for (const version of ['0', '1', '2']) {
-    await step(t, workspace, `a second push moves it (version ${version})`, async (t) => {
+    await step(t, workspace, `a second push updates the branch (version ${version})`, async (t) => {
       const commit = await copy.commit(`more-${version}`)
       await copy.git('-c', `protocol.version=${version}`, 'push', '--quiet', 'origin', 'main')
       t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
@@ -108,7 +108,7 @@ async function branches(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await remoteRef(workspace, 'refs/heads/main'), commit)
   })
 
-  await step(t, workspace, 'a branch is made, renamed and deleted', async (t) => {
+  await step(t, workspace, 'a branch is created, renamed and deleted', async (t) => {
     await copy.git('push', '--quiet', 'origin', 'main:refs/heads/feature/deep/name')
     t.not(await remoteRef(workspace, 'refs/heads/feature/deep/name'), '')
     await copy.git('push', '--quiet', 'origin', 'main:refs/heads/plain', ':feature/deep/name')
@@ -118,7 +118,7 @@ async function branches(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await remoteRef(workspace, 'refs/heads/*'), await copy.git('rev-parse', 'main'))
   })
 
-  await step(t, workspace, 'names in any script go there and back', async (t) => {
+  await step(t, workspace, 'branches with names in any script are pushed', async (t) => {
     for (const name of ['café', '日本語', 'a+b&c=d', 'with%20percent', "it's"]) {
       await copy.git('push', '--quiet', 'origin', `main:refs/heads/${name}`)
       t.not(await remoteRef(workspace, `refs/heads/${name}`), '', name)
@@ -133,7 +133,7 @@ async function tags(t: Test, workspace: Workspace): Promise<void> {
   await step(
     t,
     workspace,
-    'light and annotated tags arrive, move only by force, and go',
+    'lightweight and annotated tags are pushed, moved only by force, and deleted',
     async (t) => {
       await copy.git('tag', 'light')
       await copy.git('tag', '-a', 'v1.0', '-m', 'The first')
@@ -156,7 +156,7 @@ async function manyReferences(t: Test, workspace: Workspace): Promise<void> {
   await step(
     t,
     workspace,
-    '300 branches and 100 tags arrive in one push, and go in one',
+    '300 branches and 100 tags are pushed in one push, and 300 branches deleted in another',
     async (t) => {
       const repository = await makeRepository(ada, 'many')
       const many = await newWorkingCopy(t)
@@ -166,8 +166,8 @@ async function manyReferences(t: Test, workspace: Workspace): Promise<void> {
       const listed = async () => (await many.git('ls-remote', address, 'refs/*')).split('\n').sort()
       const kept = await many.git('for-each-ref', '--format=%(objectname)%09%(refname)')
       t.same(await listed(), kept.split('\n').sort())
-      const gone = Array.from({ length: 300 }, (_, at) => `:branch-${at + 1}`)
-      await many.git('push', '--quiet', address, ...gone)
+      const deletions = Array.from({ length: 300 }, (_, at) => `:branch-${at + 1}`)
+      await many.git('push', '--quiet', address, ...deletions)
       t.equal((await listed()).length, 101)
       t.notMatch(gatehouse.log(), /"level":"error"/)
     },
@@ -198,7 +198,7 @@ async function largePushes(t: Test, workspace: Workspace): Promise<void> {
     },
   )
 
-  await step(t, workspace, 'a push that expects 100-continue arrives', async (t) => {
+  await step(t, workspace, 'a push with Expect: 100-continue succeeds', async (t) => {
     const commit = await copy.commit('large-3', incompressible(LARGE_BYTES))
     const expecting = ['-c', 'http.extraHeader=Expect: 100-continue']
     await copy.git(...expecting, 'push', '--quiet', 'origin', 'main')
@@ -208,7 +208,7 @@ async function largePushes(t: Test, workspace: Workspace): Promise<void> {
 
 /** Returns the body of a git-receive-pack request that creates one ref. */
 async function pushBody(copy: WorkingCopy, ref: string, commit: string): Promise<Buffer> {
-  const command = `${NOTHING} ${commit} ${ref}\0 report-status`
+  const command = `${NULL_ID} ${commit} ${ref}\0 report-status`
   const length = (command.length + 4).toString(16).padStart(4, '0')
   const pack = await runToEnd('git', ['pack-objects', '--stdout', '--revs', '--quiet'], {
     cwd: copy.path,
@@ -243,7 +243,7 @@ async function craftedPushes(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await refOf('refs/heads/zipped'), commit)
     const parts = [body.subarray(0, 10_000), body.subarray(10_000)]
     const again = { method: 'POST', path, headers: zipped, body: parts }
-    t.equal((await askRaw(gatehouse.port, again)).status, 200, 'in chunks as well')
+    t.equal((await askRaw(gatehouse.port, again)).status, 200, 'a chunked body is unpacked as well')
   })
 
   await step(
@@ -286,7 +286,7 @@ async function craftedPushes(t: Test, workspace: Workspace): Promise<void> {
     },
   )
 
-  await step(t, workspace, 'a name that no client of git would send is refused', async (t) => {
+  await step(t, workspace, 'a push of an invalid ref name is refused', async (t) => {
     for (const ref of [
       'HEAD',
       'config',
@@ -312,7 +312,7 @@ async function craftedPushes(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await source.git('ls-remote', ada.remote(`${repository}.git`), '*x*'), '')
   })
 
-  await step(t, workspace, 'a pack that is damaged or cut off changes nothing', async (t) => {
+  await step(t, workspace, 'a damaged or truncated pack updates no ref', async (t) => {
     const whole = await pushBody(source, 'refs/heads/damaged', commit)
     const damaged = Buffer.from(whole)
     damaged.writeUInt8(damaged.readUInt8(damaged.length - 5_000) ^ 0xff, damaged.length - 5_000)
@@ -323,15 +323,15 @@ async function craftedPushes(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await refOf('refs/heads/damaged'), '')
   })
 
-  await step(t, workspace, 'a body of another kind is refused before git sees it', async (t) => {
+  await step(t, workspace, 'a body of another type or encoding is refused with 415', async (t) => {
     for (const wrong of [
       { 'content-type': 'text/plain' },
       { 'content-type': 'application/x-git-upload-pack-request' },
       { 'content-encoding': 'br' },
       { 'content-encoding': 'gzip, gzip' },
     ]) {
-      const question = { method: 'POST', path, headers: { ...headers, ...wrong }, body: '0000' }
-      t.equal((await askRaw(gatehouse.port, question)).status, 415, JSON.stringify(wrong))
+      const request = { method: 'POST', path, headers: { ...headers, ...wrong }, body: '0000' }
+      t.equal((await askRaw(gatehouse.port, request)).status, 415, JSON.stringify(wrong))
     }
   })
 }

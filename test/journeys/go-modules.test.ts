@@ -40,7 +40,7 @@ interface PublishOptions {
 await onPackageGatehouse(
   t,
   'MariaDB and S3',
-  'a module is downloaded with its checksums',
+  'a module is downloaded with the expected checksums',
   async (t, fixture) => {
     const owner = 'ada'
     const path = 'example.test/Org/Lib'
@@ -61,7 +61,10 @@ await onPackageGatehouse(
     t.equal(got['Sum'], moduleSum(moduleFiles(`${path}@v1.2.0`, files)))
     t.equal(got['GoModSum'], moduleSum({ 'go.mod': goMod }))
     const zip = await readFile(got['Zip'] ?? '')
-    t.ok(zip.equals(await moduleZip(`${path}@v1.2.0`, files)), 'the bytes are those of the upload')
+    t.ok(
+      zip.equals(await moduleZip(`${path}@v1.2.0`, files)),
+      'the downloaded bytes equal the upload',
+    )
 
     const listed = await go('list', '-m', '-versions', path)
     t.equal(listed.output, `${path} v1.2.0 v1.9.0 v1.10.0 v1.11.0-rc.1`)
@@ -78,19 +81,19 @@ await onPackageGatehouse(
       '{{with .Module}}{{.Path}} {{.Version}}{{end}}',
       '.',
     )
-    t.match(used.output, `${path} v1.10.0`, 'its packages are found')
+    t.match(used.output, `${path} v1.10.0`, 'the packages of the module are found')
     t.match((await go('get', `${path}@v1.9.0`)).errorText, `downgraded ${path} v1.10.0 => v1.9.0`)
     t.match((await go('get', `${path}@v1.11.0-rc.1`)).errorText, '=> v1.11.0-rc.1')
     t.match((await go('mod', 'verify')).output, 'all modules verified')
     const lower = await go('list', '-m', '-versions', path.toLowerCase())
-    t.match(lower.errorText, /404 Not Found/, 'in another case it is another module')
+    t.match(lower.errorText, /404 Not Found/, 'a path in another letter case is another module')
   },
 )
 
 await onPackageGatehouse(
   t,
   'SQLite and files',
-  'each kind of version is found as go says',
+  'the latest version of each kind is the one that go selects',
   async (t, fixture) => {
     const owner = 'ada'
     const [old, young] = [
@@ -131,7 +134,11 @@ await onPackageGatehouse(
       )
       t.match(await go('get', `${path}@latest`), { exitCode: 0 }, path)
       const own = await fetch(`${proxy}/${path}/@latest`)
-      t.equal(((await own.json()) as { Version: string }).Version, version, 'and so says @latest')
+      t.equal(
+        ((await own.json()) as { Version: string }).Version,
+        version,
+        '@latest returns the same version',
+      )
     }
     const got = await goJson('mod', 'download', '-json', `kinds.test/commits@${old}`)
     t.equal(got['Sum'], moduleSum(moduleFiles(`kinds.test/commits@${old}`)))
@@ -143,7 +150,7 @@ await onPackageGatehouse(
 await onPackageGatehouse(
   t,
   'SQLite and files',
-  'what one proxy lacks is asked of the next',
+  'a module that is missing at one proxy is requested from the next one',
   async (t, fixture) => {
     const name = `next.test/${fixture.port}@v1.0.0`
     t.equal((await fixture.ada.api('POST', '/orgs', { username: 'guild' })).status, 201)
@@ -181,13 +188,13 @@ t.test('the go command sends credentials for a private owner over TLS', async (t
       .join('')
   const member = await newGoClient(t, { proxy, certificate, netrc: netrcOf(ada) })
   const got = await member.goJson('mod', 'download', '-json', name)
-  t.equal(got['Sum'], moduleSum(moduleFiles(name)), 'from a netrc')
+  t.equal(got['Sum'], moduleSum(moduleFiles(name)), 'credentials from a netrc file')
   const inUrl = proxy.replace('//', `//${ada.name}:${ada.token}@`)
   const other = await newGoClient(t, { proxy: inUrl, certificate })
   t.equal((await other.goJson('mod', 'download', '-json', name))['Version'], 'v1.0.0')
 
-  const stranger = await newGoClient(t, { proxy, certificate })
-  t.match((await stranger.go('mod', 'download', '-json', name)).output, /401 Unauthorized/)
+  const anonymous = await newGoClient(t, { proxy, certificate })
+  t.match((await anonymous.go('mod', 'download', '-json', name)).output, /401 Unauthorized/)
   const bobs = await newGoClient(t, { proxy, certificate, netrc: netrcOf(bob) })
   t.match((await bobs.go('mod', 'download', '-json', name)).output, /404 Not Found/)
 })

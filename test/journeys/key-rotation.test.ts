@@ -60,7 +60,7 @@ async function update(t: Test, machines: Machines, ...names: readonly string[]) 
   for (const name of names) {
     const { exitCode, output } = (await machines[name]?.get('update')) ?? {}
     t.equal(exitCode, 0, `${name}\n${output}`)
-    t.notMatch(output, /^[WE]:/m, `${name} has nothing to complain of`)
+    t.notMatch(output, /^[WE]:/m, `${name} prints no warning or error`)
   }
 }
 
@@ -87,7 +87,7 @@ async function isRefused(t: Test, machines: Machines, ...names: readonly string[
 await onPackageGatehouse(
   t,
   'MariaDB and S3',
-  'apt goes on with the old key, the new, or both',
+  'apt accepts indexes with the old key, the new key or both during a rotation',
   async (t, fixture) => {
     const send = async (Version: string) => {
       const deb = await buildDeb(t, { fields: { Package: 'tool', Version } })
@@ -106,7 +106,7 @@ await onPackageGatehouse(
     const lines = (await run(t, fixture, 'rotate-key', 'ada', 'debian')).trim().split('\n')
     t.match(lines, [/\tsigns$/, /\tsigns until /])
     const both = await keysOf(fixture)
-    t.ok(both.gpg.subarray(-old.gpg.length).equals(old.gpg), 'the old one is the last')
+    t.ok(both.gpg.subarray(-old.gpg.length).equals(old.gpg), 'the old key is last in the file')
     const during = await machinesOf(t, fixture, {
       'both.asc': both.asc,
       'both.gpg': both.gpg,
@@ -142,7 +142,7 @@ await onPackageGatehouse(
 await onPackageGatehouse(
   t,
   'SQLite and files',
-  'apk goes on with either key',
+  'apk accepts indexes with either key during a rotation',
   async (t, fixture) => {
     await upload(t, fixture, 'alpine/v1/main', apk({ pkgname: 'hello' }))
     const base = `${fixture.url}/api/packages/ada/alpine`
@@ -166,7 +166,7 @@ await onPackageGatehouse(
     t.strictSame(more, [])
     t.match([newName, oldName], [/^\.SIGN\.RSA\.ada-[0-9a-f]{16}\.rsa\.pub$/, /^\.SIGN\.RSA\.ada-/])
     t.not(newName, oldName)
-    t.ok(await during.isSignedBy(newKey, newName), 'openssl says so')
+    t.ok(await during.isSignedBy(newKey, newName), 'openssl verifies the signature of the new key')
     t.ok(await during.isSignedBy(oldKey, oldName))
 
     await run(t, fixture, 'retire-key', 'ada', 'alpine')

@@ -194,7 +194,7 @@ async function wholeList(person: Person, at: string, list: string): Promise<read
 
 async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
   await t.test(
-    'labels, milestones, issues, comments, pulls and releases are the same',
+    'imported labels, milestones, issues, comments, pulls and releases equal the originals',
     async (t) => {
       const lists = LISTS.map((list) => wholeList(ada, '/repos/club/work', list))
       const before = await Promise.all(lists)
@@ -235,10 +235,10 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
       t.equal(
         await references(bob.remote('bob/work.git')),
         await references(ada.remote('club/work.git')),
-        'with the heads of pull requests',
+        'the refs are equal, including the heads of pull requests',
       )
       const next = await must(bob, 'POST', '/repos/bob/work/issues', { title: 'Next' })
-      t.equal(next.number, ISSUES + 5, 'numbers go on')
+      t.equal(next.number, ISSUES + 5, 'the numbers continue')
     },
   )
 }
@@ -293,13 +293,17 @@ async function killed(t: Test, { there, here, ada, bob }: Scene): Promise<void> 
     const front = await startWaitingProxy(t, there.url, '/releases')
     const input = { ...ALL, repo_name: 'killed', auth_token: ada.token }
     const body = { ...input, clone_addr: `${front.url}/club/work.git` }
-    const asked = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
-    t.equal(await Promise.race([front.isReached, asked]), undefined, 'it is held up')
-    t.equal((await bob.api('GET', '/repos/bob/killed')).status, 404, 'hidden until it is whole')
+    const migrating = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
+    t.equal(await Promise.race([front.isReached, migrating]), undefined, 'the import is waiting')
+    t.equal(
+      (await bob.api('GET', '/repos/bob/killed')).status,
+      404,
+      'the repository is hidden until the import is complete',
+    )
     t.match(await bob.api('POST', '/repos/migrate', body), { status: 409 })
     for (const pid of [here.pid, ...(await workersOf(here.pid))]) process.kill(pid, 'SIGKILL')
     await here.stop('SIGKILL')
-    t.equal(await asked, undefined)
+    t.equal(await migrating, undefined)
     await here.start()
     t.equal((await bob.api('GET', '/repos/bob/killed')).status, 404)
     t.strictSame(await incomingOf(here), [])

@@ -66,13 +66,16 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
     }
   })
 
-  await t.test('without a password, or with a wrong one, it is refused', async (t) => {
-    for (const auth of [{}, { auth_username: 'ada', auth_password: 'wrong' }]) {
-      const { status, body } = await migrate({ clone_addr: closed, repo_name: 'r', ...auth })
-      t.equal(status, 422)
-      t.match(body, { message: /^Authentication failed: / })
-    }
-  })
+  await t.test(
+    'an import of a private repository without valid credentials returns 422',
+    async (t) => {
+      for (const auth of [{}, { auth_username: 'ada', auth_password: 'wrong' }]) {
+        const { status, body } = await migrate({ clone_addr: closed, repo_name: 'r', ...auth })
+        t.equal(status, 422)
+        t.match(body, { message: /^Authentication failed: / })
+      }
+    },
+  )
 }
 
 async function followed(t: Test, { there, ada, bob, copy }: Scene): Promise<void> {
@@ -139,19 +142,19 @@ async function killed(t: Test, { there, here, bob }: Scene): Promise<void> {
   await t.test('an import that is killed leaves nothing after the next start', async (t) => {
     const source = await serveSlowly(t, `${there.url}/ada/open.git`, FETCH_POST_NUMBER)
     const body = { clone_addr: source.url, repo_name: 'killed' }
-    const asked = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
+    const migrating = bob.api('POST', '/repos/migrate', body).catch(() => undefined)
     await source.isReached()
     t.equal((await unfinishedIn(here)).length, 1)
     t.ok((await gitProcessesOf(here.dataDir)).length > 0)
     for (const pid of [here.pid, ...(await workersOf(here.pid))]) process.kill(pid, 'SIGKILL')
     await here.stop('SIGKILL')
-    t.equal(await asked, undefined)
+    t.equal(await migrating, undefined)
     await here.start()
-    t.strictSame(await unfinishedIn(here), [], 'no folder')
-    t.strictSame(await gitProcessesOf(here.dataDir), [], 'no process')
+    t.strictSame(await unfinishedIn(here), [], 'no folder is left')
+    t.strictSame(await gitProcessesOf(here.dataDir), [], 'no process is left')
     t.equal((await bob.api('GET', '/repos/bob/killed')).status, 404)
     const again = { ...body, clone_addr: `${there.url}/ada/open.git` }
     const { status } = await bob.api('POST', '/repos/migrate', again)
-    t.equal(status, 201, 'and no row that keeps its name')
+    t.equal(status, 201, 'the name is free again')
   })
 }

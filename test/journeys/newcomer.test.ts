@@ -28,13 +28,17 @@ t.test('a new user sets up the server, pushes, and adds a second factor', async 
     /http\S+\/setup\?code=[0-9a-f]{40}/.exec(gatehouse.log())?.[0] ?? ''
   const named = await until(namedInLog, (address) => address !== '', 10_000)
   const elsewhere = { headers: { 'X-Forwarded-For': '192.0.2.1' } }
-  t.equal((await fetch(named, elsewhere)).status, 200, 'the log names an address for others')
+  t.equal(
+    (await fetch(named, elsewhere)).status,
+    200,
+    'the URL in the log works from another address',
+  )
   t.equal((await fetch(`${gatehouse.url}/setup`, elsewhere)).status, 404)
-  await page.getByRole('link', { name: 'Make the first account' }).click()
+  await page.getByRole('link', { name: 'Create the first account' }).click()
   await page.getByLabel('Name').fill('ada')
   await page.getByLabel('E-mail address').fill('ada@example.com')
   await page.getByLabel(/Password/).fill(password)
-  await page.getByRole('button', { name: 'Make the account' }).click()
+  await page.getByRole('button', { name: 'Create account' }).click()
   await page.getByRole('button', { name: 'Sign out' }).click()
   t.equal((await fetch(named, elsewhere)).status, 404)
   await page.getByRole('link', { name: 'Sign in' }).click()
@@ -60,7 +64,7 @@ t.test('a new user sets up the server, pushes, and adds a second factor', async 
   await page.getByLabel(/Repositories: clone, push/).check()
   await page.getByLabel(/The account/).check()
   await page.getByLabel(/Packages: publish/).check()
-  await page.getByRole('button', { name: 'Make a token' }).click()
+  await page.getByRole('button', { name: 'Create token' }).click()
   const token = await page.getByLabel(/Copy the new token/).inputValue()
   t.match(token, /^[0-9a-f]{40}$/)
 
@@ -94,7 +98,7 @@ t.test('a new user sets up the server, pushes, and adds a second factor', async 
   await run('/bin/sh', ['-c', command], { cwd: folder })
   t.equal(await readFile(join(folder, 'tool.txt'), 'utf8'), 'a tool\n', command)
 
-  const asked = async () => {
+  const apiStatus = async () => {
     const words = [
       '-s',
       '-o',
@@ -106,16 +110,16 @@ t.test('a new user sets up the server, pushes, and adds a second factor', async 
     ]
     return (await run('curl', [...words, `${gatehouse.url}/api/v1/user`])).stdout
   }
-  t.equal(await asked(), '200')
+  t.equal(await apiStatus(), '200')
   await page.goto(`${gatehouse.url}/user/settings/applications`)
   await page.getByRole('button', { name: 'Revoke laptop' }).click()
   t.equal(await page.getByRole('button', { name: 'Revoke laptop' }).count(), 0)
-  t.equal(await asked(), '401')
+  t.equal(await apiStatus(), '401')
   t.not((await tryGit(['ls-remote', remote], { cwd: copy.path })).exitCode, 0)
 
   await page.getByRole('button', { name: 'Sign out' }).click()
-  const gone = await page.goto(`${gatehouse.url}/ada/library`)
-  t.equal(gone?.status(), 404, 'as one that is not there')
+  const hidden = await page.goto(`${gatehouse.url}/ada/library`)
+  t.equal(hidden?.status(), 404, 'a private repository is answered like a missing one')
   await page.getByRole('main').getByRole('link', { name: 'sign in' }).click()
   await page.getByLabel('Name').fill('ada')
   await page.getByLabel('Password').fill(password)
@@ -145,7 +149,7 @@ t.test('a new user sets up the server, pushes, and adds a second factor', async 
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     t.equal(await heading(), 'Second factor')
-    await page.getByLabel(/Code of your app/).fill(code)
+    await page.getByLabel(/Code from your app/).fill(code)
     await page.getByRole('button', { name: 'Sign in' }).click()
     t.equal(page.url(), `${gatehouse.url}/ada/library`)
   }

@@ -19,22 +19,23 @@ t.test('clones of every form succeed, and the second one is answered from the ca
     mirror: ['--mirror'],
   }
   for (const [name, options] of Object.entries(forms)) {
-    for (const turn of ['cold', 'warm']) {
+    for (const state of ['cold', 'warm']) {
       const before = await countPackCache({ url })
       const { exitCode, errorText, path } = await plainClone(address, ...options)
-      t.equal(exitCode, 0, `${name}, ${turn}: ${exitCode === 0 ? '' : errorText}`)
+      t.equal(exitCode, 0, `${name}, ${state}: ${exitCode === 0 ? '' : errorText}`)
       t.equal(
         await git(['fsck', '--full', '--no-dangling', '--no-progress'], { cwd: path, environment }),
         '',
       )
       await untilAllCached(settings.data.dir)
       const after = await countPackCache({ url })
-      if (turn === 'cold' || name === 'version 0') continue
+      if (state === 'cold' || name === 'version 0') continue
       const known = after.hit + after.join - before.hit - before.join
-      t.ok(known >= 2, 'the references and the pack were known')
+      t.ok(known >= 2, 'the refs and the pack come from the cache')
       t.equal(after.miss, before.miss)
-      // A partial clone asks for what it checks out by the names of objects.
-      if (!name.startsWith('without')) t.equal(after.bypass, before.bypass, 'and git not asked')
+      // A partial clone fetches the objects of its checkout by id, which bypasses the cache.
+      if (!name.startsWith('without'))
+        t.equal(after.bypass, before.bypass, 'no request bypasses the cache')
     }
   }
   const { path } = await plainClone(address)
@@ -46,5 +47,5 @@ t.test('clones of every form succeed, and the second one is answered from the ca
     cwd: path,
     environment,
   })
-  t.not(refusal.exitCode, 0, 'a stranger does not push')
+  t.not(refusal.exitCode, 0, 'an anonymous push is refused')
 })

@@ -137,24 +137,27 @@ t.test('requests through nginx succeed', async (t) => {
     t.same(await faultsOnDisk(gatehouse), [])
   })
 
-  await t.test('who asks without credentials is challenged, who has them is let in', async (t) => {
-    await makeRepository(ada, 'secret', { private: true })
-    const path = 'ada/secret.git/info/refs?service=git-upload-pack'
-    const code = ['--output', '/dev/null', '--write-out', '%{http_code}']
-    t.equal(await curl(fixture, ...code, `${anonymous}/${path}`), '401')
-    t.equal(await curl(fixture, ...code, `${signedIn}/${path}`), '200')
-  })
+  await t.test(
+    'a private repository is answered with 401 without credentials, else 200',
+    async (t) => {
+      await makeRepository(ada, 'secret', { private: true })
+      const path = 'ada/secret.git/info/refs?service=git-upload-pack'
+      const code = ['--output', '/dev/null', '--write-out', '%{http_code}']
+      t.equal(await curl(fixture, ...code, `${anonymous}/${path}`), '401')
+      t.equal(await curl(fixture, ...code, `${signedIn}/${path}`), '200')
+    },
+  )
 
   await t.test("the log has the client's address", async (t) => {
     const path = '/api/v1/repos/ada/no-such-repository'
     await curl(fixture, '--interface', '127.0.0.2', `${anonymous}${path}`)
-    // The log of another process comes when it comes.
-    const look = async () =>
+    // The log line of another process may arrive later than the reply.
+    const findLine = async () =>
       gatehouse
         .log()
         .split('\n')
         .find((line) => line.includes(path))
-    const line = await until(look, (line) => line !== undefined, LOG_MS)
+    const line = await until(findLine, (line) => line !== undefined, LOG_MS)
     t.match(JSON.parse(line ?? '{}'), { address: '127.0.0.2', status: 404 })
   })
 
@@ -191,8 +194,8 @@ async function pushSlowly(t: Test, fixture: Fixture, source: WorkingCopy): Promi
 
 /** Directives with which nginx keeps or strips the base path; the server accepts both. */
 const SUB_PATHS: Readonly<Record<string, string>> = {
-  'handed on': 'proxy_pass http://gatehouse;',
-  'taken off': 'proxy_pass http://gatehouse/;',
+  keeps: 'proxy_pass http://gatehouse;',
+  strips: 'proxy_pass http://gatehouse/;',
 }
 
 for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {

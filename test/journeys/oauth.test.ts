@@ -28,13 +28,13 @@ async function signIn(page: Page, password: string): Promise<void> {
 /** Installs an xdg-open that, instead of a browser, reports the URL that it should open. */
 async function aDesktop(t: Test) {
   const folder = await temporaryFolder(t)
-  const told = join(folder, 'told')
-  await promisify(execFile)('mkfifo', [told])
+  const fifo = join(folder, 'opened')
+  await promisify(execFile)('mkfifo', [fifo])
   const program = join(folder, 'xdg-open')
-  await writeFile(program, `#!/bin/sh\nprintf %s "$1" >'${told}'\n`)
+  await writeFile(program, `#!/bin/sh\nprintf %s "$1" >'${fifo}'\n`)
   await chmod(program, 0o755)
   const environment = { HOME: folder, PATH: `${folder}:${process.env['PATH']}`, DISPLAY: ':0' }
-  return { folder, environment, opened: () => readFile(told, 'utf8') }
+  return { folder, environment, opened: () => readFile(fifo, 'utf8') }
 }
 
 t.test('git clones a private repository after the user authorizes it in a browser', async (t) => {
@@ -67,8 +67,11 @@ t.test('git clones a private repository after the user authorizes it in a browse
   const { page, faults } = await (await openBrowser(t))({ hasScripts: false })
   await page.goto(await opened())
   await signIn(page, ada.password)
-  t.match(await page.locator('main').innerText(), /Let git-credential-oauth use.*repositories/s)
-  await page.getByRole('button', { name: 'Let it in' }).click()
+  t.match(
+    await page.locator('main').innerText(),
+    /Authorize git-credential-oauth to use.*repositories/s,
+  )
+  await page.getByRole('button', { name: 'Authorize' }).click()
   await page.waitForURL(/^http:\/\/127\.0\.0\.1:\d+\/?\?code=goc_/)
   const { exitCode, errorText } = await cloning
   t.equal(exitCode, 0, errorText)
@@ -78,10 +81,10 @@ t.test('git clones a private repository after the user authorizes it in a browse
 
   await page.goto(`${gatehouse.url}/user/settings/oauth2`)
   await page.getByRole('button', { name: 'Revoke git-credential-oauth' }).click()
-  t.match(await page.locator('main').innerText(), /There are none/)
+  t.match(await page.locator('main').innerText(), /There are no authorized applications/)
   const plain = ['-c', 'credential.helper=', '-c', 'credential.helper=store']
   const late = await tryGit([...plain, 'fetch', '-q', 'origin'], copy)
-  t.not(late.exitCode, 0, 'the token that git has kept opens nothing any more')
+  t.not(late.exitCode, 0, 'the revoked token of git is refused')
   t.strictSame(faults, [])
 })
 
@@ -102,10 +105,10 @@ t.test('the sign-in redirects to a web site despite the form-action policy', asy
   const enter = () => page.goto(`${gatehouse.url}/login/oauth/authorize?${query}`)
   await enter()
   await signIn(page, ada.password)
-  await page.getByRole('button', { name: 'Let it in' }).click()
+  await page.getByRole('button', { name: 'Authorize' }).click()
   await page.waitForURL(/\/cb\?code=goc_\w+&state=s$/)
   await enter()
-  t.match(page.url(), /\/cb\?code=goc_.*&state=s$/, 'the second time nobody is asked')
+  t.match(page.url(), /\/cb\?code=goc_.*&state=s$/, 'a second authorization needs no confirmation')
   await context.clearCookies()
   await enter()
   await signIn(page, ada.password)

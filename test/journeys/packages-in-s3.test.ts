@@ -55,7 +55,11 @@ t.test('files of every size are downloaded whole and in ranges', async (t) => {
     t.equal((await fetch(url, { method: 'HEAD' })).headers.get('content-length'), String(bytes))
   }
   t.equal((await objects()).length, 3)
-  t.strictSame(await readdir(join(gatehouse.dataDir, 'uploads')), [], 'nothing stays here')
+  t.strictSame(
+    await readdir(join(gatehouse.dataDir, 'uploads')),
+    [],
+    'no local upload file is left',
+  )
 })
 
 t.test('requests that need S3 return 503 while it is unavailable', async (t) => {
@@ -81,7 +85,11 @@ t.test('requests that need S3 return 503 while it is unavailable', async (t) => 
   t.ok((await bytesOf(await fetch(addressOf(gatehouse, '1.0')))).equals(content))
   t.equal((await upload(gatehouse, ada, '2.0', randomBytes(10))).status, 201)
   t.equal((await objects()).length, 2)
-  t.notMatch(gatehouse.log(), /test:tester|testing\+|test%3Atester/, 'no log line tells the key')
+  t.notMatch(
+    gatehouse.log(),
+    /test:tester|testing\+|test%3Atester/,
+    'the log does not contain the key',
+  )
 })
 
 t.test('downloads are redirected to the bucket if blobs.redirect is set', async (t) => {

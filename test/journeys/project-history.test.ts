@@ -16,8 +16,8 @@ import { cloneInto, type WorkingCopy, workingCopyAt } from '../helpers/working-c
 
 const PROJECT = fileURLToPath(new URL('../../../', import.meta.url))
 
-/** The checkout may belong to somebody else than who runs the tests. */
-const ANYONES = ['-c', 'safe.directory=*']
+/** Options for git because the checkout may belong to another user than the tests' one. */
+const ANY_OWNER = ['-c', 'safe.directory=*']
 
 /**
  * Creates a bare repository with the history of the checkout on main. If the checkout is shallow or
@@ -27,10 +27,10 @@ async function projectHistory(t: Test): Promise<WorkingCopy> {
   const source = workingCopyAt(await temporaryFolder(t))
   await source.git('init', '--quiet', '--bare', '-b', 'main')
   const shallow = ['rev-parse', '--is-shallow-repository']
-  const { output } = await tryGit([...ANYONES, ...shallow], { cwd: PROJECT })
+  const { output } = await tryGit([...ANY_OWNER, ...shallow], { cwd: PROJECT })
   if (output === 'false') {
     const push = ['push', '--quiet', source.path, 'HEAD:refs/heads/main']
-    await workingCopyAt(PROJECT).git(...ANYONES, ...push)
+    await workingCopyAt(PROJECT).git(...ANY_OWNER, ...push)
     return source
   }
   const files = ['--git-dir', source.path, '--work-tree', PROJECT]
@@ -70,7 +70,7 @@ async function digestOfObjects(cwd: string): Promise<string> {
 }
 
 // The bytes of a repository do not depend on the database.
-if (isFullSize) await forEachDatabase(t, 'the history of the project', keepHistory)
+if (isFullSize) await forEachDatabase(t, "the project's history is stored unchanged", keepHistory)
 else {
   await t.test("the project's history is stored unchanged", async (t) => {
     await keepHistory(t, await freshLocation(t, 'sqlite'))

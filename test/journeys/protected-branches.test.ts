@@ -20,7 +20,7 @@ interface Workspace {
   readonly root: string
 }
 
-await forEachDatabase(t, 'protected branches', async (t, location) => {
+await forEachDatabase(t, 'branch protections apply to pushes', async (t, location) => {
   const gatehouse = await startGatehouse(t, { location })
   const [ada, bob] = [await gatehouse.addUser('ada'), await gatehouse.addUser('bob')]
   await makeRepository(ada, 'r')
@@ -36,7 +36,7 @@ await forEachDatabase(t, 'protected branches', async (t, location) => {
   await forced(t, workspace)
   await files(t, workspace)
   await around(t, workspace)
-  t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing, and no quarantine stays')
+  t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing, and no quarantine is left')
 })
 
 /** Replaces a rule by one with exactly these fields. */
@@ -44,7 +44,7 @@ async function rule({ ada }: Workspace, name: string, fields: Fields): Promise<v
   const path = '/repos/ada/r/branch_protections'
   await ada.api('DELETE', `${path}/${encodeURIComponent(name)}`)
   const { status, body } = await ada.api('POST', path, { rule_name: name, ...fields })
-  if (status !== 201) throw new Error(`no rule was made: ${status} ${JSON.stringify(body)}`)
+  if (status !== 201) throw new Error(`the rule was not created: ${status} ${JSON.stringify(body)}`)
 }
 
 async function refs({ copy, address }: Workspace): Promise<string> {
@@ -62,7 +62,7 @@ async function refused(
   const { exitCode, errorText } = await workspace.copy.try(['push', workspace.address, ...args])
   t.not(exitCode, 0, args.join(' '))
   t.match(errorText, says)
-  t.equal(await refs(workspace), before, 'nothing has moved')
+  t.equal(await refs(workspace), before, 'no ref has changed')
 }
 
 async function pushes(t: Test, workspace: Workspace): Promise<void> {
@@ -75,7 +75,7 @@ async function pushes(t: Test, workspace: Workspace): Promise<void> {
     const says = /remote: Gatehouse: Not allowed to push to protected branch main *\n/
     await refused(t, workspace, ['main'], says)
     const { errorText } = await copy.try(['push', ada.remote('ada/r.git'), 'main'])
-    t.match(errorText, says, 'not even by its owner')
+    t.match(errorText, says, 'the owner is refused as well')
     t.match(errorText, /\[remote rejected\] main -> main \(pre-receive hook declined\)/)
   })
 
@@ -202,7 +202,7 @@ async function around(t: Test, workspace: Workspace): Promise<void> {
     )
     t.equal(await refs(workspace), before)
     const { status } = await workspace.ada.api('PATCH', '/repos/ada/r/branches/main', { name: 'm' })
-    t.equal(status, 403, 'nor is a default branch renamed halfway')
+    t.equal(status, 403, 'renaming a protected default branch is refused')
     t.equal(await refs(workspace), before)
   })
 

@@ -92,7 +92,7 @@ async function fetchBy(port: number, commit: string, version: string): Promise<s
   return answer.includes(`not our ref ${commit}`) ? 'not our ref' : answer.toString().slice(0, 80)
 }
 
-const GONE = Object.fromEntries(
+const NOT_FOUND = Object.fromEntries(
   [
     'commit',
     'diff',
@@ -137,11 +137,11 @@ const untilGone = ({ ada }: Scene, commit: string) =>
 
 const objectsOf = (clone: WorkingCopy) => clone.git('rev-list', '--objects', '--all')
 
-const NAME = 'a leaked commit is gone from every surface'
-if (isFullSize) await forEachDatabase(t, NAME, isGoneEverywhere)
-else t.test(NAME, (t) => isGoneEverywhere(t))
+const NAME = 'a pruned commit is not found on any surface'
+if (isFullSize) await forEachDatabase(t, NAME, isPrunedEverywhere)
+else t.test(NAME, (t) => isPrunedEverywhere(t))
 
-async function isGoneEverywhere(t: Test, location?: DatabaseLocation): Promise<void> {
+async function isPrunedEverywhere(t: Test, location?: DatabaseLocation): Promise<void> {
   const scene = await startScene(t, location)
   const { gatehouse, remote } = scene
   const environment = { GATEHOUSE_DATA_DIR: gatehouse.dataDir }
@@ -163,9 +163,13 @@ async function isGoneEverywhere(t: Test, location?: DatabaseLocation): Promise<v
     await cloneInto(t, remote)
   }
   const [path = ''] = await repositoriesIn(gatehouse.dataDir)
-  t.not((await answersOf(gatehouse, path)).length, 0, 'clones were kept')
+  t.not((await answersOf(gatehouse, path)).length, 0, 'replies to clones are cached')
   await takeBack()
-  t.match(await surfacesOf(second.port, secret), { commit: 200, v2: 'a pack' }, 'until then')
+  t.match(
+    await surfacesOf(second.port, secret),
+    { commit: 200, v2: 'a pack' },
+    'the commit is served before the prune',
+  )
   const before = await objectsOf(await cloneInto(t, remote, ['--mirror']))
   t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 202)
   t.equal(await untilGone(scene, secret), 404)
@@ -173,12 +177,12 @@ async function isGoneEverywhere(t: Test, location?: DatabaseLocation): Promise<v
     [gatehouse, second].some(({ log }) => log().includes('"msg":"a repository was pruned"'))
   t.ok(await until(isDone, Boolean, WITHIN_MS))
   for (const port of ports) {
-    const looks = Array.from({ length: CONNECTIONS }, () => surfacesOf(port, secret))
-    for (const after of await Promise.all(looks)) {
-      t.strictSame(after, { ...GONE, v2: 'not our ref', v0: 'not our ref' })
+    const checks = Array.from({ length: CONNECTIONS }, () => surfacesOf(port, secret))
+    for (const after of await Promise.all(checks)) {
+      t.strictSame(after, { ...NOT_FOUND, v2: 'not our ref', v0: 'not our ref' })
     }
   }
-  t.strictSame(await answersOf(gatehouse, path), [], 'and no kept clone is left')
+  t.strictSame(await answersOf(gatehouse, path), [], 'no cached reply is left')
   t.equal(await objectsOf(await cloneInto(t, remote, ['--mirror'])), before)
   t.strictSame(await faultsOnDisk(gatehouse), [])
   t.notMatch(gatehouse.log(), /"level":"error"/)
@@ -198,7 +202,11 @@ t.test('repo prune removes a commit, and names the ref that still has it', async
   const kept = await run('--now', '--commit', secret)
   t.match(kept, { exitCode: 1, errorText: /reachable from refs\/heads\/main/ })
   await takeBack()
-  t.match(await run(), { exitCode: 0, output: /: 0 objects removed/ }, 'it is too young')
+  t.match(
+    await run(),
+    { exitCode: 0, output: /: 0 objects removed/ },
+    'objects younger than the grace period are kept',
+  )
   t.match(await run('--now', '--commit', secret), {
     exitCode: 0,
     output: /^pruned ada\/library: 3 objects removed, \d+ KiB\n$/,
@@ -207,8 +215,8 @@ t.test('repo prune removes a commit, and names the ref that still has it', async
   t.equal(await untilGone(scene, secret), 404)
   t.match(await run('--now', '--grace', '1h'), { exitCode: 2 })
   t.match(await run('--grace', 'soon'), { exitCode: 2 })
-  t.match(await run('--commit', 'main'), { exitCode: 1, errorText: /not a full id/ })
-  await t.test('a push whose parent is pruned on its way is refused', (t) => pushOnIt(t, scene))
+  t.match(await run('--commit', 'main'), { exitCode: 1, errorText: /must be a full id/ })
+  await t.test('a push is refused if its parent is pruned meanwhile', (t) => pushOnIt(t, scene))
 })
 
 /** Pushes a commit slowly while its parent is pruned. */
@@ -242,7 +250,7 @@ async function pushOnIt(t: Test, scene: Scene): Promise<void> {
     WITHIN_MS,
   )
   t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 202)
-  t.equal(await untilGone(scene, secret), 404, 'the commit is out of reach while the push goes on')
+  t.equal(await untilGone(scene, secret), 404, 'the commit is pruned during the push')
   clearInterval(timer)
   t.ok(sent < body.length)
   send(body.length)
@@ -265,7 +273,7 @@ t.test('no reachable object is lost if the server is killed during a prune', asy
     await killServer(gatehouse, { withGit: round % 2 === 0 })
     await gatehouse.start()
     t.equal(await objectsOf(await cloneInto(t, remote, ['--mirror'])), before, `round ${round}`)
-    t.equal(await untilGone(scene, secret), 404, 'and then it is gone all the same')
+    t.equal(await untilGone(scene, secret), 404, 'the prune is completed after the restart')
   }
   const clean = () => faultsOnDisk(gatehouse)
   t.strictSame(await until(clean, ({ length }) => length === 0, WITHIN_MS), [])

@@ -50,9 +50,9 @@ t.test('a pull request follows pushes and is merged after a conflict', async (t)
   const opened = await api('POST', '/pulls', { title: 'A', head: 'topic', base: 'main' })
   t.match(opened, { status: 201, body: { number: 1, mergeable: true, head: { sha: first } } })
   const head = async () => (await copy.git('ls-remote', address, 'refs/pull/1/head')).split('\t')[0]
-  t.equal(await head(), first, 'it can be fetched')
+  t.equal(await head(), first, 'the head ref can be fetched')
   const steal = await copy.try(['push', address, `${first}:refs/pull/1/head`])
-  t.not(steal.exitCode, 0, 'and not be pushed')
+  t.not(steal.exitCode, 0, 'a push to the head ref is refused')
   t.not((await copy.try(['push', address, ':refs/pull/1/head'])).exitCode, 0)
   const second = await copy.commit('b')
   await push(workspace, 'topic', second)
@@ -110,8 +110,8 @@ t.test('branches with names like options or commands are merged in every style',
     const files = await git(['ls-tree', '--name-only', `refs/heads/${base}`], { cwd: path })
     const expected = isMoved ? [`f${at}`, `g${at}`, 'root'] : [`f${at}`, 'root']
     t.strictSame(files.split('\n'), expected)
-    const gone = await copy.git('ls-remote', address, `refs/heads/${name}`)
-    t.equal(gone, '', 'the branch went along')
+    const remaining = await copy.git('ls-remote', address, `refs/heads/${name}`)
+    t.equal(remaining, '', 'the branch is deleted')
   }
   t.notOk(existsSync(join(path, 'ran')))
   t.notOk(existsSync('ran'))

@@ -80,7 +80,10 @@ t.test('no push and no clone fails while workers are replaced', async (t) => {
   t.comment(`${count} pushes and clones during ${RELOADS} reloads`)
   const refs = await git(['ls-remote', ada.remote(PATH), 'refs/heads/branch-*'], { cwd: '/' })
   const failedPushes = failures.filter((failure) => failure.startsWith('push')).length
-  t.ok(refs.split('\n').length >= Math.floor(count / 2) - failedPushes, 'each push is there')
+  t.ok(
+    refs.split('\n').length >= Math.floor(count / 2) - failedPushes,
+    'the branch of each successful push exists',
+  )
   const workers = () => workersOf(gatehouse.pid)
   const left = await until(workers, (pids) => pids.length === 2, 60_000)
   t.equal(left.length, 2, 'the earlier workers have ended')
@@ -98,15 +101,19 @@ t.test('open connections are answered after SIGTERM until the drain time has pas
   await sleep(300)
   const { status, headers } = await ask()
   t.equal(status, 200)
-  t.equal(headers.connection, undefined, 'and is not told to close its connection')
-  t.equal((await askRaw(gatehouse.port, { path: '/livez' })).status, 200, 'a new connection')
+  t.equal(headers.connection, undefined, 'the reply does not close the connection')
+  t.equal(
+    (await askRaw(gatehouse.port, { path: '/livez' })).status,
+    200,
+    'a new connection is accepted',
+  )
   const isRefused = () =>
     askRaw(gatehouse.port, { path: '/livez' }).then(
       () => false,
       () => true,
     )
-  t.ok(await until(isRefused, Boolean, 10_000), 'until the accept time has passed')
-  t.equal((await ask()).status, 200, 'the open connection is answered still')
+  t.ok(await until(isRefused, Boolean, 10_000), 'new connections are refused after the drain time')
+  t.equal((await ask()).status, 200, 'the open connection is still answered')
   t.equal(await stopped, 0)
 })
 
@@ -118,7 +125,7 @@ t.test('a gateway that stops hands new connections over to another one on its po
   const failures: unknown[] = []
   let resets = 0
   let isEnded = false
-  const askOn = async () => {
+  const sendRequests = async () => {
     while (!isEnded) {
       const { status } = await askRaw(gatehouse.port, { path: '/livez' }).catch((error) => {
         if (error.code === 'ECONNRESET') resets += 1
@@ -128,18 +135,18 @@ t.test('a gateway that stops hands new connections over to another one on its po
       if (status !== 200) failures.push(status)
     }
   }
-  const asking = [askOn(), askOn(), askOn()]
+  const sending = [sendRequests(), sendRequests(), sendRequests()]
   process.kill(gatehouse.pid, 'SIGTERM')
-  const isGone = async () => {
+  const hasEnded = async () => {
     try {
       return !process.kill(gatehouse.pid, 0)
     } catch {
       return true
     }
   }
-  t.ok(await until(isGone, Boolean, 30_000), 'it has ended before its accept time')
+  t.ok(await until(hasEnded, Boolean, 30_000), 'the server has ended before its drain time')
   isEnded = true
-  await Promise.all(asking)
+  await Promise.all(sending)
   t.strictSame(failures, [])
   t.ok(resets <= (await resetsMax()), `${resets} connections were reset`)
   t.equal((await workersOf(successor.pid)).length, 2)

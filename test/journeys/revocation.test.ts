@@ -37,11 +37,11 @@ async function keptConnections(t: Test, { port }: Gatehouse): Promise<Watch> {
     return [...new Set(answers.map(({ status }) => status))]
   }
   await ask('/livez', {})
-  t.equal(workers.size, 2, 'both workers are asked')
+  t.equal(workers.size, 2, 'both workers have connections')
   return { statuses: ask }
 }
 
-await forEachDatabase(t, 'revocation', async (t, location) => {
+await forEachDatabase(t, 'revoked access is refused', async (t, location) => {
   const gatehouse = await startGatehouse(t, { location })
   const ada = await gatehouse.addUser('ada')
   await makeRepository(ada, 'secret', { private: true })
@@ -59,8 +59,8 @@ async function tokens(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void>
   const makeToken = async (name: string) => {
     const body = { name, scopes: ['all'] }
     const path = '/users/ada/tokens'
-    const question = { method: 'POST', path, body, authorization: signedIn }
-    const made = await askApi(gatehouse.port, question)
+    const request = { method: 'POST', path, body, authorization: signedIn }
+    const made = await askApi(gatehouse.port, request)
     return (made.body as { sha1: string }).sha1
   }
   const revokers: Readonly<Record<string, (name: string) => Promise<unknown>>> = {

@@ -31,10 +31,10 @@ t.test('a user signs in with a security key instead of a code', async (t) => {
     const form = page.locator('form', { has: page.getByLabel('Name of the key') })
     await form.getByLabel(/Your password/).fill(ada.password)
     await page.getByRole('button', { name: 'Add a key' }).click()
-    await page.getByRole('button', { name: 'Ask the key' }).waitFor()
+    await page.getByRole('button', { name: 'Register the key' }).waitFor()
     t.strictSame(await accessibilityFaults(page), [])
-    t.equal(await page.locator('button:focus').innerText(), 'Ask the key')
-    await page.getByRole('button', { name: 'Ask the key' }).click()
+    t.equal(await page.locator('button:focus').innerText(), 'Register the key')
+    await page.getByRole('button', { name: 'Register the key' }).click()
   }
   const name = '"><img src=x onerror=alert(1)>'
   await add(name)
@@ -43,7 +43,7 @@ t.test('a user signs in with a security key instead of a code', async (t) => {
   t.equal(await page.locator('.list strong').innerText(), name)
   t.strictSame(await accessibilityFaults(page), [])
   await add('the same')
-  await page.getByText('This key is on your account already.').waitFor()
+  await page.getByText('This key is already registered with your account.').waitFor()
 
   await page.getByRole('button', { name: 'Sign out' }).click()
   await signIn()
@@ -62,7 +62,7 @@ t.test('a user signs in with a security key instead of a code', async (t) => {
   await bare.page.getByRole('button', { name: 'Sign in' }).click()
   t.match(await bare.page.locator('main').innerText(), /A security key needs JavaScript/)
   t.equal(await bare.page.getByRole('button', { name: 'Use a security key' }).count(), 0)
-  await bare.page.getByLabel(/Code of your app/).fill(app.code(1))
+  await bare.page.getByLabel(/Code from your app/).fill(app.code(1))
   await bare.page.getByRole('button', { name: 'Sign in' }).click()
   t.ok(await bare.page.getByRole('button', { name: 'Sign out' }).isVisible())
 

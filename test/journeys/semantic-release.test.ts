@@ -63,8 +63,8 @@ async function release(gatehouse: Gatehouse, person: Person, copy: WorkingCopy):
   if (exitCode !== 0) throw new Error(all)
 }
 
-t.test('commits become releases, whose files come back to the byte', async (t) => {
-  t.ok(existsSync(PROGRAM), 'scripts/semantic-release has installed it')
+t.test('commits become releases whose files are downloaded unchanged', async (t) => {
+  t.ok(existsSync(PROGRAM), 'scripts/semantic-release has installed the program')
   const gatehouse = await startGatehouse(t)
   const ada = await gatehouse.addUser('ada', { scopes: 'write:repository' })
   const name = await makeRepository(ada, 'engine', { private: true })
@@ -95,13 +95,21 @@ t.test('commits become releases, whose files come back to the byte', async (t) =
   ]) {
     const answer = await fetch(url, { headers: { authorization } })
     t.ok(bytes.equals(Buffer.from(await answer.arrayBuffer())), url)
-    t.equal((await fetch(url)).status, 404, 'strangers do not see what is private')
+    t.equal(
+      (await fetch(url)).status,
+      404,
+      'the file of a private repository is hidden from others',
+    )
   }
   const tip = await copy.git('rev-parse', 'HEAD')
   const tags = await copy.git('ls-remote', '--tags', ada.remote(`${name}.git`))
   t.equal(tags, `${tip}\trefs/tags/v1.0.0`)
   const notes = await copy.git('ls-remote', ada.remote(`${name}.git`), 'refs/notes/*')
-  t.match(notes, /\trefs\/notes\/semantic-release-v1\.0\.0$/, 'with its own note of it')
+  t.match(
+    notes,
+    /\trefs\/notes\/semantic-release-v1\.0\.0$/,
+    'the note of semantic-release is pushed',
+  )
 
   await push('fix: oil the wheel')
   await release(gatehouse, ada, copy)

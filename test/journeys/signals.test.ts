@@ -35,16 +35,16 @@ interface Download {
 
 /** Starts a clone and stops reading after the head of the reply. */
 async function beginClone(t: Test, port: number, commit: string): Promise<Download> {
-  const asked = request({
+  const sent = request({
     host: '127.0.0.1',
     port,
     method: 'POST',
     path: '/ada/large.git/git-upload-pack',
     headers: { 'content-type': 'application/x-git-upload-pack-request' },
   }).end(`0032want ${commit}\n00000009done\n`)
-  asked.on('error', () => {})
-  t.teardown(() => asked.destroy())
-  const [response] = (await once(asked, 'response')) as [IncomingMessage]
+  sent.on('error', () => {})
+  t.teardown(() => sent.destroy())
+  const [response] = (await once(sent, 'response')) as [IncomingMessage]
   t.equal(response.statusCode, 200)
   response.pause()
   return {
@@ -53,7 +53,7 @@ async function beginClone(t: Test, port: number, commit: string): Promise<Downlo
       for await (const chunk of response) chunks.push(chunk as Buffer)
       return Buffer.concat(chunks).subarray(PACK_BEGINS_AT)
     },
-    drop: () => asked.destroy(),
+    drop: () => sent.destroy(),
   }
 }
 
@@ -128,19 +128,19 @@ async function hangUps(t: Test, { gatehouse, commit, setLevel }: Large): Promise
       await askRaw(gatehouse.port, { path: '/api/v1/version' })
       return /"path":"\/api\/v1\/version"/.test(gatehouse.log())
     }
-    t.ok(await until(isLogged, Boolean, 5_000), 'plain reads are logged now')
-    t.ok((await clone.finish()).length > LARGE_BYTES, 'the clone that ran has ended well')
+    t.ok(await until(isLogged, Boolean, 5_000), 'requests are logged with the new level')
+    t.ok((await clone.finish()).length > LARGE_BYTES, 'the running clone is completed')
     const areNew = (pids: readonly number[]) =>
       pids.length === 2 && pids.every((pid) => !before.includes(pid))
     const after = await until(() => workersOf(gatehouse.pid), areNew, 30_000)
-    t.ok(areNew(after), 'and then the earlier workers have ended')
+    t.ok(areNew(after), 'the earlier workers end after the clone')
   })
 
   await t.test('SIGHUP with invalid settings keeps the workers and logs the error', async (t) => {
     const before = await workersOf(gatehouse.pid)
     await setLevel('deafening')
     process.kill(gatehouse.pid, 'SIGHUP')
-    const isNotified = async () => gatehouse.log().includes('the workers and their settings stay')
+    const isNotified = async () => gatehouse.log().includes('workers and settings are unchanged')
     t.ok(await until(isNotified, Boolean, 10_000))
     t.match(gatehouse.log(), /log\.level/)
     t.notMatch(gatehouse.log(), /deafening/)
@@ -162,10 +162,14 @@ async function deaths(t: Test, { gatehouse, ada, source }: Large): Promise<void>
       (alive) => !alive,
       5_000,
     )
-    t.equal((await askRaw(gatehouse.port, { path: '/readyz' })).status, 200, 'the other one serves')
+    t.equal(
+      (await askRaw(gatehouse.port, { path: '/readyz' })).status,
+      200,
+      'the other worker serves',
+    )
     const isWhole = (pids: readonly number[]) => pids.length === 2 && !pids.includes(victim)
     const after = await until(() => workersOf(gatehouse.pid), isWhole, 15_000)
-    t.ok(isWhole(after), 'there are two again')
+    t.ok(isWhole(after), 'there are two workers again')
     const lines = gatehouse.log().split('\n')
     const line = lines.find((line) => line.includes('a worker died')) ?? '{}'
     t.match(JSON.parse(line), { level: 'error', pid: victim, signal: 'SIGKILL' })
@@ -202,14 +206,17 @@ async function terminations(t: Test, { gatehouse, source }: Large): Promise<void
   await t.test('SIGTERM refuses new connections and waits for a running clone', async (t) => {
     const clone = await beginClone(t, gatehouse.port, commit)
     const stopped = gatehouse.stop('SIGTERM')
-    t.ok(await until(() => isRefused(gatehouse.port), Boolean, 5_000), 'new ones are refused')
+    t.ok(
+      await until(() => isRefused(gatehouse.port), Boolean, 5_000),
+      'new connections are refused',
+    )
     await sleep(500)
     const pack = await clone.finish()
     t.equal(await stopped, 0)
     const bare = workingCopyAt(await temporaryFolder(t))
     await bare.git('init', '--quiet', '--bare')
     const { exitCode } = await bare.try(['index-pack', '--stdin'], { input: pack })
-    t.equal(exitCode, 0, 'the pack is whole')
+    t.equal(exitCode, 0, 'the pack is complete')
     await bare.git('cat-file', '-e', `${commit}^{tree}`)
   })
 
@@ -218,9 +225,12 @@ async function terminations(t: Test, { gatehouse, source }: Large): Promise<void
     const clone = await beginClone(t, gatehouse.port, commit)
     const startedAtMs = Date.now()
     t.equal(await gatehouse.stop('SIGTERM'), 0)
-    t.ok(Date.now() - startedAtMs < (GRACE_S + 6) * 1_000, 'it ended soon after the grace')
+    t.ok(
+      Date.now() - startedAtMs < (GRACE_S + 6) * 1_000,
+      'the server ended soon after the grace period',
+    )
     const gits = () => gitProcessesOf(gatehouse.dataDir)
-    t.same(await until(gits, (pids) => pids.length === 0, 3_000), [], 'and no git is left')
+    t.same(await until(gits, (pids) => pids.length === 0, 3_000), [], 'no git process is left')
     clone.drop()
   })
 }

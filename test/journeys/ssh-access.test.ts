@@ -31,11 +31,11 @@ t.test('access over SSH', async (t) => {
   const gateway = { fixture, ada, bob }
   await greetings(t, gateway)
   await kindsOfKeys(t, gateway)
-  await strangers(t, gateway)
+  await unknownKeys(t, gateway)
   await removals(t, gateway)
   await sameness(t, gateway)
   await deployKeys(t, gateway)
-  await looks(t, gateway)
+  await offers(t, gateway)
 })
 
 const FETCH = (path: string) => `git-upload-pack '${path}'`
@@ -44,12 +44,15 @@ const PUSH = (path: string) => `git-receive-pack '${path}'`
 const ENOUGH = { input: '0000' }
 
 async function greetings(t: Test, { fixture, ada }: GatewayWithUsers): Promise<void> {
-  await t.test('a login without a command is greeted by name, and ends well', async (t) => {
-    const { exitCode, output, errorText } = await ada.call()
-    t.equal(exitCode, 0)
-    t.equal(output, '')
-    t.match(errorText, /^Hello ada! Your key works\. [^\n]*no shell\.\n$/)
-  })
+  await t.test(
+    'a login without a command prints a greeting with the name and exits with 0',
+    async (t) => {
+      const { exitCode, output, errorText } = await ada.call()
+      t.equal(exitCode, 0)
+      t.equal(output, '')
+      t.match(errorText, /^Hello ada! Your key works\. [^\n]*no shell\.\n$/)
+    },
+  )
 
   await t.test('terminals, port forwarding and subsystems are refused', async (t) => {
     const terminal = await ada.call(undefined, { options: ['-tt'] })
@@ -72,10 +75,10 @@ async function kindsOfKeys(t: Test, { fixture, bob }: GatewayWithUsers): Promise
   }
 }
 
-async function strangers(t: Test, { fixture }: GatewayWithUsers): Promise<void> {
-  await t.test('a key that nobody knows does not get in', async (t) => {
-    const stranger = await fixture.newCaller('stranger')
-    const { exitCode, errorText } = await stranger.call(FETCH('ada/open'))
+async function unknownKeys(t: Test, { fixture }: GatewayWithUsers): Promise<void> {
+  await t.test('an unknown key is refused', async (t) => {
+    const caller = await fixture.newCaller('unknown')
+    const { exitCode, errorText } = await caller.call(FETCH('ada/open'))
     t.equal(exitCode, 255)
     t.match(errorText, /Permission denied \(publickey/)
   })
@@ -155,7 +158,7 @@ async function sameness(t: Test, { bob }: GatewayWithUsers): Promise<void> {
       const ofNobody = await bob.call(command('nobody/secret'), ENOUGH)
       t.equal(ofPrivate.exitCode, 1)
       t.equal(ofPrivate.output, '')
-      t.equal(ofPrivate.errorText.split('\n').length, 2, 'one sentence')
+      t.equal(ofPrivate.errorText.split('\n').length, 2, 'the error is one line')
       for (const other of [ofMissing, ofNobody]) {
         const errorText = other.errorText.replace(/\w+\/\w+/, 'ada/secret')
         t.same({ ...other, errorText }, ofPrivate)
@@ -173,17 +176,14 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
     return await ada.api('POST', `/repos/${repository}/keys`, input)
   }
 
-  await t.test(
-    'a deploy key reads its repository, and no other, not even a public one',
-    async (t) => {
-      const robot = await fixture.newCaller('robot')
-      t.equal((await add('ada/secret', robot, true)).status, 201)
-      t.match((await robot.call()).errorText, /^Hello! This deploy key works\./)
-      t.equal((await robot.call(FETCH('ada/secret'), ENOUGH)).exitCode, 0)
-      t.match((await robot.call(PUSH('ada/secret'), ENOUGH)).errorText, /no repository/)
-      t.match((await robot.call(FETCH('ada/open'), ENOUGH)).errorText, /no repository/)
-    },
-  )
+  await t.test('a deploy key reads only its repository, and no other public one', async (t) => {
+    const robot = await fixture.newCaller('robot')
+    t.equal((await add('ada/secret', robot, true)).status, 201)
+    t.match((await robot.call()).errorText, /^Hello! This deploy key works\./)
+    t.equal((await robot.call(FETCH('ada/secret'), ENOUGH)).exitCode, 0)
+    t.match((await robot.call(PUSH('ada/secret'), ENOUGH)).errorText, /no repository/)
+    t.match((await robot.call(FETCH('ada/open'), ENOUGH)).errorText, /no repository/)
+  })
 
   await t.test('a push with a writable deploy key succeeds and is logged', async (t) => {
     const robot = await fixture.newCaller('writer')
@@ -223,8 +223,8 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
   })
 }
 
-async function looks(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void> {
-  await t.test("to offer somebody else's key first is nobody's use of it", async (t) => {
+async function offers(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void> {
+  await t.test("offering another user's public key does not count as its use", async (t) => {
     const victim = await fixture.addPerson('victim')
     const lastUse = () =>
       fixture.ask((db) => db('ssh_keys').where({ fingerprint: victim.fingerprint }).first())
@@ -236,7 +236,7 @@ async function looks(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void>
       keyFile: borrowed,
       options: ['-i', bob.keyFile, '-v'],
     })
-    t.match(errorText, victim.fingerprint, 'it was offered')
+    t.match(errorText, victim.fingerprint, 'the key was offered')
     t.match(errorText, /Hello bob!/)
     t.equal((await lastUse()).last_used_at, null)
     t.notMatch(fixture.gatehouse.log(), victim.fingerprint)

@@ -28,15 +28,19 @@ t.test('the keys in a written authorized_keys file are accepted', async (t) => {
   const ada = await fixture.addPerson('ada')
   await makeRepository(ada, 'work', { auto_init: true })
 
-  t.match((await ada.call()).errorText, /Permission denied/, 'nobody has written it yet')
-  t.match(await write(), { exitCode: 0, output: `1 keys in ${file}\n` })
+  t.match((await ada.call()).errorText, /Permission denied/, 'the file is not written yet')
+  t.match(await write(), { exitCode: 0, output: `wrote 1 keys to ${file}\n` })
   t.match((await ada.call()).errorText, /^Hello ada!/)
   await git(['ls-remote', fixture.remote('ada/work')], { cwd: '/', ...ada })
 
   const { body } = await ada.api('GET', '/user/keys')
   const [{ id } = { id: 0 }] = body as { id: number }[]
   await ada.api('DELETE', `/user/keys/${id}`)
-  t.match((await ada.call()).errorText, /does not know this key any more/, 'before it is written')
+  t.match(
+    (await ada.call()).errorText,
+    /does not know this key any more/,
+    'before the file is written again',
+  )
   await write()
   t.match((await ada.call()).errorText, /Permission denied/)
   t.ok((await readFile(file, 'utf8')).startsWith(foreign))

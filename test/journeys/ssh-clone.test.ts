@@ -34,7 +34,7 @@ t.test('clones and fetches over SSH succeed', async (t) => {
   await protocols(t, library)
   await kindsOfClones(t, library)
   await laterFetches(t, library)
-  await warmth(t, library)
+  await cacheHits(t, library)
   await addresses(t, library)
   await organizations(t, library)
   await audit(t, library)
@@ -119,9 +119,9 @@ async function laterFetches(t: Test, { fixture, ada, origin }: Library): Promise
   })
 }
 
-async function warmth(t: Test, { fixture, ada, origin }: Library): Promise<void> {
+async function cacheHits(t: Test, { fixture, ada, origin }: Library): Promise<void> {
   await t.test(
-    'a commit that was cloned before is cloned without git, over HTTPS and SSH',
+    'clones of an already cloned commit are answered from the cache, over SSH and HTTPS',
     async (t) => {
       const address = fixture.remote('ada/library')
       const clone = async (from: string) => {
@@ -135,7 +135,7 @@ async function warmth(t: Test, { fixture, ada, origin }: Library): Promise<void>
       const second = await clone(address)
       t.same(second, { ...first, hit: first.hit + 1 })
       const third = await clone(ada.remote('ada/library.git'))
-      t.same(third, { ...second, hit: second.hit + 1 }, 'over HTTPS as well')
+      t.same(third, { ...second, hit: second.hit + 1 }, 'a clone over HTTPS is a cache hit')
     },
   )
 }
@@ -169,7 +169,7 @@ async function organizations(t: Test, { fixture, ada }: Library): Promise<void> 
       t.equal(exitCode, 0)
     }
     const open = await tryWith(t, bob, ['ls-remote', fixture.remote('guild/open')])
-    t.equal(open.exitCode, 0, 'anyone with a key reads what is public')
+    t.equal(open.exitCode, 0, 'a user who is not a member reads a public repository')
     const secret = await tryWith(t, bob, ['ls-remote', fixture.remote('guild/secret')])
     t.match(secret.errorText, 'There is no repository guild/secret.git that this key may read.')
   })

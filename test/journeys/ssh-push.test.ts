@@ -11,7 +11,7 @@ import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ss
 import { incompressible, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const PUSH_BYTES_MAX = 2_000_000
-const NOTED_WITHIN_MS = 60_000
+const RECORDED_WITHIN_MS = 60_000
 
 interface Workspace {
   readonly fixture: SshGatehouse
@@ -31,11 +31,11 @@ t.test('pushes over SSH', async (t) => {
   const copy = await newWorkingCopy(t)
   await copy.git('remote', 'add', 'origin', fixture.remote('ada/work'))
   const workspace = { fixture, ada, copy }
-  await taken(t, workspace)
+  await accepted(t, workspace)
   await refused(t, workspace)
-  await notes(t, workspace)
-  await told(t, workspace)
-  await ruled(t, workspace)
+  await records(t, workspace)
+  await webhooks(t, workspace)
+  await rules(t, workspace)
   t.same(await faultsOnDisk(fixture.gatehouse), [], 'git fsck finds nothing')
 })
 
@@ -48,7 +48,7 @@ function push({ copy, ada }: Workspace, ...words: readonly string[]) {
   return copy.try(['push', 'origin', ...words], ada)
 }
 
-async function taken(t: Test, workspace: Workspace): Promise<void> {
+async function accepted(t: Test, workspace: Workspace): Promise<void> {
   const { copy } = workspace
 
   await t.test('the first push creates the default branch', async (t) => {
@@ -153,28 +153,25 @@ async function refused(t: Test, workspace: Workspace): Promise<void> {
   })
 }
 
-async function notes(t: Test, workspace: Workspace): Promise<void> {
+async function records(t: Test, workspace: Workspace): Promise<void> {
   const { fixture, ada, copy } = workspace
 
-  await t.test(
-    'the house knows of a push: when, how large, and nothing is in flight',
-    async (t) => {
-      await makeRepository(ada, 'noted')
-      await copy.commit('noted', incompressible(300_000))
-      const { exitCode } = await copy.try(['push', fixture.remote('ada/noted'), 'main'], ada)
-      t.equal(exitCode, 0)
-      const ask = async () => (await ada.api('GET', '/repos/ada/noted')).body as { size: number }
-      const { size } = await until(ask, (answer) => answer.size >= 300, NOTED_WITHIN_MS)
-      t.ok(size >= 300, 'in KiB')
-      const folder = join(fixture.gatehouse.dataDir, 'pushes')
-      const left = await until(
-        () => readdir(folder),
-        (found) => found.length === 0,
-        NOTED_WITHIN_MS,
-      )
-      t.same(left, [])
-    },
-  )
+  await t.test("a push updates the repository's size and leaves no journal entry", async (t) => {
+    await makeRepository(ada, 'noted')
+    await copy.commit('noted', incompressible(300_000))
+    const { exitCode } = await copy.try(['push', fixture.remote('ada/noted'), 'main'], ada)
+    t.equal(exitCode, 0)
+    const ask = async () => (await ada.api('GET', '/repos/ada/noted')).body as { size: number }
+    const { size } = await until(ask, (answer) => answer.size >= 300, RECORDED_WITHIN_MS)
+    t.ok(size >= 300, 'the size is in KiB')
+    const folder = join(fixture.gatehouse.dataDir, 'pushes')
+    const left = await until(
+      () => readdir(folder),
+      (found) => found.length === 0,
+      RECORDED_WITHIN_MS,
+    )
+    t.same(left, [])
+  })
 
   await t.test('each push is logged in one line', async (t) => {
     await makeRepository(ada, 'logged')
@@ -187,8 +184,8 @@ async function notes(t: Test, workspace: Workspace): Promise<void> {
   })
 }
 
-async function told(t: Test, workspace: Workspace): Promise<void> {
-  await t.test('a webhook hears of a push', async (t) => {
+async function webhooks(t: Test, workspace: Workspace): Promise<void> {
+  await t.test('a push is delivered to a webhook', async (t) => {
     const { ada, copy } = workspace
     const { url, received } = await startReceiver(t)
     const config = { url, content_type: 'json' }
@@ -200,7 +197,7 @@ async function told(t: Test, workspace: Workspace): Promise<void> {
     await until(
       async () => received.length,
       (count) => count > 0,
-      NOTED_WITHIN_MS,
+      RECORDED_WITHIN_MS,
     )
     const commit = await copy.git('rev-parse', 'HEAD')
     t.match(JSON.parse(String(received[0]?.body)), {
@@ -211,7 +208,7 @@ async function told(t: Test, workspace: Workspace): Promise<void> {
   })
 }
 
-async function ruled(t: Test, workspace: Workspace): Promise<void> {
+async function rules(t: Test, workspace: Workspace): Promise<void> {
   const { fixture, ada, copy } = workspace
   const rule = async (fields: Readonly<Record<string, unknown>>) => {
     await ada.api('DELETE', '/repos/ada/work/branch_protections/ruled')
@@ -242,9 +239,9 @@ async function ruled(t: Test, workspace: Workspace): Promise<void> {
     const refused = await copy.try(['push', 'origin', 'main:ruled'], robot)
     t.match(refused.errorText, /Not allowed to push to protected branch ruled/)
     await rule({ ...listed, push_whitelist_deploy_keys: true })
-    const taken = await copy.try(['push', 'origin', 'main:ruled'], robot)
-    t.equal(taken.exitCode, 0, taken.errorText)
+    const pushed = await copy.try(['push', 'origin', 'main:ruled'], robot)
+    t.equal(pushed.exitCode, 0, pushed.errorText)
     t.equal(await remoteRef(workspace, 'refs/heads/ruled'), tip)
-    t.not((await push(workspace, 'main~1:ruled')).exitCode, 0, 'and nobody else')
+    t.not((await push(workspace, 'main~1:ruled')).exitCode, 0, 'other users are refused')
   })
 }

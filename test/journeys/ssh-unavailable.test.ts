@@ -30,15 +30,15 @@ t.test('SSH clients get an error while the gateway is unavailable', async (t) =>
     t.equal(errorText, 'Gatehouse does not answer at this moment. Try again in a minute.\n')
     const words = ['ls-remote', fixture.remote('ada/work')]
     t.match((await tryGit(words, { cwd: '/', ...ada })).errorText, 'Gatehouse does not answer')
-    const stranger = await fixture.newCaller('stranger')
-    t.match((await stranger.call()).errorText, 'Gatehouse does not answer', 'whose key is unknown')
+    const unknown = await fixture.newCaller('unknown')
+    t.match((await unknown.call()).errorText, 'Gatehouse does not answer', 'an unknown key')
   })
 
   await t.test('clients are served again after the start without a restart of sshd', async (t) => {
     await gatehouse.start()
     await fetch()
-    const stranger = await fixture.newCaller('stranger-again')
-    t.match((await stranger.call()).errorText, /Permission denied/)
+    const unknown = await fixture.newCaller('unknown-again')
+    t.match((await unknown.call()).errorText, /Permission denied/)
   })
 
   await t.test('the socket of a killed gateway is replaced at the next start', async (t) => {
@@ -74,21 +74,28 @@ t.test('SSH clients get an error while the gateway is unavailable', async (t) =>
     }
     const second = await startCommand(t, ['serve'], { environment })
     t.ok(await second.says(/"msg":"serving"/))
-    t.ok(await second.says(/no SSH: the socket for it was not opened/))
+    t.ok(await second.says(/SSH is unavailable: its socket was not opened/))
     await second.end('SIGTERM')
-    t.match((await ada.call()).errorText, /Hello ada!/, 'nor when it ends')
+    t.match(
+      (await ada.call()).errorText,
+      /Hello ada!/,
+      'the socket remains after the second gateway has ended',
+    )
   })
 
-  await t.test('a helper of another version asks to be installed again', async (t) => {
-    const socket = connect(join(gatehouse.dataDir, 'run', 'ssh.sock'))
-    const body = Buffer.from(['0', 'serve', ada.fingerprint, '', '', ''].join('\0'))
-    const head = Buffer.alloc(4)
-    head.writeUInt32BE(body.length)
-    socket.write(Buffer.concat([head, body]))
-    const [answer] = (await once(socket, 'data')) as [Buffer]
-    socket.destroy()
-    t.match(answer.toString(), /say\x001\x00Gatehouse's helper for SSH is of another version/)
-  })
+  await t.test(
+    'a helper of another version is refused with a hint to install it again',
+    async (t) => {
+      const socket = connect(join(gatehouse.dataDir, 'run', 'ssh.sock'))
+      const body = Buffer.from(['0', 'serve', ada.fingerprint, '', '', ''].join('\0'))
+      const head = Buffer.alloc(4)
+      head.writeUInt32BE(body.length)
+      socket.write(Buffer.concat([head, body]))
+      const [answer] = (await once(socket, 'data')) as [Buffer]
+      socket.destroy()
+      t.match(answer.toString(), /say\x001\x00The SSH helper of Gatehouse has another version/)
+    },
+  )
 
   await t.test("the start fails if other accounts can open the socket's folder", async (t) => {
     await gatehouse.stop()
@@ -99,7 +106,7 @@ t.test('SSH clients get an error while the gateway is unavailable', async (t) =>
     }
     const start = await startCommand(t, ['serve'], { environment })
     const isRefused = await start.says(
-      /run holds the socket for SSH and must be its owner's alone: chmod 0700/,
+      /run holds the socket for SSH and must be private: run chmod 0700 on it/,
     )
     t.ok(isRefused, start.errorText())
     if (isRefused) t.equal((await start.end()).exitCode, 1)

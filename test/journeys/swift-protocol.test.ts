@@ -52,7 +52,7 @@ function isProblem(t: Test, answer: Awaited<ReturnType<typeof get>>, status: num
 // Both databases are tested because each sorts versions itself.
 await forEachPackageGateway(
   t,
-  '4.1: releases are listed, the highest first, with links',
+  '4.1: releases are listed with links, highest version first',
   async (t, gateway) => {
     isProblem(t, await get(gateway, '/acme/Hello'), 404)
     for (const version of ['1.9.0', '1.10.0', '2.0.0-beta.1', '1.0.0+build.7']) {
@@ -88,7 +88,7 @@ await forEachPackageGateway(
 await onPackageGateway(
   t,
   'MariaDB and S3',
-  '4.2: a release is told with its archive, its time and its neighbours',
+  '4.2: a release is returned with its archive, its time and links to other releases',
   async (t, gateway) => {
     const metadata = {
       author: { name: 'Ada' },
@@ -98,11 +98,11 @@ await onPackageGateway(
     for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
       await publish(gateway, version, ['metadata', JSON.stringify(metadata)])
     }
-    const told = await get(gateway, '/acme/Hello/1.1.0', { accept: JSON_V1 })
+    const shown = await get(gateway, '/acme/Hello/1.1.0', { accept: JSON_V1 })
     const link = ['latest', 'successor', 'predecessor'].map((rel, at) => {
       return `<${HELLO}/${['2.0.0', '2.0.0', '1.0.0'][at]}>; rel="${rel}-version"`
     })
-    t.match(told, {
+    t.match(shown, {
       status: 200,
       headers: {
         'content-type': 'application/json',
@@ -110,7 +110,7 @@ await onPackageGateway(
         link: link.join(', '),
       },
     })
-    const { publishedAt, ...rest } = told.json as { readonly publishedAt: string }
+    const { publishedAt, ...rest } = shown.json as { readonly publishedAt: string }
     t.ok(Math.abs(Date.now() - Date.parse(publishedAt)) < 600_000)
     t.match(publishedAt, /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\dZ$/)
     const checksum = createHash('sha256')
@@ -122,7 +122,7 @@ await onPackageGateway(
       resources: [{ name: 'source-archive', type: 'application/zip', checksum }],
       metadata,
     })
-    t.equal((await get(gateway, '/ACME/HELLO/1.1.0.json')).text, told.text)
+    t.equal((await get(gateway, '/ACME/HELLO/1.1.0.json')).text, shown.text)
     const listed = await get(gateway, '/acme/Hello')
     const repositories = metadata.repositoryURLs.map((url, at) => {
       return `<${url}>; rel="${at === 0 ? 'canonical' : 'alternate'}"`
@@ -142,7 +142,7 @@ await onPackageGateway(
 await onPackageGateway(
   t,
   'SQLite and files',
-  '4.3: manifests are told with what there is for other versions of Swift',
+  '4.3: a manifest is returned with links to those for other Swift versions',
   async (t, gateway) => {
     const manifests = {
       'Package@swift-4.swift': '// swift-tools-version:4.0\n',
@@ -194,7 +194,7 @@ await onPackageGateway(
 await onPackageGateway(
   t,
   'MariaDB and S3',
-  '4.4: the archive comes with its digest, and with its signature',
+  '4.4: the archive is returned with its digest and its signature',
   async (t, gateway) => {
     const archive = await sourceArchive({ 'a.txt': 'a' })
     const signatures: SwiftPart[] = [
@@ -239,7 +239,7 @@ await onPackageGateway(
 // Both databases are tested because each searches URLs itself.
 await forEachPackageGateway(
   t,
-  '4.5: a package is found by its repository, however that is written',
+  '4.5: a package is found by each notation of its repository URL',
   async (t, gateway) => {
     const repositoryURLs = ['https://git.test/ada/Hello.git']
     const parts: SwiftPart[] = [
@@ -247,7 +247,11 @@ await forEachPackageGateway(
       ['source-archive', await sourceArchive()],
     ]
     for (const path of ['/acme/Hello/1.0.0', '/acme/Hello/1.0.1', '/acme/Other/1.0.0']) {
-      t.equal((await send(gateway, path, parts)).status, 201, 'metadata may come first')
+      t.equal(
+        (await send(gateway, path, parts)).status,
+        201,
+        'a form with metadata before the archive is accepted',
+      )
     }
     const urls = [
       'https://git.test/ada/Hello',
@@ -274,10 +278,14 @@ await forEachPackageGateway(
 await onPackageGateway(
   t,
   'SQLite and files',
-  '4.6: what cannot be published is refused as the protocol says',
+  '4.6: invalid and repeated releases are refused with 409, 413 and 422',
   async (t, gateway) => {
     t.equal((await publish(gateway, '1.0.0-rc.1')).status, 201)
-    t.equal((await publish(gateway, '1.0.0')).status, 201, 'after its own candidate')
+    t.equal(
+      (await publish(gateway, '1.0.0')).status,
+      201,
+      'a release is published after its release candidate',
+    )
     const again = await publish(gateway, '1.0.0')
     isProblem(t, again, 409)
     t.match(JSON.parse(again.text).detail, 'a release with version 1.0.0 already exists')
@@ -298,7 +306,7 @@ await onPackageGateway(
 await onPackageGateway(
   t,
   'MariaDB and S3',
-  '3.2 and 3.5: whoever asks in the wrong way is told so',
+  '3.2 and 3.5: unknown versions, media types and methods are refused',
   async (t, gateway) => {
     await publish(gateway, '1.0.0')
     const paths = ['', '/1.0.0', '/1.0.0.zip', '/1.0.0/Package.swift'].map(
@@ -313,8 +321,8 @@ await onPackageGateway(
       isProblem(t, await get(gateway, path, { accept: 'text/html' }), 415)
       isProblem(t, await gateway.ask({ method: 'DELETE', path: `${BASE}${path}` }), 405)
     }
-    const stranger = swiftForm(`${BASE}/acme/Hello/2.0.0`, [])
-    const refused = await gateway.ask(stranger)
+    const anonymous = swiftForm(`${BASE}/acme/Hello/2.0.0`, [])
+    const refused = await gateway.ask(anonymous)
     isProblem(t, refused, 401)
     t.match(refused.headers, { 'www-authenticate': /^Basic/ })
   },
@@ -323,7 +331,7 @@ await onPackageGateway(
 await onPackageGateway(
   t,
   'SQLite and files',
-  '4: a HEAD is answered as its GET, without the body',
+  '4: HEAD returns the headers of GET without the body',
   async (t, gateway) => {
     await publish(gateway, '1.0.0', ['metadata', '{"repositoryURLs":["https://a.test/b"]}'])
     const ends = ['', '.json', '/1.0.0', '/1.0.0.json', '/1.0.0.zip', '/1.0.0/Package.swift']
@@ -347,7 +355,7 @@ function isMissing(t: Test, { status, text }: Awaited<ReturnType<typeof get>>): 
 await onPackageGateway(
   t,
   'MariaDB and S3',
-  'a login is good for whoever has shown who they are',
+  'a login succeeds with valid credentials and returns 401 without',
   async (t, gateway) => {
     for (const path of [BASE, `${BASE}/login`]) {
       const [ada, bob] = [gateway.authorizationOf('ada'), gateway.authorizationOf('bob')]

@@ -17,7 +17,7 @@ t.test('a project is managed with tea', async (t) => {
     t.equal(exitCode, 0, `tea ${args.join(' ')} ${errorText}`)
     return output
   }
-  const here = ['--repo', 'ada/library', '--login', 'house']
+  const here = ['--repo', 'ada/library', '--login', 'gatehouse']
 
   t.match(await did('whoami'), /ada/)
   await did('repos', 'create', '--name', 'library', '--init', '--description', 'A project')
@@ -84,18 +84,18 @@ t.test('a project is managed with tea', async (t) => {
 
   await gateway.as('bob', 'POST', '/repos/ada/library/issues/1/comments', { body: 'And here' })
   await untilAllAreNotified(gateway)
-  const told = ['notifications', 'ls', '--mine', '--login', 'house', '--output', 'simple']
-  t.match(await did(...told), /unread.*It breaks/)
-  await did('notifications', 'read', '--mine', '--login', 'house')
-  t.notMatch(await did(...told), /It breaks/)
-  t.match(await did(...told, '--states', 'read,pinned', '--types', 'issue'), /It breaks/)
+  const list = ['notifications', 'ls', '--mine', '--login', 'gatehouse', '--output', 'simple']
+  t.match(await did(...list), /unread.*It breaks/)
+  await did('notifications', 'read', '--mine', '--login', 'gatehouse')
+  t.notMatch(await did(...list), /It breaks/)
+  t.match(await did(...list, '--states', 'read,pinned', '--types', 'issue'), /It breaks/)
 
   const pattern = { template: true }
   t.equal((await gateway.as('ada', 'PATCH', '/repos/ada/library', pattern)).status, 200)
-  const from = ['repos', 'create-from-template', '--login', 'house', '--owner', 'ada']
+  const from = ['repos', 'create-from-template', '--login', 'gatehouse', '--owner', 'ada']
   await did(...from, '--template', 'ada/library', '--name', 'second')
-  t.match(await did('repos', 'ls', '--login', 'house', '--output', 'simple'), /second/)
+  t.match(await did('repos', 'ls', '--login', 'gatehouse', '--output', 'simple'), /second/)
 
-  await did('organizations', 'create', '--login', 'house', 'guild')
+  await did('organizations', 'create', '--login', 'gatehouse', 'guild')
   t.match(await did('organizations', 'list', '--output', 'simple'), /guild/)
 })

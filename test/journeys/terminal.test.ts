@@ -80,7 +80,7 @@ async function environmentOf(t: Test) {
 }
 
 t.test(
-  'a first start on a terminal shows text lines, a greeting, and ends by Ctrl-C',
+  'a first start on a terminal prints text lines and a greeting, and Ctrl-C stops it',
   async (t) => {
     const { port, environment, failSignIn } = await environmentOf(t)
     const terminal = serveOnTerminal(t, environment)
@@ -101,10 +101,13 @@ t.test(
       '  ./scripts/gatehouse user create NAME --admin',
     ])
     const address = /http:\S+(\/setup\?code=\S+)/.exec(terminal.text())?.[1] ?? ''
-    t.equal((await askRaw(port, { path: address })).status, 200, 'the address has the right code')
+    t.equal((await askRaw(port, { path: address })).status, 200, 'the printed URL has a valid code')
 
     await failSignIn()
-    t.ok(await terminal.shows(/\u001b\[33mwarn \u001b\[39m a sign-in failed/), 'in colour')
+    t.ok(
+      await terminal.shows(/\u001b\[33mwarn \u001b\[39m a sign-in failed/),
+      'the level is coloured',
+    )
     t.notMatch(terminal.text(), /pid/)
     t.equal(await terminal.typeAndWait(CTRL_C), 0)
     t.match(terminal.text(), /info {2}stopping\r\n/)
@@ -120,7 +123,7 @@ t.test('NO_COLOR and log.format apply on a terminal', async (t) => {
   })
   t.ok(await plain.shows(/user create NAME --admin\r\n/), plain.text())
   t.match(plain.text(), 'Create the first account in a second terminal, in the same folder:\r\n')
-  t.notMatch(plain.text(), '/setup', 'there is no page for it')
+  t.notMatch(plain.text(), '/setup', 'no setup page is printed without the web pages')
   await failSignIn()
   t.ok(await plain.shows(/warn {2}a sign-in failed/))
   t.equal(await plain.typeAndWait(CTRL_C), 0)
@@ -190,7 +193,7 @@ t.test('without a terminal the log is JSON and the greeting mentions no terminal
   t.equal(together.length, 1)
   t.match(each[0], { level: 'debug', migration: '0001-accounts' })
   t.match(
-    lines.find(({ msg }) => msg === 'the first account is made at this address'),
+    lines.find(({ msg }) => msg === 'the first account can be created at this address'),
     { url: /\/setup\?code=[0-9a-f]{40}$/ },
   )
 })

@@ -40,14 +40,14 @@ async function startScene(t: Test, options: Parameters<typeof startGatehouse>[1]
   return { gatehouse, ada, copy, path, remote: ada.remote('ada/library.git') }
 }
 
-interface Order {
+interface PackState {
   readonly packs: number
   readonly hasBitmap: boolean
   readonly hasGraph: boolean
 }
 
-/** What a cold clone of a repository can lean on. */
-async function orderOf(path: string): Promise<Order> {
+/** Returns the packs and indexes that speed up a clone without cache. */
+async function packStateOf(path: string): Promise<PackState> {
   const packs = await readdir(join(path, 'objects', 'pack'))
   const info = await readdir(join(path, 'objects', 'info'))
   return {
@@ -57,22 +57,23 @@ async function orderOf(path: string): Promise<Order> {
   }
 }
 
-const isInOrder = ({ packs, hasBitmap, hasGraph }: Order) => packs <= 2 && hasBitmap && hasGraph
+const isMaintained = ({ packs, hasBitmap, hasGraph }: PackState) =>
+  packs <= 2 && hasBitmap && hasGraph
 
-await forEachDatabase(t, 'pushes are followed by upkeep', async (t, location) => {
+await forEachDatabase(t, 'a repository is maintained after pushes', async (t, location) => {
   const { gatehouse, copy, remote, path } = await startScene(t, { location })
   for (let push = 0; push < PUSHES; push += 1) {
     await copy.commit(`file-${push}`)
     await copy.git('push', '--quiet', remote, 'main')
   }
-  const order = await until(() => orderOf(path), isInOrder, WITHIN_MS)
-  t.ok(isInOrder(order), JSON.stringify(order))
-  // Between two commands of an upkeep no git runs, and its lock is there.
-  const look = async () => [
+  const state = await until(() => packStateOf(path), isMaintained, WITHIN_MS)
+  t.ok(isMaintained(state), JSON.stringify(state))
+  // Between two commands of a maintenance run no git process exists, but its lock does.
+  const findLeftovers = async () => [
     ...(await gitProcessesOf(gatehouse.dataDir)),
     ...(await faultsOnDisk(gatehouse)),
   ]
-  t.strictSame(await until(look, ({ length }) => length === 0, WITHIN_MS), [])
+  t.strictSame(await until(findLeftovers, ({ length }) => length === 0, WITHIN_MS), [])
   const clone = await cloneInto(t, remote)
   t.equal(await clone.git('rev-parse', 'HEAD'), await copy.git('rev-parse', 'main'))
   t.equal((await readdir(clone.path)).length, PUSHES + 1)
@@ -89,7 +90,7 @@ t.test('pushes and maintenance succeed after kill -9 during maintenance', async 
   const scene = await startScene(t, {})
   let killed = 0
   for (let round = 0; round < ROUNDS; round += 1) killed += await playRound(t, scene, round)
-  t.ok(killed > 0, `${killed} processes of git were killed at work`)
+  t.ok(killed > 0, `${killed} git processes were killed during maintenance`)
 })
 
 /** Kills the server during maintenance, in every other round together with its git processes. */
@@ -114,7 +115,7 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
     (paths) => paths.length === 0,
     WITHIN_MS,
   )
-  t.strictSame(left, [], `round ${round}: nothing is left of it`)
+  t.strictSame(left, [], `round ${round}: no stale file is left`)
   t.strictSame(await faultsOnDisk(gatehouse), [], `round ${round}: git fsck is clean`)
   await copy.commit(`after-${round}`)
   await copy.git('push', '--quiet', remote, 'main')
@@ -123,7 +124,11 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
   const { exitCode, output, errorText } = await gatehouse.run('repo', 'maintain', 'ada/library')
   t.equal(exitCode, 0, errorText)
   t.match(output, /^maintained ada\/library: \d+ packs before, \d after, \d+ KiB\n$/)
-  t.match(await orderOf(path), { hasBitmap: true, hasGraph: true }, 'meanwhile it is done by hand')
+  t.match(
+    await packStateOf(path),
+    { hasBitmap: true, hasGraph: true },
+    'the repository is maintained by the command',
+  )
   return gits.length
 }
 
@@ -132,13 +137,13 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
  * journal entry of its own process.
  */
 async function untilAtWork(dataDir: string): Promise<readonly number[]> {
-  const look = async () => {
-    const noted = [...(await listJournalEntries(dataDir)).values()]
-    const own = noted.find(({ leader, gateway }) => leader.pid === gateway.pid)
-    const leaders = noted.filter(({ leader, gateway }) => leader.pid !== gateway.pid)
+  const findGits = async () => {
+    const entries = [...(await listJournalEntries(dataDir)).values()]
+    const own = entries.find(({ leader, gateway }) => leader.pid === gateway.pid)
+    const leaders = entries.filter(({ leader, gateway }) => leader.pid !== gateway.pid)
     return own === undefined ? [] : leaders.map(({ leader }) => leader.pid)
   }
-  return until(look, (pids) => pids.length > 0, TAKEN_WITHIN_MS)
+  return until(findGits, (pids) => pids.length > 0, TAKEN_WITHIN_MS)
 }
 
 function killAll(pids: readonly number[]): void {

@@ -83,7 +83,7 @@ function digest(bytes: Uint8Array): string {
 t.test('requests with unknown paths are forwarded to the upstream', async (t) => {
   const upstream = await startUpstream(t)
   const gatehouse = await startInFront(t, upstream.port)
-  const ask = (question: RawRequest): Promise<RawAnswer> => askRaw(gatehouse.port, question)
+  const ask = (sent: RawRequest): Promise<RawAnswer> => askRaw(gatehouse.port, sent)
   const last = () => upstream.seen.at(-1)
 
   await t.test('method, path and query are forwarded', async (t) => {
@@ -133,7 +133,11 @@ t.test('requests with unknown paths are forwarded to the upstream', async (t) =>
     t.equal(last()?.headers['x-forwarded-for'], '127.0.0.2')
     t.equal(last()?.headers['x-forwarded-proto'], 'http')
     await ask({ path: '/page', headers })
-    t.equal(last()?.headers['x-forwarded-for'], '203.0.113.9', 'but what a trusted proxy says')
+    t.equal(
+      last()?.headers['x-forwarded-for'],
+      '203.0.113.9',
+      'those of a trusted proxy are forwarded',
+    )
     t.equal(last()?.headers['x-forwarded-proto'], 'https')
   })
 
@@ -294,7 +298,7 @@ t.test('replies of the upstream are streamed', async (t) => {
     const asked = request({ host: '127.0.0.1', port: gatehouse.port, path: '/slow' }).end()
     const [response] = (await once(asked, 'response')) as [IncomingMessage]
     const [first] = (await once(response, 'data')) as [Buffer]
-    t.equal(first.toString(), 'first', 'while the upstream still writes')
+    t.equal(first.toString(), 'first', 'the upstream has not ended the reply')
     release.go?.()
     const [second] = (await once(response, 'data')) as [Buffer]
     t.equal(second.toString(), 'second')
@@ -328,17 +332,17 @@ t.test('replies of the upstream are streamed', async (t) => {
     await sleep(1_500)
     const sent = endlessBytes
     await sleep(500)
-    t.equal(endlessBytes, sent, 'the upstream is held up')
-    t.ok(sent < 40 * MEGABYTE, `${sent} bytes were taken`)
+    t.equal(endlessBytes, sent, 'the upstream is paused')
+    t.ok(sent < 40 * MEGABYTE, `${sent} bytes were read from the upstream`)
     const [after] = await workerPeaks(gatehouse)
-    t.ok((after ?? 0) - (before ?? 0) < 60 * MEGABYTE, 'and nothing piles up')
+    t.ok((after ?? 0) - (before ?? 0) < 60 * MEGABYTE, 'the worker buffers less than 60 MB')
     asked.destroy()
     const ended = await until(
       async () => upstream.seen.find(({ url }) => url === '/endless')?.isAborted,
       Boolean,
       5_000,
     )
-    t.ok(ended, 'and it ends when the reader leaves')
+    t.ok(ended, 'the request ends when the client disconnects')
   })
 })
 
@@ -378,7 +382,7 @@ t.test('uploads are streamed at the speed of the upstream, and end with the clie
     for (let count = 0; count < 3_000 && isFlowing; count++) {
       isFlowing = upload.write(chunk) || (await becomesWritable(upload))
     }
-    t.notOk(isFlowing, '150 MB do not fit in between')
+    t.notOk(isFlowing, 'less than 150 MB are buffered')
     reading.start?.()
     upload.end()
     const [response] = (await once(upload, 'response')) as [IncomingMessage]
@@ -407,8 +411,11 @@ t.test('uploads are streamed at the speed of the upstream, and end with the clie
       reading.start?.()
       upload.destroy()
       const left = upstream.seen[count]
-      t.ok(await until(async () => left?.isAborted, Boolean, 5_000), 'it is ended')
-      t.equal(left?.isComplete, false, 'and never taken for whole')
+      t.ok(
+        await until(async () => left?.isAborted, Boolean, 5_000),
+        'the forwarded request is ended',
+      )
+      t.equal(left?.isComplete, false, 'the upstream does not get a complete request')
     }
   })
 })
@@ -456,8 +463,8 @@ t.test('an unavailable upstream is answered with 502 until it is back', async (t
 
 t.test('unknown paths are answered with 404 in JSON without an upstream', async (t) => {
   const gatehouse = await startGatehouse(t)
-  for (const question of [{ path: '/api/x' }, { path: '/a/b/c' }, { path: '/a/b/x/y' }]) {
-    const { status, headers, body } = await askRaw(gatehouse.port, question)
+  for (const sent of [{ path: '/api/x' }, { path: '/a/b/c' }, { path: '/a/b/x/y' }]) {
+    const { status, headers, body } = await askRaw(gatehouse.port, sent)
     t.equal(status, 404)
     t.match(headers['content-type'], /application\/json/)
     t.match(JSON.parse(body.toString()), { message: 'not found', url: /\/api\/swagger$/ })

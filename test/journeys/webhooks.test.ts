@@ -106,8 +106,8 @@ t.test('pushes are delivered with signatures, as JSON and as a form', async (t) 
     (count) => count >= 7,
     20_000,
   )
-  const told = json.received.slice(2).map((one) => read(one))
-  const pushes = told.filter(({ event }) => event === 'push').map(({ payload }) => payload)
+  const deliveries = json.received.slice(2).map((one) => read(one))
+  const pushes = deliveries.filter(({ event }) => event === 'push').map(({ payload }) => payload)
   t.match(
     pushes.find(({ ref }) => ref === 'refs/heads/main'),
     { before: first, after: second, commits: [{ modified: ['one.txt'] }] },
@@ -116,7 +116,7 @@ t.test('pushes are delivered with signatures, as JSON and as a form', async (t) 
     pushes.find(({ ref }) => ref === 'refs/tags/v1'),
     { before: '0'.repeat(40), commits: [], head_commit: { id: second } },
   )
-  t.equal(told.filter(({ event }) => event === 'create').length, 2)
+  t.equal(deliveries.filter(({ event }) => event === 'create').length, 2)
   await copy.git('push', '--quiet', 'origin', ':side')
   await until(
     async () => json.received.length,
@@ -151,17 +151,17 @@ t.test('a failed delivery is retried until the receiver accepts it', async (t) =
     (count) => count >= 1,
     20_000,
   )
-  const told = read(up.received[0] as Received)
-  t.equal(told.delivery, read(down.received[0] as Received).delivery, 'it is the same delivery')
-  t.ok(told.isSigned, 'the secret has stayed')
-  const again = await gatehouse.run('webhook', 'redeliver', told.delivery)
+  const retried = read(up.received[0] as Received)
+  t.equal(retried.delivery, read(down.received[0] as Received).delivery, 'the delivery is the same')
+  t.ok(retried.isSigned, 'the secret is kept')
+  const again = await gatehouse.run('webhook', 'redeliver', retried.delivery)
   t.equal(again.exitCode, 0, again.errorText)
   await until(
     async () => up.received.length,
     (count) => count >= 2,
     20_000,
   )
-  t.equal(read(up.received[1] as Received).delivery, told.delivery)
+  t.equal(read(up.received[1] as Received).delivery, retried.delivery)
 })
 
 t.test('deliveries that a killed gateway did not make are made after its next start', async (t) => {
@@ -183,6 +183,6 @@ t.test('deliveries that a killed gateway did not make are made after its next st
   const isNotified = async () =>
     receiver.received.slice(before).some(({ path }) => path === '/quick')
   await until(isNotified, (is) => is, 60_000)
-  const told = receiver.received.filter(({ path }) => path === '/quick').map(read)
-  t.match(told[0], { event: 'push', isSigned: true, payload: { after: commit } })
+  const deliveries = receiver.received.filter(({ path }) => path === '/quick').map(read)
+  t.match(deliveries[0], { event: 'push', isSigned: true, payload: { after: commit } })
 })

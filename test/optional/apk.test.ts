@@ -143,13 +143,13 @@ t.test("an index lists the published packages with the files' checksums", async 
     t.strictSame(packages.map(idOf).sort(), ids, arch)
     for (const listed of packages) {
       const id = idOf(listed)
-      const { hdrid, downloadsize, ...said } = listed
-      t.strictSame(said, { ...SEEN[id], arch }, `${id} for ${arch}`)
+      const { hdrid, downloadsize, ...attributes } = listed
+      t.strictSame(attributes, { ...SEEN[id], arch }, `${id} for ${arch}`)
       const bytes = await file(arch, `${id}.apk`)
       t.equal(downloadsize, bytes.length)
       const ownArch = id === 'hello-doc-1.0-r0' ? 'noarch' : arch
-      const fromFile = { ...said, arch: ownArch, hdrid }
-      t.strictSame(await solvPackage(t, bytes), fromFile, 'the file says the same of itself')
+      const fromFile = { ...attributes, arch: ownArch, hdrid }
+      t.strictSame(await solvPackage(t, bytes), fromFile, 'the file has the same attributes')
       t.match(hdrid, { type: 'sha1', value: /^[0-9a-f]{40}$/ })
     }
   }
@@ -173,10 +173,10 @@ t.test('the newest version and its dependencies are installed after each change'
   await publish({ pkgname: 'hello', pkgver: '1.2-r0', depend, provides: 'cmd:greet=1.2-r0' })
   const newest = { installed: ['hello-1.2-r0.x86_64', 'libhello-1.10-r0.x86_64'], problems: [] }
   t.strictSame(await install('x86_64', 'name hello'), newest)
-  t.strictSame(await install('x86_64', 'provides cmd:greet'), newest, 'by what it provides')
+  t.strictSame(await install('x86_64', 'provides cmd:greet'), newest, 'found by a provided command')
   const older = ['hello-1.0-r0.x86_64', 'libhello-1.9-r0.x86_64']
-  const asked = await install('x86_64', 'name hello = 1.0-r0', 'name libhello < 1.10')
-  t.strictSame(asked, { installed: older, problems: [] }, 'the ones that were asked for')
+  const chosen = await install('x86_64', 'name hello = 1.0-r0', 'name libhello < 1.10')
+  t.strictSame(chosen, { installed: older, problems: [] }, 'the requested versions')
 
   await remove('x86_64', 'libhello-1.10-r0.apk')
   t.strictSame(await install('x86_64', 'name hello'), {
@@ -255,7 +255,7 @@ t.test('missing dependencies and conflicts are reported as problems', async (t) 
   const nothing = { installed: [], problems: [missing] }
   t.strictSame(await install('x86_64', 'name hello'), nothing)
   await publish({ pkgname: 'libhello' })
-  t.strictSame(await install('x86_64', 'name hello'), nothing, 'what is there is too old')
+  t.strictSame(await install('x86_64', 'name hello'), nothing, 'the published version is too old')
   await publish({ pkgname: 'libhello', pkgver: '1.0-r1' }, { pkgname: 'goodbye' })
   t.strictSame(await install('x86_64', 'name hello'), {
     installed: ['hello-1.0-r0.x86_64', 'libhello-1.0-r1.x86_64'],

@@ -104,7 +104,7 @@ interface Pull {
   readonly head: { readonly ref: string; readonly sha: string }
 }
 
-const NEWS = 'It turns **twice** as fast.'
+const RELEASE_NOTES = 'It turns **twice** as fast.'
 
 /** Creates ada's private repository `engine`, whose dependencies wheel and axle are outdated. */
 async function openScene(t: Test) {
@@ -132,7 +132,11 @@ async function openScene(t: Test) {
   await gatehouse.addUser('bob')
   await done('PUT', '/repos/ada/engine/collaborators/bob', { permission: 'read' })
   for (const tag_name of ['v1.0.0', 'v1.1.0']) {
-    await done('POST', `/repos/${source}/releases`, { tag_name, name: tag_name, body: NEWS })
+    await done('POST', `/repos/${source}/releases`, {
+      tag_name,
+      name: tag_name,
+      body: RELEASE_NOTES,
+    })
   }
   return {
     packages,
@@ -164,8 +168,8 @@ const CONFIGURATION = {
   ],
 }
 
-t.test('it introduces itself, opens pull requests, follows up and merges', async (t) => {
-  t.ok(existsSync(PROGRAM), 'scripts/renovate-toolchain has installed it')
+t.test('Renovate onboards a repository, updates its pull requests and merges them', async (t) => {
+  t.ok(existsSync(PROGRAM), 'scripts/renovate-toolchain has installed the program')
   const { packages, source, done, run, pulls, file } = await openScene(t)
   packages.set('wheel', { versions: ['1.0.0', '1.1.0'], source })
   packages.set('axle', { versions: ['2.0.0', '2.0.1'], source: 'git+ssh://nowhere.invalid/axle' })
@@ -174,7 +178,11 @@ t.test('it introduces itself, opens pull requests, follows up and merges', async
   const first = await run()
   t.strictSame(warningsOf(first), [])
   const found = first.find(({ msg }) => msg === 'Autodiscovered repositories')
-  t.strictSame(found?.repositories, ['ada/engine'], 'where it may write, of what is alive')
+  t.strictSame(
+    found?.repositories,
+    ['ada/engine'],
+    'repositories with write permission that are not archived',
+  )
   const [onboarding] = await pulls()
   t.match(onboarding, { title: 'Configure Renovate', head: { ref: 'renovate/configure' } })
   t.match(onboarding?.body, /Update dependency wheel to v1\.1\.0/)
@@ -187,7 +195,7 @@ t.test('it introduces itself, opens pull requests, follows up and merges', async
   await done('POST', `${engine}/pulls/1/merge`, { Do: 'merge' })
   await done('POST', `${engine}/labels`, { name: 'dependencies', color: '#0366d6' })
 
-  t.strictSame(warningsOf(await run()), [], 'what merges by itself waits for its checks')
+  t.strictSame(warningsOf(await run()), [], 'automerge waits for checks without a warning')
   const [, axle, wheel] = await pulls()
   t.match(axle, { number: 2, title: 'Update dependency axle to v2.0.1', merged: false, labels: [] })
   t.match(wheel, {

@@ -54,7 +54,7 @@ async function login(t: Test, fixture: Fixture, ...credentials: readonly string[
   await client.write('.', { [file]: '' })
   const isDone = async () => (await client.read(file)).includes(ada.token)
   const args = ['login', registry, '--no-confirm', ...credentials]
-  t.ok(await runUntil(fixture, isDone, ...args), 'the credentials are kept')
+  t.ok(await runUntil(fixture, isDone, ...args), 'the credentials are stored')
 }
 
 /** Returns the versions that anonymous clients see. */
@@ -123,8 +123,8 @@ t.test('a package published over TLS with a token is resolved and runs', async (
   await client.write('Hello', { 'package-metadata.json': JSON.stringify(metadata) })
   for (const version of ['1.0.0', '1.2.0', '2.0.0-beta.1']) await publish(t, fixture, version)
   t.strictSame(await published(fixture), ['2.0.0-beta.1', '1.2.0', '1.0.0'])
-  const told = await fetch(`${plainRegistry}/acme/Hello/1.0.0`)
-  t.match(await told.json(), { metadata })
+  const release = await fetch(`${plainRegistry}/acme/Hello/1.0.0`)
+  t.match(await release.json(), { metadata })
 
   await client.write('App', PROGRAM)
   await client.swift('App', 'package-registry', 'set', registry)

@@ -11,7 +11,7 @@ import { openContext } from '../helpers/gateway.js'
 import { aRelease } from '../helpers/release-rows.js'
 import { aRepository } from '../helpers/rows.js'
 
-async function aDepot(t: Test) {
+async function attachmentFixture(t: Test) {
   const { context, fixture } = await openContext(t)
   const { registry } = context
   const { db } = fixture
@@ -33,21 +33,21 @@ async function aDepot(t: Test) {
   return { registry, db, release, receive, keep, keys }
 }
 
-t.test('more bytes than the limit are refused as they come', async (t) => {
-  const { registry, receive } = await aDepot(t)
+t.test('more bytes than the limit are refused while they arrive', async (t) => {
+  const { registry, receive } = await attachmentFixture(t)
   t.equal((await receive('x'.repeat(100))).bytes, 100)
   let sent = 0
   async function* endless() {
     for (; ; sent += 10) yield Buffer.alloc(10)
   }
   const refused = receiveAttachment(registry, endless(), 100)
-  await t.rejects(refused, { failure: 'payload_too_large', message: /at most 100 bytes/ })
-  t.equal(sent, 100, 'and no more is asked for')
+  await t.rejects(refused, { failure: 'payload_too_large', message: /larger than 100 bytes/ })
+  t.equal(sent, 100, 'and no further chunk is read')
   t.equal((await readdir(registry.storage.incomingFolder)).length, 1)
 })
 
-t.test('the same bytes are kept once, and swept when nothing needs them', async (t) => {
-  const { registry, db, release, keep, keys } = await aDepot(t)
+t.test('equal bytes are stored once and removed when no attachment uses them', async (t) => {
+  const { registry, db, release, keep, keys } = await attachmentFixture(t)
   const [one, two] = [await keep('a', 'same'), await keep('b', 'same')]
   t.not(one.uuid, two.uuid)
   t.strictSame(await keys(), [one.blobKey])
@@ -61,11 +61,11 @@ t.test('the same bytes are kept once, and swept when nothing needs them', async 
   t.strictSame(await sweep(), { unused: 1, left: 0 })
   t.strictSame(await keys(), [])
   await t.rejects(keep('c', 'late'), { failure: 'not_found', message: /release/ })
-  t.strictSame(await keys(), [], 'what nobody could name is not kept')
+  t.strictSame(await keys(), [], 'an attachment without a row is not kept')
 })
 
-t.test('a download is counted, and neither a look nor a later part is', async (t) => {
-  const { registry, db, keep } = await aDepot(t)
+t.test('a GET from the first byte is counted, HEAD and later ranges are not', async (t) => {
+  const { registry, db, keep } = await attachmentFixture(t)
   const kept = await keep('a', 'x'.repeat(70))
   const serve = (method: string, headers: Readonly<Record<string, string>> = {}) =>
     serveAttachment(registry, kept, { method, headers: new Map(Object.entries(headers)) })

@@ -130,7 +130,7 @@ t.test('the cache has a size limit', async (t) => {
   const large = 'x'.repeat(8_000_000)
   for (const kind of ['a', 'b', 'c', 'd', 'e']) await ask({ kind, make: async () => large })
   t.equal((await ask({ kind: 'e' })).text?.length, large.length)
-  t.equal((await ask({ kind: 'a' })).text, 'number 1', 'the oldest went')
+  t.equal((await ask({ kind: 'a' })).text, 'number 1', 'the oldest was evicted')
 })
 
 t.test('a document larger than the cache is still returned', async (t) => {

@@ -77,13 +77,13 @@ t.test('counts are written in one batch', async (t) => {
   const downloads = createDownloads(failing(db, state), log)
   for (let time = 0; time < 100; time += 1) downloads.count(a)
   downloads.count(b)
-  t.strictSame(await counted(), [0, 0, 0], 'no request waits for it')
+  t.strictSame(await counted(), [0, 0, 0], 'no request waits for the write')
   await downloads.flush()
   t.strictSame(await counted(), [100, 1, 0])
   t.equal(state.writes, 1)
   downloads.count(a)
   await downloads.stop()
-  t.strictSame(await counted(), [101, 1, 0], 'the last ones are written at the end')
+  t.strictSame(await counted(), [101, 1, 0], 'the last counts are written at the end')
 })
 
 t.test('counts are written without a call of flush', async (t) => {
@@ -118,7 +118,7 @@ t.test('a failed write is retried and logged', async (t) => {
   downloads.count(ids[0] ?? 0)
   while ((await counted())[0] === 0) await sleep(50)
   t.strictSame(await counted(), [1])
-  const warning = lines.find(({ msg }) => msg === 'downloads were not counted yet')
+  const warning = lines.find(({ msg }) => msg === 'download counts not written')
   t.match(warning, { level: 40, error: { message: 'the database is away' } })
 })
 

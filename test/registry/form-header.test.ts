@@ -47,16 +47,16 @@ t.test('a file name loses its folders, and an empty one counts as missing', asyn
 
 t.test('a malformed header is refused with its fault', async (t) => {
   const refused = [
-    [[], /no Content-Disposition of form-data with a name/],
+    [[], /no Content-Disposition: form-data with a name/],
     [named('filename=a'), /no Content-Disposition/],
     [named('name'), /no Content-Disposition/],
     [named('name="a'), /no Content-Disposition/],
     [named('name=a b'), /no Content-Disposition/],
     [['Content-Disposition: attachment; name=a'], /no Content-Disposition/],
-    [['Content-Disposition : form-data; name=a'], /not NAME: VALUE/],
-    [[...named('name=a'), ' folded'], /not NAME: VALUE/],
-    [[...named('name=a'), ...named('name=b')], /says Content-Disposition twice/],
-    [named("name=a; filename*=UTF-8''%ff"), /not UTF-8/],
+    [['Content-Disposition : form-data; name=a'], /not have the form "Name: value"/],
+    [[...named('name=a'), ' folded'], /not have the form "Name: value"/],
+    [[...named('name=a'), ...named('name=b')], /has the field Content-Disposition twice/],
+    [named("name=a; filename*=UTF-8''%ff"), /not valid UTF-8/],
   ] as const
   for (const [lines, message] of refused) {
     t.throws(() => parsePartHeader(lines), { failure: 'bad_request', message }, lines.join())

@@ -162,19 +162,19 @@ t.test('uploads that are not published are discarded at the end', async (t) => {
   t.equal((await incoming()).length, 2)
   await store.close()
   t.strictSame(await incoming(), [])
-  await t.rejects(store.publish(upload, { ...TOOL, version: '2.0' }), /nothing to publish/)
+  await t.rejects(store.publish(upload, { ...TOOL, version: '2.0' }), /was not received/)
 })
 
 t.test("anonymous clients cannot publish, nor can a store publish another's upload", async (t) => {
   const { ada, lend } = await aRegistry(t)
-  const stranger = lend(undefined)
-  await t.rejects(stranger.put('one'), /nothing to publish/)
+  const anonymous = lend(undefined)
+  await t.rejects(anonymous.put('one'), /anonymous caller cannot publish/)
   const { store } = lend(ada)
-  const foreign: Upload = await stranger.store.receive(bodyOf('two'))
-  await t.rejects(store.publish(foreign, TOOL), /nothing to publish/)
+  const foreign: Upload = await anonymous.store.receive(bodyOf('two'))
+  await t.rejects(store.publish(foreign, TOOL), /was not received/)
   t.equal(await store.findPackage('tool'), undefined)
   await store.close()
-  await stranger.store.close()
+  await anonymous.store.close()
 })
 
 t.test('size limits apply per format and owner, and not to site administrators', async (t) => {

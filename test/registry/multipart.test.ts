@@ -172,14 +172,14 @@ t.test("a part of a gigabyte is read at the reader's pace", async (t) => {
   let read = 0
   let aheadMax = 0
   for await (const part of readParts(aRequest(body))) {
-    t.equal(state.bytes, 0, 'nothing of it before it is asked for')
+    t.equal(state.bytes, 0, 'nothing before it is read')
     for await (const chunk of part.body) {
       read += chunk.length
       aheadMax = Math.max(aheadMax, state.bytes - read)
     }
   }
   t.equal(read, 80 + 1_024 * fill.length)
-  t.ok(aheadMax <= fill.length, `at most the chunk at hand waits: ${aheadMax}`)
+  t.ok(aheadMax <= fill.length, `at most the current chunk is read ahead: ${aheadMax}`)
   t.ok(state.closed)
 })
 
@@ -194,7 +194,7 @@ t.test('a part that is not read to its end is skipped', async (t) => {
     if (part.name === 'a') for await (const _ of part.body) break
   }
   t.strictSame(names, ['a', 'b', 'c'])
-  for (const part of late) t.equal((await bytesOf(part)).length, 0, 'and is gone')
+  for (const part of late) t.equal((await bytesOf(part)).length, 0, 'it is no longer readable')
 })
 
 t.test('a reader that stops closes the body', async (t) => {
@@ -213,8 +213,8 @@ t.test('a reader that stops closes the body', async (t) => {
   t.strictSame(middle.state, { bytes: 1_000, closed: true })
 })
 
-t.test('what fails in the body is heard where it is read', async (t) => {
-  const gone = new Failure('bad_request', 'The client went away.')
+t.test('an error of the body is thrown where it is read', async (t) => {
+  const gone = new Failure('bad_request', 'The client disconnected.')
   async function* breaking(...chunks: readonly Uint8Array[]) {
     yield* chunks
     throw gone
@@ -224,7 +224,7 @@ t.test('what fails in the body is heard where it is read', async (t) => {
   for (let at = 0; at <= form.length; at++) {
     refusals.push(await refusalOf(breaking(form.subarray(0, at))))
   }
-  t.strictSame(refusals, Array(form.length + 1).fill(gone.message), 'by the bytes that came before')
+  t.strictSame(refusals, Array(form.length + 1).fill(gone.message), 'before the bytes that follow')
 })
 
 t.test('a form that is truncated anywhere is refused', async (t) => {
@@ -273,10 +273,10 @@ t.test('a form beyond the limits is refused', async (t) => {
   t.match(await refusalOf(inPieces(parts(10_000), 100_000)), /more than 100 parts/)
   const fill = Buffer.alloc(32_768, 'x')
   const heads = {
-    '': /too much outside its parts/,
+    '': /bytes outside of its parts/,
     [`--${BOUNDARY}`]: /header is longer than 16384 bytes/,
     [`--${BOUNDARY}\r\nX: `]: /header is longer than 16384 bytes/,
-    [String(TAIL)]: /too much outside its parts/,
+    [String(TAIL)]: /bytes outside of its parts/,
   }
   for (const [head, message] of Object.entries(heads)) {
     const { state, body } = aCountedBody(Buffer.from(head), fill, 1_000, TAIL)
@@ -293,7 +293,7 @@ t.test('malformed part headers are refused', async (t) => {
     t.not(await refusalOf(inPieces(form, 3)), 'read', line)
   }
   const latin = Buffer.from(HEAD.toString().replace('source', 'Quelle-\xfc'), 'latin1')
-  t.match(await refusalOf(inPieces(Buffer.concat([latin, TAIL]))), /not UTF-8/)
+  t.match(await refusalOf(inPieces(Buffer.concat([latin, TAIL]))), /not valid UTF-8/)
   const begun = Buffer.from(`--${BOUNDARY}text\r\n${named}\r\n\r\n${TAIL}`)
   t.match(await refusalOf(inPieces(begun)), /boundary that is followed by text/)
   const names = aForm({ headers: [disposition('name=__proto__; filename=constructor')], bytes: '' })

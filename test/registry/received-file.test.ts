@@ -110,7 +110,7 @@ t.test('a body that is too large is refused before it is complete', async (t) =>
   t.strictSame(await readdir(folder), [])
   t.equal(await openFilesBelow(folder), 0)
   const file = await receiveFile(chunksOf(contentOf(5_000)), { folder, bytesMax: 5_000 })
-  t.equal(file.bytes, 5_000, 'what is just as large as it may be is taken')
+  t.equal(file.bytes, 5_000, 'a body of exactly the limit is accepted')
   await file.discard()
 })
 
@@ -118,9 +118,9 @@ t.test('a body that fails leaves no file, and its error is thrown', async (t) =>
   const folder = await temporaryFolder(t)
   const broken = async function* () {
     yield new Uint8Array(50_000)
-    throw new Error('the client has gone')
+    throw new Error('the client disconnected')
   }
-  await t.rejects(receiveFile(broken(), { folder, bytesMax: undefined }), /client has gone/)
+  await t.rejects(receiveFile(broken(), { folder, bytesMax: undefined }), /client disconnected/)
   t.strictSame(await readdir(folder), [])
   t.equal(await openFilesBelow(folder), 0)
 })
@@ -128,7 +128,7 @@ t.test('a body that fails leaves no file, and its error is thrown', async (t) =>
 t.test('a file that does not fit on the disk leaves nothing', async (t) => {
   const folder = await temporaryFolder(t)
   if (!(await succeeds('mount', '-t', 'tmpfs', '-o', 'size=256k', 'tmpfs', folder))) {
-    t.comment('this machine does not let us mount a small disk')
+    t.comment('skipped: a small disk cannot be mounted on this machine')
     return
   }
   t.teardown(() => succeeds('umount', '-l', folder))
@@ -139,6 +139,6 @@ t.test('a file that does not fit on the disk leaves nothing', async (t) => {
   t.equal(await openFilesBelow(folder), 0)
   const content = contentOf(100_000)
   const file = await receiveFile(chunksOf(content), options)
-  t.strictSame(await file.read(0, content.length), content, 'a smaller one finds its room')
+  t.strictSame(await file.read(0, content.length), content, 'a smaller file fits')
   await file.discard()
 })

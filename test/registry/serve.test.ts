@@ -106,7 +106,7 @@ for (const bytes of SIZES) {
     t.match(head, { status: 200, isDownload: false, bodyBytes: bytes, content: undefined })
     t.strictSame(head.of, of)
     const part = await ask({ method: 'HEAD', headers: { range: 'bytes=1-2' } })
-    t.match(part, { status: 200, bodyBytes: bytes }, 'a range is for GET alone (RFC 9110 §14.2)')
+    t.match(part, { status: 200, bodyBytes: bytes }, 'a range applies to GET only (RFC 9110 §14.2)')
   })
 
   t.test(`a part of a file of ${bytes} bytes is counted only if it is the first`, async (t) => {
@@ -143,7 +143,7 @@ t.test('a file has no Last-Modified within the seconds of its upload', async (t)
   t.notOk('last-modified' in of)
   t.ok(of['etag'])
   const since = await ask({ headers: { 'if-modified-since': new Date().toUTCString() } })
-  t.equal(since.status, 200, 'what was there a moment ago may have been another one')
+  t.equal(since.status, 200, 'another file may have been there in that second')
 })
 
 t.test('an empty file has no parts', async (t) => {
@@ -199,7 +199,7 @@ t.test('If-Range sends a part only of the same file', async (t) => {
     t.strictSame(answer.content, status === 206 ? content.subarray(1, 3) : content)
   }
   const outside = { range: 'bytes=99-', 'if-range': '"other"' }
-  t.equal((await ask({ headers: outside })).status, 200, 'of another file it is no part at all')
+  t.equal((await ask({ headers: outside })).status, 200, 'of another file the whole is sent')
 })
 
 t.test('if the storage has direct addresses, the client is redirected', async (t) => {
@@ -233,7 +233,7 @@ t.test('if the storage has direct addresses, the client is redirected', async (t
     },
   ])
   t.equal((await ask({ storage, headers: { 'if-none-match': tag } })).status, 304)
-  t.equal(asked.length, 2, 'whoever has it is sent nowhere')
+  t.equal(asked.length, 2, 'a client with the current file is not redirected')
 })
 
 t.test('a file name cannot break out of its header', async (t) => {

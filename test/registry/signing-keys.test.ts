@@ -15,7 +15,7 @@ const makerOf = (name: string) => async () => ({
   publicKey: `public ${name}`,
 })
 
-await forEachMigrated(t, 'a key is made once for any number of askers', async (t, db) => {
+await forEachMigrated(t, 'a key is made once for any number of callers', async (t, db) => {
   const secret = await openInstanceSecret(await temporaryFolder(t))
   // Two key stores over one database, like two processes.
   const processes = [createSigningKeys(db, secret), createSigningKeys(db, secret)]
@@ -32,16 +32,20 @@ await forEachMigrated(t, 'a key is made once for any number of askers', async (t
       keys.of(namespaceOf(id, 'debian'), make),
     ),
   )
-  t.ok(made <= 2, 'at most one by each process')
+  t.ok(made <= 2, 'at most one per process')
   const [first = []] = asked
   for (const keys of asked) t.strictSame(keys, first)
   t.equal(first.length, 1)
-  t.equal(first[0]?.privateKey.replace('private', 'public'), first[0]?.publicKey, 'its halves fit')
+  t.equal(
+    first[0]?.privateKey.replace('private', 'public'),
+    first[0]?.publicKey,
+    'private and public key belong together',
+  )
   await processes[0]?.of(namespaceOf(id, 'alpine'), make)
   t.ok(made <= 3)
 })
 
-await forEachMigrated(t, 'the private half is sealed for its owner and format', async (t, db) => {
+await forEachMigrated(t, 'the private key is sealed for its owner and format', async (t, db) => {
   const secret = await openInstanceSecret(await temporaryFolder(t))
   const keys = createSigningKeys(db, secret)
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]

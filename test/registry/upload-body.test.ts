@@ -52,7 +52,7 @@ t.test('a body that is not a form is the file itself', async (t) => {
 t.test('the first file of a form is read, in chunks of any size', async (t) => {
   const content = `\r\n--a-boundar\r\n\0\xff${'x'.repeat(300_000)}`
   for (const size of [7, 1_000, 65_536, 1_000_000]) {
-    t.ok((await read(inPieces(aForm(content), size), TYPE)) === content, `pieces of ${size}`)
+    t.ok((await read(inPieces(aForm(content), size), TYPE)) === content, `chunks of ${size}`)
   }
 })
 
@@ -66,18 +66,21 @@ async function outcome(form: string, size = 3, type = TYPE): Promise<string> {
   }
 }
 
-t.test('a form without a file, or not to the end of it, is refused', async (t) => {
-  t.equal(await outcome(aPart('name="note"', 'a note') + END), 'The form brings no file.')
+t.test('a form without a file, or with a truncated one, is refused', async (t) => {
+  t.equal(
+    await outcome(aPart('name="note"', 'a note') + END),
+    'The form has no file: no part has a filename parameter.',
+  )
   const start = aPart('name="file"; filename="a.bin"', 'content')
   for (let at = 0; at < start.length; at += 1) {
-    t.match(await outcome(start.slice(0, at)), /^The form ends before/, `cut after ${at}`)
+    t.match(await outcome(start.slice(0, at)), /^The form ends before/, `truncated after ${at}`)
   }
   t.match(await outcome('no form at all'), /^The form/)
   t.match(await outcome(END, 3, 'multipart/form-data'), /^The form needs a boundary/)
 })
 
-t.test('what the body throws is what the reader hears', async (t) => {
-  const gone = new Failure('bad_request', 'The client went away.')
+t.test('an error of the body is thrown to the reader', async (t) => {
+  const gone = new Failure('bad_request', 'The client disconnected.')
   async function* breaking() {
     yield aForm('x'.repeat(1_000)).subarray(0, 500)
     throw gone

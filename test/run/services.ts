@@ -33,7 +33,7 @@ export async function startServices(files: number): Promise<Services> {
   const parent = (await hasFreeSpace(MEMORY_FOLDER)) ? MEMORY_FOLDER : disk
   if (parent === disk) {
     notes.push(
-      `${MEMORY_FOLDER} has no ${MEMORY_BYTES_MIN / 1024 ** 3} GiB free: tests run on disk`,
+      `${MEMORY_FOLDER} has less than ${MEMORY_BYTES_MIN / 1024 ** 3} GiB free: tests run on disk`,
     )
   }
   const folder = await mkdtemp(join(parent, 'gatehouse-tests-'))

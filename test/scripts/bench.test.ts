@@ -15,7 +15,7 @@ for (const word of ['everything', 'http=100', 'index=', 'index=0', 'index=100,x'
     })
     t.equal(exitCode, 2)
     t.equal(output.toString(), '')
-    t.match(errorText, `There is no benchmark '${word}', but:\n  http `)
+    t.match(errorText, `There is no benchmark '${word}'. Benchmarks:\n  http `)
     t.match(errorText, /\n {2}index .*\(index=100,5000,50000\)\n/)
   })
 }

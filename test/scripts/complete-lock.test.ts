@@ -33,15 +33,18 @@ function completed(t: Test, packages: Entries): Entries {
 
 const ours = entriesOf(`${ROOT}package-lock.json`)
 
-t.test('our lock lists every optional package (else: node dist/scripts/complete-lock.js)', (t) => {
-  for (const [path, { optionalDependencies = {} }] of Object.entries(ours)) {
-    for (const [name, version] of Object.entries(optionalDependencies)) {
-      const entry = ours[`${path}/node_modules/${name}`] ?? ours[`node_modules/${name}`]
-      t.ok(entry?.version, `${path} wants ${name} ${version}`)
+t.test(
+  'our lock file lists every optional package (otherwise run node dist/scripts/complete-lock.js)',
+  (t) => {
+    for (const [path, { optionalDependencies = {} }] of Object.entries(ours)) {
+      for (const [name, version] of Object.entries(optionalDependencies)) {
+        const entry = ours[`${path}/node_modules/${name}`] ?? ours[`node_modules/${name}`]
+        t.ok(entry?.version, `${path} requires ${name} ${version}`)
+      }
     }
-  }
-  t.end()
-})
+    t.end()
+  },
+)
 
 t.test('our lock file lists all 24 packages of uWebSockets.js with their platforms', async (t) => {
   const wanted = Object.keys(ours['node_modules/uWebSockets.js']?.optionalDependencies ?? {})
@@ -56,13 +59,16 @@ t.test('our lock file lists all 24 packages of uWebSockets.js with their platfor
   }
 })
 
-t.test('our lock says which platform each of them is for, so that one is installed', async (t) => {
-  const platforms = Object.entries(ours).filter(([path, entry]) => {
-    return entry.optional && /-(?:linux|darwin|win32|android|freebsd)-/.test(path)
-  })
-  t.ok(platforms.length > 50)
-  for (const [path, entry] of platforms) t.ok(entry.os && entry.cpu, path)
-})
+t.test(
+  'our lock file has the platform of each platform package, so that one is installed',
+  async (t) => {
+    const platforms = Object.entries(ours).filter(([path, entry]) => {
+      return entry.optional && /-(?:linux|darwin|win32|android|freebsd)-/.test(path)
+    })
+    t.ok(platforms.length > 50)
+    for (const [path, entry] of platforms) t.ok(entry.os && entry.cpu, path)
+  },
+)
 
 t.test('our lock file contains no registry address', async (t) => {
   const named = Object.entries(ours).filter(([, entry]) => entry.resolved !== undefined)
@@ -86,7 +92,7 @@ t.test("packages that npm omitted are added in npm's order", async (t) => {
     'node_modules/@a/linux-x64-20',
     'node_modules/a',
   ])
-  t.strictSame(entries['node_modules/@a/linux-x64-20'], present, 'what is there stays')
+  t.strictSame(entries['node_modules/@a/linux-x64-20'], present, 'existing entries are kept')
   t.match(entries['node_modules/@a/darwin-arm64-22'], {
     version: '1.2.3',
     os: ['darwin'],
@@ -112,7 +118,7 @@ t.test('a package nested under its parent counts as listed', async (t) => {
   }
   t.strictSame(completed(t, before), before)
   const elsewhere = { ...before, 'node_modules/b': { version: '2.0.0', optionalDependencies } }
-  t.ok(completed(t, elsewhere)['node_modules/b-linux-x64'], 'but not for another parent')
+  t.ok(completed(t, elsewhere)['node_modules/b-linux-x64'], 'not for another parent')
 })
 
 t.test('a package of unknown platform or version range stops the script', async (t) => {

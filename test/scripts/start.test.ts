@@ -114,7 +114,7 @@ t.test('a terminal shows the seconds of a step and then its duration', async (t)
   t.equal(status, 0, stdout)
   t.match(stdout, /Compiling the program … 0 s\rCompiling the program … 1 s\r/)
   t.match(stdout, /Compiling the program: 1\.\d s/)
-  t.notMatch(stdout, 'Waiting', 'no step leaves the lock behind')
+  t.notMatch(stdout, 'Waiting', 'each step releases the lock')
 })
 
 t.test('an installed and built clone is neither installed nor built again', async (t) => {
@@ -130,7 +130,7 @@ t.test('the exit code and the output are those of the program', async (t) => {
   touch(`${clone}/scripts/gatehouse.ts`)
   const { status, stdout } = run(clone, 'gatehouse')
   t.equal(status, 2)
-  t.equal(stdout, '', 'what installing and building say goes to standard error')
+  t.equal(stdout, '', 'output of installing and building goes to standard error')
 })
 
 t.test('a changed source is built, with or without a page', async (t) => {
@@ -197,7 +197,7 @@ t.test('a failed build is repeated', async (t) => {
     const { status, stdout, stderr } = run(clone, 'start')
     t.equal(status, 1, attempt)
     t.equal(stdout, '')
-    t.match(stderr, /error: half.*The sources do not compile/s, 'with what the compiler said')
+    t.match(stderr, /error: half.*The sources do not compile/s, "with the compiler's message")
   }
 })
 
@@ -205,7 +205,7 @@ t.test('a Node.js range without any version is reported in one line', async (t) 
   for (const node of ['>=99.0 <100', '>=18.0 <20', '>=22.99 <23']) {
     const { status, stderr } = run(makeClone(t, { engines: { node } }), 'start')
     t.equal(status, 1)
-    t.equal(stderr, `Gatehouse needs Node.js ${node}; this one is ${process.version}.\n`)
+    t.equal(stderr, `Gatehouse needs Node.js ${node}; this is ${process.version}.\n`)
   }
 })
 

@@ -26,8 +26,8 @@ const CLIENTS_AT_ONCE = 20
 const CONTENT_BYTES = isFullSize ? 4_000_000 : 2_000_000
 /** Time for the server to end its processes and close its files after the last client. */
 const SETTLES_WITHIN_MS = 60_000
-/** What it gets to remove leavings: only what has stood still for a while can be told from work. */
-const MENDS_WITHIN_MS = 120_000
+/** Time to remove stale files: a file counts as stale only if it has not changed for a while. */
+const RECOVERS_WITHIN_MS = 120_000
 
 t.test('clients that disconnect at a random byte leave no process and no file', async (t) => {
   const gatehouse = await startGatehouse(t)
@@ -72,15 +72,15 @@ t.test('clients that disconnect at a random byte leave no process and no file', 
   const staleFiles = await until(
     () => listStaleFilesIn(gatehouse.dataDir),
     (paths) => paths.length === 0,
-    MENDS_WITHIN_MS,
+    RECOVERS_WITHIN_MS,
   )
   t.strictSame(staleFiles, [], 'no lock, quarantine or temporary file is left')
   const { files, isBack } = await untilFilesAreClosed(workers, filesBefore, SETTLES_WITHIN_MS)
   t.ok(isBack, `open files are back to ${filesBefore}: ${files}`)
   const { miss: led, join: joined } = await countPackCache(gatehouse, 'fetch')
-  t.ok(led > 0 && joined > 0, `${led} led a flight, and ${joined} joined one`)
-  t.comment(`${led} led a flight, and ${joined} joined one`)
-  t.comment(`all was settled ${Date.now() - startedAtMs} ms after the last client`)
+  t.ok(led > 0 && joined > 0, `${led} fetches were leaders, ${joined} were coalesced`)
+  t.comment(`${led} fetches were leaders, ${joined} were coalesced`)
+  t.comment(`cleanup was complete ${Date.now() - startedAtMs} ms after the last client`)
 
   t.strictSame(await workersOf(gatehouse.pid), workers, 'no worker died')
   t.equal((await tryGit(['push', remote, 'main'], { cwd })).exitCode, 0, 'a push works')

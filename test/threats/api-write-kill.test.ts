@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as eventLoopTick, setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
@@ -23,7 +23,7 @@ const WRITERS = 4
 /** Upper bound of the delay before a kill: about the duration of one write. */
 const KILLED_WITHIN_MS = 200
 const WRITTEN_WITHIN_MS = 60_000
-const MENDED_WITHIN_MS = 60_000
+const RECOVERED_WITHIN_MS = 60_000
 
 t.test('writes that the API acknowledged survive kill -9 of the server', async (t) => {
   const gatehouse = await startGatehouse(t, { isOnDisk: true })
@@ -78,22 +78,22 @@ t.test('writes that the API acknowledged survive kill -9 of the server', async (
     await git(['fsck', '--strict', '--no-dangling'], { cwd: path })
   }
   t.comment(
-    `${files.length} files and ${branches.length} branches were acknowledged, ${left.length} things left`,
+    `${files.length} files and ${branches.length} branches were acknowledged, ${left.length} stale files were left`,
   )
-  t.ok(files.length > ROUNDS * WRITERS, 'the kills came while it wrote')
+  t.ok(files.length > ROUNDS * WRITERS, 'the server was killed during writes')
   const isLock = (name: string) => !name.includes('/tmp_obj_')
   const recovered = await until(
     async () => (await listStaleFilesIn(gatehouse.dataDir)).filter(isLock),
     (found) => found.length === 0,
-    MENDED_WITHIN_MS,
+    RECOVERED_WITHIN_MS,
   )
-  t.strictSame(recovered, [], 'nothing is left but unfinished objects, which the sweeper takes')
+  t.strictSame(recovered, [], 'only unfinished objects are left, which maintenance removes')
   const copy = await cloneInto(t, ada.remote('ada/r.git'))
   const cloned = new Set((await copy.git('ls-files')).split('\n'))
   t.strictSame(
     files.filter((file) => !cloned.has(file)),
     [],
-    'a clone has them all',
+    'a clone has all acknowledged files',
   )
 })
 
@@ -122,7 +122,7 @@ t.test('a merge is recorded once if its workers are killed after the branch move
         end = 'cut'
       },
     )
-    while (end === undefined && tip() === before) await turn()
+    while (end === undefined && tip() === before) await eventLoopTick()
     killNow(...workers)
     await merging
     return end === 'cut'
@@ -138,15 +138,15 @@ t.test('a merge is recorded once if its workers are killed after the branch move
     const found = await until(
       () => ask('GET', `/pulls/${merges}`).catch(() => undefined),
       (answer) => answer?.status === 200,
-      MENDED_WITHIN_MS,
+      RECOVERED_WITHIN_MS,
     )
     const merged = { state: 'closed', merged: true, merge_commit_sha: tip() }
-    t.match(found?.body, merged, `${name} is merged, whether it was answered or not`)
+    t.match(found?.body, merged, `${name} is merged, with or without a reply`)
     t.equal((await ask('POST', `/pulls/${merges}/merge`, { Do: 'merge' })).status, 405)
   }
   t.equal(cuts, CUTS, `of ${merges}`)
   const made = await git(['rev-list', '--count', '--merges', 'main'], { cwd: path })
-  t.equal(Number(made), merges, 'each of them once')
+  t.equal(Number(made), merges, 'each pull request has one merge commit')
   await git(['fsck', '--strict', '--no-dangling'], { cwd: path })
 })
 

@@ -153,7 +153,7 @@ t.test('a .gitmodules that a push would refuse is refused', async (t) => {
   ]) {
     t.match(
       await file('POST', name, { content: bad }),
-      { status: 422, json: { message: /would harm who clones it/ } },
+      { status: 422, json: { message: /is unsafe to clone/ } },
       name,
     )
   }

@@ -38,7 +38,7 @@ t.test('requests are answered with 503 while MariaDB is down', async (t) => {
     (answer) => answer.status === 200,
     20_000,
   )
-  t.equal(status, 200, 'it comes back by itself')
+  t.equal(status, 200, 'the server reconnects without a restart')
   t.equal((await listRemote()).exitCode, 0)
   t.equal((await ada.api('POST', '/user/repos', { name: 'another' })).status, 201)
   t.notMatch(gatehouse.log(), '"status":500')
@@ -124,9 +124,9 @@ async function writeDuring(
   let isOver = false
   const counts: Counts = { done: writers.map(() => 0), refused: writers.map(() => 0) }
   const write = async (writer: Writers['writers'][number], at: number) => {
-    for (let turn = 0; !isOver; turn += 1) {
+    for (let round = 0; !isOver; round += 1) {
       try {
-        await writer(`${writer.name}-${turn}`)
+        await writer(`${writer.name}-${round}`)
         counts.done[at] = (counts.done[at] ?? 0) + 1
       } catch (error) {
         if (!(error instanceof Refused)) throw error
@@ -151,7 +151,7 @@ async function untilAll(counts: readonly number[], more: number): Promise<void> 
   const wanted = counts.map((count) => count + more)
   const isReached = (now: readonly number[]) => now.every((count, at) => count >= (wanted[at] ?? 0))
   const last = await until(async () => [...counts], isReached, CHANGES_WITHIN_MS)
-  if (!isReached(last)) throw new Error(`they stand at ${last} and not at ${wanted}`)
+  if (!isReached(last)) throw new Error(`writers reached ${last} instead of ${wanted}`)
 }
 
 t.test('acknowledged API writes are consistent after MariaDB restarts under load', async (t) => {
@@ -205,7 +205,7 @@ t.test('acknowledged API writes are consistent after MariaDB restarts under load
   t.strictSame(
     pulls.filter((pull) => pull['merged'] !== inTrunk.includes(`${pull['title']}`)).map(titleOf),
     [],
-    'what is merged is in the branch, and what is in the branch is merged',
+    'the merged pull requests are exactly those in the branch',
   )
   const open = issues.filter((issue) => !isClosed(issue)).length
   const openPulls = pulls.filter((pull) => !isClosed(pull)).length

@@ -37,7 +37,7 @@ const OBSTACLES: readonly Obstacle[] = [
     },
   },
   {
-    name: 'a bound on the size of files',
+    name: 'a limit of the file size',
     async raise(_t, gatehouse) {
       for (const pid of await workersOf(gatehouse.pid)) {
         await succeeds('prlimit', `--pid=${pid}`, '--fsize=4000000')
@@ -61,7 +61,7 @@ for (const { name, raise } of OBSTACLES) {
     const cache = join(gatehouse.dataDir, 'cache', 'packs')
     await mkdir(cache, { recursive: true })
     if (!(await raise(t, gatehouse, cache))) {
-      t.comment('this machine does not let us mount a small disk')
+      t.comment('this machine does not permit mounting a tmpfs')
       return
     }
 
@@ -69,21 +69,22 @@ for (const { name, raise } of OBSTACLES) {
     const authorization = `token ${ada.token}`
     /** Returns true if the reply was complete, false if the connection was closed early. */
     const ask = async () => {
-      const question = { port: gatehouse.port, path: '/ada/library.git', authorization, body }
-      const answer = await postFetch(question).catch(() => undefined)
+      const request = { port: gatehouse.port, path: '/ada/library.git', authorization, body }
+      const answer = await postFetch(request).catch(() => undefined)
       if (answer === undefined) return false
       t.equal(answer.status, 200)
-      t.ok(readFetchAnswer(answer.body).isWhole, 'what ends well is whole')
+      t.ok(readFetchAnswer(answer.body).isWhole, 'a reply that ends normally is complete')
       return true
     }
     const together = await Promise.all(Array.from({ length: CLIENTS }, ask))
-    t.comment(`of ${CLIENTS} at once, ${together.filter((isWhole) => isWhole).length} were whole`)
+    const completed = together.filter((isWhole) => isWhole).length
+    t.comment(`${completed} of ${CLIENTS} concurrent replies were complete`)
     const next: boolean[] = []
     for (let number = 0; number < CLIENTS; number += 1) next.push(await ask())
     const whole = next.filter((isWhole) => isWhole).length
-    // Each worker finds out for itself, and looks whether there is room again after a minute.
-    t.ok(whole > 0, 'the next ones go past the cache')
-    t.comment(`of the next ${CLIENTS}, ${whole} were whole`)
+    // Each worker detects the full disk by itself, and tries the cache again after a minute.
+    t.ok(whole > 0, 'later requests bypass the cache')
+    t.comment(`${whole} of the next ${CLIENTS} replies were complete`)
     t.ok((await countPackCache(gatehouse)).bypass >= whole)
 
     const folder = await temporaryFolder(t)
@@ -95,7 +96,7 @@ for (const { name, raise } of OBSTACLES) {
       t.equal(
         (await tryGit(['fsck', '--full'], { cwd: into })).exitCode,
         0,
-        'what is done is whole',
+        'a clone that succeeds is complete',
       )
     }
     const last = await until(
@@ -109,6 +110,6 @@ for (const { name, raise } of OBSTACLES) {
       (names) => names.length === 0,
       GOES_PAST_WITHIN_MS,
     )
-    t.strictSame(left, [], 'no part of an answer is left')
+    t.strictSame(left, [], 'no partial cache file is left')
   })
 }

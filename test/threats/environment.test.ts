@@ -69,7 +69,7 @@ t.test('headers named like environment variables have no effect', async (t) => {
     t.ok(variables.size > 10)
     t.strictSame([...variables.keys()].filter(isStrange), [])
     t.notMatch(text, 'evil')
-    t.equal(variables.get('REMOTE_USER'), 'ada', 'the user is whose token it is')
+    t.equal(variables.get('REMOTE_USER'), 'ada', 'REMOTE_USER is the owner of the token')
     t.match(variables.get('GIT_PROJECT_ROOT'), gatehouse.dataDir)
     t.notOk(variables.has('GIT_PROTOCOL') || variables.has('HTTP_CONTENT_ENCODING'))
   })
@@ -98,12 +98,15 @@ t.test('headers named like environment variables have no effect', async (t) => {
     t.match(pushed.errorText, /could not read Username|Authentication failed|401/)
   })
 
-  await t.test('a NUL in Git-Protocol ends the connection', async (t) => {
-    const request =
-      'GET /ada/library.git/info/refs?service=git-upload-pack HTTP/1.1\r\nHost: a\r\n' +
-      `Authorization: token ${ada.token}\r\nGit-Protocol: version=2\0x\r\n\r\n`
-    const { statuses, isClosed } = await converse(gatehouse.port, [request])
-    t.strictSame(statuses, [400])
-    t.ok(isClosed)
-  })
+  await t.test(
+    'a NUL in Git-Protocol is answered with 400 and closes the connection',
+    async (t) => {
+      const request =
+        'GET /ada/library.git/info/refs?service=git-upload-pack HTTP/1.1\r\nHost: a\r\n' +
+        `Authorization: token ${ada.token}\r\nGit-Protocol: version=2\0x\r\n\r\n`
+      const { statuses, isClosed } = await converse(gatehouse.port, [request])
+      t.strictSame(statuses, [400])
+      t.ok(isClosed)
+    },
+  )
 })

@@ -131,7 +131,7 @@ t.test('fetches beyond the process limit and the queue are answered with 503', a
       SETTLES_WITHIN_MS,
     )
     const refused = begun.filter((each) => /^HTTP\/1\.1 503 /.test(each.head()))
-    t.equal(refused.length, SURPLUS, 'the surplus is refused')
+    t.equal(refused.length, SURPLUS, 'the surplus fetches are refused')
     for (const each of refused) {
       t.match(each.head(), /\r\nRetry-After: [1-9]\d*\r\n/)
       t.match(each.head(), /\r\n\r\nThe server is busy with other Git requests\. .*\n$/)
@@ -141,8 +141,8 @@ t.test('fetches beyond the process limit and the queue are answered with 503', a
       new RegExp(`^gatehouse_git_queue\\{(?:[^}]*,)?state="${state}"[^}]*\\} (\\d+)$`, 'm').exec(
         metrics.toString(),
       )?.[1]
-    t.equal(load('running'), String(PROCESSES_MAX), 'the first run')
-    t.equal(load('waiting'), String(QUEUE_MAX), 'the next wait')
+    t.equal(load('running'), String(PROCESSES_MAX), 'the first fetches run')
+    t.equal(load('waiting'), String(QUEUE_MAX), 'the next fetches wait')
     t.equal((await gitProcessesOf(gatehouse.dataDir)).filter(isUploadPack).length, PROCESSES_MAX)
     t.equal((await ada.api('GET', '/repos/ada/library')).status, 200, 'the API answers meanwhile')
 
@@ -151,7 +151,7 @@ t.test('fetches beyond the process limit and the queue are answered with 503', a
     t.equal(sizes.length, PROCESSES_MAX + QUEUE_MAX)
     t.ok(
       sizes.every((bytes) => bytes > CONTENT_BYTES),
-      `those who waited are served whole: ${sizes}`,
+      `waiting fetches are served completely: ${sizes}`,
     )
   })
 })
@@ -235,17 +235,18 @@ t.test('a client at its process limit is refused, and other clients are served',
   t.equal(other.status, 200, 'another client is served')
   await slow.readToEnd()
   const pushed = await until(push, ({ exitCode }) => exitCode === 0, SETTLES_WITHIN_MS)
-  t.equal(pushed.exitCode, 0, 'and the place is free again')
+  t.equal(pushed.exitCode, 0, 'a push succeeds after the fetch has ended')
 })
 
 t.test('a server with default settings withstands floods', async (t) => {
   const scene = await aServer(t)
   const tests = {
-    'fetch requests that unpack without an end are refused at their bound': refuseFetchBombs,
-    'a compressed fetch request that is not whole is refused': refuseBrokenGzip,
-    'pushes that unpack without an end take no memory': takePushBombs,
+    'fetch requests that are gzip bombs are refused at the size limit': refuseFetchBombs,
+    'a compressed fetch request that is damaged is refused': refuseBrokenGzip,
+    'pushes that are gzip bombs do not grow the memory': takePushBombs,
     'a million wants are refused, by git or by their size': refuseWants,
-    'connections that stop within a head neither hold up others nor stay': cutStalledConnections,
+    'connections that stall within a head do not delay others and are closed':
+      cutStalledConnections,
   }
   for (const [name, test] of Object.entries(tests)) {
     await t.test(name, async (t) => await test(t, scene))
@@ -295,12 +296,12 @@ async function refuseBrokenGzip(t: Test, scene: Scene): Promise<void> {
       for (const sent of [body, [body]]) {
         const { status, body: text } = await post(scene, 'git-upload-pack', sent, GZIP)
         t.equal(status, 400, name)
-        t.match(text.toString(), /^(?:The body is not whole gzip|Git cannot read this)/, name)
+        t.match(text.toString(), /^(?:The body is not complete gzip|Git cannot read this)/, name)
       }
     }
   })
   const answer = await post(scene, 'git-upload-pack', fetchBody(scene.tip))
-  t.equal(answer.status, 200, 'a whole one is answered')
+  t.equal(answer.status, 200, 'a complete request is answered')
 }
 
 async function takePushBombs(t: Test, scene: Scene): Promise<void> {
@@ -321,7 +322,7 @@ async function takePushBombs(t: Test, scene: Scene): Promise<void> {
     }
   })
   const branches = await scene.ada.api('GET', '/repos/ada/library/branches')
-  t.notMatch(JSON.stringify(branches.body), 'bomb', 'none of them made a branch')
+  t.notMatch(JSON.stringify(branches.body), 'bomb', 'no push created a branch')
 }
 
 /** Start of the reply by status: the server's refusal, or git's reply to known or unknown wants. */
@@ -377,7 +378,7 @@ async function cutStalledConnections(t: Test, scene: Scene): Promise<void> {
       (count) => count === 0,
       CUT_WITHIN_MS,
     )
-    t.equal(open, 0, 'all of them are cut')
+    t.equal(open, 0, 'all stalled connections are closed')
     for (const socket of sockets) socket.destroy()
   })
 }

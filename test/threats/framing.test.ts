@@ -134,7 +134,7 @@ t.test('a malformed request is refused, and no request after it runs', async (t)
     attemptAll(port, LEFT_WAITING, { waitMs: IDLE_MS }),
   ])
   const lines = log()
-  const told = ({ name, isClosed, smuggledPath }: Attempt, answer: string) => [
+  const outcomeOf = ({ name, isClosed, smuggledPath }: Attempt, answer: string) => [
     name,
     answer,
     isClosed ? 'closed' : 'open',
@@ -144,19 +144,19 @@ t.test('a malformed request is refused, and no request after it runs', async (t)
   const isRefusal = ({ statuses: [status = 0, ...more] }: Attempt) =>
     more.length === 0 && [400, 431, 505].includes(status)
   t.strictSame(
-    refused.map((each) => told(each, isRefusal(each) ? 'refused' : each.statuses.join())),
+    refused.map((each) => outcomeOf(each, isRefusal(each) ? 'refused' : each.statuses.join())),
     refused.map((each) => wanted(each, 'refused')),
-    'a malformed request',
+    'a malformed request is refused, and the connection is closed',
   )
   t.strictSame(
-    closed.map((each) => told(each, each.statuses.length <= 1 ? 'answered once' : 'twice')),
+    closed.map((each) => outcomeOf(each, each.statuses.length <= 1 ? 'answered once' : 'twice')),
     closed.map((each) => wanted(each, 'answered once')),
-    'a request with chunks',
+    'a chunked request is answered once, and the connection is closed',
   )
   t.strictSame(
-    waiting.map((each) => told(each, each.statuses.join())),
+    waiting.map((each) => outcomeOf(each, each.statuses.join())),
     waiting.map((each) => wanted(each, '')),
-    'a request that is not at its end',
+    'an incomplete request is not answered, and the connection is closed',
   )
 })
 
@@ -165,7 +165,7 @@ t.test('behind nginx, the server runs no request that nginx did not send', async
   const log = () => JSON.stringify(gateway.lines)
   const nginx = await startNginx(t, gateway.port)
   await converse(nginx.port, [asRequest('/api/v1/users/behind-nothing-bad')], { waitMs: 500 })
-  t.match(log(), '/api/v1/users/behind-nothing-bad', 'nginx does pass requests on')
+  t.match(log(), '/api/v1/users/behind-nothing-bad', 'nginx forwards requests')
   const attempts = await attemptAll(nginx.port, { ...REFUSED, ...CLOSED_AFTER }, { waitMs: 1_000 })
   const passedOn = await nginx.passedOn()
   const lines = log()

@@ -161,8 +161,8 @@ async function push(
   return { isDone: exitCode === 0, output: errorText }
 }
 
-/** Each worker looks at the disks once a second. */
-const LOOKS_WITHIN_MS = 1_100
+/** Slightly more than the second after which each worker checks the free space again. */
+const CHECKS_WITHIN_MS = 1_100
 
 /** Waits until one worker reports the readiness, and until the others have checked the disk too. */
 async function readiness(scene: FullDisk, isReady: boolean) {
@@ -171,7 +171,7 @@ async function readiness(scene: FullDisk, isReady: boolean) {
     ({ isDone }) => isDone === isReady,
     SETTLES_WITHIN_MS,
   )
-  await sleep(LOOKS_WITHIN_MS)
+  await sleep(CHECKS_WITHIN_MS)
   return answer
 }
 

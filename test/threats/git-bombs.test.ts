@@ -60,8 +60,8 @@ function largest(peaks: ReadonlyMap<string, number>): readonly [command: string,
   return [...peaks].sort(([, one], [, other]) => other - one)[0] ?? ['none', 0]
 }
 
-/** Asks without credentials; answers the statuses. */
-function look(gatehouse: Gatehouse, paths: readonly string[]): Promise<readonly number[]> {
+/** Requests the paths without credentials; returns the statuses. */
+function statusesOf(gatehouse: Gatehouse, paths: readonly string[]): Promise<readonly number[]> {
   return Promise.all(
     paths.map(async (path) => {
       const response = await fetch(gatehouse.url + path)
@@ -103,9 +103,9 @@ t.test('views of a pull request between tree bombs need little memory', async (t
       base: 'main',
     })
     t.equal(opened.status, 201)
-    for (const _ of [1, 2, 3]) statuses.push(...(await look(gatehouse, paths)))
-    const order = { Do: 'merge' }
-    const merged = await ada.api('POST', '/repos/ada/library/pulls/1/merge', order)
+    for (const _ of [1, 2, 3]) statuses.push(...(await statusesOf(gatehouse, paths)))
+    const input = { Do: 'merge' }
+    const merged = await ada.api('POST', '/repos/ada/library/pulls/1/merge', input)
     t.match(merged, { status: 409, body: { message: /too many paths/ } })
   })
   const [command, bytes] = largest(peaks)
@@ -121,7 +121,7 @@ t.test('views of a pull request between tree bombs need little memory', async (t
 })
 
 t.test(
-  'a push of chained deltas ends at the limit, with a sentence, and leaves nothing',
+  'a push of chained deltas fails at the memory limit with an error and leaves no file',
   async (t) => {
     const { gatehouse, ada } = await aServer(t)
     const body = deltaBombPush('refs/heads/bomb', 480_000_000)
@@ -141,23 +141,23 @@ t.test(
         answers.push(await response.text())
       })
       const watching = Promise.all(pushes)
-      others.push(...(await look(gatehouse, ['/api/v1/version', '/ada/library'])))
+      others.push(...(await statusesOf(gatehouse, ['/api/v1/version', '/ada/library'])))
       await watching
     })
     for (const answer of answers) {
-      t.match(answer, /fatal: Out of memory/, 'the client reads why')
+      t.match(answer, /fatal: Out of memory/, 'the client gets the reason')
       t.match(answer, /unpack index-pack abnormal exit[\s\S]*ng refs\/heads\/bomb unpacker error/)
     }
     const [command, bytes] = largest(peaks)
     const mostBytes = MEMORY_MAX_MIB * MIB + SHARED_BYTES_MAX
     t.ok(bytes < mostBytes, `git takes at most ${Math.round(bytes / MIB)} MiB: ${command}`)
-    t.strictSame(others, [200, 200], 'others are answered meanwhile')
+    t.strictSame(others, [200, 200], 'other clients are answered during the pushes')
     const left = await until(
       () => listStaleFilesIn(gatehouse.dataDir),
       (files) => files.length === 0,
       SETTLES_WITHIN_MS,
     )
-    t.strictSame(left, [], 'nothing is left of the pushes')
+    t.strictSame(left, [], 'no file of the pushes is left')
     const branch = await ada.api('GET', '/repos/ada/library/branches/bomb')
     t.equal(branch.status, 404)
   },

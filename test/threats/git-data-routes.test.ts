@@ -80,14 +80,14 @@ t.test('threats 1.1: no value of a request becomes an option of git', async (t) 
       `on every route: ${JSON.stringify(text.replace(target, 'FILE'))}`,
     )
   }
-  t.notOk(existsSync(target), 'nothing was written')
+  t.notOk(existsSync(target), 'no file was written')
   t.strictSame(await readdir(folder), before)
   const failures = lines.filter(({ level }) => Number(level) >= 50)
-  t.strictSame(failures, [], 'and nothing failed on the way')
+  t.strictSame(failures, [], 'no error was logged')
 })
 
 t.test(
-  'threats 1.1: branches that are called like options are listed, and harm nobody',
+  'threats 1.1: branches and tags with names like options are listed and can be read',
   async (t) => {
     const { get, copy, push } = await startGatewayWithRepository(t)
     for (const name of ['-h', '--output=x', '$(id)', 'a;id', '%2e%2e']) {
@@ -128,9 +128,9 @@ t.test("threats 1.3: git's own files and files outside are not served as content
     'src%5cmain.ts',
   ]
   const OWN = /\[core\]|root:x|ref: refs/
-  for (const room of ['contents', 'raw', 'media', 'raw/main', 'media/main']) {
+  for (const prefix of ['contents', 'raw', 'media', 'raw/main', 'media/main']) {
     const answers = paths.map(async (path) => {
-      const { status, text } = await get(`${room}/${path}`)
+      const { status, text } = await get(`${prefix}/${path}`)
       const isHarmless = status === 200 && /README\.md|src\/main\.ts|# r/.test(text)
       const isFine = (isHarmless || [400, 404].includes(status)) && !OWN.test(text)
       return `${path}: ${isFine ? 'nothing' : `${status} ${text}`}`
@@ -138,7 +138,7 @@ t.test("threats 1.3: git's own files and files outside are not served as content
     t.strictSame(
       await Promise.all(answers),
       paths.map((path) => `${path}: nothing`),
-      room,
+      prefix,
     )
   }
   const pages = paths.map(async (path) => {
@@ -165,7 +165,7 @@ t.test('threats 1.4: hidden refs and objects of another type are not found by na
     t.equal((await get(rest)).status, 404, rest)
   }
   await rm(join(folder, 'refs/heads/main'), { force: true })
-  t.equal((await get('contents/README.md')).status, 404, 'a default branch that is gone')
+  t.equal((await get('contents/README.md')).status, 404, 'the default branch is deleted')
   t.ok((await stat(folder)).isDirectory())
 })
 

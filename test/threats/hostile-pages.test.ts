@@ -53,13 +53,13 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     },
   })
   const { page, context, faults } = await (await openBrowser(t))()
-  const look = async (name: string) => {
+  const inspect = async (name: string) => {
     t.strictSame(await accessibilityFaults(page), [], name)
     await takePictures(page, name)
   }
   await page.goto(`${url}/setup`)
   t.equal(await page.locator('h1').innerText(), 'Set up')
-  await look('set-up')
+  await inspect('set-up')
   const ada = await addPerson(gateway, 'ada', { isAdmin: true })
   await ada.api('PATCH', '/user/settings', { full_name: PAYLOADS[1] })
   const made = { name: 'hostile', description: PAYLOADS.join(' ') }
@@ -132,12 +132,12 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   const pull = await ada.api('POST', `${api}/pulls`, opened)
   const given = await ada.api('POST', `${api}/pulls/2/reviews`, review)
   const tip = await copy.git('rev-parse', 'HEAD')
-  const check = await ada.api('POST', `${api}/statuses/${tip}`, {
+  const status = await ada.api('POST', `${api}/statuses/${tip}`, {
     context: PAYLOADS[1],
     description: PAYLOADS[2],
     state: 'failure',
   })
-  t.strictSame([pull.status, given.status, check.status], [201, 200, 201])
+  t.strictSame([pull.status, given.status, status.status], [201, 200, 201])
   const release = await ada.api('POST', `${api}/releases`, {
     tag_name: branch,
     name: PAYLOADS[0],
@@ -209,14 +209,14 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   }
   const login = `${url}/user/login?redirect_to=%22%3E%3Csvg+onload=alert(1)%3E`
   await page.goto(login)
-  await look('login')
+  await inspect('login')
   await page.getByLabel('Name').fill('ada')
   await page.getByLabel('Password').fill(ada.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.goto(url + pages.applications)
   await page.getByLabel('Name').fill(name)
   await page.getByLabel(/Packages: install/).check()
-  await page.getByRole('button', { name: 'Make a token' }).click()
+  await page.getByRole('button', { name: 'Create token' }).click()
   for (const [name, path] of Object.entries(pages)) {
     // `goto` rejects if the browser downloads the reply instead of showing it.
     const response = await page.goto(url + path).catch(() => undefined)
@@ -232,7 +232,7 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     for (const closed of await page.locator('main .list details > summary').all()) {
       await closed.click()
     }
-    await look(name)
+    await inspect(name)
     t.equal(await page.locator('script, iframe, main form[action*=evil]').count(), 0, name)
   }
   await page.goto(url + pages.settings)
@@ -240,35 +240,35 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   await page.goto(url + pages.security)
   await page.getByLabel('Your password').fill(ada.password)
   await page.getByRole('button', { name: 'Set up' }).click()
-  await look('security-secret')
+  await inspect('security-secret')
   const app = appOf(await page.getByLabel('Secret').inputValue())
   await page.getByLabel(/Code that the app shows/).fill(app.code())
   await page.getByRole('button', { name: 'Switch on' }).click()
-  await look('security-codes')
+  await inspect('security-codes')
   await addVirtualKey(context, page)
   const [keyName = ''] = PAYLOADS
   await page.getByLabel('Name of the key').fill(keyName)
   const adding = page.locator('form', { has: page.getByLabel('Name of the key') })
   await adding.getByLabel(/Your password/).fill(ada.password)
   await page.getByRole('button', { name: 'Add a key' }).click()
-  await page.getByRole('button', { name: 'Ask the key' }).waitFor()
-  await look('security-key')
-  await page.getByRole('button', { name: 'Ask the key' }).click()
+  await page.getByRole('button', { name: 'Register the key' }).waitFor()
+  await inspect('security-key')
+  await page.getByRole('button', { name: 'Register the key' }).click()
   await page.getByText('not used yet').waitFor()
-  await look('security-keys')
+  await inspect('security-keys')
   await page.getByRole('button', { name: 'Sign out' }).click()
   await page.goto(`${url}/user/sign_up`)
-  await look('sign-up')
+  await inspect('sign-up')
   await page.goto(login)
   await page.getByLabel('Name').fill('ada')
   await page.getByLabel('Password').fill(ada.password)
   await page.getByRole('button', { name: 'Sign in' }).click()
-  await look('two-factor')
-  await page.getByLabel(/Code of your app/).fill(app.code(1))
+  await inspect('two-factor')
+  await page.getByLabel(/Code from your app/).fill(app.code(1))
   await page.getByRole('button', { name: 'Sign in' }).click()
   await page.goto(url + pages.code)
   const readme = page.locator('.readme')
-  t.match(await readme.innerText(), /U\+202E/, 'what turns text round is shown')
+  t.match(await readme.innerText(), /U\+202E/, 'text direction characters are shown as escapes')
   for (const link of await readme.locator('a').all()) {
     const href = (await link.getAttribute('href')) ?? ''
     t.match(href, new RegExp(`^$|^${url}${own}/src/branch/main/`), href)

@@ -29,7 +29,7 @@ const KILLS_EVERY_MS = isFullSize ? 2_000 : 1_000
 const PAUSE_MAX_MS = 1_000
 /** Time between two reads of one reader, in which a few changes or none occur. */
 const READS_EVERY_MS = isFullSize ? 100 : 400
-const FAULTS_TOLD = 20
+const FAULTS_SHOWN = 20
 
 for (const kind of ['sqlite', 'mysql'] as const) {
   t.test(`indexes are consistent during writes and worker crashes, on ${kind}`, async (t) => {
@@ -50,10 +50,10 @@ for (const kind of ['sqlite', 'mysql'] as const) {
     scene.state.isOver = true
     const counts = await Promise.all(readers)
     const kills = await killer
-    t.comment(`${kills} workers died; ${counts.map(wordsOf).join('; ')}`)
-    t.ok(kills > 0, 'workers died meanwhile')
-    t.strictSame(scene.faults.slice(0, FAULTS_TOLD), [], 'no client met a fault')
-    t.strictSame(serverErrorsIn(gatehouse.log()), [], 'and the server none of its own')
+    t.comment(`${kills} workers were killed; ${counts.map(wordsOf).join('; ')}`)
+    t.ok(kills > 0, 'workers were killed during the writes')
+    t.strictSame(scene.faults.slice(0, FAULTS_SHOWN), [], 'no client saw a fault')
+    t.strictSame(serverErrorsIn(gatehouse.log()), [], 'the server logged no error')
 
     const db = await openDatabase({ location, connectionsMax: 2 })
     t.teardown(() => db.destroy())
@@ -120,17 +120,17 @@ async function publish(front: Front, item: Item): Promise<void> {
   const { status, isRepeated } = await ask(front, front.format.publish(item))
   // 409: the previous attempt succeeded, and its reply was lost.
   if (status === 201 || (status === 409 && isRepeated)) front.published.add(item)
-  else tell(front, `the upload of ${item} was answered ${status}`)
+  else report(front, `the upload of ${item} was answered ${status}`)
 }
 
 async function remove(front: Front, item: Item): Promise<void> {
   front.beingRemoved.add(item)
   const { status, isRepeated } = await ask(front, front.format.remove(item))
   if (status === 204 || (status === 404 && isRepeated)) front.gone.add(item)
-  else tell(front, `the removal of ${item} was answered ${status}`)
+  else report(front, `the removal of ${item} was answered ${status}`)
 }
 
-function tell({ scene, format }: Front, fault: string): void {
+function report({ scene, format }: Front, fault: string): void {
   scene.faults.push(`${format.name}: ${fault}`)
 }
 
@@ -176,8 +176,10 @@ async function openReaders(
   const opened = here.map(async ({ front, name, open }) => {
     return { front, name, read: await open(t, front.scene.gatehouse.url) }
   })
-  const looks = fronts.map((front) => ({ front, name: 'a look', read: () => look(t, front) }))
-  return [...(await Promise.all(opened)), ...looks]
+  const direct = fronts.map((front) => {
+    return { front, name: 'a direct read', read: () => readDirectly(t, front) }
+  })
+  return [...(await Promise.all(opened)), ...direct]
 }
 
 interface Count {
@@ -203,7 +205,7 @@ async function readOn({ front, name, read }: OpenReader): Promise<Count> {
         judge(front, name, { seen, published, gone })
       }
     } catch (error) {
-      tell(front, `${name} failed: ${error}`)
+      report(front, `${name} failed: ${error}`)
     }
     await sleep(READS_EVERY_MS)
   }
@@ -223,17 +225,17 @@ function judge(front: Front, name: string, { seen, published, gone }: Reading): 
   const isWanted = (item: Item) => format.listedOf([item, ...seen.listed]).includes(item)
   for (const item of published) {
     if (beingRemoved.has(item) || listed.has(item) || !isWanted(item)) continue
-    tell(front, `${name} does not list ${item}, which was acknowledged before`)
+    report(front, `${name} does not list ${item}, which was acknowledged before`)
   }
   for (const item of gone) {
-    if (listed.has(item)) tell(front, `${name} lists ${item}, which was gone before`)
+    if (listed.has(item)) report(front, `${name} lists ${item}, which was removed before`)
   }
   for (const [item, why] of seen.missing) {
-    if (!beingRemoved.has(item)) tell(front, `${name} lists ${item}, and did not get it: ${why}`)
+    if (!beingRemoved.has(item)) report(front, `${name} lists ${item}, and did not get it: ${why}`)
   }
 }
 
-async function look(t: Test, front: Front): Promise<Seen> {
+async function readDirectly(t: Test, front: Front): Promise<Seen> {
   const listed = await front.format.namesIn(t, await readAll(front))
   return { listed, missing: new Map() }
 }
@@ -264,7 +266,7 @@ async function killOn({ gatehouse, state }: Scene): Promise<number> {
 /** Returns the warnings and errors of requests in the log. */
 function serverErrorsIn(log: string): readonly string[] {
   const isOfRequest = (line: string) => /"level":"(?:error|warn)".*"requestId"/.test(line)
-  return log.split('\n').filter(isOfRequest).slice(0, FAULTS_TOLD)
+  return log.split('\n').filter(isOfRequest).slice(0, FAULTS_SHOWN)
 }
 
 /** Counts the generations of indexes by format. */
@@ -293,9 +295,9 @@ async function checkIndex(
   const names = await format.namesIn(t, before)
   const left = format.listedOf(leftOf(front))
   t.ok(left.length > 1, `${left.length} are left`)
-  t.strictSame(names.toSorted(), left.toSorted(), 'it lists what is there, and nothing else')
+  t.strictSame(names.toSorted(), left.toSorted(), 'the index lists exactly the remaining items')
   const again = await readAll(front)
-  t.strictSame([...again.keys()], [...before.keys()], 'it is of the same files')
+  t.strictSame([...again.keys()], [...before.keys()], 'the rebuilt index has the same files')
   for (const [path, bytes] of before) {
     t.equal(again.get(path)?.toString('latin1'), bytes.toString('latin1'), path)
   }

@@ -40,7 +40,7 @@ t.test('malformed bodies are refused without effect', async (t) => {
       await checkAnswers(t, { gateway, person: ada, operation, bodies, wanted: '415' })
     }
   })
-  t.strictSame(await stateOf(ada), before, 'nothing has changed')
+  t.strictSame(await stateOf(ada), before, 'the state is unchanged')
 
   await t.test('hostile texts in any field cause no status of 500 or above', async (t) => {
     for (const operation of WITH_BODY) {
@@ -52,8 +52,8 @@ t.test('malformed bodies are refused without effect', async (t) => {
       Buffer.from([0xff, 0xc3, 0x28]),
       Buffer.from('"}'),
     ])
-    const asked = { method: 'POST', path: '/user/repos', body: notText }
-    t.equal((await askAs(gateway, ada, asked)).status, 422, 'bytes that are not UTF-8')
+    const request = { method: 'POST', path: '/user/repos', body: notText }
+    t.equal((await askAs(gateway, ada, request)).status, 422, 'bytes that are not UTF-8')
   })
 })
 
@@ -178,8 +178,8 @@ t.test('an endless body is refused at the size limit and does not grow the memor
   t.match(declared.text, /\r\nConnection: close\r\n/)
 
   const { text, sentBytes } = await sendForever(gatehouse.port, head)
-  t.match(text, /^HTTP\/1\.1 413 /, 'by what has come')
-  // On a busy machine a fast sender brings more before it is heard.
+  t.match(text, /^HTTP\/1\.1 413 /, 'by the received bytes')
+  // On a busy machine a fast client sends more before the server reads it.
   t.ok(sentBytes < 1_000_000_000, `after ${sentBytes} bytes`)
   const peaks = (await Promise.all(workers.map(memoryOf))).map(({ peakBytes }) => peakBytes)
   t.ok(Math.max(...peaks) < restBytes + 50_000_000, `${peaks} from ${restBytes}`)

@@ -20,9 +20,9 @@ const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
 const PUSHES = 3
 const BRANCHES = 8
 const LARGE_BYTES = 4_000_000
-/** The upkeep that follows the last push is noted like a push while it goes on. */
-const UPKEEP_MS_MAX = 60_000
-/** About as long as one push takes. */
+/** Time to remove the stale files of interrupted pushes, and the journal entry of the last push. */
+const RECOVERED_WITHIN_MS = 60_000
+/** Upper bound of the delay before a kill: about the duration of one push. */
 const KILLED_WITHIN_MS = 900
 
 for (const kind of ['sqlite', 'mysql'] as const) {
@@ -47,9 +47,9 @@ for (const kind of ['sqlite', 'mysql'] as const) {
     const staleFiles = await until(
       () => listStaleFilesIn(gatehouse.dataDir),
       (left) => left.length === 0,
-      UPKEEP_MS_MAX,
+      RECOVERED_WITHIN_MS,
     )
-    t.strictSame(staleFiles, [], 'nothing is left of the pushes that were cut')
+    t.strictSame(staleFiles, [], 'no file of the interrupted pushes is left')
   })
 }
 
@@ -78,12 +78,12 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
   const done = results.flatMap(({ exitCode }, index) => (exitCode === 0 ? [index] : []))
   for (const index of done) {
     const missing = branchesOf(index).filter((name) => !refs.includes(`${commits[index]} ${name}`))
-    t.strictSame(missing, [], `round ${round}: an acknowledged push is there`)
+    t.strictSame(missing, [], `round ${round}: an acknowledged push survives`)
   }
   const again = await makeCommit(scene.folder, 1_000)
   for (let index = 0; index < PUSHES; index += 1) {
     const { exitCode, errorText } = await push(scene, again, index)
-    t.equal(exitCode, 0, `round ${round}: the next push to the same branches is taken${errorText}`)
+    t.equal(exitCode, 0, `round ${round}: the next push to the same branches succeeds ${errorText}`)
   }
   const complaint = await git(['fsck', '--connectivity-only', '--no-dangling'], { cwd: scene.path })
   t.equal(complaint, '', `round ${round}: git fsck is clean`)
@@ -107,6 +107,7 @@ async function makeCommit(cwd: string, sizeBytes: number): Promise<string> {
 
 async function onlyRepository({ dataDir }: Gatehouse): Promise<string> {
   const [path, ...others] = await repositoriesIn(dataDir)
-  if (path === undefined || others.length > 0) throw new Error('there is not one repository')
+  if (path === undefined || others.length > 0)
+    throw new Error('the server does not have exactly one repository')
   return path
 }

@@ -42,7 +42,7 @@ t.test("a large push and a large clone do not grow the server's memory", async (
   })
   await stayFlat(t, gatehouse, 'a slow clone', async () => {
     const takenBytes = await readSlowlyAndLeave(gatehouse, ada, tip)
-    t.ok(takenBytes >= SLOW_BYTES, `${takenBytes} bytes came before the client left`)
+    t.ok(takenBytes >= SLOW_BYTES, `${takenBytes} bytes were read before the client disconnected`)
     const left = await until(
       () => gitProcessesOf(gatehouse.dataDir),
       (processes) => processes.length === 0,

@@ -23,11 +23,11 @@ t.test('a code that is redeemed twice revokes the tokens of its grant', async (t
   t.equal(second.status, 400)
   t.match(second.json, { error: 'invalid_grant' })
   const user = { path: '/api/v1/user', authorization: withToken(tokens.access_token) }
-  t.equal((await ask(user)).status, 401, 'whoever had it first')
+  t.equal((await ask(user)).status, 401, 'the first token of the grant is revoked')
   t.match((await askToken(refresh(tokens.refresh_token))).json, { error: 'invalid_grant' })
   t.ok(lines.some(({ event }) => event === 'oauth-reuse'))
   t.notMatch(JSON.stringify(lines), new RegExp(`${code}|${tokens.access_token}`))
-  t.equal((await askToken(refresh(other.refresh_token))).status, 200, 'another grant stays')
+  t.equal((await askToken(refresh(other.refresh_token))).status, 200, 'another grant stays valid')
 })
 
 t.test('a code or refresh token redeemed concurrently succeeds at most once', async (t) => {
@@ -66,9 +66,13 @@ t.test('a code is refused without its verifier, redirect URI and client', async 
   const fields = { grant_type: 'authorization_code', redirect_uri: CALLBACK }
   const plain = await codeOf(asks)
   const downgraded = { ...fields, code: plain, code_verifier: VERIFIER }
-  t.equal((await askToken(downgraded, { authorization })).status, 400, 'a verifier of no challenge')
+  t.equal(
+    (await askToken(downgraded, { authorization })).status,
+    400,
+    'a verifier without a challenge',
+  )
   await db('oauth_grants').update({ code_expires_at: Date.now() })
-  t.match((await askToken(redeem(code))).json, { error_description: /has ended/ })
+  t.match((await askToken(redeem(code))).json, { error_description: /has expired/ })
 })
 
 t.test('a refresh token that is reused or comes from another client is refused', async (t) => {
@@ -104,7 +108,7 @@ t.test('tokens of deleted applications and disabled users are refused', async (t
   t.equal((await ask(user)).status, 200)
   await deleteApplication(db, { ownerId: bob.id, id: application.id })
   t.equal((await ask(user)).status, 401)
-  const gone = await askToken(refresh, { authorization: basic })
-  t.match(gone.json, { error: 'invalid_client' })
+  const deleted = await askToken(refresh, { authorization: basic })
+  t.match(deleted.json, { error: 'invalid_client' })
   t.match((await askToken({ ...refresh, client_id: TEA })).json, { error: 'invalid_grant' })
 })

@@ -47,7 +47,7 @@ for (const kind of ['sqlite', 'mysql'] as const) {
     for (const [path, sha256] of kept) {
       const answer = await fetch(`${gatehouse.url}${path}`)
       const received = sha256Of(Buffer.from(await answer.arrayBuffer()))
-      if (received !== sha256) t.fail(`${path} is not what was acknowledged`)
+      if (received !== sha256) t.fail(`${path} has other bytes than the acknowledged upload`)
     }
     await checkSweep(t, db, gatehouse)
   })
@@ -99,13 +99,13 @@ async function checkRows(t: Test, db: Database, gatehouse: Gatehouse): Promise<v
     for await (const chunk of await storage.open(storage_key, { start: 0, end: bytes })) {
       hash.update(chunk)
     }
-    if (hash.digest('hex') !== sha256) t.fail(`the bytes of ${storage_key} are not its own`)
+    if (hash.digest('hex') !== sha256) t.fail(`the bytes of ${storage_key} do not match its digest`)
   }
   const empty = await selectRows(
     db,
     'select 1 from package_versions v where not exists (select 1 from package_files f where f.version_id = v.id)',
   )
-  t.strictSame(empty, [], `no version is without a file, of ${rows.length}`)
+  t.strictSame(empty, [], `every version has a file; ${rows.length} files`)
 }
 
 /** Checks that the sweeper removes the blobs without a row, and no others. */

@@ -25,7 +25,7 @@ t.test("a large upload and a large download do not grow the server's memory", as
     t.equal(answer.headers.get('content-length'), String(PIECES * MIB))
     const hash = createHash('sha256')
     for await (const chunk of answer.body as AsyncIterable<Uint8Array>) hash.update(chunk)
-    t.equal(hash.digest('hex'), sent, 'the bytes are those that were sent')
+    t.equal(hash.digest('hex'), sent, 'the downloaded bytes equal the uploaded bytes')
   })
 })
 

@@ -71,8 +71,8 @@ t.test('no path reaches files outside of a repository or another name', async (t
       const { text, statuses } = await converse(gateway.port, [request])
       const status = statuses[0] ?? 0
       const isRefused = [400, 404].includes(status) || (status === 401 && authorization === '')
-      const [told] = /\[core\]|root:|"full_name"|# service=|"login"/.exec(text) ?? []
-      return [path, isRefused ? 'refused' : status, told]
+      const [leak] = /\[core\]|root:|"full_name"|# service=|"login"/.exec(text) ?? []
+      return [path, isRefused ? 'refused' : status, leak]
     })
     t.strictSame(
       await Promise.all(answers),
@@ -277,7 +277,7 @@ t.test('requests that are not of the smart HTTP protocol are refused', async (t)
   t.strictSame(
     await Promise.all(exits),
     protocols.map((protocol) => [protocol, 0]),
-    'an unknown Git-Protocol is not heeded',
+    'an unknown Git-Protocol is ignored',
   )
 })
 

@@ -3,7 +3,7 @@
 import { randomInt } from 'node:crypto'
 import { readdirSync, readFileSync, readlinkSync } from 'node:fs'
 import { join } from 'node:path'
-import { setTimeout as sleep, setImmediate as turn } from 'node:timers/promises'
+import { setImmediate as eventLoopTick, setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import type { JournalEntry } from '../../cgi/maintenance/journal.js'
 import type { DatabaseLocation } from '../../conf/database-location.js'
@@ -37,7 +37,9 @@ const SURFACES = { HTTPS: overHttps, SSH: overSsh }
 for (const [surface, start] of Object.entries(SURFACES)) {
   for (const kind of ['sqlite', 'mysql'] as const) {
     if (!isFullSize && (surface === 'SSH' || kind === 'mysql')) continue
-    t.test(`over ${surface}, on ${kind}`, async (t) => crashPushes(t, await start(t, kind)))
+    t.test(`a killed push over ${surface} is applied whole or not at all, on ${kind}`, async (t) =>
+      crashPushes(t, await start(t, kind)),
+    )
   }
 }
 
@@ -101,7 +103,7 @@ async function crashPushes(t: Test, scene: Scene): Promise<void> {
     (found) => found.length === 0,
     RECOVERED_WITHIN_MS,
   )
-  t.strictSame(staleFiles, [], 'nothing is left of the pushes')
+  t.strictSame(staleFiles, [], 'no file of the pushes is left')
   t.strictSame(await faultsOnDisk(scene.gatehouse), [], 'git fsck finds nothing')
 }
 
@@ -120,7 +122,7 @@ async function prepareRefs(t: Test, scene: Scene): Promise<void> {
     return there.has(name) ? [[name, undefined]] : []
   })
   const { exitCode, errorText } = await push(scene, new Map(updates), { isAtomic: false })
-  t.equal(exitCode, 0, `the next push to the same refs is taken ${errorText}`)
+  t.equal(exitCode, 0, `the next push to the same refs succeeds ${errorText}`)
   t.equal(countApplied(refsOf(scene.path), new Map(updates)), updates.length)
   const isOver = (leader: number | undefined) => leader === undefined
   await until(async () => processGroupIn(scene.gatehouse.dataDir), isOver, RECOVERED_WITHIN_MS)
@@ -161,15 +163,15 @@ async function crash(scene: Scene, { before, pushing, isAnyTime }: Crash): Promi
     isOver = true
   })
   let leader = processGroupIn(dataDir)
-  for (; leader === undefined && !isOver; leader = processGroupIn(dataDir)) await turn()
+  for (; leader === undefined && !isOver; leader = processGroupIn(dataDir)) await eventLoopTick()
   const chosen = BRANCHES[randomInt(REFS)] ?? ''
   const isApplied = () => refOf(scene.path, chosen) !== before.get(chosen)
   if (isAnyTime) await sleep(randomInt(KILLED_WITHIN_MS))
   // Polls without a pause for 20 ms at a time, because an atomic push takes less than 1 ms.
   while (!isAnyTime && !isOver && !isApplied()) {
-    await turn()
-    const breathMs = Date.now() + 20
-    while (!isApplied() && Date.now() < breathMs);
+    await eventLoopTick()
+    const pauseAtMs = Date.now() + 20
+    while (!isApplied() && Date.now() < pauseAtMs);
   }
   killNow(...(leader === undefined ? [] : [-leader]), ...servers)
   await scene.gatehouse.stop('SIGKILL')

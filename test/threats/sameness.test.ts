@@ -30,12 +30,12 @@ t.test("replies from the pack cache equal git's replies after random changes", a
   }
   const tally = { same: 0, refused: 0 }
   const faults = await Promise.all(scenes.map((scene) => play(scene, tally)))
-  t.strictSame(faults.flat(), [], 'no answer differs')
+  t.strictSame(faults.flat(), [], 'no reply differs')
   t.ok(tally.same > STEPS / 3, `${tally.same} requests were answered`)
   const counts = await countPackCache(gatehouse)
-  t.comment(`${tally.same} answers alike, ${tally.refused} refusals alike`)
+  t.comment(`${tally.same} equal replies, ${tally.refused} equal refusals`)
   t.comment(JSON.stringify(counts))
-  t.ok(counts.hit + counts.join > STEPS / 20, 'many were answered without a process')
+  t.ok(counts.hit + counts.join > STEPS / 20, 'many requests were answered without a git process')
 })
 
 interface Scene {

@@ -23,12 +23,12 @@ async function openFixture(t: Test) {
   const app = await enrol(gateway, ada, RECOVERY_CODE)
   const asUser = (
     code?: string,
-    question: { path?: string; method?: string; body?: unknown } = {},
+    request: { path?: string; method?: string; body?: unknown } = {},
   ) =>
     gateway.ask({
       path: '/api/v1/user',
       authorization: withPassword('ada', passwordOf('ada')),
-      ...question,
+      ...request,
       headers: code === undefined ? {} : { 'x-gitea-otp': code },
     })
   return { ...gateway, ada, app, plain, asUser }
@@ -71,7 +71,7 @@ t.test('API, Git and packages refuse a password alone and accept a token', async
   t.equal(
     (await ask({ path: '/api/v1/user', authorization: withPassword('ada', plain) })).status,
     200,
-    'in the place of the password',
+    'a token is accepted as the password',
   )
 })
 
@@ -94,7 +94,7 @@ t.test('a one-time code is accepted once among concurrent requests', async (t) =
     1,
   )
   for (const stale of [code, past]) {
-    t.not((await asUser(stale)).status, 200, 'a code of the past')
+    t.not((await asUser(stale)).status, 200, 'a used or expired code is refused')
   }
   const wrong = withPassword('ada', 'not the password')
   const guess = await ask({
@@ -102,7 +102,7 @@ t.test('a one-time code is accepted once among concurrent requests', async (t) =
     authorization: wrong,
     headers: { 'x-gitea-otp': app.code(1) },
   })
-  t.not(guess.status, 200, 'a code does not stand in for the password')
+  t.not(guess.status, 200, 'a code does not replace the password')
 })
 
 t.test('a one-time code is accepted once across two gateways on one database', async (t) => {

@@ -16,7 +16,7 @@ import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ss
 import { temporaryFolder } from '../helpers/temporary.js'
 import { incompressible, newWorkingCopy } from '../helpers/working-copy.js'
 
-const GONE_WITHIN_MS = 60_000
+const ENDS_WITHIN_MS = 60_000
 
 interface Ground {
   readonly fixture: SshGatehouse
@@ -44,7 +44,7 @@ async function bombs(t: Test, { fixture, ada }: Ground): Promise<void> {
   const { exitCode, output } = await ada.call("git-receive-pack 'ada/work.git'", { input })
   t.equal(exitCode, 0, 'git has answered')
   t.match(output, /fatal: Out of memory[\s\S]*unpack index-pack abnormal exit/)
-  t.strictSame(await listStaleFilesIn(fixture.gatehouse.dataDir), [], 'nothing is left of the push')
+  t.strictSame(await listStaleFilesIn(fixture.gatehouse.dataDir), [], 'no file of the push is left')
 }
 
 async function commands(t: Test, { fixture, ada }: Ground): Promise<void> {
@@ -83,9 +83,9 @@ async function commands(t: Test, { fixture, ada }: Ground): Promise<void> {
       const logged = await until(
         async () => (await fixture.logged({ event: 'ssh-refused', key: ada.fingerprint })).length,
         (count) => count > at,
-        GONE_WITHIN_MS,
+        ENDS_WITHIN_MS,
       )
-      t.equal(logged, at + 1, 'and noted once')
+      t.equal(logged, at + 1, 'the refusal is logged once')
     })
   }
 
@@ -126,7 +126,7 @@ async function environments(t: Test, { ada }: Ground): Promise<void> {
     t.notOk(existsSync(mark))
   })
 
-  for (const [protocol, isSpoken] of [
+  for (const [protocol, isAccepted] of [
     ['version=2', true],
     ['version=2:x=y', true],
     ['version=3', false],
@@ -136,30 +136,37 @@ async function environments(t: Test, { ada }: Ground): Promise<void> {
     ['$(id)', false],
   ] as const) {
     const name = JSON.stringify(protocol.slice(0, 30))
-    await t.test(`GIT_PROTOCOL ${name} is ${isSpoken ? 'heard' : 'not heard'}`, async (t) => {
-      const { exitCode, output } = await ada.call("git-upload-pack 'ada/work'", {
-        options: ['-o', 'SendEnv=GIT_PROTOCOL'],
-        environment: { GIT_PROTOCOL: protocol },
-        input: '0000',
-      })
-      t.equal(exitCode, 0)
-      t.equal(/^000eversion 2/.test(output), isSpoken)
-    })
+    await t.test(
+      `GIT_PROTOCOL ${name} is ${isAccepted ? 'passed to git' : 'ignored'}`,
+      async (t) => {
+        const { exitCode, output } = await ada.call("git-upload-pack 'ada/work'", {
+          options: ['-o', 'SendEnv=GIT_PROTOCOL'],
+          environment: { GIT_PROTOCOL: protocol },
+          input: '0000',
+        })
+        t.equal(exitCode, 0)
+        t.equal(/^000eversion 2/.test(output), isAccepted)
+      },
+    )
   }
 }
 
 async function conversations(t: Test, { fixture, ada }: Ground): Promise<void> {
   const tip = '1'.repeat(40)
-  for (const [what, said, sentence] of [
-    ['what is no packet', 'GET / HTTP/1.1\r\n\r\n', /^Git cannot read this request\.\n$/],
-    ['a packet without an end', 'fff0command=fetch', /^The request breaks off\.\n$/],
+  for (const [what, sent, sentence] of [
+    ['input that is no pkt-line', 'GET / HTTP/1.1\r\n\r\n', /^Git cannot read this request\.\n$/],
+    ['a truncated pkt-line', 'fff0command=fetch', /^The request is incomplete\.\n$/],
     ['a command that git does not know', `${packetLine('command=erase')}0000`, /^fatal: /],
-    ['a commit that is not there', fetchBody(tip), /^$/],
-    ['a list without an end', `${packetLine('command=fetch')}0001${LONG_LIST}`, /too many objects/],
+    ['a want of an unknown commit', fetchBody(tip), /^$/],
+    [
+      'a list of haves beyond the size limit',
+      `${packetLine('command=fetch')}0001${LONG_LIST}`,
+      /too many objects/,
+    ],
   ] as const) {
     await t.test(`${what} is answered with an error, and no process is left`, async (t) => {
       const { client, ended, output, errorText } = await converse(fixture, ada, 'ada/work')
-      client.stdin.end(said)
+      client.stdin.end(sent)
       const exitCode = await ended
       t.match(errorText(), sentence)
       if (errorText() === '') t.match(output(), /ERR upload-pack: not our ref 1{40}/)
@@ -178,7 +185,7 @@ async function aborts(t: Test, { fixture, ada }: Ground): Promise<void> {
   const { dataDir } = fixture.gatehouse
   const noGitLeft = async () => {
     const ask = () => gitProcessesOf(dataDir)
-    return until(ask, (processes) => processes.length === 0, GONE_WITHIN_MS)
+    return until(ask, (processes) => processes.length === 0, ENDS_WITHIN_MS)
   }
 
   await t.test('a client that is killed during a clone leaves no process', async (t) => {
@@ -209,7 +216,7 @@ async function aborts(t: Test, { fixture, ada }: Ground): Promise<void> {
   })
 
   await t.test(
-    'one that is killed in a push leaves nothing, and the next push is taken',
+    'a client that is killed during a push leaves no file, and the next push succeeds',
     async (t) => {
       const copy = await newWorkingCopy(t)
       await copy.git('pull', '--quiet', ada.remote('ada/work.git'), 'main')
@@ -222,7 +229,7 @@ async function aborts(t: Test, { fixture, ada }: Ground): Promise<void> {
       await until(
         () => listStaleFilesIn(dataDir),
         (found) => found.length > 0,
-        GONE_WITHIN_MS,
+        ENDS_WITHIN_MS,
       )
       interruption.abort()
       await pushing
@@ -230,7 +237,7 @@ async function aborts(t: Test, { fixture, ada }: Ground): Promise<void> {
       const left = await until(
         () => listStaleFilesIn(dataDir),
         (found) => found.length === 0,
-        GONE_WITHIN_MS,
+        ENDS_WITHIN_MS,
       )
       t.same(left, [])
       const { exitCode, errorText } = await copy.try(words, ada)

@@ -12,7 +12,7 @@ import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { conflictAsInvalid } from './conflict-as-invalid.js'
 
-const ENTRIES_AT_ONCE = 50
+const PAGE_ENTRIES = 50
 
 /**
  * Deletes the account; a purge first deletes its repositories and packages. Throws `invalid` if the
@@ -35,7 +35,7 @@ export async function deleteAccount(
 
 /** Deletes repositories and packages. If others are created meanwhile, `deleteUser` throws. */
 async function deleteBelongings({ db, settings }: Context, { id }: User): Promise<void> {
-  const page = { page: 1, limit: ENTRIES_AT_ONCE }
+  const page = { page: 1, limit: PAGE_ENTRIES }
   const viewer = { kind: 'user', id } as const
   for (;;) {
     const { entries } = await searchRepositories(db, { viewer, ownerId: id }, page)

@@ -29,12 +29,15 @@ export async function findAuthorizingClient(
   const [clientId, ...others] = fields.getAll('client_id')
   const client = others.length === 0 ? await findClient(db, clientId ?? '') : undefined
   if (client === undefined) {
-    throw new Failure('bad_request', 'The application that leads here is not registered.')
+    throw new Failure(
+      'bad_request',
+      'The parameter client_id does not name a registered application.',
+    )
   }
   const [asked = '', ...more] = fields.getAll('redirect_uri')
   const address = more.length === 0 ? registeredAddress(client.application, asked) : undefined
   if (address === undefined) {
-    const fault = 'wants you led to an address that it has not registered'
+    const fault = 'requests a redirect to an address that it has not registered'
     throw new Failure('bad_request', `The application ${client.application.name} ${fault}.`)
   }
   return { ...client, address }
@@ -56,11 +59,12 @@ export function readInput(
 ): AuthorizationParameters {
   const field = (name: string) => {
     const [value = '', ...others] = fields.getAll(name)
-    if (others.length > 0) throw new OauthFailure('invalid_request', `${name} comes twice.`)
+    if (others.length > 0)
+      throw new OauthFailure('invalid_request', `${name} is given more than once.`)
     return value
   }
   if (field('response_type') !== 'code') {
-    throw new OauthFailure('unsupported_response_type', 'The only response_type is code.')
+    throw new OauthFailure('unsupported_response_type', 'response_type must be code.')
   }
   const challenge = readChallenge(asker, {
     challenge: field('code_challenge'),
@@ -68,7 +72,10 @@ export function readInput(
   })
   const nonce = field('nonce')
   if (nonce.length > NONCE_CHARACTERS_MAX) {
-    throw new OauthFailure('invalid_request', 'The nonce is too long.')
+    throw new OauthFailure(
+      'invalid_request',
+      `nonce has more than ${NONCE_CHARACTERS_MAX} characters.`,
+    )
   }
   const asked = readOauthScopes(field('scope'))
   return { asker, redirectUri: field('redirect_uri'), challenge, nonce, ...asked }
@@ -87,7 +94,10 @@ function readChallenge(
     throw new OauthFailure('invalid_request', 'A client without a secret needs a code_challenge.')
   }
   if (method !== 'S256' || !/^[\w-]{43}$/.test(challenge)) {
-    throw new OauthFailure('invalid_request', 'The only code_challenge_method is S256.')
+    throw new OauthFailure(
+      'invalid_request',
+      'code_challenge must have 43 characters, and its method must be S256.',
+    )
   }
   return challenge
 }

@@ -55,7 +55,10 @@ export async function changeUser(
 /** Refuses that administrators lock themselves out: no other one may exist who could undo it. */
 function refuseOwnEnd({ isActive, isAdmin, isLoginProhibited }: AccountPatch): void {
   if (isActive === false || isAdmin === false || isLoginProhibited === true) {
-    throw new Failure('invalid', 'A site admin cannot take the site away from themselves.')
+    throw new Failure(
+      'invalid',
+      'Site administrators cannot deactivate their own account or remove its rights.',
+    )
   }
 }
 

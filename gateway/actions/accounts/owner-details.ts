@@ -22,7 +22,8 @@ const VISIBILITIES: readonly Visibility[] = ['public', 'limited', 'private']
 /** Reads the fields of a form. Throws `invalid` for a text too long or an unknown visibility. */
 export function readDetails(text: (name: string) => string): OwnerDetails {
   const visibility = VISIBILITIES.find((known) => known === text('visibility'))
-  if (visibility === undefined) throw new Failure('invalid', 'Choose who may see it.')
+  if (visibility === undefined)
+    throw new Failure('invalid', 'Choose a visibility: public, limited or private.')
   const details = {
     fullName: text('full_name'),
     description: text('description'),

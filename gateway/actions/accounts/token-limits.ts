@@ -71,7 +71,7 @@ function readAddresses(entries: readonly string[]): readonly string[] {
 }
 
 function refuseMany(field: string, entries: readonly string[], max: number): void {
-  if (entries.length > max) throw invalidLimit(field, `there may be ${max}.`)
+  if (entries.length > max) throw invalidLimit(field, `at most ${max} entries are permitted.`)
 }
 
 async function readRepositories(
@@ -88,7 +88,7 @@ async function readRepositories(
     if (found === undefined || mode === 'none') {
       throw invalidLimit(
         'repositories',
-        `${JSON.stringify(fullName)} is no repository (owner/name).`,
+        `${JSON.stringify(fullName)} is not a repository (owner/name).`,
       )
     }
     ids.add(found.id)
@@ -107,7 +107,10 @@ async function readPackages(
     const [ownerName = '', format, ...rest] = text.split('/')
     const owner = await findOwner(db, ownerName)
     if (owner === undefined || (await accessToPackages(db, holder, owner)) === 'none') {
-      throw invalidLimit('packages', `${JSON.stringify(text)} begins with no owner of packages.`)
+      throw invalidLimit(
+        'packages',
+        `${JSON.stringify(text)} does not begin with an owner of packages.`,
+      )
     }
     const named = format === undefined ? undefined : readPackage(text, format, rest.join('/'))
     restrictions.set(JSON.stringify([owner.id, named]), { ownerId: owner.id, named })

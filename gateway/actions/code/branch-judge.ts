@@ -88,7 +88,7 @@ export async function judgePush(
     if (mayForcePush(rule, actor)) return undefined
     return `Not allowed to force-push to protected branch ${branch}`
   }
-  if (mayPush(rule, actor) || (await hasFreeFilesOnly(rule, files))) return undefined
+  if (mayPush(rule, actor) || (await hasUnprotectedFilesOnly(rule, files))) return undefined
   return `Not allowed to push to protected branch ${branch}`
 }
 
@@ -100,8 +100,8 @@ async function filesOf(
   return patterns.trim() === '' ? [] : await move.changedFiles()
 }
 
-/** Whether a push changes something, and nothing but what everybody who writes may change. */
-async function hasFreeFilesOnly(
+/** Returns true if all changed files are unprotected, that is, open to every writer. */
+async function hasUnprotectedFilesOnly(
   { settings: { unprotected_file_patterns } }: Protection,
   files: readonly string[],
 ): Promise<boolean> {
@@ -119,15 +119,15 @@ export async function firstMatching(
   return await firstOf(paths, (path) => tests.some((fits) => fits(path.toLowerCase())))
 }
 
-/** Paths between which others get their turn. */
-const PATHS_AT_ONCE = 100
+/** Number of paths that are matched in one event-loop tick. */
+const PATHS_PER_TICK = 100
 
 async function firstOf(
   paths: readonly string[],
   isWanted: (path: string) => boolean,
 ): Promise<string | undefined> {
-  for (let start = 0; start < paths.length; start += PATHS_AT_ONCE) {
-    const found = paths.slice(start, start + PATHS_AT_ONCE).find(isWanted)
+  for (let start = 0; start < paths.length; start += PATHS_PER_TICK) {
+    const found = paths.slice(start, start + PATHS_PER_TICK).find(isWanted)
     if (found !== undefined) return found
     await new Promise((resolve) => setImmediate(resolve))
   }
@@ -142,7 +142,10 @@ export function checkFilePatterns(patterns: string): void {
   for (const pattern of patternsOf(patterns)) {
     const stars = pattern.match(/\*+/g) ?? []
     if (parseGlob(pattern, './') === undefined || stars.length > STARS_MAX) {
-      throw new Failure('invalid', `The pattern of files ${pattern} cannot be read.`)
+      throw new Failure(
+        'invalid',
+        `The file pattern ${pattern} is malformed or has more than ${STARS_MAX} stars.`,
+      )
     }
   }
 }

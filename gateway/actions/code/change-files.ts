@@ -127,7 +127,7 @@ async function tryOnce(
     const changes = [{ name: `refs/heads/${newBranch}`, before, after: id }]
     await changeReferences(context, { repository, path, pusher: wanted.user, changes })
     const written = await objects.read(id)
-    if (written?.content === undefined) throw new Error('a commit just made cannot be found')
+    if (written?.content === undefined) throw new Error(`the new commit ${id} cannot be read`)
     return { commit: parseCommit(id, written.content), files: steps.map(({ file }) => file) }
   })
 }
@@ -192,7 +192,7 @@ async function judge(objects: ObjectReader, { base, change, blobId }: ChangeChec
 function measured(
   content: Buffer | GitObject | undefined,
 ): Pick<WrittenFile, 'sizeBytes' | 'content'> {
-  if (content === undefined) throw new Error('a file that is renamed cannot be found')
+  if (content === undefined) throw new Error('the blob of a renamed file is missing')
   if (!Buffer.isBuffer(content)) return content
   const isNotified = content.length <= FILE_CONTENT_BYTES_MAX
   return { sizeBytes: content.length, content: isNotified ? content : undefined }
@@ -208,7 +208,7 @@ function editsOf(steps: readonly Step[]): readonly FileEdit[] {
     const key = names.join('/')
     const known = edits.get(key)
     if (known !== undefined && (known.entry === undefined) === (entry === undefined)) {
-      throw new Failure('invalid', `two changes of one file [path: ${key}]`)
+      throw new Failure('invalid', `the file is changed twice [path: ${key}]`)
     }
     if (known === undefined || entry !== undefined) edits.set(key, { names, entry })
   }
@@ -225,7 +225,9 @@ async function judgeModules({ git }: Context, steps: readonly Step[]): Promise<v
     const name = change.names.at(-1) ?? ''
     if (file === undefined || !isModulesName(name)) continue
     const { entry, content } = file
-    if (content === undefined) throw new Failure('invalid', `${name} is too large`)
+    if (content === undefined) {
+      throw new Failure('invalid', `${name} is larger than ${FILE_CONTENT_BYTES_MAX} bytes`)
+    }
     await refuseBadModules(git, { name, mode: entry.mode, content })
   }
 }

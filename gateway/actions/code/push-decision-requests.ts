@@ -26,19 +26,22 @@ export async function openPushDecisionRequest(
   return await expectPushDecisionRequest(context.git, {
     dataDir: context.settings.data.dir,
     path: push.path,
-    decide: (question) => answer(context, push, question),
+    decide: (request) => answer(context, push, request),
   })
 }
 
 async function answer(
   context: Context,
   push: PushToJudge,
-  question: PushDecisionRequest,
+  request: PushDecisionRequest,
 ): Promise<PushAnswer> {
   try {
-    return await checkRefChanges(context, { ...push, ...question })
+    return await checkRefChanges(context, { ...push, ...request })
   } catch (error) {
-    context.log.warn({ error, path: push.path }, 'a push could not be judged, and was refused')
-    return ['The rules of the branches could not be looked at. Try again.']
+    context.log.warn(
+      { error, path: push.path },
+      'a push was refused, because its branch rules could not be checked',
+    )
+    return ['The branch protection rules could not be checked. Try again.']
   }
 }

@@ -42,12 +42,12 @@ export function servedKind(
   wanted: string | undefined,
 ): boolean | undefined {
   const kinds = [false, true].filter((isPull) => isServed(repository, { isPull }))
-  const asked = kinds.filter((isPull) => {
+  const chosen = kinds.filter((isPull) => {
     if (wanted === 'issues') return !isPull
     return wanted === 'pulls' ? isPull : true
   })
-  if (asked.length === 0) throw notFound()
-  return asked.length === 1 ? asked[0] : undefined
+  if (chosen.length === 0) throw notFound()
+  return chosen.length === 1 ? chosen[0] : undefined
 }
 
 /** Reads a number of the path; 0, which no row has, if it is malformed. */
@@ -87,7 +87,10 @@ export function mayComment(grant: Grant, { isLocked }: Pick<Issue, 'isLocked'>):
 /** Throws `forbidden` if the issue is locked and the caller cannot write to the repository. */
 export function refuseLocked(grant: Grant, issue: Pick<Issue, 'isLocked'>): void {
   if (mayComment(grant, issue)) return
-  throw new Failure('forbidden', 'The conversation is locked: only those who write may comment.')
+  throw new Failure(
+    'forbidden',
+    'The conversation is locked: only users with write access can comment.',
+  )
 }
 
 const TITLE_CHARACTERS_MAX = 255
@@ -96,7 +99,7 @@ const TITLE_CHARACTERS_MAX = 255
 export function titleOf(text: string): string {
   const title = parseTitle(text.trim())
   if ([...title].length > TITLE_CHARACTERS_MAX) {
-    throw new Failure('invalid', `[Title]: it has at most ${TITLE_CHARACTERS_MAX} characters`)
+    throw new Failure('invalid', `[Title]: must have at most ${TITLE_CHARACTERS_MAX} characters`)
   }
   return title
 }

@@ -35,7 +35,7 @@ export async function changeTeam(db: Database, team: Team, patch: TeamPatch): Pr
 /** Deletes a team. Throws `invalid` for the team of owners. */
 export async function removeTeam(db: Database, team: Team): Promise<void> {
   if (isOfOwners(team)) {
-    throw new Failure('invalid', 'The team of owners stays as long as the organization.')
+    throw new Failure('invalid', 'The team of owners cannot be deleted.')
   }
   await deleteTeam(db, team.id)
 }
@@ -59,4 +59,4 @@ function refuseTexts({ name, description }: TeamPatch): void {
 }
 
 const NAME_RULE =
-  "A team's name starts with a letter or a digit and holds letters, digits, ' ', '-', '_' and '.'."
+  "A team's name starts with a letter or a digit and contains only letters, digits, ' ._-'."

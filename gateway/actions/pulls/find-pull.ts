@@ -32,7 +32,7 @@ export async function pullOf(
  * `not_found` if they were pruned.
  */
 export function rangeOf({ pull, isHeadLost }: Pick<PullState, 'pull' | 'isHeadLost'>): CommitRange {
-  if (isHeadLost) throw notFound('The commits of this pull request were removed.')
+  if (isHeadLost) throw notFound('The commits of this pull request were pruned.')
   return { from: pull.mergeBase, to: pull.headCommit }
 }
 

@@ -90,8 +90,8 @@ export interface CommitCopy extends ForeignTip {
   readonly path: string
 }
 
-/** By repository and commit: whoever wants the same waits for the same. */
-const underWay = new Map<string, Promise<void>>()
+/** In-flight copies by repository and commit, which concurrent requests share. */
+const inFlight = new Map<string, Promise<void>>()
 
 /**
  * Copies a commit and its history from another repository of this server. Throws
@@ -100,8 +100,8 @@ const underWay = new Map<string, Promise<void>>()
  */
 export async function copyForeignCommit(context: Context, bringing: CommitCopy): Promise<void> {
   const key = `${bringing.path} ${bringing.commit}`
-  const work = underWay.get(key) ?? bring(context, bringing).finally(() => underWay.delete(key))
-  underWay.set(key, work)
+  const work = inFlight.get(key) ?? bring(context, bringing).finally(() => inFlight.delete(key))
+  inFlight.set(key, work)
   await work
 }
 
@@ -117,10 +117,10 @@ async function bring(context: Context, { path, source, commit }: CommitCopy): Pr
   }
 }
 
-/** What could not be brought is left alone for a while, by repository and commit. */
-const leftAloneUntilMs = new Map<string, number>()
-const LEFT_ALONE_MS = 600_000
-const LEFT_ALONE_MAX = 1_000
+/** Times of the next attempt for copies that failed, by repository and commit. */
+const retryAtMs = new Map<string, number>()
+const RETRY_MS = 600_000
+const RETRIES_MAX = 1_000
 
 /**
  * Copies a commit like `bringCommit`, but returns false if that fails. After an error that is not
@@ -131,18 +131,18 @@ export async function tryToCopyForeignCommit(
   bringing: CommitCopy,
 ): Promise<boolean> {
   const key = `${bringing.path} ${bringing.commit}`
-  if ((leftAloneUntilMs.get(key) ?? 0) > Date.now()) return false
+  if ((retryAtMs.get(key) ?? 0) > Date.now()) return false
   try {
     await copyForeignCommit(context, bringing)
     return true
   } catch (error) {
     const { path, commit } = bringing
     context.log.warn({ error, path, commit }, 'a pull request cannot follow its head')
-    const isPassing =
+    const isTemporary =
       isFailure(error, 'unavailable') || isFailure(error, 'throttled') || diskFailureOf(error)
-    if (!isPassing) {
-      if (leftAloneUntilMs.size >= LEFT_ALONE_MAX) leftAloneUntilMs.clear()
-      leftAloneUntilMs.set(key, Date.now() + LEFT_ALONE_MS)
+    if (!isTemporary) {
+      if (retryAtMs.size >= RETRIES_MAX) retryAtMs.clear()
+      retryAtMs.set(key, Date.now() + RETRY_MS)
     }
     return false
   }

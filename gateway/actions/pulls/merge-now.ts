@@ -53,7 +53,7 @@ export async function mergeNow(
   const { style, title, message: body, isForced } = order
   if (style === 'manually-merged') {
     await refuseMerger(context, state.pull, { repository, doer })
-    await noteMerge(context, grant, { state, doer, commitId: order.mergeCommit ?? '' })
+    await recordManualMerge(context, grant, { state, doer, commitId: order.mergeCommit ?? '' })
   } else {
     const author = await authorOf(context, state)
     const message = { title, body }
@@ -123,7 +123,7 @@ export function refuseMerge(
 
 function refuseAnyMerge(grant: RepositoryGrant, { issue, pull }: PullState): void {
   if (pull.mergedAtMs !== undefined) {
-    throw new Failure('method_not_allowed', 'The pull request is merged already.')
+    throw new Failure('method_not_allowed', 'The pull request is already merged.')
   }
   if (issue.state === 'closed') throw new Failure('not_found', 'The pull request is closed.')
   if (!atLeast(grant.mode, 'write')) {
@@ -146,21 +146,21 @@ const PREFERENCES: Readonly<Record<MergeOptions['style'], string>> = {
 
 /** True if the preferences of a repository permit the style. */
 export function allows({ preferences }: Repository, style: MergeOptions['style']): boolean {
-  const input = preferences[PREFERENCES[style]]
-  return style === 'manually-merged' ? input === true : input !== false
+  const preference = preferences[PREFERENCES[style]]
+  return style === 'manually-merged' ? preference === true : preference !== false
 }
 
-interface NotedMerge {
+interface ManualMerge {
   readonly state: PullState
   readonly doer: User
   readonly commitId: string
 }
 
-/** Remembers a merge that somebody pushed. Throws `conflict` for a commit that is not there. */
-async function noteMerge(
+/** Records a merge that was pushed. Throws `conflict` if the base does not have the commit. */
+async function recordManualMerge(
   context: Context,
   grant: RepositoryGrant,
-  { state: { pull, baseTip }, doer, commitId }: NotedMerge,
+  { state: { pull, baseTip }, doer, commitId }: ManualMerge,
 ): Promise<void> {
   const path = repositoryPathOf(context, grant.repository)
   const isId = /^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(commitId)

@@ -133,11 +133,11 @@ async function officialReviews(
   { repository, rule }: Ruled,
 ): Promise<readonly Review[]> {
   const { settings } = rule
-  const isAsked =
+  const isNeeded =
     settings.required_approvals > 0 ||
     settings.block_on_rejected_reviews ||
     settings.block_on_official_review_requests
-  if (!isAsked) return []
+  if (!isNeeded) return []
   const official: Review[] = []
   for (const review of await listVerdicts(db, pull.id)) {
     const reviewer = await findUserById(db, review.reviewerId ?? 0)

@@ -32,24 +32,27 @@ export async function mergeScheduled(context: Context, pullId: number): Promise<
   if (doer === undefined || found === undefined) return
   const place = { repositoryId: found.pull.repositoryId, commitId: scheduled.headCommit }
   if (!(await haveChecksSucceeded(context, place))) return
-  // Only now: until then, rights may be taken away.
-  const grant = await admitAgain(context, doer, found.pull.repositoryId)
+  // Authorized last, because permissions can be revoked while the merge waits.
+  const grant = await authorizeAgain(context, doer, found.pull.repositoryId)
   const state = grant && (await refreshPulls(context, grant.repository, [found]))[0]
   if (grant === undefined || state === undefined || !isAsWanted(state, scheduled)) {
     await cancelScheduledMerge(db, pullId)
-    return log.info({ pull: pullId }, 'a merge that waited was given up')
+    return log.info({ pull: pullId }, 'a scheduled merge was cancelled')
   }
   try {
     await merge(context, grant, { state, doer, scheduled })
     log.info({ pull: pullId }, 'a pull request was merged after its checks')
   } catch (error) {
-    if (!(error instanceof Failure) || mayPass(error)) throw error
-    log.info({ pull: pullId, reason: error.message }, 'a merge waits for more than its checks')
+    if (!(error instanceof Failure) || isTemporary(error)) throw error
+    log.info(
+      { pull: pullId, reason: error.message },
+      'a scheduled merge is blocked after its checks',
+    )
   }
 }
 
 /** Authorizes the user who scheduled the merge. Undefined if they are no longer permitted. */
-async function admitAgain(
+async function authorizeAgain(
   { db }: Context,
   user: User,
   repositoryId: number,
@@ -107,7 +110,7 @@ async function merge(
   })
 }
 
-/** The base moved just now, or too much is going on. */
-function mayPass({ status, message }: Failure): boolean {
+/** True for an error that a retry may not get: the base has just moved, or the server is busy. */
+function isTemporary({ status, message }: Failure): boolean {
   return status >= 429 || message === REFERENCE_MOVED || message === REFERENCE_HELD
 }

@@ -83,8 +83,8 @@ export async function openPull(
   return opened
 }
 
-/** Of an owner who is not there, of one without a fork, and of a fork that is not to be seen. */
-const NO_HEAD = 'There is no fork of this repository at that place.'
+/** Uses one message for a missing owner, a missing fork and one that the caller cannot see. */
+const NO_HEAD = 'The head repository does not exist, or it is not related to this one by forks.'
 
 /** Requests a review of the head. Throws `conflict` if it is requested already. */
 export async function requestReview(

@@ -61,7 +61,7 @@ function orReadOnly<T>({ disk, log }: Context, present: T): (error: unknown) => 
     const failure = diskFailureOf(error)
     if (failure === undefined) throw error
     disk.noteFailure(failure)
-    log.warn({ error }, 'a pull request was not brought up to date')
+    log.warn({ error }, 'a pull request was not refreshed, because the disk failed')
     return present
   }
 }

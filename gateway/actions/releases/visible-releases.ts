@@ -19,13 +19,13 @@ import { mayWrite, numberOf } from '../issues/issue-access.js'
 export async function listVisibleReleases(
   { db }: Context,
   grant: RepositoryGrant,
-  question: Omit<ReleaseQuery, 'repositoryId'>,
+  query: Omit<ReleaseQuery, 'repositoryId'>,
 ): Promise<Paged<Release>> {
   refuseWithoutReleases(grant.repository)
   const repositoryId = grant.repository.id
-  if (mayWrite(grant)) return await listReleases(db, { ...question, repositoryId })
-  if (question.isDraft === true) return { entries: [], total: 0 }
-  return await listReleases(db, { ...question, repositoryId, isDraft: false })
+  if (mayWrite(grant)) return await listReleases(db, { ...query, repositoryId })
+  if (query.isDraft === true) return { entries: [], total: 0 }
+  return await listReleases(db, { ...query, repositoryId, isDraft: false })
 }
 
 /** Returns the release with that id. Throws `not_found` also if the caller cannot see it. */

@@ -25,7 +25,7 @@ export async function addCollaborator(
 ): Promise<void> {
   const user = await findVisibleUser(db, name, viewer)
   if (user.id === repository.owner.id) {
-    throw new Failure('invalid', 'The owner of a repository is no collaborator of it.')
+    throw new Failure('invalid', 'The owner of a repository cannot be its collaborator.')
   }
   await setCollaborator(db, { repositoryId: repository.id, userId: user.id, mode })
 }

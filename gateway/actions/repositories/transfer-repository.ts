@@ -37,7 +37,7 @@ export async function transferToOwner(
   const { user } = signedIn(who)
   const owner = await findOwnerForNewRepository(db, who, newOwner)
   if (owner.id === repository.owner.id) {
-    throw new Failure('invalid', 'The repository has this owner already.')
+    throw new Failure('invalid', 'The repository already has this owner.')
   }
   await refuseOtherTeams(db, owner, teamIds)
   await conflictAsInvalid(() =>

@@ -25,7 +25,7 @@ const OAUTH2_APPLICATION = Type.Object(
     id: Type.Integer(),
     name: Type.String(),
     client_id: Type.String(),
-    client_secret: Type.String({ description: 'Only in the answers that make it' }),
+    client_secret: Type.String({ description: 'Only in replies that generate it' }),
     redirect_uris: Type.Array(Type.String()),
     confidential_client: Type.Boolean(),
     skip_secondary_authorization: Type.Boolean(),

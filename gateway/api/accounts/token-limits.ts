@@ -18,15 +18,16 @@ import type { Context } from '../../request/context.js'
 
 /** Descriptions of the fields in `/swagger.v1.json`. */
 const ABOUT = {
-  expires_at: 'Beyond Gitea: when the token ends; absent: it does not',
+  expires_at: 'Gatehouse extension: expiry time of the token; absent if it does not expire',
   repositories:
-    'Beyond Gitea: the repositories (owner/name) that the token opens, by any name that they ' +
-    'have later; with these or packages it opens nothing else but what everybody may read',
+    'Gatehouse extension: repositories (owner/name) that the token can access, also after they ' +
+    'are renamed; a token with repositories or packages can otherwise only read public data',
   packages:
-    'Beyond Gitea: the packages that the token opens: an owner, or one package (owner/format/name)',
+    'Gatehouse extension: packages that the token can access: all packages of an owner (owner), ' +
+    'or one package (owner/format/name)',
   addresses:
-    'Beyond Gitea: the addresses and networks (192.0.2.7, 10.0.0.0/8, 2001:db8::/32) from which ' +
-    'the token counts; absent: from everywhere',
+    'Gatehouse extension: addresses and networks (192.0.2.7, 10.0.0.0/8, 2001:db8::/32) from ' +
+    'which the token is accepted; absent if it is accepted from any address',
 } as const
 
 /** Fields of the limits in an AccessToken; a limit that the token does not have is omitted. */

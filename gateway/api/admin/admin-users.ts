@@ -104,8 +104,8 @@ const create = defineOperation({
   success: { status: 201, schema: USER_OBJECT },
   failures: [400, 403, 422],
   async handle(context, { grant, body }) {
-    refuseUnserved(body)
-    if (!body.password) throw new Failure('bad_request', 'A user signs in with a password.')
+    refuseUnsupported(body)
+    if (!body.password) throw new Failure('bad_request', 'A password is required to create a user.')
     const input = {
       name: body.username,
       email: body.email,
@@ -121,13 +121,16 @@ const create = defineOperation({
   },
 })
 
-/** What is asked for and not there would be missed later, so it is refused now. */
-function refuseUnserved(body: {
+/** Throws `invalid` for options that are not supported, so that they are not ignored silently. */
+function refuseUnsupported(body: {
   readonly restricted?: boolean
   readonly source_id?: number
 }): void {
-  if (body.restricted) throw new Failure('invalid', 'This server has no restricted users.')
-  if (body.source_id) throw new Failure('invalid', 'This server has no other source of users.')
+  if (body.restricted)
+    throw new Failure('invalid', 'This server does not support restricted users.')
+  if (body.source_id) {
+    throw new Failure('invalid', 'This server does not support other authentication sources.')
+  }
 }
 
 const edit = defineOperation({
@@ -145,7 +148,7 @@ const edit = defineOperation({
   failures: [400, 403, 404, 422],
   async handle(context, { grant, params, body }) {
     const user = await requireUser(context, params)
-    refuseUnserved(body)
+    refuseUnsupported(body)
     const changed = await changeUser(
       context,
       { user, admin: grant.user },

@@ -10,20 +10,27 @@ import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
 import { API_VERSION } from './version.js'
 
-/** Files that clients offer to send in one go; any number may follow. */
-const ATTACHMENTS_AT_ONCE = 5
+/** Number of files that clients offer to upload together; more can follow. */
+const ATTACHMENTS_PER_UPLOAD = 5
 
-/** What an operation that says the same to everybody needs to be written down. */
-interface Notice {
+/** Parts of an operation that returns the same settings to all callers. */
+interface SettingsOperation {
   readonly id: string
   readonly path: string
   readonly summary: string
   readonly tag: 'settings' | 'miscellaneous'
   readonly schema: TSchema
-  readonly tell: (settings: Settings) => unknown
+  readonly read: (settings: Settings) => unknown
 }
 
-function notice({ id, path, summary, tag, schema, tell }: Notice): AnyOperation {
+function settingsOperation({
+  id,
+  path,
+  summary,
+  tag,
+  schema,
+  read,
+}: SettingsOperation): AnyOperation {
   return defineOperation({
     id,
     method: 'GET',
@@ -36,11 +43,11 @@ function notice({ id, path, summary, tag, schema, tell }: Notice): AnyOperation 
     query: NO_QUERY,
     success: { status: 200, schema },
     failures: [],
-    handle: ({ settings }) => jsonReply(200, tell(settings)),
+    handle: ({ settings }) => jsonReply(200, read(settings)),
   })
 }
 
-const api = notice({
+const api = settingsOperation({
   id: 'getGeneralAPISettings',
   path: '/settings/api',
   summary: "Get instance's global settings for api",
@@ -55,7 +62,7 @@ const api = notice({
     },
     { $id: 'GeneralAPISettings' },
   ),
-  tell: () => ({
+  read: () => ({
     max_response_items: PAGE_ENTRIES_MAX,
     default_paging_num: PAGE_ENTRIES_DEFAULT,
     default_git_trees_per_page: 1_000,
@@ -64,7 +71,7 @@ const api = notice({
   }),
 })
 
-const repository = notice({
+const repository = settingsOperation({
   id: 'getGeneralRepositorySettings',
   path: '/settings/repository',
   summary: "Get instance's global settings for repositories",
@@ -80,7 +87,7 @@ const repository = notice({
     },
     { $id: 'GeneralRepoSettings' },
   ),
-  tell: ({ migrations }) => ({
+  read: ({ migrations }) => ({
     mirrors_disabled: !(migrations.isEnabled && migrations.hasMirrors),
     http_git_disabled: false,
     migrations_disabled: !migrations.isEnabled,
@@ -90,7 +97,7 @@ const repository = notice({
   }),
 })
 
-const attachment = notice({
+const attachment = settingsOperation({
   id: 'getGeneralAttachmentSettings',
   path: '/settings/attachment',
   summary: "Get instance's global settings for Attachment",
@@ -104,16 +111,16 @@ const attachment = notice({
     },
     { $id: 'GeneralAttachmentSettings' },
   ),
-  // In MiB, as clients read it; any type, and as many as one likes.
-  tell: ({ attachments }) => ({
+  // max_size is in MiB; an empty allowed_types permits all types; max_files is not enforced.
+  read: ({ attachments }) => ({
     enabled: true,
     allowed_types: '',
     max_size: Math.floor(attachments.sizeBytesMax / 1_048_576),
-    max_files: ATTACHMENTS_AT_ONCE,
+    max_files: ATTACHMENTS_PER_UPLOAD,
   }),
 })
 
-const ui = notice({
+const ui = settingsOperation({
   id: 'getGeneralUISettings',
   path: '/settings/ui',
   summary: "Get instance's global settings for ui",
@@ -126,30 +133,30 @@ const ui = notice({
     },
     { $id: 'GeneralUISettings' },
   ),
-  tell: () => ({ default_theme: '', allowed_reactions: REACTIONS, custom_emojis: [] }),
+  read: () => ({ default_theme: '', allowed_reactions: REACTIONS, custom_emojis: [] }),
 })
 
 const NAMES = Type.Array(Type.String())
 
-const gitignores = notice({
+const gitignores = settingsOperation({
   id: 'listGitignoresTemplates',
   path: '/gitignore/templates',
   summary: 'Returns a list of all gitignore templates',
   tag: 'miscellaneous',
   schema: NAMES,
-  tell: () => [],
+  read: () => [],
 })
 
-const labels = notice({
+const labels = settingsOperation({
   id: 'listLabelTemplates',
   path: '/label/templates',
   summary: 'Returns a list of all label templates',
   tag: 'miscellaneous',
   schema: NAMES,
-  tell: () => [],
+  read: () => [],
 })
 
-const licenses = notice({
+const licenses = settingsOperation({
   id: 'listLicenseTemplates',
   path: '/licenses',
   summary: 'Returns a list of all license templates',
@@ -160,7 +167,7 @@ const licenses = notice({
       { $id: 'LicensesTemplateListEntry' },
     ),
   ),
-  tell: () => [],
+  read: () => [],
 })
 
 const signingKey = defineOperation({

@@ -22,7 +22,7 @@ import { type Writable, writableOf } from './writable.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const ACCESS = { kind: 'repository', mode: 'write', changesGit: true } as const
-const ROOM = 'refs/heads/'
+const PREFIX = 'refs/heads/'
 
 const CREATE_BRANCH_OPTION = Type.Object(
   {
@@ -62,10 +62,11 @@ const create = defineOperation({
         if ((await objects.read(`refs/tags/${name}`)) !== undefined) {
           throw new Failure('conflict', 'The branch with the same tag already exists.')
         }
-        const change = { name: ROOM + name, before: undefined, after: start.commitId }
+        const change = { name: PREFIX + name, before: undefined, after: start.commitId }
         await moveBranches(context, writable, [change]).catch(refuseTaken)
         const { id, content } = (await objects.read(start.commitId)) ?? {}
-        if (id === undefined || content === undefined) throw new Error('a commit is missing')
+        if (id === undefined || content === undefined)
+          throw new Error('the start commit of the new branch is missing')
         const commit = parseCommit(id, content)
         return await branchObjects(context, grant, [{ name, commit }])
       })
@@ -82,7 +83,7 @@ async function startOf(
 ): Promise<Revision | undefined> {
   if (old_ref_name) return await findRevision(objects, old_ref_name)
   const branch = old_branch_name || repository.defaultBranch
-  return isReferenceName(branch) ? await findRevision(objects, ROOM + branch) : undefined
+  return isReferenceName(branch) ? await findRevision(objects, PREFIX + branch) : undefined
 }
 
 function isEmpty(): Failure {
@@ -135,8 +136,8 @@ const rename = defineOperation({
           'User must be a repo or site admin to rename default branches.',
         )
       }
-      const added = { name: ROOM + to, before: undefined, after: before }
-      const removed = { name: ROOM + from, before, after: undefined }
+      const added = { name: PREFIX + to, before: undefined, after: before }
+      const removed = { name: PREFIX + from, before, after: undefined }
       const { repository, path, user } = writable
       // The default branch is renamed in two steps, so both are authorized before the first.
       await refuseMoves(context, { repository, path, pusher: user, changes: [added, removed] })
@@ -163,7 +164,7 @@ function isTaken(): Failure {
 
 /** Returns the id of a branch's tip. Throws `not_found`. */
 async function tipOf(objects: ObjectReader, branch: string): Promise<string> {
-  const found = isReferenceName(branch) ? await objects.read(ROOM + branch) : undefined
+  const found = isReferenceName(branch) ? await objects.read(PREFIX + branch) : undefined
   if (found === undefined) throw new Failure('not_found', "Branch doesn't exist.")
   return found.id
 }
@@ -195,7 +196,9 @@ const remove = defineOperation({
           throw new Failure('forbidden', 'can not delete default branch')
         }
         try {
-          await moveBranches(context, writable, [{ name: ROOM + branch, before, after: undefined }])
+          await moveBranches(context, writable, [
+            { name: PREFIX + branch, before, after: undefined },
+          ])
           return { status: 204 }
         } catch (error) {
           if (!isFailure(error, 'conflict') || tries === TRIES_MAX) throw error

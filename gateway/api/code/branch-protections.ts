@@ -87,7 +87,7 @@ const create = defineOperation({
     actingUserOf(grant)
     const { repository } = grant
     const ruleName = ruleNameOf(body)
-    refuseUnread(body)
+    refuseUnenforceable(body)
     await createProtection(context.db, {
       repositoryId: repository.id,
       ruleName,
@@ -116,19 +116,24 @@ function ruleNameOf({
   const name = rule_name || branch_name
   if (!name) throw new Failure('bad_request', 'both rule_name and branch_name are empty')
   if (isRuleName(name) && !/[\p{Cc}\p{Cs}]/u.test(name)) return name
-  throw new Failure('invalid', 'The rule name is no pattern of branches.')
+  throw new Failure('invalid', 'rule_name is not a valid branch name or pattern.')
 }
 
-/** Throws `invalid` for what could not be enforced: a rule promises nothing that does not hold. */
-function refuseUnread(body: ProtectionOption): void {
+/**
+ * Throws `invalid` for conditions that cannot be enforced and for patterns that cannot be parsed.
+ */
+function refuseUnenforceable(body: ProtectionOption): void {
   if (body.require_signed_commits === true) {
-    throw new Failure('invalid', 'Signatures of commits are not verified: they cannot be required.')
+    throw new Failure(
+      'invalid',
+      'require_signed_commits is not supported: this server does not verify commit signatures.',
+    )
   }
   checkFilePatterns(body.protected_file_patterns ?? '')
   checkFilePatterns(body.unprotected_file_patterns ?? '')
   for (const pattern of body.status_check_contexts ?? []) {
     if (parseGlob(pattern) !== undefined) continue
-    throw new Failure('invalid', `The pattern of contexts ${pattern} cannot be read.`)
+    throw new Failure('invalid', `status_check_contexts has an invalid pattern: ${pattern}`)
   }
 }
 
@@ -150,7 +155,7 @@ const edit = defineOperation({
     const { repository } = grant
     const name = params['name'] ?? ''
     const { id } = await protectionOf(context, repository, name)
-    refuseUnread(body)
+    refuseUnenforceable(body)
     await updateProtection(context.db, id, {
       settings: sentSettings(body),
       priority: body.priority,

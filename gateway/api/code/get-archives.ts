@@ -63,7 +63,7 @@ async function sendArchive(context: Context, caller: Caller, text: string): Prom
   ] as const
   if (request.method === 'HEAD') return { status: 200, headers }
   const folder = repository.name.toLowerCase()
-  const body = await inPlace(context, caller, (bounds) =>
+  const body = await streamInQueue(context, caller, (bounds) =>
     streamArchive(context.git, repositoryPathOf(context, grant.repository), {
       commitId,
       format,
@@ -80,8 +80,8 @@ interface Bounds {
   readonly bytesMax: number
 }
 
-/** What git writes while it holds a place in the queue of git processes. */
-async function inPlace(
+/** Starts a git stream that occupies a slot of the git process queue until it ends. */
+async function streamInQueue(
   context: Context,
   caller: Caller,
   start: (bounds: Bounds) => Promise<GitStream>,
@@ -123,11 +123,12 @@ const getDiff = defineOperation({
       return { commitId: commit.id, isSmall: await isBounded(reader.objects, commit) }
     })
     // Git holds all paths of a diff in memory before it writes the first.
-    if (!isSmall) throw new Failure('payload_too_large', 'Too many files differ for a diff.')
+    if (!isSmall)
+      throw new Failure('payload_too_large', 'The commit changes too many files for a diff.')
     const format = params['diffType'] === 'patch' ? 'patch' : 'diff'
     const headers = [...SAFE_HEADERS, ['Content-Type', 'text/plain; charset=utf-8']] as const
     if (request.method === 'HEAD') return { status: 200, headers }
-    const body = await inPlace(context, { request, grant }, async (bounds) =>
+    const body = await streamInQueue(context, { request, grant }, async (bounds) =>
       streamCommit(context.git, repositoryPathOf(context, grant.repository), {
         commitId,
         format,

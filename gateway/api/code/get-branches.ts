@@ -12,7 +12,7 @@ import { jsonReply } from '../surface.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
-const ROOM = 'refs/heads/'
+const PREFIX = 'refs/heads/'
 
 const list = defineOperation({
   id: 'repoListBranches',
@@ -37,7 +37,7 @@ const list = defineOperation({
         found.entries.map(({ id }) => id),
       )
       const branches = commits.map((commit, at) => ({
-        name: found.entries[at]?.name.slice(ROOM.length) ?? '',
+        name: found.entries[at]?.name.slice(PREFIX.length) ?? '',
         commit,
       }))
       return { entries: await branchObjects(context, grant, branches), total: found.total }
@@ -65,7 +65,7 @@ const get = defineOperation({
     const name = params['branch'] ?? ''
     const commit = await readGit(context, grant, async (reader) => {
       if (name === '') throw notFound()
-      const { commitId } = await revisionOf(reader, grant, ROOM + name)
+      const { commitId } = await revisionOf(reader, grant, PREFIX + name)
       return readCommit(reader, commitId)
     })
     const [branch] = await branchObjects(context, grant, [{ name, commit }])

@@ -146,7 +146,7 @@ function timeOf(text: string | undefined, field: string): number | undefined {
   const timeMs = /^\d{4}-\d\d-\d\dT/.test(text)
     ? Date.parse(text.replace(/ (?=\d\d:\d\d$)/, '+'))
     : Number.NaN
-  if (Number.isNaN(timeMs)) throw new Failure('invalid', `[${field}]: not a date of RFC 3339`)
+  if (Number.isNaN(timeMs)) throw new Failure('invalid', `[${field}]: not an RFC 3339 date-time`)
   return Math.max(0, timeMs)
 }
 

@@ -80,8 +80,8 @@ export const RAW_OPERATIONS: readonly AnyOperation[] = [
   rawOperation('repoGetRawFileOrLFS', 'media', "Get a file or it's LFS object from a repository"),
 ]
 
-/** What of an address says the kind of a revision, and the room where such are. */
-const ROOMS: Readonly<Record<string, string>> = { branch: 'refs/heads/', tag: 'refs/tags/' }
+/** Prefixes of refs by the segment of the URL that names the kind of revision. */
+const PREFIXES: Readonly<Record<string, string>> = { branch: 'refs/heads/', tag: 'refs/tags/' }
 
 /** Route of the web URL of a file: `/{owner}/{repo}/raw/branch/main/README.md`. */
 const webRaw: Route<'repository'> = {
@@ -94,23 +94,23 @@ const webRaw: Route<'repository'> = {
     readGit(context, grant, async (reader) => {
       const text = (params['filepath'] ?? '').split('/').map(decodePercent).join('/')
       const [kind = '', ...rest] = text.split('/')
-      const room = ROOMS[kind]
+      const prefix = PREFIXES[kind]
       const file =
-        room === undefined
+        prefix === undefined
           ? await findInPath(reader, kind === 'commit' ? rest.join('/') : text)
-          : await findRefByKind(reader, room, rest)
+          : await findRefByKind(reader, prefix, rest)
       return sendFile(context, { request, grant }, { reader, file })
     }),
 }
 
 async function findRefByKind(
   reader: GitReader,
-  room: string,
+  prefix: string,
   segments: readonly string[],
 ): Promise<SentFile | undefined> {
   const last = Math.min(segments.length - 1, SEGMENTS_MAX)
   for (let count = last; count > 0; count -= 1) {
-    const revision = room + segments.slice(0, count).join('/')
+    const revision = prefix + segments.slice(0, count).join('/')
     const file = await findFile(reader, revision, segments.slice(count).join('/'))
     if (file !== undefined) return file
   }

@@ -14,7 +14,7 @@ import { jsonReply } from '../surface.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
-const ROOM = 'refs/tags/'
+const PREFIX = 'refs/tags/'
 
 const list = defineOperation({
   id: 'repoListTags',
@@ -38,7 +38,7 @@ const list = defineOperation({
         found.entries.map(async ({ id, name }) => {
           // If the object cannot be read, the tag is listed with the object's id alone.
           const object = (await objects.read(id)) ?? { ...MISSING, id }
-          return tagObject(context, repository, { name: name.slice(ROOM.length), object })
+          return tagObject(context, repository, { name: name.slice(PREFIX.length), object })
         }),
       )
       return { entries: tags, total: found.total }
@@ -64,7 +64,9 @@ const get = defineOperation({
   failures: [404],
   async handle(context, { grant, params }) {
     const name = params['tag'] ?? ''
-    const object = await readGit(context, grant, ({ objects }) => findObject(objects, ROOM + name))
+    const object = await readGit(context, grant, ({ objects }) =>
+      findObject(objects, PREFIX + name),
+    )
     if (object === undefined) throw notFound()
     return jsonReply(200, tagObject(context, grant.repository, { name, object }))
   },
@@ -91,7 +93,7 @@ const getAnnotated = defineOperation({
     )
     if (object === undefined) throw notFound()
     if (object.type !== 'tag' || object.content === undefined) {
-      throw new Failure('bad_request', 'This is no annotated tag.')
+      throw new Failure('bad_request', 'The object is not an annotated tag.')
     }
     const tag = parseTag(object.id, object.content)
     return jsonReply(200, annotatedTagObject(context, grant.repository, tag))

@@ -19,7 +19,7 @@ import { type Writable, writableOf } from './writable.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const ACCESS = { kind: 'repository', mode: 'write', changesGit: true } as const
-const ROOM = 'refs/tags/'
+const PREFIX = 'refs/tags/'
 
 /** Maximum length of a tag name in bytes; file names have at most 255, and git appends `.lock`. */
 const NAME_BYTES_MAX = 200
@@ -62,7 +62,7 @@ const create = defineOperation({
         const message = body.message?.trim() ?? ''
         const id = await placeTag(context, writable, { name, message, commitId })
         const object = await objects.read(id)
-        if (object === undefined) throw new Error('a tag just made cannot be found')
+        if (object === undefined) throw new Error('the created tag cannot be read')
         return tagObject(context, writable.repository, { name, object })
       })
       return jsonReply(200, tag)
@@ -110,7 +110,7 @@ function moveTag(
   { repository, path, user }: Writable,
   { name, before, after }: TagMove,
 ): Promise<void> {
-  const changes = [{ name: ROOM + name, before, after }]
+  const changes = [{ name: PREFIX + name, before, after }]
   return changeReferences(context, { repository, path, pusher: user, changes })
 }
 
@@ -138,7 +138,7 @@ const remove = defineOperation({
       const release = await findReleaseByTag(context.db, writable.repository.id, name)
       if (release?.isDraft === false) throw new Failure('conflict', OF_RELEASE)
       const found = await withObjects(context.git, writable.path, async (objects) =>
-        isReferenceName(name) ? await objects.read(ROOM + name) : undefined,
+        isReferenceName(name) ? await objects.read(PREFIX + name) : undefined,
       )
       if (found === undefined) throw notFound()
       await moveTag(context, writable, { name, before: found.id, after: undefined })

@@ -33,14 +33,14 @@ const search = defineOperation({
   async handle(context, { grant: { who }, query }) {
     const page = pageOf(query)
     const user = who.kind === 'user' ? who.user : undefined
-    const when = (isAsked: boolean | undefined) => (isAsked === true ? user?.id : undefined)
+    const callerIdIf = (isAsked: boolean | undefined) => (isAsked === true ? user?.id : undefined)
     const { assigned, created, mentioned, page: _page, limit: _limit, ...given } = query
     const { entries, total } = await searchIssues(context.db, {
       ...filterOf(query),
       isPull: query.type === 'pulls' ? true : query.type === 'issues' ? false : undefined,
-      assigneeId: when(assigned),
-      authorId: when(created),
-      mentionedId: when(mentioned),
+      assigneeId: callerIdIf(assigned),
+      authorId: callerIdIf(created),
+      mentionedId: callerIdIf(mentioned),
       viewer: viewerOf(who),
       ownerName: query.owner || undefined,
       page,

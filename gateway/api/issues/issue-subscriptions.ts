@@ -22,7 +22,7 @@ import { ISSUE_PARAMS } from './issue-params.js'
 
 const USER_PARAMS = { ...ISSUE_PARAMS, user: 'user to subscribe' }
 
-const SEEN = { kind: 'repository', mode: 'read', isSignedIn: true } as const
+const READ = { kind: 'repository', mode: 'read', isSignedIn: true } as const
 
 const list = defineOperation({
   id: 'issueSubscriptions',
@@ -55,7 +55,7 @@ const check = defineOperation({
   path: '/repos/{owner}/{repo}/issues/{index}/subscriptions/check',
   summary: 'Check if user is subscribed to an issue',
   tags: ['issue'],
-  access: SEEN,
+  access: READ,
   scopes: ['read:issue'],
   params: ISSUE_PARAMS,
   query: NO_QUERY,
@@ -78,7 +78,7 @@ const add = defineOperation({
   path: '/repos/{owner}/{repo}/issues/{index}/subscriptions/{user}',
   summary: 'Subscribe user to issue',
   tags: ['issue'],
-  access: SEEN,
+  access: READ,
   scopes: ['write:issue'],
   params: USER_PARAMS,
   query: NO_QUERY,
@@ -93,7 +93,7 @@ const remove = defineOperation({
   path: '/repos/{owner}/{repo}/issues/{index}/subscriptions/{user}',
   summary: 'Unsubscribe user from issue',
   tags: ['issue'],
-  access: SEEN,
+  access: READ,
   scopes: ['write:issue'],
   params: USER_PARAMS,
   query: NO_QUERY,
@@ -117,8 +117,8 @@ async function subscribe(context: Context, { grant, params, isSubscribed }: Inpu
   const subscriber = await findVisibleUser(db, params['user'] ?? '', user)
   if (subscriber.id !== user.id && !user.isAdmin) throw new Failure('forbidden', OWN_ONLY)
   const place = { issueId, userId: subscriber.id }
-  const isSo = await isNotifiedOfIssue(db, { ...place, repositoryId: grant.repository.id })
-  if (isSo === isSubscribed) return { status: 200 }
+  const wasSubscribed = await isNotifiedOfIssue(db, { ...place, repositoryId: grant.repository.id })
+  if (wasSubscribed === isSubscribed) return { status: 200 }
   await setIssueSubscription(db, { ...place, isSubscribed })
   return { status: 201 }
 }

@@ -206,7 +206,7 @@ const editDeadline = defineOperation({
   method: 'POST',
   path: '/repos/{owner}/{repo}/issues/{index}/deadline',
   summary:
-    'Set an issue deadline. Without one, that of before is deleted. If using deadline only the date will be taken into account, and time of day ignored.',
+    'Set an issue deadline. Without one, the previous deadline is deleted. If using deadline only the date will be taken into account, and time of day ignored.',
   tags: ['issue'],
   access: { kind: 'repository', mode: 'write' },
   scopes: ['write:issue'],

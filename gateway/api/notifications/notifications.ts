@@ -43,8 +43,8 @@ const LIST_QUERY = Type.Object({
 })
 
 const READ_QUERY = Type.Object({
-  last_read_at: text('What was updated after that time (RFC 3339) is not marked'),
-  all: text('If true, mark all of whatever status. Default is false'),
+  last_read_at: text('Notifications updated after this time (RFC 3339) are not marked'),
+  all: text('If true, mark notifications of any status. Default is false'),
   'status-types': words('unread, read and/or pinned; unread by default'),
   'to-status': text('Status to mark notifications as; read by default'),
 })

@@ -38,7 +38,7 @@ const list = defineOperation({
   success: { status: 200, schema: Type.Array(USER_OBJECT) },
   failures: [404],
   handle: (context, { grant, query }) =>
-    memberPage(context, query, { grant, word: 'members', isPublic: isOutside(grant) }),
+    memberPage(context, query, { grant, segment: 'members', isPublic: isOutside(grant) }),
 })
 
 const listPublic = defineOperation({
@@ -54,25 +54,25 @@ const listPublic = defineOperation({
   success: { status: 200, schema: Type.Array(USER_OBJECT) },
   failures: [404],
   handle: (context, { grant, query }) =>
-    memberPage(context, query, { grant, word: 'public_members', isPublic: true }),
+    memberPage(context, query, { grant, segment: 'public_members', isPublic: true }),
 })
 
 interface MemberPage {
   readonly grant: Grants['organization']
-  readonly word: string
+  readonly segment: string
   readonly isPublic: boolean
 }
 
 async function memberPage(
   context: Context,
   query: { readonly page?: number; readonly limit?: number },
-  { grant, word, isPublic }: MemberPage,
+  { grant, segment, isPublic }: MemberPage,
 ): Promise<Reply> {
   const { organization, user } = grant
   const page = pageOf(query)
   const { entries, total } = await listMembers(context.db, visibleMembers(grant, isPublic), page)
   const objects = entries.map((entry) => userObject(context, entry, user))
-  return pageReply(context, objects, { path: `/orgs/${organization.name}/${word}`, page, total })
+  return pageReply(context, objects, { path: `/orgs/${organization.name}/${segment}`, page, total })
 }
 
 const check = defineOperation({

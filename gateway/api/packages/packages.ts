@@ -231,7 +231,7 @@ const link = defineOperation({
       anonymousBytesMax: undefined,
     })
     if (repository.owner.id !== owner.id) {
-      throw new Failure('forbidden', 'The repository is not of the owner of the package.')
+      throw new Failure('forbidden', 'The repository does not belong to the owner of the package.')
     }
     await linkPackage(context.db, namespace, { packageName, repositoryId: repository.id })
     return { status: 201 }

@@ -174,17 +174,21 @@ const update = defineOperation({
   async handle(context, { request, grant, params, query }) {
     const doer = actingUserOf(grant)
     const state = await pullOf(context, grant, params)
-    if (state.issue.state === 'closed') throw new Failure('invalid', 'The pull request is closed.')
+    if (state.issue.state === 'closed') {
+      throw new Failure('invalid', 'The head of a closed pull request cannot be updated.')
+    }
     const { style = 'merge' } = query
     if (style !== 'merge' && style !== 'rebase') {
-      throw new Failure('invalid', 'The style is merge or rebase.')
+      throw new Failure('invalid', 'style must be merge or rebase.')
     }
     const { repository } = grant
     if (style === 'rebase' && repository.preferences['allow_rebase_update'] === false) {
-      throw new Failure('forbidden', 'This repository does not take updates by rebase.')
+      throw new Failure('forbidden', 'The repository does not allow updates by rebase.')
     }
     const head = await findWritableHead(context, grant, state.pull)
-    if (head === undefined) throw new Failure('forbidden', 'You may not write to the head branch.')
+    if (head === undefined) {
+      throw new Failure('forbidden', 'User has no write permission for the head branch.')
+    }
     const source = repositoryPathOf(context, grant.repository)
     if (head.path !== source && state.baseTip !== undefined) {
       await copyForeignCommit(context, { path: head.path, source, commit: state.baseTip })

@@ -41,9 +41,11 @@ export async function reviewersOf(
     if (user === undefined) {
       throw new Failure('not_found', `user does not exist [uid: 0, name: ${name}]`)
     }
-    if (!atLeast(mode, 'read')) throw new Failure('invalid', `${user.name} cannot read it.`)
+    if (!atLeast(mode, 'read')) {
+      throw new Failure('invalid', `The user ${user.name} cannot read the repository.`)
+    }
     if (user.id === authorId) {
-      throw new Failure('invalid', 'Who opened a pull request does not review it.')
+      throw new Failure('invalid', 'The author of a pull request cannot review it.')
     }
     reviewers.push({ asked: { user }, isOfficial: atLeast(mode, 'write') })
   }
@@ -59,12 +61,15 @@ async function teamsOf(
   const teams: ReviewerInput[] = []
   for (const name of new Set(names.map(foldCase))) {
     if (owner.kind !== 'organization') {
-      throw new Failure('invalid', `${owner.name} is no organization, and has no teams.`)
+      throw new Failure(
+        'invalid',
+        `The owner ${owner.name} is not an organization and has no teams.`,
+      )
     }
     const team = await findTeamByName(db, owner.id, name)
     if (team === undefined) throw new Failure('not_found', `team does not exist [name: ${name}]`)
     if (team.permission === 'none' || !(await hasTeamRepository(db, team, id))) {
-      throw new Failure('invalid', `The team ${team.name} cannot read it.`)
+      throw new Failure('invalid', `The team ${team.name} cannot read the repository.`)
     }
     teams.push({ asked: { team }, isOfficial: atLeast(team.permission, 'write') })
   }

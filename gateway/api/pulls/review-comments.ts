@@ -48,8 +48,8 @@ export async function newComments(
   return comments
 }
 
-/** Lines of the diff that are shown above the one that is spoken of. */
-const LINES_ABOVE_MAX = 4
+/** Maximum number of diff lines that are shown, including the commented line. */
+const LINES_SHOWN_MAX = 4
 
 /**
  * Returns a line of a diff with its hunk's header and the lines above it, or an empty string if the
@@ -72,7 +72,7 @@ export function hunkOf(diff: string, line: number): string {
     const [isOld, isNew] = [!text.startsWith('+'), !text.startsWith('-')]
     if (isOld) oldLine += 1
     if (isNew) newLine += 1
-    shown = [...shown.slice(-LINES_ABOVE_MAX + 1), text]
+    shown = [...shown.slice(-LINES_SHOWN_MAX + 1), text]
     if (line > 0 ? isNew && newLine === line : isOld && line < 0 && oldLine === -line) {
       return [head, ...shown].join('\n')
     }

@@ -111,7 +111,7 @@ async function receiveUpload(
   for await (const { name, fileName, body } of readParts(request)) {
     if (name === FIELD) return await receive(wantedName || fileName, body)
   }
-  throw new Failure('bad_request', `The form has no field ${FIELD}.`)
+  throw new Failure('bad_request', `The form has no field "${FIELD}".`)
 }
 
 const FIELD = 'attachment'

@@ -69,7 +69,7 @@ const list = defineOperation({
   query: Type.Object({
     draft: Type.Optional(
       Type.Boolean({
-        description: 'filter (exclude / include) drafts, which those who write see alone',
+        description: 'filter (exclude / include) drafts, which only users with write access see',
       }),
     ),
     'pre-release': Type.Optional(

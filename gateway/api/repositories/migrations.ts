@@ -79,7 +79,7 @@ const migrate = defineOperation({
     const { migrations } = context.settings
     const owner = await authorizeNewOwner(context.db, grant.user, { name, id })
     refuseDisabled(migrations, isMirror)
-    refuseWhatCannotBeHad(body)
+    refuseUnsupportedContents(body)
     const address = parseCloneAddress(body.clone_addr)
     const { signal, address: clientAddress } = request
     const client = clientOf(grant.who, request)
@@ -113,20 +113,24 @@ function refuseDisabled({ isEnabled, hasMirrors }: Settings['migrations'], isMir
   if (!isEnabled) throw new Failure('forbidden', 'the site administrator has disabled migrations')
 }
 
-/** What is asked for and would be left behind would be missed later, so it is refused now. */
-function refuseWhatCannotBeHad(body: MigrateRepoOptions): void {
+/**
+ * Throws `invalid` for contents that the source cannot provide, so that they are not ignored
+ * silently.
+ */
+function refuseUnsupportedContents(body: MigrateRepoOptions): void {
   const { service = 'git', mirror = false } = body
-  // A mirror is Git's data alone, and a source that is known as nothing but Git has no more.
-  const isStrange = !mirror && service !== '' && service !== 'git' && service !== 'gitea'
+  // Mirrors and plain Git sources contain only Git data, so options such as `issues` are ignored
+  // for them.
+  const isUnsupportedService = !mirror && service !== '' && service !== 'git' && service !== 'gitea'
   const { issues, labels, milestones, pull_requests, releases, lfs, wiki } = body
   const asked = {
-    ...(isStrange ? { issues, labels, milestones, pull_requests, releases } : {}),
+    ...(isUnsupportedService ? { issues, labels, milestones, pull_requests, releases } : {}),
     lfs,
     wiki,
   }
   const names = Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))
   if (names.length === 0) return
-  const message = 'What is asked for cannot be taken over from there, so leave out'
+  const message = 'These options are not supported for this source, so omit them'
   throw new Failure('invalid', `${message}: ${names.join(', ')}.`)
 }
 

@@ -13,7 +13,9 @@ const PRUNE_REPO_OPTION = Type.Object(
       Type.String({ description: 'age of unreachable objects from which they are removed (Go)' }),
     ),
     commit: Type.Optional(
-      Type.String({ description: 'full id of a commit that must be gone; 409 while it is kept' }),
+      Type.String({
+        description: 'full id of a commit that must be removed; 409 while a ref keeps it',
+      }),
     ),
     closed_pulls: Type.Optional(
       Type.Boolean({

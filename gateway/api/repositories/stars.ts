@@ -18,7 +18,7 @@ import { repositoryPage } from './repository-lists.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
-const SEEN = { kind: 'repository', mode: 'read', isSignedIn: true } as const
+const READ = { kind: 'repository', mode: 'read', isSignedIn: true } as const
 
 const listOwn = defineOperation({
   id: 'userCurrentListStarred',
@@ -84,7 +84,7 @@ const check = defineOperation({
   path: '/user/starred/{owner}/{repo}',
   summary: 'Whether the authenticated is starring the repo',
   tags: ['user'],
-  access: SEEN,
+  access: READ,
   scopes: ['read:user', 'read:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
@@ -103,7 +103,7 @@ const put = defineOperation({
   path: '/user/starred/{owner}/{repo}',
   summary: 'Star the given repo',
   tags: ['user'],
-  access: SEEN,
+  access: READ,
   scopes: ['write:user', 'write:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
@@ -122,7 +122,7 @@ const remove = defineOperation({
   path: '/user/starred/{owner}/{repo}',
   summary: 'Unstar the given repo',
   tags: ['user'],
-  access: SEEN,
+  access: READ,
   scopes: ['write:user', 'write:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,

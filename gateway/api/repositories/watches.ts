@@ -22,7 +22,7 @@ import { WATCH_INFO, watchInfo } from './watch-info.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
-const SEEN = { kind: 'repository', mode: 'read', isSignedIn: true } as const
+const READ = { kind: 'repository', mode: 'read', isSignedIn: true } as const
 
 const listOwn = defineOperation({
   id: 'userCurrentListSubscriptions',
@@ -88,7 +88,7 @@ const check = defineOperation({
   path: '/repos/{owner}/{repo}/subscription',
   summary: 'Check if the current user is watching a repo',
   tags: ['repository'],
-  access: SEEN,
+  access: READ,
   scopes: ['read:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
@@ -107,7 +107,7 @@ const put = defineOperation({
   path: '/repos/{owner}/{repo}/subscription',
   summary: 'Watch a repo',
   tags: ['repository'],
-  access: SEEN,
+  access: READ,
   scopes: ['write:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
@@ -135,7 +135,7 @@ const remove = defineOperation({
   path: '/repos/{owner}/{repo}/subscription',
   summary: 'Unwatch a repo',
   tags: ['repository'],
-  access: SEEN,
+  access: READ,
   scopes: ['write:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,

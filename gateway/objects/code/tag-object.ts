@@ -61,7 +61,7 @@ export function tagObject(
   { name, object }: { readonly name: string; readonly object: GitObject },
 ): Static<typeof TAG> {
   const { api, html } = addressesOf(context, repository)
-  const { target, by, message } = whatItSays(object)
+  const { target, by, message } = readTagged(object)
   const archive = `${html}/archive/${escapePath(name)}`
   return {
     name,
@@ -73,8 +73,8 @@ export function tagObject(
   }
 }
 
-/** A tag without a text of its own has that of its commit. */
-function whatItSays({ id, type, content = Buffer.alloc(0) }: GitObject): {
+/** Returns target, author and message of a tag. A lightweight tag has those of its commit. */
+function readTagged({ id, type, content = Buffer.alloc(0) }: GitObject): {
   readonly target: string
   readonly by: Signature | undefined
   readonly message: string
@@ -88,7 +88,7 @@ function whatItSays({ id, type, content = Buffer.alloc(0) }: GitObject): {
   return { target: id, by: committer, message }
 }
 
-const NOBODY: Signature = { name: '', email: '', atMs: 0, offsetMinutes: 0 }
+const NO_TAGGER: Signature = { name: '', email: '', atMs: 0, offsetMinutes: 0 }
 
 /** Returns the AnnotatedTag of a tag object. */
 export function annotatedTagObject(
@@ -98,14 +98,14 @@ export function annotatedTagObject(
 ): Static<typeof ANNOTATED_TAG> {
   const { api } = addressesOf(context, repository)
   const { text, armored } = splitMessage(tag.message)
-  const room = { commit: 'commits', tree: 'trees', blob: 'blobs', tag: 'tags' }[tag.type]
+  const segment = { commit: 'commits', tree: 'trees', blob: 'blobs', tag: 'tags' }[tag.type]
   return {
     tag: tag.name,
     sha: tag.id,
     url: `${api}/git/tags/${tag.id}`,
     message: text,
-    tagger: commitUser(tag.tagger ?? NOBODY),
-    object: { sha: tag.object, type: tag.type, url: `${api}/git/${room}/${tag.object}` },
+    tagger: commitUser(tag.tagger ?? NO_TAGGER),
+    object: { sha: tag.object, type: tag.type, url: `${api}/git/${segment}/${tag.object}` },
     verification: verificationOf(armored === '' ? undefined : { armored, payload: '' }),
   }
 }

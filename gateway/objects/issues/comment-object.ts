@@ -62,6 +62,6 @@ export async function commentObject(
   comment: Comment,
 ): Promise<Static<typeof COMMENT>> {
   const [object] = await commentObjects(context, grant, [comment])
-  if (object === undefined) throw new Error('one comment has one object')
+  if (object === undefined) throw new Error('the comment has no object')
   return object
 }

@@ -73,7 +73,7 @@ export async function issueObject(
   issue: Issue,
 ): Promise<IssueObject> {
   const [object] = await issueObjects(context, grant, [issue])
-  if (object === undefined) throw new Error('one issue has one object')
+  if (object === undefined) throw new Error('the issue has no object')
   return object
 }
 
@@ -121,15 +121,15 @@ async function objectsOf(
   return issues.map((issue) => {
     const repository = repositoryOf(issue)
     const milestone = milestones.get(issue.milestoneId ?? 0)
-    const people = assignees.get(issue.id) ?? []
-    const workers = people.map((person) => personObject(context, person, viewer))
+    const users = assignees.get(issue.id) ?? []
+    const assigned = users.map((person) => personObject(context, person, viewer))
     return {
       ...plainFields(context, issue, repository),
       user: personObject(context, authors.get(issue.authorId ?? 0), viewer),
       labels: (labels.get(issue.id) ?? []).map((label) => labelObject(context, label, repository)),
       milestone: milestone === undefined ? null : milestoneObject(milestone),
-      assignee: workers[0] ?? null,
-      assignees: workers.length === 0 ? null : workers,
+      assignee: assigned[0] ?? null,
+      assignees: assigned.length === 0 ? null : assigned,
       pull_request: pulls.get(issue.id) ?? null,
     }
   })

@@ -90,6 +90,6 @@ export function readLabelPatch(body: Static<typeof EDIT_LABEL_OPTION>): LabelPat
 /** Parses a color, `#rrggbb` or `#rgb`, where `#` is optional. Returns six hexadecimal digits. */
 function readColor(text: string): string {
   const digits = /^#?([0-9a-f]{3}|[0-9a-f]{6})$/i.exec(text.trim())?.[1]?.toLowerCase()
-  if (digits === undefined) throw new Failure('invalid', '[Color]: it is no color like #rrggbb')
+  if (digits === undefined) throw new Failure('invalid', '[Color]: must be a color like #rrggbb')
   return digits.length === 6 ? digits : digits.replace(/./g, '$&$&')
 }

@@ -17,7 +17,7 @@ const NOTIFICATION_SUBJECT = Type.Object(
     latest_comment_url: Type.String(),
     html_url: Type.String(),
     latest_comment_html_url: Type.String(),
-    type: Type.String({ description: 'Issue, Pull, or Repository for what it has released' }),
+    type: Type.String({ description: 'Issue, Pull, or Repository for a release' }),
     state: Type.String({ description: 'open, closed or merged; empty for a release' }),
   },
   { $id: 'NotificationSubject' },

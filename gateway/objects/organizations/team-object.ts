@@ -149,8 +149,8 @@ function unitsOf({
   const listed = Object.fromEntries((units ?? []).map((name) => [name, permission]))
   const given = Object.keys(map).length > 0 ? map : listed
   for (const [name, mode] of Object.entries(given)) {
-    if (!UNITS.includes(name)) throw new Failure('invalid', `There is no unit ${name}.`)
-    if (!MODES.includes(mode)) throw new Failure('invalid', `There is no permission ${mode}.`)
+    if (!UNITS.includes(name)) throw new Failure('invalid', `Unknown team unit: ${name}`)
+    if (!MODES.includes(mode)) throw new Failure('invalid', `Unknown team permission: ${mode}`)
   }
   if (Object.keys(given).length > 0) return permission === 'admin' ? {} : given
   return units === undefined ? undefined : {}

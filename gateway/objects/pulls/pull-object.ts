@@ -115,7 +115,7 @@ export async function pullObjects(
     personObject(context, id === undefined ? undefined : people.get(id), grant.user)
   return states.map((state, at): PullObject => {
     const issue = issues[at]
-    if (issue === undefined) throw new Error('each issue has an object')
+    if (issue === undefined) throw new Error('the issue of a pull request has no object')
     const { pull } = state
     const asked = requests.get(pull.id) ?? []
     const reviewers = asked
@@ -208,6 +208,6 @@ export async function pullObject(
   counts: Partial<Pick<PullObject, 'additions' | 'deletions' | 'changed_files'>> = {},
 ): Promise<PullObject> {
   const [object] = await pullObjects(context, grant, [state])
-  if (object === undefined) throw new Error('one pull request has one object')
+  if (object === undefined) throw new Error('the pull request has no object')
   return { ...object, ...counts }
 }

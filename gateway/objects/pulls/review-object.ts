@@ -96,7 +96,7 @@ export async function reviewObject(
   { state, review }: { readonly state: PullState; readonly review: Review },
 ): Promise<Static<typeof PULL_REVIEW>> {
   const [object] = await reviewObjects(context, grant, { state, reviews: [review] })
-  if (object === undefined) throw new Error('one review has one object')
+  if (object === undefined) throw new Error('the review has no object')
   return object
 }
 

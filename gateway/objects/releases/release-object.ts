@@ -76,6 +76,6 @@ export async function releaseObject(
   release: Release,
 ): Promise<Static<typeof RELEASE>> {
   const [object] = await releaseObjects(context, grant, [release])
-  if (object === undefined) throw new Error('one release has one object')
+  if (object === undefined) throw new Error('the release has no object')
   return object
 }

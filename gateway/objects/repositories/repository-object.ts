@@ -174,7 +174,7 @@ async function onlyObject(
   { repository, mode, who }: ViewedRepository & Pick<Seen, 'who'>,
 ): Promise<RepositoryObject> {
   const [object] = await objectsOf(context, { views: [{ repository, mode }], who })
-  if (object === undefined) throw new Error('of one repository there is one object')
+  if (object === undefined) throw new Error('the repository has no object')
   return object
 }
 
@@ -183,7 +183,7 @@ async function objectsOf(
   { views, who }: Seen,
 ): Promise<readonly RepositoryObject[]> {
   const ids = views.map(({ repository }) => repository.id)
-  const factsOf = await knowledgeOf(context, ids)
+  const factsOf = await readFacts(context, ids)
   const parentIds = new Set(ids.flatMap((id) => factsOf(id).parentId ?? []))
   const parents = await parentObjects(context, [...parentIds], who)
   return await Promise.all(
@@ -203,7 +203,7 @@ async function parentObjects(
   who: Identity,
 ): Promise<ReadonlyMap<number, RepositoryObject>> {
   const parents = new Map<number, RepositoryObject>()
-  const factsOf = await knowledgeOf(context, parentIds)
+  const factsOf = await readFacts(context, parentIds)
   for (const repository of await findRepositoriesById(context.db, parentIds)) {
     const mode = await accessToLinked(context.db, who, repository)
     if (mode === 'none') continue
@@ -213,16 +213,16 @@ async function parentObjects(
   return parents
 }
 
-/** What other tables say of a repository. */
-interface Knowledge extends RepositoryFacts {
+/** Facts about a repository that are in other tables. */
+interface OtherFacts extends RepositoryFacts {
   readonly open: { readonly issues: number; readonly pulls: number }
   readonly releases: number
 }
 
-async function knowledgeOf(
+async function readFacts(
   { db }: Context,
   ids: readonly number[],
-): Promise<(id: number) => Knowledge> {
+): Promise<(id: number) => OtherFacts> {
   const [factsOf, openOf] = [await findRepositoryFacts(db, ids), await countOpenIssues(db, ids)]
   const releasesOf = await countReleases(db, ids)
   return (id) => ({ ...factsOf(id), open: openOf(id), releases: releasesOf(id) })
@@ -231,7 +231,7 @@ async function knowledgeOf(
 async function plainObject(
   context: Context,
   { repository, mode }: ViewedRepository,
-  facts: Knowledge,
+  facts: OtherFacts,
 ): Promise<RepositoryObject> {
   const { baseUrl } = context.settings.http
   const fullName = `${repository.owner.name}/${repository.name}`

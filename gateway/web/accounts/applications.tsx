@@ -40,7 +40,8 @@ function Applications(props: ApplicationsProps): JSX.Element {
       <section>
         <h2>Applications</h2>
         <p class="quiet">
-          A token stands for you where a program signs in: git, curl, a CI server, a package client.
+          Programs such as git, curl, CI servers and package clients sign in to your account with a
+          token.
         </p>
         <ErrorMessage error={error} />
         {plain !== undefined && <NewToken plain={plain} />}
@@ -67,7 +68,7 @@ interface TokenListProps extends Pick<ApplicationsProps, 'tokens' | 'namesOf'> {
 }
 
 function TokenList({ address, tokens, namesOf }: TokenListProps): JSX.Element {
-  if (tokens.length === 0) return <p class="empty">There are none yet.</p>
+  if (tokens.length === 0) return <p class="empty">There are no tokens yet.</p>
   return (
     <ul class="list">
       {tokens.map((token) => (
@@ -100,15 +101,15 @@ function TokenLine({ token, names }: { readonly token: Token; readonly names: Li
         {`${scopes.join(', ')} · `}
         {lastUsedAtMs === undefined ? 'never used' : 'last used '}
         {lastUsedAtMs !== undefined && <Ago atMs={lastUsedAtMs} />}
-        {limits?.expiresAtMs !== undefined && ' · ends '}
+        {limits?.expiresAtMs !== undefined && ' · expires '}
         {limits?.expiresAtMs !== undefined && <Ago atMs={limits.expiresAtMs} />}
       </p>
       {limits?.reach !== undefined && (
         <p class="quiet">
-          <Shown text={`opens ${opened.join(', ') || 'nothing that is still there'}`} />
+          <Shown text={`limited to ${opened.join(', ') || 'deleted repositories or packages'}`} />
         </p>
       )}
-      {addresses.length > 0 && <p class="quiet">{`from ${addresses.join(', ')}`}</p>}
+      {addresses.length > 0 && <p class="quiet">{`only from ${addresses.join(', ')}`}</p>}
     </div>
   )
 }
@@ -147,7 +148,7 @@ const create = definePage<'signed-in'>({
     const form = await readForm(request)
     const make = async () => {
       const name = fieldOf(form, 'name')
-      if (name === '') throw new Failure('invalid', 'Give the token a name.')
+      if (name === '') throw new Failure('invalid', 'The token has no name. Enter a name.')
       const limits = await readLimits(context.db, user, sentLimits(form))
       const input = { userId: user.id, name, scopes: form.getAll('scope'), limits }
       const { plain } = await issueToken(context.db, input)

@@ -45,41 +45,42 @@ function Consent({ context, user, input, fields }: ConsentProps): JSX.Element {
   const { baseUrl } = context.settings.http
   const { application, ownerName, address } = input.asker
   return (
-    <Document context={context} title="Let an application in" user={user}>
+    <Document context={context} title="Authorize an application" user={user}>
       <section class="narrow">
         <h1>
-          Let <Shown text={application.name} /> use your account?
+          Authorize <Shown text={application.name} /> to use your account?
         </h1>
         <p>
           {ownerName === undefined ? (
-            'It is a program that runs on your own machine. '
+            'It is a program that runs on your own computer. '
           ) : (
             <>
-              It was registered here by <a href={`${baseUrl}/${ownerName}`}>{ownerName}</a>.{' '}
+              It was registered on this server by{' '}
+              <a href={`${baseUrl}/${ownerName}`}>{ownerName}</a>.{' '}
             </>
           )}
           {`You are signed in as ${user.name}.`}
         </p>
-        <h2>What it could do</h2>
+        <h2>Permissions</h2>
         <ul>
           {input.scopes.map((scope) => (
             <li>{sentenceOfScope(scope)}</li>
           ))}
-          {input.openidScopes.length > 0 && <li>Learn your name and e-mail address</li>}
+          {input.openidScopes.length > 0 && <li>Read your name and e-mail address</li>}
         </ul>
         <p>
-          Your answer leads to <code>{address}</code>. Let it in only if you have just begun to sign
-          in there.
+          After you answer, you are redirected to <code>{address}</code>. Authorize the application
+          only if you have just started to sign in there.
         </p>
         <form method="post" action={baseUrl + PATH}>
           {FIELDS.filter((name) => fields.has(name)).map((name) => (
             <input type="hidden" name={name} value={fields.get(name) ?? ''} />
           ))}
           <button type="submit" name="answer" value="grant">
-            Let it in
+            Authorize
           </button>{' '}
           <button type="submit" name="answer" value="refuse" class="danger">
-            Refuse
+            Deny
           </button>
         </form>
       </section>
@@ -93,11 +94,11 @@ const ask = definePage<'anyone'>({
   access: { kind: 'anyone' },
   handle: (context, { request, grant: { who } }) => {
     const fields = new URLSearchParams(request.query)
-    return settle(context, { request, fields }, async (asker, lead) => {
+    return settle(context, { request, fields }, async (asker, redirect) => {
       const { user } = signedIn(who)
       const input = readInput(asker, fields)
       if (await isGranted(context.db, user.id, input)) {
-        return lead({ code: await grantCode(context.db, user.id, input) })
+        return redirect({ code: await grantCode(context.db, user.id, input) })
       }
       return htmlReply(
         request,
@@ -116,17 +117,17 @@ const answer = definePage<'signed-in'>({
   access: { kind: 'signed-in' },
   async handle(context, { request, grant: { user } }) {
     const fields = await readForm(request)
-    return settle(context, { request, fields }, async (asker, lead) => {
+    return settle(context, { request, fields }, async (asker, redirect) => {
       const input = readInput(asker, fields)
       if (fields.get('answer') !== 'grant') {
-        throw new OauthFailure('access_denied', 'The user did not let the application in.')
+        throw new OauthFailure('access_denied', 'The user denied the request.')
       }
-      return lead({ code: await grantCode(context.db, user.id, input) })
+      return redirect({ code: await grantCode(context.db, user.id, input) })
     })
   },
 })
 
-type Lead = (said: Readonly<Record<string, string>>) => Reply
+type Redirect = (said: Readonly<Record<string, string>>) => Reply
 
 /**
  * Validates the client and its redirect address before it runs `work`, and reports OAuth errors of
@@ -135,23 +136,23 @@ type Lead = (said: Readonly<Record<string, string>>) => Reply
 async function settle(
   context: Context,
   { request, fields }: { readonly request: Request; readonly fields: URLSearchParams },
-  work: (asker: AuthorizationParameters['asker'], lead: Lead) => Promise<Reply>,
+  work: (asker: AuthorizationParameters['asker'], redirect: Redirect) => Promise<Reply>,
 ): Promise<Reply> {
   const asker = await findAuthorizingClient(context.db, fields)
   const state = fields.get('state')
-  const lead: Lead = (said) => {
+  const redirect: Redirect = (said) => {
     const all = state === null ? said : { ...said, state }
-    return leadOut(context, request, withAnswer(asker.address, all))
+    return redirectOut(context, request, withAnswer(asker.address, all))
   }
   try {
-    return await work(asker, lead)
+    return await work(asker, redirect)
   } catch (thrown) {
     if (!(thrown instanceof OauthFailure)) throw thrown
-    return lead({ error: thrown.error, error_description: thrown.message })
+    return redirect({ error: thrown.error, error_description: thrown.message })
   }
 }
 
-const UNKEPT = [
+const PRIVATE_HEADERS = [
   ['Cache-Control', 'no-store'],
   ['Referrer-Policy', 'no-referrer'],
 ] as const
@@ -161,27 +162,29 @@ const UNKEPT = [
  * (`form-action 'self'`) also forbids that a form is redirected to another site. So if the request
  * comes from one of our pages, such as the sign-in page, the reply is a page that refreshes to it.
  */
-function leadOut({ settings }: Context, request: Request, address: string): Reply {
+function redirectOut({ settings }: Context, request: Request, address: string): Reply {
   if (!isFromOurPage(request, settings.http.baseUrl)) {
-    return { status: 303, headers: [['Location', address], ...UNKEPT] }
+    return { status: 303, headers: [['Location', address], ...PRIVATE_HEADERS] }
   }
   const page = (
     <html lang="en">
       <head>
         <meta charset="utf-8" />
-        <title>Leading on · Gatehouse</title>
+        <title>Redirecting · Gatehouse</title>
       </head>
       <body>
         <main>
-          <h1>Leading on</h1>
+          <h1>Redirecting</h1>
           <p>
-            <a href={address}>Go on to the application</a>
+            <a href={address}>Continue to the application</a>
           </p>
         </main>
       </body>
     </html>
   )
-  return htmlReply(request, page, { headers: [...UNKEPT, ['Refresh', `0; url=${address}`]] })
+  return htmlReply(request, page, {
+    headers: [...PRIVATE_HEADERS, ['Refresh', `0; url=${address}`]],
+  })
 }
 
 function isFromOurPage({ headers }: Request, baseUrl: string): boolean {

@@ -33,8 +33,8 @@ function Password({ context, user, error }: PasswordProps): JSX.Element {
       <section>
         <h2>Password</h2>
         <p class="quiet">
-          A new password ends all other sessions. Tokens and SSH keys stay: revoke those that
-          somebody else may have.
+          Changing the password ends all other sessions. Tokens and SSH keys stay valid: revoke
+          those that another person may have.
         </p>
         <ErrorMessage error={error} />
         <form method="post" action={context.settings.http.baseUrl + PATH}>
@@ -42,11 +42,11 @@ function Password({ context, user, error }: PasswordProps): JSX.Element {
           <TextField {...FIELD} label="New password" name="fresh" autocomplete="new-password" />
           <TextField
             {...FIELD}
-            label="New password, once more"
+            label="Repeat the new password"
             name="again"
             autocomplete="new-password"
           />
-          <button type="submit">Change the password</button>
+          <button type="submit">Change password</button>
         </form>
       </section>
     </AccountDocument>
@@ -70,7 +70,7 @@ const save = definePage<'signed-in'>({
     const fresh = form.get('fresh') ?? ''
     const change = async () => {
       if (form.get('again') !== fresh)
-        throw new Failure('invalid', 'The two new passwords are not the same.')
+        throw new Failure('invalid', 'The two new passwords differ. Enter the same password twice.')
       const old = form.get('old') ?? ''
       await changePassword(context, { user, old, fresh, address: request.address })
       const session = await beginSession(context, request, user)

@@ -48,7 +48,9 @@ function Keys({ context, user, page, keys, form, error }: KeysProps): JSX.Elemen
     <AccountDocument context={context} user={user} tab="keys">
       <section>
         <h2>SSH keys</h2>
-        <p class="quiet">Whoever has the private half of one of these is you, for Git over SSH.</p>
+        <p class="quiet">
+          Git over SSH signs in to your account with the private key of any of these.
+        </p>
         <ErrorMessage error={error} />
         <KeyList address={address} keys={keys.entries} />
         <Pager address={address} page={page} total={keys.total} />
@@ -78,7 +80,7 @@ interface KeyListProps {
 }
 
 function KeyList({ address, keys }: KeyListProps): JSX.Element {
-  if (keys.length === 0) return <p class="empty">There are none yet.</p>
+  if (keys.length === 0) return <p class="empty">There are no SSH keys yet.</p>
   return (
     <ul class="list">
       {keys.map(({ id, title, key, createdAtMs, lastUsedAtMs }) => (

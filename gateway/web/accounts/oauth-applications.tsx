@@ -46,14 +46,14 @@ function OauthApplications(props: OauthApplicationsProps): JSX.Element {
       <section>
         <h2>OAuth applications</h2>
         <p class="quiet">
-          Web sites and programs to which people sign in with their account here, without telling
-          them a password.
+          Websites and programs in which users sign in with their account on this server, without
+          entering a password there.
         </p>
         <ErrorMessage error={error} />
         {made !== undefined && <Made {...made} />}
-        <h3>Applications that you let in</h3>
+        <h3>Authorized applications</h3>
         <PermissionList address={address} permissions={permissions} />
-        <h3>Applications of your own</h3>
+        <h3>Your applications</h3>
         <ApplicationList address={address} applications={applications} />
         <h3>New application</h3>
         <ApplicationForm address={address} form={form ?? new URLSearchParams('confidential=on')} />
@@ -81,7 +81,7 @@ interface PermissionListProps {
 }
 
 function PermissionList({ address, permissions }: PermissionListProps): JSX.Element {
-  if (permissions.length === 0) return <p class="empty">There are none.</p>
+  if (permissions.length === 0) return <p class="empty">There are no authorized applications.</p>
   return (
     <ul class="list">
       {permissions.map(({ application: { id, name }, scopes, sinceMs, lastUsedAtMs }) => (
@@ -109,7 +109,7 @@ interface ApplicationListProps {
 }
 
 function ApplicationList({ address, applications }: ApplicationListProps): JSX.Element {
-  if (applications.length === 0) return <p class="empty">There are none.</p>
+  if (applications.length === 0) return <p class="empty">There are no applications.</p>
   return (
     <ul class="list">
       {applications.map(({ id, name, clientId, redirectUris, isConfidential }) => (
@@ -175,7 +175,7 @@ function ApplicationForm({ address, form }: ApplicationFormProps): JSX.Element {
         <input type="checkbox" name="confidential" checked={form.has('confidential')} /> It runs on
         a server, where it can keep a secret
       </label>
-      <button type="submit">Make an application</button>
+      <button type="submit">Create application</button>
     </form>
   )
 }

@@ -13,10 +13,10 @@ import { AccountDocument } from './account-document.js'
 
 const PATH = '/user/settings/profile'
 
-const WHO_SEES = {
-  public: 'Everybody',
-  limited: 'Who is signed in',
-  private: 'Nobody but you and those who run the site',
+const VISIBILITY_LABELS = {
+  public: 'Everyone',
+  limited: 'Signed-in users',
+  private: 'Only you and administrators',
 } as const
 
 interface ProfileProps {
@@ -33,7 +33,7 @@ function Profile({ context, user, details, error }: ProfileProps): JSX.Element {
         <h2>Profile</h2>
         <ErrorMessage error={error} />
         <form method="post" action={context.settings.http.baseUrl + PATH}>
-          <DetailFields details={details} words={WHO_SEES} />
+          <DetailFields details={details} words={VISIBILITY_LABELS} />
           <button type="submit">Save</button>
         </form>
       </section>

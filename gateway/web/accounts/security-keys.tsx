@@ -30,8 +30,8 @@ export function SecurityKeys(props: SecurityKeysProps): JSX.Element {
     <section>
       <h2>Security keys</h2>
       <p class="quiet">
-        A key that you plug in or hold to the device signs you in in place of a code. The app and
-        the recovery codes go on to do so as well.
+        You can sign in with a security key, plugged in or held to the device, instead of a code.
+        The app and the recovery codes still work.
       </p>
       {keys.length > 0 && (
         <ul class="list">
@@ -51,12 +51,12 @@ export function SecurityKeys(props: SecurityKeysProps): JSX.Element {
           context={context}
           kind="create"
           options={keyToAdd.options}
-          button="Ask the key"
+          button="Register the key"
           action={`${address}/keys/confirm`}
         >
           <input type="hidden" name="name" value={keyToAdd.name} />
           <p>
-            Plug the key in, and touch it when it blinks: it will be{' '}
+            Plug the key in, and touch it when it blinks. It will be added as{' '}
             <strong>
               <Shown text={keyToAdd.name} />
             </strong>

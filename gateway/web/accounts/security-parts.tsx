@@ -9,8 +9,8 @@ export function RecoveryCodes({ codes }: { readonly codes: readonly string[] }):
   return (
     <div class="notice" role="status">
       <p>
-        Keep these recovery codes where your phone is not. Each signs you in once in place of a
-        code. They are not shown again.
+        Store these recovery codes separately from your phone. Each can be used once instead of a
+        code from the app. They are not shown again.
       </p>
       <pre id="recovery-codes">{codes.join('\n')}</pre>
     </div>
@@ -27,9 +27,9 @@ interface WaitingProps {
 export function Waiting({ address, secret, uri }: WaitingProps): JSX.Element {
   return (
     <>
-      <h3>Tell your app</h3>
+      <h3>Add the secret to your app</h3>
       <p>
-        Scan this, or <a href={uri}>open it on this device</a>, or type the secret.
+        Scan the QR code, <a href={uri}>open it on this device</a>, or enter the secret.
       </p>
       <QrCode text={uri} label="QR code for your app" />
       <label for="secret">Secret</label>
@@ -45,7 +45,7 @@ export function Waiting({ address, secret, uri }: WaitingProps): JSX.Element {
           required={true}
           maxlength={16}
         />
-        <p class="quiet">All other sessions of yours end with this.</p>
+        <p class="quiet">This ends all your other sessions.</p>
         <button type="submit">Switch on</button>
       </form>
     </>
@@ -63,14 +63,14 @@ export function Enrolled({ address, sinceMs, left }: EnrolledProps): JSX.Element
   return (
     <>
       <p>
-        It is on, since <Ago atMs={sinceMs} />. {left} recovery{' '}
+        It was enabled <Ago atMs={sinceMs} />. {left} recovery{' '}
         {left === 1 ? 'code is' : 'codes are'} left.
       </p>
       <h3>New recovery codes</h3>
       <ProofForm
         action={`${address}/recovery-codes`}
         id="renew"
-        button="Make new recovery codes"
+        button="Create new recovery codes"
         hasFactor={true}
       />
       <h3>Switch off</h3>
@@ -107,7 +107,9 @@ export function ProofForm({
   return (
     <form method="post" action={action}>
       {children}
-      <label for={id}>{hasFactor ? 'Your password, or a code of the app' : 'Your password'}</label>
+      <label for={id}>
+        {hasFactor ? 'Your password, or a code from the app' : 'Your password'}
+      </label>
       <input type="password" id={id} name="proof" required={true} autocomplete="current-password" />
       <button type="submit" class={isDanger ? 'danger' : ''}>
         {button}

@@ -50,8 +50,8 @@ function Security(props: SecurityProps): JSX.Element {
       <section>
         <h2>Second factor</h2>
         <p class="quiet">
-          An app on your phone shows a code that is asked for after the password. Programs then sign
-          in with tokens alone: no password opens Git, the API or packages.
+          After the password, signing in also requires a code from an app on your phone. Git, the
+          API and package clients then accept tokens only, not the password.
         </p>
         <ErrorMessage error={error} />
         {codes !== undefined && <RecoveryCodes codes={codes} />}

@@ -39,7 +39,8 @@ function Sessions({ context, user, page, sessions, ownId }: SessionsProps): JSX.
       <section>
         <h2>Sessions</h2>
         <p class="quiet">
-          Browsers that are signed in. What you do not know, end, and change the password.
+          Browsers that are signed in to your account. If you do not recognize one, end its session
+          and change your password.
         </p>
         <ul class="list">
           {sessions.entries.map((session) => (
@@ -52,7 +53,7 @@ function Sessions({ context, user, page, sessions, ownId }: SessionsProps): JSX.
         <Pager address={address} page={page} total={sessions.total} />
         {sessions.total > 1 && (
           <form method="post" action={`${address}/delete-others`}>
-            <button type="submit">End all others</button>
+            <button type="submit">End all other sessions</button>
           </form>
         )}
       </section>
@@ -69,10 +70,10 @@ function SessionLine({ session, isOwn }: SessionLineProps): JSX.Element {
   return (
     <div class="grow">
       <strong>{session.address}</strong>
-      {isOwn && <span class="label">this one</span>}
+      {isOwn && <span class="label">this session</span>}
       <p class="quiet">
-        <Shown text={session.agent === '' ? 'A program without a name' : session.agent} />
-        {' · began '}
+        <Shown text={session.agent === '' ? 'Unknown client' : session.agent} />
+        {' · started '}
         <Ago atMs={session.createdAtMs} />
         {' · last used '}
         <Ago atMs={session.lastUsedAtMs} />

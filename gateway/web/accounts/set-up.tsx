@@ -27,9 +27,11 @@ function SetUp({ context, code, form, error }: SetUpProps): JSX.Element {
     <Document context={context} title="Set up">
       <section class="narrow">
         <h1>Set up</h1>
-        <p>The first account is an administrator's. Afterwards this page is gone.</p>
+        <p>
+          The first account is an administrator. After you create it, this page no longer exists.
+        </p>
         <ErrorMessage error={error} />
-        <AccountForm address={address} form={form} button="Make the account">
+        <AccountForm address={address} form={form} button="Create account">
           <input type="hidden" name="code" value={code} />
         </AccountForm>
       </section>
@@ -61,7 +63,10 @@ const create = definePage<'anyone'>({
       const first = await newAccount({ ...accountInputOf(form), isAdmin: true })
       const user = await createFirstUser(context.db, first)
       if (user === undefined) throw notFound()
-      context.log.warn({ event: 'set-up', user: user.name, address: request.address }, 'set up')
+      context.log.warn(
+        { event: 'set-up', user: user.name, address: request.address },
+        'first account created',
+      )
       await forgetSetUpCode(context.settings.data.dir)
       return redirectTo(context, '/', [await beginSession(context, request, user)])
     }

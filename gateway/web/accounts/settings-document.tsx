@@ -56,6 +56,6 @@ export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
 
 /** Returns the message for an error of a form that names a user or organization. */
 export function namedErrorMessage({ status, message }: Failure): string {
-  if (status === 403) return 'You may not make repositories there.'
-  return status === 404 ? 'There is nobody of that name.' : message
+  if (status === 403) return 'You are not permitted to create repositories for this owner.'
+  return status === 404 ? 'There is no user or organization with this name.' : message
 }

@@ -53,7 +53,8 @@ function SignIn({ context, name = '', path, error, hasSignUp }: SignInProps): JS
         </form>
         {hasSignUp && (
           <p>
-            No account yet? <a href={`${context.settings.http.baseUrl}/user/sign_up`}>Make one</a>.
+            No account yet? <a href={`${context.settings.http.baseUrl}/user/sign_up`}>Create one</a>
+            .
           </p>
         )}
       </section>

@@ -26,7 +26,7 @@ function SignUp({ context, form, error }: SignUpProps): JSX.Element {
       <section class="narrow">
         <h1>New account</h1>
         <ErrorMessage error={error} />
-        <AccountForm address={address} form={form} button="Make the account" />
+        <AccountForm address={address} form={form} button="Create account" />
       </section>
     </Document>
   )
@@ -54,7 +54,10 @@ const create = definePage<'anyone'>({
       await context.throttle.makeAccount(request.address)
       const account = await newAccount({ ...accountInputOf(form), isAdmin: false })
       const user = await createUser(context.db, account)
-      context.log.info({ event: 'sign-up', user: user.name, address: request.address }, 'signed up')
+      context.log.info(
+        { event: 'sign-up', user: user.name, address: request.address },
+        'account created',
+      )
       return redirectTo(context, '/', [await beginSession(context, request, user)])
     }
     return withFormErrors(make, ({ message, status }) =>

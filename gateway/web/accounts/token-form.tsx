@@ -16,14 +16,14 @@ const SCOPES = [
   ['read:package', 'Packages: install'],
   ['write:issue', 'Issues and pull requests'],
   ['read:user', 'The account: read'],
-  ['all', 'Everything that you may do'],
+  ['all', 'Everything that you are permitted to do'],
 ] as const
 
 /** Text fields for limits: name, label, and an example of a line. */
 const LIMITS = [
-  ['repositories', 'These repositories alone', 'ada/library'],
-  ['packages', 'These packages alone', 'ada, or ada/generic/tool'],
-  ['addresses', 'From these addresses alone', '192.0.2.7, or 10.0.0.0/8'],
+  ['repositories', 'Only these repositories', 'ada/library'],
+  ['packages', 'Only these packages', 'ada, or ada/generic/tool'],
+  ['addresses', 'Only from these addresses', '192.0.2.7, or 10.0.0.0/8'],
 ] as const
 
 interface TokenFormProps {
@@ -45,7 +45,7 @@ export function TokenForm({ address, form }: TokenFormProps): JSX.Element {
         value={fieldOf(sent, 'name')}
       />
       <fieldset>
-        <legend>It may be used for</legend>
+        <legend>Permissions</legend>
         {SCOPES.map(([scope, sentence]) => (
           <label class="choice">
             <input type="checkbox" name="scope" value={scope} checked={chosen.includes(scope)} />{' '}
@@ -56,8 +56,8 @@ export function TokenForm({ address, form }: TokenFormProps): JSX.Element {
       <fieldset>
         <legend>Limits</legend>
         <p class="quiet">
-          One in each line; an empty field limits nothing. A token for some repositories or packages
-          opens nothing else but what everybody may read, and governs none of them.
+          One per line; an empty field sets no limit. A token limited to repositories or packages
+          has access only to these and to public content, and cannot administer them.
         </p>
         {LIMITS.map(([name, label, example]) => (
           <>
@@ -67,10 +67,10 @@ export function TokenForm({ address, form }: TokenFormProps): JSX.Element {
             </textarea>
           </>
         ))}
-        <label for="expires">Ends after the day (empty: never)</label>
+        <label for="expires">Expires after this day (empty: never)</label>
         <input type="date" id="expires" name="expires" value={fieldOf(sent, 'expires')} />
       </fieldset>
-      <button type="submit">Make a token</button>
+      <button type="submit">Create token</button>
     </form>
   )
 }
@@ -97,6 +97,7 @@ function linesOf(form: URLSearchParams, name: string): readonly string[] | undef
 function endOf(day: string): number | undefined {
   if (day === '') return undefined
   const startMs = /^\d{4}-\d{2}-\d{2}$/.test(day) ? Date.parse(day) : Number.NaN
-  if (Number.isNaN(startMs)) throw new Failure('invalid', 'The last day is not a date.')
+  if (Number.isNaN(startMs))
+    throw new Failure('invalid', 'The expiry day is not a date. Enter it as YYYY-MM-DD.')
   return startMs + DAY_MS
 }

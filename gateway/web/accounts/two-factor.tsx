@@ -36,7 +36,7 @@ function TwoFactor({ context, path, keyOptions, error }: TwoFactorProps): JSX.El
         <ErrorMessage error={error} />
         <form method="post" action={base + TICKET_PATH}>
           <input type="hidden" name="redirect_to" value={path} />
-          <label for="code">Code of your app, or a recovery code</label>
+          <label for="code">Code from your app, or a recovery code</label>
           <input
             type="text"
             id="code"
@@ -60,10 +60,10 @@ function TwoFactor({ context, path, keyOptions, error }: TwoFactorProps): JSX.El
           </KeyCeremony>
         )}
         <p class="quiet">
-          Without both, an administrator of this site can take the second factor away.
+          If you have neither, an administrator of this site can remove the second factor.
         </p>
         <p>
-          <a href={`${base}/user/login`}>Sign in as somebody else</a>
+          <a href={`${base}/user/login`}>Sign in as another user</a>
         </p>
       </section>
     </Document>
@@ -102,14 +102,14 @@ const show = definePage<'anyone'>({
   },
 })
 
-interface Try {
+interface Attempt {
   readonly ticket: Ticket
   readonly form: URLSearchParams
   readonly address: string
 }
 
-/** A form that signs in, if the judge does not throw. */
-function defineHalf(path: string, judge: (context: Context, asked: Try) => Promise<void>) {
+/** Defines a form target that signs in unless `verify` throws. */
+function defineStep(path: string, verify: (context: Context, attempt: Attempt) => Promise<void>) {
   return definePage<'anyone'>({
     method: 'POST',
     path,
@@ -121,7 +121,7 @@ function defineHalf(path: string, judge: (context: Context, asked: Try) => Promi
       const { user } = ticket
       const { address } = request
       const signIn = async () => {
-        await judge(context, { ticket, form, address })
+        await verify(context, { ticket, form, address })
         await completeSignIn(context, { name: user.name, address }, user)
         const forgotten = await endTicket(context, request)
         return redirectTo(context, path, [forgotten, await beginSession(context, request, user)])
@@ -133,11 +133,11 @@ function defineHalf(path: string, judge: (context: Context, asked: Try) => Promi
   })
 }
 
-const enter = defineHalf(TICKET_PATH, (context, { ticket, form, address }) =>
+const enter = defineStep(TICKET_PATH, (context, { ticket, form, address }) =>
   verifyCode(context, { user: ticket.user, address, code: fieldOf(form, 'code') }),
 )
 
-const enterWithKey = defineHalf(KEY_PATH, (context, { ticket, form, address }) =>
+const enterWithKey = defineStep(KEY_PATH, (context, { ticket, form, address }) =>
   verifyKey(context, {
     user: ticket.user,
     ticketHash: ticket.hash,

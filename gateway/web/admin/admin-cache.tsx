@@ -10,14 +10,14 @@ import { type MetricSample, readMetrics } from './metric-samples.js'
 /** Outcomes of a request and their labels, cheapest first. */
 const OUTCOMES = [
   ['hit', 'from the cache'],
-  ['join', 'along with another'],
-  ['miss', 'by git, and kept'],
-  ['bypass', 'by git, past the cache'],
+  ['join', 'coalesced with another request'],
+  ['miss', 'by git, then cached'],
+  ['bypass', 'by git, bypassing the cache'],
 ] as const
 const COMMANDS = [
   ['fetch', 'Packs'],
-  ['ls-refs', 'Lists of references'],
-  ['other', 'Requests past the cache'],
+  ['ls-refs', 'Lists of refs'],
+  ['other', 'Other requests'],
 ] as const
 
 const REQUESTS = 'gatehouse_pack_cache_requests_total'
@@ -120,8 +120,8 @@ const show = definePage<'admin'>({
         <section>
           <h2>Pack cache</h2>
           <p>
-            {`In memory: ${sizeOf(sumOf(samples, MEMORY))}, of at most ${sizeOf(memoryBytesMax)} `}
-            {`a worker. On the disk: at most ${sizeOf(diskBytesMax)}.`}
+            {`Memory: ${sizeOf(sumOf(samples, MEMORY))}, at most ${sizeOf(memoryBytesMax)} per `}
+            {`worker. Disk: at most ${sizeOf(diskBytesMax)}.`}
           </p>
           {COMMANDS.map(([command, word]) => (
             <Figures samples={samples} command={command} word={word} />

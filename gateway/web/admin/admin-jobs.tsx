@@ -19,13 +19,13 @@ interface JobTableProps {
 }
 
 function JobTable({ address, jobs }: JobTableProps): JSX.Element {
-  if (jobs.length === 0) return <p class="empty">Nothing waits.</p>
+  if (jobs.length === 0) return <p class="empty">There are no jobs.</p>
   return (
     <table class="figures">
       <caption class="unseen">Jobs</caption>
       <thead>
         <tr>
-          {['Kind', 'Of', 'State', 'Tries', 'Due', 'Last error', 'Again'].map((word) => (
+          {['Kind', 'Subject', 'State', 'Attempts', 'Due', 'Last error', 'Retry'].map((word) => (
             <th scope="col">{word}</th>
           ))}
         </tr>
@@ -62,8 +62,8 @@ function RetryForm({ address, job }: RetryFormProps): JSX.Element {
   return (
     <form method="post" action={`${address}/retry`}>
       <input type="hidden" name="id" value={String(job.id)} />
-      <button type="submit" class="plain" aria-label={`Try ${job.kind} ${job.subject} now`}>
-        Try now
+      <button type="submit" class="plain" aria-label={`Retry ${job.kind} ${job.subject} now`}>
+        Retry now
       </button>
     </form>
   )
@@ -83,7 +83,7 @@ const list = definePage<'admin'>({
         <section>
           <h2>Jobs</h2>
           <p class="quiet">
-            One that fails is tried again, after ever longer pauses, and given up in the end.
+            A job that fails is retried after increasing delays, up to a maximum number of attempts.
           </p>
           <JobTable address={address} jobs={entries} />
           <Pager address={address} page={page} total={total} />

@@ -22,8 +22,8 @@ function Registration({ address, isOpen }: RegistrationProps): JSX.Element {
       <h2>Registration</h2>
       <p>
         {isOpen
-          ? 'Registration is on: strangers make accounts for themselves.'
-          : 'Registration is off: administrators alone make accounts.'}
+          ? 'Registration is on: visitors can create accounts.'
+          : 'Registration is off: only administrators can create accounts.'}
       </p>
       <form method="post" action={`${address}/registration`}>
         <input type="hidden" name="registration" value={isOpen ? 'off' : 'on'} />
@@ -79,7 +79,8 @@ const show = definePage<'admin'>({
         <section>
           <h2>Configuration</h2>
           <p class="quiet">
-            As read from gatehouse.toml and the environment; passwords and keys are not shown.
+            Settings as read from gatehouse.toml and the environment. Passwords and keys are not
+            shown.
           </p>
           {shownSettings(settings).map((each) => (
             <Section {...each} />

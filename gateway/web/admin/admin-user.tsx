@@ -37,7 +37,7 @@ function UserPage({ context, managed: { user, admin }, error }: UserPageProps): 
           <Shown text={[user.fullName, user.email].filter((text) => text !== '').join(' · ')} />
         </p>
         <p class="quiet">
-          {'Made '}
+          {'Created '}
           <Ago atMs={user.createdAtMs} />
           {user.lastLoginAtMs === undefined ? ', never signed in' : ', last signed in '}
           {user.lastLoginAtMs !== undefined && <Ago atMs={user.lastLoginAtMs} />}
@@ -62,13 +62,13 @@ interface FormProps {
 function RightsForm({ address, user }: FormProps): JSX.Element {
   return (
     <form method="post" action={address}>
-      <h3>Rights</h3>
+      <h3>Permissions</h3>
       <label class="choice">
         <input type="checkbox" name="is_admin" checked={user.isAdmin} /> Administrator
       </label>
       <label class="choice">
-        <input type="checkbox" name="is_prohibited" checked={user.isLoginProhibited} /> May not sign
-        in, neither here nor with tokens and keys
+        <input type="checkbox" name="is_prohibited" checked={user.isLoginProhibited} /> Sign-in
+        disabled, on pages and with tokens and keys
       </label>
       <button type="submit">Save</button>
     </form>
@@ -80,7 +80,7 @@ function PasswordForm({ address }: Pick<FormProps, 'address'>): JSX.Element {
   return (
     <form method="post" action={`${address}/password`}>
       <h3>Password</h3>
-      <label for="password">New password; it ends all sessions of the user</label>
+      <label for="password">New password (ends all sessions of the user)</label>
       <input
         type="password"
         id="password"
@@ -89,7 +89,7 @@ function PasswordForm({ address }: Pick<FormProps, 'address'>): JSX.Element {
         {...length}
         autocomplete="new-password"
       />
-      <button type="submit">Set the password</button>
+      <button type="submit">Set password</button>
     </form>
   )
 }
@@ -98,10 +98,10 @@ function RemovalForm({ address, user }: FormProps): JSX.Element {
   return (
     <form method="post" action={`${address}/delete`}>
       <h3>Delete</h3>
-      <label for="confirmation">{`Type ${user.name} to delete the account for good`}</label>
+      <label for="confirmation">{`Type ${user.name} to delete the account permanently`}</label>
       <input type="text" id="confirmation" name="confirmation" required={true} autocomplete="off" />
       <label class="choice">
-        <input type="checkbox" name="purge" /> With all its repositories and packages
+        <input type="checkbox" name="purge" /> Also delete all its repositories and packages
       </label>
       <button type="submit" class="danger">
         Delete
@@ -171,7 +171,7 @@ const setPassword = formPage(`${PATH}/password`, async (context, managed, form) 
 
 const remove = formPage(`${PATH}/delete`, async (context, managed, form) => {
   if (fieldOf(form, 'confirmation') !== managed.user.name) {
-    throw new Failure('invalid', `Type ${managed.user.name} to delete the account.`)
+    throw new Failure('invalid', `Not confirmed. Type ${managed.user.name} to delete the account.`)
   }
   await removeUser(context, managed, { isPurge: form.has('purge') })
   return '/admin/users'

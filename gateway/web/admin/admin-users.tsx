@@ -37,7 +37,7 @@ function Users({ context, user, text, page, users, form, error }: UsersProps): J
       <section>
         <h2>Users</h2>
         <form method="get" action={address} class="column">
-          <label for="q">A part of the name</label>
+          <label for="q">Part of the name</label>
           <input type="search" id="q" name="q" value={text} />
           <button type="submit">Search</button>
         </form>
@@ -53,7 +53,7 @@ function Users({ context, user, text, page, users, form, error }: UsersProps): J
       <section class="column">
         <h2>New user</h2>
         <ErrorMessage error={error} />
-        <AccountForm address={address} form={form} button="Make the account">
+        <AccountForm address={address} form={form} button="Create account">
           <label class="choice">
             <input type="checkbox" name="is_admin" checked={form?.has('is_admin') ?? false} />{' '}
             Administrator
@@ -70,7 +70,7 @@ interface UserListProps {
 }
 
 function UserList({ address, users }: UserListProps): JSX.Element {
-  if (users.length === 0) return <p class="empty">There is nobody of that name.</p>
+  if (users.length === 0) return <p class="empty">There is no user with this name.</p>
   return (
     <ul class="list">
       {users.map((user) => (
@@ -96,7 +96,7 @@ export function UserLabels({ user }: { readonly user: User }): JSX.Element {
   return (
     <>
       {user.isAdmin && <span class="label">administrator</span>}
-      {user.isLoginProhibited && <span class="label">may not sign in</span>}
+      {user.isLoginProhibited && <span class="label">sign-in disabled</span>}
       {!user.isActive && <span class="label">not active</span>}
     </>
   )

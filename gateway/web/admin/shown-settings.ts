@@ -96,7 +96,7 @@ const SHOWN: Shown = {
   attachments: { size_max: ({ attachments }) => bytesOf(attachments.sizeBytesMax) },
   metrics: {
     allow: ({ metrics }) => metrics.allow.entries.join(', '),
-    token: ({ metrics }) => (metrics.token === undefined ? undefined : 'set, and not shown'),
+    token: ({ metrics }) => (metrics.token === undefined ? undefined : 'set (not shown)'),
   },
   ssh: {
     listen_host: ({ ssh }) => ssh.host,

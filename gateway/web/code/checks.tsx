@@ -34,7 +34,7 @@ export function Checks({ combined }: { readonly combined: CombinedStatus }): JSX
         ))}
       </ul>
       {total > entries.length && (
-        <p class="notice">{`The newest ${entries.length} of ${total} are shown.`}</p>
+        <p class="notice">{`Only the newest ${entries.length} of ${total} are shown.`}</p>
       )}
     </section>
   )

@@ -159,11 +159,11 @@ function EmptyRepository({ context, fullName }: AddressesProps): JSX.Element {
           Create an access token
         </a>
       </p>
-      <h3>Begin with a new folder</h3>
+      <h3>Start with a new folder</h3>
       <pre tabindex={0}>
         <code>{`git clone ${url}\ncd ${fullName.split('/')[1]}\necho '# ${fullName.split('/')[1]}' > README.md\ngit add README.md\ngit commit -m 'First commit'\ngit push -u origin HEAD`}</code>
       </pre>
-      <h3>Push what you have</h3>
+      <h3>Push an existing repository</h3>
       <pre tabindex={0}>
         <code>{`git remote add origin ${url}\ngit push -u origin HEAD`}</code>
       </pre>

@@ -48,9 +48,9 @@ const choose = definePage<'repository'>({
       <RepositoryDocument context={context} grant={grant} tab="pulls" title="Compare">
         <h2>Compare branches</h2>
         <form method="get" action={`${address}/compare`}>
-          <label for="base">Into the branch</label>
+          <label for="base">Base branch, to merge into</label>
           <input type="text" id="base" name="base" value={base} required={true} />
-          <label for="head">From the branch, or owner:branch of a fork</label>
+          <label for="head">Head branch, to merge from, or owner:branch of a fork</label>
           <input type="text" id="head" name="head" required={true} />
           <button type="submit">Compare</button>
         </form>
@@ -118,7 +118,9 @@ function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
           Merge <Shown text={head} /> into <Shown text={base} />
         </h2>
         {total === 0 ? (
-          <p class="empty">There is nothing to merge: the one has all that the other has.</p>
+          <p class="empty">
+            There is nothing to merge: the base branch already has all commits of the head branch.
+          </p>
         ) : (
           <>
             <OpenPullForm
@@ -131,7 +133,7 @@ function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
             <h3>{total === 1 ? '1 commit' : `${total} commits`}</h3>
             <CommitList address={address} commits={commits} />
             {total > commits.length && (
-              <p class="notice">{`The newest ${commits.length} are shown.`}</p>
+              <p class="notice">{`Only the newest ${commits.length} are shown.`}</p>
             )}
             <Diff diff={diff} />
           </>

@@ -41,7 +41,11 @@ export async function readShownDiff(
 /** Renders the changed files with their lines. */
 export function Diff({ diff }: { readonly diff: ShownDiff | undefined }): JSX.Element {
   if (diff === undefined) {
-    return <p class="notice">Too many files differ to show them. A clone has them all.</p>
+    return (
+      <p class="notice">
+        Too many files changed to show them. Clone the repository to see all changes.
+      </p>
+    )
   }
   const { files, isCut } = diff
   return (
@@ -62,7 +66,11 @@ export function Diff({ diff }: { readonly diff: ShownDiff | undefined }): JSX.El
           </pre>
         </details>
       ))}
-      {isCut && <p class="notice">There is more than a page shows. A clone has it all.</p>}
+      {isCut && (
+        <p class="notice">
+          The diff is too long to show all of it. Clone the repository to see it.
+        </p>
+      )}
     </section>
   )
 }

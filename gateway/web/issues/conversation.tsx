@@ -125,7 +125,7 @@ interface CommentFormProps extends Pick<ConversationProps, 'context' | 'grant'> 
 function CommentForm({ context, grant, issue, address, draft }: CommentFormProps): JSX.Element {
   const { user, repository } = grant
   if (repository.isArchived) {
-    return <p class="notice">The repository is archived: nothing in it changes any more.</p>
+    return <p class="notice">The repository is archived and cannot be changed.</p>
   }
   if (user === undefined) {
     const path = address.slice(context.settings.http.baseUrl.length)
@@ -146,15 +146,15 @@ function CommentForm({ context, grant, issue, address, draft }: CommentFormProps
           <button type="submit">Comment</button>
         </>
       ) : (
-        <p class="notice">The conversation is locked: only those who write may comment.</p>
+        <p class="notice">The conversation is locked: only users with write access can comment.</p>
       )}{' '}
-      {mayChange(grant, issue) && <TurnButton issue={issue} />}
+      {mayChange(grant, issue) && <StateButton issue={issue} />}
     </form>
   )
 }
 
-/** Closes what is open and opens what is closed; a comment that was begun is sent along. */
-function TurnButton({ issue }: { readonly issue: Issue }): JSX.Element {
+/** Renders the button that closes or reopens; it also sends the comment in the form, if any. */
+function StateButton({ issue }: { readonly issue: Issue }): JSX.Element {
   const isOpen = issue.state === 'open'
   return (
     <button

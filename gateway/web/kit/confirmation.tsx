@@ -22,5 +22,5 @@ export function Confirmation({ id, name }: ConfirmationProps): JSX.Element {
 /** Throws `invalid` unless the field `confirm` equals the name. */
 export function refuseUnconfirmed(form: URLSearchParams, name: string): void {
   if (fieldOf(form, 'confirm') === name) return
-  throw new Failure('invalid', `Nothing was done. Type ${name} to confirm.`)
+  throw new Failure('invalid', `Not confirmed, nothing was changed. Type ${name} to confirm.`)
 }

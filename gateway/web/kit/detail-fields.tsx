@@ -28,7 +28,7 @@ export function DetailFields({ details, words }: DetailFieldsProps): JSX.Element
       <TextField label="Website" name="website" {...given(website, max.website)} />
       <TextField label="Location" name="location" {...given(location, max.location)} />
       <fieldset>
-        <legend>Who may see it</legend>
+        <legend>Visibility</legend>
         {Object.entries(words).map(([value, sentence]) => (
           <label class="choice">
             <input type="radio" name="visibility" value={value} checked={value === visibility} />{' '}

@@ -11,8 +11,8 @@ export function Markdown({ html }: { readonly html: TrustedHtml }): JSX.Element 
 }
 
 const SENTENCES: Readonly<Record<RenderingFailure['why'], string>> = {
-  slow: 'drawing it takes too long',
-  long: 'it is too long to draw',
+  slow: 'rendering it takes too long',
+  long: 'it is too long to render',
   busy: 'the server is busy. Load the page again in a moment',
 }
 
@@ -25,7 +25,7 @@ interface PlainMarkdownProps extends RenderingFailure {
 export function PlainMarkdown({ what, text, why }: PlainMarkdownProps): JSX.Element {
   return (
     <>
-      <p class="notice">{`This ${what} is shown as it was written: ${SENTENCES[why]}.`}</p>
+      <p class="notice">{`This ${what} is shown as plain text: ${SENTENCES[why]}.`}</p>
       <PlainText text={text} />
     </>
   )

@@ -32,7 +32,10 @@ const FORM_BYTES_MAX = 1_048_576
 export async function readForm(request: Request): Promise<URLSearchParams> {
   const type = request.headers.get('content-type')?.split(';')[0]
   if (type !== 'application/x-www-form-urlencoded') {
-    throw new Failure('unsupported_media_type', 'Send the form of the page.')
+    throw new Failure(
+      'unsupported_media_type',
+      'Send the form as application/x-www-form-urlencoded.',
+    )
   }
   const declared = Number(request.headers.get('content-length') ?? 0)
   return new URLSearchParams((await readBody(request.body, FORM_BYTES_MAX, declared)).toString())

@@ -13,7 +13,7 @@ export interface PeopleListProps {
 
 /** Renders the list, or a sentence if it is empty. */
 export function PeopleList({ base, people, removal }: PeopleListProps): JSX.Element {
-  if (people.length === 0) return <p class="empty">There is nobody to be seen.</p>
+  if (people.length === 0) return <p class="empty">There are no visible users.</p>
   return (
     <ul class="list">
       {people.map(({ name, fullName }) => (

@@ -9,11 +9,11 @@ import { htmlReply } from './html.js'
 
 const TITLES: Readonly<Record<number, string>> = {
   401: 'Sign in first',
-  403: 'This is not for you',
-  404: 'There is nothing here',
-  409: 'That is no longer so',
-  422: 'That cannot be done',
-  429: 'Too many tries',
+  403: 'Access denied',
+  404: 'Page not found',
+  409: 'Conflict',
+  422: 'Invalid input',
+  429: 'Too many requests',
   507: 'The disk is full',
 }
 
@@ -27,15 +27,15 @@ export const WEB_SURFACE: Surface = {
       const here = request.query === '' ? request.path : `${request.path}?${request.query}`
       return { status: 303, headers: [['Location', signInAddress(context, here)]] }
     }
-    const title = TITLES[failure.status] ?? 'This did not work'
+    const title = TITLES[failure.status] ?? 'Request failed'
     const page = (
       <Document context={context} title={title}>
         <section class="narrow">
           <h1>{title}</h1>
           <p>{sentenceOf(failure.status, failure.message)}</p>
           <p>
-            <a href={`${http.baseUrl}/`}>Back to the beginning</a>
-            {failure.status === 404 && ' or, if it is yours, '}
+            <a href={`${http.baseUrl}/`}>Back to the home page</a>
+            {failure.status === 404 && ', or '}
             {failure.status === 404 && <a href={`${http.baseUrl}/user/login`}>sign in</a>}
           </p>
         </section>
@@ -58,8 +58,8 @@ export function signInAddress({ settings }: Context, path: string): string {
 }
 
 function sentenceOf(status: number, message: string): string {
-  if (status === 404) return 'It does not exist, or it is not for you to see.'
+  if (status === 404) return 'The page does not exist, or you do not have permission to see it.'
   return status >= 500 && status !== 507
-    ? 'The fault is ours, and is noted. Try again in a moment.'
+    ? 'The server could not handle the request. Try again in a moment.'
     : message
 }

@@ -67,8 +67,8 @@ async function answer(
       {isMember && <OwnMembership address={address} isShown={isShown === true} />}
       {role === 'owner' && (
         <p class="quiet">
-          Somebody becomes a member in a team:{' '}
-          <a href={`${base}${organizationPath(grant)}/teams`}>choose one</a>.
+          Users become members when they are added to a team:{' '}
+          <a href={`${base}${organizationPath(grant)}/teams`}>choose a team</a>.
         </p>
       )}
     </OrganizationDocument>,
@@ -85,10 +85,10 @@ function OwnMembership({ address, isShown }: OwnMembershipProps): JSX.Element {
   return (
     <section>
       <h3>You</h3>
-      <p>{`You are a member; ${isShown ? 'everybody' : 'nobody but members'} sees it.`}</p>
+      <p>{`Your membership is visible to ${isShown ? 'everyone' : 'members only'}.`}</p>
       <form method="post" action={`${address}/show`}>
         <input type="hidden" name="public" value={isShown ? 'no' : 'yes'} />
-        <button type="submit">{isShown ? 'Hide it' : 'Show it to everybody'}</button>
+        <button type="submit">{isShown ? 'Hide membership' : 'Show membership to everyone'}</button>
       </form>
       <form method="post" action={`${address}/leave`}>
         <button type="submit" class="danger">

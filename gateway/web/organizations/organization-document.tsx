@@ -10,9 +10,9 @@ import { OwnerTabs, type OwnerTabsProps } from '../repositories/owner-tabs.js'
 
 /** Labels of the visibilities of an organization. */
 export const VISIBILITY_LABELS: VisibilityLabels = {
-  public: 'Everybody',
-  limited: 'Who is signed in',
-  private: 'Its members alone',
+  public: 'Everyone',
+  limited: 'Signed-in users',
+  private: 'Members only',
 }
 
 export interface OrganizationDocumentProps extends Pick<OwnerTabsProps, 'tab'> {

@@ -44,7 +44,9 @@ function OrganizationSettings({
       </form>
       <section class="danger-zone">
         <h3>Delete</h3>
-        <p>First delete or transfer its repositories and packages. Its teams go with it.</p>
+        <p>
+          First delete or transfer its repositories and packages. Its teams are deleted with it.
+        </p>
         <form method="post" action={`${address}/delete`}>
           <Confirmation id="confirm" name={organization.name} />
           <button type="submit" class="danger">

@@ -25,7 +25,9 @@ export const OWN_ORGANIZATIONS = definePage<'signed-in'>({
       <AccountDocument context={context} user={user} tab="organizations">
         <section>
           <h2>Organizations</h2>
-          {entries.length === 0 && <p class="empty">You are in none yet.</p>}
+          {entries.length === 0 && (
+            <p class="empty">You are not a member of an organization yet.</p>
+          )}
           <ul class="list">
             {entries.map(({ name, fullName, visibility }) => (
               <li>

@@ -11,7 +11,7 @@ import { TextField } from '../kit/text-field.js'
 const PERMISSIONS = [
   ['read', 'Read: clone, and write issues'],
   ['write', 'Write: push, and merge'],
-  ['admin', 'Administer: settings, keys and webhooks as well'],
+  ['admin', 'Admin: also change settings, keys and webhooks'],
 ] as const
 
 /** Fields of the form. */
@@ -58,7 +58,7 @@ function Rights({ team }: { readonly team: TeamDetails }): JSX.Element {
   return (
     <>
       <fieldset>
-        <legend>Its members may</legend>
+        <legend>Permission</legend>
         {PERMISSIONS.map(([value, sentence]) => (
           <label class="choice">
             <input
@@ -72,11 +72,11 @@ function Rights({ team }: { readonly team: TeamDetails }): JSX.Element {
         ))}
       </fieldset>
       <label class="choice">
-        <input type="checkbox" name="all" checked={team.includesAll} /> It has all repositories,
-        also later ones
+        <input type="checkbox" name="all" checked={team.includesAll} /> Access to all repositories,
+        including future ones
       </label>
       <label class="choice">
-        <input type="checkbox" name="create" checked={team.mayCreateRepositories} /> Its members may
+        <input type="checkbox" name="create" checked={team.mayCreateRepositories} /> Members can
         create repositories
       </label>
     </>
@@ -86,7 +86,8 @@ function Rights({ team }: { readonly team: TeamDetails }): JSX.Element {
 /** Reads the form. Throws `invalid` if the permission is unknown. */
 export function teamDetailsOf(form: URLSearchParams): TeamDetails {
   const permission = PERMISSIONS.find(([known]) => known === fieldOf(form, 'permission'))?.[0]
-  if (permission === undefined) throw new Failure('invalid', 'Choose what its members may do.')
+  if (permission === undefined)
+    throw new Failure('invalid', 'The permission is missing or unknown. Choose a permission.')
   return { ...teamDetailsAsSent(form), permission }
 }
 

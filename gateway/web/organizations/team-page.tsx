@@ -108,7 +108,7 @@ function TeamRepositories(props: TeamRepositoriesProps): JSX.Element {
   const isChanged = grant.role === 'owner' && !hasAll
   return (
     <>
-      {hasAll && <p class="quiet">It has all repositories of the organization.</p>}
+      {hasAll && <p class="quiet">The team has access to all repositories of the organization.</p>}
       {repositories.length === 0 && <p class="empty">There are none yet.</p>}
       <ul class="list">
         {repositories.map(({ owner, name }) => (
@@ -184,7 +184,7 @@ function defineChange({ path, change, sentenceOf }: Change) {
 }
 
 function sentenceOfRepository({ status, message }: Failure): string {
-  return status === 404 ? 'The organization has no repository of that name.' : message
+  return status === 404 ? 'The organization has no repository with this name.' : message
 }
 
 function ownName({ organization }: Grant, name: string) {

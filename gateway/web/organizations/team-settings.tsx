@@ -46,7 +46,7 @@ function TeamSettings({
       {!isOfOwners(team) && (
         <section class="danger-zone">
           <h3>Delete</h3>
-          <p>Who is in no other team is no member any more.</p>
+          <p>Members who are in no other team are removed from the organization.</p>
           <form method="post" action={`${address}/delete`}>
             <Confirmation id="confirm" name={team.name} />
             <button type="submit" class="danger">

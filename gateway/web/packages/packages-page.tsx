@@ -122,7 +122,7 @@ function Version({ context, grant, format, packageName, version }: VersionProps)
       <p class="quiet">
         Published <Ago atMs={version.createdAtMs} />
       </p>
-      <h3>Install it</h3>
+      <h3>Installation</h3>
       {instructions.map(({ where, text }) => (
         <>
           <p>{where}</p>

@@ -19,10 +19,10 @@ import { Ago } from '../kit/times.js'
 
 /** Labels of the merge methods. */
 export const STYLES = {
-  merge: 'Make a merge commit',
+  merge: 'Create a merge commit',
   squash: 'Squash into one commit',
   rebase: 'Rebase, without a merge commit',
-  'rebase-merge': 'Rebase, then make a merge commit',
+  'rebase-merge': 'Rebase, then create a merge commit',
   'fast-forward-only': 'Fast-forward only',
 } as const satisfies Partial<Record<MergeOptions['style'], string>>
 
@@ -82,7 +82,7 @@ export function MergeBox(props: MergeBoxProps): JSX.Element | null {
         <MergeForm {...props} />
       ) : (
         <p class="notice">
-          It cannot be merged now. <Shown text={sentenceOf(merge.obstacle)} />
+          The pull request cannot be merged now. <Shown text={sentenceOf(merge.obstacle)} />
         </p>
       )}
     </section>
@@ -100,7 +100,7 @@ function MergeForm({ context, grant, state, merge }: MergeBoxProps): JSX.Element
     <form method="post" action={`${issueUrl(context, grant, issue)}/merge`}>
       <p>The branches can be merged without a conflict.</p>
       <input type="hidden" name="head" value={headTip ?? pull.headCommit} />
-      <label for="style">How</label>
+      <label for="style">Merge method</label>
       <select id="style" name="style" required={true}>
         {styles.map(([style, word]) => (
           <option value={style} selected={style === usual}>
@@ -108,14 +108,14 @@ function MergeForm({ context, grant, state, merge }: MergeBoxProps): JSX.Element
           </option>
         ))}
       </select>
-      <label for="merge-title">Title of the commit that is made (empty: the usual one)</label>
+      <label for="merge-title">Title of the new commit (empty: default title)</label>
       <input type="text" id="merge-title" name="title" maxlength={10_000} />
-      <label for="merge-message">More about it</label>
+      <label for="merge-message">Description</label>
       <textarea id="merge-message" name="message" rows={3} />
       {merge.mayDelete && (
         <label class="choice">
-          <input type="checkbox" name="delete" checked={deletesBranch(repository, {})} /> Remove the
-          branch afterwards
+          <input type="checkbox" name="delete" checked={deletesBranch(repository, {})} /> Delete the
+          branch after the merge
         </label>
       )}
       <button type="submit">Merge</button>
@@ -125,16 +125,17 @@ function MergeForm({ context, grant, state, merge }: MergeBoxProps): JSX.Element
 
 /** Messages for pages, by the message of the API. */
 const SENTENCES: Readonly<Record<string, string>> = {
-  'repo is archived': 'The repository is archived: nothing in it changes any more.',
-  'User not allowed to merge PR': 'You may not merge into this branch; who may write to it can.',
-  'Work in progress PRs cannot be merged': 'Its title says that it is work in progress.',
+  'repo is archived': 'The repository is archived and cannot be changed.',
+  'User not allowed to merge PR':
+    'You are not permitted to merge into this branch. Users with write access can.',
+  'Work in progress PRs cannot be merged': 'Its title marks it as work in progress.',
   'head out of date':
-    'The branch has moved since you looked. Read what is new, then merge what you have seen.',
+    'The branch has changed since you opened the page. Review the new commits, then merge.',
 }
 
 /** Returns the message for pages that corresponds to an error message of the API. */
 export function sentenceOf(message: string): string {
   const [, reason] = /^not allowed to merge \[reason: (.*)\]$/s.exec(message) ?? []
-  if (reason !== undefined) return `The branch has a rule: ${reason}.`
+  if (reason !== undefined) return `Branch protection prevents the merge: ${reason}.`
   return SENTENCES[message] ?? message
 }

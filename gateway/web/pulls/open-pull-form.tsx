@@ -35,13 +35,13 @@ export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
   if (openNumber !== undefined) {
     return (
       <p class="notice">
-        These branches have a pull request already:{' '}
+        There is already a pull request for these branches:{' '}
         <a href={`${address}/pulls/${openNumber}`}>{`#${openNumber}`}</a>
       </p>
     )
   }
   if (repository.isArchived) {
-    return <p class="notice">The repository is archived: nothing in it changes any more.</p>
+    return <p class="notice">The repository is archived and cannot be changed.</p>
   }
   if (user === undefined) {
     const path = here.slice(context.settings.http.baseUrl.length)

@@ -75,7 +75,7 @@ async function showFiles(
     <PullDocument context={context} grant={grant} seen={seen} tab="files">
       <ErrorMessage error={error} />
       <p>
-        All of it as a <a href={`${own}.diff`}>diff</a> or as <a href={`${own}.patch`}>patches</a>
+        All changes as a <a href={`${own}.diff`}>diff</a> or as <a href={`${own}.patch`}>patches</a>
       </p>
       <Diff diff={diff} />
       <ReviewForm context={context} grant={grant} state={state} form={form} />
@@ -110,7 +110,7 @@ const review = definePage<'repository'>({
       const state = await pullOf(context, grant, params)
       const [event, commitId] = [fieldOf(form, 'event'), fieldOf(form, 'head')]
       if (event === '' || commitId === '') {
-        throw new Failure('invalid', 'Say what you think of it, and of which commit.')
+        throw new Failure('invalid', 'The form has no verdict or no commit. Load the page again.')
       }
       const input = {
         state,

@@ -115,7 +115,7 @@ const merge = definePage<'repository'>({
 function orderOf(form: URLSearchParams) {
   const [style, headCommit] = [fieldOf(form, 'style'), fieldOf(form, 'head')]
   if (!isStyle(style) || headCommit === '') {
-    throw new Failure('invalid', 'Say how to merge, and which commit.')
+    throw new Failure('invalid', 'The form has no merge method or no commit. Load the page again.')
   }
   const [title, message] = [fieldOf(form, 'title'), multilineField(form, 'message')]
   return { style, headCommit, title, message, deletesBranch: form.has('delete') }

@@ -21,8 +21,8 @@ export const PULLS_PAGE = definePage<'repository'>({
     const { repository } = grant
     const page = { page: pageNumber(request), limit: LISTED }
     const state = stateAsked(request)
-    const question = { page, state, order: 'newest', labelIds: [] } as const
-    const { entries, total } = await listPulls(context.db, repository.id, question)
+    const filter = { page, state, order: 'newest', labelIds: [] } as const
+    const { entries, total } = await listPulls(context.db, repository.id, filter)
     const shown = await readIssues(
       context,
       entries.map(({ issue }) => issue),

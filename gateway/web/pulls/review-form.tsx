@@ -8,9 +8,9 @@ import { issueUrl } from '../kit/links.js'
 import { fieldOf, multilineField } from '../kit/page.js'
 
 const VERDICTS = [
-  ['COMMENT', 'Say something, without a verdict'],
-  ['APPROVED', 'Approve: it can be merged'],
-  ['REQUEST_CHANGES', 'Ask for changes before it is merged'],
+  ['COMMENT', 'Comment, without a verdict'],
+  ['APPROVED', 'Approve the changes'],
+  ['REQUEST_CHANGES', 'Request changes before the merge'],
 ] as const
 
 export interface ReviewFormProps {
@@ -38,7 +38,7 @@ export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
       <h3>Your review</h3>
       <form method="post" action={`${issueUrl(context, grant, issue)}/reviews`}>
         <input type="hidden" name="head" value={pull.headCommit} />
-        <label for="content">What you say (Markdown)</label>
+        <label for="content">Review text (Markdown)</label>
         <textarea id="content" name="content" rows={5}>
           {multilineField(sent, 'content')}
         </textarea>
@@ -51,7 +51,7 @@ export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
             </label>
           ))}
         </fieldset>
-        <button type="submit">Send the review</button>
+        <button type="submit">Submit review</button>
       </form>
     </section>
   )
@@ -60,9 +60,10 @@ export function ReviewForm(props: ReviewFormProps): JSX.Element | null {
 /** Messages for pages, by the message of the API. */
 const SENTENCES: Readonly<Record<string, string>> = {
   'commit_id is not the head of the pull request':
-    'The branch has moved since you looked: these are the files that it has now.',
-  'review event COMMENT requires a body or a comment': 'Say something.',
-  'review event REQUEST_CHANGES requires a body or a comment': 'Say what is to be changed.',
+    'The branch has changed since you opened the page. Its current files are shown.',
+  'review event COMMENT requires a body or a comment': 'Write a comment.',
+  'review event REQUEST_CHANGES requires a body or a comment':
+    'Describe the changes that you request.',
 }
 
 /** Returns the message for pages that corresponds to an error message of the API. */

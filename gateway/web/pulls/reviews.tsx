@@ -82,16 +82,18 @@ export function Reviews(props: ReviewsProps): JSX.Element | null {
       {reviews.map((each) => (
         <OneReview {...props} {...each} />
       ))}
-      {isCut && <p class="notice">There is more than a page shows. The API has it all.</p>}
+      {isCut && (
+        <p class="notice">Some reviews or comments are not shown. The API returns all of them.</p>
+      )}
     </section>
   )
 }
 
 const VERBS: Readonly<Record<Review['state'], string>> = {
   APPROVED: 'approved this',
-  REQUEST_CHANGES: 'asked for changes',
+  REQUEST_CHANGES: 'requested changes',
   COMMENT: 'reviewed this',
-  PENDING: 'has begun a review that nobody else sees yet',
+  PENDING: 'started a review that is not submitted yet',
   REQUEST_REVIEW: 'was asked for a review',
 }
 
@@ -115,7 +117,7 @@ function OneReview(props: ReviewsProps & ShownReview): JSX.Element {
         )}
         {` ${VERBS[state]} `}
         <Ago atMs={createdAtMs} />
-        {isDismissed && '; that no longer counts'}
+        {isDismissed && ' (dismissed)'}
       </p>
       {content !== '' && text(review)}
       {comments.map((comment) => (

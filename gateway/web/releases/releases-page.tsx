@@ -35,7 +35,7 @@ const list = definePage<'repository'>({
       request,
       <RepositoryDocument context={context} grant={grant} tab="releases" title="Releases">
         <h2>Releases</h2>
-        {entries.length === 0 && <p class="empty">There are none yet.</p>}
+        {entries.length === 0 && <p class="empty">There are no releases yet.</p>}
         {entries.map((release) => (
           <ReleaseView
             context={context}

@@ -35,10 +35,10 @@ const PATH = '/{owner}/{repo}/settings/collaboration'
 const ACCESS = { kind: 'repository', mode: 'admin' } as const
 const LISTED = 50
 
-const WORDS: Readonly<Record<CollaboratorMode, string>> = {
+const MODE_LABELS: Readonly<Record<CollaboratorMode, string>> = {
   read: 'Read',
-  write: 'Write: push, and look after issues',
-  admin: 'Administer: change these settings',
+  write: 'Write: push, and manage issues',
+  admin: 'Admin: change these settings',
 }
 
 interface PeopleProps {
@@ -49,7 +49,7 @@ interface PeopleProps {
 }
 
 function People({ address, base, people, modes }: PeopleProps): JSX.Element {
-  if (people.length === 0) return <p class="empty">Nobody was let in by name yet.</p>
+  if (people.length === 0) return <p class="empty">There are no collaborators yet.</p>
   return (
     <ul class="list">
       {people.map(({ id, name, fullName }) => (
@@ -62,7 +62,7 @@ function People({ address, base, people, modes }: PeopleProps): JSX.Element {
           </div>
           <form class="inline" method="post" action={address}>
             <input type="hidden" name="user" value={name} />
-            <label class="unseen" for={`mode-${id}`}>{`What ${name} may do`}</label>
+            <label class="unseen" for={`mode-${id}`}>{`Permission of ${name}`}</label>
             <Modes id={`mode-${id}`} chosen={modes.get(id) ?? 'read'} />
             <button type="submit" aria-label={`Change ${name}`}>
               Change
@@ -90,7 +90,7 @@ function Modes({ id, chosen }: ModesProps): JSX.Element {
     <select id={id} name="mode">
       {COLLABORATOR_MODES.map((mode) => (
         <option value={mode} selected={mode === chosen}>
-          {WORDS[mode]}
+          {MODE_LABELS[mode]}
         </option>
       ))}
     </select>
@@ -113,13 +113,13 @@ async function answer(context: Context, { request, grant }: Asked, failure?: Fai
     <SettingsDocument context={context} grant={grant} error={error} tab="collaboration">
       <People address={address} base={base} modes={modes} people={entries} />
       <Pager address={address} page={page} total={total} />
-      <h3>Let somebody in</h3>
+      <h3>Add a collaborator</h3>
       <form class="form" method="post" action={address}>
         <label for="user">Name</label>
         <input type="text" id="user" name="user" required={true} />
-        <label for="mode">May</label>
+        <label for="mode">Permission</label>
         <Modes id="mode" chosen="write" />
-        <button type="submit">Let in</button>
+        <button type="submit">Add</button>
       </form>
     </SettingsDocument>
   )
@@ -142,7 +142,8 @@ const change = definePage<'repository'>({
       async () => {
         const form = await readForm(call.request)
         const mode = COLLABORATOR_MODES.find((known) => known === fieldOf(form, 'mode'))
-        if (mode === undefined) throw new Failure('invalid', 'Choose what they may do.')
+        if (mode === undefined)
+          throw new Failure('invalid', 'The permission is missing or unknown. Choose a permission.')
         await addCollaborator(context.db, { ...inputOf(call, form), mode })
         return backTo(context, call)
       },

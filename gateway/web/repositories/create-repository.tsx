@@ -61,11 +61,11 @@ function NewRepository({ context, user, owners, sent, error }: NewRepositoryProp
             value={fieldOf(sent, 'description')}
           />
           <label class="choice">
-            <input type="checkbox" name="private" checked={sent.has('private')} /> Private: only who
-            you let in may see it
+            <input type="checkbox" name="private" checked={sent.has('private')} /> Private: visible
+            only to users with access
           </label>
           <label class="choice">
-            <input type="checkbox" name="readme" checked={sent.has('readme')} /> Begin with a README
+            <input type="checkbox" name="readme" checked={sent.has('readme')} /> Create a README
           </label>
           <button type="submit">Create</button>
         </form>

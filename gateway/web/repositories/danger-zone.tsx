@@ -30,18 +30,18 @@ function PruneForm({ address, repository }: FormProps): JSX.Element {
     <>
       <h3>Prune</h3>
       <p>
-        Commits that no branch, tag or pull request reaches any more are removed for good. Clones
-        and forks keep theirs: a password that was pushed must be changed all the same.
+        Permanently removes commits that are not reachable from a branch, tag or pull request.
+        Clones and forks keep them, so a password that was pushed must still be changed.
       </p>
       <form method="post" action={`${address}/prune`}>
-        <label for="commit">Commit that must be gone (full id, optional)</label>
+        <label for="commit">Commit to remove (full id, optional)</label>
         <input type="text" id="commit" name="commit" maxlength={64} />
         <label class="choice">
-          <input type="checkbox" name="closed_pulls" /> Also from closed pull requests, which then
-          show no commits
+          <input type="checkbox" name="closed_pulls" /> Also remove commits of closed pull requests,
+          which then show no commits
         </label>
         <label class="choice">
-          <input type="checkbox" name="now" /> Now, without the grace period
+          <input type="checkbox" name="now" /> Prune immediately, without the grace period
         </label>
         <Confirmation id="confirm-prune" name={fullNameOf(repository)} />
         <button type="submit" class="danger">
@@ -57,7 +57,10 @@ function OwnerForms({ address, repository }: FormProps): JSX.Element {
   return (
     <>
       <h3>Transfer</h3>
-      <p>Another user or an organization owns it then; its old address leads to the new one.</p>
+      <p>
+        Gives the repository to another user or organization. The old address redirects to the new
+        one.
+      </p>
       <form method="post" action={`${address}/transfer`}>
         <label for="new_owner">New owner</label>
         <input type="text" id="new_owner" name="new_owner" required={true} />
@@ -67,7 +70,7 @@ function OwnerForms({ address, repository }: FormProps): JSX.Element {
         </button>
       </form>
       <h3>Delete</h3>
-      <p>Its code, issues, pull requests and releases are lost for good.</p>
+      <p>Permanently deletes its code, issues, pull requests and releases.</p>
       <form method="post" action={`${address}/delete`}>
         <Confirmation id="confirm-delete" name={fullName} />
         <button type="submit" class="danger">

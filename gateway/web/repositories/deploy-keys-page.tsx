@@ -39,7 +39,7 @@ interface KeysProps {
 }
 
 function Keys({ address, keys }: KeysProps): JSX.Element {
-  if (keys.length === 0) return <p class="empty">There are none yet.</p>
+  if (keys.length === 0) return <p class="empty">There are no deploy keys yet.</p>
   return (
     <ul class="list">
       {keys.map(({ id, title, mode, key, createdAtMs }) => (
@@ -83,7 +83,7 @@ function KeyForm({ address, sent }: { readonly address: string; readonly sent: U
         {fieldOf(sent, 'key')}
       </textarea>
       <label class="choice">
-        <input type="checkbox" name="write" checked={sent.has('write')} /> It may push as well
+        <input type="checkbox" name="write" checked={sent.has('write')} /> Allow write access (push)
       </label>
       <button type="submit">Add the key</button>
     </form>
@@ -102,9 +102,7 @@ async function answer(
   const address = `${repositoryUrl(context, grant)}/settings/keys`
   const document = (
     <SettingsDocument context={context} grant={grant} error={failure?.message} tab="keys">
-      <p class="quiet">
-        A machine that signs in with one of these SSH keys may clone this repository.
-      </p>
+      <p class="quiet">A machine with one of these SSH keys can clone this repository.</p>
       <Keys address={address} keys={entries} />
       <Pager address={address} page={page} total={total} />
       <h3>Add a key</h3>
@@ -127,7 +125,7 @@ const add = definePage<'repository'>({
   access: ACCESS,
   async handle(context, call) {
     const sent = await readForm(call.request)
-    const letIn = async () => {
+    const addKey = async () => {
       await addDeployKey(context.db, {
         repositoryId: call.grant.repository.id,
         ...readKey({ title: fieldOf(sent, 'title'), key: fieldOf(sent, 'key') }),
@@ -135,7 +133,7 @@ const add = definePage<'repository'>({
       })
       return backTo(context, call)
     }
-    return withFormErrors(letIn, (failure) => answer(context, call, { sent, failure }))
+    return withFormErrors(addKey, (failure) => answer(context, call, { sent, failure }))
   },
 })
 

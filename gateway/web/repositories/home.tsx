@@ -56,9 +56,9 @@ function ToSetUp({ context: { settings }, request }: ToSetUpProps): JSX.Element 
     <p class="notice">
       There is no account yet.{' '}
       {isAtMachine(request, settings) ? (
-        <a href={`${settings.http.baseUrl}/setup`}>Make the first account</a>
+        <a href={`${settings.http.baseUrl}/setup`}>Create the first account</a>
       ) : (
-        'The log of the server names the address at which the first one is made.'
+        'The server log contains the address of the page that creates the first account.'
       )}
     </p>
   )

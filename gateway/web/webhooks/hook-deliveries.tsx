@@ -15,14 +15,14 @@ export interface DeliveriesProps {
 
 /** Renders deliveries, newest first, each with its last attempt. */
 export function Deliveries({ address, deliveries }: DeliveriesProps): JSX.Element {
-  if (deliveries.length === 0) return <p class="empty">There are none yet.</p>
+  if (deliveries.length === 0) return <p class="empty">There are no deliveries yet.</p>
   return (
     <ul class="list">
       {deliveries.map((delivery) => (
         <li>
           <details class="grow">
             <summary>
-              <span class="label">{delivery.lastAttempt?.status ?? 'no answer'}</span>{' '}
+              <span class="label">{delivery.lastAttempt?.status ?? 'no response'}</span>{' '}
               <strong>{delivery.event}</strong>{' '}
               <Ago atMs={delivery.lastAttempt?.atMs ?? delivery.createdAtMs} />{' '}
               <Shown text={outcomeOf(delivery, Date.now())} />
@@ -38,14 +38,14 @@ export function Deliveries({ address, deliveries }: DeliveriesProps): JSX.Elemen
 /** Returns a sentence about the result of a delivery. */
 export function outcomeOf(delivery: Delivery, nowMs: number): string {
   const { isDelivered, nextAtMs, attempts, lastAttempt } = delivery
-  if (attempts === 0) return 'It waits to be sent.'
+  if (attempts === 0) return 'It is waiting to be sent.'
   const { status, error } = lastAttempt ?? {}
-  if (isDelivered) return `The receiver took it, with ${status}.`
-  const reason = status === undefined ? (error ?? '') : `The receiver answered ${status}.`
+  if (isDelivered) return `Delivered: the receiver responded with ${status}.`
+  const reason = status === undefined ? (error ?? '') : `The receiver responded with ${status}.`
   const counted = attempts === 1 ? 'one attempt' : `${attempts} attempts`
-  if (nextAtMs === undefined) return `${reason} It was given up after ${counted}.`
+  if (nextAtMs === undefined) return `${reason} It failed after ${counted}.`
   const next = nextAtMs <= nowMs ? 'in a moment' : agoOf(nextAtMs, nowMs)
-  return `${reason} It is tried again ${next === 'just now' ? 'in a moment' : next}.`
+  return `${reason} The next attempt is ${next === 'just now' ? 'in a moment' : next}.`
 }
 
 interface ExchangeProps {
@@ -72,7 +72,7 @@ function Exchange({ address, delivery }: ExchangeProps): JSX.Element {
       <Part title="Request body" text={payload} />
       {lastAttempt?.status !== undefined && (
         <Part
-          title="Answer"
+          title="Response"
           text={`${headerLines(lastAttempt.responseHeaders)}\n\n${lastAttempt.responseBody}`}
         />
       )}
@@ -84,7 +84,7 @@ function Part({ title, text }: { readonly title: string; readonly text: string }
   const isCut = text.length > SHOWN_CHARACTERS_MAX
   return (
     <>
-      <h4>{isCut ? `${title} (its start)` : title}</h4>
+      <h4>{isCut ? `${title} (beginning)` : title}</h4>
       <pre tabindex={0}>
         <code>
           <Shown text={text.slice(0, SHOWN_CHARACTERS_MAX)} />

@@ -61,7 +61,7 @@ export function HookForm({ address, fields, button }: HookFormProps): JSX.Elemen
         required={true}
         maxlength={HOOK_TEXT_CHARACTERS_MAX}
       />
-      <label for="content_type">Sent as</label>
+      <label for="content_type">Content type</label>
       <select id="content_type" name="content_type">
         <option value="json" selected={contentType === 'json'}>
           application/json
@@ -76,7 +76,7 @@ export function HookForm({ address, fields, button }: HookFormProps): JSX.Elemen
         word="Authorization header"
         isSet={!!fields.authorizationSealed}
       />
-      <label for="branch_filter">Branches, as a pattern (empty: all)</label>
+      <label for="branch_filter">Branch pattern (empty: all)</label>
       <input
         type="text"
         id="branch_filter"
@@ -86,8 +86,7 @@ export function HookForm({ address, fields, button }: HookFormProps): JSX.Elemen
       />
       <Events chosen={fields.events} />
       <label class="choice">
-        <input type="checkbox" name="active" checked={isActive} /> Active: it is told of what
-        happens
+        <input type="checkbox" name="active" checked={isActive} /> Active: events are delivered
       </label>
       <button type="submit">{button}</button>
     </form>
@@ -103,7 +102,7 @@ interface SecretFieldProps {
 function SecretField({ name, word, isSet }: SecretFieldProps): JSX.Element {
   return (
     <>
-      <label for={name}>{isSet ? `${word} (empty: the one that is kept)` : word}</label>
+      <label for={name}>{isSet ? `${word} (empty: unchanged)` : word}</label>
       <input
         type="password"
         id={name}
@@ -113,7 +112,7 @@ function SecretField({ name, word, isSet }: SecretFieldProps): JSX.Element {
       />
       {isSet && (
         <label class="choice">
-          <input type="checkbox" name={`forget_${name}`} /> {`Forget: ${word}`}
+          <input type="checkbox" name={`forget_${name}`} /> {`Remove: ${word}`}
         </label>
       )}
     </>
@@ -123,7 +122,7 @@ function SecretField({ name, word, isSet }: SecretFieldProps): JSX.Element {
 function Events({ chosen }: { readonly chosen: WebhookFields['events'] }): JSX.Element {
   return (
     <fieldset class="columns">
-      <legend>It is told of (none: push)</legend>
+      <legend>Events (none: push)</legend>
       {HOOK_EVENTS.map((event) => (
         <label class="choice">
           <input

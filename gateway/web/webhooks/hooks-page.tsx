@@ -30,7 +30,7 @@ interface HooksProps {
 }
 
 function Hooks({ address, webhooks }: HooksProps): JSX.Element {
-  if (webhooks.length === 0) return <p class="empty">There are none yet.</p>
+  if (webhooks.length === 0) return <p class="empty">There are no webhooks yet.</p>
   return (
     <ul class="list">
       {webhooks.map(({ id, url, events, isActive }) => (
@@ -67,7 +67,7 @@ async function answer(
       <Hooks address={address} webhooks={entries} />
       <Pager address={address} page={page} total={total} />
       <h3>New webhook</h3>
-      <HookForm address={address} fields={sent?.fields ?? FIRST_FIELDS} button="Make a webhook" />
+      <HookForm address={address} fields={sent?.fields ?? FIRST_FIELDS} button="Create webhook" />
     </SettingsDocument>
   )
   return htmlReply(request, document, { status: sent?.failure.status ?? 200 })

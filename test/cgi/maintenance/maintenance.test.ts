@@ -68,25 +68,28 @@ async function objectsOf(bare: string): Promise<readonly string[]> {
 }
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
-  t.test(`many packs become few, with a bitmap and a commit-graph: ${objectFormat}`, async (t) => {
-    const { bare, journal } = await scene(t, objectFormat)
-    await addPack(bare, { sizeBytes: 40_000 })
-    for (let push = 0; push < 9; push += 1) await addPack(bare)
-    const tip = await git(['rev-parse', 'main'], { cwd: bare })
-    const before = await objectsOf(bare)
-    const upkeep = await maintainRepository(ours, bare, { journal })
-    t.equal(upkeep.packsBefore, 10)
-    t.ok(upkeep.packsAfter <= 2, `${upkeep.packsAfter} packs`)
-    t.ok(upkeep.sizeKib >= 40)
-    const files = (await packFiles(bare)).map(endOf)
-    t.ok(files.includes('multi-pack-index.bitmap'), `${files}`)
-    await stat(join(bare, 'objects', 'info', 'commit-graph'))
-    t.strictSame(await objectsOf(bare), before)
-    await git(['fsck', '--full', '--strict'], { cwd: bare })
-    await git(['multi-pack-index', 'verify'], { cwd: bare })
-    t.equal(await (await cloneInto(t, bare, ['--no-local'])).git('rev-parse', 'HEAD'), tip)
-    t.equal((await listStaleFiles(bare)).size, 0)
-  })
+  t.test(
+    `maintenance repacks many packs into few, with a bitmap and a commit-graph: ${objectFormat}`,
+    async (t) => {
+      const { bare, journal } = await scene(t, objectFormat)
+      await addPack(bare, { sizeBytes: 40_000 })
+      for (let push = 0; push < 9; push += 1) await addPack(bare)
+      const tip = await git(['rev-parse', 'main'], { cwd: bare })
+      const before = await objectsOf(bare)
+      const upkeep = await maintainRepository(ours, bare, { journal })
+      t.equal(upkeep.packsBefore, 10)
+      t.ok(upkeep.packsAfter <= 2, `${upkeep.packsAfter} packs`)
+      t.ok(upkeep.sizeKib >= 40)
+      const files = (await packFiles(bare)).map(endOf)
+      t.ok(files.includes('multi-pack-index.bitmap'), `${files}`)
+      await stat(join(bare, 'objects', 'info', 'commit-graph'))
+      t.strictSame(await objectsOf(bare), before)
+      await git(['fsck', '--full', '--strict'], { cwd: bare })
+      await git(['multi-pack-index', 'verify'], { cwd: bare })
+      t.equal(await (await cloneInto(t, bare, ['--no-local'])).git('rev-parse', 'HEAD'), tip)
+      t.equal((await listStaleFiles(bare)).size, 0)
+    },
+  )
 }
 
 t.test('a large pack is not rewritten after a few small pushes', async (t) => {
@@ -109,17 +112,20 @@ t.test('with git older than 2.38 all objects go into one pack that has a bitmap'
   const old: Git = { ...ours, version: [2, 37, 9] }
   t.match(await maintainRepository(old, bare, { journal }), { packsBefore: 5, packsAfter: 1 })
   t.strictSame((await packFiles(bare)).map(endOf), ['pack.bitmap', 'pack.idx', 'pack.pack'])
-  t.strictSame(await objectsOf(bare), before, 'also what no reference reaches any more')
+  t.strictSame(await objectsOf(bare), before, 'unreachable objects are kept')
   await maintainRepository(ours, bare, { journal })
   t.strictSame(await objectsOf(bare), before)
   await git(['fsck', '--full', '--strict'], { cwd: bare })
 })
 
-t.test('a repository without anything in it stays as it is', async (t) => {
-  const { bare, journal } = await scene(t)
-  t.match(await maintainRepository(ours, bare, { journal }), { packsBefore: 0, packsAfter: 0 })
-  await t.rejects(maintainRepository(ours, `${bare}x`, { journal }), { code: 'ENOENT' })
-})
+t.test(
+  'maintenance of an empty repository changes nothing and of a missing one throws ENOENT',
+  async (t) => {
+    const { bare, journal } = await scene(t)
+    t.match(await maintainRepository(ours, bare, { journal }), { packsBefore: 0, packsAfter: 0 })
+    await t.rejects(maintainRepository(ours, `${bare}x`, { journal }), { code: 'ENOENT' })
+  },
+)
 
 t.test('references are packed if there are many and are left loose otherwise', async (t) => {
   const { bare, journal } = await scene(t)
@@ -142,30 +148,33 @@ t.test('references are packed if there are many and are left loose otherwise', a
   const first = await packed()
   await add(60, 120)
   await maintainRepository(ours, bare, { journal })
-  t.equal(await packed(), first, 'git might not tell two of one second apart')
+  t.equal(await packed(), first, 'packed-refs is unchanged within the second')
   const earlier = new Date(Date.now() - 3_000)
   await utimes(join(bare, 'packed-refs'), earlier, earlier)
   await maintainRepository(ours, bare, { journal })
   t.match(await packed(), /refs\/heads\/b\/119/)
 })
 
-t.test('a second one at the same time is refused, and the first goes on', async (t) => {
-  const { bare, journal, dataDir } = await scene(t)
-  for (let push = 0; push < 8; push += 1) await addPack(bare)
-  const both = await Promise.allSettled(
-    [1, 2].map(() => maintainRepository(ours, bare, { journal })),
-  )
-  t.match(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
-  t.match(
-    both.find(({ status }) => status === 'rejected'),
-    { reason: { failure: 'conflict', message: /maintained already/ } },
-  )
-  t.equal((await listStaleFiles(bare)).size, 0)
-  t.equal((await listJournalEntries(dataDir)).size, 0, 'and neither stays noted')
-  await writeFile(join(bare, 'objects', 'maintenance.lock'), '')
-  await t.rejects(maintainRepository(ours, bare, { journal }), /maintained already/)
-  t.equal((await listStaleFiles(bare)).size, 1, 'what somebody else holds stays')
-})
+t.test(
+  'a second maintenance of the same repository is refused while the first one continues',
+  async (t) => {
+    const { bare, journal, dataDir } = await scene(t)
+    for (let push = 0; push < 8; push += 1) await addPack(bare)
+    const both = await Promise.allSettled(
+      [1, 2].map(() => maintainRepository(ours, bare, { journal })),
+    )
+    t.match(both.map(({ status }) => status).sort(), ['fulfilled', 'rejected'])
+    t.match(
+      both.find(({ status }) => status === 'rejected'),
+      { reason: { failure: 'conflict', message: /maintained already/ } },
+    )
+    t.equal((await listStaleFiles(bare)).size, 0)
+    t.equal((await listJournalEntries(dataDir)).size, 0, 'neither run leaves a journal entry')
+    await writeFile(join(bare, 'objects', 'maintenance.lock'), '')
+    await t.rejects(maintainRepository(ours, bare, { journal }), /maintained already/)
+    t.equal((await listStaleFiles(bare)).size, 1, 'a file of another process is kept')
+  },
+)
 
 t.test("a failed repack throws git's message and leaves no journal entry", async (t) => {
   const { bare, journal, dataDir } = await scene(t)
@@ -179,7 +188,8 @@ t.test("a failed repack throws git's message and leaves no journal entry", async
 
 t.test('recovery removes the pack of a maintenance that filled the disk', async (t) => {
   const disk = await mountSmallDisk(t, 'size=6m')
-  if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
+  if (disk === undefined)
+    return t.comment('skipped: a small disk cannot be mounted on this machine')
   const { dataDir, bare, journal } = await scene(t, 'sha1', disk.path)
   await addPack(bare, { sizeBytes: 1_500_000 })
   await addPack(bare, { sizeBytes: 1_500_000 })
@@ -236,39 +246,42 @@ t.test('concurrent pushes and clones succeed and no reference is lost', async (t
   const named = ['for-each-ref', '--format=%(objectname)', 'refs/heads/one', 'refs/heads/two']
   const refs = await git(named, { cwd: bare })
   const tips = [one.at(-1), two.at(-1)].flatMap((tip) => Array.from({ length: 30 }, () => tip))
-  t.strictSame(refs.split('\n').sort(), tips.sort(), 'every reference is where it was pushed')
+  t.strictSame(refs.split('\n').sort(), tips.sort(), 'every reference points to the pushed commit')
   const packed = await readFile(join(bare, 'packed-refs'), 'utf8')
-  t.ok(packed.split('\n').length > 30, 'and they were packed meanwhile')
+  t.ok(packed.split('\n').length > 30, 'the references were packed concurrently')
 })
 
-t.test('killed at any instant it leaves a whole repository, and runs again', async (t) => {
-  const { bare, journal, dataDir } = await scene(t)
-  await addPack(bare, { sizeBytes: 1_000_000 })
-  let killed = 0
-  let staleFiles = 0
-  for (let round = 0; round < ROUNDS; round += 1) {
-    for (let push = 0; push < 4; push += 1) await addPack(bare, { sizeBytes: 20_000 })
-    const before = await objectsOf(bare)
-    const aborting = new AbortController()
-    const { signal } = aborting
-    const running = maintainRepository(ours, bare, { journal, signal }).catch((error) => error)
-    const deadlineMs = Date.now() + 10_000
-    while ((await listJournalEntries(dataDir)).size < 2 && Date.now() < deadlineMs) await sleep(1)
-    await sleep(randomInt(40))
-    killed += await killGit(dataDir)
-    if (round % 2 === 1) aborting.abort()
-    await running
-    staleFiles += (await listStaleFiles(bare)).size
-    await git(['fsck', '--full', '--strict', '--no-dangling'], { cwd: bare })
-    t.strictSame(await objectsOf(bare), before, `round ${round}`)
-    await recover(dataDir)
-    t.strictSame([...(await listStaleFiles(bare)).keys()], [])
-    t.equal((await listJournalEntries(dataDir)).size, 0)
-  }
-  const { packsAfter } = await maintainRepository(ours, bare, { journal })
-  t.ok(packsAfter < 8, `${packsAfter} packs`)
-  t.ok(killed > 0, `${killed} processes were killed, and left ${staleFiles} things`)
-})
+t.test(
+  'maintenance killed at any time leaves an intact repository and can run again',
+  async (t) => {
+    const { bare, journal, dataDir } = await scene(t)
+    await addPack(bare, { sizeBytes: 1_000_000 })
+    let killed = 0
+    let staleFiles = 0
+    for (let round = 0; round < ROUNDS; round += 1) {
+      for (let push = 0; push < 4; push += 1) await addPack(bare, { sizeBytes: 20_000 })
+      const before = await objectsOf(bare)
+      const aborting = new AbortController()
+      const { signal } = aborting
+      const running = maintainRepository(ours, bare, { journal, signal }).catch((error) => error)
+      const deadlineMs = Date.now() + 10_000
+      while ((await listJournalEntries(dataDir)).size < 2 && Date.now() < deadlineMs) await sleep(1)
+      await sleep(randomInt(40))
+      killed += await killGit(dataDir)
+      if (round % 2 === 1) aborting.abort()
+      await running
+      staleFiles += (await listStaleFiles(bare)).size
+      await git(['fsck', '--full', '--strict', '--no-dangling'], { cwd: bare })
+      t.strictSame(await objectsOf(bare), before, `round ${round}`)
+      await recover(dataDir)
+      t.strictSame([...(await listStaleFiles(bare)).keys()], [])
+      t.equal((await listJournalEntries(dataDir)).size, 0)
+    }
+    const { packsAfter } = await maintainRepository(ours, bare, { journal })
+    t.ok(packsAfter < 8, `${packsAfter} packs`)
+    t.ok(killed > 0, `${killed} processes were killed and left ${staleFiles} stale files`)
+  },
+)
 
 /** Kills the process groups in the journal, as the kernel does when memory runs out. */
 async function killGit(dataDir: string): Promise<number> {

@@ -91,26 +91,32 @@ async function faultsOf({ bare, dataDir }: Scene): Promise<readonly string[]> {
 }
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
-  t.test(`an unreachable commit goes with its tree and file: ${objectFormat}`, async (t) => {
-    const place = await scene(t, objectFormat)
-    const { bare, kept, removed, prune, has } = place
-    const blob = await git(['rev-parse', `${removed}:secret`], { cwd: bare })
-    const before = await git(['rev-list', '--objects', '--all'], { cwd: bare })
-    t.equal(await prune(), 3)
-    t.notOk(await has(removed))
-    t.notOk(await has(blob))
-    t.ok(await has(kept))
-    t.equal(await git(['rev-list', '--objects', '--all'], { cwd: bare }), before)
-    t.strictSame(await faultsOf(place), [])
-    const graph = await readFile(join(bare, 'objects', 'info', 'commit-graph'))
-    t.notOk(graph.includes(Buffer.from(removed, 'hex')), 'nor is it in the commit-graph')
-    const packs = await readdir(join(bare, 'objects', 'pack'))
-    t.ok(packs.some((name) => name.endsWith('.bitmap')))
-    await maintainRepository(ours, bare, place)
-    t.notOk(await has(removed))
-    t.equal(await prune(), 0, 'a second time there is nothing to remove')
-    t.strictSame(await faultsOf(place), [])
-  })
+  t.test(
+    `pruning removes an unreachable commit with its tree and blob: ${objectFormat}`,
+    async (t) => {
+      const place = await scene(t, objectFormat)
+      const { bare, kept, removed, prune, has } = place
+      const blob = await git(['rev-parse', `${removed}:secret`], { cwd: bare })
+      const before = await git(['rev-list', '--objects', '--all'], { cwd: bare })
+      t.equal(await prune(), 3)
+      t.notOk(await has(removed))
+      t.notOk(await has(blob))
+      t.ok(await has(kept))
+      t.equal(await git(['rev-list', '--objects', '--all'], { cwd: bare }), before)
+      t.strictSame(await faultsOf(place), [])
+      const graph = await readFile(join(bare, 'objects', 'info', 'commit-graph'))
+      t.notOk(
+        graph.includes(Buffer.from(removed, 'hex')),
+        'the commit-graph does not contain the commit',
+      )
+      const packs = await readdir(join(bare, 'objects', 'pack'))
+      t.ok(packs.some((name) => name.endsWith('.bitmap')))
+      await maintainRepository(ours, bare, place)
+      t.notOk(await has(removed))
+      t.equal(await prune(), 0, 'a second prune removes nothing')
+      t.strictSame(await faultsOf(place), [])
+    },
+  )
 }
 
 t.test('pruning removes loose copies of the removed objects', async (t) => {
@@ -130,8 +136,8 @@ t.test('objects younger than the grace period are kept with all objects they nee
   const young = await git(['commit-tree', '-p', removed, '-m', 'young', tree], { cwd: bare })
   t.equal(await prune(), 0)
   t.ok(await has(young))
-  t.ok(await has(removed), 'also where that is older')
-  t.equal(await prune({ graceMs: 0 }), 4, 'without a grace period all of it goes')
+  t.ok(await has(removed), 'an old object that a young one needs is kept')
+  t.equal(await prune({ graceMs: 0 }), 4, 'without a grace period all are removed')
   t.notOk(await has(removed))
   t.strictSame(await faultsOf(place), [])
 })
@@ -155,31 +161,34 @@ t.test('objects that a running writer creates are kept, even without a grace per
   const aborting = new AbortController()
   const pruning = prune({ graceMs: 0, signal: aborting.signal }).catch(() => -1)
   t.ok(await untilHidden(bare))
-  t.notOk(await has(removed), 'what is old is out of reach meanwhile')
+  t.notOk(await has(removed), 'expired objects are hidden during the prune')
   t.ok(await has(written))
   await strike()
   t.equal(await pruning, 3)
   t.ok(await has(written))
 })
 
-t.test('a push that began before and needs what expired gets it back', async (t) => {
-  const place = await scene(t)
-  const { bare, removed, journal, prune, has } = place
-  const strike = await journal.record({ repositoryPath: bare, pid: process.pid })
-  const pruning = prune()
-  pruning.catch(() => {})
-  t.ok(await untilHidden(bare))
-  // Its git checked before that all is there, and now moves the branch.
-  await writeFile(join(bare, 'refs', 'heads', 'back'), `${removed}\n`)
-  await strike()
-  await t.rejects(pruning, { message: /needed unreachable objects, which were put back/ })
-  t.ok(await has(removed))
-  t.strictSame(await faultsOf(place), [])
-  t.equal(await prune(), 0, 'and it is reachable now')
-})
+t.test(
+  'expired objects are put back if a push that began before the prune needs them',
+  async (t) => {
+    const place = await scene(t)
+    const { bare, removed, journal, prune, has } = place
+    const strike = await journal.record({ repositoryPath: bare, pid: process.pid })
+    const pruning = prune()
+    pruning.catch(() => {})
+    t.ok(await untilHidden(bare))
+    // The push's git checked earlier that all objects exist, and now updates the branch.
+    await writeFile(join(bare, 'refs', 'heads', 'back'), `${removed}\n`)
+    await strike()
+    await t.rejects(pruning, { message: /needed unreachable objects, which were put back/ })
+    t.ok(await has(removed))
+    t.strictSame(await faultsOf(place), [])
+    t.equal(await prune(), 0, 'the commit is reachable and is kept')
+  },
+)
 
 t.test(
-  'an expired commit is missed deep in a history, though the commit-graph has it',
+  'a needed expired commit is detected below a new commit, although the commit-graph lists it',
   async (t) => {
     const place = await scene(t)
     const { bare, kept, journal, prune, has } = place
@@ -228,17 +237,20 @@ t.test('the next prune finishes one that was aborted', async (t) => {
   }
 })
 
-t.test('it waits for no upkeep, and not for writers of other repositories', async (t) => {
-  const { bare, dataDir, journal, prune } = await scene(t)
-  const own = await journal.record({ repositoryPath: bare, pid: process.pid, isUpkeep: true })
-  const other = await journal.record({
-    repositoryPath: join(dataDir, 'y.git'),
-    pid: process.pid,
-  })
-  t.equal(await prune(), 3)
-  await own()
-  await other()
-})
+t.test(
+  'a prune does not wait for maintenance, nor for writers of other repositories',
+  async (t) => {
+    const { bare, dataDir, journal, prune } = await scene(t)
+    const own = await journal.record({ repositoryPath: bare, pid: process.pid, isUpkeep: true })
+    const other = await journal.record({
+      repositoryPath: join(dataDir, 'y.git'),
+      pid: process.pid,
+    })
+    t.equal(await prune(), 3)
+    await own()
+    await other()
+  },
+)
 
 t.test('a prune is refused with an old git and while maintenance runs', async (t) => {
   const { bare, journal, dataDir, prune, removed, has } = await scene(t)
@@ -253,56 +265,49 @@ t.test('a prune is refused with an old git and while maintenance runs', async (t
   t.ok(await has(removed))
 })
 
-t.test(
-  'killed at any instant it loses nothing that is reachable, and can be repeated',
-  async (t) => {
-    const place = await scene(t)
-    const { bare, dataDir, journal } = place
-    const copy = await newWorkingCopy(t)
-    await copy.git('fetch', '--quiet', bare, 'main')
-    await copy.git('reset', '--quiet', '--hard', 'FETCH_HEAD')
-    let killed = 0
-    for (let round = 0; round < ROUNDS || (killed === 0 && round < ROUNDS_MAX); round += 1) {
-      const base = await copy.git('rev-parse', 'HEAD')
-      await copy.commit(`leak-${round}`, 'x'.repeat(200_000))
-      await copy.git('push', '--quiet', bare, 'HEAD:refs/heads/main')
-      await copy.git('reset', '--quiet', '--hard', base)
-      await copy.commit(`good-${round}`)
-      await copy.git('push', '--quiet', '--force', bare, 'HEAD:refs/heads/main')
-      await age(bare)
-      const before = await git(['rev-list', '--objects', '--all'], { cwd: bare })
-      const aborting = new AbortController()
-      const options = { dataDir, journal, graceMs: GRACE_MS, signal: aborting.signal }
-      let isOver = false
-      const running = pruneRepository(ours, bare, options)
-        .catch((error: unknown) => error)
-        .finally(() => {
-          isOver = true
-        })
-      // A git process takes some milliseconds.
-      while (!isOver && (await listJournalEntries(dataDir)).size < 2) await sleep(1)
-      await sleep(randomInt(20))
-      killed += await killGit(dataDir)
-      if (round % 2 === 1) aborting.abort()
-      await running
-      await recover(dataDir)
-      t.equal(
-        await git(['rev-list', '--objects', '--all'], { cwd: bare }),
-        before,
-        `round ${round}`,
-      )
-    }
-    await place.prune()
-    t.strictSame(await faultsOf(place), [])
-    const args = ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)']
-    const there = (await git(args, { cwd: bare })).split('\n').length
-    const reachable = (await git(['rev-list', '--objects', '--all'], { cwd: bare })).split(
-      '\n',
-    ).length
-    t.equal(there, reachable, 'and in the end nothing else is there')
-    t.ok(killed > 0, `${killed} processes were killed`)
-  },
-)
+t.test('a prune killed at any time loses no reachable object and can be repeated', async (t) => {
+  const place = await scene(t)
+  const { bare, dataDir, journal } = place
+  const copy = await newWorkingCopy(t)
+  await copy.git('fetch', '--quiet', bare, 'main')
+  await copy.git('reset', '--quiet', '--hard', 'FETCH_HEAD')
+  let killed = 0
+  for (let round = 0; round < ROUNDS || (killed === 0 && round < ROUNDS_MAX); round += 1) {
+    const base = await copy.git('rev-parse', 'HEAD')
+    await copy.commit(`leak-${round}`, 'x'.repeat(200_000))
+    await copy.git('push', '--quiet', bare, 'HEAD:refs/heads/main')
+    await copy.git('reset', '--quiet', '--hard', base)
+    await copy.commit(`good-${round}`)
+    await copy.git('push', '--quiet', '--force', bare, 'HEAD:refs/heads/main')
+    await age(bare)
+    const before = await git(['rev-list', '--objects', '--all'], { cwd: bare })
+    const aborting = new AbortController()
+    const options = { dataDir, journal, graceMs: GRACE_MS, signal: aborting.signal }
+    let isOver = false
+    const running = pruneRepository(ours, bare, options)
+      .catch((error: unknown) => error)
+      .finally(() => {
+        isOver = true
+      })
+    // A git process runs for some milliseconds.
+    while (!isOver && (await listJournalEntries(dataDir)).size < 2) await sleep(1)
+    await sleep(randomInt(20))
+    killed += await killGit(dataDir)
+    if (round % 2 === 1) aborting.abort()
+    await running
+    await recover(dataDir)
+    t.equal(await git(['rev-list', '--objects', '--all'], { cwd: bare }), before, `round ${round}`)
+  }
+  await place.prune()
+  t.strictSame(await faultsOf(place), [])
+  const args = ['cat-file', '--batch-all-objects', '--batch-check=%(objectname)']
+  const there = (await git(args, { cwd: bare })).split('\n').length
+  const reachable = (await git(['rev-list', '--objects', '--all'], { cwd: bare })).split(
+    '\n',
+  ).length
+  t.equal(there, reachable, 'only reachable objects are left')
+  t.ok(killed > 0, `${killed} processes were killed`)
+})
 
 /** Kills the process groups in the journal, as the kernel does when memory runs out. */
 async function killGit(dataDir: string): Promise<number> {

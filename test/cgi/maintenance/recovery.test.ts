@@ -71,60 +71,68 @@ function killQuietly(pid: number): void {
   }
 }
 
-t.test('pushes killed at any moment are mended, and the next push works', async (t) => {
-  const folder = await temporaryFolder(t)
-  const kills: Record<string, (leader: number) => void> = {
-    group: (leader) => killQuietly(-leader),
-    leader: (leader) => killQuietly(leader),
-    nobody: () => {},
-  }
-  const works = await Promise.all(Object.keys(kills).map((name) => preparePush(folder, name)))
-  let staleFiles = 0
-  let recovered = 0
-  for (let round = 0; round < 5; round += 1) {
-    const { url, gateway } = await startGateway(folder)
-    t.teardown(() => gateway.kill())
-    await Promise.all(works.map((work) => commitMore(work, round)))
-    const pushes = works.map((cwd) =>
-      tryGit(['push', '-q', `${url}/${basename(cwd)}.git`, '+refs/heads/*:refs/heads/*'], { cwd }),
-    )
-    const killed = Object.entries(kills).map(async ([name, kill], index) => {
-      const push = await Promise.race([waitForPush(folder, `${name}.git`), pushes[index]])
-      await delay(randomInt(100))
-      if (push !== undefined && 'leader' in push) kill(push.leader.pid)
-    })
-    await Promise.all(killed)
-    killQuietly(gateway.pid ?? 0)
-    await gateway.ended
-    await Promise.all(pushes)
-    for (const name of Object.keys(kills)) {
-      staleFiles += (await listStaleFiles(join(folder, `${name}.git`))).size
+t.test(
+  'recovery cleans up after pushes killed at any time, and the next push succeeds',
+  async (t) => {
+    const folder = await temporaryFolder(t)
+    const kills: Record<string, (leader: number) => void> = {
+      group: (leader) => killQuietly(-leader),
+      leader: (leader) => killQuietly(leader),
+      nobody: () => {},
     }
-
-    recovered += (await recover(folder)).length
-    t.equal((await listJournalEntries(folder)).size, 0)
-    const next = await startGateway(folder)
-    const left = await listProcesses()
-    const checks = works.map(async (cwd) => {
-      const bare = `${cwd}.git`
-      t.equal((await listStaleFiles(bare)).size, 0)
-      t.same(
-        left.filter((row) => row.folder.startsWith(bare)),
-        [],
+    const works = await Promise.all(Object.keys(kills).map((name) => preparePush(folder, name)))
+    let staleFiles = 0
+    let recovered = 0
+    for (let round = 0; round < 5; round += 1) {
+      const { url, gateway } = await startGateway(folder)
+      t.teardown(() => gateway.kill())
+      await Promise.all(works.map((work) => commitMore(work, round)))
+      const pushes = works.map((cwd) =>
+        tryGit(['push', '-q', `${url}/${basename(cwd)}.git`, '+refs/heads/*:refs/heads/*'], {
+          cwd,
+        }),
       )
-      await git(['fsck', '--strict'], { cwd: bare })
-      const target = `${next.url}/${basename(bare)}`
-      await git(['push', '-q', target, '+refs/heads/*:refs/heads/*'], { cwd })
-      const tip = await git(['rev-parse', 'HEAD'], { cwd })
-      t.equal(await git(['rev-parse', 'b39'], { cwd: bare }), tip)
-    })
-    await Promise.all(checks)
-    next.gateway.kill()
-    await next.gateway.ended
-    await recover(folder)
-  }
-  t.ok(recovered > 0, `${recovered} of 15 pushes were cut off, and left ${staleFiles} things`)
-})
+      const killed = Object.entries(kills).map(async ([name, kill], index) => {
+        const push = await Promise.race([waitForPush(folder, `${name}.git`), pushes[index]])
+        await delay(randomInt(100))
+        if (push !== undefined && 'leader' in push) kill(push.leader.pid)
+      })
+      await Promise.all(killed)
+      killQuietly(gateway.pid ?? 0)
+      await gateway.ended
+      await Promise.all(pushes)
+      for (const name of Object.keys(kills)) {
+        staleFiles += (await listStaleFiles(join(folder, `${name}.git`))).size
+      }
+
+      recovered += (await recover(folder)).length
+      t.equal((await listJournalEntries(folder)).size, 0)
+      const next = await startGateway(folder)
+      const left = await listProcesses()
+      const checks = works.map(async (cwd) => {
+        const bare = `${cwd}.git`
+        t.equal((await listStaleFiles(bare)).size, 0)
+        t.same(
+          left.filter((row) => row.folder.startsWith(bare)),
+          [],
+        )
+        await git(['fsck', '--strict'], { cwd: bare })
+        const target = `${next.url}/${basename(bare)}`
+        await git(['push', '-q', target, '+refs/heads/*:refs/heads/*'], { cwd })
+        const tip = await git(['rev-parse', 'HEAD'], { cwd })
+        t.equal(await git(['rev-parse', 'b39'], { cwd: bare }), tip)
+      })
+      await Promise.all(checks)
+      next.gateway.kill()
+      await next.gateway.ended
+      await recover(folder)
+    }
+    t.ok(
+      recovered > 0,
+      `${recovered} of 15 pushes were interrupted and left ${staleFiles} stale files`,
+    )
+  },
+)
 
 interface Scene {
   readonly dataDir: string
@@ -206,32 +214,35 @@ t.test('a push whose git has ended is recovered although its gateway runs', asyn
   t.equal((await listStaleFiles(here.bare)).size, 0)
 })
 
-t.test('what may be of somebody who writes there now waits until they are gone', async (t) => {
-  const dataDir = await temporaryFolder(t)
-  const bare = join(dataDir, 'x.git')
-  await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
-  await openJournal(dataDir)
-  const writer = startProcess('/bin/sleep', ['60'], {
-    cwd: bare,
-    environment: {},
-    timeoutMs: 60_000,
-  })
-  t.teardown(() => writer.kill())
-  const young = join(bare, 'refs/heads/young.lock')
-  const old = join(bare, 'refs/heads/old.lock')
-  await writeFile(young, '')
-  await writeFile(old, '')
-  const hourAgo = new Date(Date.now() - 3_600_000)
-  await utimes(old, hourAgo, hourAgo)
-  await note({ dataDir, bare, staleFiles: [] }, {})
-  t.same(await recover(dataDir), [])
-  t.ok(existsSync(young), 'may be theirs')
-  t.notOk(existsSync(old), 'was there before they began')
-  writer.kill()
-  await writer.ended
-  t.same(await recover(dataDir), [bare])
-  t.notOk(existsSync(young))
-})
+t.test(
+  'a file that a running process in the repository may have written is kept until that process ends',
+  async (t) => {
+    const dataDir = await temporaryFolder(t)
+    const bare = join(dataDir, 'x.git')
+    await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
+    await openJournal(dataDir)
+    const writer = startProcess('/bin/sleep', ['60'], {
+      cwd: bare,
+      environment: {},
+      timeoutMs: 60_000,
+    })
+    t.teardown(() => writer.kill())
+    const young = join(bare, 'refs/heads/young.lock')
+    const old = join(bare, 'refs/heads/old.lock')
+    await writeFile(young, '')
+    await writeFile(old, '')
+    const hourAgo = new Date(Date.now() - 3_600_000)
+    await utimes(old, hourAgo, hourAgo)
+    await note({ dataDir, bare, staleFiles: [] }, {})
+    t.same(await recover(dataDir), [])
+    t.ok(existsSync(young), 'the running process may have written it')
+    t.notOk(existsSync(old), 'the file is older than the running process')
+    writer.kill()
+    await writer.ended
+    t.same(await recover(dataDir), [bare])
+    t.notOk(existsSync(young))
+  },
+)
 
 t.test('a lock file that still changes is kept', async (t) => {
   const here = await scene(t)
@@ -249,22 +260,29 @@ t.test('a lock file that still changes is kept', async (t) => {
   t.same([...(await listStaleFiles(here.bare)).keys()], [busy])
 })
 
-t.test('a push of another machine is taken over when no push could last as long', async (t) => {
-  const here = await scene(t)
-  const host = 'another.example.com'
-  await note(here, { host })
-  t.same(await recover(here.dataDir), [])
-  await note(here, { host, startedAtMs: Date.now() - 90_000_000 })
-  await recover(here.dataDir)
-  t.equal((await listJournalEntries(here.dataDir)).size, 2, 'the younger one may still be writing')
-  for (const name of await readdir(join(here.dataDir, 'pushes'))) {
-    await rm(join(here.dataDir, 'pushes', name))
-    await symlink('{"half', join(here.dataDir, 'pushes', name))
-  }
-  await note(here, { host, startedAtMs: Date.now() - 90_000_000 })
-  t.same(await recover(here.dataDir), [here.bare])
-  t.equal((await listStaleFiles(here.bare)).size, 0)
-})
+t.test(
+  'a push of another machine is recovered once it is older than any push can be',
+  async (t) => {
+    const here = await scene(t)
+    const host = 'another.example.com'
+    await note(here, { host })
+    t.same(await recover(here.dataDir), [])
+    await note(here, { host, startedAtMs: Date.now() - 90_000_000 })
+    await recover(here.dataDir)
+    t.equal(
+      (await listJournalEntries(here.dataDir)).size,
+      2,
+      'the younger push may still be running',
+    )
+    for (const name of await readdir(join(here.dataDir, 'pushes'))) {
+      await rm(join(here.dataDir, 'pushes', name))
+      await symlink('{"half', join(here.dataDir, 'pushes', name))
+    }
+    await note(here, { host, startedAtMs: Date.now() - 90_000_000 })
+    t.same(await recover(here.dataDir), [here.bare])
+    t.equal((await listStaleFiles(here.bare)).size, 0)
+  },
+)
 
 t.test(
   'recovery ends git processes of a dead gateway, also if the group leader is dead',
@@ -279,19 +297,20 @@ t.test(
 git -C ${here.bare} cat-file --batch <>${pipe} >/dev/null 2>&1 &
 echo $$ $!
 kill -9 $$`
-  const { output } = await runToEnd('/usr/bin/setsid', ['--wait', 'sh', '-c', script], {
-    environment: { PATH: '/usr/bin:/bin' },
-    timeoutMs: 30_000,
-    outputBytesMax: 100,
-  })
-  const [deadProcessGroup = 0, orphan = 0] = output.toString().trim().split(' ').map(Number)
-  t.teardown(async () => killQuietly(orphan))
-  t.equal(await isRunning(await markProcess(orphan)), true)
-  await note(here, { leader: { pid: deadProcessGroup, identity: 'this boot/1' } })
-  await recover(here.dataDir)
-  t.equal((await markProcess(orphan)).identity, undefined)
-  t.equal((await leader.ended).signal, 'SIGTERM')
-})
+    const { output } = await runToEnd('/usr/bin/setsid', ['--wait', 'sh', '-c', script], {
+      environment: { PATH: '/usr/bin:/bin' },
+      timeoutMs: 30_000,
+      outputBytesMax: 100,
+    })
+    const [deadProcessGroup = 0, orphan = 0] = output.toString().trim().split(' ').map(Number)
+    t.teardown(async () => killQuietly(orphan))
+    t.equal(await isRunning(await markProcess(orphan)), true)
+    await note(here, { leader: { pid: deadProcessGroup, identity: 'this boot/1' } })
+    await recover(here.dataDir)
+    t.equal((await markProcess(orphan)).identity, undefined)
+    t.equal((await leader.ended).signal, 'SIGTERM')
+  },
+)
 
 t.test('a process that reuses the pid of a dead one is not killed', async (t) => {
   const here = await scene(t)

@@ -60,33 +60,36 @@ async function leaveFolder(path: string, when: Date): Promise<string> {
   return path
 }
 
-t.test('locks, quarantines and half a repository of an hour ago are removed', async (t) => {
-  const { dataDir, bare } = await scene(t)
-  const trash = `${bare}.trash-0123456789ab`
-  const unborn = `${repositoryPath(dataDir, newStorageKey())}.new-0123456789ab`
-  const dead = [
-    await leave(join(bare, 'refs/heads/main.lock'), HOUR_AGO),
-    await leave(join(bare, 'objects/pack/multi-pack-index.lock'), HOUR_AGO),
-    await leave(join(bare, 'objects/pack/.tmp-1-pack-2.pack'), HOUR_AGO),
-    await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-old'), HOUR_AGO),
-    await leaveFolder(trash, HOUR_AGO),
-    await leaveFolder(unborn, HOUR_AGO),
-  ]
-  const young = [
-    await leave(join(bare, 'refs/heads/young.lock'), NEARLY_AN_HOUR_AGO),
-    await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-young'), NEARLY_AN_HOUR_AGO),
-    await leaveFolder(`${bare}.new-ba9876543210`, NEARLY_AN_HOUR_AGO),
-  ]
-  const foreign = [
-    await leaveFolder(join(repositoryShardsFolder(dataDir), 'aa', 'backup'), HOUR_AGO),
-    await leaveFolder(`${bare}.old`, HOUR_AGO),
-    await leave(join(bare, 'objects/pack/mine.keep'), HOUR_AGO),
-  ]
-  t.strictSame([...(await sweepRepositories(dataDir))].sort(), dead.toSorted())
-  t.strictSame(dead.filter(existsSync), [])
-  t.strictSame([...young, ...foreign].filter(existsSync), [...young, ...foreign])
-  t.ok(existsSync(join(bare, 'HEAD')), 'the repository itself is there')
-})
+t.test(
+  'locks, quarantines and incomplete repositories older than an hour are removed',
+  async (t) => {
+    const { dataDir, bare } = await scene(t)
+    const trash = `${bare}.trash-0123456789ab`
+    const unborn = `${repositoryPath(dataDir, newStorageKey())}.new-0123456789ab`
+    const dead = [
+      await leave(join(bare, 'refs/heads/main.lock'), HOUR_AGO),
+      await leave(join(bare, 'objects/pack/multi-pack-index.lock'), HOUR_AGO),
+      await leave(join(bare, 'objects/pack/.tmp-1-pack-2.pack'), HOUR_AGO),
+      await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-old'), HOUR_AGO),
+      await leaveFolder(trash, HOUR_AGO),
+      await leaveFolder(unborn, HOUR_AGO),
+    ]
+    const young = [
+      await leave(join(bare, 'refs/heads/young.lock'), NEARLY_AN_HOUR_AGO),
+      await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-young'), NEARLY_AN_HOUR_AGO),
+      await leaveFolder(`${bare}.new-ba9876543210`, NEARLY_AN_HOUR_AGO),
+    ]
+    const foreign = [
+      await leaveFolder(join(repositoryShardsFolder(dataDir), 'aa', 'backup'), HOUR_AGO),
+      await leaveFolder(`${bare}.old`, HOUR_AGO),
+      await leave(join(bare, 'objects/pack/mine.keep'), HOUR_AGO),
+    ]
+    t.strictSame([...(await sweepRepositories(dataDir))].sort(), dead.toSorted())
+    t.strictSame(dead.filter(existsSync), [])
+    t.strictSame([...young, ...foreign].filter(existsSync), [...young, ...foreign])
+    t.ok(existsSync(join(bare, 'HEAD')), 'the repository itself is kept')
+  },
+)
 
 t.test('a quarantine that contains a recent file is kept', async (t) => {
   const { dataDir, bare } = await scene(t)
@@ -116,10 +119,13 @@ t.test('a lock is kept while a long-running process works in the repository', as
   t.strictSame(await sweepRepository(dataDir, bare), [lock])
 })
 
-t.test('a sweep that is told to stop stops, and one without repositories is none', async (t) => {
-  const { dataDir, bare } = await scene(t)
-  const lock = await leave(join(bare, 'HEAD.lock'), HOUR_AGO)
-  t.strictSame(await sweepRepositories(dataDir, AbortSignal.abort()), [])
-  t.strictSame(await sweepRepositories(dataDir), [lock])
-  t.strictSame(await sweepRepositories(join(dataDir, 'nowhere')), [])
-})
+t.test(
+  'an aborted sweep removes nothing and a sweep without repositories finds nothing',
+  async (t) => {
+    const { dataDir, bare } = await scene(t)
+    const lock = await leave(join(bare, 'HEAD.lock'), HOUR_AGO)
+    t.strictSame(await sweepRepositories(dataDir, AbortSignal.abort()), [])
+    t.strictSame(await sweepRepositories(dataDir), [lock])
+    t.strictSame(await sweepRepositories(join(dataDir, 'nowhere')), [])
+  },
+)

@@ -59,17 +59,14 @@ t.test('a rebase skips merges and commits whose change is already there', async 
   t.strictSame(await listCommitsToRebase(ours, copy.path, { ...tips, to }), [topic[0], topic[2]])
 })
 
-t.test(
-  'a commit is told by its full id, and by nothing that git could take for more',
-  async (t) => {
-    const { copy, root } = await apart(t)
-    for (const text of ['main', '--exec=x', '-h', root.slice(0, 39), `${root}^`, `^${root}`, '']) {
-      const range = { from: root, to: text }
-      await t.rejects(listCommits(ours, copy.path, range), /full id/, text)
-      await t.rejects(countAheadBehind(ours, copy.path, range), /full id/, text)
-      await t.rejects(listCommitsToRebase(ours, copy.path, range), /full id/, text)
-      await t.rejects(findMergeBase(ours, copy.path, [root, text]), /full id/, text)
-      await t.rejects(isAncestor(ours, copy.path, { older: root, younger: text }), /full id/, text)
-    }
-  },
-)
+t.test('a commit that is not given by its full id is refused', async (t) => {
+  const { copy, root } = await apart(t)
+  for (const text of ['main', '--exec=x', '-h', root.slice(0, 39), `${root}^`, `^${root}`, '']) {
+    const range = { from: root, to: text }
+    await t.rejects(listCommits(ours, copy.path, range), /full id/, text)
+    await t.rejects(countAheadBehind(ours, copy.path, range), /full id/, text)
+    await t.rejects(listCommitsToRebase(ours, copy.path, range), /full id/, text)
+    await t.rejects(findMergeBase(ours, copy.path, [root, text]), /full id/, text)
+    await t.rejects(isAncestor(ours, copy.path, { older: root, younger: text }), /full id/, text)
+  }
+})

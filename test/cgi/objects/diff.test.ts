@@ -117,7 +117,7 @@ t.test("diff programs that the repository's attributes configure are not run", a
   await copy.git('config', 'diff.evil.textconv', script)
   await copy.git('diff', from, to)
   const { exitCode } = await copy.try(['ls-files', '--error-unmatch', '-o', 'ran'])
-  t.equal(exitCode, 0, 'it would run for a person')
+  t.equal(exitCode, 0, 'plain git runs the program')
   await copy.git('clean', '--quiet', '-f', 'ran')
   await textOf(copy, { from, to, format: 'diff' })
   await textOf(copy, { from, to, format: 'patch' })
@@ -153,8 +153,16 @@ t.test('a diff of more files than the limit is refused before git runs', async (
   await t.rejects(textOf(copy, { from, to: many, format: 'diff' }), tooMany)
   await t.rejects(readFileDiff(ours, copy.path, { from, to: many, file: '7' }), tooMany)
   t.equal(await textOf(copy, { from, to: gone, format: 'diff' }), '')
-  await t.rejects(textOf(copy, { from, to: gone, format: 'patch' }), tooMany, 'two patches of many')
+  await t.rejects(
+    textOf(copy, { from, to: gone, format: 'patch' }),
+    tooMany,
+    'two patches with many files each',
+  )
   const merge = await copy.git('commit-tree', '-m', 'x', '-p', from, '-p', many, `${from}^{tree}`)
   const young = await copy.git('commit-tree', '-m', 'y', '-p', merge, `${from}^{tree}`)
-  t.match(await textOf(copy, { from: many, to: young, format: 'patch' }), /^$/, 'none of a merge')
+  t.match(
+    await textOf(copy, { from: many, to: young, format: 'patch' }),
+    /^$/,
+    'a merge has no patch',
+  )
 })

@@ -30,19 +30,26 @@ async function scene(t: Test) {
   return { edit, list, copy, id }
 }
 
-t.test('files come, change and go, and empty folders with them', async (t) => {
-  const { edit, list } = await scene(t)
-  const first = await edit(undefined, { 'a/b/c': '100644', 'a/d': '100755', e: '100644' })
-  t.equal(await list(first), '040000 a\n040000 a/b\n100644 a/b/c\n100755 a/d\n100644 e')
-  t.equal(await edit(first, {}), first)
-  t.equal(await list(await edit(first, { 'a/b/c': undefined })), '040000 a\n100755 a/d\n100644 e')
-  const none = await edit(first, { 'a/b/c': undefined, 'a/d': undefined, e: undefined })
-  t.equal(await list(none), '')
-  const turned = await edit(first, { e: undefined, 'e/f/g': '100644', 'a/b/c': '120000' })
-  t.match(await list(turned), /^120000 a\/b\/c$/m)
-  t.match(await list(turned), /^040000 e\n040000 e\/f\n100644 e\/f\/g$/m)
-  t.equal(await edit(first, { 'x/y': undefined }), first, 'what is not there goes unseen')
-})
+t.test(
+  'files are added, changed and removed, and folders that become empty are removed',
+  async (t) => {
+    const { edit, list } = await scene(t)
+    const first = await edit(undefined, { 'a/b/c': '100644', 'a/d': '100755', e: '100644' })
+    t.equal(await list(first), '040000 a\n040000 a/b\n100644 a/b/c\n100755 a/d\n100644 e')
+    t.equal(await edit(first, {}), first)
+    t.equal(await list(await edit(first, { 'a/b/c': undefined })), '040000 a\n100755 a/d\n100644 e')
+    const none = await edit(first, { 'a/b/c': undefined, 'a/d': undefined, e: undefined })
+    t.equal(await list(none), '')
+    const turned = await edit(first, { e: undefined, 'e/f/g': '100644', 'a/b/c': '120000' })
+    t.match(await list(turned), /^120000 a\/b\/c$/m)
+    t.match(await list(turned), /^040000 e\n040000 e\/f\n100644 e\/f\/g$/m)
+    t.equal(
+      await edit(first, { 'x/y': undefined }),
+      first,
+      'removing a missing file changes nothing',
+    )
+  },
+)
 
 t.test('an edit that would make one path both a file and a folder is refused', async (t) => {
   const { edit } = await scene(t)

@@ -41,7 +41,7 @@ t.test('a history is limited by page, time, path and excluded commits', async (t
   for (const input of [{}, { file: 'file-2' }, { not }, { sinceMs: commitTimeS(4) * 1_000 }]) {
     const { ids } = await page({ from: young, ...input })
     const cut = await page({ from: young, ...input, limit: 1 })
-    t.strictSame(cut, { ids: ids.slice(0, 1), total: ids.length }, 'counted, and so remembered')
+    t.strictSame(cut, { ids: ids.slice(0, 1), total: ids.length }, 'the total is cached')
     t.strictSame(await page({ from: young, ...input, limit: 1 }), cut)
   }
   t.equal(await lastCommitOf(ours, copy.path, { from, file: 'file-3' }), all[2])

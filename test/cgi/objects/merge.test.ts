@@ -85,7 +85,7 @@ for (const format of ['sha1', 'sha256'] as const) {
     t.equal(await parents(both), `${base} ${rebased}`)
 
     await t.rejects(merge(sides, 'fast-forward-only'), CONFLICT)
-    t.equal(await copy.git('rev-parse', 'main'), base, 'no reference moved')
+    t.equal(await copy.git('rev-parse', 'main'), base, 'main has not moved')
     const folder = await readdir(copy.path)
     t.notOk(folder.some((name) => name.includes('ran')))
     t.strictSame(
@@ -95,17 +95,20 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('a head that goes on from its base', async (t) => {
-  const { copy, head } = await twoSides(t)
-  const base = await copy.git('rev-parse', 'main~1')
-  const sides = { copy, base, head }
-  t.equal(await merge(sides, 'fast-forward-only'), head)
-  t.equal(await merge(sides, 'rebase'), head, 'nothing is made anew')
-  const log = ['Merged Bob Bob', 'Write t2 Ada Ada', 'Write t1 Ada Ada']
-  t.match(await historyOf(sides, await merge(sides, 'merge')), { log })
-  t.match(await historyOf(sides, await merge(sides, 'rebase-merge')), { log })
-  t.match(await historyOf(sides, await merge(sides, 'squash')), { log: ['Merged Ada Bob'] })
-})
+t.test(
+  'a head that is ahead of its base is fast-forwarded or rebased without new commits',
+  async (t) => {
+    const { copy, head } = await twoSides(t)
+    const base = await copy.git('rev-parse', 'main~1')
+    const sides = { copy, base, head }
+    t.equal(await merge(sides, 'fast-forward-only'), head)
+    t.equal(await merge(sides, 'rebase'), head, 'no commit is rewritten')
+    const log = ['Merged Bob Bob', 'Write t2 Ada Ada', 'Write t1 Ada Ada']
+    t.match(await historyOf(sides, await merge(sides, 'merge')), { log })
+    t.match(await historyOf(sides, await merge(sides, 'rebase-merge')), { log })
+    t.match(await historyOf(sides, await merge(sides, 'squash')), { log: ['Merged Ada Bob'] })
+  },
+)
 
 t.test('a conflict is refused in every style and is detected beforehand', async (t) => {
   const { copy, base, head } = await twoSides(t)

@@ -17,8 +17,8 @@ t.test('a .gitmodules that git accepts in a push is accepted', async () => {
   await judge(module('lib/a', '../a.git').replaceAll('\n', '\r\n'))
 })
 
-t.test('what leads to a command, or out of the folder, is not', async (t) => {
-  const bad = { failure: 'invalid', message: /would harm who clones it: gitmodules/ }
+t.test('a .gitmodules with a command or a path outside the folder is refused', async (t) => {
+  const bad = { failure: 'invalid', message: /is unsafe to clone: gitmodules/ }
   await t.rejects(judge(module('a', '-u./payload')), bad)
   await t.rejects(judge(module('-a', 'https://example.com/a')), bad)
   await t.rejects(judge(module('a', 'https://example.com/a').replace('"a"', '"../../a"')), bad)

@@ -17,7 +17,7 @@ t.test('paths are listed with or without folders and up to the limit', async (t)
   const paths = async (input: Parameters<typeof listTree>[3]) => {
     const { count, entries, isCut } = await listTree(ours, copy.path, tree, input)
     t.equal(count, entries().length)
-    t.strictSame(entries(1, 2), entries().slice(1, 2), 'a part')
+    t.strictSame(entries(1, 2), entries().slice(1, 2), 'a page of the entries')
     return [entries().map(({ path }) => path), isCut]
   }
   t.strictSame(await paths({ entriesMax: 4 }), [['a\nb', 'd', 'd/ü', 'z'], false])

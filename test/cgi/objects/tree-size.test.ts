@@ -25,18 +25,21 @@ function counting(objects: ObjectReader): ObjectReader & { readonly reads: numbe
   }
 }
 
-t.test('ten trees nested ten deep are ten reads, and ten billion paths', async (t) => {
-  const copy = await newWorkingCopy(t)
-  const commit = await commitTreeBomb(copy, { width: 10, depth: 10, content: 'x' })
-  const after = await copy.git('rev-parse', `${commit}^{tree}`)
-  await withObjects(ours, copy.path, async (reader) => {
-    const objects = counting(reader)
-    t.equal(await areWalkable(objects, [{ before: undefined, after }], 1e9), false)
-    t.equal(objects.reads, 10)
-    t.equal(await areWalkable(objects, [{ before: undefined, after }], 1.2e10), true)
-    t.equal(await areWalkable(objects, [{ before: after, after }], 0), true)
-  })
-})
+t.test(
+  'a tree of ten nested levels with ten entries each takes ten reads and has ten billion paths',
+  async (t) => {
+    const copy = await newWorkingCopy(t)
+    const commit = await commitTreeBomb(copy, { width: 10, depth: 10, content: 'x' })
+    const after = await copy.git('rev-parse', `${commit}^{tree}`)
+    await withObjects(ours, copy.path, async (reader) => {
+      const objects = counting(reader)
+      t.equal(await areWalkable(objects, [{ before: undefined, after }], 1e9), false)
+      t.equal(objects.reads, 10)
+      t.equal(await areWalkable(objects, [{ before: undefined, after }], 1.2e10), true)
+      t.equal(await areWalkable(objects, [{ before: after, after }], 0), true)
+    })
+  },
+)
 
 t.test('paths of all pairs are counted together, and long paths count more', async (t) => {
   const copy = await newWorkingCopy(t)

@@ -34,22 +34,30 @@ t.test('entries that both trees share are skipped and all others are returned', 
   t.strictSame(compare(treeOf(), before)[1]?.length, 3)
 })
 
-t.test("in git's order, in which a folder's name ends with a slash", async (t) => {
-  const dotted: Entry = ['100644', 'a.b', A]
-  const before = treeOf(dotted, ['40000', 'a', A], ['100644', 'a0', B])
-  const after = treeOf(['100644', 'a', A], dotted, ['100644', 'a0', B])
-  t.strictSame(compare(before, after), [['040000 a 2020'], ['100644 a 2020']])
-})
+t.test(
+  "entries are compared in git's order, in which a folder's name ends with a slash",
+  async (t) => {
+    const dotted: Entry = ['100644', 'a.b', A]
+    const before = treeOf(dotted, ['40000', 'a', A], ['100644', 'a0', B])
+    const after = treeOf(['100644', 'a', A], dotted, ['100644', 'a0', B])
+    t.strictSame(compare(before, after), [['040000 a 2020'], ['100644 a 2020']])
+  },
+)
 
-t.test('of ids alone the last byte may differ, and a name may go on', async (t) => {
-  const other = `${A.slice(0, -2)}21`
-  t.strictSame(
-    compare(treeOf(['100644', 'a', A]), treeOf(['100644', 'a', other])).map(({ length }) => length),
-    [1, 1],
-  )
-  const longer = compare(treeOf(['100644', 'a', A]), treeOf(['100644', 'ab', A]))
-  t.strictSame(longer, [['100644 a 2020'], ['100644 ab 2020']])
-})
+t.test(
+  "entries that differ only in the id's last byte or by a longer name are both returned",
+  async (t) => {
+    const other = `${A.slice(0, -2)}21`
+    t.strictSame(
+      compare(treeOf(['100644', 'a', A]), treeOf(['100644', 'a', other])).map(
+        ({ length }) => length,
+      ),
+      [1, 1],
+    )
+    const longer = compare(treeOf(['100644', 'a', A]), treeOf(['100644', 'ab', A]))
+    t.strictSame(longer, [['100644 a 2020'], ['100644 ab 2020']])
+  },
+)
 
 t.test('truncated trees and trees with longer ids do not throw', async (t) => {
   const whole = treeOf(['100644', 'a', A], ['100644', 'b', B])

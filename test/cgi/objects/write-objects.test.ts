@@ -127,7 +127,7 @@ t.test('a tree with an invalid file name is a bug and is not written', async (t)
   const id = await writeBlob(ours, bare, 'x')
   for (const name of ['.git', '..', 'a/b', '', 'GIT~1', Buffer.from('.g\u200cit')]) {
     const written = writeTree(ours, bare, [{ mode: '100644', name, id }])
-    await t.rejects(written, /checked before/)
+    await t.rejects(written, /unsafe/)
   }
 })
 
@@ -146,13 +146,14 @@ t.test('an object that the repository has is not written again', async (t) => {
   await copy.git('update-ref', 'refs/tags/blob', id)
   await copy.git('repack', '-a', '-d', '--quiet')
   const before = await readdir(join(bare, 'objects'))
-  t.equal(await writeBlob(ours, bare, 'twice'), id, 'also where it lies in a pack')
+  t.equal(await writeBlob(ours, bare, 'twice'), id, 'also if it is in a pack')
   t.strictSame(await readdir(join(bare, 'objects')), before)
 })
 
 t.test('an object that does not fit on the disk leaves no file', async (t) => {
   const disk = await mountSmallDisk(t, 'size=2m')
-  if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
+  if (disk === undefined)
+    return t.comment('skipped: a small disk cannot be mounted on this machine')
   const bare = join(disk.path, 'r.git')
   await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
   const before = await readdir(bare, { recursive: true })
@@ -160,5 +161,9 @@ t.test('an object that does not fit on the disk leaves no file', async (t) => {
   const error = await written.catch((thrown: unknown) => thrown)
   t.match(diskFailureOf(error), { failure: 'insufficient_storage', cause: /No space left/ })
   t.strictSame(await readdir(bare, { recursive: true }), before)
-  t.match(await writeBlob(ours, bare, 'small'), /^[0-9a-f]{40}$/, 'what fits is still written')
+  t.match(
+    await writeBlob(ours, bare, 'small'),
+    /^[0-9a-f]{40}$/,
+    'an object that fits is still written',
+  )
 })

@@ -46,7 +46,7 @@ t.test('a process that runs out of CPU time is refused', async (t) => {
   const running = startGit(ours, 'merge', spin, PLAIN)
   running.input.end()
   const read = async () => {
-    for await (const _ of running.output) t.fail('it says nothing')
+    for await (const _ of running.output) t.fail('no output is expected')
   }
   await t.rejects(read(), { name: 'Error', failure: 'payload_too_large', message: /more CPU time/ })
 })

@@ -23,17 +23,20 @@ t.test('git is found with its exec path, backend and configuration', async (t) =
   t.ok(ours.version[0] >= 2)
 })
 
-t.test('a git that is missing, too old, or without its backend is told plainly', async (t) => {
-  const folder = await temporaryFolder(t)
-  await t.rejects(findGit([folder]), /git is missing: none in/)
-  const old = await pretend(join(folder, 'old'), 'echo git version 2.33.8')
-  await t.rejects(findGit([old]), /git 2\.33\.8 is too old: 2\.34\.0 is needed/)
-  const odd = await pretend(join(folder, 'odd'), 'echo hello')
-  await t.rejects(findGit([odd]), /does not tell its version/)
-  const script = `[ $1 = --version ] && echo "git version 2.47.0.rc1 (Vendor 5)" || echo ${folder}`
-  const bare = await pretend(join(folder, 'bare'), script)
-  await t.rejects(findGit([bare]), /git-http-backend is missing/)
-})
+t.test(
+  'a git that is missing, too old or without http-backend is refused with a clear message',
+  async (t) => {
+    const folder = await temporaryFolder(t)
+    await t.rejects(findGit([folder]), /git is missing: none in/)
+    const old = await pretend(join(folder, 'old'), 'echo git version 2.33.8')
+    await t.rejects(findGit([old]), /git 2\.33\.8 is too old: 2\.34\.0 is needed/)
+    const odd = await pretend(join(folder, 'odd'), 'echo hello')
+    await t.rejects(findGit([odd]), /git --version printed no version/)
+    const script = `[ $1 = --version ] && echo "git version 2.47.0.rc1 (Vendor 5)" || echo ${folder}`
+    const bare = await pretend(join(folder, 'bare'), script)
+    await t.rejects(findGit([bare]), /git-http-backend is missing/)
+  },
+)
 
 t.test('without a working prlimit there are no limits', async (t) => {
   t.match(ours.prlimit, /\/prlimit$/)
@@ -44,22 +47,25 @@ t.test('without a working prlimit there are no limits', async (t) => {
   t.equal((await findGit([folder])).prlimit, undefined)
 })
 
-t.test('the profile is read without a complaint, and settings come on top of it', async (t) => {
-  const ask = async (key: string, config: ReadonlyArray<readonly [string, string]> = []) => {
-    const { output, errorText } = await runToEnd(ours.file, ['config', '--get-all', key], {
-      cwd: '/',
-      environment: gitEnvironment(ours, { config }),
-      timeoutMs: 10_000,
-      outputBytesMax: 10_000,
-    })
-    t.equal(errorText, '')
-    return output.toString().trim()
-  }
-  t.equal(await ask('core.bigFileThreshold'), '1m')
-  t.equal(await ask('http.getanyfile'), 'false')
-  t.equal(await ask('user.name'), '', 'nothing of a user')
-  t.equal(await ask('receive.maxInputSize', [['receive.maxInputSize', '77']]), '77')
-})
+t.test(
+  'git reads our configuration without a warning, and given settings override it',
+  async (t) => {
+    const ask = async (key: string, config: ReadonlyArray<readonly [string, string]> = []) => {
+      const { output, errorText } = await runToEnd(ours.file, ['config', '--get-all', key], {
+        cwd: '/',
+        environment: gitEnvironment(ours, { config }),
+        timeoutMs: 10_000,
+        outputBytesMax: 10_000,
+      })
+      t.equal(errorText, '')
+      return output.toString().trim()
+    }
+    t.equal(await ask('core.bigFileThreshold'), '1m')
+    t.equal(await ask('http.getanyfile'), 'false')
+    t.equal(await ask('user.name'), '', 'no setting of a user')
+    t.equal(await ask('receive.maxInputSize', [['receive.maxInputSize', '77']]), '77')
+  },
+)
 
 t.test("a git command returns its output, takes input, and fails with git's message", async (t) => {
   const cwd = await temporaryFolder(t)
@@ -108,5 +114,5 @@ t.test("a full disk is reported in preference to git's other messages", async (t
   t.equal(firstLine(`warning: something\n${full}\nfatal: unable to write object\n`), full)
   t.equal(firstLine('\nfatal: one\nfatal: two\n'), 'fatal: one')
   const other = 'fatal: early EOF\nremote: fatal: No space left on device\n'
-  t.equal(firstLine(other), 'fatal: early EOF', 'the disk of another server is not ours')
+  t.equal(firstLine(other), 'fatal: early EOF', 'a full disk of the remote server is not reported')
 })

@@ -49,18 +49,21 @@ async function countMembers(groupId: number | undefined): Promise<number> {
   return (await listProcesses()).filter((row) => row.groupId === groupId).length
 }
 
-t.test('bytes go in and come out, and the end is told', async (t) => {
-  const running = shell('cat; echo complaint >&2; exit 3')
-  t.equal(await running.input.write(Buffer.from('hello')), true)
-  running.input.end()
-  t.equal(await readAll(running.output), 'hello')
-  t.same(await running.ended, {
-    exitCode: 3,
-    signal: undefined,
-    errorText: 'complaint\n',
-    timedOut: false,
-  })
-})
+t.test(
+  'a process takes input, gives output, and reports its exit code and error text',
+  async (t) => {
+    const running = shell('cat; echo complaint >&2; exit 3')
+    t.equal(await running.input.write(Buffer.from('hello')), true)
+    running.input.end()
+    t.equal(await readAll(running.output), 'hello')
+    t.same(await running.ended, {
+      exitCode: 3,
+      signal: undefined,
+      errorText: 'complaint\n',
+      timedOut: false,
+    })
+  },
+)
 
 t.test('output that is read only after the exit is complete', async (t) => {
   const running = shell('echo late')
@@ -92,19 +95,20 @@ t.test(
       'an early return': ({ chunks }) => chunks.return?.(),
       'kill -9 of the leader alone': ({ running }) => process.kill(running.pid ?? 0, 'SIGKILL'),
     }
-  for (const [name, end] of Object.entries(endings)) {
-    const stubborn = await startStubborn()
-    t.ok((await countMembers(stubborn.running.pid)) >= 4, `${name}: they run`)
-    const startedAt = performance.now()
-    end(stubborn)
-    t.equal((await stubborn.running.ended).signal, 'SIGKILL')
-    t.ok(
-      performance.now() - startedAt < BUSY_SECOND_MS,
-      `${name}: ${performance.now() - startedAt} ms`,
-    )
-    t.equal(await countMembers(stubborn.running.pid), 0, `${name}: they are gone`)
-  }
-})
+    for (const [name, end] of Object.entries(endings)) {
+      const stubborn = await startStubborn()
+      t.ok((await countMembers(stubborn.running.pid)) >= 4, `${name}: the group runs`)
+      const startedAt = performance.now()
+      end(stubborn)
+      t.equal((await stubborn.running.ended).signal, 'SIGKILL')
+      t.ok(
+        performance.now() - startedAt < BUSY_SECOND_MS,
+        `${name}: ${performance.now() - startedAt} ms`,
+      )
+      t.equal(await countMembers(stubborn.running.pid), 0, `${name}: the group has ended`)
+    }
+  },
+)
 
 t.test('an abort and a timeout end the group, and reading the output throws', async (t) => {
   const aborting = new AbortController()
@@ -130,17 +134,20 @@ t.test('a process that exits with 0 after SIGTERM is still an interrupted one', 
   await t.rejects(chunks.next(), /was cut off/)
 })
 
-t.test('a process that reads no more is told by write, and is no error', async (t) => {
-  const running = shell('exec <&-; echo closed; sleep 0.2')
-  await running.output[Symbol.asyncIterator]().next()
-  const chunk = Buffer.alloc(1 << 20)
-  let isRead = true
-  for (let round = 0; round < 5 && isRead; round += 1) isRead = await running.input.write(chunk)
-  t.equal(isRead, false)
-  running.input.end()
-  t.equal((await running.ended).exitCode, 0)
-  t.equal(await running.input.write(chunk), false, 'nor does the dead one')
-})
+t.test(
+  'write returns false if the process has closed its input, and nothing is thrown',
+  async (t) => {
+    const running = shell('exec <&-; echo closed; sleep 0.2')
+    await running.output[Symbol.asyncIterator]().next()
+    const chunk = Buffer.alloc(1 << 20)
+    let isRead = true
+    for (let round = 0; round < 5 && isRead; round += 1) isRead = await running.input.write(chunk)
+    t.equal(isRead, false)
+    running.input.end()
+    t.equal((await running.ended).exitCode, 0)
+    t.equal(await running.input.write(chunk), false, 'writing to a dead process returns false')
+  },
+)
 
 t.test('a pending write is released when the process dies', async (t) => {
   const running = shell('sleep 60')

@@ -83,7 +83,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     /** Runs recovery and returns the refs by name. */
     async recovered() {
       await recover(dataDir)
-      t.equal((await listJournalEntries(dataDir)).size, 0, 'the entry is gone')
+      t.equal((await listJournalEntries(dataDir)).size, 0, 'the journal entry is removed')
       const text = await git(['for-each-ref', '--format=%(refname) %(objectname)'], { cwd: bare })
       const lines = text === '' ? [] : text.split('\n')
       return Object.fromEntries(lines.map((line) => line.replace('refs/', '').split(' ')))
@@ -96,18 +96,21 @@ function update(name: string, before: string | undefined, after: string | undefi
 }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`${format}: if one ref has changed, the others follow`, async (t) => {
-    const { set, note, recovered, one, two } = await scene(t, format)
-    await set({ 'heads/main': two, 'heads/old': one, 'tags/v1': one })
-    const file = await note([
-      update('heads/main', one, two),
-      update('heads/new', undefined, two),
-      update('heads/old', one, undefined),
-      update('tags/v1', one, two),
-    ])
-    t.strictSame(await recovered(), { 'heads/main': two, 'heads/new': two, 'tags/v1': two })
-    t.equal(await readFile(file).catch(() => 'gone'), 'gone')
-  })
+  t.test(
+    `${format}: if one ref of an interrupted push has changed, the others are completed`,
+    async (t) => {
+      const { set, note, recovered, one, two } = await scene(t, format)
+      await set({ 'heads/main': two, 'heads/old': one, 'tags/v1': one })
+      const file = await note([
+        update('heads/main', one, two),
+        update('heads/new', undefined, two),
+        update('heads/old', one, undefined),
+        update('tags/v1', one, two),
+      ])
+      t.strictSame(await recovered(), { 'heads/main': two, 'heads/new': two, 'tags/v1': two })
+      t.equal(await readFile(file).catch(() => 'gone'), 'gone')
+    },
+  )
 }
 
 t.test('if no ref of an interrupted push has changed, none is changed', async (t) => {
@@ -237,7 +240,7 @@ t.test('a ref lock of another process keeps the push in the journal', async (t) 
 })
 
 t.test(
-  'git writes the list of a push of several refs, and empties it after the last',
+  'git writes the update list of a push of several refs and empties it after the last one',
   async (t) => {
     const { dataDir, bare } = await scene(t)
     const copy = await newWorkingCopy(t)
@@ -254,7 +257,11 @@ t.test(
     t.equal((await push(several, 'main:a', 'main:b', 'main:c')).exitCode, 0)
     t.equal(await readFile(several.file, 'utf8'), '')
     const unwritable = { ...several, variables: { GATEHOUSE_UPDATES: join(dataDir, 'none/x') } }
-    t.not((await push(unwritable, 'main:d', 'main:e')).exitCode, 0, 'a list that fails refuses it')
+    t.not(
+      (await push(unwritable, 'main:d', 'main:e')).exitCode,
+      0,
+      'a hook that cannot write the list refuses the push',
+    )
     t.not((await tryGit(['rev-parse', '--verify', 'd'], { cwd: bare })).exitCode, 0)
   },
 )

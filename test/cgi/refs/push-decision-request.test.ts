@@ -74,7 +74,7 @@ t.test('the request has all ref changes, and the client receives the refusal tex
 
 t.test('a ref name that could hide another line refuses the whole push', async (t) => {
   const decide = async () => {
-    throw new Error('nobody is to be asked')
+    throw new Error('no decision may be requested')
   }
   for (const name of ['refs/heads/a\nend', 'a\n', 'HEAD', 'refs/heads/a\n\n']) {
     const { asking, ended } = await ask(t, decide, { input: `${ZEROS} ${ONE} ${name}\n` })
@@ -85,7 +85,7 @@ t.test('a ref name that could hide another line refuses the whole push', async (
 
 t.test('without a decision the push is refused', async (t) => {
   const decide = async () => {
-    throw new Error('the decide is away')
+    throw new Error('the decision failed')
   }
   const { asking, ended } = await ask(t, decide, { input: `${ZEROS} ${ONE} refs/heads/a\n` })
   await new Promise((resolve) => setImmediate(resolve))

@@ -56,27 +56,33 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
-t.test('what git refuses is not written down, and nothing for a push of nothing', async (t) => {
-  const { copy, push } = await scene(t)
-  await copy.commit('one')
-  await push('main')
-  t.equal((await push('main')).written, undefined)
-  await copy.git('commit', '--quiet', '--amend', '-m', 'other')
-  const mixed = await push('main', 'main:refs/heads/side')
-  t.not(mixed.end.exitCode, 0)
-  t.match(mixed.written?.changes, [{ name: 'refs/heads/side' }])
-  t.equal(mixed.written?.changes.length, 1)
-})
+t.test(
+  'refused changes are not recorded, and a push without changes records nothing',
+  async (t) => {
+    const { copy, push } = await scene(t)
+    await copy.commit('one')
+    await push('main')
+    t.equal((await push('main')).written, undefined)
+    await copy.git('commit', '--quiet', '--amend', '-m', 'other')
+    const mixed = await push('main', 'main:refs/heads/side')
+    t.not(mixed.end.exitCode, 0)
+    t.match(mixed.written?.changes, [{ name: 'refs/heads/side' }])
+    t.equal(mixed.written?.changes.length, 1)
+  },
+)
 
-t.test('a hook that was ended in the middle leaves whole lines, and is not whole', async (t) => {
-  const { folder, copy, push } = await scene(t)
-  await copy.commit('one')
-  const { note } = await push('main', 'main:refs/heads/side')
-  const text = await readFile(note.file, 'utf8')
-  await writeFile(note.file, text.slice(0, text.lastIndexOf('side')))
-  t.match(await readChangeNote(note.file), {
-    isWhole: false,
-    changes: [{ name: 'refs/heads/main' }],
-  })
-  t.strictSame(await listChangeNotes(`${folder}/nowhere`), [])
-})
+t.test(
+  'the record of an interrupted hook has only complete lines and is marked incomplete',
+  async (t) => {
+    const { folder, copy, push } = await scene(t)
+    await copy.commit('one')
+    const { note } = await push('main', 'main:refs/heads/side')
+    const text = await readFile(note.file, 'utf8')
+    await writeFile(note.file, text.slice(0, text.lastIndexOf('side')))
+    t.match(await readChangeNote(note.file), {
+      isWhole: false,
+      changes: [{ name: 'refs/heads/main' }],
+    })
+    t.strictSame(await listChangeNotes(`${folder}/nowhere`), [])
+  },
+)

@@ -33,15 +33,15 @@ t.test('any other change of the refs returns undefined', async (t) => {
   const { path, git, first, second } = await aRepository(t)
   const changes: Readonly<Record<string, () => Promise<unknown>>> = {
     'a new branch': () => git('update-ref', 'refs/heads/new', first),
-    'a branch that went': () => git('update-ref', '-d', 'refs/heads/new'),
-    'one that came for another': async () => {
+    'a deleted branch': () => git('update-ref', '-d', 'refs/heads/new'),
+    'a branch in place of another': async () => {
       await git('update-ref', '-d', 'refs/heads/a/topic')
       await git('update-ref', 'refs/heads/other', first)
     },
     'a tag that moved': () => git('update-ref', 'refs/tags/light', second),
     'a pull request': () => git('update-ref', 'refs/pull/1/head', first),
     'another default branch': () => git('symbolic-ref', 'HEAD', 'refs/heads/other'),
-    'a head of its own': () => git('update-ref', '--no-deref', 'HEAD', first),
+    'a detached HEAD': () => git('update-ref', '--no-deref', 'HEAD', first),
     'packed references': () => git('pack-refs', '--all'),
   }
   for (const [name, change] of Object.entries(changes)) {
@@ -54,11 +54,11 @@ t.test('any other change of the refs returns undefined', async (t) => {
 t.test('symbolic refs, locks and too many files return undefined', async (t) => {
   const { path, git } = await aRepository(t)
   await git('symbolic-ref', 'refs/heads/alias', 'refs/heads/main')
-  t.equal(readReferenceFiles(path), undefined, 'a name for a name')
+  t.equal(readReferenceFiles(path), undefined, 'a symbolic ref')
   await git('symbolic-ref', '--delete', 'refs/heads/alias')
   t.not(readReferenceFiles(path), undefined)
   await writeFile(join(path, 'refs/heads/main.lock'), '')
-  t.equal(readReferenceFiles(path), undefined, 'one that is being written')
+  t.equal(readReferenceFiles(path), undefined, 'a ref with a lock')
   t.equal(readReferenceFiles(join(path, 'absent')), undefined)
   const many = await aRepository(t)
   for (let at = 0; at < 64; at += 1) await many.git('update-ref', `refs/heads/${at}`, many.first)

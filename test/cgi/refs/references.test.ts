@@ -43,7 +43,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   }
 }
 
-const CONFLICT = { failure: 'conflict', message: /meanwhile|in the way/ }
+const CONFLICT = { failure: 'conflict', message: /meanwhile|name conflicts/ }
 
 for (const format of ['sha1', 'sha256'] as const) {
   t.test(`references are created, moved and deleted: ${format}`, async (t) => {
@@ -62,37 +62,40 @@ for (const format of ['sha1', 'sha256'] as const) {
       { name: 'refs/tags/-x"y', before: two, after: undefined },
     ])
     t.strictSame(await all(), [`refs/heads/new ${two}`])
-    t.equal((await listJournalEntries(dataDir)).size, 0, 'nothing stays noted')
+    t.equal((await listJournalEntries(dataDir)).size, 0, 'no journal entry is left')
   })
 }
 
-t.test('one that is elsewhere, or a name in the way, stops all of them', async (t) => {
-  const { move, all, one, two, bare, dataDir } = await scene(t)
-  await move([
-    { name: 'refs/heads/main', before: undefined, after: one },
-    { name: 'refs/heads/a/b', before: undefined, after: one },
-  ])
-  const other = { name: 'refs/heads/other', before: undefined, after: one }
-  const refused: readonly ReferenceChange[] = [
-    { name: 'refs/heads/main', before: two, after: one },
-    { name: 'refs/heads/main', before: undefined, after: two },
-    { name: 'refs/heads/main', before: two, after: undefined },
-    { name: 'refs/heads/absent', before: one, after: two },
-    { name: 'refs/heads/absent', before: one, after: undefined },
-    { name: 'refs/heads/main/x', before: undefined, after: two },
-    { name: 'refs/heads/a', before: undefined, after: two },
-    { name: 'refs/heads/other/x', before: undefined, after: two },
-  ]
-  for (const pack of [false, true]) {
-    if (pack) await git(['pack-refs', '--all'], { cwd: bare })
-    const before = await all()
-    for (const change of refused) {
-      await t.rejects(move([other, change]), CONFLICT, JSON.stringify(change))
+t.test(
+  'a reference with another value, or a conflicting name, refuses the whole transaction',
+  async (t) => {
+    const { move, all, one, two, bare, dataDir } = await scene(t)
+    await move([
+      { name: 'refs/heads/main', before: undefined, after: one },
+      { name: 'refs/heads/a/b', before: undefined, after: one },
+    ])
+    const other = { name: 'refs/heads/other', before: undefined, after: one }
+    const refused: readonly ReferenceChange[] = [
+      { name: 'refs/heads/main', before: two, after: one },
+      { name: 'refs/heads/main', before: undefined, after: two },
+      { name: 'refs/heads/main', before: two, after: undefined },
+      { name: 'refs/heads/absent', before: one, after: two },
+      { name: 'refs/heads/absent', before: one, after: undefined },
+      { name: 'refs/heads/main/x', before: undefined, after: two },
+      { name: 'refs/heads/a', before: undefined, after: two },
+      { name: 'refs/heads/other/x', before: undefined, after: two },
+    ]
+    for (const pack of [false, true]) {
+      if (pack) await git(['pack-refs', '--all'], { cwd: bare })
+      const before = await all()
+      for (const change of refused) {
+        await t.rejects(move([other, change]), CONFLICT, JSON.stringify(change))
+      }
+      t.strictSame(await all(), before)
     }
-    t.strictSame(await all(), before)
-  }
-  t.equal((await listJournalEntries(dataDir)).size, 0)
-})
+    t.equal((await listJournalEntries(dataDir)).size, 0)
+  },
+)
 
 t.test('of many concurrent moves from the same value exactly one succeeds', async (t) => {
   const { move, all, one, two } = await scene(t)
@@ -115,7 +118,7 @@ t.test('an invalid reference name or object id is a bug', async (t) => {
     { name: 'refs/heads/a', before: undefined, after: 'HEAD' },
     { name: 'refs/heads/a', before: undefined, after: undefined },
   ]
-  for (const change of wrong) await t.rejects(move([change]), /checked before git/)
+  for (const change of wrong) await t.rejects(move([change]), /change of a reference is not valid/)
   const absent = '1'.repeat(40)
   await t.rejects(
     move([{ name: 'refs/heads/a', before: undefined, after: absent }]),
@@ -123,25 +126,28 @@ t.test('an invalid reference name or object id is a bug', async (t) => {
   )
 })
 
-t.test('a git that was killed with a lock in its hands stays noted, and is mended', async (t) => {
-  const { move, all, one, two, bare, dataDir } = await scene(t)
-  await move([{ name: 'refs/heads/main', before: undefined, after: one }])
-  const lock = join(bare, 'refs', 'heads', 'main.lock')
-  const folder = join(dataDir, 'bin')
-  await mkdir(folder)
-  const file = join(folder, 'git')
-  // Takes the lock as git does, and is killed as by the kernel that runs out of memory.
-  await writeFile(file, `#!/bin/sh\ncat >/dev/null\n: > '${lock}'\nkill -9 $$\n`)
-  await chmod(file, 0o755)
-  const change = { name: 'refs/heads/main', before: one, after: two }
-  await t.rejects(move([change], { ...ours, file }), /SIGKILL/)
-  t.ok(existsSync(lock))
-  t.equal((await listJournalEntries(dataDir)).size, 1)
-  t.strictSame(await recover(dataDir), [bare])
-  t.notOk(existsSync(lock))
-  await move([change])
-  t.strictSame(await all(), [`refs/heads/main ${two}`])
-})
+t.test(
+  'a git that was killed while it held a lock stays in the journal and is recovered',
+  async (t) => {
+    const { move, all, one, two, bare, dataDir } = await scene(t)
+    await move([{ name: 'refs/heads/main', before: undefined, after: one }])
+    const lock = join(bare, 'refs', 'heads', 'main.lock')
+    const folder = join(dataDir, 'bin')
+    await mkdir(folder)
+    const file = join(folder, 'git')
+    // The script takes the lock as git does, and is killed as by the kernel when memory runs out.
+    await writeFile(file, `#!/bin/sh\ncat >/dev/null\n: > '${lock}'\nkill -9 $$\n`)
+    await chmod(file, 0o755)
+    const change = { name: 'refs/heads/main', before: one, after: two }
+    await t.rejects(move([change], { ...ours, file }), /SIGKILL/)
+    t.ok(existsSync(lock))
+    t.equal((await listJournalEntries(dataDir)).size, 1)
+    t.strictSame(await recover(dataDir), [bare])
+    t.notOk(existsSync(lock))
+    await move([change])
+    t.strictSame(await all(), [`refs/heads/main ${two}`])
+  },
+)
 
 t.test('a transaction of several refs that was killed after the first is completed', async (t) => {
   const { move, all, one, two, bare, dataDir } = await scene(t)
@@ -161,12 +167,12 @@ t.test('a transaction of several refs that was killed after the first is complet
     `refs/heads/side ${two}`,
     `refs/pull/1/head ${two}`,
   ])
-  t.strictSame(await readdir(join(dataDir, 'pushes')), [], 'nothing stays noted')
+  t.strictSame(await readdir(join(dataDir, 'pushes')), [], 'no journal entry is left')
 })
 
 t.test('a lock of another process is waited for and then reported as a conflict', async (t) => {
   const { move, one, bare } = await scene(t)
   await writeFile(join(bare, 'refs', 'heads', 'main.lock'), '')
   const moved = move([{ name: 'refs/heads/main', before: undefined, after: one }])
-  await t.rejects(moved, { failure: 'conflict', message: /being changed by somebody else/ })
+  await t.rejects(moved, { failure: 'conflict', message: /Another process is changing/ })
 })

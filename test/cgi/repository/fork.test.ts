@@ -48,13 +48,13 @@ t.test("a fork has the source's branches, tags and the objects reachable from th
   )
   t.equal(await git(['rev-parse', 'main'], inCopy), main)
   for (const id of [hidden, lost]) {
-    await t.rejects(git(['cat-file', '-e', id], inCopy), 'what is hidden stays behind')
+    await t.rejects(git(['cat-file', '-e', id], inCopy), 'objects of hidden refs are not copied')
   }
   t.notOk(existsSync(join(copy, 'objects', 'info', 'alternates')))
   for await (const { path, isFolder } of walk(copy)) {
-    if (!isFolder) t.equal((await stat(path)).nlink, 1, 'no file is shared')
+    if (!isFolder) t.equal((await stat(path)).nlink, 1, 'no hard link to the source')
   }
-  t.strictSame(await readdir(join(folder, 'bb')), ['copy.git'], 'nothing unfinished is left')
+  t.strictSame(await readdir(join(folder, 'bb')), ['copy.git'], 'no temporary folder is left')
   await git(['fsck', '--strict'], inCopy)
 })
 

@@ -74,32 +74,35 @@ t.test('every change of a reference changes the state, whichever program makes i
     await change()
     const state = await stateOf(path)
     t.equal(seen.get(state.text), undefined, name)
-    t.equal(state.settingsText, settingsText, `no setting: ${name}`)
+    t.equal(state.settingsText, settingsText, `settings are unchanged: ${name}`)
     seen.set(state.text, name)
   }
 })
 
-t.test('each change of settings, and of where histories end, shows as one', async (t) => {
-  const { path, first, git } = await aRepository(t)
-  const changes: Readonly<Record<string, () => Promise<unknown>>> = {
-    'a setting': () => git('config', 'uploadpack.hideRefs', 'refs/heads/secret'),
-    'a setting in place': () => writeFile(join(path, 'config'), '[core]\nbare = true\n'),
-    'a setting of this folder alone': () => writeFile(join(path, 'config.worktree'), '[core]\n'),
-    'a shallow file': () => writeFile(join(path, 'shallow'), `${first}\n`),
-    'no shallow file': () => rm(join(path, 'shallow')),
-    'a graft': async () => {
-      await mkdir(join(path, 'info'), { recursive: true })
-      await writeFile(join(path, 'info/grafts'), `${first}\n`)
-    },
-  }
-  for (const [name, change] of Object.entries(changes)) {
-    const before = await stateOf(path)
-    await change()
-    const state = await stateOf(path)
-    t.not(state.text, before.text, name)
-    t.not(state.settingsText, before.settingsText, name)
-  }
-})
+t.test(
+  'every change of the settings or of shallow boundaries changes the settings text',
+  async (t) => {
+    const { path, first, git } = await aRepository(t)
+    const changes: Readonly<Record<string, () => Promise<unknown>>> = {
+      'a setting': () => git('config', 'uploadpack.hideRefs', 'refs/heads/secret'),
+      'a setting in place': () => writeFile(join(path, 'config'), '[core]\nbare = true\n'),
+      'a setting of this folder alone': () => writeFile(join(path, 'config.worktree'), '[core]\n'),
+      'a shallow file': () => writeFile(join(path, 'shallow'), `${first}\n`),
+      'no shallow file': () => rm(join(path, 'shallow')),
+      'a graft': async () => {
+        await mkdir(join(path, 'info'), { recursive: true })
+        await writeFile(join(path, 'info/grafts'), `${first}\n`)
+      },
+    }
+    for (const [name, change] of Object.entries(changes)) {
+      const before = await stateOf(path)
+      await change()
+      const state = await stateOf(path)
+      t.not(state.text, before.text, name)
+      t.not(state.settingsText, before.settingsText, name)
+    }
+  },
+)
 
 t.test('reads, new objects and new packs do not change the state', async (t) => {
   const { path, git } = await aRepository(t)
@@ -110,7 +113,7 @@ t.test('reads, new objects and new packs do not change the state', async (t) => 
   await git('fsck')
   await git('repack', '-a', '-d', '-b', '-n', '-q')
   await git('commit-graph', 'write', '--reachable')
-  await runGit(['hash-object', '-w', '--stdin'], { cwd: path, input: 'a blob of nobody' })
+  await runGit(['hash-object', '-w', '--stdin'], { cwd: path, input: 'an unreachable blob' })
   t.strictSame(await stateOf(path), before)
 })
 
@@ -146,7 +149,7 @@ t.test('a folder created while the state is being read is not missed', async (t)
   syncBuiltinESMExports()
   await git('update-ref', 'refs/heads/main', first)
   const before = await stateOf(path)
-  t.equal(fs.readdirSync, readdirSync, 'it came')
+  t.equal(fs.readdirSync, readdirSync, 'the folder was created')
   await git('update-ref', 'refs/new/a', second)
   t.not((await stateOf(path)).text, before.text)
 })
@@ -157,8 +160,8 @@ t.test('the settled state is returned only after a recent change is old enough',
   await git('update-ref', 'refs/heads/new', first)
   const state = await stateOf(path)
   const { ctimeMs } = fs.statSync(join(path, 'refs/heads'))
-  t.ok(Date.now() - ctimeMs >= 50, 'the change is past')
-  t.strictSame(readPresentState(path), state, 'and what it answers is so now')
+  t.ok(Date.now() - ctimeMs >= 50, 'the change is old enough')
+  t.strictSame(readPresentState(path), state, 'the present state is identical')
 })
 
 t.test('a change is visible to all readers in the next event-loop tick', async (t) => {
@@ -179,7 +182,7 @@ t.test('a repository that changes constantly has no settled state', async (t) =>
   await once(changing, 'spawn')
   await sleep(100)
   t.equal(await readSettledState(path), undefined)
-  t.ok(readPresentState(path), 'at each moment it has one')
+  t.ok(readPresentState(path), 'it has a present state')
   changing.kill('SIGKILL')
   await once(changing, 'exit')
   t.ok(await readSettledState(path))
@@ -198,20 +201,27 @@ t.test('a clock that was set back gives no state', async (t) => {
   t.ok(await readSettledState(path))
 })
 
-t.test('what is no repository, has too many folders or hides some has no state', async (t) => {
-  const { path, first, git } = await aRepository(t)
-  t.equal(await readSettledState(`${path}x`), undefined, 'nothing is there')
-  const elsewhere = await temporaryFolder(t, diskFolder())
-  t.equal(await readSettledState(elsewhere), undefined, 'no references')
-  await symlink(elsewhere, join(path, 'refs/heads/linked'))
-  t.equal(await readSettledState(path), undefined, 'what changes behind a link would not show')
-  await rm(join(path, 'refs/heads/linked'))
-  t.ok(await readSettledState(path))
-  const names = Array.from({ length: 600 }, (_, at) => `create refs/heads/${at}/x ${first}\n`)
-  await runGit(['update-ref', '--stdin'], { cwd: path, input: names.join('') })
-  t.equal(await readSettledState(path), undefined, 'too many folders')
-  await git('pack-refs', '--all', '--prune')
-  t.ok(await readSettledState(path), 'packed, they are one file')
-  await rm(path, { recursive: true })
-  t.equal(await readSettledState(path), undefined, 'gone')
-})
+t.test(
+  'a folder that is no repository, has too many folders or a symbolic link has no state',
+  async (t) => {
+    const { path, first, git } = await aRepository(t)
+    t.equal(await readSettledState(`${path}x`), undefined, 'missing folder')
+    const elsewhere = await temporaryFolder(t, diskFolder())
+    t.equal(await readSettledState(elsewhere), undefined, 'no references')
+    await symlink(elsewhere, join(path, 'refs/heads/linked'))
+    t.equal(
+      await readSettledState(path),
+      undefined,
+      'changes behind a symbolic link would not be detected',
+    )
+    await rm(join(path, 'refs/heads/linked'))
+    t.ok(await readSettledState(path))
+    const names = Array.from({ length: 600 }, (_, at) => `create refs/heads/${at}/x ${first}\n`)
+    await runGit(['update-ref', '--stdin'], { cwd: path, input: names.join('') })
+    t.equal(await readSettledState(path), undefined, 'too many folders')
+    await git('pack-refs', '--all', '--prune')
+    t.ok(await readSettledState(path), 'packed references are one file')
+    await rm(path, { recursive: true })
+    t.equal(await readSettledState(path), undefined, 'deleted')
+  },
+)

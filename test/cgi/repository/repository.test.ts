@@ -40,20 +40,23 @@ t.test('a new repository is bare and empty, with the given branch and object for
   t.equal(await git(['rev-parse', '--is-bare-repository'], { cwd: path }), 'true')
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: path }), 'refs/heads/main')
   t.same((await readdir(path)).sort(), ['HEAD', 'config', 'objects', 'refs'])
-  t.same(await readdir(dirname(path)), [path.slice(dirname(path).length + 1)], 'nothing beside it')
+  t.same(await readdir(dirname(path)), [path.slice(dirname(path).length + 1)], 'no other file')
   const other = `${path}-256`
   await initRepository(ours, other, { defaultBranch: 'trunk/x', objectFormat: 'sha256' })
   t.equal(await git(['rev-parse', '--show-object-format'], { cwd: other }), 'sha256')
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: other }), 'refs/heads/trunk/x')
 })
 
-t.test('where a repository stands already, none is made and nothing is left over', async (t) => {
-  const path = await aRepository(t)
-  await commitFirstFile(ours, path, README)
-  await t.rejects(initRepository(ours, path, { defaultBranch: 'x', objectFormat: 'sha1' }))
-  t.equal(await isEmptyRepository(path), false)
-  t.equal((await readdir(dirname(path))).length, 1)
-})
+t.test(
+  'a repository is not created over an existing one, and no temporary folder is left',
+  async (t) => {
+    const path = await aRepository(t)
+    await commitFirstFile(ours, path, README)
+    await t.rejects(initRepository(ours, path, { defaultBranch: 'x', objectFormat: 'sha1' }))
+    t.equal(await isEmptyRepository(path), false)
+    t.equal((await readdir(dirname(path))).length, 1)
+  },
+)
 
 t.test('the first file is one commit with the given author, in one pack', async (t) => {
   const path = await aRepository(t)
@@ -89,18 +92,21 @@ t.test('a file name that fast-import would parse as a command is refused', async
   t.equal(await isEmptyRepository(path), true)
 })
 
-t.test('references count as content, packed or loose; locks do not', async (t) => {
-  const path = await aRepository(t)
-  await mkdir(join(path, 'refs/heads/deep'))
-  await writeFile(join(path, 'refs/heads/deep/x.lock'), '')
-  await writeFile(join(path, 'packed-refs'), '# pack-refs with: peeled fully-peeled sorted \n')
-  t.equal(await isEmptyRepository(path), true)
-  await commitFirstFile(ours, path, { ...README, branch: 'deep/y' })
-  await git(['pack-refs', '--all'], { cwd: path })
-  t.notOk(existsSync(join(path, 'refs/heads/deep/y')))
-  t.equal(await isEmptyRepository(path), false)
-  await t.rejects(isEmptyRepository(`${path}x`), /ENOENT/)
-})
+t.test(
+  'a repository with packed or loose references is not empty; lock files do not count',
+  async (t) => {
+    const path = await aRepository(t)
+    await mkdir(join(path, 'refs/heads/deep'))
+    await writeFile(join(path, 'refs/heads/deep/x.lock'), '')
+    await writeFile(join(path, 'packed-refs'), '# pack-refs with: peeled fully-peeled sorted \n')
+    t.equal(await isEmptyRepository(path), true)
+    await commitFirstFile(ours, path, { ...README, branch: 'deep/y' })
+    await git(['pack-refs', '--all'], { cwd: path })
+    t.notOk(existsSync(join(path, 'refs/heads/deep/y')))
+    t.equal(await isEmptyRepository(path), false)
+    await t.rejects(isEmptyRepository(`${path}x`), /ENOENT/)
+  },
+)
 
 t.test('the default branch can be set to a branch that does not exist', async (t) => {
   const path = await aRepository(t)

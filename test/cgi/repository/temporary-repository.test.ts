@@ -32,30 +32,33 @@ async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256') {
 }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`what is kept of ${format} stays, what is not goes`, async (t) => {
-    const { path, tip } = await aRepository(t, format)
-    const commit = (cwd: string, message: string) =>
-      git(['commit-tree', '-p', tip, '-m', message, `${tip}^{tree}`], { cwd })
-    const [kept, left] = await withTemporaryRepository(path, async (temporary) => {
-      t.equal(dirname(temporary), dirname(path))
-      const made = await commit(temporary, 'kept')
-      const other = await commit(temporary, 'left')
-      const absent = await tryGit(['cat-file', '-e', made], { cwd: path })
-      t.not(absent.exitCode, 0, 'nobody sees it yet')
-      // What is known makes it quicker, and no smaller.
-      const known = format === 'sha1' ? [tip] : []
-      await keepCommits(ours, path, { temporary, tip: made, known })
-      return [made, other]
-    })
-    t.equal(await git(['cat-file', '-t', kept ?? ''], { cwd: path }), 'commit')
-    t.not((await tryGit(['cat-file', '-e', left ?? ''], { cwd: path })).exitCode, 0)
-    t.strictSame(await readdir(dirname(path)), [basename(path)])
-    const packs = await readdir(join(path, 'objects', 'pack'))
-    t.equal(packs.filter((name) => name.endsWith('.pack')).length, 2)
-    const count = await git(['count-objects', '-v'], { cwd: path })
-    t.match(count, /^in-pack: 4$/m, 'three of the first commit and the one that was kept')
-    await git(['fsck', '--strict'], { cwd: path })
-  })
+  t.test(
+    `kept commits of ${format} are copied to the repository and others are removed`,
+    async (t) => {
+      const { path, tip } = await aRepository(t, format)
+      const commit = (cwd: string, message: string) =>
+        git(['commit-tree', '-p', tip, '-m', message, `${tip}^{tree}`], { cwd })
+      const [kept, left] = await withTemporaryRepository(path, async (temporary) => {
+        t.equal(dirname(temporary), dirname(path))
+        const made = await commit(temporary, 'kept')
+        const other = await commit(temporary, 'left')
+        const absent = await tryGit(['cat-file', '-e', made], { cwd: path })
+        t.not(absent.exitCode, 0, 'not yet in the repository')
+        // Known commits make the copy faster but not smaller.
+        const known = format === 'sha1' ? [tip] : []
+        await keepCommits(ours, path, { temporary, tip: made, known })
+        return [made, other]
+      })
+      t.equal(await git(['cat-file', '-t', kept ?? ''], { cwd: path }), 'commit')
+      t.not((await tryGit(['cat-file', '-e', left ?? ''], { cwd: path })).exitCode, 0)
+      t.strictSame(await readdir(dirname(path)), [basename(path)])
+      const packs = await readdir(join(path, 'objects', 'pack'))
+      t.equal(packs.filter((name) => name.endsWith('.pack')).length, 2)
+      const count = await git(['count-objects', '-v'], { cwd: path })
+      t.match(count, /^in-pack: 4$/m, 'three objects of the first commit and the kept commit')
+      await git(['fsck', '--strict'], { cwd: path })
+    },
+  )
 }
 
 t.test('a temporary repository is removed also if the work fails', async (t) => {

@@ -59,7 +59,7 @@ async function refusalOf(t: Test, source: RemoteSource): Promise<string> {
   )
   t.ok(error instanceof RemoteError, String(error))
   const left = existsSync(dirname(path)) ? await readdir(dirname(path)) : []
-  t.strictSame(left, [], 'and nothing is left of it')
+  t.strictSame(left, [], 'no file is left')
   return `${(error as RemoteError).fault}: ${(error as RemoteError).message}`
 }
 
@@ -88,7 +88,7 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
     t.strictSame(await objects(path), wantedObjects)
     t.equal((await tryGit(['fsck', '--full', '--strict'], { cwd: path })).exitCode, 0)
     const config = await readFile(join(path, 'config'), 'utf8')
-    t.notMatch(config, /127\.0\.0\.1|remote/, 'its settings know nothing of the source')
+    t.notMatch(config, /127\.0\.0\.1|remote/, "the settings do not contain the source's address")
     t.notOk(existsSync(join(path, 'FETCH_HEAD')))
   })
 }
@@ -129,7 +129,7 @@ t.test('an update moves, adds and deletes refs like the source and follows its H
   t.strictSame((await referencesOf(path)).split('\n'), wanted)
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: path }), 'refs/heads/new/one')
   await updateFromRemote(ours, path, sourceOf(source.url))
-  t.strictSame((await referencesOf(path)).split('\n'), wanted, 'once more changes nothing')
+  t.strictSame((await referencesOf(path)).split('\n'), wanted, 'a second update changes nothing')
   t.notOk(existsSync(join(path, 'FETCH_HEAD')))
   t.notOk(existsSync(join(path, 'shallow')))
 })
@@ -209,7 +209,7 @@ t.test('a shallow source and a source with the dumb protocol are refused', async
   t.equal(await refusalOf(t, sourceOf(files.url)), dumb)
   t.notOk(
     files.requests.some((path) => path.includes('objects')),
-    'not one object is asked for',
+    'no object is requested',
   )
 })
 

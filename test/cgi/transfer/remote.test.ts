@@ -60,18 +60,21 @@ t.test('credentials are sent with each request and are not in the arguments', as
   t.strictSame(seen, [authorization])
 })
 
-t.test('a wrong password, none, and too many requests are told apart', async (t) => {
-  const answering = async (status: number, headers: Record<string, string> = {}) => {
-    const { url } = await serveWith(t, (_, response) => response.writeHead(status, headers).end())
-    return faultOf(t, url, { authorization: 'Basic eA==' })
-  }
-  const challenge = { 'www-authenticate': 'Basic realm="x"' }
-  t.match(await answering(401, challenge), /^authentication: /)
-  t.match(await answering(403), /^authentication: /)
-  t.match(await answering(404), /^failed: .*not found/)
-  t.match(await answering(429), /^rate-limit: /)
-  t.match(await answering(500), /^failed: /)
-})
+t.test(
+  'wrong credentials, missing credentials and too many requests have different errors',
+  async (t) => {
+    const answering = async (status: number, headers: Record<string, string> = {}) => {
+      const { url } = await serveWith(t, (_, response) => response.writeHead(status, headers).end())
+      return faultOf(t, url, { authorization: 'Basic eA==' })
+    }
+    const challenge = { 'www-authenticate': 'Basic realm="x"' }
+    t.match(await answering(401, challenge), /^authentication: /)
+    t.match(await answering(403), /^authentication: /)
+    t.match(await answering(404), /^failed: .*not found/)
+    t.match(await answering(429), /^rate-limit: /)
+    t.match(await answering(500), /^failed: /)
+  },
+)
 
 t.test('a redirect is not followed, whatever its target is', async (t) => {
   const trap = await countConnections(t)

@@ -17,17 +17,20 @@ function shapeOf({ properties = {} }: Schema): Shape {
 }
 
 for (const client of ['gitea-js', 'gitea-client'] as const) {
-  t.test(`what is not as ${client} declares it is known, field by field`, async (t) => {
-    const { definitions } = describeApi(OPERATIONS, '') as { definitions: Record<string, Schema> }
-    const declared = declaredShapes(client)
-    const differences: Record<string, Record<string, string>> = {}
-    for (const [name, schema] of Object.entries(definitions)) {
-      const found = compare(shapeOf(schema), declared.get(name))
-      if (Object.keys(found).length > 0) differences[name] = found
-    }
-    isExpected(t, differences, `api/differences-from-${client}`)
-    t.notMatch(JSON.stringify(differences), /declared as/, 'no field has another type')
-  })
+  t.test(
+    `differences from the types of ${client} are the reviewed ones, field by field`,
+    async (t) => {
+      const { definitions } = describeApi(OPERATIONS, '') as { definitions: Record<string, Schema> }
+      const declared = declaredShapes(client)
+      const differences: Record<string, Record<string, string>> = {}
+      for (const [name, schema] of Object.entries(definitions)) {
+        const found = compare(shapeOf(schema), declared.get(name))
+        if (Object.keys(found).length > 0) differences[name] = found
+      }
+      isExpected(t, differences, `api/differences-from-${client}`)
+      t.notMatch(JSON.stringify(differences), /declared as/, 'no field has another type')
+    },
+  )
 }
 
 function compare(ours: Shape, theirs: Shape | undefined): Record<string, string> {

@@ -40,10 +40,10 @@ const SCOPES = ['all', ...CATEGORIES.flatMap((word) => [`read:${word}`, `write:$
 
 /** Owner of the credentials, and their limits. */
 type Bearer =
-  | { readonly kind: 'nobody' | 'malformed' | 'wrong' }
+  | { readonly kind: 'anonymous' | 'malformed' | 'wrong' }
   | {
-      readonly kind: 'owner' | 'stranger' | 'admin'
-      /** Undefined for a password. */
+      readonly kind: 'owner' | 'other' | 'admin'
+      /** Scopes of a token; undefined for a password. */
       readonly scopes: readonly string[] | undefined
       /** Repositories or packages to which a token is limited. */
       readonly opens?: Opened
@@ -93,27 +93,27 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
     const answer = expectedOfLimited(operation, { opens: bearer.opens, isPrivate })
     if (answer !== undefined) return answer
   }
-  const isAnonymous = bearer.kind === 'stranger'
+  const isOther = bearer.kind === 'other'
   switch (access.kind) {
     case 'account':
       if (held !== undefined) return '401 auth required'
-      if (!isAnonymous) return String(PASSED)
+      if (!isOther) return String(PASSED)
       return '403 doer should be the site admin or be same as the contextUser'
     case 'organization-repositories':
-      if (!isAnonymous) return String(PASSED)
+      if (!isOther) return String(PASSED)
       return '403 Given user is not allowed to create repository in organization.'
     case 'organization':
-      if (!isAnonymous || access.role === 'visible') return String(PASSED)
+      if (!isOther || access.role === 'visible') return String(PASSED)
       return `403 Must be an organization ${access.role}`
     case 'team':
-      return isAnonymous ? "404 The target couldn't be found." : String(PASSED)
+      return isOther ? "404 The target couldn't be found." : String(PASSED)
     case 'admin':
       return bearer.kind === 'admin' ? String(PASSED) : '403 user should be the site admin'
     case 'repository':
-      if (!isAnonymous || (access.mode === 'read' && !isPrivate)) return String(PASSED)
+      if (!isOther || (access.mode === 'read' && !isPrivate)) return String(PASSED)
       return isPrivate ? "404 The target couldn't be found." : `403 ${FORBIDDEN[access.mode]}`
     case 'packages':
-      if (!isAnonymous || access.mode === 'read') return String(PASSED)
+      if (!isOther || access.mode === 'read') return String(PASSED)
       return '403 You may not change the packages of ada.'
     default:
       return String(PASSED)
@@ -153,7 +153,7 @@ function expectedOfLimited(
   }
 }
 
-const LIMITED = '403 This token is limited: it is not for this.'
+const LIMITED = '403 This token is limited and does not permit this request.'
 
 const FORBIDDEN: Readonly<Record<string, string>> = {
   write: 'user should have a permission to write to a repo',
@@ -227,7 +227,7 @@ async function everyCredentials(): Promise<readonly Credentials[]> {
     isPassword: true as const,
   })
   return [
-    { name: 'nothing', bearer: { kind: 'nobody' } },
+    { name: 'nothing', bearer: { kind: 'anonymous' } },
     ...['', 'token', 'token ', `token ${all} x`, `token ${all}, token ${all}`, `Digest ${all}`].map(
       (text) => refused('malformed', `malformed '${text.replaceAll(all, 'T')}'`, text),
     ),
@@ -251,8 +251,8 @@ async function everyCredentials(): Promise<readonly Credentials[]> {
     taken('a token as password of any name', owner(['all']), basic('x', all)),
     taken('a token as user name', owner(['all']), basic(all, '')),
     taken('a token as user name for git', owner(['all']), basic(all, 'x-oauth-basic')),
-    taken("another user's token", { kind: 'stranger', scopes: ['all'] }, withToken(bobs.plain)),
-    password("another user's password", { kind: 'stranger', scopes: undefined }, 'bob'),
+    taken("another user's token", { kind: 'other', scopes: ['all'] }, withToken(bobs.plain)),
+    password("another user's password", { kind: 'other', scopes: undefined }, 'bob'),
     taken("an admin's token", { kind: 'admin', scopes: ['all'] }, withToken(roots.plain)),
     password("an admin's password", { kind: 'admin', scopes: undefined }, 'root'),
     ...(await limitedCredentials()),

@@ -130,5 +130,5 @@ t.test('each response matches the description, field by field', async (t) => {
   )
   const refused = await gateway.as('ada', 'GET', '/repos/ada/absent')
   const notFound = whole.paths['/repos/{owner}/{repo}']?.['get']?.responses['404']?.schema ?? {}
-  t.ok(Compile(strict(plain(notFound))).Check(refused.json), 'a refusal as well')
+  t.ok(Compile(strict(plain(notFound))).Check(refused.json), 'a refusal too')
 })

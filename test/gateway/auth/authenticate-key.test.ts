@@ -24,7 +24,11 @@ t.test('a key authenticates its user until the key or the user is deleted', asyn
     name: 'ada',
     lastUsedAtMs: undefined,
   })
-  t.match(await findKeyByFingerprint(db, fingerprint), { lastUsedAtMs: undefined }, 'unnoted')
+  t.match(
+    await findKeyByFingerprint(db, fingerprint),
+    { lastUsedAtMs: undefined },
+    'the use is not recorded',
+  )
   await deleteUser(db, ada.id)
   t.equal(await authenticateKey(db, fingerprint), undefined)
 })

@@ -69,7 +69,7 @@ t.test('malformed, wrong and deactivated credentials have different errors', asy
   await t.rejects(
     async () => authenticate(context, aRequest(withToken(plain))),
     wrong,
-    'a revoked one',
+    'a revoked token',
   )
 })
 

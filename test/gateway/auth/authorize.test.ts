@@ -34,7 +34,7 @@ interface Circumstances {
   readonly anonymousBytesMax?: number
 }
 
-async function openVillage(t: Test) {
+async function openFixture(t: Test) {
   const { fixture } = await openContext(t)
   const { db } = fixture
   const [ada, bob] = [await fixture.addUser('ada'), await fixture.addUser('bob')]
@@ -72,8 +72,8 @@ async function openVillage(t: Test) {
 
 const to = (mode: 'read' | 'write' | 'admin' | 'owner') => ({ kind: 'repository', mode }) as const
 
-t.test('a collaborator may do what its mode says, and no more', async (t) => {
-  const { db, ada, bob, addRepository, asked } = await openVillage(t)
+t.test('a collaborator has exactly the permissions of its mode', async (t) => {
+  const { db, ada, bob, addRepository, asked } = await openFixture(t)
   const repository = await addRepository(ada, 'r', true)
   const params = { owner: 'ada', repo: 'r' }
   t.equal(await asked(as(bob), to('read'), params), 'not_found')
@@ -99,27 +99,30 @@ t.test('a collaborator may do what its mode says, and no more', async (t) => {
   t.equal(await asked(as(ada), to('owner'), params), 'ok')
 })
 
-t.test('git’s strangers are asked who they are, of missing and private alike', async (t) => {
-  const { ada, bob, addRepository, asked } = await openVillage(t)
-  await addRepository(ada, 'hidden', true)
-  await addRepository(ada, 'open', false)
-  for (const challenges of [true, false]) {
-    const unseen = challenges ? 'sign_in_required' : 'not_found'
-    for (const repo of ['hidden', 'absent']) {
-      const params = { owner: 'ada', repo }
-      t.equal(await asked(ANONYMOUS, to('read'), params, { challenges }), unseen)
-      t.equal(await asked(ANONYMOUS, to('write'), params, { challenges }), 'sign_in_required')
-      t.equal(await asked(as(bob), to('read'), params, { challenges }), 'not_found')
+t.test(
+  'anonymous git clients are asked to sign in for missing and private repositories alike',
+  async (t) => {
+    const { ada, bob, addRepository, asked } = await openFixture(t)
+    await addRepository(ada, 'hidden', true)
+    await addRepository(ada, 'open', false)
+    for (const challenges of [true, false]) {
+      const unseen = challenges ? 'sign_in_required' : 'not_found'
+      for (const repo of ['hidden', 'absent']) {
+        const params = { owner: 'ada', repo }
+        t.equal(await asked(ANONYMOUS, to('read'), params, { challenges }), unseen)
+        t.equal(await asked(ANONYMOUS, to('write'), params, { challenges }), 'sign_in_required')
+        t.equal(await asked(as(bob), to('read'), params, { challenges }), 'not_found')
+      }
+      const open = { owner: 'ada', repo: 'open' }
+      t.equal(await asked(ANONYMOUS, to('read'), open, { challenges }), 'ok')
+      t.equal(await asked(ANONYMOUS, to('write'), open, { challenges }), 'sign_in_required')
+      t.equal(await asked(as(bob), to('write'), open, { challenges }), 'forbidden')
     }
-    const open = { owner: 'ada', repo: 'open' }
-    t.equal(await asked(ANONYMOUS, to('read'), open, { challenges }), 'ok')
-    t.equal(await asked(ANONYMOUS, to('write'), open, { challenges }), 'sign_in_required')
-    t.equal(await asked(as(bob), to('write'), open, { challenges }), 'forbidden')
-  }
-})
+  },
+)
 
-t.test('a token needs every scope that is asked, a password none', async (t) => {
-  const { ada, asked } = await openVillage(t)
+t.test('a token needs every required scope, and a password needs none', async (t) => {
+  const { ada, asked } = await openFixture(t)
   const scopes: Scope[] = ['read:user', 'read:repository']
   const signedIn = { kind: 'signed-in' } as const
   t.equal(await asked(as(ada), signedIn, {}, { scopes }), 'ok')
@@ -130,8 +133,8 @@ t.test('a token needs every scope that is asked, a password none', async (t) => 
   t.equal(await asked(ANONYMOUS, { kind: 'anyone' }, {}, { scopes }), 'ok')
 })
 
-t.test('a token for public things does not reach a private repository', async (t) => {
-  const { ada, bob, addRepository, asked, addOrganization } = await openVillage(t)
+t.test('a public-only token does not grant access to a private repository', async (t) => {
+  const { ada, bob, addRepository, asked, addOrganization } = await openFixture(t)
   await addRepository(ada, 'hidden', true)
   await addRepository(ada, 'open', false)
   await addRepository(await addOrganization('club', ada, 'private'), 'inner', false)
@@ -139,12 +142,12 @@ t.test('a token for public things does not reach a private repository', async (t
   t.equal(await asked(limited, to('read'), { owner: 'ada', repo: 'open' }), 'ok')
   t.equal(await asked(limited, to('read'), { owner: 'ada', repo: 'hidden' }), 'forbidden')
   t.equal(await asked(limited, to('read'), { owner: 'club', repo: 'inner' }), 'forbidden')
-  const stranger = as(bob, 'public-only', 'all')
-  t.equal(await asked(stranger, to('read'), { owner: 'ada', repo: 'hidden' }), 'not_found')
+  const unrelated = as(bob, 'public-only', 'all')
+  t.equal(await asked(unrelated, to('read'), { owner: 'ada', repo: 'hidden' }), 'not_found')
 })
 
-t.test('a token for public things neither lists nor makes things of any visibility', async (t) => {
-  const { ada, asked, addOrganization } = await openVillage(t)
+t.test('a public-only token neither lists nor creates objects of any visibility', async (t) => {
+  const { ada, asked, addOrganization } = await openFixture(t)
   await addOrganization('club', ada, 'public')
   const limited = as(ada, 'public-only', 'all')
   const signedIn = { kind: 'signed-in' } as const
@@ -156,29 +159,32 @@ t.test('a token for public things neither lists nor makes things of any visibili
   t.equal(await asked(as(ada, 'all'), inClub, { org: 'club' }), 'ok')
 })
 
-t.test('an account is for itself and site admins, by password', async (t) => {
-  const { ada, bob, addUser, asked } = await openVillage(t)
-  const root = await addUser('root', { isAdmin: true })
-  const account = { kind: 'account' } as const
-  t.equal(await asked(as(ada), account, { username: 'ADA' }), 'ok')
-  t.equal(await asked(as(ada, 'all'), account, { username: 'ada' }), 'sign_in_required')
-  t.equal(await asked(as(bob), account, { username: 'ada' }), 'forbidden')
-  t.equal(await asked(as(bob), account, { username: 'absent' }), 'forbidden')
-  t.equal(await asked(as(root), account, { username: 'ada' }), 'ok')
-  t.equal(await asked(as(root), account, { username: 'absent' }), 'not_found')
-  t.equal(await asked(ANONYMOUS, account, { username: 'ada' }), 'sign_in_required')
-})
+t.test(
+  'an account is accessible to itself and to site administrators, with a password',
+  async (t) => {
+    const { ada, bob, addUser, asked } = await openFixture(t)
+    const root = await addUser('root', { isAdmin: true })
+    const account = { kind: 'account' } as const
+    t.equal(await asked(as(ada), account, { username: 'ADA' }), 'ok')
+    t.equal(await asked(as(ada, 'all'), account, { username: 'ada' }), 'sign_in_required')
+    t.equal(await asked(as(bob), account, { username: 'ada' }), 'forbidden')
+    t.equal(await asked(as(bob), account, { username: 'absent' }), 'forbidden')
+    t.equal(await asked(as(root), account, { username: 'ada' }), 'ok')
+    t.equal(await asked(as(root), account, { username: 'absent' }), 'not_found')
+    t.equal(await asked(ANONYMOUS, account, { username: 'ada' }), 'sign_in_required')
+  },
+)
 
-t.test('an SSH key is its user’s, save where a password is asked for', async (t) => {
-  const { ada, addRepository, asked } = await openVillage(t)
+t.test("an SSH key grants its user's access, except where a password is required", async (t) => {
+  const { ada, addRepository, asked } = await openFixture(t)
   await addRepository(ada, 'r', true)
   const byKey: Identity = { kind: 'user', user: ada, by: 'ssh-key', scopes: undefined }
   t.equal(await asked(byKey, to('owner'), { owner: 'ada', repo: 'r' }), 'ok')
   t.equal(await asked(byKey, { kind: 'account' }, { username: 'ada' }), 'sign_in_required')
 })
 
-t.test('a deploy key opens its repositories as each says, and nothing else', async (t) => {
-  const { db, ada, addRepository, asked, addOrganization } = await openVillage(t)
+t.test("a deploy key grants each repository's mode for it and nothing else", async (t) => {
+  const { db, ada, addRepository, asked, addOrganization } = await openFixture(t)
   const club = await addOrganization('club', ada)
   const read = await addRepository(ada, 'read', true)
   const write = await addRepository(club, 'write', true)
@@ -212,14 +218,14 @@ t.test('a deploy key opens its repositories as each says, and nothing else', asy
     'sign_in_required',
   )
   await removeDeployKey(db, read.id, id)
-  t.equal(await modes('ada', 'read'), unknown, 'a key that was removed')
+  t.equal(await modes('ada', 'read'), unknown, 'a deleted key')
   await deleteRepository(db, write.id)
   await addRepository(club, 'write', false)
   t.equal(await modes('club', 'write'), unknown, 'another repository of the same name')
 })
 
-t.test('what the gate grants says where the repository is now', async (t) => {
-  const { db, ada, addRepository } = await openVillage(t)
+t.test('a grant has the current name of the repository', async (t) => {
+  const { db, ada, addRepository } = await openFixture(t)
   const { id } = await addRepository(ada, 'old', false)
   await updateRepository(db, id, { name: 'new' })
   for (const [repo, hasMoved] of [['old', true] as const, ['NEW.git', false] as const]) {
@@ -236,20 +242,23 @@ t.test('what the gate grants says where the repository is now', async (t) => {
   }
 })
 
-t.test('a stranger is not given all of a large repository, and whoever signs in is', async (t) => {
-  const { db, bob, ada, addRepository, asked } = await openVillage(t)
-  const { id } = await addRepository(ada, 'large', false)
-  const params = { owner: 'ada', repo: 'large' }
-  const download = { ...to('read'), isDownload: true } as const
-  const limit = { anonymousBytesMax: 2_048 }
-  await updateRepository(db, id, { sizeKib: 2 })
-  t.equal(await asked(ANONYMOUS, download, params, limit), 'ok', 'at the bound')
-  await updateRepository(db, id, { sizeKib: 3 })
-  t.equal(await asked(ANONYMOUS, download, params, limit), 'sign_in_required')
-  t.equal(await asked(ANONYMOUS, to('read'), params, limit), 'ok', 'to look at it')
-  t.equal(await asked(ANONYMOUS, download, params), 'ok', 'without a bound')
-  t.equal(await asked(as(bob), download, params, limit), 'ok')
-})
+t.test(
+  'anonymous clients may not clone a repository over the size limit, and signed-in users may',
+  async (t) => {
+    const { db, bob, ada, addRepository, asked } = await openFixture(t)
+    const { id } = await addRepository(ada, 'large', false)
+    const params = { owner: 'ada', repo: 'large' }
+    const download = { ...to('read'), isDownload: true } as const
+    const limit = { anonymousBytesMax: 2_048 }
+    await updateRepository(db, id, { sizeKib: 2 })
+    t.equal(await asked(ANONYMOUS, download, params, limit), 'ok', 'exactly at the limit')
+    await updateRepository(db, id, { sizeKib: 3 })
+    t.equal(await asked(ANONYMOUS, download, params, limit), 'sign_in_required')
+    t.equal(await asked(ANONYMOUS, to('read'), params, limit), 'ok', 'to read parts of it')
+    t.equal(await asked(ANONYMOUS, download, params), 'ok', 'without a limit')
+    t.equal(await asked(as(bob), download, params, limit), 'ok')
+  },
+)
 
 /** Results for reading and writing packages. */
 type Outcome = readonly [read: string, write: string]
@@ -270,10 +279,12 @@ const OUTCOMES: Readonly<Record<string, ByVisibility>> = {
   readOfPublic: { public: MAY_READ, limited: NOT_PUBLIC, private: HIDDEN },
 }
 
-/** Who asks for the packages of `ada` or of her organization `club` → what they come to. */
-async function openMarket(t: Test) {
-  const village = await openVillage(t)
-  const { db, ada, bob, addUser, addOrganization, addRepository } = village
+/**
+ * Creates packages of `ada` and her organization `club`, and callers with their expected results.
+ */
+async function openPackageFixture(t: Test) {
+  const fixture = await openFixture(t)
+  const { db, ada, bob, addUser, addOrganization, addRepository } = fixture
   const root = await addUser('root', { isAdmin: true })
   const club = await addOrganization('club', ada)
   const repository = await addRepository(ada, 'r', false)
@@ -289,29 +300,33 @@ async function openMarket(t: Test) {
     members.push([`a member who may ${permission}`, as(member), may])
   }
   const callers: [string, Identity, ByVisibility | undefined][] = [
-    ['a stranger', as(bob), OUTCOMES['everybody']],
-    ['a stranger with a token', as(bob, 'all'), OUTCOMES['everybody']],
+    ['an unrelated user', as(bob), OUTCOMES['everybody']],
+    ['an unrelated user with a token', as(bob, 'all'), OUTCOMES['everybody']],
     ['an inactive admin', as({ ...root, isActive: false }), OUTCOMES['none']],
-    ['an admin who may not sign in', as({ ...root, isLoginProhibited: true }), OUTCOMES['none']],
+    [
+      'an administrator barred from signing in',
+      as({ ...root, isLoginProhibited: true }),
+      OUTCOMES['none'],
+    ],
     ['the owner', as(ada), OUTCOMES['all']],
     ['the owner with a token', as(ada, 'all'), OUTCOMES['all']],
-    [
-      'the owner with a token for public things',
-      as(ada, 'public-only', 'all'),
-      OUTCOMES['allOfPublic'],
-    ],
+    ['the owner with a public-only token', as(ada, 'public-only', 'all'), OUTCOMES['allOfPublic']],
     ['a site admin', as(root), OUTCOMES['all']],
     [
-      'a site admin with a token for public things',
+      'a site admin with a public-only token',
       as(root, 'all', 'public-only'),
       OUTCOMES['allOfPublic'],
     ],
-    ['a stranger with one', as(bob, 'public-only', 'all'), OUTCOMES['readOfPublic']],
+    [
+      'an unrelated user with a public-only token',
+      as(bob, 'public-only', 'all'),
+      OUTCOMES['readOfPublic'],
+    ],
     ['a deploy key', { kind: 'deploy-key', keyId }, OUTCOMES['none']],
   ]
   const show = (owner: Owner, visibility: Visibility) =>
     db('owners').where({ id: owner.id }).update({ visibility })
-  return { ...village, club, callers, members, show }
+  return { ...fixture, club, callers, members, show }
 }
 
 const VISIBILITIES = ['public', 'limited', 'private'] as const
@@ -319,8 +334,8 @@ const VISIBILITIES = ['public', 'limited', 'private'] as const
 const packages = (mode: 'read' | 'write', isSignedIn?: true): Access =>
   isSignedIn ? { kind: 'packages', mode, isSignedIn } : { kind: 'packages', mode }
 
-t.test('packages are for whom their owner and the teams let in', async (t) => {
-  const { ada, club, callers, members, show, asked } = await openMarket(t)
+t.test("access to packages follows from the owner's visibility and teams", async (t) => {
+  const { ada, club, callers, members, show, asked } = await openPackageFixture(t)
   for (const [owner, everyone] of [
     [ada, callers] as const,
     [club, [...callers, ...members]] as const,
@@ -347,8 +362,8 @@ t.test('packages are for whom their owner and the teams let in', async (t) => {
   }
 })
 
-t.test('nobody learns by packages that there is a private owner', async (t) => {
-  const { ada, bob, club, members, show, asked } = await openMarket(t)
+t.test('access to packages does not disclose a private owner', async (t) => {
+  const { ada, bob, club, members, show, asked } = await openPackageFixture(t)
   for (const owner of [ada, club]) await show(owner, 'private')
   for (const owner of ['ada', 'club', 'absent', '', 'ada ', 'a%']) {
     for (const mode of ['read', 'write'] as const) {
@@ -361,8 +376,8 @@ t.test('nobody learns by packages that there is a private owner', async (t) => {
   t.equal(await asked(member ?? ANONYMOUS, packages('read'), { owner: 'ada' }), 'not_found')
 })
 
-t.test('strangers read the packages that everybody may, and are asked for more', async (t) => {
-  const { ada, club, show, asked } = await openMarket(t)
+t.test('anonymous clients read public packages and are asked to sign in for more', async (t) => {
+  const { ada, club, show, asked } = await openPackageFixture(t)
   for (const owner of [ada, club]) {
     for (const visibility of [...VISIBILITIES, 'absent'] as const) {
       if (visibility !== 'absent') await show(owner, visibility)
@@ -372,14 +387,14 @@ t.test('strangers read the packages that everybody may, and are asked for more',
         const unseen = challenges ? 'sign_in_required' : 'not_found'
         t.equal(await ask(packages('read')), visibility === 'public' ? 'ok' : unseen, visibility)
         t.equal(await ask(packages('write')), 'sign_in_required')
-        t.equal(await ask(packages('read', true)), 'sign_in_required', 'where users are wanted')
+        t.equal(await ask(packages('read', true)), 'sign_in_required', 'if signing in is required')
       }
     }
   }
 })
 
-t.test('what the gate grants says whose packages they are', async (t) => {
-  const { db, ada, bob } = await openMarket(t)
+t.test('a grant has the owner of the packages', async (t) => {
+  const { db, ada, bob } = await openPackageFixture(t)
   for (const [who, user] of [[ANONYMOUS, undefined] as const, [as(bob), bob] as const]) {
     const question = {
       who,
@@ -393,8 +408,8 @@ t.test('what the gate grants says whose packages they are', async (t) => {
   }
 })
 
-t.test('what leads to a repository opens no more of it than its own address', async (t) => {
-  const { db, ada, bob, addRepository, addOrganization } = await openVillage(t)
+t.test('access to a linked repository equals access to it by its own address', async (t) => {
+  const { db, ada, bob, addRepository, addOrganization } = await openFixture(t)
   const open = await addRepository(ada, 'open', false)
   const hidden = await addRepository(ada, 'hidden', true)
   const inner = await addRepository(await addOrganization('club', ada, 'private'), 'inner', false)
@@ -413,8 +428,8 @@ t.test('what leads to a repository opens no more of it than its own address', as
   }
 })
 
-t.test('nobody changes what Git keeps of a mirror, and all else stays as it is', async (t) => {
-  const { db, ada, bob, addRepository, asked } = await openVillage(t)
+t.test('git data of a mirror cannot be changed, and all other access is unchanged', async (t) => {
+  const { db, ada, bob, addRepository, asked } = await openFixture(t)
   const { id } = await addRepository(ada, 'm', false)
   await addRepository(ada, 'own', false)
   const mirror = { intervalMs: 0, credentialsSealed: undefined }
@@ -423,57 +438,64 @@ t.test('nobody changes what Git keeps of a mirror, and all else stays as it is',
   const named = (repo: string) => ({ owner: 'ada', repo })
   t.equal(await asked(as(ada), change, named('m')), 'mirrored')
   t.equal(await asked(as(ada), change, named('own')), 'ok')
-  t.equal(await asked(as(bob), change, named('m')), 'forbidden', 'who may not write hears that')
+  t.equal(
+    await asked(as(bob), change, named('m')),
+    'forbidden',
+    'a user without write permission is forbidden',
+  )
   t.equal(await asked(ANONYMOUS, change, named('m')), 'sign_in_required')
   for (const mode of ['read', 'write', 'admin', 'owner'] as const) {
     t.equal(await asked(as(ada), to(mode), named('m')), 'ok', mode)
   }
 })
 
-t.test('an attachment is seen with its repository, that of a draft by who writes', async (t) => {
-  const { db, ada, bob, addRepository, addUser, asked } = await openVillage(t)
-  const eve = await addUser('eve')
-  const open = await addRepository(ada, 'open', false)
-  const hidden = await addRepository(ada, 'hidden', true)
-  const attach = async (repository: typeof open, tag: string, isDraft: boolean) => {
-    const { id: releaseId } = await aRelease(db, repository, tag, { isDraft })
-    const uuid = `${repository.name} ${tag}`
-    await addAttachment(db, { uuid, releaseId, name: 'f' }, aBlobOf(uuid))
-    return { uuid }
-  }
-  const seen = await attach(open, 'v1', false)
-  const draft = await attach(open, 'v2', true)
-  const secret = await attach(hidden, 'v1', false)
-  for (const repository of [open, hidden]) {
-    await aCollaborator(db, repository, bob, 'read')
-    await aCollaborator(db, repository, eve, 'write')
-  }
-  const access = { kind: 'attachment' } as const
-  const scopes: Scope[] = ['read:repository']
-  const bound = (...repositoryIds: readonly number[]): Identity => ({
-    kind: 'user',
-    user: ada,
-    by: 'token',
-    scopes: ['all'],
-    limits: { expiresAtMs: undefined, addresses: [], reach: { repositoryIds, packages: [] } },
-  })
-  t.equal(await asked(bound(hidden.id), access, secret), 'ok')
-  t.equal(await asked(bound(open.id), access, secret), 'not_found')
-  t.equal(await asked(bound(hidden.id), access, seen), 'ok', 'as anybody')
-  t.equal(await asked(bound(hidden.id), access, draft), 'not_found')
-  const wanted = [
-    [ANONYMOUS, ['ok', 'not_found', 'not_found', 'not_found']],
-    [as(bob), ['ok', 'not_found', 'ok', 'not_found']],
-    [as(eve), ['ok', 'ok', 'ok', 'not_found']],
-    [as(ada, 'read:repository'), ['ok', 'ok', 'ok', 'not_found']],
-    [as(ada, 'read:issue'), ['scope_missing', 'scope_missing', 'scope_missing', 'scope_missing']],
-    [as(ada, 'public-only', 'all'), ['ok', 'ok', 'forbidden', 'not_found']],
-  ] as const
-  for (const [who, answers] of wanted) {
-    const got: string[] = []
-    for (const params of [seen, draft, secret, { uuid: 'absent' }]) {
-      got.push(await asked(who, access, params, { scopes }))
+t.test(
+  'an attachment has the access of its repository, and one of a draft requires write permission',
+  async (t) => {
+    const { db, ada, bob, addRepository, addUser, asked } = await openFixture(t)
+    const eve = await addUser('eve')
+    const open = await addRepository(ada, 'open', false)
+    const hidden = await addRepository(ada, 'hidden', true)
+    const attach = async (repository: typeof open, tag: string, isDraft: boolean) => {
+      const { id: releaseId } = await aRelease(db, repository, tag, { isDraft })
+      const uuid = `${repository.name} ${tag}`
+      await addAttachment(db, { uuid, releaseId, name: 'f' }, aBlobOf(uuid))
+      return { uuid }
     }
-    t.strictSame(got, answers)
-  }
-})
+    const seen = await attach(open, 'v1', false)
+    const draft = await attach(open, 'v2', true)
+    const secret = await attach(hidden, 'v1', false)
+    for (const repository of [open, hidden]) {
+      await aCollaborator(db, repository, bob, 'read')
+      await aCollaborator(db, repository, eve, 'write')
+    }
+    const access = { kind: 'attachment' } as const
+    const scopes: Scope[] = ['read:repository']
+    const bound = (...repositoryIds: readonly number[]): Identity => ({
+      kind: 'user',
+      user: ada,
+      by: 'token',
+      scopes: ['all'],
+      limits: { expiresAtMs: undefined, addresses: [], reach: { repositoryIds, packages: [] } },
+    })
+    t.equal(await asked(bound(hidden.id), access, secret), 'ok')
+    t.equal(await asked(bound(open.id), access, secret), 'not_found')
+    t.equal(await asked(bound(hidden.id), access, seen), 'ok', 'like every reader')
+    t.equal(await asked(bound(hidden.id), access, draft), 'not_found')
+    const wanted = [
+      [ANONYMOUS, ['ok', 'not_found', 'not_found', 'not_found']],
+      [as(bob), ['ok', 'not_found', 'ok', 'not_found']],
+      [as(eve), ['ok', 'ok', 'ok', 'not_found']],
+      [as(ada, 'read:repository'), ['ok', 'ok', 'ok', 'not_found']],
+      [as(ada, 'read:issue'), ['scope_missing', 'scope_missing', 'scope_missing', 'scope_missing']],
+      [as(ada, 'public-only', 'all'), ['ok', 'ok', 'forbidden', 'not_found']],
+    ] as const
+    for (const [who, answers] of wanted) {
+      const got: string[] = []
+      for (const params of [seen, draft, secret, { uuid: 'absent' }]) {
+        got.push(await asked(who, access, params, { scopes }))
+      }
+      t.strictSame(got, answers)
+    }
+  },
+)

@@ -18,7 +18,11 @@ t.test('a token is read in every form that clients send', async (t) => {
 t.test('a name and a password are read from Basic', async (t) => {
   const password = (name: string, text: string) => ({ kind: 'password', name, password: text })
   t.strictSame(readCredentials(basic('ada:secret')), password('ada', 'secret'))
-  t.strictSame(readCredentials(basic('ada:a:b:')), password('ada', 'a:b:'), 'colons and all')
+  t.strictSame(
+    readCredentials(basic('ada:a:b:')),
+    password('ada', 'a:b:'),
+    'with colons in the password',
+  )
   t.strictSame(readCredentials(basic('ädä:pässword ☃')), password('ädä', 'pässword ☃'))
   t.strictSame(readCredentials(basic(':secret')), password('', 'secret'))
   t.strictSame(readCredentials(basic('ada:x').replaceAll('=', '')), password('ada', 'x'))

@@ -15,7 +15,10 @@ import { tryGit } from '../../helpers/git-client.js'
 import { withPassword, withToken } from '../../helpers/requests.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
-const LIMITED = { status: 403, json: { message: 'This token is limited: it is not for this.' } }
+const LIMITED = {
+  status: 403,
+  json: { message: 'This token is limited and does not permit this request.' },
+}
 
 async function makeRepository(
   { as }: GatewayWithUsers,
@@ -58,7 +61,11 @@ t.test('a token limited to one repository works after a rename', async (t) => {
   t.match(await api('GET', '/user'), { status: 200, json: { login: 'ada' } })
   await gateway.as('ada', 'DELETE', '/repos/ada/home')
   await makeRepository(gateway, 'home')
-  t.equal((await api('GET', '/repos/ada/home')).status, 404, 'another one of that name is another')
+  t.equal(
+    (await api('GET', '/repos/ada/home')).status,
+    404,
+    'another repository with the old name is not included',
+  )
 })
 
 t.test('a token limited to one repository has anonymous access elsewhere', async (t) => {
@@ -142,40 +149,43 @@ t.test('a token limited to one repository cannot read teams, members or site dat
   )
 })
 
-t.test('no limited token makes what reaches further than it, or for longer', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const id = await makeRepository(gateway, 'site')
-  const root = await gateway.addUser('chief', { isAdmin: true })
-  await gateway.addOrganization('club', root)
-  const hook = { type: 'gitea', config: { url: 'http://127.0.0.1:1/', content_type: 'json' } }
-  const limits: readonly Partial<TokenLimits>[] = [
-    { expiresAtMs: Date.now() + 3_600_000 },
-    { addresses: ['127.0.0.1'] },
-    { reach: to(id) },
-  ]
-  for (const limit of limits) {
-    const { api, plain } = await holding(gateway, root, limit)
-    const refused = [
-      ['POST', '/user/keys', { title: 'k', key: 'ssh-ed25519 AAAA' }],
-      ['POST', '/repos/ada/site/keys', { title: 'k', key: 'ssh-ed25519 AAAA' }],
-      ['POST', '/user/hooks', hook],
-      ['POST', '/repos/ada/site/hooks', hook],
-      ['POST', '/orgs/club/hooks', hook],
-      ['POST', '/admin/users', { username: 'eve', email: 'eve@example.com', password: 'p' }],
-      ['PATCH', '/admin/users/chief', { password: 'another password' }],
-      ['PUT', '/repos/ada/site/collaborators/bob', {}],
-      ['POST', '/repos/ada/site/transfer', { new_owner: 'bob' }],
-      ['POST', '/orgs/club/teams', { name: 'crew' }],
-    ] as const
-    for (const [method, path, body] of refused) {
-      t.match(await api(method, path, body), LIMITED, `${method} ${path}`)
+t.test(
+  'a limited token cannot create keys, hooks, users or tokens that exceed its limits',
+  async (t) => {
+    const gateway = await startGatewayWithUsers(t)
+    const id = await makeRepository(gateway, 'site')
+    const root = await gateway.addUser('chief', { isAdmin: true })
+    await gateway.addOrganization('club', root)
+    const hook = { type: 'gitea', config: { url: 'http://127.0.0.1:1/', content_type: 'json' } }
+    const limits: readonly Partial<TokenLimits>[] = [
+      { expiresAtMs: Date.now() + 3_600_000 },
+      { addresses: ['127.0.0.1'] },
+      { reach: to(id) },
+    ]
+    for (const limit of limits) {
+      const { api, plain } = await holding(gateway, root, limit)
+      const refused = [
+        ['POST', '/user/keys', { title: 'k', key: 'ssh-ed25519 AAAA' }],
+        ['POST', '/repos/ada/site/keys', { title: 'k', key: 'ssh-ed25519 AAAA' }],
+        ['POST', '/user/hooks', hook],
+        ['POST', '/repos/ada/site/hooks', hook],
+        ['POST', '/orgs/club/hooks', hook],
+        ['POST', '/admin/users', { username: 'eve', email: 'eve@example.com', password: 'p' }],
+        ['PATCH', '/admin/users/chief', { password: 'another password' }],
+        ['PUT', '/repos/ada/site/collaborators/bob', {}],
+        ['POST', '/repos/ada/site/transfer', { new_owner: 'bob' }],
+        ['POST', '/orgs/club/teams', { name: 'crew' }],
+      ] as const
+      for (const [method, path, body] of refused) {
+        t.match(await api(method, path, body), LIMITED, `${method} ${path}`)
+      }
+      const sudo = { path: '/api/v1/user', headers: { Sudo: 'ada' } }
+      t.match(await gateway.ask({ ...sudo, authorization: withToken(plain) }), LIMITED)
+      const tokens = await api('POST', '/users/chief/tokens', { name: 'n', scopes: ['all'] })
+      t.match(tokens, { status: 401, json: { message: 'auth required' } })
     }
-    const sudo = { path: '/api/v1/user', headers: { Sudo: 'ada' } }
-    t.match(await gateway.ask({ ...sudo, authorization: withToken(plain) }), LIMITED)
-    const tokens = await api('POST', '/users/chief/tokens', { name: 'n', scopes: ['all'] })
-    t.match(tokens, { status: 401, json: { message: 'auth required' } })
-  }
-})
+  },
+)
 
 t.test('a token is valid only from its addresses, as reported by the trusted proxy', async (t) => {
   const gateway = await startGatewayWithUsers(t, {
@@ -230,55 +240,66 @@ t.test('git clones and pushes with a limited token until it expires', async (t) 
   await makeRepository(gateway, 'open', false)
   const authorization = withPassword('ada', plain)
   const path = '/ada/open.git/info/refs?service=git-upload-pack'
-  t.equal((await gateway.ask({ path, authorization })).status, 401, 'not even what all may read')
+  t.equal(
+    (await gateway.ask({ path, authorization })).status,
+    401,
+    'not even for public repositories',
+  )
 })
 
-t.test('a token for packages opens these, and for one package changes that alone', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const { ada, bob } = gateway
-  const whole = await holding(gateway, ada, {
-    reach: { repositoryIds: [], packages: [{ ownerId: ada.id, named: undefined }] },
-  })
-  const one = await holding(gateway, ada, {
-    reach: {
-      repositoryIds: [],
-      packages: [{ ownerId: ada.id, named: { format: 'generic', name: 'tool' } }],
-    },
-  })
-  const other = await holding(gateway, ada, {
-    reach: { repositoryIds: [], packages: [{ ownerId: bob.id, named: undefined }] },
-  })
-  const at = (path: string) => `/api/packages/ada/generic/${path}`
-  const data = Buffer.from('data')
-  t.equal((await whole.ask('PUT', at('thing/1/a'), data)).status, 201)
-  t.equal((await one.ask('PUT', at('Tool/1/a'), data)).status, 201)
-  const refused = [
-    await one.ask('PUT', at('thing/2/a'), data),
-    await one.ask('PUT', at('thing/1/a'), data),
-    await one.ask('DELETE', at('thing/1/a')),
-    await one.ask('DELETE', at('thing/1')),
-    await other.ask('PUT', at('tool/2/a'), data),
-  ]
-  t.strictSame(
-    refused.map(({ status }) => status),
-    [403, 403, 403, 403, 403],
-  )
-  t.match(await one.api('GET', '/packages/ada/generic/tool/1.0'), { status: 404 })
-  t.equal((await one.api('GET', '/packages/ada/generic/tool/1')).status, 200)
-  t.match(await one.api('GET', '/packages/ada/generic/thing/1'), LIMITED)
-  t.match(await one.api('GET', '/packages/ada'), LIMITED)
-  t.match(await other.api('DELETE', '/packages/ada/generic/tool'), LIMITED)
-  t.equal((await one.ask('GET', at('thing/1/a'))).status, 200, 'as everybody may')
-  await gateway.db('owners').where({ id: ada.id }).update({ visibility: 'private' })
-  t.equal((await whole.ask('GET', at('thing/1/a'))).status, 200)
-  t.equal((await one.ask('GET', at('thing/1/a'))).status, 404)
-  t.equal((await one.ask('DELETE', at('tool/1/a'))).status, 204)
-  const id = await makeRepository(gateway, 'site', false)
-  const link = '/packages/ada/generic/thing/-/link/site'
-  t.equal((await whole.api('POST', link)).status, 404, 'nor does it open a repository')
-  const both = { repositoryIds: [id], packages: [{ ownerId: ada.id, named: undefined }] }
-  t.equal((await (await holding(gateway, ada, { reach: both })).api('POST', link)).status, 201)
-})
+t.test(
+  "a token limited to an owner's packages works for all of them, and one for a package changes only that",
+  async (t) => {
+    const gateway = await startGatewayWithUsers(t)
+    const { ada, bob } = gateway
+    const whole = await holding(gateway, ada, {
+      reach: { repositoryIds: [], packages: [{ ownerId: ada.id, named: undefined }] },
+    })
+    const one = await holding(gateway, ada, {
+      reach: {
+        repositoryIds: [],
+        packages: [{ ownerId: ada.id, named: { format: 'generic', name: 'tool' } }],
+      },
+    })
+    const other = await holding(gateway, ada, {
+      reach: { repositoryIds: [], packages: [{ ownerId: bob.id, named: undefined }] },
+    })
+    const at = (path: string) => `/api/packages/ada/generic/${path}`
+    const data = Buffer.from('data')
+    t.equal((await whole.ask('PUT', at('thing/1/a'), data)).status, 201)
+    t.equal((await one.ask('PUT', at('Tool/1/a'), data)).status, 201)
+    const refused = [
+      await one.ask('PUT', at('thing/2/a'), data),
+      await one.ask('PUT', at('thing/1/a'), data),
+      await one.ask('DELETE', at('thing/1/a')),
+      await one.ask('DELETE', at('thing/1')),
+      await other.ask('PUT', at('tool/2/a'), data),
+    ]
+    t.strictSame(
+      refused.map(({ status }) => status),
+      [403, 403, 403, 403, 403],
+    )
+    t.match(await one.api('GET', '/packages/ada/generic/tool/1.0'), { status: 404 })
+    t.equal((await one.api('GET', '/packages/ada/generic/tool/1')).status, 200)
+    t.match(await one.api('GET', '/packages/ada/generic/thing/1'), LIMITED)
+    t.match(await one.api('GET', '/packages/ada'), LIMITED)
+    t.match(await other.api('DELETE', '/packages/ada/generic/tool'), LIMITED)
+    t.equal(
+      (await one.ask('GET', at('thing/1/a'))).status,
+      200,
+      'public read access is not limited',
+    )
+    await gateway.db('owners').where({ id: ada.id }).update({ visibility: 'private' })
+    t.equal((await whole.ask('GET', at('thing/1/a'))).status, 200)
+    t.equal((await one.ask('GET', at('thing/1/a'))).status, 404)
+    t.equal((await one.ask('DELETE', at('tool/1/a'))).status, 204)
+    const id = await makeRepository(gateway, 'site', false)
+    const link = '/packages/ada/generic/thing/-/link/site'
+    t.equal((await whole.api('POST', link)).status, 404, 'it grants no access to a repository')
+    const both = { repositoryIds: [id], packages: [{ ownerId: ada.id, named: undefined }] }
+    t.equal((await (await holding(gateway, ada, { reach: both })).api('POST', link)).status, 201)
+  },
+)
 
 t.test('the sign-in request of Swift accepts tokens limited to packages', async (t) => {
   const gateway = await startGatewayWithUsers(t)

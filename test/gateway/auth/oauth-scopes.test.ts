@@ -21,7 +21,7 @@ t.test("scopes are read in the forms of Gitea's clients", async (t) => {
 
 t.test('each scope has a description', async (t) => {
   t.equal(sentenceOfScope('all'), 'Everything that you may do here')
-  t.equal(sentenceOfScope('public-only'), 'Nothing but what is public')
+  t.equal(sentenceOfScope('public-only'), 'Only public data')
   t.equal(sentenceOfScope('read:package'), 'Read packages')
   t.match(sentenceOfScope('write:repository'), /^Read and change repositories/)
 })

@@ -21,7 +21,7 @@ t.test('a password that is too short, too long or like a token is refused', asyn
   for (const password of ['', 'seven c', 'x'.repeat(257), newToken()]) {
     const failure = await hashPassword(password).catch((error: unknown) => error)
     t.ok(isFailure(failure, 'invalid'), password.slice(0, 10))
-    t.notMatch(failure, { message: password || 'nothing' }, 'and not repeated')
+    t.notMatch(failure, { message: password || 'nothing' }, 'and not repeated in the message')
   }
   await t.resolves(hashPassword('eight ch'))
   await t.resolves(hashPassword('x'.repeat(256)))

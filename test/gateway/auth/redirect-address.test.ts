@@ -91,7 +91,7 @@ t.test('only addresses that an application can have are registered', async (t) =
       address,
     )
   }
-  t.throws(() => checkRedirectAddresses([]), { message: /from one to 20/ })
+  t.throws(() => checkRedirectAddresses([]), { message: /1 to 20 redirect addresses/ })
   t.throws(() => checkRedirectAddresses(Array.from({ length: 21 }, () => WEB)))
 })
 

@@ -15,7 +15,7 @@ import { openContext } from '../../helpers/gateway.js'
 import { appOf, enrol } from '../../helpers/second-factor.js'
 
 const WRONG = { message: /^That code is wrong/ }
-const STALE = { message: /^That is no longer so/ }
+const STALE = { message: /^The second factor was changed meanwhile/ }
 
 async function openFixture(t: Test) {
   const { context, fixture } = await openContext(t)
@@ -31,18 +31,18 @@ t.test('a second factor is active after a code has confirmed its secret', async 
   const first = appOf((await waitingSecret(context, ada)) ?? '')
   await beginEnrolment(context, ada)
   const app = appOf((await waitingSecret(context, ada)) ?? '')
-  t.not(app.secret, first.secret, 'a second try has another secret')
+  t.not(app.secret, first.secret, 'a second enrolment has another secret')
   t.equal(await hasSecondFactor(context.db, ada.id), false)
-  await t.rejects(judge(app.code()), WRONG, 'a code of a factor that is not in use')
+  await t.rejects(judge(app.code()), WRONG, 'a code of a factor that is not active')
   const confirm = (code: string) => confirmEnrolment(context, { user: ada, code })
-  await t.rejects(confirm(first.code()), { message: /not the code of this secret/ })
+  await t.rejects(confirm(first.code()), { message: /not the current code of this secret/ })
   const codes = await confirm(app.code().replace(/^.../, '$& '))
   t.equal(new Set(codes).size, 10)
   for (const code of codes) t.match(code, /^(?:[0-9a-f]{5}-){3}[0-9a-f]{5}$/)
   t.equal(await hasSecondFactor(context.db, ada.id), true)
-  t.equal(await waitingSecret(context, ada), undefined, 'it is not shown again')
+  t.equal(await waitingSecret(context, ada), undefined, 'the secret is not shown again')
   await t.rejects(confirm(app.code(1)), STALE)
-  await t.rejects(beginEnrolment(context, ada), { message: /already: switch it off/ })
+  await t.rejects(beginEnrolment(context, ada), { message: /already: disable it first/ })
   const rows = JSON.stringify(await fixture.db('second_factors').select())
   t.notMatch(rows, app.secret)
   t.notMatch(JSON.stringify(fixture.lines), app.secret)
@@ -60,12 +60,12 @@ t.test('a code is accepted once, and earlier ones are refused', async (t) => {
 })
 
 t.test(
-  'a recovery code counts once, for its account alone, until there are new ones',
+  'a recovery code is accepted once, for its account only, until it is replaced',
   async (t) => {
     const { context, fixture, ada, bob, judge } = await openFixture(t)
     await enrol(fixture, ada, 'a'.repeat(20))
     await enrol(fixture, bob, 'b'.repeat(20))
-    await t.rejects(judge('b'.repeat(20)), WRONG, 'of somebody else')
+    await t.rejects(judge('b'.repeat(20)), WRONG, 'of another account')
     await judge('AAAAA-aaaaa aaaaa-aaaaa')
     await t.rejects(judge('a'.repeat(20)), WRONG)
     const [old = '', kept = ''] = await renewRecoveryCodes(context.db, ada)

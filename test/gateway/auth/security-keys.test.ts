@@ -19,7 +19,7 @@ import { aSecurityKey, type Forgery, type SoftwareKey } from '../../helpers/secu
 
 const address = '192.0.2.1'
 const WRONG = { message: /^That was no key of this account/ }
-const NO_ANSWER = { message: /^That is not the answer of a key to this page now/ }
+const NO_ANSWER = { message: /^That is not the answer of a key to this page/ }
 
 async function openFixture(t: Test) {
   const { context, fixture } = await openContext(t)
@@ -64,14 +64,18 @@ t.test('a key is added with a current answer for our origin, once', async (t) =>
     { format: 'fido-u2f', statement },
     { format: 'android-safetynet', statement: Buffer.from([0xa0]) },
   ]) {
-    await t.rejects(add(ada, key, { attestation }), { message: /it is attested/ }, 'none is called')
+    await t.rejects(
+      add(ada, key, { attestation }),
+      { message: /it is attested/ },
+      'the registration is refused',
+    )
   }
   for (const answer of ['', 'null', '{}', '[]', '{"response":{}}', 'x'.repeat(20_000)]) {
     await t.rejects(addKey(context, { user: ada, name: 'k', answer }), NO_ANSWER)
   }
   const answer = await add(ada, key)
   await t.rejects(addKey(context, { user: ada, name: 'again', answer }), NO_ANSWER)
-  await t.rejects(add(bob, key), { message: /known already/ })
+  await t.rejects(add(bob, key), { message: /registered already/ })
   const others = aSecurityKey().create(await creationOptions(context, bob))
   await t.rejects(addKey(context, { user: ada, name: 'k', answer: others }), NO_ANSWER)
   t.equal((await listSecurityKeys(context.db, ada.id)).length, 1)
@@ -82,7 +86,7 @@ t.test('a key is added with a current answer for our origin, once', async (t) =>
 t.test('a sign-in accepts only an answer of its account to its own challenge', async (t) => {
   const { fixture, ada, bob, add, halfSignIn } = await openFixture(t)
   const [key, other] = [aSecurityKey(), aSecurityKey()]
-  t.strictSame((await halfSignIn(ada)).options, {}, 'nothing is asked without keys')
+  t.strictSame((await halfSignIn(ada)).options, {}, 'no options without keys')
   await add(ada, key)
   await add(bob, other)
   const { options, judge } = await halfSignIn(ada)
@@ -100,7 +104,7 @@ t.test('a sign-in accepts only an answer of its account to its own challenge', a
   }
   await t.rejects((await halfSignIn(ada)).judge(key.get(options)), WRONG, 'of another sign-in')
   const asked = (await halfSignIn(ada)).options
-  await t.rejects(judge(key.get(asked)), WRONG, 'the question of another sign-in')
+  await t.rejects(judge(key.get(asked)), WRONG, 'the challenge of another sign-in')
   const bobs = await halfSignIn(ada)
   await t.rejects(bobs.judge(other.get(bobs.options)), WRONG, 'the key of another account')
   const forged = await halfSignIn(ada)
@@ -114,7 +118,11 @@ t.test('a challenge is used once, and the signature counter must grow', async (t
   const first = await halfSignIn(ada)
   const answers = Array.from({ length: 5 }, () => key.get(first.options))
   const judged = await Promise.allSettled(answers.map(first.judge))
-  t.equal(judged.filter(({ status }) => status === 'fulfilled').length, 1, 'of five at once')
+  t.equal(
+    judged.filter(({ status }) => status === 'fulfilled').length,
+    1,
+    'one of five concurrent answers',
+  )
   for (const counter of [3, 4, 0]) {
     const { options, judge } = await halfSignIn(ada)
     await t.rejects(judge(key.get(options, { counter })), WRONG, String(counter))
@@ -126,13 +134,13 @@ t.test('a challenge is used once, and the signature counter must grow', async (t
       level: 40,
       name: 'ada',
       address,
-      reason: 'it counted backwards',
+      reason: 'its signature counter did not increase',
     },
   )
   const { options, judge } = await halfSignIn(ada)
   await judge(key.get(options, { counter: 100 }))
   await switchOff(context, ada)
-  t.strictSame(await listSecurityKeys(context.db, ada.id), [], 'keys go with the factor')
+  t.strictSame(await listSecurityKeys(context.db, ada.id), [], 'keys are deleted with the factor')
 })
 
 t.test('answers of keys are limited like codes', async (t) => {

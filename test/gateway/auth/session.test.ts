@@ -26,7 +26,7 @@ t.test('each sign-in begins a new session, and an ended one stays invalid', asyn
   t.match(await whoIs(`other=1; ${first}`), { kind: 'user', user: ada, by: 'session' })
   const second = await enter(first)
   t.not(second, first)
-  t.strictSame(await whoIs(first), { kind: 'anonymous' }, 'the one before has ended')
+  t.strictSame(await whoIs(first), { kind: 'anonymous' }, 'the previous session has ended')
   await endSession(context, withHeaders({ cookie: second }))
   t.strictSame(await whoIs(second), { kind: 'anonymous' })
   for (const odd of ['', 'gatehouse_session=', 'gatehouse_session=../../x', 'x']) {

@@ -20,7 +20,7 @@ t.test('an administrator acts as the user that the request names', async (t) => 
     lines.find(({ event }) => event === 'sudo'),
     { admin: 'root', as: 'ADA' },
   )
-  t.equal((await asked('/admin/users', 'ada')).status, 403, 'and is no admin then')
+  t.equal((await asked('/admin/users', 'ada')).status, 403, 'without administrator permission')
   t.match(await asked('/user', 'absent'), { status: 404 })
   const body = { name: 'r' }
   await ask({
@@ -58,7 +58,7 @@ t.test('other users may not use sudo', async (t) => {
     path: '/ada/absent.git/info/refs?service=git-upload-pack',
     headers: { Sudo: 'root' },
   })
-  t.equal(git.status, 401, 'and over the API alone')
+  t.equal(git.status, 401, 'over the API only')
 })
 
 t.test('sudo does not exceed the limits of the token', async (t) => {

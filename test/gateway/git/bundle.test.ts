@@ -78,7 +78,7 @@ t.test('git answers if there is no bundle to advertise', async (t) => {
   const small = await setScene(t, { sizeKib: BUNDLE_REPOSITORY_KIB_MIN - 1 })
   t.equal((await small.ask()).body.toString(), '0000', 'a small repository')
   const keepsNothing = await setScene(t, { environment: { GATEHOUSE_CACHE_DISK_MAX: '0' } })
-  t.equal((await keepsNothing.ask()).body.toString(), '0000', 'a cache that keeps nothing')
+  t.equal((await keepsNothing.ask()).body.toString(), '0000', 'a cache that is off')
 
   const { ask, server, offered } = await setScene(t)
   t.type(await offered(), 'string')
@@ -86,7 +86,7 @@ t.test('git answers if there is no bundle to advertise', async (t) => {
   t.match((await ask()).body.toString(), /^[0-9a-f]{4}bundle\.cdn\.uri=https:.*bundle0000$/)
   await server('config', '--unset', 'bundle.cdn.uri')
   await server('config', 'uploadpack.advertiseBundleURIs', 'false')
-  t.equal((await ask()).status, 400, 'a repository that is not to offer any')
+  t.equal((await ask()).status, 400, 'a repository whose settings disable bundles')
   await server('config', '--unset', 'uploadpack.advertiseBundleURIs')
   t.type(await offered(), 'string')
   await server('update-ref', '-d', 'refs/tags/v1')
@@ -94,7 +94,7 @@ t.test('git answers if there is no bundle to advertise', async (t) => {
     await server('update-ref', '-d', ref)
   }
   t.equal((await ask()).body.toString(), '0000', 'an empty repository')
-  t.equal((await ask({ objectFormat: 'sha256' })).status, 400, 'objects of another kind')
+  t.equal((await ask({ objectFormat: 'sha256' })).status, 400, 'another object format')
 })
 
 t.test('with an older git no bundle is advertised, and git answers', async (t) => {
@@ -151,16 +151,19 @@ t.test('a cached bundle has a length and is served in ranges', async (t) => {
   t.ok(beyond.status === 200 && beyond.bytes.equals(bytes))
 })
 
-t.test('an answer too large for the memory comes from the disk in the same parts', async (t) => {
-  const environment = { GATEHOUSE_CACHE_MEMORY_MAX: '64KiB' }
-  const { offered, get, port } = await setScene(t, { environment })
-  const path = await offered()
-  const { bytes } = await get(path)
-  const kept = await untilCached(`http://127.0.0.1:${port}${path}`)
-  t.ok(kept.bytes.equals(bytes))
-  const part = await get(path, { range: 'bytes=100000-' })
-  t.ok(part.status === 206 && part.bytes.equals(bytes.subarray(100_000)))
-})
+t.test(
+  'a bundle too large for the memory cache is served from disk in the same ranges',
+  async (t) => {
+    const environment = { GATEHOUSE_CACHE_MEMORY_MAX: '64KiB' }
+    const { offered, get, port } = await setScene(t, { environment })
+    const path = await offered()
+    const { bytes } = await get(path)
+    const kept = await untilCached(`http://127.0.0.1:${port}${path}`)
+    t.ok(kept.bytes.equals(bytes))
+    const part = await get(path, { range: 'bytes=100000-' })
+    t.ok(part.status === 206 && part.bytes.equals(bytes.subarray(100_000)))
+  },
+)
 
 t.test('a bundle and a clone share one run of git', async (t) => {
   const { offered, get, copy, port, server, settings } = await setScene(t)
@@ -201,6 +204,6 @@ t.test('any change of the references, also hiding one, invalidates a bundle', as
     t.equal((await get(other)).status, 404, other)
   }
   await as('ada', 'PATCH', '/repos/ada/r', { private: true })
-  t.equal((await get(path)).status, 401, 'a stranger is asked who it is')
+  t.equal((await get(path)).status, 401, 'an anonymous client is asked to sign in')
   t.equal((await get('/ada/absent.git/bundles/x.bundle')).status, 401)
 })

@@ -42,7 +42,10 @@ t.test('truncated gzip data and malformed pkt-lines are a 400 with a message', a
   const broken = Buffer.concat([whole.subarray(0, 30), Buffer.alloc(20)])
   for (const body of [broken, whole.subarray(0, 30), fetchBody(tip), Buffer.alloc(0)]) {
     const refused = await fetch(body, { 'content-encoding': 'gzip' })
-    t.match(refused, { status: 400, body: /The body is not whole gzip|Git cannot read this/ })
+    t.match(refused, {
+      status: 400,
+      body: /The body is not complete gzip data|Git cannot read this/,
+    })
   }
   const refused = await fetch(Buffer.from('hello, git'))
   t.match(refused.status, 400)
@@ -95,7 +98,7 @@ t.test('sent bytes are counted by cache outcome', async (t) => {
   t.equal(read('answer_bytes', 'bypass'), past.body.length)
   t.equal(read('answer_bytes', 'miss'), length)
   const [hit, join] = [read('answer_bytes', 'hit') || 0, read('answer_bytes', 'join') || 0]
-  t.equal(hit + join, 2 * length, 'kept already, or just being kept')
+  t.equal(hit + join, 2 * length, 'from a cached or an in-flight answer')
   t.match(text, /^gatehouse_git_queue_wait_seconds_bucket{le="0.001"} [1-9]$/m)
   t.match(text, /^gatehouse_git_cpu_seconds_total [\d.]+$/m)
   t.match(text, /^gatehouse_pack_cache_memory_bytes \d+$/m)

@@ -63,18 +63,15 @@ t.test('an answer that is not exactly one pack is refused', async (t) => {
   const data = onBand(1, Buffer.from('PACK'))
   const refusal = packet(Buffer.from('ERR upload-pack: not our ref'))
   const answers = {
-    'nothing at all': Buffer.alloc(0),
-    'a cut beginning': BEGINNING.subarray(0, 6),
+    'an empty answer': Buffer.alloc(0),
+    'a truncated beginning': BEGINNING.subarray(0, 6),
     'a refusal': refusal,
-    'what comes with a shallow history': Buffer.concat([
-      packet(Buffer.from('shallow-info\n')),
-      END,
-    ]),
+    'a section for a shallow clone': Buffer.concat([packet(Buffer.from('shallow-info\n')), END]),
     'no end': Buffer.concat([BEGINNING, data]),
-    'a cut packet': Buffer.concat([BEGINNING, data.subarray(0, 7)]),
+    'a truncated packet': Buffer.concat([BEGINNING, data.subarray(0, 7)]),
     'an error on its band': Buffer.concat([BEGINNING, data, onBand(3, Buffer.from('gone')), END]),
     'a refusal in the middle': Buffer.concat([BEGINNING, data, refusal, END]),
-    'a length that is none': Buffer.concat([BEGINNING, Buffer.from('zzzz\u0001'), END]),
+    'an invalid length': Buffer.concat([BEGINNING, Buffer.from('zzzz\u0001'), END]),
     'a length without a band': Buffer.concat([BEGINNING, Buffer.from('0004\u0001'), END]),
     'more after the end': Buffer.concat([BEGINNING, data, END, data]),
   }

@@ -41,13 +41,13 @@ for (const [name, request, hasOneRef] of CASES) {
 }
 
 t.test(
-  'a client that leaves is told to whoever waits, and leaving early to the client',
+  'a client that disconnects is an error for the reader, and a reader that stops closes the body',
   async (t) => {
     async function* cut() {
       yield Buffer.from('00')
-      throw new Error('the client has gone')
+      throw new Error('the client disconnected')
     }
-    await t.rejects(peekPush(cut()), /has gone/)
+    await t.rejects(peekPush(cut()), /disconnected/)
     let isClosed = false
     async function* long() {
       try {

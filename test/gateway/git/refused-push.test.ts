@@ -25,31 +25,37 @@ async function* inPieces(text: string, bytes: number): AsyncGenerator<Uint8Array
   }
 }
 
-t.test('the report says why, in the band or beside it, however the request is cut', async (t) => {
-  const { context } = await openContext(t)
-  const failure = insufficientStorage()
-  const status = `${packetLine(`unpack ${failure.message}\n`)}0000`
-  const cases = [
-    [
-      packetLine(`${COMMAND}\0 report-status side-band-64k`),
-      `${packetLine(`\u0001${status}`)}0000`,
-    ],
-    [packetLine(`${COMMAND}\0 report-status`), status],
-    [packetLine(`shallow ${'2'.repeat(40)}`) + packetLine(`${COMMAND}\0report-status-v2`), status],
-    ['', ''],
-    ['nonsense', ''],
-    [packetLine('no capabilities'), ''],
-  ] as const
-  for (const [commands, wanted] of cases) {
-    for (const bytes of [1, 7, 4_096]) {
-      const body = inPieces(`${commands}0000PACK and more`, bytes)
-      const request = aRequest({ method: 'POST', path: PATH, body })
-      const reply = GIT_SURFACE.refuse(context, failure, request)
-      t.equal(reply.status, 200)
-      t.equal(await textOf(reply), wanted, `${commands} in pieces of ${bytes}`)
+t.test(
+  'the report has the reason, on the side band or without, for any chunks of the request',
+  async (t) => {
+    const { context } = await openContext(t)
+    const failure = insufficientStorage()
+    const status = `${packetLine(`unpack ${failure.message}\n`)}0000`
+    const cases = [
+      [
+        packetLine(`${COMMAND}\0 report-status side-band-64k`),
+        `${packetLine(`\u0001${status}`)}0000`,
+      ],
+      [packetLine(`${COMMAND}\0 report-status`), status],
+      [
+        packetLine(`shallow ${'2'.repeat(40)}`) + packetLine(`${COMMAND}\0report-status-v2`),
+        status,
+      ],
+      ['', ''],
+      ['nonsense', ''],
+      [packetLine('no capabilities'), ''],
+    ] as const
+    for (const [commands, wanted] of cases) {
+      for (const bytes of [1, 7, 4_096]) {
+        const body = inPieces(`${commands}0000PACK and more`, bytes)
+        const request = aRequest({ method: 'POST', path: PATH, body })
+        const reply = GIT_SURFACE.refuse(context, failure, request)
+        t.equal(reply.status, 200)
+        t.equal(await textOf(reply), wanted, `${commands} in pieces of ${bytes}`)
+      }
     }
-  }
-})
+  },
+)
 
 t.test('a request without a pack is refused with its status', async (t) => {
   const { context } = await openContext(t)

@@ -30,24 +30,27 @@ t.test('fetches need read and pushes need write permission, in access and scope'
   ])
 })
 
-t.test('public is read by anybody, private and missing ask who it is', async (t) => {
-  const { as, ask } = await startGatewayWithUsers(t)
-  await as('ada', 'POST', '/user/repos', { name: 'open' })
-  await as('ada', 'POST', '/user/repos', { name: 'hidden', private: true })
-  for (const name of ['open', 'open.git', 'OPEN.git']) {
-    const answer = await ask({ path: `/ada/${name}${UPLOAD}` })
-    t.equal(answer.status, name.startsWith('o') ? 200 : 301, name)
-  }
-  const hidden = await ask({ path: `/ada/hidden.git${UPLOAD}` })
-  t.equal(hidden.status, 401)
-  t.equal(hidden.headers['www-authenticate'], 'Basic realm="Gatehouse"')
-  for (const path of ['/ada/absent.git', '/nobody/hidden', '/ada/%00', '/..%2Fada/hidden']) {
-    t.strictSame(visible(await ask({ path: path + UPLOAD })), visible(hidden), path)
-  }
-  for (const path of [`/ada/open${RECEIVE}`, `/ada/absent${RECEIVE}`]) {
-    t.strictSame(visible(await ask({ path })), visible(hidden), path)
-  }
-})
+t.test(
+  'a public repository is readable by all, and private and missing ones ask to sign in',
+  async (t) => {
+    const { as, ask } = await startGatewayWithUsers(t)
+    await as('ada', 'POST', '/user/repos', { name: 'open' })
+    await as('ada', 'POST', '/user/repos', { name: 'hidden', private: true })
+    for (const name of ['open', 'open.git', 'OPEN.git']) {
+      const answer = await ask({ path: `/ada/${name}${UPLOAD}` })
+      t.equal(answer.status, name.startsWith('o') ? 200 : 301, name)
+    }
+    const hidden = await ask({ path: `/ada/hidden.git${UPLOAD}` })
+    t.equal(hidden.status, 401)
+    t.equal(hidden.headers['www-authenticate'], 'Basic realm="Gatehouse"')
+    for (const path of ['/ada/absent.git', '/nobody/hidden', '/ada/%00', '/..%2Fada/hidden']) {
+      t.strictSame(visible(await ask({ path: path + UPLOAD })), visible(hidden), path)
+    }
+    for (const path of [`/ada/open${RECEIVE}`, `/ada/absent${RECEIVE}`]) {
+      t.strictSame(visible(await ask({ path })), visible(hidden), path)
+    }
+  },
+)
 
 t.test('passwords are refused on each request unless git.allow_password is set', async (t) => {
   for (const allowed of [false, true]) {
@@ -144,47 +147,44 @@ t.test('an archived repository refuses pushes with a message and is readable', a
   t.equal((await ask({ path: `/ada/r.git${UPLOAD}`, authorization })).status, 200)
 })
 
-t.test(
-  'a repository over the bound for strangers asks each of their requests to sign in',
-  async (t) => {
-    const environment = { GATEHOUSE_GIT_ANONYMOUS_CLONE_MAX: '2KiB' }
-    const { as, ask, db, port, pathOf, bob, addToken } = await startGatewayWithUsers(t, {
-      environment,
+t.test('anonymous requests to a repository over the size limit are asked to sign in', async (t) => {
+  const environment = { GATEHOUSE_GIT_ANONYMOUS_CLONE_MAX: '2KiB' }
+  const { as, ask, db, port, pathOf, bob, addToken } = await startGatewayWithUsers(t, {
+    environment,
+  })
+  for (const [name, sizeKib] of [
+    ['large', 3],
+    ['small', 2],
+  ] as const) {
+    await as('ada', 'POST', '/user/repos', { name, auto_init: true })
+    const repository = await findRepository(db, 'ada', name)
+    await updateRepository(db, repository?.id ?? 0, { sizeKib })
+  }
+  const tip = await git(['rev-parse', 'main'], { cwd: await pathOf('ada', 'large') })
+  const { plain: token } = await addToken(bob, 'read:repository')
+  const authorization = withPassword('bob', token)
+  const post = (name: string, more: { readonly authorization?: string } = {}) =>
+    postFetch({ port, path: `/ada/${name}.git`, body: fetchBody(tip), ...more })
+
+  for (const protocol of ['version=2', 'version=0']) {
+    const get = (name: string, more: { readonly authorization?: string } = {}) =>
+      ask({ path: `/ada/${name}.git${UPLOAD}`, headers: { 'git-protocol': protocol }, ...more })
+    const refused = await get('large')
+    t.match(refused, { status: 401, text: /^This repository is large\. .*sign in/ })
+    t.equal(refused.headers['www-authenticate'], 'Basic realm="Gatehouse"')
+    t.equal((await get('large', { authorization })).status, 200, 'any signed-in user')
+    t.equal((await get('small')).status, 200)
+  }
+  t.equal((await post('large', { authorization })).status, 200)
+  t.match(await post('large'), { status: 401 }, 'a cached answer is refused too')
+  t.equal((await post('small')).status, 200)
+
+  const folder = await temporaryFolder(t)
+  const clone = (who: string, into: string) =>
+    tryGit(['clone', '--quiet', `http://${who}127.0.0.1:${port}/ada/large.git`, into], {
+      cwd: folder,
     })
-    for (const [name, sizeKib] of [
-      ['large', 3],
-      ['small', 2],
-    ] as const) {
-      await as('ada', 'POST', '/user/repos', { name, auto_init: true })
-      const repository = await findRepository(db, 'ada', name)
-      await updateRepository(db, repository?.id ?? 0, { sizeKib })
-    }
-    const tip = await git(['rev-parse', 'main'], { cwd: await pathOf('ada', 'large') })
-    const { plain: token } = await addToken(bob, 'read:repository')
-    const authorization = withPassword('bob', token)
-    const post = (name: string, more: { readonly authorization?: string } = {}) =>
-      postFetch({ port, path: `/ada/${name}.git`, body: fetchBody(tip), ...more })
-
-    for (const protocol of ['version=2', 'version=0']) {
-      const get = (name: string, more: { readonly authorization?: string } = {}) =>
-        ask({ path: `/ada/${name}.git${UPLOAD}`, headers: { 'git-protocol': protocol }, ...more })
-      const refused = await get('large')
-      t.match(refused, { status: 401, text: /^This repository is large\. .*sign in/ })
-      t.equal(refused.headers['www-authenticate'], 'Basic realm="Gatehouse"')
-      t.equal((await get('large', { authorization })).status, 200, 'whoever it is')
-      t.equal((await get('small')).status, 200)
-    }
-    t.equal((await post('large', { authorization })).status, 200)
-    t.match(await post('large'), { status: 401 }, 'an answer that is kept is no way around')
-    t.equal((await post('small')).status, 200)
-
-    const folder = await temporaryFolder(t)
-    const clone = (who: string, into: string) =>
-      tryGit(['clone', '--quiet', `http://${who}127.0.0.1:${port}/ada/large.git`, into], {
-        cwd: folder,
-      })
-    t.match(await clone('', 'stranger'), { errorText: /could not read Username/ })
-    t.match(await clone(`bob:${token}@`, 'bob'), { exitCode: 0 })
-    t.equal(await git(['rev-parse', 'HEAD'], { cwd: join(folder, 'bob') }), tip)
-  },
-)
+  t.match(await clone('', 'stranger'), { errorText: /could not read Username/ })
+  t.match(await clone(`bob:${token}@`, 'bob'), { exitCode: 0 })
+  t.equal(await git(['rev-parse', 'HEAD'], { cwd: join(folder, 'bob') }), tip)
+})

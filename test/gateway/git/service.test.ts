@@ -63,5 +63,5 @@ t.test('a pack over the size limit is refused and its queue slot is released', a
   const free = async () =>
     (await server.metrics.registry.metrics()).includes('gatehouse_git_queue{state="running"} 0')
   t.ok(await waitFor(free))
-  t.equal(await git(['ls-remote', remote], { cwd }), '', 'nothing of it is there')
+  t.equal(await git(['ls-remote', remote], { cwd }), '', 'no ref was created')
 })

@@ -44,7 +44,11 @@ t.test('a successor ends the accept time, and answers close their connections', 
   const draining = listener.drain(accepting)
   await sleep(100)
   t.notOk(await isRefused(listener.port))
-  t.equal(listener.drain({ ...accepting, hasSuccessor: true }), draining, 'one end, new times')
+  t.equal(
+    listener.drain({ ...accepting, hasSuccessor: true }),
+    draining,
+    'one shutdown with new times',
+  )
   await sleep(100)
   t.ok(await isRefused(listener.port))
   t.match(await ask(idle), /^connection: close\r$/im)

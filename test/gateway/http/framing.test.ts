@@ -45,7 +45,7 @@ t.test('a Transfer-Encoding other than chunked is refused', async (t) => {
     'gzip, chunked',
     'chunked ',
   ]) {
-    t.equal(faultOf(coding(value)), 'The only transfer coding taken is chunked.', value)
+    t.equal(faultOf(coding(value)), 'The only supported transfer coding is chunked.', value)
   }
 })
 
@@ -57,6 +57,6 @@ t.test('Content-Length and Transfer-Encoding together are refused, in either ord
 
 t.test('a header with a line break or a zero byte is refused', async (t) => {
   for (const value of ['a\rb', 'a\nb', 'a\u0000b']) {
-    t.equal(faultOf({ x: value }), 'A header holds a control character.')
+    t.equal(faultOf({ x: value }), 'A header contains a control character.')
   }
 })

@@ -61,7 +61,7 @@ t.test('a truncated body fails after its received bytes', async (t) => {
   const whole = aBody().body
   whole.push(Buffer.from('x'), true)
   whole.cut()
-  t.equal((await readBody(whole, 9)).toString(), 'x', 'a complete one cannot be cut')
+  t.equal((await readBody(whole, 9)).toString(), 'x', 'a complete body cannot be truncated')
 })
 
 t.test('a discarded body ends its reader, resumes the socket and keeps nothing', async (t) => {
@@ -70,7 +70,7 @@ t.test('a discarded body ends its reader, resumes the socket and keeps nothing',
   body.discard()
   t.strictSame(calls, ['pause', 'resume'])
   body.push(bytes(300_000), false)
-  t.strictSame(calls, ['pause', 'resume'], 'what still comes is dropped')
+  t.strictSame(calls, ['pause', 'resume'], 'later chunks are dropped')
   t.equal((await readBody(body, 10)).length, 0)
   t.equal(body.receivedBytes, 600_000)
 })

@@ -8,42 +8,48 @@ import { parseAddressSet } from '../../../conf/addresses.js'
 import { listen } from '../../../gateway/http/listen.js'
 import { deferred, get, startListener, WITHOUT_DELAY } from '../../helpers/listening.js'
 
-t.test('malformed framing is answered 400, closed, and nothing behind it runs', async (t) => {
-  const seen: string[] = []
-  const { connect } = await startListener(t, async ({ path }) => {
-    seen.push(path)
-    return { status: 200 }
-  })
-  const wire = await connect()
-  wire.socket.write(
-    `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx${get('/b')}`,
-  )
-  const answer = await wire.ended()
-  t.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/)
-  t.match(answer, /"message":"Content-Length is not one number\."/)
-  t.strictSame(seen, [])
-})
+t.test(
+  'malformed framing is answered with 400 and closed, and no following request runs',
+  async (t) => {
+    const seen: string[] = []
+    const { connect } = await startListener(t, async ({ path }) => {
+      seen.push(path)
+      return { status: 200 }
+    })
+    const wire = await connect()
+    wire.socket.write(
+      `POST / HTTP/1.1\r\nHost: x\r\nContent-Length: 1\r\nContent-Length: 2\r\n\r\nx${get('/b')}`,
+    )
+    const answer = await wire.ended()
+    t.match(answer, /^HTTP\/1\.1 400 Bad Request\r\n/)
+    t.match(answer, /"message":"Content-Length is not one number\."/)
+    t.strictSame(seen, [])
+  },
+)
 
-t.test('drain lets what runs end, closes its connections and takes no new ones', async (t) => {
-  const gate = deferred()
-  const { connect, listener } = await startListener(t, async ({ path }) => {
-    if (path === '/slow') await gate.promise
-    return { status: 200, body: 'done' }
-  })
-  const wire = await connect()
-  wire.socket.write(get('/slow'))
-  const idle = await connect()
-  await sleep(50)
-  const draining = listener.drain({ ...WITHOUT_DELAY, graceMs: 5_000 })
-  await sleep(50)
-  await t.rejects(once(createConnection(listener.port, '127.0.0.1'), 'connect'), {
-    code: 'ECONNREFUSED',
-  })
-  gate.resolve()
-  t.match(await wire.ended(), /Connection: close.*done$/is)
-  await draining
-  await idle.ended()
-})
+t.test(
+  'drain waits for running requests, closes their connections and accepts no new ones',
+  async (t) => {
+    const gate = deferred()
+    const { connect, listener } = await startListener(t, async ({ path }) => {
+      if (path === '/slow') await gate.promise
+      return { status: 200, body: 'done' }
+    })
+    const wire = await connect()
+    wire.socket.write(get('/slow'))
+    const idle = await connect()
+    await sleep(50)
+    const draining = listener.drain({ ...WITHOUT_DELAY, graceMs: 5_000 })
+    await sleep(50)
+    await t.rejects(once(createConnection(listener.port, '127.0.0.1'), 'connect'), {
+      code: 'ECONNREFUSED',
+    })
+    gate.resolve()
+    t.match(await wire.ended(), /Connection: close.*done$/is)
+    await draining
+    await idle.ended()
+  },
+)
 
 t.test('drain waits at most for its grace time', async (t) => {
   const { connect, listener } = await startListener(t, () => new Promise(() => {}))

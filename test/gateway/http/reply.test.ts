@@ -30,7 +30,7 @@ t.test('a connection serves several requests, whatever their responses', async (
   const none = undefined
   t.strictSame(lengths, [none, none, none, none, '0', '4', '4', none, '4', '0'])
   t.match(all[0], /^HTTP\/1\.1 204 No Content\r\n/)
-  t.ok(all[5]?.endsWith('\r\n\r\n'), 'HEAD carries no body')
+  t.ok(all[5]?.endsWith('\r\n\r\n'), 'HEAD has no body')
   t.ok(all[8]?.endsWith('\r\n\r\ntext'))
 })
 

@@ -84,8 +84,8 @@ t.test('the timer is restarted for bodies that arrive and not for others', async
   paused.isPaused = false
   await sleep(100)
   t.equal(silent.restarts, silentBefore)
-  t.ok(paused.restarts >= 1, 'time in which nobody read the body does not count')
+  t.ok(paused.restarts >= 1, 'time in which the body was not read does not count')
   const beforeRest = arriving.restarts
   await sleep(2_000)
-  t.ok(arriving.restarts - beforeRest < 12, 'many bytes do not allow a long rest')
+  t.ok(arriving.restarts - beforeRest < 12, 'many bytes do not permit a long pause')
 })

@@ -28,7 +28,7 @@ const ALL = {
   auth_token: 'S3cret',
 }
 
-async function aVillage(t: Test, environment: Readonly<Record<string, string>> = {}) {
+async function startFixture(t: Test, environment: Readonly<Record<string, string>> = {}) {
   const gateway = await startGatewayWithUsers(t, {
     environment: { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1', ...environment },
   })
@@ -41,8 +41,8 @@ async function aVillage(t: Test, environment: Readonly<Record<string, string>> =
   return { ...gateway, migrate, get }
 }
 
-t.test('pull requests whose commits cannot be had keep their text', async (t) => {
-  const { migrate, get, pathOf } = await aVillage(t)
+t.test('pull requests without available commits keep their text', async (t) => {
+  const { migrate, get, pathOf } = await startFixture(t)
   const source = await aSource(t)
   const at = (name: string) => git(['rev-parse', name], { cwd: source.path })
   await git(['update-ref', 'refs/pull/9/head', await at('branch-1')], { cwd: source.path })
@@ -66,13 +66,13 @@ t.test('pull requests whose commits cannot be had keep their text', async (t) =>
   t.match(await get('/pulls/3'), { state: 'closed', merged: true, merge_commit_sha: main })
   const references = await git(['for-each-ref', 'refs/pull'], { cwd: await pathOf('ada', 'r') })
   t.match(references, /refs\/pull\/1\/head/)
-  t.notMatch(references, /refs\/pull\/9/, 'nobody knows of that one')
+  t.notMatch(references, /refs\/pull\/9/, 'the source has no reference for that one')
 })
 
 t.test(
-  'without a commit a pull request is an issue, and without a tag a release is a draft',
+  'a pull request without a commit is imported as an issue, and a release without a tag as a draft',
   async (t) => {
-    const { migrate, get } = await aVillage(t)
+    const { migrate, get } = await startFixture(t)
     const { url } = await serveBare(t)
     const label = { id: 5, name: 'theirs', color: 'abcdef' }
     const made = await migrate(url, {
@@ -88,9 +88,9 @@ t.test(
   },
 )
 
-t.test('one bad thing, and nothing is left', async (t) => {
-  const village = await aVillage(t, { GATEHOUSE_ATTACHMENTS_SIZE_MAX: '1KiB' })
-  const { migrate, db, settings, lines, as } = village
+t.test('an import with one invalid object is refused and leaves nothing', async (t) => {
+  const fixture = await startFixture(t, { GATEHOUSE_ATTACHMENTS_SIZE_MAX: '1KiB' })
+  const { migrate, db, settings, lines, as } = fixture
   const { url } = await serveBare(t)
   const { url: file } = await startReceiver(t, { answer: (response) => response.end('abc') })
   const asset = { id: 6, name: 'f', size: 3, browser_download_url: file }
@@ -100,12 +100,12 @@ t.test('one bad thing, and nothing is left', async (t) => {
   const refused: ReadonlyArray<readonly [SourceAnswer, RegExp]> = [
     [{ '/labels': [{ id: 1, name: 'a\nb', color: '#fff' }] }, /the label 1 of the source/],
     [{ '/milestones': [{ id: 2, title: ' ', state: 'open' }] }, /the milestone 2 of the source/],
-    [{ '/issues': [{ ...issue, id: 1, number: 1, state: 'gone' }] }, /does not fit: \/issues\/0/],
+    [{ '/issues': [{ ...issue, id: 1, number: 1, state: 'gone' }] }, /invalid answer: \/issues\/0/],
     [{ '/issues': [{ ...issue, id: 1, number: 1, title: 'x'.repeat(300) }] }, /the issue 1 of/],
-    [release({ name: '../../etc/passwd' }), /the file 6 of the source cannot be had/],
+    [release({ name: '../../etc/passwd' }), /the file 6 of the source is not valid here/],
     [release({ size: 2_000 }), /the file 6 of the source is too large/],
     [release({ size: 2 }), /the file 6 of the source is too large/],
-    [release({ size: 1_000 }), /the file 6 of the source came in part/],
+    [release({ size: 1_000 }), /the file 6 of the source is incomplete/],
     [release({ browser_download_url: 'http://169.254.169.254/latest' }), /is not allowed/],
   ]
   for (const [answering, message] of refused) {

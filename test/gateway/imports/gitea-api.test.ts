@@ -61,7 +61,11 @@ t.test('pages are requested in order until one has nothing new', async (t) => {
     [1, 2, 3].map((page) => `${path}&page=${page}&limit=50`),
   )
   const same = await anApi(t, send('[{"id":1}]'))
-  t.strictSame(await same.list(), [1], 'who knows of no pages sends the same one for ever')
+  t.strictSame(
+    await same.list(),
+    [1],
+    'a server that ignores the page number sends the same page each time',
+  )
 })
 
 t.test('endless lists and bodies are refused', async (t) => {
@@ -93,7 +97,7 @@ t.test('an answer that is not the expected JSON is refused with its path', async
   }
   for (const text of ['{}', 'null', '[null]', '[{"id":"1"}]', '[{"__proto__":{"id":1}}]']) {
     const { list } = await anApi(t, send(text))
-    await t.rejects(list(), { fault: 'failed', message: /does not fit: \/labels/ })
+    await t.rejects(list(), { fault: 'failed', message: /invalid answer: \/labels/ })
   }
   const cut = await anApi(t, (_, response) => {
     response.writeHead(200, { 'content-length': '100' }).write('[{"id":1}')
@@ -102,34 +106,37 @@ t.test('an answer that is not the expected JSON is refused with its path', async
   await t.rejects(cut.list(), { fault: 'failed', message: /could not be called/ })
 })
 
-t.test('who asks for patience gets some', async (t) => {
-  let asked = 0
-  const busy = (header: Record<string, string>): Answer => {
-    return (request, response) => {
-      asked += 1
-      if (asked % 3 !== 0) return void response.writeHead(429, header).end()
-      response.end(pageOf(request.url) === 1 ? '[{"id":1}]' : '[]')
+t.test(
+  'a short Retry-After is honoured a limited number of times, and a long one is an error',
+  async (t) => {
+    let asked = 0
+    const busy = (header: Record<string, string>): Answer => {
+      return (request, response) => {
+        asked += 1
+        if (asked % 3 !== 0) return void response.writeHead(429, header).end()
+        response.end(pageOf(request.url) === 1 ? '[{"id":1}]' : '[]')
+      }
     }
-  }
-  t.strictSame(await (await anApi(t, busy({ 'retry-after': '0' }))).list(), [1])
-  for (const header of [{ 'retry-after': '3600' }, { 'retry-after': '-1' }, {}]) {
+    t.strictSame(await (await anApi(t, busy({ 'retry-after': '0' }))).list(), [1])
+    for (const header of [{ 'retry-after': '3600' }, { 'retry-after': '-1' }, {}]) {
+      asked = 0
+      const { list, requests } = await anApi(t, busy(header as Record<string, string>))
+      await t.rejects(list(), { message: /answers (?:429|503)/ })
+      t.equal(requests.length, 1)
+    }
+    const never = await anApi(t, (_, response) => {
+      response.writeHead(503, { 'retry-after': '0' }).end()
+    })
+    await t.rejects(never.list(), { message: /answers (?:429|503)/ })
+    t.equal(never.requests.length, 5)
+    const aborting = new AbortController()
+    const left = await anApi(t, busy({ 'retry-after': '60' }), { signal: aborting.signal })
     asked = 0
-    const { list, requests } = await anApi(t, busy(header as Record<string, string>))
-    await t.rejects(list(), { message: /answers (?:429|503)/ })
-    t.equal(requests.length, 1)
-  }
-  const never = await anApi(t, (_, response) => {
-    response.writeHead(503, { 'retry-after': '0' }).end()
-  })
-  await t.rejects(never.list(), { message: /answers (?:429|503)/ })
-  t.equal(never.requests.length, 5)
-  const aborting = new AbortController()
-  const left = await anApi(t, busy({ 'retry-after': '60' }), { signal: aborting.signal })
-  asked = 0
-  const waiting = left.list()
-  aborting.abort(new Error('gone'))
-  await t.rejects(waiting, { message: 'gone' })
-})
+    const waiting = left.list()
+    aborting.abort(new Error('gone'))
+    await t.rejects(waiting, { message: 'gone' })
+  },
+)
 
 t.test('a page is requested from its own address only, without redirects', async (t) => {
   const trap = await countConnections(t)
@@ -146,53 +153,50 @@ t.test('a page is requested from its own address only, without redirects', async
   await t.rejects(anApi(t, send(''), short), { message: /names no owner/ })
 })
 
-t.test(
-  'a file may be elsewhere, where that may be called, but is asked for by nobody',
-  async (t) => {
-    const other = await startReceiver(t, { answer: (response) => response.end('bytes') })
-    const seen: (string | undefined)[] = []
-    const { api, file, port } = await anApi(t, (request, response) => {
-      seen.push(request.headers.authorization)
-      if (request.url === '/moved') response.writeHead(302, { location: `${other.url}/f` })
-      if (request.url === '/inside') response.writeHead(302, { location: INSIDE })
-      if (request.url === '/packed') response.writeHead(200, { 'content-encoding': 'gzip' })
-      response.end('own')
-    })
-    const at = (path: string) => `http://127.0.0.1:${port}${path}`
-    t.equal(await file(at('/f')), 3)
-    t.equal(await file(at('/moved')), 5)
-    t.equal(await file(`${other.url}/f`), 5)
-    t.strictSame(seen, ['Basic c2VjcmV0', 'Basic c2VjcmV0'])
-    t.strictSame(
-      other.received.map(({ headers }) => headers.authorization),
-      [undefined, undefined],
-    )
+t.test('a file may have another permitted host, which gets no credentials', async (t) => {
+  const other = await startReceiver(t, { answer: (response) => response.end('bytes') })
+  const seen: (string | undefined)[] = []
+  const { api, file, port } = await anApi(t, (request, response) => {
+    seen.push(request.headers.authorization)
+    if (request.url === '/moved') response.writeHead(302, { location: `${other.url}/f` })
+    if (request.url === '/inside') response.writeHead(302, { location: INSIDE })
+    if (request.url === '/packed') response.writeHead(200, { 'content-encoding': 'gzip' })
+    response.end('own')
+  })
+  const at = (path: string) => `http://127.0.0.1:${port}${path}`
+  t.equal(await file(at('/f')), 3)
+  t.equal(await file(at('/moved')), 5)
+  t.equal(await file(`${other.url}/f`), 5)
+  t.strictSame(seen, ['Basic c2VjcmV0', 'Basic c2VjcmV0'])
+  t.strictSame(
+    other.received.map(({ headers }) => headers.authorization),
+    [undefined, undefined],
+  )
 
-    // Another address of this machine, which outbound.allow does not name.
-    const inside = createServer((_, response) => response.end()).listen(0, '127.0.0.2')
-    let connections = 0
-    inside.on('connection', () => {
-      connections += 1
+  // Another address of this machine that outbound.allow does not include.
+  const inside = createServer((_, response) => response.end()).listen(0, '127.0.0.2')
+  let connections = 0
+  inside.on('connection', () => {
+    connections += 1
+  })
+  t.teardown(() => inside.close())
+  await once(inside, 'listening')
+  const INSIDE = `http://127.0.0.2:${(inside.address() as { port: number }).port}/`
+  for (const address of [INSIDE, at('/inside'), 'http://169.254.169.254/x', 'http://[::1]/']) {
+    await t.rejects(file(address), {
+      failure: 'invalid',
+      message: /has an address that is not allowed/,
     })
-    t.teardown(() => inside.close())
-    await once(inside, 'listening')
-    const INSIDE = `http://127.0.0.2:${(inside.address() as { port: number }).port}/`
-    for (const address of [INSIDE, at('/inside'), 'http://169.254.169.254/x', 'http://[::1]/']) {
-      await t.rejects(file(address), {
-        failure: 'invalid',
-        message: /has an address that is not allowed/,
-      })
-    }
-    t.equal(connections, 0)
-    for (const address of ['file:///etc/passwd', 'ftp://127.0.0.1/', `http://eve:x@127.0.0.1/`]) {
-      await t.rejects(file(address), { message: /The address|is not allowed/ }, address)
-    }
-    await t.rejects(file('/attachments/1'), { message: /under no address/ })
-    await t.rejects(file(at('/packed')), { message: /is not sent/ })
-    await t.rejects(
-      api.download(at('/f'), () => Promise.reject(new TypeError('ours'))),
-      TypeError,
-      'an error of this side stays what it is',
-    )
-  },
-)
+  }
+  t.equal(connections, 0)
+  for (const address of ['file:///etc/passwd', 'ftp://127.0.0.1/', `http://eve:x@127.0.0.1/`]) {
+    await t.rejects(file(address), { message: /The address|is not allowed/ }, address)
+  }
+  await t.rejects(file('/attachments/1'), { message: /invalid or unencrypted address/ })
+  await t.rejects(file(at('/packed')), { message: /cannot be downloaded/ })
+  await t.rejects(
+    api.download(at('/f'), () => Promise.reject(new TypeError('ours'))),
+    TypeError,
+    'an error of this side is passed on unchanged',
+  )
+})

@@ -10,7 +10,7 @@ import { giveUpImport, listImports } from '../../../sql/repositories/repository-
 import { openContext } from '../../helpers/gateway.js'
 import { aSource, FETCH_POST_NUMBER, serveSlowly } from '../../helpers/sources.js'
 
-async function aDesk(t: Test) {
+async function anImporter(t: Test) {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const aborting = new AbortController()
@@ -35,14 +35,18 @@ async function aDesk(t: Test) {
   return { ...fixture, context, aborting, take, folders }
 }
 
-t.test('while it goes on its name is kept; who goes away ends it', async (t) => {
-  const { db, take, aborting, folders } = await aDesk(t)
+t.test('a running import reserves its name and is aborted if the client disconnects', async (t) => {
+  const { db, take, aborting, folders } = await anImporter(t)
   const source = await serveSlowly(t, (await aSource(t)).url, FETCH_POST_NUMBER)
   const taking = take(source.url)
   await source.isReached()
   t.equal((await listImports(db)).length, 1)
   t.match(await folders(), [/\.git\.new-/])
-  t.equal(await findRepository(db, 'ada', 'r'), undefined, 'nobody sees it before it is whole')
+  t.equal(
+    await findRepository(db, 'ada', 'r'),
+    undefined,
+    'the repository does not exist before it is complete',
+  )
   await t.rejects(take(source.url), { failure: 'conflict', message: /same name/ })
   aborting.abort()
   await t.rejects(taking)
@@ -50,14 +54,14 @@ t.test('while it goes on its name is kept; who goes away ends it', async (t) => 
   t.strictSame(await folders(), [])
 })
 
-t.test('one that somebody took for dead is not completed behind his back', async (t) => {
-  const { db, take, folders } = await aDesk(t)
+t.test('an import that was given up by another process is not completed', async (t) => {
+  const { db, take, folders } = await anImporter(t)
   const source = await serveSlowly(t, (await aSource(t)).url, FETCH_POST_NUMBER)
   const taking = take(source.url)
   await source.isReached()
   for (const found of await listImports(db)) await giveUpImport(db, found)
   source.goOn()
-  await t.rejects(taking, { failure: 'unavailable', message: /given up/ })
+  await t.rejects(taking, { failure: 'unavailable', message: /was interrupted/ })
   t.equal(await findRepository(db, 'ada', 'r'), undefined)
   t.strictSame(await folders(), [])
 })

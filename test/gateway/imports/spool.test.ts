@@ -29,7 +29,7 @@ const milestone = (id: number) => ({
 t.test('spooled objects are read in order of arrival or oldest first', async (t) => {
   const folder = await temporaryFolder(t)
   const spool = await openSpool(folder)
-  t.strictSame(await readdir(folder), [], 'a crash leaves nothing')
+  t.strictSame(await readdir(folder), [], 'a crash leaves no file')
   const came: readonly ImportedBatch[] = [
     { kind: 'releases', entries: [release('v4'), release('v3')] },
     { kind: 'milestones', entries: [milestone(1), milestone(2)] },
@@ -43,7 +43,7 @@ t.test('spooled objects are read in order of arrival or oldest first', async (t)
     return list
   }
   t.strictSame(await all(spool.batches()), came)
-  t.strictSame(await all(spool.batches()), came, 'as often as wanted')
+  t.strictSame(await all(spool.batches()), came, 'repeatedly')
   t.strictSame(await all(spool.oldestFirst()), [
     came[1],
     came[2],

@@ -51,20 +51,24 @@ t.test('the job repacks the repository and logs the result', async (t) => {
   t.equal(await packsOf(path), 1)
   t.match(fixture.lines.at(-1), { repository: id, packsBefore: 3, packsAfter: 1 })
   const { sizeKib } = (await findRepositoryById(fixture.db, id)) ?? {}
-  t.equal(sizeKib, await repositorySizeKib(path), 'and notes how large it is now')
+  t.equal(sizeKib, await repositorySizeKib(path), 'and stores the new size')
 })
 
 t.test('a stale lock is removed first', async (t) => {
   const { fixture, path, run } = await scene(t)
   const lock = join(path, 'objects', 'maintenance.lock')
   await writeFile(lock, '')
-  await t.rejects(run(), { message: /maintained already/ }, 'a young one is somebody at work')
+  await t.rejects(
+    run(),
+    { message: /maintained already/ },
+    'a recent lock belongs to a running maintenance',
+  )
   const hourAgo = new Date(Date.now() - 3_700_000)
   await utimes(lock, hourAgo, hourAgo)
   await run()
   t.equal(await packsOf(path), 1)
   t.match(
-    fixture.lines.find(({ msg }) => msg === 'what a crash left was removed'),
+    fixture.lines.find(({ msg }) => msg === 'leftovers of a crash were removed'),
     { swept: [lock] },
   )
 })
@@ -72,7 +76,7 @@ t.test('a stale lock is removed first', async (t) => {
 t.test('a deleted repository needs no maintenance', async (t) => {
   const { fixture, id, path, run } = await scene(t)
   await rm(path, { recursive: true })
-  await t.rejects(run(), { code: 'ENOENT' }, 'a folder that is missing is a fault')
+  await t.rejects(run(), { code: 'ENOENT' }, 'a missing folder is an error')
   await deleteRepository(fixture.db, id)
   await run()
 })

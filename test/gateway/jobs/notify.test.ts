@@ -64,11 +64,11 @@ t.test('all watchers are notified in batches', async (t) => {
   await run()
   t.equal(await told(), WATCHERS)
   await run()
-  t.equal(await told(), WATCHERS, 'again, it changes nothing')
+  t.equal(await told(), WATCHERS, 'repeating the job changes nothing')
   await deleteIssue(db, issue.id)
   t.equal(await told(), 0)
   await run()
-  t.equal(await told(), 0, 'of what has gone nobody is told')
+  t.equal(await told(), 0, 'a deleted issue notifies nobody')
 })
 
 t.test('an invalid job subject is ignored', async (t) => {

@@ -26,7 +26,7 @@ t.test('each repository is scheduled once within the configured interval', async
     Date.now = () => now() + hour * HOUR_MS
     await PRUNE_REPOSITORIES.run(context, 'all', signal)
     const jobs: { kind: string; subject: string }[] = await db('jobs').select('kind', 'subject')
-    t.ok(jobs.length < ids.length, 'a part of them at a time')
+    t.ok(jobs.length < ids.length, 'a part of them per run')
     t.ok(jobs.every(({ kind }) => kind === 'prune-repository'))
     asked.push(...jobs.map(({ subject }) => subject))
     await db('jobs').delete()

@@ -39,10 +39,14 @@ t.test('the job removes unreachable objects and logs the result', async (t) => {
   const { fixture, id, path, commit, run } = await scene(t)
   const subject = pruneSubject({ repositoryId: id, graceMs: 0, commit })
   const kept = `Commit ${commit} is reachable from refs/heads/main.`
-  await t.rejects(run(subject), { message: kept }, 'one that came back meanwhile is named')
+  await t.rejects(run(subject), { message: kept }, 'a commit that is reachable again is named')
   await git(['update-ref', '-d', 'refs/heads/main'], { cwd: path })
   await run(pruneSubject({ repositoryId: id }))
-  t.match(fixture.lines.at(-1), { repository: id, removed: 0 }, 'by default it is too young')
+  t.match(
+    fixture.lines.at(-1),
+    { repository: id, removed: 0 },
+    'by default the commit is too young',
+  )
   const young = pruneSubject({ repositoryId: id, graceMs: 3_600_000, commit })
   await t.rejects(run(young), { message: /is younger than the grace period/ })
   await run(subject)
@@ -66,7 +70,7 @@ t.test('while maintenance is running the job fails and is retried', async (t) =>
 t.test('a deleted repository needs no pruning', async (t) => {
   const { fixture, id, path, run } = await scene(t)
   await rm(path, { recursive: true })
-  await t.rejects(run(String(id)), { code: 'ENOENT' }, 'a folder that is missing is a fault')
+  await t.rejects(run(String(id)), { code: 'ENOENT' }, 'a missing folder is an error')
   await deleteRepository(fixture.db, id)
   await run(String(id))
 })
@@ -83,5 +87,5 @@ t.test('a job subject is parsed as it was written', async (t) => {
     t.strictSame(parsePruneSubject(subject), wanted)
     t.ok(subject.length <= 100, subject)
   }
-  t.throws(() => parsePruneSubject('all'), /names no repository/)
+  t.throws(() => parsePruneSubject('all'), /is malformed/)
 })

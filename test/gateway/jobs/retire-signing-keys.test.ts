@@ -17,7 +17,7 @@ t.test('an expired signing key is deleted with a line in the log', async (t) => 
   const run = () => RETIRE_SIGNING_KEYS.run(context, 'all', signal)
   await run()
   t.equal((await signingKeys.of(namespace, make)).length, 2)
-  t.strictSame(fixture.lines, [], 'nothing to do, nothing to say')
+  t.strictSame(fixture.lines, [], 'nothing to do and nothing logged')
   await db('former_signing_keys').update({ signs_until: Date.now() })
   await run()
   t.equal((await signingKeys.of(namespace, make)).length, 1)

@@ -115,7 +115,7 @@ t.test('a failing job is logged, retried and finally given up', async (t) => {
   const lines = fixture.lines.filter(({ job }) => job === 'paint')
   t.match(lines[0], {
     level: 40,
-    msg: 'a job is to be tried again',
+    msg: 'a job failed and will be retried',
     error: { message: 'no paint' },
   })
   t.match(lines.at(-1), { level: 50, msg: 'a job was given up', attempts: JOB_ATTEMPTS_MAX })
@@ -125,7 +125,7 @@ t.test('a job that ends its process each time is not retried for ever', async (t
   const { db, ask, run, fixture } = await scene(t)
   await ask()
   await db('jobs').update({ attempts: JOB_ATTEMPTS_MAX })
-  run([{ kind: 'paint', run: async () => void t.fail('it was tried') }])
+  run([{ kind: 'paint', run: async () => void t.fail('it was run') }])
   t.ok(await areDone(db))
   t.match(fixture.lines.at(-1), { msg: 'a job was given up' })
 })
@@ -164,11 +164,11 @@ t.test('a runner that is stopped aborts its job and releases it', async (t) => {
   t.strictSame(
     fixture.lines.filter(({ level }) => Number(level) > 30),
     [],
-    'which is no failure',
+    'no error is logged',
   )
   runner.pollIn(0)
   await sleep(50)
-  t.match(await rowsOf(db), [{ attempts: 0 }], 'and takes no other')
+  t.match(await rowsOf(db), [{ attempts: 0 }], 'and leases no other job')
 })
 
 t.test('a lease is renewed while the job runs, and losing it aborts the job', async (t) => {
@@ -179,12 +179,12 @@ t.test('a lease is renewed while the job runs, and losing it aborts the job', as
   t.ok(await until(async () => state.isStarted, Boolean, 10_000))
   await sleep(1_000)
   const [held] = await selectRows<{ leased_until: number }>(db, 'select leased_until from jobs')
-  t.ok((held?.leased_until ?? 0) > Date.now(), 'still held')
+  t.ok((held?.leased_until ?? 0) > Date.now(), 'still leased')
   await db('jobs').update({ lease: 'f'.repeat(32), leased_until: Date.now() + 60_000 })
   const isNotified = async () =>
     fixture.lines.some(({ msg }) => msg === 'the lease of a job was lost')
   t.ok(await until(isNotified, Boolean, 10_000))
-  t.match(await rowsOf(db), [{ attempts: 1, lease: 'f'.repeat(32) }], 'the other one keeps it')
+  t.match(await rowsOf(db), [{ attempts: 1, lease: 'f'.repeat(32) }], 'the other holder keeps it')
 })
 
 t.test('a periodic job is scheduled again after success and after failure', async (t) => {
@@ -225,7 +225,8 @@ t.test('an unreachable database is logged once, and jobs run when it is back', a
   await db.schema.renameTable('jobs', 'elsewhere')
   const painted: string[] = []
   const runner = run([{ kind: 'paint', run: async (_c, subject) => void painted.push(subject) }])
-  const count = () => fixture.lines.filter(({ msg }) => msg === 'no job can be had').length
+  const count = () =>
+    fixture.lines.filter(({ msg }) => msg === 'the job queue is unavailable').length
   t.ok(await until(async () => count() > 0, Boolean, 10_000))
   runner.pollIn(0)
   await sleep(100)
@@ -236,43 +237,46 @@ t.test('an unreachable database is logged once, and jobs run when it is back', a
   t.strictSame(painted, ['7'])
 })
 
-t.test('as many run at once as may, and those of other kinds are left', async (t) => {
-  const { context, db, ask } = await scene(t)
-  let running = 0
-  let most = 0
-  const kind: JobKind = {
-    kind: 'paint',
-    async run() {
-      running += 1
-      most = Math.max(most, running)
-      await until(
-        async () => most,
-        (count) => count >= 2,
-        10_000,
-      )
-      running -= 1
-    },
-  }
-  for (const subject of ['1', '2', '3']) await ask(subject)
-  await enqueueJob(db, { kind: 'other', subject: '1', delayMs: 0 })
-  const runner = createJobRunner(context, {
-    kinds: [kind],
-    takes: { of: ['paint'] },
-    name: 'painters',
-    jobsMax: 2,
-    concurrencyMax: 2,
-  })
-  runner.start()
-  runner.pollIn(0)
-  t.teardown(() => runner.stop())
-  const left = await until(
-    () => rowsOf(db),
-    (rows) => rows.length === 1,
-    10_000,
-  )
-  t.match(left, [{ kind: 'other', attempts: 0 }])
-  t.equal(most, 2)
-})
+t.test(
+  'as many jobs run concurrently as permitted, and jobs of other kinds are left',
+  async (t) => {
+    const { context, db, ask } = await scene(t)
+    let running = 0
+    let most = 0
+    const kind: JobKind = {
+      kind: 'paint',
+      async run() {
+        running += 1
+        most = Math.max(most, running)
+        await until(
+          async () => most,
+          (count) => count >= 2,
+          10_000,
+        )
+        running -= 1
+      },
+    }
+    for (const subject of ['1', '2', '3']) await ask(subject)
+    await enqueueJob(db, { kind: 'other', subject: '1', delayMs: 0 })
+    const runner = createJobRunner(context, {
+      kinds: [kind],
+      takes: { of: ['paint'] },
+      name: 'painters',
+      jobsMax: 2,
+      concurrencyMax: 2,
+    })
+    runner.start()
+    runner.pollIn(0)
+    t.teardown(() => runner.stop())
+    const left = await until(
+      () => rowsOf(db),
+      (rows) => rows.length === 1,
+      10_000,
+    )
+    t.match(left, [{ kind: 'other', attempts: 0 }])
+    t.equal(most, 2)
+  },
+)
 
 t.test('jobs that store data wait while the disk is full', async (t) => {
   const { context, db, ask } = await scene(t)

@@ -14,7 +14,7 @@ t.test('the blob of a deleted file is removed with a line in the log', async (t)
   await publish('kept')
   const store = await publish('gone')
   await SWEEP_PACKAGES.run(context, 'all', signal)
-  t.strictSame(fixture.lines, [], 'nothing to do, nothing to say')
+  t.strictSame(fixture.lines, [], 'nothing to do and nothing logged')
   await store.removeVersion('gone', '1.0')
   await SWEEP_PACKAGES.run(context, 'all', signal)
   t.match(fixture.lines, [

@@ -9,15 +9,18 @@ import { openContext } from '../../helpers/gateway.js'
 
 const { signal } = new AbortController()
 
-t.test('half a repository of an hour ago goes, with a line in the log', async (t) => {
-  const { context, fixture } = await openContext(t)
-  await SWEEP_REPOSITORIES.run(context, 'all', signal)
-  t.strictSame(fixture.lines, [], 'nothing to do, nothing to say')
-  const path = `${repositoryPath(fixture.settings.data.dir, newStorageKey())}.new-0123456789ab`
-  await mkdir(path, { recursive: true })
-  const hourAgo = new Date(Date.now() - 3_700_000)
-  await utimes(path, hourAgo, hourAgo)
-  await SWEEP_REPOSITORIES.run(context, 'all', signal)
-  t.notOk(existsSync(path))
-  t.match(fixture.lines, [{ msg: 'what a crash left was removed', swept: [path] }])
-})
+t.test(
+  'an incomplete repository older than an hour is removed with a line in the log',
+  async (t) => {
+    const { context, fixture } = await openContext(t)
+    await SWEEP_REPOSITORIES.run(context, 'all', signal)
+    t.strictSame(fixture.lines, [], 'nothing to do and nothing logged')
+    const path = `${repositoryPath(fixture.settings.data.dir, newStorageKey())}.new-0123456789ab`
+    await mkdir(path, { recursive: true })
+    const hourAgo = new Date(Date.now() - 3_700_000)
+    await utimes(path, hourAgo, hourAgo)
+    await SWEEP_REPOSITORIES.run(context, 'all', signal)
+    t.notOk(existsSync(path))
+    t.match(fixture.lines, [{ msg: 'leftovers of a crash were removed', swept: [path] }])
+  },
+)

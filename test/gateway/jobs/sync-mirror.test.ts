@@ -92,5 +92,5 @@ t.test('an address that has become private is not called', async (t) => {
   t.match(fixture.lines.at(-1), { reason: 'You can not import from disallowed hosts.' })
   t.equal((await row()).synced_at, 1)
   await run('999')
-  t.pass('and of a repository that is gone nothing is to be done')
+  t.pass('nothing is done for a deleted repository')
 })

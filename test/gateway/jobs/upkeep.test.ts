@@ -37,7 +37,11 @@ t.test('an unreachable database is logged and nothing is thrown', async (t) => {
   const upkeep = createUpkeep(context)
   await closeDatabase(fixture.db)
   await upkeep.enqueueMaintenance(7)
-  t.match(fixture.lines.at(-1), { level: 40, msg: 'no upkeep will follow a push', repository: 7 })
+  t.match(fixture.lines.at(-1), {
+    level: 40,
+    msg: 'the maintenance after a push was not enqueued',
+    repository: 7,
+  })
   upkeep.start()
   await upkeep.stop()
 })

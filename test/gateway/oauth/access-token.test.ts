@@ -24,7 +24,7 @@ t.test('a code is exchanged for tokens that work like personal tokens', async (t
     t.match(user.json, { login: 'ada' }, authorization)
   }
   const tokensPath = { path: '/api/v1/users/ada/tokens', authorization: withToken(access) }
-  t.equal((await ask(tokensPath)).status, 401, 'it makes no personal token')
+  t.equal((await ask(tokensPath)).status, 401, 'it cannot create a personal token')
   for (const other of [code, tokens.refresh_token, `${access}0`]) {
     t.equal((await ask({ path: '/api/v1/user', authorization: withToken(other) })).status, 401)
   }
@@ -34,7 +34,7 @@ t.test('a code is exchanged for tokens that work like personal tokens', async (t
   const fresh = { path: '/api/v1/user', authorization: withToken(next.access_token) }
   t.equal((await ask(fresh)).status, 200)
   await db('oauth_tokens').update({ access_expires_at: Date.now() })
-  t.equal((await ask(fresh)).status, 401, 'after its hour')
+  t.equal((await ask(fresh)).status, 401, 'after an hour')
   await db('oauth_tokens').update({ refresh_expires_at: Date.now() })
   t.match((await askToken(refresh(next.refresh_token))).json, { error: 'invalid_grant' })
 })
@@ -56,9 +56,9 @@ t.test('scopes of a token are the granted ones, in every form of its use', async
   }
   const info = await ask({ path: '/login/oauth/userinfo', authorization: withToken(access) })
   t.match(info.json, { preferred_username: 'ada', email: 'ada@example.com', name: 'ada' })
-  const stranger = await ask({ path: '/login/oauth/userinfo' })
-  t.match(stranger.json, { error: 'invalid_token' })
-  t.match(stranger.headers['www-authenticate'], /^Bearer /)
+  const anonymous = await ask({ path: '/login/oauth/userinfo' })
+  t.match(anonymous.json, { error: 'invalid_token' })
+  t.match(anonymous.headers['www-authenticate'], /^Bearer /)
 })
 
 t.test('a confidential client authenticates in the header or body, as JSON or form', async (t) => {
@@ -92,7 +92,7 @@ t.test('a confidential client authenticates in the header or body, as JSON or fo
   const two = await askToken({ ...fields, client_id: TEA }, { authorization: basic })
   t.match(two.json, { error: 'invalid_request' })
   const late = await askToken({ ...fields, code }, { authorization: basic })
-  t.equal(late.status, 200, 'the code waits for the right client')
+  t.equal(late.status, 200, 'the code is still valid for the right client')
 })
 
 t.test('malformed requests get the errors of RFC 6749', async (t) => {
@@ -129,7 +129,7 @@ t.test('an application revokes its own grant with either token, and no other gra
     (await ask({ path: '/api/v1/user', authorization: `Bearer ${token}` })).status
   const [one, other] = [await tokensOf(), await tokensOf()]
   t.equal((await revoke({ token: one.access_token }, { authorization: basic })).status, 200)
-  t.equal(await statusOf(one.access_token), 200, 'another application ends nothing')
+  t.equal(await statusOf(one.access_token), 200, 'another application revokes nothing')
   t.match((await revoke({ token: one.access_token })).json, { error: 'invalid_client' })
   t.equal((await revoke({ token: 'x', client_id: TEA })).status, 200)
   t.equal((await revoke({ token: one.refresh_token, client_id: TEA })).status, 200)

@@ -14,7 +14,7 @@ t.test('an id token is signed with the published key', async (t) => {
   const { jwks_uri: address } = configuration as { jwks_uri: string }
   const found = () => ask({ path: new URL(address).pathname })
   const [first, second] = await Promise.all([found(), found()])
-  t.strictSame(first.json, second.json, 'made once, by whoever comes first')
+  t.strictSame(first.json, second.json, 'the key is created once')
   const [jwk] = (first.json as { keys: JsonWebKey[] }).keys
   t.strictSame(Object.keys(jwk ?? {}).sort(), ['alg', 'e', 'kid', 'kty', 'n', 'use'])
   const { id_token: token = '' } = await tokensOf({ scope: 'openid email', nonce: 'once' })

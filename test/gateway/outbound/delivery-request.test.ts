@@ -45,26 +45,29 @@ t.test('a delivery has the headers of three products, with family and event name
   t.equal(body.toString(), DELIVERY.payload)
 })
 
-t.test('the payload is signed, also within a form, and what is secret is not shown', async (t) => {
-  const secret = await openInstanceSecret(await temporaryFolder(t))
-  const request = deliveryRequest(
-    {
-      ...HOOK,
-      contentType: 'form',
-      secretSealed: secret.seal('key', SECRET_SEAL_CONTEXT),
-      authorizationSealed: secret.seal('Bearer x', AUTHORIZATION_SEAL_CONTEXT),
-    },
-    DELIVERY,
-    secret,
-  )
-  const digest = (name: string) => createHmac(name, 'key').update(DELIVERY.payload).digest('hex')
-  t.match(request.headers, {
-    'Content-Type': 'application/x-www-form-urlencoded',
-    'X-Gitea-Signature': digest('sha256'),
-    'X-Hub-Signature': `sha1=${digest('sha1')}`,
-    'X-Hub-Signature-256': `sha256=${digest('sha256')}`,
-    Authorization: 'Bearer x',
-  })
-  t.equal(new URLSearchParams(request.body.toString()).get('payload'), DELIVERY.payload)
-  t.notOk('Authorization' in request.shownHeaders)
-})
+t.test(
+  'the payload is signed, also in a form, and secrets are masked in the stored headers',
+  async (t) => {
+    const secret = await openInstanceSecret(await temporaryFolder(t))
+    const request = deliveryRequest(
+      {
+        ...HOOK,
+        contentType: 'form',
+        secretSealed: secret.seal('key', SECRET_SEAL_CONTEXT),
+        authorizationSealed: secret.seal('Bearer x', AUTHORIZATION_SEAL_CONTEXT),
+      },
+      DELIVERY,
+      secret,
+    )
+    const digest = (name: string) => createHmac(name, 'key').update(DELIVERY.payload).digest('hex')
+    t.match(request.headers, {
+      'Content-Type': 'application/x-www-form-urlencoded',
+      'X-Gitea-Signature': digest('sha256'),
+      'X-Hub-Signature': `sha1=${digest('sha1')}`,
+      'X-Hub-Signature-256': `sha256=${digest('sha256')}`,
+      Authorization: 'Bearer x',
+    })
+    t.equal(new URLSearchParams(request.body.toString()).get('payload'), DELIVERY.payload)
+    t.notOk('Authorization' in request.shownHeaders)
+  },
+)

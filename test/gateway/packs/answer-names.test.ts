@@ -50,9 +50,9 @@ t.test('an unrelated change keeps the name of an answer', async (t) => {
   const name = nameOf(request)
   t.match(name, /^[0-9a-f]{80}$/)
   t.equal(nameOf(request), name)
-  t.equal(nameOf(requestOf('ofs-delta')), name, 'the same asked by another client')
+  t.equal(nameOf(requestOf('ofs-delta')), name, 'the same request of another client')
   t.equal(nameOf(request, LATER, MOVED), name, 'a push to another branch')
-  t.equal(nameOf(request, LATER, TAGGED), name, 'tags that are not asked for')
+  t.equal(nameOf(request, LATER, TAGGED), name, 'tags that are not requested')
 })
 
 t.test("the name depends on everything that affects git's answer", async (t) => {
@@ -63,8 +63,8 @@ t.test("the name depends on everything that affects git's answer", async (t) => 
   t.not(nameOf(request, STATE, LIST, '/s.git'), name, 'another repository')
   t.not(nameOf(request, { ...STATE, settingsText: '' }), name, 'other settings')
   t.not((await namesOf(t, '[pack]'))(request), name, 'another configuration')
-  t.not((await namesOf(t, '', [2, 40]))(request), name, 'another git')
-  t.equal((await namesOf(t))(request), name, 'and nothing else')
+  t.not((await namesOf(t, '', [2, 40]))(request), name, 'another git version')
+  t.equal((await namesOf(t))(request), name, 'all else is equal')
 })
 
 t.test('tags and other references affect the name if the answer depends on them', async (t) => {
@@ -76,5 +76,5 @@ t.test('tags and other references affect the name if the answer depends on them'
   t.not(nameOf(since, LATER), nameOf(since), 'all references')
   const hiding = { settingsText: 'hideRefs', isSettled: true }
   const names = ['one', 'two'].map((text) => nameOf(tags, { ...hiding, text }))
-  t.not(names[0], names[1], 'tags that are hidden come along as well')
+  t.not(names[0], names[1], 'hidden tags are included too')
 })

@@ -86,7 +86,7 @@ t.test('an answer begins with its first byte, its end, or its error', async (t) 
   const refused = failed.begun(present())
   failed.end({ error: new Error('no such object') })
   await t.rejects(refused, /no such object/)
-  await t.rejects(failed.begun(present()), /no such object/, 'and for who comes later')
+  await t.rejects(failed.begun(present()), /no such object/, 'and for later readers')
 })
 
 t.test('an error after some bytes is thrown after these bytes', async (t) => {
@@ -100,7 +100,7 @@ t.test('an error after some bytes is thrown after these bytes', async (t) => {
   await t.rejects(next, /killed/)
   t.equal(file.readers, 0)
   file.end({ bytes: 4 })
-  await t.rejects(readAll(file.open(present())), /killed/, 'the first end is the end')
+  await t.rejects(readAll(file.open(present())), /killed/, 'the first end counts')
 })
 
 t.test('a client that disconnects ends its own reader only', async (t) => {
@@ -119,38 +119,35 @@ t.test('a client that disconnects ends its own reader only', async (t) => {
   file.end({ bytes: 7 })
   t.equal((await staying).toString(), 'one two')
   const gone = file.open(client.signal)
-  t.equal((await readAll(gone)).length, 0, 'one that has gone already reads nothing')
+  t.equal((await readAll(gone)).length, 0, 'a disconnected client reads nothing')
   t.equal(file.readers, 0)
 })
 
-t.test(
-  'that the last reader has left is told each time, also of one that never read',
-  async (t) => {
-    const { file, write } = await aFile(t)
-    let times = 0
-    file.onUnread = () => {
-      times += 1
-    }
-    const [one, two] = [file.open(present()), file.open(present())]
-    await one[Symbol.asyncIterator]().return?.()
-    t.equal(times, 0)
-    await two[Symbol.asyncIterator]().return?.()
-    await two[Symbol.asyncIterator]().return?.()
-    t.equal(times, 1)
-    write('x')
-    const three = file.open(present())[Symbol.asyncIterator]()
-    await three.next()
-    await three.return?.()
-    t.strictSame([times, file.readers], [2, 0])
-  },
-)
+t.test('the end of the last reader is reported each time, also if it never read', async (t) => {
+  const { file, write } = await aFile(t)
+  let times = 0
+  file.onUnread = () => {
+    times += 1
+  }
+  const [one, two] = [file.open(present()), file.open(present())]
+  await one[Symbol.asyncIterator]().return?.()
+  t.equal(times, 0)
+  await two[Symbol.asyncIterator]().return?.()
+  await two[Symbol.asyncIterator]().return?.()
+  t.equal(times, 1)
+  write('x')
+  const three = file.open(present())[Symbol.asyncIterator]()
+  await three.next()
+  await three.return?.()
+  t.strictSame([times, file.readers], [2, 0])
+})
 
 t.test('the file is closed with its last reader after it was released', async (t) => {
   const { file, write } = await aFile(t)
   write('all')
   file.end({ bytes: 3 })
   await readAll(file.open(present()))
-  t.notOk(isClosed(file.file), 'another may come')
+  t.notOk(isClosed(file.file), 'another reader may begin')
   const last = file.open(present())
   file.release()
   t.strictSame([file.isClosed, isClosed(file.file)], [false, false])

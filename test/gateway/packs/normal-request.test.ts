@@ -42,7 +42,7 @@ t.test('a clone request is parsed with its wants and all that its answer depends
 })
 
 t.test(
-  'requests are equal in any order of their lines, with repeated lines and from any client',
+  'requests with lines in any order, repeated lines, or of any client are equal',
   async (t) => {
     const tail = [...CLONE, `want ${TWO}`, 'deepen 1', 'filter blob:none']
     const text = textOf(fetchOf(...tail))
@@ -179,7 +179,7 @@ t.test('an unknown or repeated capability is left to git', async (t) => {
     t.equal(normalize(requestOf(head, CLONE)), undefined, head.join(' '))
   }
   const isCommandLast = requestOf(['object-format=sha1', 'command=fetch'], CLONE)
-  t.equal(normalize(isCommandLast), undefined, 'git would take it, and is asked')
+  t.equal(normalize(isCommandLast), undefined, 'git accepts it and answers')
 })
 
 t.test('an ls-refs request is parsed, and one with unknown arguments is left to git', async (t) => {

@@ -137,7 +137,7 @@ t.test('concurrent clones share one process', async (t) => {
     'miss',
   ])
   t.equal(new Set(all.map(({ text }) => text)).size, 1)
-  t.match(all[1]?.text, /PACK/, 'whoever was first and said something odd')
+  t.match(all[1]?.text, /PACK/, 'although the first request had an unknown argument')
 })
 
 t.test('a push to one branch keeps the answers for others', async (t) => {
@@ -150,33 +150,36 @@ t.test('a push to one branch keeps the answers for others', async (t) => {
   t.match(await fetch(`want ${third}`), { outcome: 'miss' })
 })
 
-t.test('right after a change the references are read anew, and what follows is kept', async (t) => {
-  const { ask, fetch, copy, server, first, kept } = await aCache(t)
-  const list = requestOf('ls-refs', ['ref-prefix refs/heads/main'])
-  await ask(list)
-  stopClock(t)
-  const third = await copy.commit('three')
-  await copy.git('push', '--quiet', 'origin', 'main')
-  t.match(await ask(list), { outcome: 'hit', text: `${third} refs/heads/main\n`, starts: 0 })
-  const clone = [`want ${third}`, 'include-tag', 'no-progress']
-  const cold = await fetch(...clone)
-  t.match(cold, { outcome: 'miss', text: /PACK/, starts: 1 })
-  await kept(1)
-  t.strictSame(await fetch(...clone), { outcome: 'hit', text: cold.text, starts: 0 })
-  await server('update-ref', 'refs/heads/main', first)
-  t.match(await ask(list), { outcome: 'hit', text: `${first} refs/heads/main\n`, starts: 0 })
-  t.match(await fetch(...clone), { outcome: undefined }, 'its commit is no tip any more')
-  const since = [`want ${first}`, 'deepen-not refs/heads/topic']
-  t.match(await fetch(...since), { outcome: undefined }, 'other references have a say')
-  await server('tag', 'v1', first)
-  t.match(await ask(list), { outcome: undefined }, 'a tag is new')
-})
+t.test(
+  'directly after a change references are read again, and the new answers are stored',
+  async (t) => {
+    const { ask, fetch, copy, server, first, kept } = await aCache(t)
+    const list = requestOf('ls-refs', ['ref-prefix refs/heads/main'])
+    await ask(list)
+    stopClock(t)
+    const third = await copy.commit('three')
+    await copy.git('push', '--quiet', 'origin', 'main')
+    t.match(await ask(list), { outcome: 'hit', text: `${third} refs/heads/main\n`, starts: 0 })
+    const clone = [`want ${third}`, 'include-tag', 'no-progress']
+    const cold = await fetch(...clone)
+    t.match(cold, { outcome: 'miss', text: /PACK/, starts: 1 })
+    await kept(1)
+    t.strictSame(await fetch(...clone), { outcome: 'hit', text: cold.text, starts: 0 })
+    await server('update-ref', 'refs/heads/main', first)
+    t.match(await ask(list), { outcome: 'hit', text: `${first} refs/heads/main\n`, starts: 0 })
+    t.match(await fetch(...clone), { outcome: undefined }, 'the commit is not a tip any more')
+    const since = [`want ${first}`, 'deepen-not refs/heads/topic']
+    t.match(await fetch(...since), { outcome: undefined }, 'the answer depends on other references')
+    await server('tag', 'v1', first)
+    t.match(await ask(list), { outcome: undefined }, 'there is a new tag')
+  },
+)
 
 t.test('a commit that no reference points to is left to git', async (t) => {
   const { fetch, server, first, second, kept } = await aCache(t)
   t.match(await fetch(`want ${second}`), { outcome: 'miss' })
   await kept(1)
-  t.match(await fetch(`want ${first}`), { outcome: undefined }, 'a commit in the middle')
+  t.match(await fetch(`want ${first}`), { outcome: undefined }, 'a commit inside the history')
   t.match(await fetch(`want ${'1'.repeat(40)}`), { outcome: undefined })
   await server('update-ref', 'refs/heads/main', first)
   t.match(await fetch(`want ${second}`), { outcome: 'hit' }, 'the other branch has it')
@@ -198,24 +201,27 @@ t.test('a new tag invalidates only answers that include tags', async (t) => {
   t.match(await fetch(...plain), { outcome: 'hit' })
   const after = await fetch(...tagged)
   t.match(after, { outcome: 'miss' })
-  t.ok(after.text.length > before.text.length + 50, 'the tag is in it')
+  t.ok(after.text.length > before.text.length + 50, 'the tag is included')
 })
 
-t.test('a setting, a shallow file and other references count where they have a say', async (t) => {
-  const { fetch, server, first, second, kept } = await aCache(t)
-  await fetch(`want ${second}`)
-  await kept(1)
-  await server('config', 'core.compression', '0')
-  t.match(await fetch(`want ${second}`), { outcome: 'miss' })
-  await kept(2)
-  await server('update-ref', 'refs/tags/old', first)
-  const since = [`want ${second}`, 'deepen-not refs/tags/old']
-  t.match(await fetch(...since), { outcome: 'miss', text: /shallow-info/ })
-  await kept(3)
-  t.match(await fetch(...since), { outcome: 'hit' })
-  await server('update-ref', 'refs/heads/any', second)
-  t.match(await fetch(...since), { outcome: 'miss' })
-})
+t.test(
+  'settings, a shallow file and other references invalidate the answers that depend on them',
+  async (t) => {
+    const { fetch, server, first, second, kept } = await aCache(t)
+    await fetch(`want ${second}`)
+    await kept(1)
+    await server('config', 'core.compression', '0')
+    t.match(await fetch(`want ${second}`), { outcome: 'miss' })
+    await kept(2)
+    await server('update-ref', 'refs/tags/old', first)
+    const since = [`want ${second}`, 'deepen-not refs/tags/old']
+    t.match(await fetch(...since), { outcome: 'miss', text: /shallow-info/ })
+    await kept(3)
+    t.match(await fetch(...since), { outcome: 'hit' })
+    await server('update-ref', 'refs/heads/any', second)
+    t.match(await fetch(...since), { outcome: 'miss' })
+  },
+)
 
 t.test('a damaged answer is made again', async (t) => {
   const { fetch, newCache, ask, second, kept, lines } = await aCache(t)
@@ -229,9 +235,12 @@ t.test('a damaged answer is made again', async (t) => {
   t.ok(lines.some(({ msg }) => msg === 'stored answer is damaged and is removed'))
 })
 
-t.test('what is no request of protocol v2 is left to git, without a look', async (t) => {
-  const { ask, fetch, second } = await aCache(t)
-  t.match(await ask(Buffer.from('hello')), { outcome: undefined, starts: 0 })
-  t.match(await fetch(`want ${second}`, `have ${second}`), { outcome: undefined, starts: 0 })
-  t.match(await ask(Buffer.alloc(0)), { outcome: undefined, starts: 0 })
-})
+t.test(
+  'a request that is not protocol v2 is left to git without reading the repository',
+  async (t) => {
+    const { ask, fetch, second } = await aCache(t)
+    t.match(await ask(Buffer.from('hello')), { outcome: undefined, starts: 0 })
+    t.match(await fetch(`want ${second}`, `have ${second}`), { outcome: undefined, starts: 0 })
+    t.match(await ask(Buffer.alloc(0)), { outcome: undefined, starts: 0 })
+  },
+)

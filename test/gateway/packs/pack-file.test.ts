@@ -67,9 +67,9 @@ t.test('a truncated file is detected before its first byte', async (t) => {
     t.throws(() => openPack(path), DamagedPack, `${left} bytes are left`)
   }
   await writeFile(path, Buffer.concat([whole, Buffer.from('x')]))
-  t.throws(() => openPack(path), DamagedPack, 'one more byte')
+  t.throws(() => openPack(path), DamagedPack, 'one extra byte')
   await writeFile(path, Buffer.alloc(length))
-  t.throws(() => openPack(path), DamagedPack, 'only zeroes, as after a crash')
+  t.throws(() => openPack(path), DamagedPack, 'only zeros, as after a crash')
 })
 
 t.test('one flipped bit in the trailer is detected before the first byte', async (t) => {
@@ -89,7 +89,7 @@ t.test('one flipped bit in a piece is detected before its chunk', async (t) => {
     await flip(path, position)
     const read = await sent(path)
     t.type(read.error, DamagedPack, `at ${position}`)
-    t.ok(read.bytes.length <= position, 'nothing of the damage was sent')
+    t.ok(read.bytes.length <= position, 'no damaged byte was sent')
     t.ok(read.bytes.equals(content.subarray(0, read.bytes.length)))
   }
 })

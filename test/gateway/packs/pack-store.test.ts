@@ -27,7 +27,7 @@ interface Shop {
   names(): Promise<readonly string[]>
 }
 
-async function aShop(t: Test, more: Partial<PackStoreOptions> = {}): Promise<Shop> {
+async function storeFixture(t: Test, more: Partial<PackStoreOptions> = {}): Promise<Shop> {
   const { folder = join(await temporaryFolder(t), 'packs') } = more
   const options = {
     folder,
@@ -74,8 +74,8 @@ async function flip(path: string, position: number): Promise<void> {
   await handle.close()
 }
 
-t.test('what was kept is found, small or large, by every process', async (t) => {
-  const { newStore, keep, names } = await aShop(t)
+t.test('a stored answer is found by every process, small or large', async (t) => {
+  const { newStore, keep, names } = await storeFixture(t)
   const writer = newStore()
   t.equal(await writer.find(keyOf(1)), undefined)
   const [small, large] = [await keep(writer, 1, 400_000), await keep(writer, 2, 3_000_000)]
@@ -83,7 +83,7 @@ t.test('what was kept is found, small or large, by every process', async (t) => 
     for (const round of ['first', 'second']) {
       const [one, two] = [await store.find(keyOf(1)), await store.find(keyOf(2))]
       if (one === undefined || two === undefined) throw new Error('not found')
-      t.ok(one.body instanceof Uint8Array, 'the small one is held in memory')
+      t.ok(one.body instanceof Uint8Array, 'the small one is in memory')
       t.notOk(two.body instanceof Uint8Array, 'the large one is not')
       t.strictSame([one.bytes, two.bytes], [400_000, 3_000_000])
       t.ok((await readAll(one)).equals(small), round)
@@ -93,8 +93,8 @@ t.test('what was kept is found, small or large, by every process', async (t) => 
   t.strictSame((await names()).toSorted(), [keyOf(1), keyOf(2)])
 })
 
-t.test('many who ask for one at once share what is loaded', async (t) => {
-  const { newStore, keep } = await aShop(t)
+t.test('concurrent requests share one load', async (t) => {
+  const { newStore, keep } = await storeFixture(t)
   const content = await keep(newStore(), 1, 400_000)
   const store = newStore()
   const found = await Promise.all(Array.from({ length: 20 }, () => store.find(keyOf(1))))
@@ -102,25 +102,28 @@ t.test('many who ask for one at once share what is loaded', async (t) => {
   t.ok(content.equals(found[0]?.body as Uint8Array))
 })
 
-t.test('memory is bounded: the least recently used one is read from the disk again', async (t) => {
-  const { newStore, keep, pathOf } = await aShop(t)
-  const store = newStore()
-  for (const number of [1, 2, 3]) await keep(store, number, 400_000)
-  const bodyOf = async (number: number) => (await store.find(keyOf(number)))?.body
-  const [first, second] = [await bodyOf(1), await bodyOf(2)]
-  t.equal(await bodyOf(1), first, 'held')
-  await bodyOf(3)
-  t.equal(await bodyOf(1), first, 'still held: it was used after the second')
-  t.not(await bodyOf(2), second, 'let go of')
-  t.ok(await stat(pathOf(2)))
-})
+t.test(
+  'the memory is limited: the least recently used answer is read from disk again',
+  async (t) => {
+    const { newStore, keep, pathOf } = await storeFixture(t)
+    const store = newStore()
+    for (const number of [1, 2, 3]) await keep(store, number, 400_000)
+    const bodyOf = async (number: number) => (await store.find(keyOf(number)))?.body
+    const [first, second] = [await bodyOf(1), await bodyOf(2)]
+    t.equal(await bodyOf(1), first, 'in memory')
+    await bodyOf(3)
+    t.equal(await bodyOf(1), first, 'still in memory, because it was used after the second')
+    t.not(await bodyOf(2), second, 'evicted')
+    t.ok(await stat(pathOf(2)))
+  },
+)
 
 t.test('a damaged answer is deleted and counts as missing', async (t) => {
   for (const bytes of [400_000, 3_000_000]) {
-    const { newStore, keep, pathOf, names, lines } = await aShop(t)
+    const { newStore, keep, pathOf, names, lines } = await storeFixture(t)
     const damages = {
-      'cut at its end': () => truncate(pathOf(1), bytes),
-      'cut to nothing': () => truncate(pathOf(1), 0),
+      'truncated at its end': () => truncate(pathOf(1), bytes),
+      'truncated to zero': () => truncate(pathOf(1), 0),
       'a bit of its first bytes': () => flip(pathOf(1), 10),
       'a bit of its checksums': () => flip(pathOf(1), bytes + 1),
       'a bit of its last byte': async () => flip(pathOf(1), (await stat(pathOf(1))).size - 1),
@@ -134,24 +137,24 @@ t.test('a damaged answer is deleted and counts as missing', async (t) => {
       t.match(lines.at(-1), 'stored answer is damaged and is removed')
       const content = await keep(store, 1, bytes)
       const again = await store.find(keyOf(1))
-      t.ok(again && (await readAll(again)).equals(content), 'the next one is good')
+      t.ok(again && (await readAll(again)).equals(content), 'the next one is intact')
     }
   }
 })
 
-t.test('damage in the middle of a small one is seen before anything is sent', async (t) => {
-  const { newStore, keep, pathOf } = await aShop(t)
+t.test('damage inside a small answer is detected before anything is sent', async (t) => {
+  const { newStore, keep, pathOf } = await storeFixture(t)
   await keep(newStore(), 1, 400_000)
   await flip(pathOf(1), 399_999)
   t.equal(await newStore().find(keyOf(1)), undefined)
 })
 
-t.test('damage further on in a large one breaks the answer off, and removes it', async (t) => {
-  const { newStore, keep, pathOf, names } = await aShop(t)
+t.test('damage further into a large answer ends it with an error and deletes it', async (t) => {
+  const { newStore, keep, pathOf, names } = await storeFixture(t)
   const content = await keep(newStore(), 1, 3_000_000)
   const store = newStore()
   const good = await store.find(keyOf(1))
-  t.ok(good && (await readAll(good)).equals(content), 'once it was read whole')
+  t.ok(good && (await readAll(good)).equals(content), 'after a complete read')
   await sleep(10)
   await flip(pathOf(1), 2_500_000)
   const found = await store.find(keyOf(1))
@@ -166,40 +169,46 @@ t.test('damage further on in a large one breaks the answer off, and removes it',
   t.equal(await store.find(keyOf(1)), undefined)
 })
 
-t.test('one that was read whole is not checked again while nobody has touched it', async (t) => {
-  const { newStore, keep, pathOf } = await aShop(t)
-  const content = await keep(newStore(), 1, 3_000_000)
-  const store = newStore()
-  // As whoever knows the length reads: without asking for what follows the last byte.
-  const readBytes = async () => {
-    const found = await store.find(keyOf(1))
-    if (found === undefined || found.body instanceof Uint8Array) throw new Error('not a stream')
-    const chunks: Uint8Array[] = []
-    let left = found.bytes
-    for await (const chunk of found.body) {
-      chunks.push(Buffer.from(chunk))
-      left -= chunk.byteLength
-      if (left === 0) break
+t.test(
+  'an answer that was read completely is not checked again while its file is unchanged',
+  async (t) => {
+    const { newStore, keep, pathOf } = await storeFixture(t)
+    const content = await keep(newStore(), 1, 3_000_000)
+    const store = newStore()
+    // A reader that knows the length does not read beyond the last byte.
+    const readBytes = async () => {
+      const found = await store.find(keyOf(1))
+      if (found === undefined || found.body instanceof Uint8Array) throw new Error('not a stream')
+      const chunks: Uint8Array[] = []
+      let left = found.bytes
+      for await (const chunk of found.body) {
+        chunks.push(Buffer.from(chunk))
+        left -= chunk.byteLength
+        if (left === 0) break
+      }
+      return Buffer.concat(chunks)
     }
-    return Buffer.concat(chunks)
-  }
-  t.ok((await readBytes()).equals(content))
-  const { atime, mtime } = await stat(pathOf(1))
-  await utimes(pathOf(1), atime, mtime)
-  t.ok((await readBytes()).equals(content), 'and noted as it is now')
-  await flip(pathOf(1), 2_500_000)
-  await utimes(pathOf(1), atime, mtime)
-  t.notOk((await readBytes()).equals(content), 'a change that leaves the file its time is not seen')
-})
+    t.ok((await readBytes()).equals(content))
+    const { atime, mtime } = await stat(pathOf(1))
+    await utimes(pathOf(1), atime, mtime)
+    t.ok((await readBytes()).equals(content), 'and its state is recorded')
+    await flip(pathOf(1), 2_500_000)
+    await utimes(pathOf(1), atime, mtime)
+    t.notOk(
+      (await readBytes()).equals(content),
+      "a change that keeps the file's time is not detected",
+    )
+  },
+)
 
-t.test('what cannot be read at all counts as none', async (t) => {
-  const { newStore, pathOf } = await aShop(t)
+t.test('an unreadable answer counts as missing', async (t) => {
+  const { newStore, pathOf } = await storeFixture(t)
   await mkdir(pathOf(1), { recursive: true })
   t.equal(await newStore().find(keyOf(1)), undefined)
 })
 
-t.test('beyond the bound of the disk the least recently used ones go', async (t) => {
-  const { newStore, keep, pathOf, names } = await aShop(t, { diskBytesMax: 1_000_000 })
+t.test('beyond the limit of the disk the least recently used answers are deleted', async (t) => {
+  const { newStore, keep, pathOf, names } = await storeFixture(t, { diskBytesMax: 1_000_000 })
   for (const number of [1, 2, 3]) await keep(newStore(), number, 300_000)
   const hoursAgo = (hours: number) => new Date(Date.now() - hours * 3_600_000)
   await utimes(pathOf(1), hoursAgo(3), hoursAgo(3))
@@ -220,11 +229,11 @@ t.test('beyond the bound of the disk the least recently used ones go', async (t)
   t.strictSame(await names(), [keyOf(5)])
   await utimes(pathOf(5), hoursAgo(-1), hoursAgo(-1))
   await keep(newStore(), 6, 900_000)
-  t.strictSame(await names(), [keyOf(6)], 'the newest stays, whatever the clocks say')
+  t.strictSame(await names(), [keyOf(6)], 'the newest is kept, whatever the clocks say')
 })
 
-t.test('a burst of answers does not outrun the bound of the disk', async (t) => {
-  const { newStore, keep, names } = await aShop(t, { diskBytesMax: 1_000_000 })
+t.test('a burst of answers does not exceed the limit of the disk', async (t) => {
+  const { newStore, keep, names } = await storeFixture(t, { diskBytesMax: 1_000_000 })
   const store = newStore()
   for (let number = 1; number <= 12; number += 1) {
     await keep(store, number, 300_000)
@@ -232,8 +241,8 @@ t.test('a burst of answers does not outrun the bound of the disk', async (t) => 
   }
 })
 
-t.test('one that is removed under its reader is read to its end', async (t) => {
-  const { newStore, keep, names } = await aShop(t, { diskBytesMax: 3_500_000 })
+t.test('an answer that is deleted during a read is read to its end', async (t) => {
+  const { newStore, keep, names } = await storeFixture(t, { diskBytesMax: 3_500_000 })
   const content = await keep(newStore(), 1, 3_000_000)
   const store = newStore()
   const [found, left] = [await store.find(keyOf(1)), await store.find(keyOf(1))]
@@ -250,22 +259,22 @@ t.test('one that is removed under its reader is read to its end', async (t) => {
 
 t.test('no answer is stored if the disk has too little space or the cache is off', async (t) => {
   const room = async (more: Partial<PackStoreOptions>) =>
-    (await aShop(t, more)).newStore().canFit(1_000)
+    (await storeFixture(t, more)).newStore().canFit(1_000)
   t.equal(await room({}), true)
   t.equal(await room({ diskBytesFree: Number.MAX_SAFE_INTEGER }), false)
   t.equal(await room({ diskBytesMax: 0 }), false)
-  const store = (await aShop(t)).newStore()
+  const store = (await storeFixture(t)).newStore()
   t.equal(await store.canFit(1e15), false, 'an answer that is larger than the disk')
   t.equal(await store.canFit(1_000), true)
   store.noteFull()
-  t.equal(await store.canFit(1_000), false, 'once one did not fit')
+  t.equal(await store.canFit(1_000), false, 'after one did not fit')
   const file = join(await temporaryFolder(t), 'file')
   await writeFile(file, '')
-  t.equal(await room({ folder: join(file, 'packs') }), false, 'no folder can be made')
+  t.equal(await room({ folder: join(file, 'packs') }), false, 'the folder cannot be created')
 })
 
-t.test('what a crash left is removed when it has stood still for an hour', async (t) => {
-  const { folder, newStore, keep, names } = await aShop(t)
+t.test('leftovers of a crash are deleted after an hour without changes', async (t) => {
+  const { folder, newStore, keep, names } = await storeFixture(t)
   await keep(newStore(), 1, 1_000)
   const [old, young] = [`${keyOf(2)}.7.part`, `${keyOf(3)}.8.part`]
   await writeFile(join(folder, old), 'half')
@@ -278,17 +287,21 @@ t.test('what a crash left is removed when it has stood still for an hour', async
 
 t.test('the oldest answers are deleted if other data fills the disk', async (t) => {
   const disk = await mountSmallDisk(t, 'size=4m')
-  if (disk === undefined) return t.comment('this machine does not let us mount a small disk')
-  const shop = await aShop(t, { folder: join(disk.path, 'packs'), diskBytesFree: 2_097_152 })
+  if (disk === undefined)
+    return t.comment('skipped: a small disk cannot be mounted on this machine')
+  const fixture = await storeFixture(t, {
+    folder: join(disk.path, 'packs'),
+    diskBytesFree: 2_097_152,
+  })
   for (const number of [1, 2, 3]) {
-    await shop.keep(shop.newStore(), number, 500_000)
+    await fixture.keep(fixture.newStore(), number, 500_000)
     await sleep(20)
   }
-  await shop.newStore().evictToFit()
-  t.equal((await shop.names()).length, 3, 'there is as much room as there is to be')
+  await fixture.newStore().evictToFit()
+  t.equal((await fixture.names()).length, 3, 'the configured space is free')
   await disk.fill(1_300_000)
-  await shop.newStore().evictToFit()
-  t.strictSame(await shop.names(), [keyOf(3)])
-  await shop.newStore().evictToFit()
-  t.strictSame(await shop.names(), [keyOf(3)], 'and no more than that goes')
+  await fixture.newStore().evictToFit()
+  t.strictSame(await fixture.names(), [keyOf(3)])
+  await fixture.newStore().evictToFit()
+  t.strictSame(await fixture.names(), [keyOf(3)], 'no more than needed is deleted')
 })

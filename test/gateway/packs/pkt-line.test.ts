@@ -13,8 +13,12 @@ t.test('lines are before or after the delimiter, without their newlines', async 
   })
   t.strictSame(read('0000'), { head: [], tail: [] })
   t.strictSame(read('00010000'), { head: [], tail: [] })
-  t.strictSame(read('0006\n\n0000'), { head: ['\n'], tail: [] }, 'one newline, as git does')
-  t.strictSame(read('0005\xff0000'), { head: ['\xff'], tail: [] }, 'a byte is a letter')
+  t.strictSame(
+    read('0006\n\n0000'),
+    { head: ['\n'], tail: [] },
+    'one newline is removed, as by git',
+  )
+  t.strictSame(read('0005\xff0000'), { head: ['\xff'], tail: [] }, 'bytes become characters')
 })
 
 t.test('bytes that are not exactly one request are not parsed', async (t) => {
@@ -28,15 +32,19 @@ t.test('bytes that are not exactly one request are not parsed', async (t) => {
     'a length of three': '00030000',
     'an empty line': '00040000',
     'a line longer than the body': '0fffline0000',
-    'a length that is no number': '00g8line0000',
+    'an invalid length': '00g8line0000',
     'a length in capital letters': `000A${'x'.repeat(6)}0000`,
     'a length with a sign': '+008line0000',
     'a length with a blank': ' 008line0000',
-    'a length that is cut': '0008line000',
-    'a line beyond what git sends': `fff1${'x'.repeat(0xfff1 - 4)}0000`,
+    'a truncated length': '0008line000',
+    'a line longer than git sends': `fff1${'x'.repeat(0xfff1 - 4)}0000`,
   }
   for (const [fault, body] of Object.entries(faults)) t.equal(read(body), undefined, fault)
-  t.equal(read(`fff0${'x'.repeat(0xfff0 - 4)}0000`)?.head[0]?.length, 0xfff0 - 4, 'the longest')
+  t.equal(
+    read(`fff0${'x'.repeat(0xfff0 - 4)}0000`)?.head[0]?.length,
+    0xfff0 - 4,
+    'the longest line',
+  )
 })
 
 t.test('written lines are read back unchanged', async () => {

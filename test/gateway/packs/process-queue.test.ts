@@ -45,7 +45,11 @@ t.test('a slot is released once, however often leave is called', async (t) => {
   const waiting = queue.enter(client.signal, AT_R)
   leave()
   await sleep(5)
-  t.strictSame({ ...queue.load }, { running: 1, waiting: 1 }, 'an old place lets nobody in')
+  t.strictSame(
+    { ...queue.load },
+    { running: 1, waiting: 1 },
+    'a released slot starts no other request',
+  )
   client.abort()
   await t.rejects(waiting)
 })
@@ -64,7 +68,7 @@ t.test('a request that leaves the queue frees its position', async (t) => {
   await t.rejects(
     queue.enter(client.signal, AT_R),
     { message: /busy/ },
-    'and one that has left already',
+    'a request that has already left',
   )
 })
 
@@ -140,12 +144,12 @@ t.test('a client has a share of the slots, and other clients the rest', async (t
   ada.abort()
   await t.rejects(waiting, { message: /busy/ })
   const next = enter('ada')
-  await t.rejects(enter('ada'), refused, 'who left the line freed one place, and no more')
+  await t.rejects(enter('ada'), refused, 'leaving the queue freed exactly one slot')
   leave()
   leave()
   const leaveOther = await other
   const last = enter('ada')
-  await t.rejects(enter('ada'), refused, 'who ended freed one place, and no more')
+  await t.rejects(enter('ada'), refused, 'ending freed exactly one slot')
   leaveOther()
   ;(await next)()
   ;(await last)()
@@ -166,12 +170,12 @@ t.test('a request that would wait too long is refused immediately', async (t) =>
   limits.waitMs = performance.now() - startedAtMs
   const { waiting } = queue.load
   const refused = enter('busy').catch((error: unknown) => error)
-  t.equal(queue.load.waiting, waiting, 'it has no place in the line')
+  t.equal(queue.load.waiting, waiting, 'it has no position in the queue')
   t.match(await refused, { failure: 'unavailable', retryAfterSeconds: 5 })
   const rare = enter('rare')
   for (const entered of entering.slice(10)) (await entered)()
   ;(await rare)()
-  t.strictSame({ ...queue.load }, { running: 0, waiting: 0 }, 'one whose turn is next is not')
+  t.strictSame({ ...queue.load }, { running: 0, waiting: 0 }, 'the next in order is not refused')
   limits.waitMs = 0
-  await t.resolves(Promise.all([1, 2, 3, 4].map(() => enter('busy'))), 'while places are free')
+  await t.resolves(Promise.all([1, 2, 3, 4].map(() => enter('busy'))), 'while slots are free')
 })

@@ -27,7 +27,7 @@ async function askGit(repositoryPath: string, request: Buffer): Promise<Buffer> 
 
 async function listOf(path: string, objectFormat: ObjectFormat = 'sha1'): Promise<ReferenceList> {
   const list = ReferenceList.parse(await askGit(path, referenceListRequest(objectFormat)))
-  if (list === undefined) throw new Error('git told no list')
+  if (list === undefined) throw new Error('git returned no list')
   return list
 }
 
@@ -106,23 +106,29 @@ t.test('every form of ls-refs is answered as by git', async (t) => {
   t.strictSame(await differences(path), [])
 })
 
-t.test('also for a head without a branch, and with packed and hidden references', async (t) => {
-  const { path, commits, git } = await aRepository(t)
-  await git('update-ref', '--no-deref', 'HEAD', commits[0])
-  await git('pack-refs', '--all')
-  await git('config', 'uploadpack.hideRefs', 'refs/pull')
-  t.strictSame(await differences(path), [])
-  t.notMatch(String(await askGit(path, referenceListRequest('sha1'))), 'refs/pull')
-})
+t.test(
+  'ls-refs with a detached HEAD, packed and hidden references is answered as by git',
+  async (t) => {
+    const { path, commits, git } = await aRepository(t)
+    await git('update-ref', '--no-deref', 'HEAD', commits[0])
+    await git('pack-refs', '--all')
+    await git('config', 'uploadpack.hideRefs', 'refs/pull')
+    t.strictSame(await differences(path), [])
+    t.notMatch(String(await askGit(path, referenceListRequest('sha1'))), 'refs/pull')
+  },
+)
 
-t.test('also for a head whose branch is not born, and in a repository with nothing', async (t) => {
-  const { path, git } = await aRepository(t)
-  await git('symbolic-ref', 'HEAD', 'refs/heads/unborn')
-  t.strictSame(await differences(path), [])
-  const empty = join(await temporaryFolder(t), 'empty.git')
-  await initRepository(ours, empty, { defaultBranch: 'trunk', objectFormat: 'sha1' })
-  t.strictSame(await differences(empty), [])
-})
+t.test(
+  'ls-refs with an unborn HEAD and in an empty repository is answered as by git',
+  async (t) => {
+    const { path, git } = await aRepository(t)
+    await git('symbolic-ref', 'HEAD', 'refs/heads/unborn')
+    t.strictSame(await differences(path), [])
+    const empty = join(await temporaryFolder(t), 'empty.git')
+    await initRepository(ours, empty, { defaultBranch: 'trunk', objectFormat: 'sha1' })
+    t.strictSame(await differences(empty), [])
+  },
+)
 
 t.test('ls-refs with SHA-256 objects is answered as by git', async (t) => {
   const { path } = await aRepository(t, 'sha256')
@@ -139,10 +145,10 @@ t.test('tips are the objects that references and peeled tags point to', async (t
   t.ok(list.areTips([tag, tagOfTag, commits[1]]))
   t.ok(list.areTips([commits[0]]), 'a tag points to it')
   t.ok(list.areTips([]))
-  t.notOk(list.areTips([commits[1], '1'.repeat(40)]), 'all of them')
+  t.notOk(list.areTips([commits[1], '1'.repeat(40)]), 'all of them must be tips')
   t.notOk(list.areTips([await git('rev-parse', 'main^{tree}')]))
   await git('tag', '-d', 'v1', 'v1-tag')
-  t.notOk((await listOf(path)).areTips([commits[0]]), 'a commit in the middle of a history')
+  t.notOk((await listOf(path)).areTips([commits[0]]), 'a commit inside the history')
 })
 
 t.test('the digest of tags changes with the tags only', async (t) => {
@@ -155,11 +161,11 @@ t.test('the digest of tags changes with the tags only', async (t) => {
   t.equal(await digest(), before)
   await git('tag', 'other', commits[0])
   const later = await digest()
-  t.not(later, before, 'a new one')
+  t.not(later, before, 'a new tag')
   await git('tag', '-f', 'other', commits[1])
-  t.not(await digest(), later, 'a moved one')
+  t.not(await digest(), later, 'a moved tag')
   await git('tag', '-d', 'other')
-  t.equal(await digest(), before, 'the same ones again')
+  t.equal(await digest(), before, 'the same tags again')
 })
 
 t.test('a truncated or malformed list is refused', async (t) => {
@@ -195,9 +201,9 @@ t.test('formatted answers are cached within the reported weight of the list', as
       prefixes: ['HEAD', prefix],
     })
   const first = ask('')
-  t.equal(ask(''), first, 'the very same')
+  t.equal(ask(''), first, 'the identical object')
   const bytes = first.byteLength + 1_000
   for (let kept = 0; kept < list.weightBytes; kept += bytes) ask(`${kept}`.padStart(1_000, 'x'))
-  t.not(ask(''), first, 'it made room for others')
+  t.not(ask(''), first, 'it was evicted')
   t.ok(ask('').equals(first))
 })

@@ -94,7 +94,7 @@ t.test('the end is sent to all joiners, also to those that join before the seal'
   want(5, 50)
   t.match(told(), [[5, { role: 'leader', path: '/packs/k.2.part' }]])
   board.take(2, { act: 'left', path: PATH })
-  t.strictSame(told(), [], 'what is over is news to nobody')
+  t.strictSame(told(), [], 'a finished flight sends no messages')
 })
 
 t.test('the file is sealable only after all joiners have acknowledged its end', async (t) => {
@@ -106,14 +106,14 @@ t.test('the file is sealable only after all joiners have acknowledged its end', 
   board.take(2, { act: 'heard', path: PATH })
   board.take(2, { act: 'heard', path: PATH })
   board.take(4, { act: 'left', path: PATH })
-  t.notMatch(told(), [sealable], 'the third has not said so')
+  t.notMatch(told(), [sealable], 'the third has not acknowledged it')
   board.take(3, { act: 'heard', path: PATH })
   t.strictSame(told(), [sealable])
   const alone = aCoordinator()
   alone.want(1, 10)
   alone.told()
   alone.board.take(1, ended(99))
-  t.strictSame(alone.told(), [sealable], 'nobody reads along')
+  t.strictSame(alone.told(), [sealable], 'there are no joiners')
   for (const go of ['left', 'lost'] as const) {
     const inFlight = anInFlightAnswer()
     inFlight.board.take(1, ended(99))
@@ -121,7 +121,7 @@ t.test('the file is sealable only after all joiners have acknowledged its end', 
     inFlight.told()
     if (go === 'left') inFlight.board.take(3, { act: 'left', path: PATH })
     else inFlight.board.lose(3)
-    t.strictSame(inFlight.told().at(-1), sealable, `the last one is ${go}`)
+    t.strictSame(inFlight.told().at(-1), sealable, `the last one has ${go}`)
   }
 })
 
@@ -142,24 +142,30 @@ t.test('a failed key can be started again immediately', async (t) => {
   ])
 })
 
-t.test('a leader that dies ends its flights, and what it leaves is named', async (t) => {
-  const { board, want, told } = anInFlightAnswer()
-  board.take(1, { act: 'started', path: PATH, groupId: 4711 })
-  t.strictSame(board.lose(1), [{ path: PATH, groupId: 4711 }])
-  t.strictSame(told(), [
-    [2, ended(undefined)],
-    [3, ended(undefined)],
-  ])
-  want(2, 21)
-  t.match(told(), [[2, { role: 'leader' }]])
-  t.strictSame(board.lose(1), [], 'once')
-})
+t.test(
+  'a leader that dies ends its in-flight answers, and the files it leaves are returned',
+  async (t) => {
+    const { board, want, told } = anInFlightAnswer()
+    board.take(1, { act: 'started', path: PATH, groupId: 4711 })
+    t.strictSame(board.lose(1), [{ path: PATH, groupId: 4711 }])
+    t.strictSame(told(), [
+      [2, ended(undefined)],
+      [3, ended(undefined)],
+    ])
+    want(2, 21)
+    t.match(told(), [[2, { role: 'leader' }]])
+    t.strictSame(board.lose(1), [], 'once')
+  },
+)
 
-t.test('a leader that dies after the end leaves its readers, and no group to end', async (t) => {
-  const { board, told } = anInFlightAnswer()
-  board.take(1, { act: 'started', path: PATH, groupId: 4711 })
-  board.take(1, ended(99))
-  told()
-  t.strictSame(board.lose(1), [{ path: PATH, groupId: undefined }])
-  t.strictSame(told(), [])
-})
+t.test(
+  'a leader that dies after the end leaves its readers, and no process group to kill',
+  async (t) => {
+    const { board, told } = anInFlightAnswer()
+    board.take(1, { act: 'started', path: PATH, groupId: 4711 })
+    board.take(1, ended(99))
+    told()
+    t.strictSame(board.lose(1), [{ path: PATH, groupId: undefined }])
+    t.strictSame(told(), [])
+  },
+)

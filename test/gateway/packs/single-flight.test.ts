@@ -42,8 +42,8 @@ function lateChannel<Item>(latencyMs: number, take: (item: Item) => void): (item
   }
 }
 
-/** A board and two workers, whose news take that long. */
-async function aMachine(t: Test, latencyMs = 2) {
+/** Creates a coordinator and two workers whose messages have this latency. */
+async function twoWorkers(t: Test, latencyMs = 2) {
   const folder = await temporaryFolder(t)
   const channels = new Map<number, (notification: SingleFlightNotice) => void>()
   const board = new SingleFlightCoordinator(folder, (member, notification) =>
@@ -110,7 +110,7 @@ async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
 }
 
 /** Joins and reads to the end. */
-async function flyWith(
+async function joinAndRead(
   singleFlight: SingleFlight,
   plan: SingleFlightPlan,
   signal = present(),
@@ -126,8 +126,8 @@ async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
   }
 }
 
-t.test('many who want the same cost one writing, whole for each of them', async (t) => {
-  const { folder, one, two } = await aMachine(t)
+t.test('concurrent requests share one write and each reads the whole answer', async (t) => {
+  const { folder, one, two } = await twoWorkers(t)
   const { plan, started, write, end } = aPlan(folder)
   const first = one.join(plan, present())
   await until(() => started.length === 1)
@@ -151,17 +151,17 @@ t.test('many who want the same cost one writing, whole for each of them', async 
   t.equal(started.length, 1)
   await until(async () => (await readdir(folder)).join() === 'k')
   const again = aPlan(folder)
-  const next = flyWith(two, again.plan)
+  const next = joinAndRead(two, again.plan)
   await until(() => again.started.length === 1)
   again.write('anew')
   again.end()
-  t.equal(await next, 'anew', 'what is over is not joined')
+  t.equal(await next, 'anew', 'a finished flight is not joined')
 })
 
-t.test('other answers are other flights', async (t) => {
-  const { folder, one, two } = await aMachine(t)
+t.test('requests with different keys do not share an answer', async (t) => {
+  const { folder, one, two } = await twoWorkers(t)
   const [a, b] = [aPlan(folder, 'a'), aPlan(folder, 'b')]
-  const both = Promise.all([flyWith(one, a.plan), flyWith(two, b.plan)])
+  const both = Promise.all([joinAndRead(one, a.plan), joinAndRead(two, b.plan)])
   await until(() => a.started.length + b.started.length === 2)
   a.write('A')
   b.write('B')
@@ -172,9 +172,9 @@ t.test('other answers are other flights', async (t) => {
 
 t.test('a joiner never reads the bytes after the answer, whatever the latency', async (t) => {
   for (const latencyMs of [0, 1, 5, 20, 60]) {
-    const { folder, one, two } = await aMachine(t, latencyMs)
+    const { folder, one, two } = await twoWorkers(t, latencyMs)
     const { plan, started, write, end } = aPlan(folder)
-    const first = flyWith(one, plan)
+    const first = joinAndRead(one, plan)
     await until(() => started.length === 1)
     write('answer')
     const second = two.join(plan, present()).then(({ body }) => readText(body))
@@ -187,9 +187,9 @@ t.test('a joiner never reads the bytes after the answer, whatever the latency', 
 
 t.test('a joiner that comes at the very end reads the whole answer or misses', async (t) => {
   for (let delayMs = 0; delayMs < 30; delayMs += 1) {
-    const { folder, one, two } = await aMachine(t, 4)
+    const { folder, one, two } = await twoWorkers(t, 4)
     const { plan, started, write, end } = aPlan(folder)
-    const first = flyWith(one, plan)
+    const first = joinAndRead(one, plan)
     await until(() => started.length === 1)
     write('answer')
     // If it comes too late, it leads a new answer.
@@ -197,7 +197,7 @@ t.test('a joiner that comes at the very end reads the whole answer or misses', a
       await sleep(1)
       return { bytes: writeSync(file.file, 'answer') }
     }
-    const late = sleep(delayMs).then(() => flyWith(two, { ...plan, write: own }))
+    const late = sleep(delayMs).then(() => joinAndRead(two, { ...plan, write: own }))
     const outcome = Promise.race([
       late.catch((error: unknown) =>
         error instanceof SingleFlightMissed ? 'answer' : String(error),
@@ -211,14 +211,14 @@ t.test('a joiner that comes at the very end reads the whole answer or misses', a
   }
 })
 
-t.test('a client that goes leaves the others', async (t) => {
-  const { folder, one, two } = await aMachine(t)
+t.test('a client that disconnects does not affect the others', async (t) => {
+  const { folder, one, two } = await twoWorkers(t)
   const { plan, started, write, end } = aPlan(folder)
   const [leader, joiner] = [new AbortController(), new AbortController()]
-  const gone = [flyWith(one, plan, leader.signal)]
+  const gone = [joinAndRead(one, plan, leader.signal)]
   await until(() => started.length === 1)
-  const stayed = [flyWith(one, plan), flyWith(two, plan)]
-  gone.push(flyWith(two, plan, joiner.signal))
+  const stayed = [joinAndRead(one, plan), joinAndRead(two, plan)]
+  gone.push(joinAndRead(two, plan, joiner.signal))
   write('some ')
   await sleep(30)
   leader.abort()
@@ -232,14 +232,14 @@ t.test('a client that goes leaves the others', async (t) => {
 })
 
 t.test(
-  'the writing goes on for a worker that has joined, and ends with the last reader',
+  'the write continues for a worker that has joined and ends with the last reader',
   async (t) => {
-    const { folder, one, two } = await aMachine(t)
+    const { folder, one, two } = await twoWorkers(t)
     const { plan, started, write } = aPlan(folder)
     const [leader, joiner] = [new AbortController(), new AbortController()]
-    const first = flyWith(one, plan, leader.signal)
+    const first = joinAndRead(one, plan, leader.signal)
     await until(() => started.length === 1)
-    const second = flyWith(two, plan, joiner.signal)
+    const second = joinAndRead(two, plan, joiner.signal)
     write('x')
     await sleep(20)
     leader.abort()
@@ -253,24 +253,24 @@ t.test(
     t.ok(performance.now() - leftAtMs < BUSY_SECOND_MS)
     await until(async () => (await readdir(folder)).length === 0)
     const again = aPlan(folder)
-    const next = flyWith(one, again.plan)
+    const next = joinAndRead(one, again.plan)
     await until(() => again.started.length === 1)
     again.write('y')
     again.end()
-    t.equal(await next, 'y', 'and whoever comes then starts anew')
+    t.equal(await next, 'y', 'a later request starts a new flight')
   },
 )
 
-t.test('a moment without a reader does not end it', async (t) => {
-  const { folder, one } = await aMachine(t)
+t.test('a moment without readers does not end the write', async (t) => {
+  const { folder, one } = await twoWorkers(t)
   const { plan, started, write, end } = aPlan(folder)
   const client = new AbortController()
-  const first = flyWith(one, plan, client.signal)
+  const first = joinAndRead(one, plan, client.signal)
   await until(() => started.length === 1)
   client.abort()
   await first
   await sleep(20)
-  const second = flyWith(one, plan)
+  const second = joinAndRead(one, plan)
   await sleep(500)
   t.notOk(started[0]?.signal.aborted)
   write('x')
@@ -279,26 +279,29 @@ t.test('a moment without a reader does not end it', async (t) => {
   t.equal(started.length, 1)
 })
 
-t.test('a writing that fails before its first byte is an error, elsewhere a miss', async (t) => {
-  const { folder, one, two, reports } = await aMachine(t)
-  const { plan, started, fail } = aPlan(folder)
-  const first = one.join(plan, present())
-  await until(() => started.length === 1)
-  const here = one.join(plan, present())
-  const there = two.join(plan, present())
-  const all = Promise.allSettled([first, here, there])
-  await sleep(30)
-  fail(new Error('git is out of memory'))
-  const [a, b, c] = await all
-  t.match(a, { reason: { message: 'git is out of memory' } })
-  t.match(b, { reason: { message: 'git is out of memory' } })
-  t.match(c, { reason: { name: 'SingleFlightMissed' } })
-  await until(() => reports.some(({ act }) => act === 'sealed'))
-  t.strictSame(await readdir(folder), [])
-})
+t.test(
+  'a write that fails before its first byte is an error for the leader and a miss for joiners',
+  async (t) => {
+    const { folder, one, two, reports } = await twoWorkers(t)
+    const { plan, started, fail } = aPlan(folder)
+    const first = one.join(plan, present())
+    await until(() => started.length === 1)
+    const here = one.join(plan, present())
+    const there = two.join(plan, present())
+    const all = Promise.allSettled([first, here, there])
+    await sleep(30)
+    fail(new Error('git is out of memory'))
+    const [a, b, c] = await all
+    t.match(a, { reason: { message: 'git is out of memory' } })
+    t.match(b, { reason: { message: 'git is out of memory' } })
+    t.match(c, { reason: { name: 'SingleFlightMissed' } })
+    await until(() => reports.some(({ act }) => act === 'sealed'))
+    t.strictSame(await readdir(folder), [])
+  },
+)
 
-t.test('a writing that fails after some bytes breaks every answer off', async (t) => {
-  const { folder, one, two } = await aMachine(t)
+t.test('a write that fails after some bytes ends every answer with an error', async (t) => {
+  const { folder, one, two } = await twoWorkers(t)
   const { plan, started, write, fail } = aPlan(folder)
   const first = one.join(plan, present())
   await until(() => started.length === 1)
@@ -312,10 +315,10 @@ t.test('a writing that fails after some bytes breaks every answer off', async (t
 
 t.test('a lost leader is a miss before the first byte and a broken answer after it', async (t) => {
   for (const bytes of [0, 4]) {
-    const { folder, board, one, two } = await aMachine(t)
+    const { folder, board, one, two } = await twoWorkers(t)
     const { plan, started, write } = aPlan(folder)
     const client = new AbortController()
-    const lost = flyWith(one, plan, client.signal).catch(() => {})
+    const lost = joinAndRead(one, plan, client.signal).catch(() => {})
     await until(() => started.length === 1)
     if (bytes > 0) write('some')
     const joining = two.join(plan, present())
@@ -325,20 +328,20 @@ t.test('a lost leader is a miss before the first byte and a broken answer after 
     if (bytes === 0) await t.rejects(outcome, SingleFlightMissed)
     else t.equal(await outcome, 'broke off')
     const again = aPlan(folder)
-    const next = flyWith(two, again.plan)
+    const next = joinAndRead(two, again.plan)
     await until(() => again.started.length === 1)
     again.write('y')
     again.end()
-    t.equal(await next, 'y', 'and the key flies again')
+    t.equal(await next, 'y', 'the key can be started again')
     client.abort()
     await lost
   }
 })
 
-t.test('a joiner that has heard the end reads on when its leader is lost', async (t) => {
-  const { folder, board, one, two, reports } = await aMachine(t)
+t.test('a joiner that knows the end reads on when its leader is lost', async (t) => {
+  const { folder, board, one, two, reports } = await twoWorkers(t)
   const { plan, started, write, end } = aPlan(folder)
-  const first = flyWith(one, plan)
+  const first = joinAndRead(one, plan)
   await until(() => started.length === 1)
   write('x'.repeat(100))
   const { body } = await two.join(plan, present())
@@ -349,8 +352,8 @@ t.test('a joiner that has heard the end reads on when its leader is lost', async
   await first
 })
 
-t.test('what cannot be kept is read by all the same, and removed', async (t) => {
-  const { folder, one, two, lines } = await aMachine(t)
+t.test('an answer that cannot be stored is still read by all and deleted', async (t) => {
+  const { folder, one, two, lines } = await twoWorkers(t)
   const { plan, started, write, end } = aPlan(folder)
   const broken: SingleFlightPlan = {
     ...plan,
@@ -359,9 +362,9 @@ t.test('what cannot be kept is read by all the same, and removed', async (t) => 
       keep: () => Promise.reject(new Error('no space')),
     }),
   }
-  const all = [flyWith(one, broken)]
+  const all = [joinAndRead(one, broken)]
   await until(() => started.length === 1)
-  all.push(flyWith(two, broken))
+  all.push(joinAndRead(two, broken))
   write('x')
   await sleep(20)
   end()
@@ -370,20 +373,20 @@ t.test('what cannot be kept is read by all the same, and removed', async (t) => 
   t.match(lines.join(), 'an answer of git was not kept')
 })
 
-t.test('what is not worth keeping is read and removed', async (t) => {
-  const { folder, one } = await aMachine(t)
+t.test('an answer that is not to be stored is read and deleted', async (t) => {
+  const { folder, one } = await twoWorkers(t)
   const write = async (file: GrowingFile) => {
     await sleep(1)
     return { bytes: writeSync(file.file, 'ERR') }
   }
-  t.equal(await flyWith(one, { key: 'k', write }), 'ERR')
+  t.equal(await joinAndRead(one, { key: 'k', write }), 'ERR')
   await until(async () => (await readdir(folder)).length === 0)
 })
 
 t.test(
-  'a folder that is not there is an error of the disk; a file that is not, a miss',
+  'a missing folder is a disk error for the leader, and a missing file is a miss for joiners',
   async (t) => {
-    const { folder, board, one, two } = await aMachine(t)
+    const { folder, board, one, two } = await twoWorkers(t)
     const { plan } = aPlan(join(folder, 'x'))
     const nowhere = { ...plan, key: 'no/such' }
     await t.rejects(one.join(nowhere, present()), { code: 'ENOENT' })
@@ -394,10 +397,10 @@ t.test(
   },
 )
 
-t.test('that the one who leads has had its share is told to nobody else', async (t) => {
-  const { folder, one, two } = await aMachine(t)
+t.test('throttling of the leader is a miss for joiners, not an error', async (t) => {
+  const { folder, one, two } = await twoWorkers(t)
   const { plan, started, fail } = aPlan(folder)
-  const all = [one, one, two].map((singleFlight) => flyWith(singleFlight, plan))
+  const all = [one, one, two].map((singleFlight) => joinAndRead(singleFlight, plan))
   const ended = Promise.allSettled(all)
   await until(() => started.length === 1)
   fail(new Failure('throttled', 'too many'))

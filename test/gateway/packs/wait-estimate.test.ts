@@ -18,7 +18,7 @@ t.test('there is no estimate before all slots became free once', async (t) => {
 })
 
 t.test(
-  'the wait follows the pace of the last two rounds, and grows while nothing ends',
+  'the estimate follows the rate of the last two rounds and grows while no slot becomes free',
   async (t) => {
     const estimate = new WaitEstimate()
     const ask = (nowMs: number) => estimate.waitMs(nowMs, { aheadCount: 0, placesMax: 4 })

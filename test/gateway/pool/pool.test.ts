@@ -46,13 +46,17 @@ t.test('a pool starts its thread with the first task and ends it when idle', asy
   t.ok(count() > atRest, 'the thread waits for the next task')
   for (let tries = 0; count() > atRest && tries < 200; tries += 1) await sleep(50)
   t.equal(count(), atRest)
-  t.equal(await pool.run('echo', 2, LIMITS), 2, 'the next task starts another one')
+  t.equal(await pool.run('echo', 2, LIMITS), 2, 'the next task starts another thread')
 })
 
 t.test('a task that exceeds its deadline is ended, whatever it does', async (t) => {
   const { pool, outcomes } = startPool(t)
   await t.rejects(pool.run('spin', true, SHORT), refusedAs('deadline'))
-  await t.rejects(pool.run('backtrack', 60, SHORT), refusedAs('deadline'), 'in an expression')
+  await t.rejects(
+    pool.run('backtrack', 60, SHORT),
+    refusedAs('deadline'),
+    'in a regular expression',
+  )
   t.equal(await pool.run('echo', 1, LIMITS), 1)
   t.strictSame(outcomes, ['deadline', 'deadline', 'ok'])
 })

@@ -23,7 +23,7 @@ interface Scene {
 async function scene(t: Test, options: string, freeMin: string): Promise<Scene | undefined> {
   const disk = await mountSmallDisk(t, options)
   if (disk === undefined) {
-    t.comment('this machine does not let us mount a small disk')
+    t.comment('skipped: a small disk cannot be mounted on this machine')
     return undefined
   }
   return { disk, watch: watchOf(disk.path, freeMin) }
@@ -100,7 +100,7 @@ t.test('after a failed write, writes are refused until a trial write succeeds', 
   if (found === undefined) return
   const { disk, watch } = found
   await disk.fill(0)
-  t.equal(await refusalOf(watch), undefined, 'no mark, and no write has failed')
+  t.equal(await refusalOf(watch), undefined, 'the limit is off, and no write has failed')
   watch.noteFailure(new Failure('unavailable', 'of something else', { cause: new Error('x') }))
   watch.noteFailure(insufficientStorage())
   await sleep(STATE_KEPT_MS)
@@ -113,5 +113,5 @@ t.test('after a failed write, writes are refused until a trial write succeeds', 
   await disk.free()
   await sleep(STATE_KEPT_MS)
   t.equal(await refusalOf(watch), undefined)
-  t.strictSame(await readdir(disk.path), [], 'no trial is left')
+  t.strictSame(await readdir(disk.path), [], 'no trial file is left')
 })

@@ -50,7 +50,7 @@ t.test('the CPU time of git is that of its ended processes', async (t) => {
     timeoutMs: 60_000,
     outputBytesMax: 1_000,
   })
-  t.ok((await read()) >= before + 0.05, 'and of their own children')
+  t.ok((await read()) >= before + 0.05, 'and of their child processes')
 })
 
 t.test('the wait for a queue slot is a histogram', async (t) => {

@@ -37,7 +37,7 @@ const TABLE = createRouteTable([
 function find(method: string, path: string, query = ''): string | undefined {
   const first = TABLE.find(method, path, query)
   const found: Found | undefined = TABLE.find(method, path, query)
-  t.strictSame(found, first, 'what was found last is found again')
+  t.strictSame(found, first, 'the last result is returned again')
   if (found === undefined) return undefined
   if (!('route' in found)) return `allow ${found.allow.join(', ')}`
   const { route, segments } = found
@@ -142,7 +142,7 @@ t.test('the rest of a path is one unchanged parameter', async (t) => {
   }
   t.equal(findRest('HEAD', '/a/files/x/y'), `${route}x/y`)
   t.equal(findRest('PUT', '/a/files/x/y'), 'allow GET, DELETE, HEAD')
-  t.equal(findRest('GET', '/a/files'), undefined, 'a rest has a segment at least')
+  t.equal(findRest('GET', '/a/files'), undefined, 'a rest has at least one segment')
   t.equal(findRest('GET', '//files/x'), undefined)
 })
 

@@ -42,7 +42,7 @@ t.test('a wrong method is 405 with the permitted ones', async (t) => {
   const wrong = await as('anyone', 'PUT', '/repos/ada/absent')
   t.equal(wrong.status, 405)
   t.equal(wrong.headers.allow, 'GET, PATCH, DELETE, HEAD')
-  t.strictSame(wrong.json, refusal('Allowed here: GET, PATCH, DELETE, HEAD.'))
+  t.strictSame(wrong.json, refusal('Allowed methods: GET, PATCH, DELETE, HEAD.'))
   t.equal((await as('anyone', 'OPTIONS', '/version')).headers.allow, 'GET, HEAD')
   t.equal((await as('anyone', 'POST', '/version')).status, 405)
 })
@@ -54,7 +54,7 @@ t.test('an unknown path is 404 in the form of the API', async (t) => {
     t.equal(answer.status, 404, path)
     t.strictSame(answer.json, refusal('not found'))
   }
-  t.equal((await ask({ path: '/api/v1/users/%' })).status, 400, 'a known one that is malformed')
+  t.equal((await ask({ path: '/api/v1/users/%' })).status, 400, 'a known path that is malformed')
 })
 
 t.test('a doubled slash at the start of the path is reduced to one', async (t) => {
@@ -124,11 +124,15 @@ t.test('an unexpected error is a 500 without detail and is logged once', async (
   const errors = fixture.lines.filter(({ level }) => level === 50)
   t.match(errors, [{ requestId: '7', path: '/x', error: { message: 'select * from passwords' } }])
   t.equal(errors.length, 1)
-  t.notMatch(JSON.stringify(fixture.lines), 'secret', 'no query is ever logged')
+  t.notMatch(JSON.stringify(fixture.lines), 'secret', 'the query is never logged')
   const gone = new AbortController()
   gone.abort()
   await answer(aRequest({ signal: gone.signal }))
-  t.equal(fixture.lines.filter(({ level }) => level === 50).length, 1, 'not for one who left')
+  t.equal(
+    fixture.lines.filter(({ level }) => level === 50).length,
+    1,
+    'not if the client disconnected',
+  )
 })
 
 t.test('requests without a route, and only those, are forwarded to the upstream', async (t) => {
@@ -145,7 +149,7 @@ t.test('requests without a route, and only those, are forwarded to the upstream'
     },
   })
   t.equal((await answer(aRequest({ path: '//page' }))).status, 299)
-  t.strictSame(seen, ['//page'], 'as it was sent')
+  t.strictSame(seen, ['//page'], 'unchanged')
 })
 
 t.test('each request is counted, and logged unless it is a plain read', async (t) => {

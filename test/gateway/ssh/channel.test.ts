@@ -55,7 +55,7 @@ t.test('the end of the helper ends the wait', async (t) => {
   t.equal(await next, undefined)
   t.equal(channel.signal.aborted, true)
   t.equal(await channel.next(LONG_MS), undefined)
-  channel.send('to nobody')
+  channel.send('not received')
 })
 
 t.test('the end of the helper aborts the signal for other waits', async (t) => {
@@ -68,7 +68,10 @@ t.test('the end of the helper aborts the signal for other waits', async (t) => {
 
 for (const [what, bytes] of [
   ['a message without an end', Buffer.from('GET / HTTP/1.1\r\n\r\n')],
-  ['two messages at once', Buffer.concat([formatMessage(['a']), formatMessage(['b'])])],
+  [
+    'a message before the first one was answered',
+    Buffer.concat([formatMessage(['a']), formatMessage(['b'])]),
+  ],
 ] as const) {
   t.test(`${what} ends the connection`, async (t) => {
     const { channel, peer } = await connected(t)
@@ -88,7 +91,7 @@ t.test("data of a client is read in order and at the reader's pace", async (t) =
     isAllSent = true
   })
   await sleep(100)
-  t.equal(isAllSent, false, 'the helper waits for who reads')
+  t.equal(isAllSent, false, 'the helper waits for the reader')
   for (const piece of pieces) t.ok((await channel.read())?.equals(piece))
   t.equal(isAllSent, true)
 })

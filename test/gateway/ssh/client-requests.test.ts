@@ -54,9 +54,9 @@ t.test('a partly read request is not complete', async (t) => {
 })
 
 for (const [what, bytes] of [
-  ['what is no packet', 'GET / HTTP/1.1'],
-  ['a length that is none', `${packetLine('command=fetch')}zzzz`],
-  ['a packet that counts three bytes', `${packetLine('command=fetch')}0003`],
+  ['data that is not a pkt-line', 'GET / HTTP/1.1'],
+  ['an invalid length', `${packetLine('command=fetch')}zzzz`],
+  ['a packet with a length of three', `${packetLine('command=fetch')}0003`],
   ['an empty packet', `${packetLine('command=fetch')}0004`],
   ['a packet that is too long', `${packetLine('command=fetch')}fff5`],
   ['an end in the middle of a length', '00'],

@@ -18,7 +18,7 @@ t.test('the folder is created, for its owner only', async (t) => {
 t.test('a folder that others may open is refused and left unchanged', async (t) => {
   const folder = await temporaryFolder(t)
   await chmod(folder, 0o755)
-  await t.rejects(prepareSocket(join(folder, 'ssh.sock')), /owner's alone: chmod 0700/)
+  await t.rejects(prepareSocket(join(folder, 'ssh.sock')), /must be private: run chmod 0700/)
   t.equal((await stat(folder)).mode & 0o777, 0o755)
 })
 

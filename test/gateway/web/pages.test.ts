@@ -32,30 +32,37 @@ async function openFixture(t: Test) {
   return { ...gateway, ada, post, signIn }
 }
 
-t.test('a session opens the pages of its user, and no API, git or token does', async (t) => {
-  const { ask, ada, addToken, signIn } = await openFixture(t)
-  const settings = { path: '/user/settings/applications' }
-  const led = await ask(settings)
-  t.equal(led.status, 303)
-  t.equal(
-    led.headers.location,
-    `${BASE_URL}/user/login?redirect_to=%2Fuser%2Fsettings%2Fapplications`,
-  )
-  const { status, cookie, headers } = await signIn({ redirect_to: '/user/settings/applications' })
-  t.equal(status, 303)
-  t.equal(headers.location, `${BASE_URL}/user/settings/applications`)
-  t.match((await ask({ ...settings, headers: { cookie } })).text, /<h2>Applications<\/h2>/)
-  t.equal((await ask({ path: '/api/v1/user', headers: { cookie } })).status, 401)
-  const { plain } = await addToken(ada, 'all')
-  const authorization = withToken(plain)
-  t.equal((await ask({ ...settings, authorization })).status, 303, 'a token makes no other')
-})
+t.test(
+  'a session grants access to pages of its user and to neither API, git nor tokens',
+  async (t) => {
+    const { ask, ada, addToken, signIn } = await openFixture(t)
+    const settings = { path: '/user/settings/applications' }
+    const led = await ask(settings)
+    t.equal(led.status, 303)
+    t.equal(
+      led.headers.location,
+      `${BASE_URL}/user/login?redirect_to=%2Fuser%2Fsettings%2Fapplications`,
+    )
+    const { status, cookie, headers } = await signIn({ redirect_to: '/user/settings/applications' })
+    t.equal(status, 303)
+    t.equal(headers.location, `${BASE_URL}/user/settings/applications`)
+    t.match((await ask({ ...settings, headers: { cookie } })).text, /<h2>Applications<\/h2>/)
+    t.equal((await ask({ path: '/api/v1/user', headers: { cookie } })).status, 401)
+    const { plain } = await addToken(ada, 'all')
+    const authorization = withToken(plain)
+    t.equal(
+      (await ask({ ...settings, authorization })).status,
+      303,
+      'a token cannot create another',
+    )
+  },
+)
 
 t.test('for a missing path a browser gets a page and a program plain text', async (t) => {
   const { ask } = await openFixture(t)
   const headers = { accept: 'text/html,application/xhtml+xml;q=0.9,*/*;q=0.8' }
   const page = await ask({ path: '/ada/tool/no/such/place', headers })
-  t.match(page, { status: 404, text: /<h1>There is nothing here<\/h1>/ })
+  t.match(page, { status: 404, text: /<h1>Page not found<\/h1>/ })
   for (const input of [{ path: '/ada/tool/no/such/place' }, { path: '/api/v1/none', headers }]) {
     const answer = await ask(input)
     t.match(answer, { status: 404, json: { message: String } }, input.path)
@@ -138,7 +145,7 @@ t.test(
       })
       t.equal(status, 404)
       t.equal(text, missing.text)
-      t.equal((await ask({ path })).status, 404, 'a stranger')
+      t.equal((await ask({ path })).status, 404, 'an anonymous visitor')
     }
     t.match((await ask({ path: '/', headers: { cookie } })).text, /ada\/secret/)
     t.notMatch((await ask({ path: '/', headers: { cookie: other } })).text, /secret/)
@@ -147,7 +154,7 @@ t.test(
       t.equal((await ask({ path, headers: { cookie: other } })).status, 404, path)
     }
     const raw = { path: '/ada/secret/raw/branch/main/README.md' }
-    t.equal((await ask({ ...raw, headers: { cookie } })).status, 200, 'raw files, with the session')
+    t.equal((await ask({ ...raw, headers: { cookie } })).status, 200, 'raw files with the session')
     t.equal((await ask({ ...raw, headers: { cookie: other } })).status, 404)
   },
 )

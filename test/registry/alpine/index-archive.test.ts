@@ -51,8 +51,8 @@ t.test('an index of few or many records is complete and correctly signed', async
     t.equal(records.length, count + 1)
     t.equal(records.at(-2), `P:hello-${count - 1}\nV:1.0-r0\nA:x86\nT:ä`)
     t.equal(index.signatureName, `.SIGN.RSA.${keyFileName(key)}`)
-    t.ok(await index.isSignedBy(key.publicKey), 'openssl says so')
-    t.equal((await pmbBlocks(t, bytes)).length, count, 'pmbootstrap reads as many')
+    t.ok(await index.isSignedBy(key.publicKey), 'openssl verifies the signature')
+    t.equal((await pmbBlocks(t, bytes)).length, count, 'pmbootstrap reads as many records')
   }
 })
 

@@ -53,7 +53,7 @@ t.test('valid package versions are accepted and invalid ones refused', async (t)
   for (const version of [...VERSIONS, '1.0~c0ffee', '1.0_git20240131~c0ffee-r1']) {
     t.equal(parseVersion(version), version)
   }
-  t.strictSame(await pmbValidVersions(VERSIONS), VERSIONS, 'pmbootstrap says the same')
+  t.strictSame(await pmbValidVersions(VERSIONS), VERSIONS, 'pmbootstrap accepts the same versions')
   const wrong = [
     'v1',
     '1.',

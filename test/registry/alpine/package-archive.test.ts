@@ -40,7 +40,7 @@ t.test('a package may have several signatures and no data member', async (t) => 
     refused(/PKGINFO file is missing/),
   )
   const closed = gzipSync(tarOf([{ path: '.PKGINFO', body: packageInfo({}) }]))
-  t.equal((await read(closed)).checksum, checksumOf(closed), 'with the mark of its end')
+  t.equal((await read(closed)).checksum, checksumOf(closed), 'with an end-of-archive mark')
   const empty = Buffer.concat([control, gzipSync(TAR_END)])
   t.equal((await readPackage(sourceOf(empty))).checksum, checksumOf(control))
 })
@@ -49,10 +49,10 @@ t.test('a file that is not a package is refused with a message', async (t) => {
   const info = { path: '.PKGINFO', body: packageInfo({}) }
   const long = paxRecord('path', '.PKGINFO')
   const hostile: ReadonlyArray<readonly [what: string, bytes: Buffer, message: RegExp]> = [
-    ['nothing', Buffer.alloc(0), /not a valid package file/],
-    ['a zip', Buffer.from('PK\x03\x04'), /not a valid package file/],
-    ['a package of apk 3', Buffer.from('ADBd'), /package of apk 3/],
-    ['two bytes', Buffer.from([0x1f, 0x8b]), /damaged or cut off/],
+    ['nothing', Buffer.alloc(0), /not a valid apk package/],
+    ['a zip', Buffer.from('PK\x03\x04'), /not a valid apk package/],
+    ['a package of apk 3', Buffer.from('ADBd'), /is an apk v3 package/],
+    ['two bytes', Buffer.from([0x1f, 0x8b]), /damaged or truncated/],
     ['gzip of nothing', gzipSync(''), /PKGINFO file is missing/],
     ['gzip of text', gzipSync('hello'.repeat(300)), /tar archive cannot be read/],
     ['an empty archive', gzipSync(TAR_END), /PKGINFO file is missing/],
@@ -68,15 +68,15 @@ t.test('a file that is not a package is refused with a message', async (t) => {
       /PKGINFO file is missing/,
     ],
     ['another name', segment([{ ...info, path: './.PKGINFO' }]), /PKGINFO file is missing/],
-    ['a folder', segment([{ path: '.PKGINFO', type: '5' }]), /one that is no file/],
-    ['a link', segment([{ path: '.PKGINFO', type: '2' }]), /one that is no file/],
-    ['two of them', segment([info, info]), /several .PKGINFO/],
+    ['a folder', segment([{ path: '.PKGINFO', type: '5' }]), /PKGINFO is not a regular file/],
+    ['a link', segment([{ path: '.PKGINFO', type: '2' }]), /PKGINFO is not a regular file/],
+    ['two of them', segment([info, info]), /PKGINFO occurs several times/],
     [
       'a second one by another way',
       segment([info, { path: 'p', type: 'x', body: long }, info]),
       /several/,
     ],
-    ['one that is cut off', controlMember({}).subarray(0, 100), /damaged or cut off/],
+    ['one that is cut off', controlMember({}).subarray(0, 100), /damaged or truncated/],
     ['a wrong sum', gzipSync(tarPiece({ ...info, sum: '000001\0 ' })), /cannot be read/],
     ['a size that lies', segment([{ ...info, size: '77777777777\0' }]), /more than|cannot be read/],
     ['no name in it', controlMember('pkgver = 1\narch = x86\n'), /package name is invalid/],
@@ -92,7 +92,7 @@ t.test('a data member that does not match its hash is refused', async (t) => {
   damaged[last] = (damaged[last] ?? 0) ^ 1
   const other = Buffer.concat([whole, gzipSync('more')])
   for (const bytes of [damaged, whole.subarray(0, last), other]) {
-    await t.rejects(read(bytes), refused(/not what its datahash says/))
+    await t.rejects(read(bytes), refused(/does not match its datahash/))
   }
 })
 
@@ -112,6 +112,6 @@ t.test('decompression bombs are refused early, and data is not unpacked', async 
   const data = await gzipBomb({ head: '', piece: '\0'.repeat(65_536), bytes: 1 << 28 })
   t.match(await read(controlMember({}), data), { info: { packageName: 'hello' } })
   const huge = sourceWithHole(controlMember({}), 2 ** 40, Buffer.alloc(0))
-  t.match(await readPackage(huge), { info: { packageName: 'hello' } }, 'nor read')
+  t.match(await readPackage(huge), { info: { packageName: 'hello' } }, 'data is not read')
   t.ok(process.memoryUsage().rss - before < 128 * 1_048_576)
 })

@@ -63,18 +63,25 @@ datahash = ${hash.toUpperCase()}
   })
 })
 
-t.test('little is needed, and what is empty is not there', async (t) => {
-  const none = {
-    packageName: 'hello',
-    version: '1.0-r0',
-    architecture: 'x86_64',
-    fields: {},
-  }
-  t.strictSame(parse({}), { ...none, dataHash: undefined })
-  const empty = { pkgdesc: '', url: '', size: '', depend: ['', ' '], datahash: '' }
-  t.strictSame(parse(empty), { ...none, dataHash: undefined })
-  t.strictSame(parse({ provider_priority: '0' }).fields, {}, 'nought is what all others have')
-})
+t.test(
+  'only name, version and architecture are required, and empty fields are left out',
+  async (t) => {
+    const none = {
+      packageName: 'hello',
+      version: '1.0-r0',
+      architecture: 'x86_64',
+      fields: {},
+    }
+    t.strictSame(parse({}), { ...none, dataHash: undefined })
+    const empty = { pkgdesc: '', url: '', size: '', depend: ['', ' '], datahash: '' }
+    t.strictSame(parse(empty), { ...none, dataHash: undefined })
+    t.strictSame(
+      parse({ provider_priority: '0' }).fields,
+      {},
+      'zero is the default and is left out',
+    )
+  },
+)
 
 t.test('an address that is not http or https is left out', async (t) => {
   for (const url of ['javascript:alert(1)', 'hello', 'https://', 'http://a b', 'ftp://a/', '//a']) {
@@ -97,13 +104,13 @@ t.test('control characters in a field are refused', async (t) => {
     const code = sign.charCodeAt(0)
     const text = `hello${sign}P:evil`
     for (const key of ['pkgdesc', 'maintainer', 'depend', 'x-unknown']) {
-      t.throws(() => parse({ [key]: text }), refused(/control characters/), `${key} ${code}`)
+      t.throws(() => parse({ [key]: text }), refused(/control character/), `${key} ${code}`)
     }
   }
-  t.throws(() => parse(packageInfo({}).replaceAll('\n', '\r\n')), refused(/control characters/))
+  t.throws(() => parse(packageInfo({}).replaceAll('\n', '\r\n')), refused(/control character/))
   t.throws(
     () => parsePackageInfo(Buffer.concat([Buffer.from(packageInfo({})), Buffer.from([0xff])])),
-    refused(/not UTF-8/),
+    refused(/not valid UTF-8/),
   )
 })
 
@@ -121,23 +128,26 @@ t.test('a field with one value may occur once only', async (t) => {
 t.test('numeric fields are whole numbers', async (t) => {
   for (const key of ['size', 'builddate', 'provider_priority']) {
     for (const value of ['-1', '1.5', '1e3', '0x10', 'one', '1 2', '9'.repeat(16)]) {
-      const message = new RegExp(`The ${key} in .PKGINFO is not a whole number`)
+      const message = new RegExp(`The ${key} ".*" in .PKGINFO must be a whole number`)
       t.throws(() => parse({ [key]: value }), refused(message), `${key} ${value}`)
     }
   }
-  t.throws(() => parse({ datahash: 'abc' }), refused(/datahash in .PKGINFO is not a SHA-256/))
+  t.throws(() => parse({ datahash: 'abc' }), refused(/datahash "abc" .* is not a SHA-256 digest/))
 })
 
 t.test('lists longer than apk reads are refused', async (t) => {
   const names = (count: number) => Array.from({ length: count }, (_, at) => `name-${at}`)
   t.equal(parse({ depend: names(512), provides: names(512) }).fields['D']?.split(' ').length, 512)
-  const tooMany = refused(/more than 1024 dependencies/)
+  const tooMany = refused(/more than 1024 values of depend/)
   t.throws(() => parse({ depend: names(513), provides: names(512) }), tooMany)
   t.throws(() => parse({ depend: names(1_025).join(' ') }), tooMany, 'in one line')
   t.equal(parse({ depend: 'n'.repeat(255) }).fields['D']?.length, 255)
-  t.throws(() => parse({ depend: 'n'.repeat(256) }), refused(/of depend .* more than 255 bytes/))
+  t.throws(
+    () => parse({ depend: 'n'.repeat(256) }),
+    refused(/depend "n+…" .* longer than 255 bytes/),
+  )
   const long = Array.from({ length: 300 }, () => 'n'.repeat(250))
-  t.throws(() => parse({ provides: long }), refused(/All provides .* exceed 65536 bytes/))
+  t.throws(() => parse({ provides: long }), refused(/of provides .* exceed 65536 bytes/))
   t.equal(parse({ pkgdesc: 'd'.repeat(1_800) }).fields['T']?.length, 1_800)
   t.throws(() => parse({ pkgdesc: 'ä'.repeat(950) }), refused(/exceed 1900 bytes/))
   t.throws(() => parse({ pkgname: 'n'.repeat(2_000) }), refused(/exceed 1900 bytes/))

@@ -9,7 +9,7 @@ import { sourceOf } from '../../helpers/byte-sources.js'
 import { arOf } from '../../helpers/debs.js'
 
 const refused = (message: RegExp) => ({ failure: 'bad_request', message })
-const DAMAGED = refused(/ar archive is damaged or cut off/)
+const DAMAGED = refused(/ar archive is damaged or truncated/)
 
 const list = (archive: Buffer, membersMax = 10) => listArMembers(sourceOf(archive), membersMax)
 
@@ -27,7 +27,11 @@ t.test('members of even, odd and zero size are read', async (t) => {
   const texts = { even: '12', odd: '123', empty: '', last: 'x' }
   const pieces = Object.entries(texts).map(([name, text]) => ({ name, body: Buffer.from(text) }))
   t.strictSame(await contentsOf(arOf(pieces)), texts)
-  t.strictSame(await contentsOf(arOf(pieces).subarray(0, -1)), texts, 'the last is not filled up')
+  t.strictSame(
+    await contentsOf(arOf(pieces).subarray(0, -1)),
+    texts,
+    'the last member is not padded',
+  )
   t.strictSame(await contentsOf(arOf([])), {})
 })
 
@@ -75,7 +79,7 @@ t.test('a file that is not an ar archive, damaged or truncated is refused', asyn
   }
   const mark = Buffer.from(good)
   mark[8 + 58] = 0x20
-  await t.rejects(list(mark), DAMAGED, 'no mark at the end of a header')
+  await t.rejects(list(mark), DAMAGED, 'a header without its end mark')
 })
 
 t.test('a member whose size is too small is refused at the next header', async (t) => {

@@ -11,5 +11,5 @@ t.test("the combined checksum equals zlib's checksum of the whole", async (t) =>
     const joined = appendCrc32(crc32(first), crc32(second), second.length)
     t.equal(joined, crc32(Buffer.concat([first, second])), `${first.length} + ${second.length}`)
   }
-  t.equal(appendCrc32(123, 0, 0), 123, 'nothing was appended')
+  t.equal(appendCrc32(123, 0, 0), 123, 'nothing is appended')
 })

@@ -14,7 +14,7 @@ t.test('a file that is not a zip is refused', async (t) => {
   const zip = await zipOf({ a: 'alpha', 'b/c': 'x'.repeat(500) })
   const others = [Buffer.alloc(0), Buffer.from('PK'), Buffer.from('hello'), randomBytes(100_000)]
   for (const other of [...others, zip.subarray(0, -1), zip.subarray(0, 100)]) {
-    t.match(await zipRefusal(other), /This is not a zip, or its end is missing/)
+    t.match(await zipRefusal(other), /not a zip archive or is truncated/)
   }
   t.not(await zipRefusal(zip.subarray(1)), 'taken')
 })
@@ -24,24 +24,24 @@ t.test('a zip has one directory and one end record', async (t) => {
   t.equal(await zipRefusal(honest), 'taken')
   t.equal(await zipRefusal(handMadeZip([A, B], { comment: Buffer.from('0123') })), 'taken')
   const refused: ReadonlyArray<readonly [Buffer, RegExp]> = [
-    [handMadeZip([A], { after: JUNK }), /something after the end/],
-    [handMadeZip([], { before: JUNK }), /overlap, or there is something between/],
-    [handMadeZip([A], { before: JUNK }), /overlap, or there is something between/],
-    [Buffer.concat([JUNK, honest]), /directory of the zip is not where its end says/],
-    [handMadeZip([A], { beforeDirectory: JUNK }), /overlap, or there is something between/],
-    [handMadeZip([A], { afterDirectory: JUNK }), /directory of the zip is not where its end says/],
-    [Buffer.concat([honest, handMadeZip([A])]), /directory of the zip is not where its end says/],
-    [Buffer.concat([honest, honest.subarray(-22)]), /directory of the zip is not where/],
-    [handMadeZip([A], { comment: Buffer.from('PK\x05\x06') }), /several ends/],
-    [handMadeZip([A], { comment: honest.subarray(-22) }), /not where its end says/],
-    [handMadeZip([A, B], { end: { entries: 1 } }), /does not end with its entries/],
-    [handMadeZip([A, B], { end: { entries: 3 } }), /directory of the zip is broken/],
-    [handMadeZip([A], { end: { disk: 1 } }), /one of several parts/],
-    [handMadeZip([A], { end: { entriesHere: 0 } }), /one of several parts/],
-    [handMadeZip([A], { end: { commentBytes: 1 } }), /something after the end/],
-    [handMadeZip([A], { end: { directoryStart: 0 } }), /not where its end says/],
-    [handMadeZip([A], { end: { directoryBytes: 0xffff_ffff } }), /not where its end says/],
-    [handMadeZip([A], { afterDirectory: longEnd(0, {}) }), /zip64 end of the zip/],
+    [handMadeZip([A], { after: JUNK }), /data after its end record/],
+    [handMadeZip([], { before: JUNK }), /overlap, or there is data between/],
+    [handMadeZip([A], { before: JUNK }), /overlap, or there is data between/],
+    [Buffer.concat([JUNK, honest]), /central directory .* is not where the end record says/],
+    [handMadeZip([A], { beforeDirectory: JUNK }), /overlap, or there is data between/],
+    [handMadeZip([A], { afterDirectory: JUNK }), /not where the end record says/],
+    [Buffer.concat([honest, handMadeZip([A])]), /not where the end record says/],
+    [Buffer.concat([honest, honest.subarray(-22)]), /not where the end record says/],
+    [handMadeZip([A], { comment: Buffer.from('PK\x05\x06') }), /several end records/],
+    [handMadeZip([A], { comment: honest.subarray(-22) }), /not where the end record says/],
+    [handMadeZip([A, B], { end: { entries: 1 } }), /does not end with its last entry/],
+    [handMadeZip([A, B], { end: { entries: 3 } }), /central directory .* is malformed/],
+    [handMadeZip([A], { end: { disk: 1 } }), /split into several files/],
+    [handMadeZip([A], { end: { entriesHere: 0 } }), /split into several files/],
+    [handMadeZip([A], { end: { commentBytes: 1 } }), /data after its end record/],
+    [handMadeZip([A], { end: { directoryStart: 0 } }), /not where the end record says/],
+    [handMadeZip([A], { end: { directoryBytes: 0xffff_ffff } }), /not where the end record says/],
+    [handMadeZip([A], { afterDirectory: longEnd(0, {}) }), /zip64 end record/],
   ]
   for (const [bytes, sentence] of refused) t.match(await zipRefusal(bytes), sentence)
 })
@@ -56,20 +56,20 @@ t.test('the two end records of a zip64 must agree', async (t) => {
   const sentinel = { entries: 0xffff, directoryStart: 0xffff_ffff, directoryBytes: 0xffff_ffff }
   t.equal(await zipRefusal(zip({}, sentinel)), 'taken')
   t.match(await zipRefusal(zip({ entries: 2 })), /contradict each other/)
-  t.match(await zipRefusal(zip({ entries: 2 }, sentinel)), /directory of the zip is broken/)
-  t.match(await zipRefusal(zip({ directoryStart: 35 }, sentinel)), /not where its end says/)
-  t.match(await zipRefusal(zip({ directoryBytes: 2 ** 60 }, sentinel)), /not where its end says/)
-  t.match(await zipRefusal(zip({}, sentinel, 7)), /zip64 end of the zip/)
+  t.match(await zipRefusal(zip({ entries: 2 }, sentinel)), /central directory .* is malformed/)
+  t.match(await zipRefusal(zip({ directoryStart: 35 }, sentinel)), /not where the end record/)
+  t.match(await zipRefusal(zip({ directoryBytes: 2 ** 60 }, sentinel)), /not where the end record/)
+  t.match(await zipRefusal(zip({}, sentinel, 7)), /zip64 end record/)
   for (const at of [16, 20, 24, 60, 72]) {
     const part = longEnd(36 + directoryBytes, end)
     part[at] = (part[at] ?? 0) + 1
     const bytes = handMadeZip([A], { afterDirectory: part, end: {} })
-    t.match(await zipRefusal(bytes), /one of several parts/, `${at}`)
+    t.match(await zipRefusal(bytes), /split into several files/, `${at}`)
   }
 })
 
 t.test(
-  'a zip of too many entries, or with too long names, is refused before it is read',
+  'a zip with too many entries or too long names is refused before they are read',
   async (t) => {
     const end = (entries: number, directoryBytes: number) => {
       const directoryStart = 36
@@ -78,7 +78,7 @@ t.test(
       return sourceWithHole(Buffer.alloc(36), directoryBytes, Buffer.concat([long, short]))
     }
     await t.rejects(openZip(end(100_001, 4_700_000)), /more than 100000 entries/)
-    await t.rejects(openZip(end(1_000, 16_777_217)), /more than 16 MiB/)
-    await t.rejects(openZip(end(1_000, 16_777_216)), /directory of the zip is broken/)
+    await t.rejects(openZip(end(1_000, 16_777_217)), /exceeds 16 MiB/)
+    await t.rejects(openZip(end(1_000, 16_777_216)), /central directory .* is malformed/)
   },
 )

@@ -70,7 +70,7 @@ z.write('b')
 with z.open('b/c.txt','w',force_zip64=True) as w: w.write(open('b/c.txt','rb').read())
 z.close()
 sys.stdout.buffer.write(b.getvalue())`
-  t.strictSame(await read(python(seekable)), tree, 'python, with sizes of 64 bits')
+  t.strictSame(await read(python(seekable)), tree, 'Python with 64-bit sizes')
   const streamed = `class Pipe(io.RawIOBase):
   def writable(self): return True
   def write(self,b): return sys.stdout.buffer.write(b)
@@ -78,12 +78,12 @@ z=zipfile.ZipFile(Pipe(),'w',zipfile.ZIP_DEFLATED)
 z.write('a.txt')
 z.write('b/c.txt')
 z.close()`
-  t.strictSame(await read(python(streamed)), tree, 'python into a pipe')
+  t.strictSame(await read(python(streamed)), tree, 'Python writing to a pipe')
   const zip = new ZipFile()
   zip.addBuffer(Buffer.from(tree['a.txt']), 'a.txt', { forceZip64Format: true })
   zip.addFile(join(folder, 'tree/b/c.txt'), 'b/c.txt')
   zip.end({ forceZip64Format: true, comment: 'hello' })
-  t.strictSame(await read(await buffer(zip.outputStream)), tree, 'yazl in the form of zip64')
+  t.strictSame(await read(await buffer(zip.outputStream)), tree, 'yazl with zip64 records')
 })
 
 t.test('an entry of more than 4 GiB is read', async (t) => {
@@ -117,7 +117,7 @@ t.test("an entry larger than the reader's limit is refused", async (t) => {
   if (entry === undefined) throw new Error('no entry')
   await t.rejects(
     zip.read(entry, 999),
-    new Failure('bad_request', '"a" in the zip has more than 999 bytes.'),
+    new Failure('bad_request', '"a" in the archive has more than 999 bytes.'),
   )
   t.equal((await zip.read(entry, 1_000)).length, 1_000)
   const other = await openZip(sourceOf(await zipOf({ a: 'x' })))
@@ -126,7 +126,7 @@ t.test("an entry larger than the reader's limit is refused", async (t) => {
 
 t.test('encrypted entries and other compression methods are refused', async (t) => {
   for (const flags of [0x1, 0x20, 0x40, 0x2000]) {
-    t.match(await zipRefusal(handMadeZip([{ ...A, both: { flags } }])), /encrypted|broken/)
+    t.match(await zipRefusal(handMadeZip([{ ...A, both: { flags } }])), /encrypted|malformed/)
   }
   for (const method of [1, 6, 9, 12, 14, 93, 95, 99]) {
     t.match(
@@ -148,10 +148,7 @@ t.test('files, folders and other kinds of entries are distinguished', async (t) 
   const odd = [unix('a', 0o120777), unix('b/', 0o120777), unix('c', 0o040755), unix('d', 0o020666)]
   t.strictSame(await kinds(...odd), ['other', 'other', 'other', 'other'])
   t.strictSame(await kinds({ path: 'a', both: { attributes: 0x10 } }), ['other'])
-  t.match(
-    await zipRefusal(handMadeZip([{ path: 'a/', content: 'x' }])),
-    /folder and holds something/,
-  )
+  t.match(await zipRefusal(handMadeZip([{ path: 'a/', content: 'x' }])), /is a folder with content/)
 })
 
 t.test('an entry that differs from its declaration is refused at no extra cost', async (t) => {
@@ -196,7 +193,11 @@ t.test('an entry that differs from its declaration is refused at no extra cost',
     { path: 'a', content: large, both: { crc32: 1 } },
   ]
   for (const [at, lie] of [...lies, ...largeLies].entries()) {
-    t.match(await zipRefusal(handMadeZip([lie])), /not what the zip declares|broken/, `${at}`)
+    t.match(
+      await zipRefusal(handMadeZip([lie])),
+      /not match its size or checksum|malformed/,
+      `${at}`,
+    )
   }
   t.equal(await zipRefusal(handMadeZip([{ path: 'a', content: large, both: { method } }])), 'taken')
   t.equal(
@@ -216,13 +217,13 @@ t.test('a bomb is left at the first byte beyond its declared size', async (t) =>
     }
   }
   const zip = await openZip({ ...source, stream })
-  for (const entry of zip.entries) await t.rejects(zip.check(entry), /not what the zip declares/)
+  for (const entry of zip.entries) await t.rejects(zip.check(entry), /not match its size/)
   t.ok(readBytes < data.length / 2, `${readBytes} of ${data.length}`)
 })
 
 t.test('a read error of the source is not reported as a bad request', async (t) => {
   const source = sourceOf(await zipOf({ a: randomBytes(200_000) }))
-  const away = new Error('the disk is gone')
+  const away = new Error('the disk failed')
   const fail = () => Promise.reject(away)
   await t.rejects(openZip({ ...source, read: fail }), away)
   const stream = async function* () {

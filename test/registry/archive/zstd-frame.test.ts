@@ -6,7 +6,7 @@ import { pack } from '../../helpers/debs.js'
 
 const MIB = 1 << 20
 const refused = (message: RegExp) => ({ failure: 'bad_request', message })
-const DAMAGED = refused(/damaged, cut off, or not one frame/)
+const DAMAGED = refused(/damaged, truncated, or not a single frame/)
 
 /**
  * Creates a frame of magic number, descriptor, the rest of the header, and one empty last block.
@@ -29,7 +29,7 @@ t.test('the window is reduced to the limit, and a huge one is refused', async (t
   t.equal(windowOf('71'), 0x70, '18 MiB')
   t.equal(windowOf('88'), 0x70, '128 MiB')
   for (const byte of ['89', '90', 'ff']) t.throws(() => windowOf(byte), refused(/128 MiB/), byte)
-  t.equal(readZstdFrame(frameOf(0, '70'), 1)[5], 0x38, 'a block has its room')
+  t.equal(readZstdFrame(frameOf(0, '70'), 1)[5], 0x38, 'a window has space for one block')
 })
 
 t.test('a content size beyond the limit is refused in each of its encodings', async (t) => {
@@ -43,7 +43,11 @@ t.test('a content size beyond the limit is refused in each of its encodings', as
     const frame = frameOf(descriptor, field)
     // A field of two bytes starts counting at 256, which does not matter here.
     t.ok(readZstdFrame(frame, size))
-    t.throws(() => readZstdFrame(frame, Math.min(size - 1, 4)), refused(/holds more than/), field)
+    t.throws(
+      () => readZstdFrame(frame, Math.min(size - 1, 4)),
+      refused(/contains more than/),
+      field,
+    )
   }
 })
 

@@ -149,7 +149,7 @@ t.test('the real Composer loads every accepted composer.json', async (t) => {
       taken.push({ what: text, record })
     }
   }
-  t.ok(taken.length > 200 && refused > 200, `${taken.length} taken, ${refused} refused`)
+  t.ok(taken.length > 200 && refused > 200, `${taken.length} accepted, ${refused} refused`)
   const reasons = whyNotLoaded(taken.map(({ record }) => record))
   const failed = taken.flatMap(({ what }, at) =>
     reasons[at] === undefined ? [] : [`${what}: ${reasons[at]}`],
@@ -159,13 +159,13 @@ t.test('the real Composer loads every accepted composer.json', async (t) => {
 
 t.test('a field of the wrong type is named', async (t) => {
   t.match(refusalOf(withField('require', 'php')), /"require" must be an object of strings/)
-  const odd = '"~> 1.0" in "require" for "a/b" is no version that Composer can read'
+  const odd = '"~> 1.0" for "a/b" in "require" is not a valid version constraint'
   t.match(refusalOf(withField('require', { 'a/b': '~> 1.0' })), odd)
   t.match(refusalOf(withField('version', 1)), /"version" must be a string/)
   t.match(refusalOf(withField('keywords', 'one, two')), /"keywords" must be an array of strings/)
   t.match(refusalOf(withField('bin', [1])), /"bin" must be a string or an array of strings/)
   t.match(refusalOf(withField('authors', ['Ada'])), /"authors" must be an array of objects/)
-  t.equal(refusalOf(withField('bin', null)), 'taken', 'null is as if it were not there')
+  t.equal(refusalOf(withField('bin', null)), 'taken', 'null counts as missing')
 })
 
 t.test('characters that would break other readers are refused', async (t) => {

@@ -41,7 +41,7 @@ t.test('the index names the other documents', async (t) => {
 })
 
 t.test(
-  'a record is whole, and what the registry says stands above what the package does',
+  'a record is complete, and fields of the registry override those of the package',
   async (t) => {
     const fields = {
       require: { php: '>=8' },

@@ -37,12 +37,12 @@ const SUBJECT: FormatSubject = {
       JSON.parse(text).packages[NAME].some((one: { version: string }) => one.version === version),
   },
   hostile: async () => ({
-    'nothing at all': put(Buffer.alloc(0)),
+    'an empty body': put(Buffer.alloc(0)),
     'three bytes': put(Buffer.from('PK\x03')),
     'no archive': put(Buffer.from('<?php echo 1;')),
-    'a zip that is cut off': put(packageZip(fine).subarray(0, 60)),
-    'gzip that is no tar': put(gzipSync('hello')),
-    'a tar.gz that is cut off': put(packageTarGz(fine).subarray(0, 100)),
+    'a truncated zip': put(packageZip(fine).subarray(0, 60)),
+    'gzip data that is not a tar archive': put(gzipSync('hello')),
+    'a truncated tar.gz': put(packageTarGz(fine).subarray(0, 100)),
     'a tar that is not compressed': put(packageTar(fine)),
     'no composer.json': put(packageZip('', { folder: 'a/b/' })),
     'no JSON': putJson('{'),
@@ -50,15 +50,15 @@ const SUBJECT: FormatSubject = {
     'no name': putJson({ version: '1.0.0' }),
     'a name in capitals': putJson({ ...fine, name: 'Acme/Lib' }),
     'a name with NUL': putJson({ ...fine, name: 'acme/lib\0' }),
-    'a name that is a way up': putJson({ ...fine, name: 'acme/../lib' }),
+    'a name that leads out of the folder': putJson({ ...fine, name: 'acme/../lib' }),
     'a name made to take long': putJson({ ...fine, name: `acme/${'a'.repeat(60_000)}!` }),
     'a name that is too long': putJson({ ...fine, name: `acme/${'a'.repeat(251)}` }),
     'no version': putJson({ name: NAME }),
-    'a version that is none': putJson({ ...fine, version: 'latest' }),
+    'an invalid version': putJson({ ...fine, version: 'latest' }),
     'a version that is a number': putJson({ ...fine, version: 1 }),
     'a version that is an alias': putJson({ ...fine, version: 'dev-main as 1.0' }),
     'a version with a line feed': putJson({ ...fine, version: '1.0.0\n2.0.0' }),
-    'a version in the address that is none': put(packageZip({ name: NAME }), '?version=latest'),
+    'an invalid version in the address': put(packageZip({ name: NAME }), '?version=latest'),
     'a field of the wrong type': putJson({ ...fine, require: 'php' }),
     'a very deep field': putJson(
       `{"name":"a/b","version":"1","extra":${'['.repeat(100_000)}${']'.repeat(100_000)}}`,
@@ -159,19 +159,23 @@ t.test('a record has all fields of composer.json and those of the registry', asy
   t.strictSame((await gateway.ask({ path: new URL(url).pathname })).bytes, archive)
 })
 
-await forEachDatabase(t, 'the largest composer.json, in any script', async (t, location) => {
-  const gateway = await startGatewayWithUsers(t, { location })
-  const description = 'Größe 中文 😀 "quoted" \\ \n'
-  const keywords = Array.from(
-    { length: 19_900 },
-    (_, index) => `😀 "keyword" ${index} of many more`,
-  )
-  t.equal((await publish(gateway, { ...fine, description, keywords })).status, 201)
-  const [record] = await document(gateway, 'acme/lib.json')
-  t.match(record, { description, keywords })
-  const found = await gateway.ask({ path: `${BASE}/search.json?q=lib` })
-  t.match(found.json, { results: [{ description }] })
-})
+await forEachDatabase(
+  t,
+  'the largest composer.json is accepted, in any script',
+  async (t, location) => {
+    const gateway = await startGatewayWithUsers(t, { location })
+    const description = 'Größe 中文 😀 "quoted" \\ \n'
+    const keywords = Array.from(
+      { length: 19_900 },
+      (_, index) => `😀 "keyword" ${index} of many more`,
+    )
+    t.equal((await publish(gateway, { ...fine, description, keywords })).status, 201)
+    const [record] = await document(gateway, 'acme/lib.json')
+    t.match(record, { description, keywords })
+    const found = await gateway.ask({ path: `${BASE}/search.json?q=lib` })
+    t.match(found.json, { results: [{ description }] })
+  },
+)
 
 t.test('releases and branches are in separate documents', async (t) => {
   const gateway = await startGatewayWithUsers(t)
@@ -219,13 +223,13 @@ t.test('the version of the request is used if composer.json has none', async (t)
   t.equal((await publish(gateway, nameless, { query: '?version=2.0.0' })).status, 201)
   t.equal((await publish(gateway, nameless, { query: '?version=2.1.0+build' })).status, 201)
   const both = { name: NAME, version: 'v3.0' }
-  t.equal((await publish(gateway, both, { query: '?version=3.0.0' })).status, 201, 'the same')
+  t.equal((await publish(gateway, both, { query: '?version=3.0.0' })).status, 201, 'both are equal')
   t.equal((await publish(gateway, { ...both, version: '4.0' }, { query: '?version=' })).status, 201)
   const versions = (await document(gateway, 'acme/lib.json')).map(({ version }) => version)
   t.strictSame(versions, ['4.0', 'v3.0', '2.1.0+build', '2.0.0'])
 
   const differs = await publish(gateway, { name: NAME, version: '5.0' }, { query: '?version=5.1' })
-  const message = 'composer.json says version "5.0" and the address "5.1".'
+  const message = 'composer.json has version "5.0", but the query parameter version is "5.1".'
   t.strictSame(differs.json, { errors: [{ status: 400, message }] })
   t.equal((await document(gateway, 'acme/lib.json')).length, 4, 'nothing was published')
 })

@@ -69,8 +69,8 @@ t.test('a file that is not such an archive is refused', async (t) => {
   ]
   for (const bytes of none) t.match(await refusalOf(bytes), /not a valid package file/)
   t.match(await refusalOf(Buffer.from('PK\x03\x04')), /zip/)
-  t.match(await refusalOf(Buffer.from('1f8b', 'hex')), /gzip data is damaged or cut off/)
-  t.match(await refusalOf(Buffer.from('BZh9')), /bzip2 data is damaged or cut off/)
+  t.match(await refusalOf(Buffer.from('1f8b', 'hex')), /gzip data is damaged or truncated/)
+  t.match(await refusalOf(Buffer.from('BZh9')), /bzip2 data is damaged or truncated/)
   t.match(await refusalOf(gzipSync('no tar')), /tar archive cannot be read/)
 })
 
@@ -103,7 +103,7 @@ t.test('composer.json is at the root or in the single top folder', async (t) => 
       else t.match(await refusalOf(bytes), /composer\.json file is missing/, what)
     }
   }
-  t.match(await refusalOf(gzipSync(tarOf([]))), /missing/, 'an archive of nothing')
+  t.match(await refusalOf(gzipSync(tarOf([]))), /missing/, 'an empty archive')
 })
 
 t.test('composer.json must be a file and occur once', async (t) => {
@@ -112,7 +112,7 @@ t.test('composer.json must be a file and occur once', async (t) => {
     ['composer.json', other],
   ] as const
   for (const [kind, bytes] of Object.entries(archivesOf(twice))) {
-    t.match(await refusalOf(bytes), /several/, kind)
+    t.match(await refusalOf(bytes), /several|two entries/, kind)
   }
   const dotted = tarOf([{ path: 'composer.json', body: json }, { path: './composer.json' }])
   t.match(await refusalOf(gzipSync(dotted)), /several/)
@@ -134,7 +134,7 @@ t.test('a composer.json that is too large is refused unread', async (t) => {
     ['composer.json', json],
     ['example/composer.json', JSON.stringify(large)],
   ] as const
-  t.equal(await refusalOf(archivesOf(files)['tar.gz']), 'taken', 'one elsewhere is nobody’s')
+  t.equal(await refusalOf(archivesOf(files)['tar.gz']), 'taken', 'one in a subfolder is ignored')
   const largest = { ...FINE, x: 'x'.repeat(1_048_576 - JSON.stringify(FINE).length - 7) }
   t.equal(JSON.stringify(largest).length, 1_048_576)
   t.equal(await refusalOf(packageTarGz(largest)), 'taken')
@@ -146,7 +146,7 @@ t.test('a small archive that unpacks to a huge size is refused', async (t) => {
     .subarray(0, 512)
     .toString('latin1')
   const bomb = await gzipBomb({ head, piece: '\0'.repeat(65_536), bytes: 2 ** 28 + 65_536 })
-  t.match(await refusalOf(bomb), /holds more than 268435456 bytes/)
+  t.match(await refusalOf(bomb), /contains more than 268435456 bytes/)
   const many = tarOf(Array.from({ length: 50_001 }, () => ({ path: 'a' })))
   t.match(await refusalOf(gzipSync(many)), /more than 50000 entries/)
 })

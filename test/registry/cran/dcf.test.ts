@@ -53,20 +53,20 @@ t.test('a file that R reads gives the same fields', async (t) => {
 t.test('a malformed record is refused with its fault', async (t) => {
   const refused: Readonly<Record<string, string>> = {
     'Package: toy\nPackage: other\n': 'has the field "Package" twice',
-    'Package: toy\nVersion : 1.0\n': 'has a line that is no field, and no part of one',
-    'Package: toy\nMy field: 1.0\n': 'has a line that is no field, and no part of one',
+    'Package: toy\nVersion : 1.0\n': 'has a line that is not a field: "Version : 1.0"',
+    'Package: toy\nMy field: 1.0\n': 'has a line that is not a field: "My field: 1.0"',
     'Package: toy\n\nVersion: 1.0\n': 'has a blank line between its fields',
     'Package: toy\n \t \nVersion: 1.0\n': 'has a blank line between its fields',
     ' Package: toy\n': 'begins with white space',
     '\n\tPackage: toy\n': 'begins with white space',
-    'Package: toy\nVersion 1.0\n': 'has a line that is no field, and no part of one',
-    ': toy\n': 'has a line that is no field, and no part of one',
-    'Package: toy\rVersion: 1.0\n': 'has a control character',
-    'Package: toy\r\r\nVersion: 1.0\n': 'has a control character',
-    'Package: to\0y\n': 'has a control character',
-    'Package: toy\n \x0b\n': 'has a control character',
-    'Package: toy\x1b[2J\n': 'has a control character',
-    'Package: toy\x7f\n': 'has a control character',
+    'Package: toy\nVersion 1.0\n': 'has a line that is not a field: "Version 1.0"',
+    ': toy\n': 'has a line that is not a field: ": toy"',
+    'Package: toy\rVersion: 1.0\n': 'has control characters in "Package: toy?Version: 1.0"',
+    'Package: toy\r\r\nVersion: 1.0\n': 'has control characters in "Package: toy?"',
+    'Package: to\0y\n': 'has control characters in "Package: to?y"',
+    'Package: toy\n \x0b\n': 'has control characters in " ?"',
+    'Package: toy\x1b[2J\n': 'has control characters in "Package: toy?[2J"',
+    'Package: toy\x7f\n': 'has control characters in "Package: toy?"',
   }
   for (const [text, fault] of Object.entries(refused)) {
     t.equal(read(text), `The DESCRIPTION file ${fault}.`, JSON.stringify(text))

@@ -62,8 +62,8 @@ t.test('a list that stops R is refused', async (t) => {
     'a'.repeat(500_000),
   ]
   for (const list of malformed.slice(0, -1)) {
-    const wanted = `The DESCRIPTION file has a malformed ${JSON.stringify(list)} in its field Depends.`
+    const wanted = `The DESCRIPTION file has an invalid ${JSON.stringify(list)} in its field Depends.`
     t.equal(tidy(list), wanted.replace('\\n', '?'), list)
   }
-  t.equal(tidy(`${'a'.repeat(500_000)}!`).length < 400, true, 'a sentence is short')
+  t.equal(tidy(`${'a'.repeat(500_000)}!`).length < 400, true, 'the message is short')
 })

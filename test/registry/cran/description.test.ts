@@ -67,8 +67,10 @@ t.test('only a name and a version are required', async (t) => {
 
 t.test('a malformed DESCRIPTION is refused with a message', async (t) => {
   const wrong: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-    'The package name is invalid: the DESCRIPTION file has no Package.': { Version: '1.0' },
-    'The package version is invalid: the DESCRIPTION file has no Version.': { Package: 'toy' },
+    'The package name is invalid: the DESCRIPTION file has no field Package.': { Version: '1.0' },
+    'The package version is invalid: the DESCRIPTION file has no field Version.': {
+      Package: 'toy',
+    },
     'The package name is invalid: the DESCRIPTION file has Package: "a/b".': {
       ...LEAST,
       Package: 'a/b',
@@ -77,15 +79,15 @@ t.test('a malformed DESCRIPTION is refused with a message', async (t) => {
       ...LEAST,
       Version: '1',
     },
-    'The DESCRIPTION file has other characters than ASCII in its field License.': {
+    'The DESCRIPTION file has non-ASCII characters in its field License.': {
       ...LEAST,
       License: 'CeCILL \u00a0',
     },
-    'The DESCRIPTION file has a malformed "R (>= x)" in its field Depends.': {
+    'The DESCRIPTION file has an invalid "R (>= x)" in its field Depends.': {
       ...LEAST,
       Depends: 'R (>= x)',
     },
-    'The DESCRIPTION file has a malformed "caf\u00c3\u00a9" in its field Suggests.': {
+    'The DESCRIPTION file has an invalid "caf\u00c3\u00a9" in its field Suggests.': {
       ...LEAST,
       Suggests: 'caf\u00e9',
     },
@@ -94,5 +96,5 @@ t.test('a malformed DESCRIPTION is refused with a message', async (t) => {
     t.equal(parse(descriptionOf(fields)), sentence)
   }
   const lower = { package: 'toy', VERSION: '1.0' }
-  t.match(parse(descriptionOf(lower)), /has no Package/, 'fields are told apart by case')
+  t.match(parse(descriptionOf(lower)), /has no field Package/, 'field names are case-sensitive')
 })

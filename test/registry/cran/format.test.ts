@@ -45,7 +45,7 @@ const SUBJECT: FormatSubject = {
     'a name that leads out': put(rTarGz({ ...TOY, Package: '..' }, { folder: '..' })),
     'no name': put(rTarGz('Version: 1.0\n')),
     'no version': put(rTarGz('Package: toy\n')),
-    'a version that R cannot count': put(rTarGz({ ...TOY, Version: '1.99999999999' })),
+    'a version that R cannot represent': put(rTarGz({ ...TOY, Version: '1.99999999999' })),
     'a version of a path': put(rTarGz({ ...TOY, Version: '1.0/../../x' })),
     'a second field of one name': put(rTarGz('Package: toy\nVersion: 1.0\nVersion: 2.0\n')),
     'a second record': put(rTarGz('Package: toy\nVersion: 1.0\n\nPackage: x\n')),
@@ -57,7 +57,7 @@ const SUBJECT: FormatSubject = {
     'no platform': put(PROPER, '/bin?rversion=4.2'),
     'an empty platform': put(PROPER, '/bin?platform=%20&rversion=4.2'),
     'no version of R': put(PROPER, '/bin?platform=windows'),
-    'neither of both': put(PROPER, '/bin'),
+    'neither platform nor R version': put(PROPER, '/bin'),
     'a platform that leads out': put(PROPER, '/bin?platform=../x&rversion=4.2'),
     'a version of R in segments': put(PROPER, '/bin?platform=windows&rversion=4/2'),
     'a platform with a line feed': put(PROPER, '/bin?platform=win%0adows&rversion=4.2'),
@@ -144,7 +144,11 @@ t.test('binaries of each platform have a separate index', async (t) => {
   t.equal((await publish(gateway, put(rTarGz({ ...TOY, Version: '1.1' })))).status, 201)
   t.equal((await publish(gateway, put(rZip(TOY), WINDOWS))).status, 201)
   t.equal((await publish(gateway, put(rTarGz(TOY), MAC))).status, 201)
-  t.equal((await publish(gateway, put(rTarGz(TOY), `${MAC}-x`))).status, 201, 'for another R')
+  t.equal(
+    (await publish(gateway, put(rTarGz(TOY), `${MAC}-x`))).status,
+    201,
+    'for another R version',
+  )
   t.equal((await publish(gateway, put(rZip(TOY), WINDOWS))).status, 409)
   t.strictSame(await indexOf(gateway, '/src/contrib'), ['toy 1.1'])
   const [windows, mac] = ['/bin/windows/contrib/4.2', '/bin/macosx/big-sur-arm64/contrib/4.2']
@@ -215,7 +219,10 @@ t.test('a package name that differs only in case is refused', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   t.equal((await publish(gateway, put(rTarGz(TOY)))).status, 201)
   const refused = await publish(gateway, put(rTarGz({ Package: 'Toy', Version: '2.0' })))
-  t.match(refused, { status: 409, text: /a package "toy" already exists: it differs by case/ })
+  t.match(refused, {
+    status: 409,
+    text: /a package "toy" already exists: its name differs only in case/,
+  })
 })
 
 t.test('a package can be uploaded in a form', async (t) => {

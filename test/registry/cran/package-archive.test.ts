@@ -41,7 +41,7 @@ t.test('DESCRIPTION is found where R has it', async (t) => {
     { path: 'toy/DESCRIPTION', type: '2' },
   ]
   const late = [...others, { path: 'toy/DESCRIPTION', body: TEXT }]
-  t.equal(await read(tarGz(...late)), 'tar toy 1.0', 'and no other file is taken for it')
+  t.equal(await read(tarGz(...late)), 'tar toy 1.0', 'no other file is used')
   t.match(await read(tarGz(...others)), /^DESCRIPTION file is missing/)
   const last = [
     { path: 'toy/R/a.R', content: '' },
@@ -70,8 +70,8 @@ t.test('the folder may have any name, because R uses the name in DESCRIPTION', a
   t.equal(await read(tarGz({ path: 'DESCRIPTION', body: TEXT })), 'tar toy 1.0', 'or none')
 })
 
-t.test('what is no package is refused', async (t) => {
-  const noArchive = 'This is no R package: send a .tar.gz, .tgz or .zip archive.'
+t.test('a file that is not a package is refused', async (t) => {
+  const noArchive = 'The file is not an R package: upload a .tar.gz, .tgz or .zip archive.'
   for (const bytes of ['', 'P', 'hello', 'BZh91AY', TEXT]) {
     t.equal(await read(Buffer.from(bytes)), noArchive, bytes)
   }
@@ -98,7 +98,7 @@ t.test('a bomb costs no more than the limit', async (t) => {
   const size = `${(0o7777777777).toString(8).padStart(11, '0')}\0`
   const head = tarPiece({ path: 'toy/data', size }).toString('latin1')
   const zeros = await gzipBomb({ head, piece: '\0'.repeat(65_536), bytes: 600_000_000 })
-  t.match(await read(zeros), /holds more than 536870912 bytes/)
+  t.match(await read(zeros), /contains more than 536870912 bytes/)
   const pax = tarPiece({ path: 'x', type: 'x', body: paxRecord('comment', 'y'.repeat(40_000_000)) })
   t.match(await read(gzipSync(pax)), /tar archive cannot be read: Tar metadata entry exceeds/)
 })

@@ -87,7 +87,7 @@ t.test('the index files equal the reviewed ones', async (t) => {
   const text = files.get('PACKAGES')?.toString() ?? ''
   t.ok(gunzipSync(files.get('PACKAGES.gz') ?? '').equals(Buffer.from(text)))
   isExpected(t, text.split('\n'), 'cran-packages')
-  t.strictSame(await build(t, entries), files, 'the same from the same')
+  t.strictSame(await build(t, entries), files, 'equal input gives equal output')
 })
 
 /** R function that prints `package|field|value` for every cell of an index file. */

@@ -36,7 +36,7 @@ t.test('the bytes are those of saveRDS', async (t) => {
   const [hex = ''] = askR(program)
   const [own, wanted] = [serialize(TABLE), Buffer.from(hex, 'hex')]
   for (const bytes of [own, wanted]) bytes.fill(0, WRITER.start, WRITER.end)
-  t.ok(own.equals(wanted), 'as R writes it')
+  t.ok(own.equals(wanted), "identical to R's")
 })
 
 t.test('R reads the table compressed', async (t) => {

@@ -75,5 +75,5 @@ t.test('exactly the versions that R accepts are valid', async (t) => {
   )
   for (const version of OTHERS) t.equal(isVersion(version), false, JSON.stringify(version))
   t.equal(isVersion(`1.${'0'.repeat(253)}`), true)
-  t.equal(isVersion(`1.${'0'.repeat(254)}`), false, 'more than can be kept')
+  t.equal(isVersion(`1.${'0'.repeat(254)}`), false, 'longer than the column')
 })

@@ -51,11 +51,14 @@ t.test('blank lines around the paragraph are ignored', async (t) => {
 
 t.test('a control file without a required field is refused', async (t) => {
   t.doesNotThrow(() => parse('Package: ab\nVersion: 1\nArchitecture: all\n'))
-  t.throws(() => parse('Version: 1\nArchitecture: all\n'), refused(/has no Package/))
-  t.throws(() => parse('Package: ab\nVersion:\nArchitecture: all\n'), refused(/has no Version/))
-  t.throws(() => parse('Package: ab\nVersion: 1\n'), refused(/has no Architecture/))
-  t.throws(() => parse(''), refused(/has no Package/))
-  t.throws(() => parse('\n \n'), refused(/has no Package/))
+  t.throws(() => parse('Version: 1\nArchitecture: all\n'), refused(/has no field Package/))
+  t.throws(
+    () => parse('Package: ab\nVersion:\nArchitecture: all\n'),
+    refused(/has no field Version/),
+  )
+  t.throws(() => parse('Package: ab\nVersion: 1\n'), refused(/has no field Architecture/))
+  t.throws(() => parse(''), refused(/has no field Package/))
+  t.throws(() => parse('\n \n'), refused(/has no field Package/))
 })
 
 t.test('a control file that could inject another paragraph is refused', async (t) => {
@@ -78,41 +81,47 @@ t.test('a control file that could inject another paragraph is refused', async (t
     'a version on two lines': [controlOf({ Version: '1\n 2' }), /package version is invalid/],
     'a field twice': [`${fine}Package: other\n`, /"Package" twice/],
     'a field twice, in another case': [`${fine}PACKAGE: other\n`, /"PACKAGE" twice/],
-    'a field of the index': [controlOf({ Filename: 'pool/other.deb' }), /for an index alone/],
-    'its size': [controlOf({ size: '1' }), /for an index alone/],
-    'its sum': [controlOf({ MD5Sum: '00' }), /for an index alone/],
-    'its better sum': [controlOf({ sha256: '00' }), /for an index alone/],
-    'a status': [controlOf({ Status: 'install ok installed' }), /for an index alone/],
-    'a name with a space': [`${fine}File name: x\n`, /is no field/],
-    'a name and a space': [`${fine}Filename : x\n`, /is no field/],
-    'a name beyond ASCII': [`${fine}Größe: x\n`, /is no field/],
-    'a comment': [`${fine}# x: y\n`, /is no field/],
-    'a signature around it': [`-----BEGIN PGP SIGNED MESSAGE-----\n${fine}`, /is no field/],
-    'a name that begins as an option does': [`${fine}-x: y\n`, /is no field/],
-    'a line without a name': [`${fine}: x\n`, /is no field/],
-    'a line without a colon': [`${fine}text\n`, /is no field/],
-    'a first line that goes on': [` x\n${fine}`, /in the middle of a field/],
-    'a mark of the byte order': [`\ufeff${fine}`, /is no field/],
+    'a field of the index': [
+      controlOf({ Filename: 'pool/other.deb' }),
+      /is not allowed in a package/,
+    ],
+    'its size': [controlOf({ size: '1' }), /is not allowed in a package/],
+    'its MD5': [controlOf({ MD5Sum: '00' }), /is not allowed in a package/],
+    'its SHA-256': [controlOf({ sha256: '00' }), /is not allowed in a package/],
+    'a status': [controlOf({ Status: 'install ok installed' }), /is not allowed in a package/],
+    'a name with a space': [`${fine}File name: x\n`, /is not a field/],
+    'a name and a space': [`${fine}Filename : x\n`, /is not a field/],
+    'a name beyond ASCII': [`${fine}Größe: x\n`, /is not a field/],
+    'a comment': [`${fine}# x: y\n`, /is not a field/],
+    'a signature around it': [`-----BEGIN PGP SIGNED MESSAGE-----\n${fine}`, /is not a field/],
+    'a name that begins with a hyphen': [`${fine}-x: y\n`, /is not a field/],
+    'a line without a name': [`${fine}: x\n`, /is not a field/],
+    'a line without a colon': [`${fine}text\n`, /is not a field/],
+    'a continuation line at the start': [` x\n${fine}`, /with a continuation line/],
+    'a byte order mark': [`\ufeff${fine}`, /is not a field/],
   }
   for (const [what, [text, why]] of Object.entries(hostile)) {
     t.throws(() => parse(text), refused(why), what)
   }
   const latin1 = Buffer.from(controlOf({ Maintainer: 'Ren\xe9' }), 'latin1')
-  t.throws(() => parseControl(latin1), refused(/not UTF-8/))
+  t.throws(() => parseControl(latin1), refused(/not valid UTF-8/))
 })
 
-t.test('a file of nothing but white space, or of one sign, is looked at in no time', async (t) => {
-  for (const sign of [' ', '\n', ' \n', '\t', 'a', ':', 'a: ', '-', ' .\n', 'a:\n']) {
-    const text = controlOf({ Section: `x${sign.repeat(100_000)}y` })
-    for (const hostile of [text, sign.repeat(100_000)]) {
-      const startedMs = performance.now()
-      try {
-        parse(hostile)
-      } catch (error) {
-        t.match(error, { failure: 'bad_request' })
+t.test(
+  'a file of white space or of one repeated character is parsed in bounded time',
+  async (t) => {
+    for (const sign of [' ', '\n', ' \n', '\t', 'a', ':', 'a: ', '-', ' .\n', 'a:\n']) {
+      const text = controlOf({ Section: `x${sign.repeat(100_000)}y` })
+      for (const hostile of [text, sign.repeat(100_000)]) {
+        const startedMs = performance.now()
+        try {
+          parse(hostile)
+        } catch (error) {
+          t.match(error, { failure: 'bad_request' })
+        }
+        // A backtracking pattern would need minutes.
+        t.ok(performance.now() - startedMs < 20_000, JSON.stringify(sign))
       }
-      // A pattern that goes back and forth would need minutes.
-      t.ok(performance.now() - startedMs < 20_000, JSON.stringify(sign))
     }
-  }
-})
+  },
+)

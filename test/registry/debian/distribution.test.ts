@@ -38,11 +38,12 @@ t.test('every file exists, and Release has the checksums of all lists', async (t
     const plain = files.get(`${list}/Packages`) ?? Buffer.alloc(0)
     const packed = files.get(`${list}/Packages.gz`) ?? Buffer.alloc(0)
     t.ok(gunzipSync(packed).equals(plain), list)
-    t.equal(packed.readUInt32LE(4), 0, 'gzip says no time')
+    t.equal(packed.readUInt32LE(4), 0, 'gzip has no timestamp')
   }
   const release = files.get('Release')?.toString() ?? ''
-  for (const path of paths) t.equal(release.split(` ${path}\n`).length, 5, `four sums of ${path}`)
-  // How gzip packs differs between machines.
+  for (const path of paths)
+    t.equal(release.split(` ${path}\n`).length, 5, `four checksums of ${path}`)
+  // The output of gzip differs between machines.
   const plain = release.replace(/^ [0-9a-f]+ \d+ (\S+\.gz)$/gm, ' DIGEST SIZE $1')
   isExpectedText(t, plain, 'debian/Release')
 })

@@ -63,19 +63,22 @@ t.test('distributions and components are one path segment', async (t) => {
   tryAll(t, parsePlace, { good, bad: [...bad, 'a\0', 'ä', 'a%2Fb', 'a'.repeat(101)] })
 })
 
-t.test('the name of a file says what is in it', async (t) => {
-  const file = { packageName: 'g++', version: '1:2.0~rc1-3', architecture: 'amd64' }
-  t.equal(poolFileName(file), 'g++_1:2.0~rc1-3_amd64.deb')
-  t.strictSame(readPoolFileName(poolFileName(file)), file)
-  for (const name of [
-    '',
-    'a.deb',
-    'a_1.deb',
-    'a_1_all',
-    'a_1_all.deb.asc',
-    'a_1_all_x.deb',
-    '__.deb',
-  ]) {
-    t.equal(readPoolFileName(name), undefined, name)
-  }
-})
+t.test(
+  'a file name is derived from and parsed into package, version and architecture',
+  async (t) => {
+    const file = { packageName: 'g++', version: '1:2.0~rc1-3', architecture: 'amd64' }
+    t.equal(poolFileName(file), 'g++_1:2.0~rc1-3_amd64.deb')
+    t.strictSame(readPoolFileName(poolFileName(file)), file)
+    for (const name of [
+      '',
+      'a.deb',
+      'a_1.deb',
+      'a_1_all',
+      'a_1_all.deb.asc',
+      'a_1_all_x.deb',
+      '__.deb',
+    ]) {
+      t.equal(readPoolFileName(name), undefined, name)
+    }
+  },
+)

@@ -30,7 +30,7 @@ const SUBJECT: FormatSubject = {
     'a version with white space around it': put('/tool/1.0%20/f'),
     'a version with a line feed': put('/tool/1.0%0A2.0/f'),
     'a version that is too long': put(`/tool/${'1'.repeat(256)}/f`),
-    'a file that is a way up': put('/tool/1.0/..'),
+    'a file that leads out of the folder': put('/tool/1.0/..'),
     'a file with a backslash': put('/tool/1.0/a%5Cb'),
     'a file with a slash': put('/tool/1.0/a%2Fb'),
     'a file that is too long': put(`/tool/1.0/${'f'.repeat(256)}`),
@@ -71,7 +71,7 @@ t.test('deleting the last file deletes its version', async (t) => {
   t.equal((await as('GET', '/b')).status, 200)
   t.equal((await as('DELETE', '/a')).status, 404)
   t.equal((await as('DELETE', '/b')).status, 204)
-  t.equal((await as('DELETE', '')).status, 404, 'there is no version any more')
+  t.equal((await as('DELETE', '')).status, 404, 'the version does not exist any more')
 })
 
 t.test('an empty file is accepted', async (t) => {

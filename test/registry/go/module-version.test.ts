@@ -91,10 +91,10 @@ t.test('only a module without go.mod can be incompatible', async (t) => {
     versionError(version, { path, hasGoMod })
   t.equal(why('x.y/z', 'v2.0.0+incompatible'), undefined)
   t.equal(why('x.y/z', 'v3.0.0-rc.1+incompatible'), undefined)
-  t.match(why('x.y/z', 'v2.0.0+incompatible', true), /with a go.mod is never/)
-  t.match(why('x.y/z', 'v1.0.0+incompatible'), /it is compatible/)
-  t.match(why('x.y/z/v2', 'v2.0.0+incompatible'), /it is compatible/)
-  t.match(why('gopkg.in/yaml.v2', 'v2.0.0+incompatible'), /it is compatible/)
+  t.match(why('x.y/z', 'v2.0.0+incompatible', true), /with a go.mod cannot be/)
+  t.match(why('x.y/z', 'v1.0.0+incompatible'), /requires v2 or higher/)
+  t.match(why('x.y/z/v2', 'v2.0.0+incompatible'), /requires v2 or higher/)
+  t.match(why('gopkg.in/yaml.v2', 'v2.0.0+incompatible'), /requires v2 or higher/)
   t.type(why('x.y/z', '+incompatible'), 'string')
 })
 
@@ -117,25 +117,28 @@ t.test('a list is ordered by version and has no pseudo-versions', async (t) => {
 
 t.test('the latest is a release, else a pre-release, else a pseudo-version', async (t) => {
   const latest = (versions: readonly string[]) =>
-    latestVersion(versions, async () => t.fail('is asked where all are compatible'))
+    latestVersion(versions, async () => t.fail('must not be called if all versions are compatible'))
   t.equal(await latest(['v1.0.0', 'v1.10.0', 'v1.9.0', 'v1.11.0-rc.1', NEW]), 'v1.10.0')
   t.equal(await latest(['v1.0.0-rc.2', 'v1.0.0-rc.10', NEW]), 'v1.0.0-rc.10')
   t.equal(await latest([NEW, OLD]), NEW)
   const higher = 'v1.2.4-0.20190102030405-abcdef123456'
-  t.equal(await latest([higher, NEW, OLD]), NEW, 'by their time, not by their number')
+  t.equal(await latest([higher, NEW, OLD]), NEW, 'by time, not by number')
   t.equal(await latest([]), undefined)
 })
 
-t.test('what is incompatible counts while nothing compatible is a module', async (t) => {
-  const asked: string[] = []
-  const latest = (versions: readonly string[], hasGoMod: boolean) =>
-    latestVersion(versions, async (version) => {
-      asked.push(version)
-      return hasGoMod
-    })
-  const versions = ['v2.0.0+incompatible', 'v1.1.0', 'v1.2.0-rc.1', 'v1.0.0']
-  t.equal(await latest(versions, false), 'v2.0.0+incompatible')
-  t.equal(await latest(versions, true), 'v1.1.0')
-  t.strictSame(asked, ['v1.2.0-rc.1', 'v1.2.0-rc.1'])
-  t.equal(await latest(['v2.0.0+incompatible', NEW], true), 'v2.0.0+incompatible')
-})
+t.test(
+  'an incompatible version is the latest only if no compatible one has a go.mod',
+  async (t) => {
+    const asked: string[] = []
+    const latest = (versions: readonly string[], hasGoMod: boolean) =>
+      latestVersion(versions, async (version) => {
+        asked.push(version)
+        return hasGoMod
+      })
+    const versions = ['v2.0.0+incompatible', 'v1.1.0', 'v1.2.0-rc.1', 'v1.0.0']
+    t.equal(await latest(versions, false), 'v2.0.0+incompatible')
+    t.equal(await latest(versions, true), 'v1.1.0')
+    t.strictSame(asked, ['v1.2.0-rc.1', 'v1.2.0-rc.1'])
+    t.equal(await latest(['v2.0.0+incompatible', NEW], true), 'v2.0.0+incompatible')
+  },
+)

@@ -117,11 +117,11 @@ async function* oneChunk(text: string): AsyncGenerator<Uint8Array> {
   yield Buffer.from(text)
 }
 
-await forEachStage('what was published is in the index that is opened next', async (t, stage) => {
+await forEachStage('a published package is in the next index that is opened', async (t, stage) => {
   const { registry, other, namespaceOf, publish, read } = stage
   const maker = aMaker()
   const namespace = namespaceOf(registry, maker)
-  t.equal(await namespace.openIndex('stable'), undefined, 'there is none yet')
+  t.equal(await namespace.openIndex('stable'), undefined, 'there is no index yet')
   await publish(namespace, 'one')
   t.equal(await read(await namespace.openIndex('stable'), 'main/list'), 'one 1 about one 3\n')
   await publish(namespace, 'two')
@@ -133,12 +133,12 @@ await forEachStage('what was published is in the index that is opened next', asy
   t.equal(await namespace.openIndex('testing'), undefined)
 })
 
-await forEachStage('an index is made once for any number of readers', async (t, stage) => {
+await forEachStage('an index is built once for any number of readers', async (t, stage) => {
   const { registry, other, namespaceOf, publish, read } = stage
   const state = { builds: 0, pauseMs: 50 }
   const stores = [registry, other].map((from) => namespaceOf(from, aMaker(state)))
   const [namespace] = stores
-  if (namespace === undefined) throw new Error('no shelf')
+  if (namespace === undefined) throw new Error('no package store')
   await publish(namespace, 'one')
   const opened = await Promise.all(
     Array.from({ length: 20 }, (_, at) => (stores[at % 2] ?? namespace).openIndex('stable')),
@@ -147,7 +147,7 @@ await forEachStage('an index is made once for any number of readers', async (t, 
   const lists = await Promise.all(opened.map((index) => read(index, 'main/list')))
   t.strictSame([...new Set(lists)], ['one 1 about one 3\n'])
   await namespace.openIndex('stable')
-  t.equal(state.builds, 1, 'and not again while nothing changes')
+  t.equal(state.builds, 1, 'and not again without a change')
 })
 
 const PACKAGES = isFullSize ? 700 : 70
@@ -168,7 +168,7 @@ function* packageNames(): Generator<string, never> {
   }
 }
 
-await forEachStage('whatever changes, it is as if made from nothing', async (t, stage) => {
+await forEachStage('an updated index equals one that is built from nothing', async (t, stage) => {
   const { db, registry, namespaceOf, publish, read } = stage
   const state = { builds: 0, rendered: 0 }
   const namespace = namespaceOf(registry, aMaker(state))
@@ -201,10 +201,10 @@ await forEachStage('whatever changes, it is as if made from nothing', async (t, 
     await db('package_indexes').update({ built: 0 })
     t.strictSame(await readAll(), files)
   }
-  t.ok(renewed < 10, `what is as much as ${renewed} of 12 indexes was made anew`)
+  t.ok(renewed < 10, `entries of ${renewed} of 12 full indexes were rendered`)
 })
 
-await forEachStage('every way in which a file goes changes the index', async (t, stage) => {
+await forEachStage('every way to delete a file changes the index', async (t, stage) => {
   const { registry, namespaceOf, publish, read } = stage
   const namespace = namespaceOf(registry, aMaker())
   for (const name of ['one', 'two', 'three']) await publish(namespace, name)
@@ -215,40 +215,37 @@ await forEachStage('every way in which a file goes changes the index', async (t,
   await namespace.removeVersion('two', '1')
   t.equal(await list(), 'three 1 about three 5\n')
   await namespace.removeVersion('three', '1')
-  t.equal(await list(), 'none', 'nothing is left, and no file of it')
+  t.equal(await list(), 'none', 'neither the index nor its files exist any more')
+})
+
+await forEachStage('an opened index is unchanged and is found by digest', async (t, stage) => {
+  const { registry, namespaceOf, publish, read, textOf } = stage
+  const namespace = namespaceOf(registry, aMaker())
+  await publish(namespace, 'one')
+  const before = await namespace.openIndex('stable')
+  const sums = await read(before, 'sums')
+  await publish(namespace, 'two')
+  const after = await namespace.openIndex('stable')
+  t.equal(await read(before, 'main/list'), 'one 1 about one 3\n')
+  const [, digest = ''] = sums.trim().split(' ')
+  const found = await namespace.findIndexFile('stable', { algorithm: 'sha256', digest })
+  t.equal(await textOf(found), 'one 1 about one 3\n', 'by the digest in the old sums')
+  t.equal(found?.digests.sha512, createHash('sha512').update('one 1 about one 3\n').digest('hex'))
+  const newer = await namespace.findIndexFile('stable', {
+    algorithm: 'sha512',
+    digest: (await after?.findFile('main/list'))?.digests.sha512 ?? '',
+  })
+  t.match(await textOf(newer), /two/)
+  t.equal(await namespace.findIndexFile('stable', { algorithm: 'sha256', digest: 'x' }), undefined)
+  const [one, two] = [await before?.findFile('sums'), await after?.findFile('sums')]
+  t.ok(
+    (two?.modifiedAtMs ?? 0) >= (one?.modifiedAtMs ?? 0) + 1_000,
+    'no two generations have the same second',
+  )
 })
 
 await forEachStage(
-  'what a reader has opened stays as it was, and is found by digest',
-  async (t, stage) => {
-    const { registry, namespaceOf, publish, read, textOf } = stage
-    const namespace = namespaceOf(registry, aMaker())
-    await publish(namespace, 'one')
-    const before = await namespace.openIndex('stable')
-    const sums = await read(before, 'sums')
-    await publish(namespace, 'two')
-    const after = await namespace.openIndex('stable')
-    t.equal(await read(before, 'main/list'), 'one 1 about one 3\n')
-    const [, digest = ''] = sums.trim().split(' ')
-    const found = await namespace.findIndexFile('stable', { algorithm: 'sha256', digest })
-    t.equal(await textOf(found), 'one 1 about one 3\n', 'by the digest that the old sums told')
-    t.equal(found?.digests.sha512, createHash('sha512').update('one 1 about one 3\n').digest('hex'))
-    const newer = await namespace.findIndexFile('stable', {
-      algorithm: 'sha512',
-      digest: (await after?.findFile('main/list'))?.digests.sha512 ?? '',
-    })
-    t.match(await textOf(newer), /two/)
-    t.equal(
-      await namespace.findIndexFile('stable', { algorithm: 'sha256', digest: 'x' }),
-      undefined,
-    )
-    const [one, two] = [await before?.findFile('sums'), await after?.findFile('sums')]
-    t.ok((two?.modifiedAtMs ?? 0) >= (one?.modifiedAtMs ?? 0) + 1_000, 'no two tell one second')
-  },
-)
-
-await forEachStage(
-  'a build that fails changes nothing, and the next one is tried',
+  'a failed build changes nothing, and the next one succeeds',
   async (t, stage) => {
     const { registry, namespaceOf, publish, read } = stage
     const state: { builds: number; fault?: Error } = { builds: 0 }
@@ -263,21 +260,24 @@ await forEachStage(
   },
 )
 
-await forEachStage('a lost file of the generation before is no hindrance', async (t, stage) => {
-  const { registry, namespaceOf, publish, read } = stage
-  const namespace = namespaceOf(registry, aMaker())
-  for (const lost of ['main/list', '.layout']) {
-    await publish(namespace, `before ${lost}`)
-    const file = await (await namespace.openIndex('stable'))?.findFile(lost)
-    await registry.storage.remove(file?.blobKey ?? 'none')
-    await publish(namespace, `after ${lost}`)
-    const list = await read(await namespace.openIndex('stable'), 'main/list')
-    t.match(list, new RegExp(`after ${lost} `))
-    t.match(list, new RegExp(`before ${lost} `))
-  }
-})
+await forEachStage(
+  'a lost file of the last generation does not prevent a build',
+  async (t, stage) => {
+    const { registry, namespaceOf, publish, read } = stage
+    const namespace = namespaceOf(registry, aMaker())
+    for (const lost of ['main/list', '.layout']) {
+      await publish(namespace, `before ${lost}`)
+      const file = await (await namespace.openIndex('stable'))?.findFile(lost)
+      await registry.storage.remove(file?.blobKey ?? 'none')
+      await publish(namespace, `after ${lost}`)
+      const list = await read(await namespace.openIndex('stable'), 'main/list')
+      t.match(list, new RegExp(`after ${lost} `))
+      t.match(list, new RegExp(`before ${lost} `))
+    }
+  },
+)
 
-await forEachStage('old generations are forgotten after a while', async (t, stage) => {
+await forEachStage('old generations are deleted after a while', async (t, stage) => {
   const { db, registry, namespaceOf, publish } = stage
   const namespace = namespaceOf(registry, aMaker())
   for (const name of ['one', 'two', 'three']) {
@@ -289,6 +289,6 @@ await forEachStage('old generations are forgotten after a while', async (t, stag
   t.strictSame(
     rows.map(({ generation }: { generation: number }) => generation),
     [2, 3],
-    'the last one that was replaced stays',
+    'the last replaced one is kept',
   )
 })

@@ -93,19 +93,23 @@ t.test('pieces follow each other in the files', async (t) => {
   )
 })
 
-t.test('what is not as the maker wants it is of no use', async (t) => {
-  t.equal(readLayout(WRITTEN, { ...USUAL, revision: 2 }), undefined, 'its texts are others now')
+t.test('a layout that does not fit the maker is ignored', async (t) => {
+  t.equal(
+    readLayout(WRITTEN, { ...USUAL, revision: 2 }),
+    undefined,
+    'another revision of the texts',
+  )
   const formsOf = () => ['plain', 'xz'] as const
-  t.equal(readLayout(WRITTEN, { ...USUAL, formsOf }), undefined, 'one form was not made')
+  t.equal(readLayout(WRITTEN, { ...USUAL, formsOf }), undefined, 'one form is missing')
   const blobKeyOf = (path: string) => (path === 'rare' ? undefined : 'key')
-  t.equal(readLayout(WRITTEN, { ...USUAL, blobKeyOf }), undefined, 'one file is gone')
+  t.equal(readLayout(WRITTEN, { ...USUAL, blobKeyOf }), undefined, 'one file is missing')
   const other = JSON.stringify({ ...JSON.parse(WRITTEN), version: 99 })
-  t.equal(readLayout(other, USUAL), undefined, 'it was written by another release')
+  t.equal(readLayout(other, USUAL), undefined, 'written by another release')
   const fewer = readLayout(WRITTEN, { ...USUAL, formsOf: () => ['plain'] })
   const [, run] = fewer?.runs ?? []
   t.strictSame(
     Object.keys(run?.pieces.get('list')?.spans ?? {}),
     ['plain'],
-    'a form too many is left out',
+    'a superfluous form is left out',
   )
 })

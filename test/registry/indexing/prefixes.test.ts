@@ -39,7 +39,7 @@ t.test('a prefix that was not used for long is evicted', async (t) => {
     for (const beginning of at(number)) prefixes.keep({ ...beginning, digests: startDigests() })
     prefixes.find(at(0))
   }
-  t.ok(prefixes.find(at(0)), 'it was asked for')
+  t.ok(prefixes.find(at(0)), 'it was used')
   t.equal(prefixes.find(at(1)), undefined)
   t.ok(prefixes.find(at(2)))
 })

@@ -9,7 +9,7 @@ t.test('parts are at their returned positions', async (t) => {
   const folder = t.testdir()
   const scratch = await openScratch(folder)
   t.teardown(() => scratch.close())
-  t.strictSame(readdirSync(folder), [], 'a killed process leaves nothing')
+  t.strictSame(readdirSync(folder), [], 'a killed process leaves no file')
   const starts: number[] = []
   for (const text of ['one', '', 'three']) starts.push(await scratch.append(Buffer.from(text)))
   t.strictSame(starts, [0, 3, 3])

@@ -48,7 +48,7 @@ t.test('detached and cleartext signatures are valid for exactly the text', async
   keyring.write('Release.gpg', await signer.signDetached(TEXT))
   const clear = keyring.gpgv('--output', 'read', 'InRelease')
   t.ok(clear.isGood, clear.said)
-  t.equal(keyring.read('read').toString(), TEXT, 'what was signed is the text')
+  t.equal(keyring.read('read').toString(), TEXT, 'the signed text is the text')
   const detached = keyring.gpgv('Release.gpg', 'Release')
   t.ok(detached.isGood, detached.said)
   t.match(detached.said, /GOODSIG [0-9A-F]{16} ada \(Debian Registry\)/)
@@ -60,7 +60,7 @@ t.test('detached and cleartext signatures are valid for exactly the text', async
     t.equal(hash, '10', 'SHA-512')
   }
   keyring.write('Release', TEXT.replace('main', 'evil'))
-  t.notOk(keyring.gpgv('Release.gpg', 'Release').isGood, 'of another text it is not')
+  t.notOk(keyring.gpgv('Release.gpg', 'Release').isGood, 'it is not valid for another text')
   keyring.write('InRelease', (await signer.clearSign(TEXT)).replace('main', 'evil'))
   t.notOk(keyring.gpgv('InRelease').isGood)
 })
@@ -160,7 +160,8 @@ t.test('a signature is never older than the newest key', async (t) => {
   t.ok(isGood, said)
   const times = [...said.matchAll(/VALIDSIG \S+ \S+ (\d+) /g)].map(([, time]) => Number(time))
   t.equal(times.length, 2)
-  for (const time of times) t.ok(time * 1_000 > madeMs + 3_600_000, 'when the newest was made')
+  for (const time of times)
+    t.ok(time * 1_000 > madeMs + 3_600_000, 'the time when the newest key was made')
 })
 
 t.test('several keys are exported in one armored block', async (t) => {
@@ -176,5 +177,5 @@ t.test('several keys are exported in one armored block', async (t) => {
     })
     t.equal(shown.match(/^pub:/gm)?.length, count)
   }
-  t.equal(await armorKeys([KEY.publicKey]), KEY.publicKey, 'of one it is the same')
+  t.equal(await armorKeys([KEY.publicKey]), KEY.publicKey, 'one key is exported unchanged')
 })

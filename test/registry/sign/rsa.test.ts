@@ -25,7 +25,7 @@ t.test('openssl reads the keys and verifies the signature', async (t) => {
   }, 1)
   const { privateKey, publicKey } = await makeRsaKeys()
   clearInterval(timer)
-  t.ok(turns > 10, `the event loop went on: ${turns} turns`)
+  t.ok(turns > 10, `the event loop ran ${turns} times`)
   t.match(
     privateKey,
     /^-----BEGIN RSA PRIVATE KEY-----\n[\w+/=\n]+-----END RSA PRIVATE KEY-----\n$/,
@@ -45,7 +45,7 @@ t.test('openssl reads the keys and verifies the signature', async (t) => {
   const words = { privateKey: `a name\n${privateKey}` }
   const [signed, same] = await signWithSha1(inParts('signed in ', 'parts'), [{ privateKey }, words])
   const signature = signed?.signature ?? Buffer.alloc(0)
-  t.ok(same?.signature.equals(signature), 'words before a key')
+  t.ok(same?.signature.equals(signature), 'text before the key')
   t.equal(signature.length, 512, 'one block of a tar archive')
   await writeFile(join(folder, 'signature'), signature)
   const verify = ['-verify', 'public', '-signature', 'signature', 'text']

@@ -21,26 +21,26 @@ t.test('a reader that ends, stops or fails leaves no open file', async (t) => {
   const range = { start: 0, end: content.length }
 
   await storage.open(key, range).then((chunks) => chunks[Symbol.asyncIterator]().return?.())
-  t.equal(await openFilesBelow(folder), 0, 'left before the first chunk')
+  t.equal(await openFilesBelow(folder), 0, 'stopped before the first chunk')
 
   for await (const _chunk of await storage.open(key, range)) {
     t.equal(await openFilesBelow(folder), 1, 'one while it is read')
     break
   }
-  t.equal(await openFilesBelow(folder), 0, 'left after a chunk')
+  t.equal(await openFilesBelow(folder), 0, 'stopped after a chunk')
 
   const reader = (await storage.open(key, range))[Symbol.asyncIterator]()
   const pending = reader.next()
   await reader.return?.()
   await pending
-  t.equal(await openFilesBelow(folder), 0, 'left while a chunk was being read')
+  t.equal(await openFilesBelow(folder), 0, 'stopped during a read')
 
   t.ok((await read(storage, key, 0, content.length)).equals(content))
   t.equal(await openFilesBelow(folder), 0, 'read to the end')
 
   await truncate(join(folder, objectNameOf(key)), 1_000_000)
   await t.rejects(read(storage, key, 0, content.length), { message: /shorter/ })
-  t.equal(await openFilesBelow(folder), 0, 'the file ended too soon')
+  t.equal(await openFilesBelow(folder), 0, 'the file was too short')
 })
 
 t.test('blobs and their folders are accessible to their owner only', async (t) => {

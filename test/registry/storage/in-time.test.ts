@@ -22,7 +22,9 @@ const PATIENT_MS = 60_000
 
 t.test('an answer that does not arrive times out', async (t) => {
   const { url } = await aServer(t, () => {})
-  await t.rejects(fetchWithTimeout(url, {}, 20), { message: 'there was no answer in time' })
+  await t.rejects(fetchWithTimeout(url, {}, 20), {
+    message: 'timeout while waiting for the response',
+  })
 })
 
 t.test('a redirect is not followed', async (t) => {
@@ -44,7 +46,7 @@ t.test('a body that stalls times out, and its connection is closed', async (t) =
   const readOn = async () => {
     while (!(await next()).done);
   }
-  await t.rejects(readOn(), { message: 'there were no more bytes in time' })
+  await t.rejects(readOn(), { message: 'timeout while reading the response' })
   await closed
 })
 

@@ -85,7 +85,7 @@ async function isUnavailable(t: Test, promise: Promise<unknown>, name: string) {
 function revealsNothing(t: Test, error: unknown) {
   const told = inspect(error, { depth: 20, showHidden: true })
   for (const word of [S3_SECRET, encodeURIComponent(S3_SECRET), 'test:tester', 'Signature=']) {
-    t.notOk(told.includes(word), `${word} is not told`)
+    t.notOk(told.includes(word), `${word} is not in the error`)
   }
 }
 
@@ -255,7 +255,7 @@ t.test('a wrong secret or bucket is an error that does not contain the secret', 
     ]) {
       const error = await operation().catch((thrown: unknown) => thrown)
       t.match(error, { message: code })
-      t.notOk(isFailure(error, 'unavailable'), 'it would not go away by itself')
+      t.notOk(isFailure(error, 'unavailable'), 'retrying would not help')
       revealsNothing(t, error)
       t.notMatch(inspect(error, { depth: 20 }), /hunter2/)
     }
@@ -283,7 +283,7 @@ t.test('a redirected client gets the bytes with the requested content type', asy
       t.equal(await answer.text(), method === 'GET' ? 'text' : '')
     }
     const misused = await fetch(urls.HEAD)
-    t.equal(misused.status, 403, 'an address for HEAD is none for GET')
+    t.equal(misused.status, 403, 'an address signed for HEAD is refused for GET')
     await misused.body?.cancel()
   }
 })

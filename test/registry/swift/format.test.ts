@@ -42,7 +42,7 @@ const SUBJECT: FormatSubject = {
     },
     'no form': { method: 'PUT', path: at('1.0.0'), body: await sourceArchive() },
     'a form without an archive': swiftForm(at('1.0.0'), [['metadata', '{}']]),
-    'an archive that is none': swiftForm(at('1.0.0'), [['source-archive', 'PK']]),
+    'an invalid archive': swiftForm(at('1.0.0'), [['source-archive', 'PK']]),
     'an empty archive': swiftForm(at('1.0.0'), [['source-archive', '']]),
     'an archive without a manifest': swiftForm(at('1.0.0'), [
       ['source-archive', await zipOf({ 'Hello/README.md': '' })],
@@ -61,7 +61,7 @@ const SUBJECT: FormatSubject = {
       ['source-archive', await sourceArchive()],
       ['source-archive-signature', 'sign'],
     ]),
-    'a form that is cut': {
+    'a truncated form': {
       ...swiftForm(at('1.0.0'), []),
       body: Buffer.from('--5EBD7C6A-66B9-4B5D-9D7C-0B2A7A3F2C11\r\n'),
     },

@@ -38,7 +38,7 @@ t.test('an archive without a manifest or with one that is not text is refused', 
     [{ 'Package@swift-5.swift': '' }, /missing/],
     [{ 'Package.swift': 'x'.repeat(131_073) }, /Package\.swift file is too large/],
     [{ 'Package.swift': '', 'Package@swift-5.swift': 'x'.repeat(131_073) }, /swift-5.*too large/],
-    [{ 'Package.swift': Buffer.from([0xff]) }, /not UTF-8/],
+    [{ 'Package.swift': Buffer.from([0xff]) }, /not valid UTF-8/],
   ]
   for (const [files, message] of refused) {
     await t.rejects(manifestsOf(files), { failure: 'bad_request', message }, String(message))

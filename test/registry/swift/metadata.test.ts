@@ -22,7 +22,7 @@ const WHOLE = {
 } as const
 
 t.test(
-  'the whole schema is kept, with the fields of schema.org that registries take',
+  'all fields of the schema are kept, and those of schema.org that registries accept',
   async (t) => {
     const more = { codeRepository: 'https://a.test', keywords: ['a'], license: 'MIT' }
     t.strictSame(parse({ ...WHOLE, ...more }), { ...WHOLE, ...more })
@@ -102,9 +102,9 @@ t.test('quoted-printable is decoded only if the metadata is encoded', async (t) 
   t.throws(() => parseMetadata(encoded, 'binary'), what)
   t.throws(() => parseMetadata('=', 'quoted-printable'), what)
   const many = `[${'1,'.repeat(20_000)}1]`
-  t.throws(() => parseMetadata(`{"a":${many}}`, 'binary'), what, 'more values than are read')
+  t.throws(() => parseMetadata(`{"a":${many}}`, 'binary'), what, 'more values than the limit')
   const hidden = `{"a":${many.replaceAll(',', '=2C')}}`
-  t.throws(() => parseMetadata(hidden, 'quoted-printable'), what, 'also where they are encoded')
+  t.throws(() => parseMetadata(hidden, 'quoted-printable'), what, 'also if they are encoded')
 })
 
 t.test('repository addresses are normalized and listed once', async (t) => {

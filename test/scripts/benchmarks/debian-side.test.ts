@@ -58,9 +58,9 @@ for (const { start, published } of [
     const digest = createHash('sha256').update(list).digest('hex')
     t.match(signed, ` ${digest} `)
     t.equal(await readFile(file, 'utf8').then((text) => text.includes('BEGIN PGP SIGNATURE')), true)
-    t.ok(existsSync(join(GNUPGHOME, 'S.gpg-agent')), 'the agent of its own home signed')
+    t.ok(existsSync(join(GNUPGHOME, 'S.gpg-agent')), 'the gpg-agent of its own home has signed')
     await side.stop()
-    t.notOk(existsSync(join(GNUPGHOME, 'S.gpg-agent')), 'which ends with it')
+    t.notOk(existsSync(join(GNUPGHOME, 'S.gpg-agent')), 'the agent ends with the side')
   })
 
   t.test(`${published}: a refused package is an error with the server's message`, async (t) => {
@@ -82,8 +82,8 @@ t.test('gatehouse: the list matches its InRelease', async (t) => {
   const url = `http://127.0.0.1:${gateway.port}`
   const stop = async () => {}
   await fillAndAdd(t, asDebianSide({ url, token, cpu, stop }), join(folder, 'own'))
-  const stranger = asDebianSide({ url, token: 'x', cpu, stop })
+  const unauthorized = asDebianSide({ url, token: 'x', cpu, stop })
   const [deb] = await writeDebs(join(folder, 'more'), { first: 9, count: 1 })
   if (deb === undefined) throw new Error('none was written')
-  await t.rejects(stranger.add(deb), /upload answers 401/)
+  await t.rejects(unauthorized.add(deb), /returned 401/)
 })

@@ -93,5 +93,5 @@ t.test('wrk sends the body from a file and fails if it is refused', async (t) =>
 t.test('an answer with an error status is not saved', async (t) => {
   const { post } = await aServer(t, () => [503, ANSWER])
   const file = join(await temporaryFolder(t), 'answer')
-  await t.rejects(saveAnswer(post, { file, signal }), /was not answered well: 503 /)
+  await t.rejects(saveAnswer(post, { file, signal }), /failed: 503 /)
 })

@@ -26,7 +26,11 @@ t.test('each peer has its figure and its ratio, for speed and for CPU time', asy
     ],
   })
   const lines = text.split('\n')
-  t.equal(new Set(lines.slice(1).map((line) => line.length)).size, 1, 'all are of one width')
+  t.equal(
+    new Set(lines.slice(1).map((line) => line.length)).size,
+    1,
+    'all lines have the same width',
+  )
   t.strictSame(
     lines.map((line) => line.trim().split(/\s+/)),
     [
@@ -38,36 +42,33 @@ t.test('each peer has its figure and its ratio, for speed and for CPU time', asy
   )
 })
 
-t.test(
-  'where times are shown, both figure and ratio are of times; notes stand below',
-  async (t) => {
-    const text = formatTable({
-      title: 'Indexes',
-      peers: ['aptly'],
-      unit: 'indexes',
-      shows: 'time',
-      rows: [
-        [
-          '100',
-          {
-            product: { perSecond: 8, cpuMsPerOperation: 30 },
-            against: [
-              { peer: { perSecond: 2, cpuMsPerOperation: 60 }, speedRatio: 4, cpuRatio: 0.5 },
-            ],
-          },
-        ],
-      ],
-      notes: ['filled in 3 s'],
-    })
-    t.strictSame(
-      text.split('\n').map((line) => line.trim().split(/\s+/)),
+t.test('a table of times shows figures and ratios as times, with notes below', async (t) => {
+  const text = formatTable({
+    title: 'Indexes',
+    peers: ['aptly'],
+    unit: 'indexes',
+    shows: 'time',
+    rows: [
       [
-        ['Indexes'],
-        ['gatehouse', 'aptly', 'ratio', 'gatehouse', 'aptly', 'ratio'],
-        ['ms', 'ms', 'CPU', 'ms', 'CPU', 'ms'],
-        ['100', '125', '500', '0.250', '30.0', '60.0', '0.500'],
-        ['filled', 'in', '3', 's'],
+        '100',
+        {
+          product: { perSecond: 8, cpuMsPerOperation: 30 },
+          against: [
+            { peer: { perSecond: 2, cpuMsPerOperation: 60 }, speedRatio: 4, cpuRatio: 0.5 },
+          ],
+        },
       ],
-    )
-  },
-)
+    ],
+    notes: ['filled in 3 s'],
+  })
+  t.strictSame(
+    text.split('\n').map((line) => line.trim().split(/\s+/)),
+    [
+      ['Indexes'],
+      ['gatehouse', 'aptly', 'ratio', 'gatehouse', 'aptly', 'ratio'],
+      ['ms', 'ms', 'CPU', 'ms', 'CPU', 'ms'],
+      ['100', '125', '500', '0.250', '30.0', '60.0', '0.500'],
+      ['filled', 'in', '3', 's'],
+    ],
+  )
+})

@@ -7,7 +7,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 t.test('a package is served with all of its versions to anonymous clients', async (t) => {
   if (!existsSync(VERDACCIO)) {
-    t.comment('scripts/verdaccio installs what this is about')
+    t.comment('skipped: scripts/verdaccio installs the registry')
     return
   }
   const { signal } = new AbortController()
@@ -22,5 +22,5 @@ t.test('a package is served with all of its versions to anonymous clients', asyn
     'dist-tags': { latest: '2.0.0' },
     versions: { '1.1.0': { name: 'bench', dist: { tarball: /bench-1\.1\.0\.tgz$/ } } },
   })
-  t.equal((await fetch(`${peer.url}/other`)).status, 404, 'it asks no other registry')
+  t.equal((await fetch(`${peer.url}/other`)).status, 404, 'it uses no other registry')
 })

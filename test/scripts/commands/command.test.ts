@@ -28,7 +28,11 @@ t.test('commands run on a migrated database only', async (t) => {
   await useDataFolder(t, { isMigrated: false })
   const advice = "the database is not migrated: run 'gatehouse db migrate'"
   await t.rejects(countUsers(), new CommandError(advice))
-  t.equal(await withAnyDatabase(async () => 'done'), 'done', 'but a migration itself may start')
+  t.equal(
+    await withAnyDatabase(async () => 'done'),
+    'done',
+    'a migration command runs on any database',
+  )
 })
 
 t.test('an unreachable database is a one-line error without the password', async (t) => {

@@ -19,7 +19,7 @@ t.test('doctor reports ok for every check of a valid installation', async (t) =>
   )
   t.equal(process.exitCode ?? 0, 0)
   for await (const { name } of await opendir(join(folder, 'blobs'), { recursive: true })) {
-    t.notMatch(name, /-/, 'no blob stays behind')
+    t.notMatch(name, /-/, 'no test blob is left')
   }
 })
 
@@ -46,7 +46,10 @@ t.test('each fault has its own line, and all checks run', async (t) => {
     process.exitCode = 0
   })
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
-  t.match(lines[1], /^FAULT {3}database: \d+ migration\(s\) wait: run 'gatehouse db migrate'$/)
+  t.match(
+    lines[1],
+    /^FAULT {3}database: \d+ migration\(s\) not applied: run 'gatehouse db migrate'$/,
+  )
   t.match(lines[2], /^ok {6}git: /)
   t.match(lines[4], /^FAULT {3}disk: /)
   t.match(lines[5], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)

@@ -14,6 +14,6 @@ t.test('the running Node.js and the minimum version are accepted', async (t) => 
 
 t.test('an older and a newer Node.js are refused with their version', async (t) => {
   for (const version of ['18.20.4', '20.20.2', '22.13.1', '24.1.0']) {
-    t.match(refuseNode(version), `this one is ${version}`)
+    t.match(refuseNode(version), `this is ${version}`)
   }
 })

@@ -65,7 +65,7 @@ t.test('a rotation that is not possible is refused with a message', async (t) =>
   const rotate = (...args: readonly string[]) => command('rotate-key', ...args)
   await t.rejects(rotate('guild', 'debian'), { message: /^There is no key yet/ })
   await t.rejects(rotate('ada', 'alpine'), { message: /^There is no key yet/ })
-  const unsigned = { message: 'the indexes of alpine and debian are signed, and no others' }
+  const unsigned = { message: 'FORMAT is not alpine or debian: only their indexes are signed' }
   for (const format of ['cran', 'go', 'rpm']) await t.rejects(rotate('ada', format), unsigned)
   await t.rejects(command('retire-key', 'ada', 'cran'), unsigned)
   const absent = { message: 'there is no user or organization eve' }

@@ -26,7 +26,7 @@ function withInput(t: Test, dataDir: string) {
 t.test('--password-stdin reads the first line and removes only its line end', async (t) => {
   const run = withInput(t, await useDataFolder(t))
   const created = await run([...CREATE, '--password-stdin'], ' pässwörd 密碼\t \nsecond line\n')
-  t.strictSame(created, { exitCode: 0, output: 'made ada\n', errorText: '' })
+  t.strictSame(created, { exitCode: 0, output: 'created ada\n', errorText: '' })
   t.equal(await isPasswordOfAda(' pässwörd 密碼\t '), true)
   for (const [input, password] of [
     ['ends with CRLF\r\n', 'ends with CRLF'],
@@ -48,7 +48,7 @@ t.test('standard input without a valid password is refused with one line', async
   const run = withInput(t, await useDataFolder(t))
   for (const [input, complaint] of [
     ['', /^gatehouse: standard input is empty/],
-    ['\n', /^gatehouse: A password has 8 to 256 characters/],
+    ['\n', /^gatehouse: A password must have 8 to 256 characters/],
     [Buffer.from('not \xff UTF-8\n', 'latin1'), /^gatehouse: .* is not UTF-8\n$/],
     ['x'.repeat(5_000), /^gatehouse: .* longer than 4096 bytes\n$/],
   ] as const) {
@@ -60,21 +60,24 @@ t.test('standard input without a valid password is refused with one line', async
   }
 })
 
-t.test('no password and no terminal, or two passwords, are wrong calls', async (t) => {
-  const run = withInput(t, await useDataFolder(t))
-  for (const [options, complaint] of [
-    [[], /a password is needed: give --password-stdin or --password PASSWORD, or use a terminal/],
-    [['--password', 'a password', '--password-stdin'], /cannot be combined/],
-  ] as const) {
-    for (const words of [CREATE, ['user', 'password', 'ada']]) {
-      const { exitCode, errorText } = await run([...words, ...options], 'a password\n')
-      t.equal(exitCode, 2)
-      t.match(errorText, complaint)
-      t.match(errorText, `See 'gatehouse ${words.slice(0, 2).join(' ')} --help'.\n`)
-      t.equal(errorText.trim().split('\n').length, 1)
+t.test(
+  'a missing password without a terminal and two password options are usage errors',
+  async (t) => {
+    const run = withInput(t, await useDataFolder(t))
+    for (const [options, complaint] of [
+      [[], /a password is needed: give --password-stdin or --password PASSWORD, or use a terminal/],
+      [['--password', 'a password', '--password-stdin'], /cannot be combined/],
+    ] as const) {
+      for (const words of [CREATE, ['user', 'password', 'ada']]) {
+        const { exitCode, errorText } = await run([...words, ...options], 'a password\n')
+        t.equal(exitCode, 2)
+        t.match(errorText, complaint)
+        t.match(errorText, `See 'gatehouse ${words.slice(0, 2).join(' ')} --help'.\n`)
+        t.equal(errorText.trim().split('\n').length, 1)
+      }
     }
-  }
-})
+  },
+)
 
 t.test('the prompt asks twice and does not show the password', async (t) => {
   const dataDir = await useDataFolder(t)
@@ -82,7 +85,7 @@ t.test('the prompt asks twice and does not show the password', async (t) => {
   await terminal.type(/^Password: /, 'tüped-seX\u007fcret\r')
   await terminal.type(/^Repeat the password: /m, 'tüped-secret\r')
   const shown = await terminal.end()
-  t.match(shown, /^Password: \r\nRepeat the password: \r\nmade ada\r\nstatus=0\r\n/)
+  t.match(shown, /^Password: \r\nRepeat the password: \r\ncreated ada\r\nstatus=0\r\n/)
   t.match(shown, /\sicanon\s/)
   t.match(shown, /\secho\s/, 'the terminal echoes again')
   t.equal(await isPasswordOfAda('tüped-secret'), true)
@@ -92,7 +95,7 @@ t.test('both entries may be pasted together', async (t) => {
   const dataDir = await useDataFolder(t)
   const terminal = startOnTerminal(t, [...CREATE, '--password-stdin'], { dataDir })
   await terminal.type(/^Password: /, 'pasted-secret\rpasted-secret\r')
-  t.match(await terminal.end(), /made ada\r\nstatus=0\r\n/)
+  t.match(await terminal.end(), /created ada\r\nstatus=0\r\n/)
   t.equal(await isPasswordOfAda('pasted-secret'), true)
 })
 

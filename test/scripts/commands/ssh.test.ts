@@ -37,7 +37,7 @@ t.test('ssh install copies the helper and prints the lines for sshd_config', asy
     t.same([uid, mode & 0o777], [0, 0o755], path)
   }
   await runCommand(t, SSH_COMMANDS, 'ssh', 'install', '--to', folder)
-  t.pass('and once more, over the old one')
+  t.pass('installing again replaces the helper')
 })
 
 t.test('ssh keys prints the line of a known key, as the helper does', async (t) => {
@@ -101,14 +101,14 @@ async function doctor(
     ])
     const nothing = await lookAt(config.slice(0, config.indexOf('\nMatch User')))
     t.match(nothing.lines.join('\n'), / {12}AuthorizedKeysCommand \/usr\/local\/lib\/gatehouse\//)
-    t.match(nothing.lines.join('\n'), /FAULT {3}helper: sshd does not know it/)
+    t.match(nothing.lines.join('\n'), /FAULT {3}helper: sshd_config does not use it/)
   })
 
   await t.test('doctor ssh detects patterns in AcceptEnv and a ForceCommand', async (t) => {
     const pattern = await lookAt(`${config}\n    AcceptEnv *\n`)
     t.match(pattern.lines.join('\n'), /FAULT {3}lines: AcceptEnv \* lets clients set/)
     const forced = await lookAt(`${config}\n    ForceCommand /bin/true\n`)
-    t.match(forced.lines.join('\n'), /FAULT {3}lines: ForceCommand takes the place/)
+    t.match(forced.lines.join('\n'), /FAULT {3}lines: ForceCommand overrides/)
     const few = await lookAt(config.replace(/^MaxStartups.*/m, ''))
     t.match(few.lines.join('\n'), /ok {6}fleet: for many clients .*: MaxStartups 200:30:500/)
     const broken = await lookAt('Port none\n')
@@ -117,10 +117,13 @@ async function doctor(
 
   await t.test('doctor ssh detects a helper that sshd would not start', async (t) => {
     await chmod(sshd.helper, 0o777)
-    t.match((await look(sshd.configFile)).lines.join('\n'), /FAULT {3}helper: others may write/)
+    t.match((await look(sshd.configFile)).lines.join('\n'), /FAULT {3}helper: others can write/)
     await chmod(sshd.helper, 0o755)
     await chown(sshd.helper, 1, 1)
-    t.match((await look(sshd.configFile)).lines.join('\n'), /FAULT {3}helper: .* must be root's/)
+    t.match(
+      (await look(sshd.configFile)).lines.join('\n'),
+      /FAULT {3}helper: .* must be owned by root/,
+    )
     await chown(sshd.helper, 0, 0)
     await rm(sshd.helper)
     t.match((await look(sshd.configFile)).lines.join('\n'), /FAULT {3}helper: .* is missing/)

@@ -16,7 +16,7 @@ t.test('a word with one letter added, missing, replaced or swapped is suggested'
 
 t.test('the first of several equally close words is suggested', async (t) => {
   t.equal(suggest('ab', ['aa', 'bb']), 'aa')
-  t.equal(suggest('bb', ['ab', 'bb']), 'bb', 'a nearer one comes before it')
+  t.equal(suggest('bb', ['ab', 'bb']), 'bb', 'a closer word takes precedence')
 })
 
 t.test('nothing is suggested for a word that is far from all words', async (t) => {

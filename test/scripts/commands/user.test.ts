@@ -11,7 +11,7 @@ import { enrol } from '../../helpers/second-factor.js'
 t.test('an account is created, listed, given another password, and deleted', async (t) => {
   await useDataFolder(t)
   const user = (...args: readonly string[]) => runCommand(t, USER_COMMANDS, 'user', ...args)
-  t.strictSame(await user('create', 'Ada', '--password', 'first password'), ['made Ada'])
+  t.strictSame(await user('create', 'Ada', '--password', 'first password'), ['created Ada'])
   await user(
     'create',
     'root',
@@ -35,10 +35,10 @@ t.test('an account is created, listed, given another password, and deleted', asy
   t.equal(await isRight('second password'), true)
   t.equal(await isRight('first password'), false)
   await withDatabase(async (db, settings) => enrol({ db, settings }, await requireUser(db, 'ada')))
-  const removed = ['took the second factor of Ada away']
+  const removed = ['removed the second factor of Ada']
   t.strictSame(await user('remove-factor', 'ada'), removed)
   await t.rejects(user('remove-factor', 'ada'), { message: 'Ada has no second factor' })
-  t.strictSame(await user('delete', 'ada'), ['removed Ada'])
+  t.strictSame(await user('delete', 'ada'), ['deleted Ada'])
   t.strictSame(await user('list'), ['root\tr@example.com\tadmin'])
 })
 

@@ -39,7 +39,7 @@ t.test('a failed delivery is listed and queued again', async (t) => {
   await command('redeliver', UUID)
   t.match(await command('deliveries', id), [/\twaiting\t0 attempts\t500$/])
   await t.rejects(command('deliveries', '999'), { message: 'there is no webhook 999' })
-  await t.rejects(command('deliveries', 'x'), { message: 'ID is the number of a webhook' })
+  await t.rejects(command('deliveries', 'x'), { message: "ID 'x' is not the number of a webhook" })
   const other = UUID.replaceAll('1', '2')
   await t.rejects(command('redeliver', other), { message: `there is no delivery ${other}` })
 })

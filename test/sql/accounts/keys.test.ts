@@ -23,23 +23,27 @@ const PAGE = { page: 1, limit: 50 }
 const TAKEN = { failure: 'invalid', message: 'Key content has been used as non-deploy key' }
 const TITLE_TAKEN = { failure: 'invalid', message: 'Key title has been used' }
 
-await forEachMigrated(t, 'a key is kept, found, listed, noted and removed', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const key = aKey('ada of home')
-  const added = await addUserKey(db, { userId: ada.id, title: 'home', key })
-  t.match(added, { userId: ada.id, title: 'home', key, lastUsedAtMs: undefined })
-  t.strictSame(await findUserKey(db, ada.id, added.id), added)
-  t.strictSame(await listUserKeys(db, ada.id, { page: PAGE }), { entries: [added], total: 1 })
-  const known = await findKeyByFingerprint(db, key.fingerprint)
-  t.strictSame(known, { id: added.id, user: ada, lastUsedAtMs: undefined })
-  await touchKey(db, added.id, 1_700_000_000_000)
-  t.match(await findUserKey(db, ada.id, added.id), { lastUsedAtMs: 1_700_000_000_000 })
-  t.match(await findKeyByFingerprint(db, key.fingerprint), { lastUsedAtMs: 1_700_000_000_000 })
-  t.equal(await removeUserKey(db, ada.id, added.id), true)
-  t.equal(await removeUserKey(db, ada.id, added.id), false)
-  t.equal(await findUserKey(db, ada.id, added.id), undefined)
-  t.equal(await findKeyByFingerprint(db, key.fingerprint), undefined)
-})
+await forEachMigrated(
+  t,
+  'a key is added, found, listed, marked as used and removed',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const key = aKey('ada of home')
+    const added = await addUserKey(db, { userId: ada.id, title: 'home', key })
+    t.match(added, { userId: ada.id, title: 'home', key, lastUsedAtMs: undefined })
+    t.strictSame(await findUserKey(db, ada.id, added.id), added)
+    t.strictSame(await listUserKeys(db, ada.id, { page: PAGE }), { entries: [added], total: 1 })
+    const known = await findKeyByFingerprint(db, key.fingerprint)
+    t.strictSame(known, { id: added.id, user: ada, lastUsedAtMs: undefined })
+    await touchKey(db, added.id, 1_700_000_000_000)
+    t.match(await findUserKey(db, ada.id, added.id), { lastUsedAtMs: 1_700_000_000_000 })
+    t.match(await findKeyByFingerprint(db, key.fingerprint), { lastUsedAtMs: 1_700_000_000_000 })
+    t.equal(await removeUserKey(db, ada.id, added.id), true)
+    t.equal(await removeUserKey(db, ada.id, added.id), false)
+    t.equal(await findUserKey(db, ada.id, added.id), undefined)
+    t.equal(await findKeyByFingerprint(db, key.fingerprint), undefined)
+  },
+)
 
 await forEachMigrated(t, 'keys are listed by page and by fingerprint', async (t, db) => {
   const ada = await aUser(db, 'ada')
@@ -61,25 +65,33 @@ await forEachMigrated(t, 'keys are listed by page and by fingerprint', async (t,
   t.strictSame(await titles({ page: PAGE, fingerprint }, bob.id), ['', 0])
 })
 
-await forEachMigrated(t, 'a key is one person’s, whatever they call it', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const bob = await aUser(db, 'bob')
-  const key = aKey('one')
-  const { id } = await addUserKey(db, { userId: ada.id, title: 'home', key })
-  const again = { ...key, comment: 'another' }
-  for (const userId of [ada.id, bob.id]) {
-    await t.rejects(addUserKey(db, { userId, title: 'x', key: again }), TAKEN)
-  }
-  await t.rejects(addUserKey(db, { userId: ada.id, title: 'home', key: aKey() }), TITLE_TAKEN)
-  await t.rejects(addUserKey(db, { userId: ada.id, title: 'home', key }), TAKEN, 'the key first')
-  await addUserKey(db, { userId: bob.id, title: 'home', key: aKey() })
-  await addUserKey(db, { userId: ada.id, title: 'HOME', key: aKey() })
-  t.equal(await findUserKey(db, bob.id, id), undefined)
-  t.equal(await removeUserKey(db, bob.id, id), false)
-  t.match(await findKeyByFingerprint(db, key.fingerprint), { user: { name: 'ada' } })
-})
+await forEachMigrated(
+  t,
+  'a key belongs to one user, whatever its title and comment',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const bob = await aUser(db, 'bob')
+    const key = aKey('one')
+    const { id } = await addUserKey(db, { userId: ada.id, title: 'home', key })
+    const again = { ...key, comment: 'another' }
+    for (const userId of [ada.id, bob.id]) {
+      await t.rejects(addUserKey(db, { userId, title: 'x', key: again }), TAKEN)
+    }
+    await t.rejects(addUserKey(db, { userId: ada.id, title: 'home', key: aKey() }), TITLE_TAKEN)
+    await t.rejects(
+      addUserKey(db, { userId: ada.id, title: 'home', key }),
+      TAKEN,
+      'the key before the title',
+    )
+    await addUserKey(db, { userId: bob.id, title: 'home', key: aKey() })
+    await addUserKey(db, { userId: ada.id, title: 'HOME', key: aKey() })
+    t.equal(await findUserKey(db, bob.id, id), undefined)
+    t.equal(await removeUserKey(db, bob.id, id), false)
+    t.match(await findKeyByFingerprint(db, key.fingerprint), { user: { name: 'ada' } })
+  },
+)
 
-await forEachMigrated(t, 'a user who goes takes their keys along, and no others', async (t, db) => {
+await forEachMigrated(t, 'deleting a user deletes their keys and no others', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const bob = await aUser(db, 'bob')
   const [adas, bobs] = [aKey(), aKey()]
@@ -93,7 +105,7 @@ await forEachMigrated(t, 'a user who goes takes their keys along, and no others'
   await t.rejects(late, { failure: 'not_found', message: 'user does not exist' })
 })
 
-await forEachMigrated(t, 'of many who add one key at once, one gets it', async (t, db) => {
+await forEachMigrated(t, 'of many concurrent additions of one key one succeeds', async (t, db) => {
   const key = aKey()
   const users = await Promise.all(Array.from({ length: 6 }, (_, n) => aUser(db, `user${n}`)))
   const repository = await aRepository(db, users[0]?.id ?? 0, 'engine')
@@ -107,7 +119,7 @@ await forEachMigrated(t, 'of many who add one key at once, one gets it', async (
   t.equal((await db('ssh_keys')).length, 1)
 })
 
-await forEachMigrated(t, 'no text but its fingerprint finds a key', async (t, db) => {
+await forEachMigrated(t, 'a key is found by its exact fingerprint only', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const key = aKey()
   await addUserKey(db, { userId: ada.id, title: 'k', key })
@@ -159,7 +171,7 @@ await forEachDatabase(t, 'a key among 100,000 is found by an index', async (t, l
   await db.batchInsert('ssh_keys', rows, 250)
   const seen = new Set<string>()
   for await (const key of allKeys(db)) seen.add(key.fingerprint)
-  t.equal(seen.size, rows.length, 'and all of them can be listed')
+  t.equal(seen.size, rows.length, 'all keys can be listed')
   const { fingerprint = '' } = rows[77_777] ?? {}
   t.match(await findKeyByFingerprint(db, fingerprint), { user: { name: 'ada' } })
   const plan = await planOf(db, (trx) => findKeyByFingerprint(trx, fingerprint))

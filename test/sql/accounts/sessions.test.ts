@@ -27,7 +27,7 @@ async function aSession(db: Database, user: User, digit: string, lifeMs = HOUR_M
   })
 }
 
-await forEachMigrated(t, 'a session is found by its very hash, with its user', async (t, db) => {
+await forEachMigrated(t, 'a session is found by its exact hash, with its user', async (t, db) => {
   const ada = await aUser(db, 'ada')
   await aSession(db, ada, 'a')
   const found = await findSessionWithUser(db, 'a'.repeat(64))
@@ -40,7 +40,7 @@ await forEachMigrated(t, 'a session is found by its very hash, with its user', a
   t.match(again?.session, { lastUsedAtMs: 5, agent: 'Browser/1' })
 })
 
-await forEachMigrated(t, 'one that has ended is none', async (t, db) => {
+await forEachMigrated(t, 'an expired session is not found', async (t, db) => {
   const ada = await aUser(db, 'ada')
   await aSession(db, ada, 'a', -1)
   await aSession(db, ada, 'b')
@@ -52,7 +52,7 @@ await forEachMigrated(t, 'one that has ended is none', async (t, db) => {
 
 await forEachMigrated(
   t,
-  'sessions end by themselves, all at once, and with the user',
+  'sessions end one by one, all together, and with their user',
   async (t, db) => {
     const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
     for (const digit of ['a', 'b', 'c']) await aSession(db, ada, digit)
@@ -60,33 +60,37 @@ await forEachMigrated(
     const found = async (digit: string) =>
       (await findSessionWithUser(db, digit.repeat(64)))?.session
     const young = await found('c')
-    t.equal(await deleteSession(db, bob.id, young?.id ?? 0), false, 'of somebody else')
+    t.equal(await deleteSession(db, bob.id, young?.id ?? 0), false, 'a session of another user')
     t.equal(await deleteSession(db, ada.id, young?.id ?? 0), true)
     t.equal(await found('c'), undefined)
     await setPassword(db, ada.id, 'a hash')
-    t.equal(await found('a'), undefined, 'a new password ends them all')
+    t.equal(await found('a'), undefined, 'a new password ends all sessions')
     t.ok(await found('d'))
     await deleteUser(db, bob.id)
     t.equal(await found('d'), undefined)
   },
 )
 
-await forEachMigrated(t, 'a user lists theirs, and ends all others', async (t, db) => {
-  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  for (const digit of ['a', 'b', 'c']) await aSession(db, ada, digit)
-  await aSession(db, ada, 'e', -1)
-  await aSession(db, bob, 'd')
-  const first = (await findSessionWithUser(db, 'a'.repeat(64)))?.session
-  await touchSession(db, first?.id ?? 0, Date.now() + 1_000)
-  const { entries, total } = await listSessions(db, ada.id, { page: 1, limit: 2 })
-  t.equal(total, 3, 'without what has ended')
-  t.equal(entries[0]?.id, first?.id, 'the one used last')
-  t.equal((await listSessions(db, ada.id, { page: 2, limit: 2 })).entries.length, 1)
-  t.equal(await deleteOtherSessions(db, ada.id, first?.id ?? 0), 3)
-  const left = await listSessions(db, ada.id, { page: 1, limit: 2 })
-  t.strictSame(
-    left.entries.map(({ id }) => id),
-    [first?.id],
-  )
-  t.equal((await listSessions(db, bob.id, { page: 1, limit: 2 })).total, 1)
-})
+await forEachMigrated(
+  t,
+  'a user lists their sessions and ends all but the current one',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    for (const digit of ['a', 'b', 'c']) await aSession(db, ada, digit)
+    await aSession(db, ada, 'e', -1)
+    await aSession(db, bob, 'd')
+    const first = (await findSessionWithUser(db, 'a'.repeat(64)))?.session
+    await touchSession(db, first?.id ?? 0, Date.now() + 1_000)
+    const { entries, total } = await listSessions(db, ada.id, { page: 1, limit: 2 })
+    t.equal(total, 3, 'without the expired one')
+    t.equal(entries[0]?.id, first?.id, 'the session used last')
+    t.equal((await listSessions(db, ada.id, { page: 2, limit: 2 })).entries.length, 1)
+    t.equal(await deleteOtherSessions(db, ada.id, first?.id ?? 0), 3)
+    const left = await listSessions(db, ada.id, { page: 1, limit: 2 })
+    t.strictSame(
+      left.entries.map(({ id }) => id),
+      [first?.id],
+    )
+    t.equal((await listSessions(db, bob.id, { page: 1, limit: 2 })).total, 1)
+  },
+)

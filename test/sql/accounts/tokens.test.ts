@@ -41,7 +41,7 @@ await forEachMigrated(t, 'a token is found by its hash, with its user', async (t
   t.strictSame(await findTokenWithUser(db, 'b'.repeat(64)), { token: phone, user: bob })
 })
 
-await forEachMigrated(t, 'nothing but the very hash finds a token', async (t, db) => {
+await forEachMigrated(t, 'a token is found by its exact hash only', async (t, db) => {
   const ada = await aUser(db, 'ada')
   await aToken(db, ada, 'laptop', 'a')
   const near = ['', 'A'.repeat(64), `${'a'.repeat(64)} `, 'a'.repeat(63), '%', '0']
@@ -51,7 +51,7 @@ await forEachMigrated(t, 'nothing but the very hash finds a token', async (t, db
   }
 })
 
-await forEachMigrated(t, 'a user has one token of a name, another user may too', async (t, db) => {
+await forEachMigrated(t, 'token names are unique per user', async (t, db) => {
   const ada = await aUser(db, 'ada')
   await aToken(db, ada, 'laptop', 'a')
   await t.rejects(aToken(db, ada, 'laptop', 'b'), {
@@ -83,7 +83,7 @@ await forEachMigrated(t, 'a token without scopes has none', async (t, db) => {
   t.strictSame((await findTokenWithUser(db, hash))?.token.scopes, [])
 })
 
-await forEachMigrated(t, 'a token is revoked by its user alone', async (t, db) => {
+await forEachMigrated(t, 'a token is revoked by its user only', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const bob = await aUser(db, 'bob')
   const token = await aToken(db, ada, 'laptop', 'a')
@@ -94,47 +94,55 @@ await forEachMigrated(t, 'a token is revoked by its user alone', async (t, db) =
   t.equal(await deleteToken(db, ada.id, token.id), false)
 })
 
-await forEachMigrated(t, 'the last use of a token is remembered', async (t, db) => {
+await forEachMigrated(t, 'the last use of a token is stored', async (t, db) => {
   const token = await aToken(db, await aUser(db, 'ada'), 'laptop', 'a')
   await touchToken(db, token.id, 1_790_000_000_123)
   const found = await findTokenWithUser(db, 'a'.repeat(64))
   t.equal(found?.token.lastUsedAtMs, 1_790_000_000_123)
 })
 
-await forEachMigrated(t, 'what happens to a user holds for the next question', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  await aToken(db, ada, 'laptop', 'a')
-  await db('users').where({ owner_id: ada.id }).update({ is_active: false })
-  await db('users').where({ owner_id: ada.id }).update({ is_login_prohibited: true })
-  const found = await findTokenWithUser(db, 'a'.repeat(64))
-  t.match(found?.user, { isActive: false, isLoginProhibited: true })
-  await db('emails').where({ user_id: ada.id }).delete()
-  t.equal((await findUser(db, 'ada'))?.email, '', 'a user without an address is still found')
-})
+await forEachMigrated(
+  t,
+  'a change of the user is visible with the next token lookup',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    await aToken(db, ada, 'laptop', 'a')
+    await db('users').where({ owner_id: ada.id }).update({ is_active: false })
+    await db('users').where({ owner_id: ada.id }).update({ is_login_prohibited: true })
+    const found = await findTokenWithUser(db, 'a'.repeat(64))
+    t.match(found?.user, { isActive: false, isLoginProhibited: true })
+    await db('emails').where({ user_id: ada.id }).delete()
+    t.equal((await findUser(db, 'ada'))?.email, '', 'a user without an address is still found')
+  },
+)
 
-await forEachMigrated(t, 'what limits a token stays with it', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const { id: repositoryId } = await aRepository(db, ada.id, 'r')
-  const reach = {
-    repositoryIds: [repositoryId],
-    packages: [
-      { ownerId: ada.id, named: undefined },
-      { ownerId: ada.id, named: { format: 'generic', name: 'tool' } },
-    ],
-  }
-  const limits = { expiresAtMs: 5_000_000_000_000, addresses: ['10.0.0.0/8', '::1'], reach }
-  const fields = { userId: ada.id, lastEight: 'cccccccc', scopes: ['all'] }
-  const made = await createToken(db, { ...fields, name: 'l', hash: 'c'.repeat(64), limits })
-  const found = async () => (await findTokenWithUser(db, 'c'.repeat(64)))?.token
-  t.strictSame(made.limits, limits)
-  t.strictSame(await found(), made)
-  t.strictSame((await listTokens(db, ada.id, { page: 1, limit: 9 })).entries, [made])
-  await db('repositories').where({ id: repositoryId }).delete()
-  t.strictSame((await found())?.limits?.reach, { ...reach, repositoryIds: [] })
-  await db('token_packages').delete()
-  const nothing = { repositoryIds: [], packages: [] }
-  t.strictSame((await found())?.limits?.reach, nothing, 'it never opens more than before')
-  t.equal(await removeExpiredTokens(db, 5_000_000_000_000), 0)
-  t.equal(await removeExpiredTokens(db, 5_000_000_000_001), 1)
-  t.equal(await found(), undefined)
-})
+await forEachMigrated(
+  t,
+  'the limits of a token are stored, and never widen if a repository or package is deleted',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const { id: repositoryId } = await aRepository(db, ada.id, 'r')
+    const reach = {
+      repositoryIds: [repositoryId],
+      packages: [
+        { ownerId: ada.id, named: undefined },
+        { ownerId: ada.id, named: { format: 'generic', name: 'tool' } },
+      ],
+    }
+    const limits = { expiresAtMs: 5_000_000_000_000, addresses: ['10.0.0.0/8', '::1'], reach }
+    const fields = { userId: ada.id, lastEight: 'cccccccc', scopes: ['all'] }
+    const made = await createToken(db, { ...fields, name: 'l', hash: 'c'.repeat(64), limits })
+    const found = async () => (await findTokenWithUser(db, 'c'.repeat(64)))?.token
+    t.strictSame(made.limits, limits)
+    t.strictSame(await found(), made)
+    t.strictSame((await listTokens(db, ada.id, { page: 1, limit: 9 })).entries, [made])
+    await db('repositories').where({ id: repositoryId }).delete()
+    t.strictSame((await found())?.limits?.reach, { ...reach, repositoryIds: [] })
+    await db('token_packages').delete()
+    const nothing = { repositoryIds: [], packages: [] }
+    t.strictSame((await found())?.limits?.reach, nothing, 'the token stays limited to nothing')
+    t.equal(await removeExpiredTokens(db, 5_000_000_000_000), 0)
+    t.equal(await removeExpiredTokens(db, 5_000_000_000_001), 1)
+    t.equal(await found(), undefined)
+  },
+)

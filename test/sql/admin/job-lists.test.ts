@@ -8,7 +8,7 @@ import { forEachMigrated } from '../../helpers/databases.js'
 const WORKER = { machine: 'one', jobsMax: 4, leaseMs: 60_000 }
 const PAGE = { page: 1, limit: 2 }
 
-await forEachMigrated(t, 'jobs are listed as they stand, the next one first', async (t, db) => {
+await forEachMigrated(t, 'jobs are listed with their state, the next one first', async (t, db) => {
   t.strictSame(await listJobs(db, PAGE), { entries: [], total: 0 })
   for (const [at, subject] of ['first', 'second', 'third'].entries()) {
     await enqueueJob(db, { kind: 'k', subject, delayMs: (at - 1) * 60_000 })
@@ -21,7 +21,7 @@ await forEachMigrated(t, 'jobs are listed as they stand, the next one first', as
     { subject: 'first', state: 'running', attempts: 1, lastError: undefined },
     { subject: 'second', state: 'waiting', attempts: 0 },
   ])
-  t.equal(await retryJob(db, job.id), false, 'one that runs is left alone')
+  t.equal(await retryJob(db, job.id), false, 'a running job is not retried')
   await postponeJob(db, job, `${'long '.repeat(200)}`)
   const failed = (await listJobs(db, { page: 1, limit: 9 })).entries.find(({ id }) => id === job.id)
   t.match(failed, { state: 'failed', attempts: 1, lastError: /^long long/ })
@@ -40,5 +40,5 @@ await forEachMigrated(t, 'jobs are listed as they stand, the next one first', as
       lastError: undefined,
     },
   )
-  t.equal(await retryJob(db, job.id), false, 'nor is one that has not failed')
+  t.equal(await retryJob(db, job.id), false, 'a job that has not failed is not retried')
 })

@@ -44,65 +44,81 @@ async function waiting(db: Database) {
   }))
 }
 
-await forEachMigrated(t, 'many requests are one job, at the time of the first', async (t, db) => {
-  await ask(db, '7', 100_000)
-  await Promise.all([50_000, 200_000, 0].map((delayMs) => ask(db, '7', delayMs)))
-  t.strictSame(await waiting(db), [{ subject: '7', inSeconds: 100, isHeld: false }])
-  t.equal(await leaseJob(db, WORKER), undefined, 'it is not due')
-  await ask(db, '8')
-  t.equal((await take(t, db)).subject, '8', 'another subject is another job')
-})
+await forEachMigrated(
+  t,
+  'several requests become one job, due at the time of the earliest',
+  async (t, db) => {
+    await ask(db, '7', 100_000)
+    await Promise.all([50_000, 200_000, 0].map((delayMs) => ask(db, '7', delayMs)))
+    t.strictSame(await waiting(db), [{ subject: '7', inSeconds: 100, isHeld: false }])
+    t.equal(await leaseJob(db, WORKER), undefined, 'the job is not due')
+    await ask(db, '8')
+    t.equal((await take(t, db)).subject, '8', 'another subject is another job')
+  },
+)
 
-await forEachMigrated(t, 'what is asked for while it runs runs once more', async (t, db) => {
+await forEachMigrated(t, 'a job requested while it runs is run once more', async (t, db) => {
   await ask(db)
   const first = await take(t, db)
   await Promise.all([1, 2, 3].map(() => ask(db)))
-  t.equal(await leaseJob(db, { ...WORKER, machine: 'two' }), undefined, 'not beside itself')
+  t.equal(await leaseJob(db, { ...WORKER, machine: 'two' }), undefined, 'not while it runs')
   await finishJob(db, first)
   const second = await take(t, db)
-  t.equal(second.attempts, 1, 'it is a new one')
+  t.equal(second.attempts, 1, 'it is a new job')
   await finishJob(db, second)
   t.strictSame(await waiting(db), [])
   await ask(db)
   t.equal((await waiting(db)).length, 1)
 })
 
-await forEachMigrated(t, 'a lease that ran out is free, and its holder too late', async (t, db) => {
-  await ask(db)
-  const dead = await take(t, db, { ...WORKER, leaseMs: 1 })
-  await ask(db)
-  await sleep(5)
-  const alive = await take(t, db)
-  t.equal(alive.attempts, 2)
-  t.equal(await renewLease(db, dead, 60_000), false)
-  t.equal(await renewLease(db, alive, 60_000), true)
-  for (const end of [finishJob, releaseJob]) await end(db, dead)
-  await postponeJob(db, dead, 'too late')
-  t.match(await waiting(db), [{ isHeld: true }], 'the dead one changes nothing')
-  await finishJob(db, alive)
-  t.strictSame(await waiting(db), [], 'the earlier request is fulfilled too')
-})
-
-await forEachMigrated(t, 'a job that fails waits ever longer, then is given up', async (t, db) => {
-  await ask(db)
-  const pauses: number[] = []
-  for (let attempt = 1; ; attempt += 1) {
-    const job = await take(t, db)
-    t.equal(job.attempts, attempt)
-    if (!(await postponeJob(db, job, 'no luck'))) break
-    pauses.push((await waiting(db))[0]?.inSeconds ?? 0)
+await forEachMigrated(
+  t,
+  'an expired lease is free, and its holder can no longer finish the job',
+  async (t, db) => {
     await ask(db)
-    t.equal(await leaseJob(db, WORKER), undefined, 'a request does not shorten the wait')
-    await db('jobs').update({ run_after: 0 })
-  }
-  t.strictSame(pauses, [30, 120, 480, 1_920, 7_680])
-  t.equal(pauses.length + 1, JOB_ATTEMPTS_MAX)
-  t.strictSame(await waiting(db), [])
-})
+    const dead = await take(t, db, { ...WORKER, leaseMs: 1 })
+    await ask(db)
+    await sleep(5)
+    const alive = await take(t, db)
+    t.equal(alive.attempts, 2)
+    t.equal(await renewLease(db, dead, 60_000), false)
+    t.equal(await renewLease(db, alive, 60_000), true)
+    for (const end of [finishJob, releaseJob]) await end(db, dead)
+    await postponeJob(db, dead, 'too late')
+    t.match(
+      await waiting(db),
+      [{ isHeld: true }],
+      'the holder of the expired lease changes nothing',
+    )
+    await finishJob(db, alive)
+    t.strictSame(await waiting(db), [], 'the request made in between is fulfilled too')
+  },
+)
 
 await forEachMigrated(
   t,
-  'a job given back is taken at once, and it did not count',
+  'a job that fails is retried after growing pauses and then given up',
+  async (t, db) => {
+    await ask(db)
+    const pauses: number[] = []
+    for (let attempt = 1; ; attempt += 1) {
+      const job = await take(t, db)
+      t.equal(job.attempts, attempt)
+      if (!(await postponeJob(db, job, 'no luck'))) break
+      pauses.push((await waiting(db))[0]?.inSeconds ?? 0)
+      await ask(db)
+      t.equal(await leaseJob(db, WORKER), undefined, 'a request does not shorten the pause')
+      await db('jobs').update({ run_after: 0 })
+    }
+    t.strictSame(pauses, [30, 120, 480, 1_920, 7_680])
+    t.equal(pauses.length + 1, JOB_ATTEMPTS_MAX)
+    t.strictSame(await waiting(db), [])
+  },
+)
+
+await forEachMigrated(
+  t,
+  'a released job is available immediately, and the attempt is not counted',
   async (t, db) => {
     await ask(db)
     await releaseJob(db, await take(t, db))
@@ -110,19 +126,19 @@ await forEachMigrated(
   },
 )
 
-await forEachMigrated(t, 'a machine runs no more at once than it may', async (t, db) => {
+await forEachMigrated(t, 'a machine leases no more jobs than its limit', async (t, db) => {
   for (let subject = 0; subject < 6; subject += 1) await ask(db, String(subject))
   const two = { ...WORKER, jobsMax: 2 }
   const taken = await Promise.all(Array.from({ length: 8 }, () => leaseJob(db, two)))
   const jobs = taken.filter((job) => job !== undefined)
   t.equal(jobs.length, 2)
   t.equal(new Set(jobs.map(({ subject }) => subject)).size, 2)
-  t.ok(await leaseJob(db, { ...two, machine: 'two' }), 'another machine has room')
+  t.ok(await leaseJob(db, { ...two, machine: 'two' }), 'another machine has free slots')
   for (const job of jobs) await finishJob(db, job)
-  t.ok(await leaseJob(db, two), 'and so has this one again')
+  t.ok(await leaseJob(db, two), 'this machine has a free slot again')
 })
 
-await forEachMigrated(t, 'the slot of a process that died is free again', async (t, db) => {
+await forEachMigrated(t, 'the slot of a dead process becomes free', async (t, db) => {
   await ask(db, 'dead')
   await take(t, db, { ...WORKER, leaseMs: 1 })
   await ask(db, 'next')
@@ -134,7 +150,7 @@ await forEachMigrated(t, 'the slot of a process that died is free again', async 
 
 await forEachDatabase(
   t,
-  'four processes share the work, each job done once',
+  'four processes share the jobs, and each job is run once',
   async (t, location) => {
     const db = await openForTest(t, location)
     await migrate(db)
@@ -150,18 +166,22 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'requests that race with ends are not lost', async (t, location) => {
-  const one = await openForTest(t, location)
-  const two = await openForTest(t, location)
-  await migrate(one)
-  for (let round = 0; round < 40; round += 1) {
-    await ask(one)
-    const job = await take(t, one)
-    await Promise.all([finishJob(one, job), ask(two), ask(two)])
-    await finishJob(one, await take(t, one))
-    await finishAll(one)
-  }
-})
+await forEachDatabase(
+  t,
+  'requests concurrent with the end of a run are not lost',
+  async (t, location) => {
+    const one = await openForTest(t, location)
+    const two = await openForTest(t, location)
+    await migrate(one)
+    for (let round = 0; round < 40; round += 1) {
+      await ask(one)
+      const job = await take(t, one)
+      await Promise.all([finishJob(one, job), ask(two), ask(two)])
+      await finishJob(one, await take(t, one))
+      await finishAll(one)
+    }
+  },
+)
 
 /** Finishes the remaining job, because a request after the end of the first run is a new job. */
 async function finishAll(db: Database): Promise<void> {
@@ -170,7 +190,7 @@ async function finishAll(db: Database): Promise<void> {
   }
 }
 
-await forEachMigrated(t, 'who takes some kinds leaves the others', async (t, db) => {
+await forEachMigrated(t, 'a worker of some kinds leaves other kinds to others', async (t, db) => {
   await ask(db, '7')
   t.equal(await leaseJob(db, { ...WORKER, kinds: { of: ['paint', 'wash'] } }), undefined)
   t.equal(await leaseJob(db, { ...WORKER, kinds: { without: ['sweep'] } }), undefined)
@@ -179,5 +199,5 @@ await forEachMigrated(t, 'who takes some kinds leaves the others', async (t, db)
   const input = { kind: 'sweep', subject: '7', isSooner: true }
   for (const delayMs of [50_000, 200_000, 100_000]) await enqueueJob(db, { ...input, delayMs })
   await finishJob(db, job)
-  t.match(await waiting(db), [{ inSeconds: 50 }], 'the soonest request counts')
+  t.match(await waiting(db), [{ inSeconds: 50 }], 'the earliest request counts')
 })

@@ -16,7 +16,7 @@ function aFirst(name: string) {
   return { name, email: `${name}@example.com`, passwordHash: undefined, isAdmin: true }
 }
 
-await forEachMigrated(t, 'many first accounts at once are one', async (t, db) => {
+await forEachMigrated(t, 'of many concurrent first accounts one is created', async (t, db) => {
   t.equal(await hasUsers(db), false)
   const names = ['ada', 'bob', 'cyd', 'dan', 'eve']
   const made = await Promise.all(names.map((name) => createFirstUser(db, aFirst(name))))
@@ -26,15 +26,22 @@ await forEachMigrated(t, 'many first accounts at once are one', async (t, db) =>
   t.equal(await hasUsers(db), true)
   t.equal(await createFirstUser(db, aFirst('fay')), undefined)
   await deleteUser(db, first?.id ?? 0)
-  t.ok(await createFirstUser(db, aFirst('fay')), 'with none left, there is a first one again')
+  t.ok(
+    await createFirstUser(db, aFirst('fay')),
+    'without any account a first one can be created again',
+  )
 })
 
-await forEachMigrated(t, 'registration is off until somebody opens it', async (t, db) => {
-  t.equal(await isRegistrationOpen(db), false)
-  await createFirstUser(db, aFirst('ada'))
-  t.equal(await isRegistrationOpen(db), false)
-  for (const isOpen of [true, true, false]) {
-    await setRegistration(db, isOpen)
-    t.equal(await isRegistrationOpen(db), isOpen)
-  }
-})
+await forEachMigrated(
+  t,
+  'registration is closed until an administrator opens it',
+  async (t, db) => {
+    t.equal(await isRegistrationOpen(db), false)
+    await createFirstUser(db, aFirst('ada'))
+    t.equal(await isRegistrationOpen(db), false)
+    for (const isOpen of [true, true, false]) {
+      await setRegistration(db, isOpen)
+      t.equal(await isRegistrationOpen(db), isOpen)
+    }
+  },
+)

@@ -25,7 +25,7 @@ async function aRule(db: Database, repositoryId: number, ruleName: string, users
   })
 }
 
-await forEachMigrated(t, 'rules are kept, changed and put in order', async (t, db) => {
+await forEachMigrated(t, 'rules are created, changed and ordered', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const { id } = await aRepository(db, ada.id, 'r')
   const other = await aRepository(db, ada.id, 'other')
@@ -72,7 +72,7 @@ await forEachMigrated(t, 'rules are kept, changed and put in order', async (t, d
   t.equal(await hasProtections(db, other.id), true)
 })
 
-await forEachMigrated(t, 'a repository has so many rules and no more', async (t, db) => {
+await forEachMigrated(t, 'a repository has at most 100 rules', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const { id } = await aRepository(db, ada.id, 'r')
   for (let index = 0; index < 100; index += 1) await aRule(db, id, `rule-${index}`)

@@ -32,33 +32,46 @@ async function aSpeaker(db: Database) {
   return { ada, bob, repositoryId, say }
 }
 
-await forEachMigrated(t, 'each word is kept, and they come in either order', async (t, db) => {
-  const { ada, bob, repositoryId, say } = await aSpeaker(db)
-  const first = await say('pending', 'build')
-  t.match(first, { commitId: COMMIT, state: 'pending', context: 'build', creator: { name: 'bob' } })
-  t.match(first, { description: 'pending of build', targetUrl: 'https://ci.example.com/1' })
-  await say('success', 'build')
-  await say('failure', 'lint')
-  await say('error', 'build', OTHER)
-  const question = { repositoryId, commitId: COMMIT, state: undefined, page: PAGE }
-  const said = async (changes: object) => {
-    const order = 'newest' as const
-    const { entries, total } = await listCommitStatuses(db, { ...question, order, ...changes })
-    return [total, ...entries.map(({ state, context }) => `${state} ${context}`)]
-  }
-  t.strictSame(await said({}), [3, 'failure lint', 'success build', 'pending build'])
-  t.strictSame(await said({ order: 'oldest', page: { page: 1, limit: 1 } }), [3, 'pending build'])
-  t.strictSame(await said({ page: { page: 2, limit: 2 } }), [3, 'pending build'])
-  t.strictSame(await said({ state: 'success' }), [1, 'success build'])
-  t.strictSame(await said({ commitId: OTHER }), [1, 'error build'])
-  const { id } = await aRepository(db, ada.id, 'other')
-  t.strictSame(await said({ repositoryId: id }), [0])
-  await deleteUser(db, bob.id)
-  const { entries } = await listCommitStatuses(db, { ...question, order: 'oldest' })
-  t.strictSame(entries[0], { ...first, creator: undefined }, 'it outlives who said it')
-})
+await forEachMigrated(
+  t,
+  'every status is kept, and they are listed in either order',
+  async (t, db) => {
+    const { ada, bob, repositoryId, say } = await aSpeaker(db)
+    const first = await say('pending', 'build')
+    t.match(first, {
+      commitId: COMMIT,
+      state: 'pending',
+      context: 'build',
+      creator: { name: 'bob' },
+    })
+    t.match(first, { description: 'pending of build', targetUrl: 'https://ci.example.com/1' })
+    await say('success', 'build')
+    await say('failure', 'lint')
+    await say('error', 'build', OTHER)
+    const question = { repositoryId, commitId: COMMIT, state: undefined, page: PAGE }
+    const said = async (changes: object) => {
+      const order = 'newest' as const
+      const { entries, total } = await listCommitStatuses(db, { ...question, order, ...changes })
+      return [total, ...entries.map(({ state, context }) => `${state} ${context}`)]
+    }
+    t.strictSame(await said({}), [3, 'failure lint', 'success build', 'pending build'])
+    t.strictSame(await said({ order: 'oldest', page: { page: 1, limit: 1 } }), [3, 'pending build'])
+    t.strictSame(await said({ page: { page: 2, limit: 2 } }), [3, 'pending build'])
+    t.strictSame(await said({ state: 'success' }), [1, 'success build'])
+    t.strictSame(await said({ commitId: OTHER }), [1, 'error build'])
+    const { id } = await aRepository(db, ada.id, 'other')
+    t.strictSame(await said({ repositoryId: id }), [0])
+    await deleteUser(db, bob.id)
+    const { entries } = await listCommitStatuses(db, { ...question, order: 'oldest' })
+    t.strictSame(
+      entries[0],
+      { ...first, creator: undefined },
+      'a status is kept without its creator',
+    )
+  },
+)
 
-await forEachMigrated(t, 'of each context the last word holds', async (t, db) => {
+await forEachMigrated(t, 'the latest status of each context counts', async (t, db) => {
   const { repositoryId, say } = await aSpeaker(db)
   const place = { repositoryId, commitId: COMMIT }
   t.strictSame(await combineCommitStatuses(db, place, PAGE), { entries: [], total: 0, states: [] })
@@ -76,16 +89,20 @@ await forEachMigrated(t, 'of each context the last word holds', async (t, db) =>
   t.strictSame([...states].sort(), ['pending', 'success'])
   const page = await combineCommitStatuses(db, place, { page: 3, limit: 1 })
   t.match(page, { total: 3, entries: [{ context: 'Build' }] })
-  t.strictSame([...page.states].sort(), ['pending', 'success'], 'those of all pages')
+  t.strictSame([...page.states].sort(), ['pending', 'success'], 'the states of all pages')
 })
 
-await forEachMigrated(t, 'statuses go with their repository, and need one', async (t, db) => {
-  const { repositoryId, say } = await aSpeaker(db)
-  await say('success', 'build')
-  await deleteRepository(db, repositoryId)
-  t.strictSame(await db('commit_statuses'), [])
-  await t.rejects(say('success', 'build'), {
-    failure: 'not_found',
-    message: /repository does not exist/,
-  })
-})
+await forEachMigrated(
+  t,
+  'statuses are deleted with their repository and need one',
+  async (t, db) => {
+    const { repositoryId, say } = await aSpeaker(db)
+    await say('success', 'build')
+    await deleteRepository(db, repositoryId)
+    t.strictSame(await db('commit_statuses'), [])
+    await t.rejects(say('success', 'build'), {
+      failure: 'not_found',
+      message: /repository does not exist/,
+    })
+  },
+)

@@ -131,7 +131,7 @@ await t.test('mysql: a server that accepts connections and never answers times o
   t.ok(performance.now() - startMs < 6_000)
 })
 
-await forEachMigrated(t, 'a transaction is done whole or not at all', async (t, db) => {
+await forEachMigrated(t, 'a transaction is committed or rolled back as a whole', async (t, db) => {
   const refusal = new Error('no')
   await t.rejects(
     transaction(db, async (trx) => {
@@ -148,16 +148,23 @@ await forEachMigrated(t, 'a transaction is done whole or not at all', async (t, 
     return 'done'
   })
   t.equal(done, 'done')
-  t.equal((await listUsers(db, { page: 1, limit: 10 })).total, 2, 'the refusal undid itself alone')
+  t.equal(
+    (await listUsers(db, { page: 1, limit: 10 })).total,
+    2,
+    'a refused insert is undone alone',
+  )
 })
 
-await t.test('sqlite: a transaction whose end failed does not spoil the next', async (t) => {
-  const db = await openForTest(t, await freshLocation(t, 'sqlite'))
-  await migrate(db)
-  await db.raw('BEGIN IMMEDIATE')
-  await aUser(db, 'ada')
-  t.ok(await findUser(db, 'ada'))
-})
+await t.test(
+  'sqlite: a transaction whose commit failed does not affect the next one',
+  async (t) => {
+    const db = await openForTest(t, await freshLocation(t, 'sqlite'))
+    await migrate(db)
+    await db.raw('BEGIN IMMEDIATE')
+    await aUser(db, 'ada')
+    t.ok(await findUser(db, 'ada'))
+  },
+)
 
 await t.test('sqlite: four processes write to one file without an error', async (t) => {
   const location = await freshLocation(t, 'sqlite')
@@ -186,12 +193,12 @@ await t.test('sqlite: waiting for another writer does not block the event loop',
   await aUser(two, 'bob')
   clearInterval(timer)
   await held
-  t.ok(turns >= 10, `${turns} turns`)
+  t.ok(turns >= 10, `${turns} timer callbacks`)
   t.equal((await listUsers(two, { page: 1, limit: 1 })).total, 2)
 })
 
 await t.test(
-  'sqlite: a question waits for no transaction and sees what is committed',
+  'sqlite: a query does not wait for a transaction and reads committed data',
   async (t) => {
     const db = await openForTest(t, await freshLocation(t, 'sqlite'))
     await migrate(db)
@@ -200,33 +207,36 @@ await t.test(
     await aUser(db, 'ada')
     await transaction(db, async (trx) => {
       await aUser(trx, 'bob')
-      t.strictSame(await names(db), ['ada'], 'outside')
-      t.strictSame(await names(trx), ['ada', 'bob'], 'within')
+      t.strictSame(await names(db), ['ada'], 'outside of the transaction')
+      t.strictSame(await names(trx), ['ada', 'bob'], 'inside of the transaction')
     })
-    t.strictSame(await names(db), ['ada', 'bob'], 'as soon as it has ended')
+    t.strictSame(await names(db), ['ada', 'bob'], 'after the commit')
   },
 )
 
-await t.test('sqlite: a change shows in the next turn, and at once where it is ours', async (t) => {
-  const location = await freshLocation(t, 'sqlite')
-  const db = await openForTest(t, location)
-  await migrate(db)
-  const ada = await aUser(db, 'ada')
-  const nameNow = () =>
-    inTick(() => selectRows(db, 'select full_name from owners where id = ?', [ada.id]))
-  t.strictSame(await nameNow(), [{ full_name: '' }])
-  t.notOk(nameNow() instanceof Promise, 'once it is open, it answers at once')
-  await db('owners').where({ id: ada.id }).update({ full_name: 'Ada' })
-  t.strictSame(nameNow(), [{ full_name: 'Ada' }])
-  const { file } = location as Extract<DatabaseLocation, { kind: 'sqlite' }>
-  for (const name of ['A', 'B', 'C']) {
-    t.ok(nameNow(), 'it is looked up before the change')
-    const code = `new (require('better-sqlite3'))('${file}').exec("update owners set full_name = '${name}'")`
-    execFileSync(process.execPath, ['-e', code])
-    await new Promise((resolve) => setImmediate(resolve))
-    t.strictSame(nameNow(), [{ full_name: name }])
-  }
-})
+await t.test(
+  'sqlite: own changes are visible immediately and those of other processes in the next tick',
+  async (t) => {
+    const location = await freshLocation(t, 'sqlite')
+    const db = await openForTest(t, location)
+    await migrate(db)
+    const ada = await aUser(db, 'ada')
+    const nameNow = () =>
+      inTick(() => selectRows(db, 'select full_name from owners where id = ?', [ada.id]))
+    t.strictSame(await nameNow(), [{ full_name: '' }])
+    t.notOk(nameNow() instanceof Promise, 'queries on an open database are synchronous')
+    await db('owners').where({ id: ada.id }).update({ full_name: 'Ada' })
+    t.strictSame(nameNow(), [{ full_name: 'Ada' }])
+    const { file } = location as Extract<DatabaseLocation, { kind: 'sqlite' }>
+    for (const name of ['A', 'B', 'C']) {
+      t.ok(nameNow(), 'the query is cached before the change')
+      const code = `new (require('better-sqlite3'))('${file}').exec("update owners set full_name = '${name}'")`
+      execFileSync(process.execPath, ['-e', code])
+      await new Promise((resolve) => setImmediate(resolve))
+      t.strictSame(nameNow(), [{ full_name: name }])
+    }
+  },
+)
 
 await t.test('sqlite: a query cannot change data', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
@@ -254,10 +264,10 @@ await t.test('mysql: a deadlock is retried until both transactions are committed
       }
     })
   await Promise.all([swap(ids, 'en'), swap(ids.toReversed(), 'de')])
-  t.strictSame(codes, ['ER_LOCK_DEADLOCK'], 'there was one')
+  t.strictSame(codes, ['ER_LOCK_DEADLOCK'], 'there was one deadlock')
   t.equal(runs, 3)
   const languages = await db('users').distinct('language')
-  t.equal(languages.length, 1, 'each was whole')
+  t.equal(languages.length, 1, 'each transaction was atomic')
 })
 
 /**
@@ -289,13 +299,13 @@ await t.test('mysql: a lock that is never released is unavailable', async (t) =>
       await other.raw('set session innodb_lock_wait_timeout = 0')
       await other('users').where({ owner_id: ada.id }).update({ language: 'de' })
     }).then(
-      () => t.fail('it got the lock'),
+      () => t.fail('the lock was granted'),
       (error) => t.match(error, { failure: 'unavailable', retryAfterSeconds: 2 }),
     )
   })
 })
 
-await forEachDatabase(t, 'a database that is closed does not answer', async (t, location) => {
+await forEachDatabase(t, 'a closed database is unavailable', async (t, location) => {
   const db = await openDatabase({ location, connectionsMax: 2 })
   await ping(db)
   await closeDatabase(db)
@@ -339,29 +349,32 @@ function questions(db: Database): Readonly<Record<string, () => unknown>> {
   }
 }
 
-await t.test('mysql: while the server is away all fails fast, then all works again', async (t) => {
-  const mariadb = await ownMariadb()
-  const db = await openForTest(t, await locationOn(mariadb))
-  const ada = await aUser(db, 'ada')
-  const repository = await aRepository(db, ada.id, 'engine', { isPrivate: true })
-  const stranger = { ...ada, id: 12 }
-  const asked = { ...questions(db), access: () => accessToRepository(db, stranger, repository) }
-  for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
-    // Several connections lie idle in the pool when the server goes.
-    await Promise.all(Array.from({ length: 8 }, () => ping(db)))
-    await mariadb.stop(signal)
-    for (const [name, ask] of Object.entries(asked)) {
-      const startMs = performance.now()
-      const error = await thrownBy(ask)
-      const tookMs = performance.now() - startMs
-      t.ok(isFailure(error, 'unavailable'), `${name} after ${signal}: ${String(error)}`)
-      t.equal((error as Failure).retryAfterSeconds, 2, name)
-      t.ok(tookMs < 4_000, `${name} took ${tookMs} ms`)
+await t.test(
+  'mysql: while the server is down all queries fail fast, and then they work again',
+  async (t) => {
+    const mariadb = await ownMariadb()
+    const db = await openForTest(t, await locationOn(mariadb))
+    const ada = await aUser(db, 'ada')
+    const repository = await aRepository(db, ada.id, 'engine', { isPrivate: true })
+    const other = { ...ada, id: 12 }
+    const asked = { ...questions(db), access: () => accessToRepository(db, other, repository) }
+    for (const signal of ['SIGTERM', 'SIGKILL'] as const) {
+      // Makes several connections idle in the pool before the server stops.
+      await Promise.all(Array.from({ length: 8 }, () => ping(db)))
+      await mariadb.stop(signal)
+      for (const [name, ask] of Object.entries(asked)) {
+        const startMs = performance.now()
+        const error = await thrownBy(ask)
+        const tookMs = performance.now() - startMs
+        t.ok(isFailure(error, 'unavailable'), `${name} after ${signal}: ${String(error)}`)
+        t.equal((error as Failure).retryAfterSeconds, 2, name)
+        t.ok(tookMs < 4_000, `${name} took ${tookMs} ms`)
+      }
+      await mariadb.start()
+      t.equal((await findUser(db, 'ada'))?.id, ada.id, `after ${signal} the database works again`)
     }
-    await mariadb.start()
-    t.equal((await findUser(db, 'ada'))?.id, ada.id, `after ${signal} it came back`)
-  }
-})
+  },
+)
 
 await t.test('mysql: a server that stops in a transaction is unavailable', async (t) => {
   const mariadb = await ownMariadb()
@@ -386,15 +399,18 @@ await t.test('mysql: a connection that the server has closed is replaced', async
   t.not(after?.id, row?.id)
 })
 
-await t.test('mysql: who asks while all connections are in use waits, but not long', async (t) => {
-  const location = await freshLocation(t, 'mysql')
-  const db = await openDatabase({ location, connectionsMax: 1 })
-  t.teardown(() => closeDatabase(db))
-  const startMs = performance.now()
-  await transaction(db, async () => {
-    await t.rejects(ping(db), { failure: 'unavailable', message: /does not answer/ })
-  })
-  const tookMs = performance.now() - startMs
-  t.ok(tookMs > 2_000 && tookMs < 6_000, `${tookMs} ms`)
-  await ping(db)
-})
+await t.test(
+  'mysql: a query that finds all connections in use waits for a limited time',
+  async (t) => {
+    const location = await freshLocation(t, 'mysql')
+    const db = await openDatabase({ location, connectionsMax: 1 })
+    t.teardown(() => closeDatabase(db))
+    const startMs = performance.now()
+    await transaction(db, async () => {
+      await t.rejects(ping(db), { failure: 'unavailable', message: /does not answer/ })
+    })
+    const tookMs = performance.now() - startMs
+    t.ok(tookMs > 2_000 && tookMs < 6_000, `${tookMs} ms`)
+    await ping(db)
+  },
+)

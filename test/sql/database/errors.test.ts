@@ -25,7 +25,7 @@ t.test('an unreachable database is unavailable with a retry time', async (t) => 
   for (const error of away) {
     const translated = translateError(error)
     t.match(translated, { failure: 'unavailable', status: 503, retryAfterSeconds: 2, cause: error })
-    t.notMatch(String(translated), /driver/, 'what the driver says stays inside')
+    t.notMatch(String(translated), /driver/, "the driver's message is not shown")
   }
 })
 
@@ -75,7 +75,7 @@ t.test('the first page has offset zero', async (t) => {
   t.equal(offsetOf({ page: 3, limit: 30 }), 60)
 })
 
-await forEachMigrated(t, 'an error in a statement shows no value', async (t, db) => {
+await forEachMigrated(t, 'an error of a statement shows no value', async (t, db) => {
   const error = await db.raw('select nothing from nowhere where x = ?', ['s3cret']).then(
     () => undefined,
     (reason: unknown) => reason,
@@ -124,13 +124,17 @@ await t.test('sqlite: more statements than the cache holds are answered correctl
       if (row.answer !== index) t.fail(`round ${round}: ${index} became ${row.answer}`)
     }
   }
-  t.pass('all were right')
+  t.pass('all answers were correct')
 })
 
-await forEachMigrated(t, 'a broken reference is no conflict of names', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const row = { address: 'x@example.test', address_lower: 'x@example.test', is_primary: false }
-  await t.rejects(db('emails').insert({ ...row, user_id: ada.id + 1, is_verified: false }), {
-    message: /foreign key/i,
-  })
-})
+await forEachMigrated(
+  t,
+  'a foreign key error is not reported as a name conflict',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const row = { address: 'x@example.test', address_lower: 'x@example.test', is_primary: false }
+    await t.rejects(db('emails').insert({ ...row, user_id: ada.id + 1, is_verified: false }), {
+      message: /foreign key/i,
+    })
+  },
+)

@@ -59,24 +59,28 @@ async function schemaOf(db: Database): Promise<readonly unknown[]> {
   return definitions
 }
 
-await forEachEmptyDatabase(t, 'all is applied once, and its time is known', async (t, location) => {
-  const db = await openForTest(t, location)
-  t.strictSame(
-    await migrationStatus(db),
-    NAMES.map((name) => ({ name, appliedAtMs: undefined })),
-  )
-  const beforeMs = Date.now()
-  t.strictSame(await migrate(db), NAMES)
-  t.strictSame(await migrate(db), [])
-  const applied = await migrationStatus(db)
-  const isTimely = (ms = 0) => ms >= beforeMs && ms <= Date.now()
-  t.strictSame(
-    applied.map(({ name, appliedAtMs }) => [name, isTimely(appliedAtMs)]),
-    NAMES.map((name) => [name, true]),
-  )
-})
+await forEachEmptyDatabase(
+  t,
+  'all migrations are applied once, and their times are stored',
+  async (t, location) => {
+    const db = await openForTest(t, location)
+    t.strictSame(
+      await migrationStatus(db),
+      NAMES.map((name) => ({ name, appliedAtMs: undefined })),
+    )
+    const beforeMs = Date.now()
+    t.strictSame(await migrate(db), NAMES)
+    t.strictSame(await migrate(db), [])
+    const applied = await migrationStatus(db)
+    const isTimely = (ms = 0) => ms >= beforeMs && ms <= Date.now()
+    t.strictSame(
+      applied.map(({ name, appliedAtMs }) => [name, isTimely(appliedAtMs)]),
+      NAMES.map((name) => [name, true]),
+    )
+  },
+)
 
-await forEachEmptyDatabase(t, 'down takes away all that up brought', async (t, location) => {
+await forEachEmptyDatabase(t, 'down reverses everything that up created', async (t, location) => {
   const db = await openForTest(t, location)
   await migrate(db)
   const schema = await schemaOf(db)
@@ -91,18 +95,22 @@ await forEachEmptyDatabase(t, 'down takes away all that up brought', async (t, l
 
 const PROCESSES = isFullSize ? 4 : 2
 
-await forEachEmptyDatabase(t, 'several processes at once apply each once', async (t, location) => {
-  const children = Array.from({ length: PROCESSES }, () => startSqlChild('migrate', location))
-  const applied = await Promise.all(children.map((child) => child.result))
-  t.strictSame(applied.sort(), [...Array(PROCESSES - 1).fill(0), NAMES.length])
-  const db = await openForTest(t, location)
-  t.strictSame(await migrate(db), [])
-  await aUser(db, 'ada')
-})
+await forEachEmptyDatabase(
+  t,
+  'concurrent processes apply each migration once',
+  async (t, location) => {
+    const children = Array.from({ length: PROCESSES }, () => startSqlChild('migrate', location))
+    const applied = await Promise.all(children.map((child) => child.result))
+    t.strictSame(applied.sort(), [...Array(PROCESSES - 1).fill(0), NAMES.length])
+    const db = await openForTest(t, location)
+    t.strictSame(await migrate(db), [])
+    await aUser(db, 'ada')
+  },
+)
 
 await forEachEmptyDatabase(
   t,
-  'a migration that stopped anywhere is completed',
+  'a migration that stopped after any statement is completed',
   async (t, location) => {
     const db = await openForTest(t, location)
     for (const { name, up, down } of MIGRATIONS) {
@@ -127,7 +135,11 @@ await forEachEmptyDatabase(
         }
         ends.push(end)
       }
-      t.strictSame(ends, Array(statements - 1).fill('the process ended'), `${name} stops anywhere`)
+      t.strictSame(
+        ends,
+        Array(statements - 1).fill('the process ended'),
+        `${name} stops after each statement`,
+      )
       await bringUp(db)
       schemas.push(await schemaOf(db))
       t.strictSame(schemas, Array(schemas.length).fill(schema), `${name} is completed`)
@@ -148,7 +160,7 @@ const STOPS = isFullSize ? 6 : 2
 
 await forEachEmptyDatabase(
   t,
-  'migrations that stopped anywhere go on there',
+  'migrations that stopped after any statement are completed',
   async (t, location) => {
     const db = await openForTest(t, location)
     const statements = await countStatements(db, migrate)
@@ -226,7 +238,7 @@ await forEachEmptyDatabase(
 
 await forEachEmptyDatabase(
   t,
-  'entries of indexes from before have keys after',
+  'existing entries of package indexes get sort keys',
   async (t, location) => {
     const db = await openForTest(t, location)
     await migrate(db)

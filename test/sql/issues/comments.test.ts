@@ -25,7 +25,7 @@ async function aTalk(db: Database) {
   return { ada, repositoryId, issue, pull, say }
 }
 
-await forEachMigrated(t, 'a comment is written, changed and removed', async (t, db) => {
+await forEachMigrated(t, 'a comment is created, changed and deleted', async (t, db) => {
   const { ada, repositoryId, issue, pull, say } = await aTalk(db)
   const first = await say('so')
   t.match(first, { issueId: issue.id, issueNumber: 1, isPull: false, authorId: ada.id })

@@ -44,21 +44,25 @@ await forEachMigrated(t, 'labels are added and replaced by id and name', async (
   t.equal(await names(), '')
 })
 
-await forEachMigrated(t, 'a label of another repository is refused whole', async (t, db) => {
-  const { ada, issue, add, names } = await anIssue(db)
-  const notes = await aRepository(db, ada.id, 'notes')
-  await add('a')
-  const foreign = await add('b', notes.id)
-  await addIssueLabels(db, issue, ['a'])
-  for (const named of [[foreign.id], ['b'], ['a', foreign.id], [0], [-1], [''], ["' or 1=1"]]) {
-    const refusal = { failure: 'invalid', message: /^The label .* does not exist\.$/ }
-    await t.rejects(addIssueLabels(db, issue, named), refusal)
-    await t.rejects(replaceIssueLabels(db, issue, named), refusal)
-  }
-  t.equal(await names(), 'a')
-})
+await forEachMigrated(
+  t,
+  'a label of another repository refuses the whole change',
+  async (t, db) => {
+    const { ada, issue, add, names } = await anIssue(db)
+    const notes = await aRepository(db, ada.id, 'notes')
+    await add('a')
+    const foreign = await add('b', notes.id)
+    await addIssueLabels(db, issue, ['a'])
+    for (const named of [[foreign.id], ['b'], ['a', foreign.id], [0], [-1], [''], ["' or 1=1"]]) {
+      const refusal = { failure: 'invalid', message: /^The label .* does not exist\.$/ }
+      await t.rejects(addIssueLabels(db, issue, named), refusal)
+      await t.rejects(replaceIssueLabels(db, issue, named), refusal)
+    }
+    t.equal(await names(), 'a')
+  },
+)
 
-await forEachMigrated(t, 'an exclusive label takes the place of its like', async (t, db) => {
+await forEachMigrated(t, 'an exclusive label replaces another one of its scope', async (t, db) => {
   const { issue, add, names, repositoryId } = await anIssue(db)
   for (const name of ['size/a', 'size/b', 'kind/a', 'size/', '/size']) {
     await add(name, repositoryId, true)
@@ -69,10 +73,10 @@ await forEachMigrated(t, 'an exclusive label takes the place of its like', async
   await addIssueLabels(db, issue, ['size/b', 'size/', '/size'])
   t.equal(await names(), '/size,kind/a,size/,size/b,size/c')
   await replaceIssueLabels(db, issue, ['size/a', 'size/b'])
-  t.equal(await names(), 'size/b', 'of two at once the later one')
+  t.equal(await names(), 'size/b', 'the later one of two exclusive labels')
 })
 
-await forEachMigrated(t, 'many who label one issue at once all do', async (t, db) => {
+await forEachMigrated(t, 'concurrent labelling of one issue loses no label', async (t, db) => {
   const { issue, add, names } = await anIssue(db)
   const labels = ['a', 'b', 'c', 'd', 'e', 'f']
   for (const name of labels) await add(name)

@@ -43,7 +43,7 @@ async function aTracker(db: Database) {
   return { ada, bob, engine, notes, open, label, milestone, listed }
 }
 
-await forEachMigrated(t, 'each filter finds its own', async (t, db) => {
+await forEachMigrated(t, 'each filter finds the matching issues', async (t, db) => {
   const { ada, bob, engine, notes, open, label, milestone, listed } = await aTracker(db)
   const [a, b] = [await label('a'), await label('b')]
   const twin = await label('a')
@@ -83,7 +83,7 @@ await forEachMigrated(t, 'each filter finds its own', async (t, db) => {
   }
 })
 
-await forEachMigrated(t, 'the newest come first, in pages', async (t, db) => {
+await forEachMigrated(t, 'issues are listed newest first, in pages', async (t, db) => {
   const { open, listed } = await aTracker(db)
   for (let n = 1; n <= 5; n += 1) await open({})
   await db('issues').where({ number: 2 }).update({ created_at: 9_000_000_000_000 })
@@ -91,5 +91,9 @@ await forEachMigrated(t, 'the newest come first, in pages', async (t, db) => {
   t.equal(await listed({}, { page: 3, limit: 2 }), '1 of 5')
   t.equal(await listed({}, { page: 4, limit: 2 }), ' of 5')
   const names = Array.from({ length: 3_000 }, (_, n) => `l${n}`)
-  t.equal(await listed({ labels: names, milestones: names }), ' of 0', 'however many are asked for')
+  t.equal(
+    await listed({ labels: names, milestones: names }),
+    ' of 0',
+    'also with thousands of names',
+  )
 })

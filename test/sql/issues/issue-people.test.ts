@@ -22,7 +22,7 @@ async function anIssue(db: Database) {
   return { ada, bob, eve, issue }
 }
 
-await forEachMigrated(t, 'who works on an issue changes as a whole', async (t, db) => {
+await forEachMigrated(t, 'assignees are replaced as a whole', async (t, db) => {
   const { ada, bob, eve, issue } = await anIssue(db)
   const names = async () =>
     ((await assigneesOfIssues(db, [issue.id])).get(issue.id) ?? []).map(({ name }) => name).join()
@@ -39,24 +39,28 @@ await forEachMigrated(t, 'who works on an issue changes as a whole', async (t, d
   t.equal((await assigneesOfIssues(db, [])).size, 0)
 })
 
-await forEachMigrated(t, 'a mention is a name after a sign that stands alone', async (t, db) => {
-  const { ada, bob, eve, issue } = await anIssue(db)
-  const mentioned = async (text: string) => {
-    await db('issue_mentions').delete()
-    await noteMentions(db, issue.id, text)
-    const rows: readonly { user_id: number }[] = await db('issue_mentions').orderBy('user_id')
-    return rows.map((row) => row.user_id)
-  }
-  t.strictSame(await mentioned('@ADA, (@bob). @ada'), [ada.id, bob.id])
-  t.strictSame(await mentioned('@eve.'), [eve.id], 'a full stop is no part of a name')
-  t.strictSame(await mentioned('me@ada x/@bob @@eve @nobody @-ada'), [])
-  t.strictSame(await mentioned(`${'@x'.repeat(100_000)} ${'@'.repeat(100_000)}`), [])
-  await noteMentions(db, issue.id, '@ada')
-  await noteMentions(db, issue.id, '@ada @bob')
-  t.equal((await db('issue_mentions')).length, 2, 'each once')
-})
+await forEachMigrated(
+  t,
+  'a mention is a name after an at sign at the start of a word',
+  async (t, db) => {
+    const { ada, bob, eve, issue } = await anIssue(db)
+    const mentioned = async (text: string) => {
+      await db('issue_mentions').delete()
+      await noteMentions(db, issue.id, text)
+      const rows: readonly { user_id: number }[] = await db('issue_mentions').orderBy('user_id')
+      return rows.map((row) => row.user_id)
+    }
+    t.strictSame(await mentioned('@ADA, (@bob). @ada'), [ada.id, bob.id])
+    t.strictSame(await mentioned('@eve.'), [eve.id], 'a full stop is not part of a name')
+    t.strictSame(await mentioned('me@ada x/@bob @@eve @nobody @-ada'), [])
+    t.strictSame(await mentioned(`${'@x'.repeat(100_000)} ${'@'.repeat(100_000)}`), [])
+    await noteMentions(db, issue.id, '@ada')
+    await noteMentions(db, issue.id, '@ada @bob')
+    t.equal((await db('issue_mentions')).length, 2, 'each once')
+  },
+)
 
-await forEachMigrated(t, 'assignable is exactly who may write', async (t, db) => {
+await forEachMigrated(t, 'assignable users are exactly those who may write', async (t, db) => {
   const names = ['ada', 'bob', 'eve', 'kim', 'lee', 'max', 'ned', 'off']
   const users = []
   for (const name of names) users.push(await aUser(db, name))

@@ -39,7 +39,7 @@ async function aTracker(db: Database) {
 
 const GONE = { failure: 'not_found', message: 'The repository does not exist.' }
 
-await forEachMigrated(t, 'an issue is opened, found and changed', async (t, db) => {
+await forEachMigrated(t, 'an issue is created, found and changed', async (t, db) => {
   const { ada, engine, open } = await aTracker(db)
   const beforeMs = Date.now()
   const issue = await open({ ref: 'main', dueAtMs: 1_000 })
@@ -65,13 +65,21 @@ await forEachMigrated(t, 'an issue is opened, found and changed', async (t, db) 
   t.equal(await findIssue(db, engine.id + 1, 1), undefined)
 
   const patch = { title: 'näive ☃ 𝄞', state: 'closed', dueAtMs: null, isLocked: true } as const
-  t.strictSame((await updateIssue(db, issue.id, patch)).before, issue, 'as it was before')
+  t.strictSame(
+    (await updateIssue(db, issue.id, patch)).before,
+    issue,
+    'the issue before the change',
+  )
   const closed = await findIssue(db, engine.id, 1)
   t.match(closed, { title: 'näive ☃ 𝄞', state: 'closed', dueAtMs: undefined, isLocked: true })
-  t.match(closed, { content: 'a text', ref: 'main' }, 'what is not named stays')
+  t.match(closed, { content: 'a text', ref: 'main' }, 'other fields are unchanged')
   t.ok((closed?.closedAtMs ?? 0) >= beforeMs)
   await updateIssue(db, issue.id, { state: 'closed' })
-  t.equal((await findIssue(db, engine.id, 1))?.closedAtMs, closed?.closedAtMs, 'closed once')
+  t.equal(
+    (await findIssue(db, engine.id, 1))?.closedAtMs,
+    closed?.closedAtMs,
+    'the time of closing is unchanged',
+  )
   await updateIssue(db, issue.id, { state: 'open' })
   t.match(await findIssue(db, engine.id, 1), { state: 'open', closedAtMs: undefined })
   const absent = { failure: 'not_found', message: 'The issue does not exist.' }
@@ -82,7 +90,7 @@ await forEachMigrated(t, 'an issue is opened, found and changed', async (t, db) 
   t.ok(((await findIssue(db, engine.id, 1))?.updatedAtMs ?? 0) >= beforeMs)
 })
 
-await forEachMigrated(t, '50 at once get the numbers 1 to 50', async (t, db) => {
+await forEachMigrated(t, '50 concurrent issues get the numbers 1 to 50', async (t, db) => {
   const { open } = await aTracker(db)
   const issues = await Promise.all(
     Array.from({ length: 50 }, (_, n) => open({ isPull: n % 3 === 0, title: `${n}` })),
@@ -95,23 +103,23 @@ await forEachMigrated(t, '50 at once get the numbers 1 to 50', async (t, db) => 
   t.equal(new Set(issues.map(({ title }) => title)).size, 50)
 })
 
-await forEachMigrated(t, 'a number is given once, and counts what is there', async (t, db) => {
+await forEachMigrated(t, 'an issue number is given once per repository', async (t, db) => {
   const { ada, engine, open } = await aTracker(db)
   const notes = await aRepository(db, ada.id, 'notes')
   const first = await open()
   const pull = await open({ isPull: true })
   t.match(pull, { number: 2, isPull: true })
-  t.equal((await open({ repositoryId: notes.id })).number, 1, 'by repository')
+  t.equal((await open({ repositoryId: notes.id })).number, 1, 'numbers are per repository')
   t.equal(await deleteIssue(db, pull.id), true)
   t.equal(await deleteIssue(db, pull.id), false)
-  t.equal((await open()).number, 3, 'not that of the one that went')
+  t.equal((await open()).number, 3, 'the number of a deleted issue is not reused')
   const refused = transaction(db, async (trx) => {
     await open({ isPull: true }, trx)
-    throw new Error('the branch has gone')
+    throw new Error('the branch is missing')
   })
-  await t.rejects(refused, { message: 'the branch has gone' })
+  await t.rejects(refused, { message: 'the branch is missing' })
   const inside = await transaction(db, (trx) => open({ isPull: true }, trx))
-  t.equal(inside.number, 4, 'what was taken back took no number')
+  t.equal(inside.number, 4, 'a rolled-back issue used no number')
   t.strictSame((await countOpenIssues(db, [engine.id, notes.id]))(engine.id), {
     issues: 2,
     pulls: 1,
@@ -124,30 +132,34 @@ await forEachMigrated(t, 'a number is given once, and counts what is there', asy
   t.strictSame((await countOpenIssues(db, []))(engine.id), { issues: 0, pulls: 0 })
 })
 
-await forEachMigrated(t, 'milestones and labels are the repository’s own', async (t, db) => {
-  const { ada, engine, open } = await aTracker(db)
-  const notes = await aRepository(db, ada.id, 'notes')
-  const milestone = { title: 'm', description: '', state: 'open', dueAtMs: undefined } as const
-  const own = await createMilestone(db, { ...milestone, repositoryId: engine.id })
-  const other = await createMilestone(db, { ...milestone, repositoryId: notes.id })
-  const label = { name: 'l', color: '00aabb', description: '' }
-  const flags = { isExclusive: false, isArchived: false }
-  const foreign = await createLabel(db, { repositoryId: notes.id }, { ...label, ...flags })
-  const issue = await open({ milestoneId: own.id })
-  t.equal(issue.milestoneId, own.id)
-  const noMilestone = { failure: 'invalid', message: 'The milestone does not exist.' }
-  await t.rejects(open({ milestoneId: other.id }), noMilestone)
-  await t.rejects(updateIssue(db, issue.id, { milestoneId: other.id }), noMilestone)
-  const noLabel = { failure: 'invalid', message: `The label ${foreign.id} does not exist.` }
-  await t.rejects(open({ labelIds: [foreign.id] }), noLabel)
-  t.equal((await open()).number, 2, 'nothing is left of what was refused')
-  await updateIssue(db, issue.id, { milestoneId: null })
-  t.equal((await findIssue(db, engine.id, 1))?.milestoneId, undefined)
-})
+await forEachMigrated(
+  t,
+  'milestones and labels of another repository are refused',
+  async (t, db) => {
+    const { ada, engine, open } = await aTracker(db)
+    const notes = await aRepository(db, ada.id, 'notes')
+    const milestone = { title: 'm', description: '', state: 'open', dueAtMs: undefined } as const
+    const own = await createMilestone(db, { ...milestone, repositoryId: engine.id })
+    const other = await createMilestone(db, { ...milestone, repositoryId: notes.id })
+    const label = { name: 'l', color: '00aabb', description: '' }
+    const flags = { isExclusive: false, isArchived: false }
+    const foreign = await createLabel(db, { repositoryId: notes.id }, { ...label, ...flags })
+    const issue = await open({ milestoneId: own.id })
+    t.equal(issue.milestoneId, own.id)
+    const noMilestone = { failure: 'invalid', message: 'The milestone does not exist.' }
+    await t.rejects(open({ milestoneId: other.id }), noMilestone)
+    await t.rejects(updateIssue(db, issue.id, { milestoneId: other.id }), noMilestone)
+    const noLabel = { failure: 'invalid', message: `The label ${foreign.id} does not exist.` }
+    await t.rejects(open({ labelIds: [foreign.id] }), noLabel)
+    t.equal((await open()).number, 2, 'the refused issue used no number')
+    await updateIssue(db, issue.id, { milestoneId: null })
+    t.equal((await findIssue(db, engine.id, 1))?.milestoneId, undefined)
+  },
+)
 
 await forEachMigrated(
   t,
-  'all goes with its repository, and stays without its author',
+  'an issue is deleted with its repository and kept without its author',
   async (t, db) => {
     const { ada, engine, open } = await aTracker(db)
     const bob = await aUser(db, 'bob')
@@ -188,17 +200,21 @@ await forEachMigrated(
   },
 )
 
-await forEachMigrated(t, 'what is opened as its repository goes leaves nothing', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  for (let n = 0; n < 8; n += 1) {
-    const { id } = await aRepository(db, ada.id, `r${n}`)
-    const issue = { repositoryId: id, isPull: false, title: 't', content: '', authorId: ada.id }
-    const open = () => createIssue(db, issue)
-    const remove = () => deleteRepository(db, id)
-    const [first, second] = n % 2 === 0 ? [open(), remove()] : [remove(), open()]
-    for (const outcome of await Promise.allSettled([first, second])) {
-      if (outcome.status === 'rejected') t.match(outcome.reason, GONE)
+await forEachMigrated(
+  t,
+  'an issue created while its repository is deleted leaves no rows',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    for (let n = 0; n < 8; n += 1) {
+      const { id } = await aRepository(db, ada.id, `r${n}`)
+      const issue = { repositoryId: id, isPull: false, title: 't', content: '', authorId: ada.id }
+      const open = () => createIssue(db, issue)
+      const remove = () => deleteRepository(db, id)
+      const [first, second] = n % 2 === 0 ? [open(), remove()] : [remove(), open()]
+      for (const outcome of await Promise.allSettled([first, second])) {
+        if (outcome.status === 'rejected') t.match(outcome.reason, GONE)
+      }
     }
-  }
-  t.strictSame(await db('issues'), [])
-})
+    t.strictSame(await db('issues'), [])
+  },
+)

@@ -42,33 +42,46 @@ await forEachMigrated(t, 'a milestone is found by id, or else by title', async (
   const other = await add('v1', { repositoryId: notes.id })
   t.equal(await findMilestone(db, repositoryId, String(other.id)), undefined, 'another repository')
   const named = await add(String(first.id))
-  t.equal((await findMilestone(db, repositoryId, String(first.id)))?.id, first.id, 'the id first')
+  t.equal(
+    (await findMilestone(db, repositoryId, String(first.id)))?.id,
+    first.id,
+    'the id takes precedence',
+  )
   t.equal((await findMilestone(db, repositoryId, String(named.id)))?.id, named.id)
   const gone = { failure: 'not_found', message: 'The repository does not exist.' }
   await t.rejects(add('x', { repositoryId: 99 }), gone)
 })
 
-await forEachMigrated(t, 'it counts its issues, closes and goes', async (t, db) => {
-  const { ada, repositoryId, add } = await aPlan(db)
-  const { id } = await add('v1')
-  const fields = { title: 't', content: '', authorId: ada.id, milestoneId: id }
-  await createIssue(db, { ...fields, repositoryId, isPull: false })
-  await createIssue(db, { ...fields, repositoryId, isPull: true })
-  await createIssue(db, { ...fields, repositoryId, isPull: false, state: 'closed' })
-  t.match(await findMilestone(db, repositoryId, 'v1'), { openIssues: 2, closedIssues: 1 })
-  const closed = await updateMilestone(db, id, { state: 'closed', dueAtMs: 1_000 })
-  t.match(closed, { title: 'v1', state: 'closed', dueAtMs: 1_000, closedAtMs: Number })
-  const renamed = await updateMilestone(db, id, { title: 'v2', description: '' })
-  t.match(renamed, { title: 'v2', description: '', closedAtMs: closed.closedAtMs, dueAtMs: 1_000 })
-  t.match(await updateMilestone(db, id, { state: 'open' }), { closedAtMs: undefined })
-  t.equal(await deleteMilestone(db, id), true)
-  t.equal(await deleteMilestone(db, id), false)
-  t.equal((await findIssue(db, repositoryId, 1))?.milestoneId, undefined, 'its issues stay')
-  const gone = { failure: 'not_found', message: 'The milestone does not exist.' }
-  await t.rejects(updateMilestone(db, id, { title: 'x' }), gone)
-})
+await forEachMigrated(
+  t,
+  'a milestone counts its issues, is closed and is deleted',
+  async (t, db) => {
+    const { ada, repositoryId, add } = await aPlan(db)
+    const { id } = await add('v1')
+    const fields = { title: 't', content: '', authorId: ada.id, milestoneId: id }
+    await createIssue(db, { ...fields, repositoryId, isPull: false })
+    await createIssue(db, { ...fields, repositoryId, isPull: true })
+    await createIssue(db, { ...fields, repositoryId, isPull: false, state: 'closed' })
+    t.match(await findMilestone(db, repositoryId, 'v1'), { openIssues: 2, closedIssues: 1 })
+    const closed = await updateMilestone(db, id, { state: 'closed', dueAtMs: 1_000 })
+    t.match(closed, { title: 'v1', state: 'closed', dueAtMs: 1_000, closedAtMs: Number })
+    const renamed = await updateMilestone(db, id, { title: 'v2', description: '' })
+    t.match(renamed, {
+      title: 'v2',
+      description: '',
+      closedAtMs: closed.closedAtMs,
+      dueAtMs: 1_000,
+    })
+    t.match(await updateMilestone(db, id, { state: 'open' }), { closedAtMs: undefined })
+    t.equal(await deleteMilestone(db, id), true)
+    t.equal(await deleteMilestone(db, id), false)
+    t.equal((await findIssue(db, repositoryId, 1))?.milestoneId, undefined, 'its issues are kept')
+    const gone = { failure: 'not_found', message: 'The milestone does not exist.' }
+    await t.rejects(updateMilestone(db, id, { title: 'x' }), gone)
+  },
+)
 
-await forEachMigrated(t, 'they are listed by state, title and day', async (t, db) => {
+await forEachMigrated(t, 'milestones are listed by state, title and due date', async (t, db) => {
   const { repositoryId, notes, add } = await aPlan(db)
   await add('Late', { dueAtMs: 2_000 })
   await add('never')

@@ -12,7 +12,7 @@ import {
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
-await forEachMigrated(t, 'a word is given once and taken back', async (t, db) => {
+await forEachMigrated(t, 'a reaction is added once and removed', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const { id: repositoryId } = await aRepository(db, ada.id, 'engine')
   const fields = { repositoryId, title: 't', content: '', authorId: ada.id }
@@ -38,7 +38,7 @@ await forEachMigrated(t, 'a word is given once and taken back', async (t, db) =>
     const gone = Object.fromEntries(Object.keys(subject).map((key) => [key, 99])) as typeof subject
     await t.rejects(addReaction(db, gone, of(ada, '+1')), {
       failure: 'not_found',
-      message: 'What was reacted to does not exist.',
+      message: 'The issue or comment does not exist.',
     })
   }
 })

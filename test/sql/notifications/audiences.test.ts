@@ -26,7 +26,7 @@ async function audience(db: Database, repository: Repository, issueId: number, a
   }
 }
 
-await forEachMigrated(t, 'watchers are told as far as they may read', async (t, db) => {
+await forEachMigrated(t, 'watchers who may read the repository are recipients', async (t, db) => {
   const names = ['ada', 'bob', 'eve', 'fay', 'gus', 'hal', 'ivy', 'jan', 'kim']
   const people: User[] = []
   for (const name of names) people.push(await aUser(db, name))
@@ -70,7 +70,11 @@ await forEachMigrated(t, 'watchers are told as far as they may read', async (t, 
       if (user !== undefined && mode !== 'none') readers.push(user.name)
     }
     const names = await audience(db, found, issue.id)
-    t.strictSame(names, readers.sort(), `${visibility} ${isPrivate}: as the gate has it`)
+    t.strictSame(
+      names,
+      readers.sort(),
+      `${visibility} ${isPrivate}: as accessToRepositories decides`,
+    )
     return names
   }
   const all = ['ada', 'bob', 'eve', 'fay', 'gus', 'hal', 'kim']
@@ -81,23 +85,27 @@ await forEachMigrated(t, 'watchers are told as far as they may read', async (t, 
   t.strictSame(await told('private', true), ['ada', 'bob', 'eve', 'hal'])
 })
 
-await forEachMigrated(t, 'what somebody says of an issue counts most', async (t, db) => {
-  const [ada, bob, eve] = [await aUser(db, 'ada'), await aUser(db, 'bob'), await aUser(db, 'eve')]
-  const repository = await aRepository(db, ada.id, 'r')
-  const { id: issueId } = await createIssue(db, {
-    repositoryId: repository.id,
-    isPull: false,
-    title: 't',
-    content: 'Hello @bob',
-    authorId: ada.id,
-  })
-  const hears = (userId: number) =>
-    isNotifiedOfIssue(db, { issueId, repositoryId: repository.id, userId })
-  t.strictSame(await audience(db, repository, issueId), ['ada', 'bob'])
-  t.strictSame(await audience(db, repository, issueId, bob.id), ['ada'], 'who did it knows')
-  t.strictSame([await hears(bob.id), await hears(eve.id)], [true, false])
-  await setIssueSubscription(db, { issueId, userId: bob.id, isSubscribed: false })
-  await setIssueSubscription(db, { issueId, userId: eve.id, isSubscribed: true })
-  t.strictSame(await audience(db, repository, issueId), ['ada', 'eve'])
-  t.strictSame([await hears(bob.id), await hears(eve.id)], [false, true])
-})
+await forEachMigrated(
+  t,
+  'a subscription of the issue overrides mentions and watches',
+  async (t, db) => {
+    const [ada, bob, eve] = [await aUser(db, 'ada'), await aUser(db, 'bob'), await aUser(db, 'eve')]
+    const repository = await aRepository(db, ada.id, 'r')
+    const { id: issueId } = await createIssue(db, {
+      repositoryId: repository.id,
+      isPull: false,
+      title: 't',
+      content: 'Hello @bob',
+      authorId: ada.id,
+    })
+    const hears = (userId: number) =>
+      isNotifiedOfIssue(db, { issueId, repositoryId: repository.id, userId })
+    t.strictSame(await audience(db, repository, issueId), ['ada', 'bob'])
+    t.strictSame(await audience(db, repository, issueId, bob.id), ['ada'], 'the actor is left out')
+    t.strictSame([await hears(bob.id), await hears(eve.id)], [true, false])
+    await setIssueSubscription(db, { issueId, userId: bob.id, isSubscribed: false })
+    await setIssueSubscription(db, { issueId, userId: eve.id, isSubscribed: true })
+    t.strictSame(await audience(db, repository, issueId), ['ada', 'eve'])
+    t.strictSame([await hears(bob.id), await hears(eve.id)], [false, true])
+  },
+)

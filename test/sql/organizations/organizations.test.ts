@@ -12,51 +12,59 @@ import {
 import { forEachMigrated } from '../../helpers/databases.js'
 import { anOrganization, aTeam, aUser } from '../../helpers/rows.js'
 
-await forEachMigrated(t, 'an organization is made, found in any case, and whole', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const made = await createOrganization(db, {
-    name: 'Engines',
-    fullName: 'Analytical Engines',
-    email: 'office@example.test',
-    description: 'Wheels',
-    website: 'https://example.test',
-    location: 'London',
-    visibility: 'limited',
-    repoAdminChangeTeamAccess: true,
-    creatorId: ada.id,
-  })
-  t.match(made, {
-    kind: 'organization',
-    name: 'Engines',
-    fullName: 'Analytical Engines',
-    email: 'office@example.test',
-    description: 'Wheels',
-    website: 'https://example.test',
-    location: 'London',
-    visibility: 'limited',
-    repoAdminChangeTeamAccess: true,
-  })
-  t.strictSame(await findOrganization(db, 'eNGINES'), made)
-  t.match(await findOwner(db, 'engines'), { id: made.id, kind: 'organization' })
-  t.equal(await findUser(db, 'engines'), undefined)
-  t.equal(await findOrganization(db, 'ada'), undefined)
-})
-
-await forEachMigrated(t, 'the creator owns the organization, others do not', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const bob = await aUser(db, 'bob')
-  const { id } = await anOrganization(db, 'engines', ada.id)
-  t.equal(await organizationRole(db, id, ada.id), 'owner')
-  t.equal(await mayCreateRepositories(db, id, ada.id), true)
-  t.equal(await organizationRole(db, id, bob.id), 'none')
-  t.equal(await mayCreateRepositories(db, id, bob.id), false)
-  const other = await anOrganization(db, 'other', bob.id)
-  t.equal(await organizationRole(db, other.id, ada.id), 'none')
-})
+await forEachMigrated(
+  t,
+  'an organization is created, found in any case, and has all fields',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const made = await createOrganization(db, {
+      name: 'Engines',
+      fullName: 'Analytical Engines',
+      email: 'office@example.test',
+      description: 'Wheels',
+      website: 'https://example.test',
+      location: 'London',
+      visibility: 'limited',
+      repoAdminChangeTeamAccess: true,
+      creatorId: ada.id,
+    })
+    t.match(made, {
+      kind: 'organization',
+      name: 'Engines',
+      fullName: 'Analytical Engines',
+      email: 'office@example.test',
+      description: 'Wheels',
+      website: 'https://example.test',
+      location: 'London',
+      visibility: 'limited',
+      repoAdminChangeTeamAccess: true,
+    })
+    t.strictSame(await findOrganization(db, 'eNGINES'), made)
+    t.match(await findOwner(db, 'engines'), { id: made.id, kind: 'organization' })
+    t.equal(await findUser(db, 'engines'), undefined)
+    t.equal(await findOrganization(db, 'ada'), undefined)
+  },
+)
 
 await forEachMigrated(
   t,
-  'a team makes members, and some teams make repositories',
+  'the creator is an owner of the organization and others are not',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const bob = await aUser(db, 'bob')
+    const { id } = await anOrganization(db, 'engines', ada.id)
+    t.equal(await organizationRole(db, id, ada.id), 'owner')
+    t.equal(await mayCreateRepositories(db, id, ada.id), true)
+    t.equal(await organizationRole(db, id, bob.id), 'none')
+    t.equal(await mayCreateRepositories(db, id, bob.id), false)
+    const other = await anOrganization(db, 'other', bob.id)
+    t.equal(await organizationRole(db, other.id, ada.id), 'none')
+  },
+)
+
+await forEachMigrated(
+  t,
+  'a team makes its users members, and some teams may create repositories',
   async (t, db) => {
     const ada = await aUser(db, 'ada')
     const bob = await aUser(db, 'bob')
@@ -76,7 +84,7 @@ await forEachMigrated(
   },
 )
 
-await forEachMigrated(t, 'an organization without its creator is not made', async (t, db) => {
+await forEachMigrated(t, 'an organization of a missing creator is not created', async (t, db) => {
   await t.rejects(anOrganization(db, 'ghosts', 999))
   t.equal(await findOwner(db, 'ghosts'), undefined)
 })

@@ -38,28 +38,24 @@ async function aFile(db: Database, blobId: number): Promise<void> {
   await db('package_files').insert({ version_id, blob_id: blobId, ...file, ...times })
 }
 
-await forEachMigrated(
-  t,
-  'blobs without a file are listed in their order, in parts',
-  async (t, db) => {
-    const [used, one, two] = [await aBlob(db, '1'), await aBlob(db, '2'), await aBlob(db, '3')]
-    await aFile(db, used)
-    t.strictSame(await listUnusedBlobs(db, { afterId: 0, limit: 5 }), [
-      { id: one, key: 'key-2' },
-      { id: two, key: 'key-3' },
-    ])
-    const [first] = await listUnusedBlobs(db, { afterId: 0, limit: 1 })
-    t.equal(first?.id, one)
-    t.strictSame(await listUnusedBlobs(db, { afterId: one, limit: 5 }), [{ id: two, key: 'key-3' }])
-  },
-)
+await forEachMigrated(t, 'unused blobs are listed in order, in pages', async (t, db) => {
+  const [used, one, two] = [await aBlob(db, '1'), await aBlob(db, '2'), await aBlob(db, '3')]
+  await aFile(db, used)
+  t.strictSame(await listUnusedBlobs(db, { afterId: 0, limit: 5 }), [
+    { id: one, key: 'key-2' },
+    { id: two, key: 'key-3' },
+  ])
+  const [first] = await listUnusedBlobs(db, { afterId: 0, limit: 1 })
+  t.equal(first?.id, one)
+  t.strictSame(await listUnusedBlobs(db, { afterId: one, limit: 5 }), [{ id: two, key: 'key-3' }])
+})
 
-await forEachMigrated(t, 'a blob that a file needs is not forgotten', async (t, db) => {
+await forEachMigrated(t, 'a blob that a file uses is not deleted', async (t, db) => {
   const [used, unused] = [await aBlob(db, '1'), await aBlob(db, '2')]
   await aFile(db, used)
   t.equal(await deleteUnusedBlob(db, used), false)
   t.equal(await deleteUnusedBlob(db, unused), true)
-  t.equal(await deleteUnusedBlob(db, unused), false, 'nor one that is not there')
+  t.equal(await deleteUnusedBlob(db, unused), false, 'a missing blob is not deleted')
   const known = await knownBlobKeys(db, ['key-1', 'key-2', 'key-4'])
   t.strictSame([...known], ['key-1'])
   t.equal((await knownBlobKeys(db, [])).size, 0)

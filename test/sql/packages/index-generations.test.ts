@@ -35,29 +35,29 @@ function aFile(path: string, text: string) {
 
 await forEachMigrated(
   t,
-  'a lease is held by one, until it runs out or is given back',
+  'a lease has one holder until it expires or is released',
   async (t, db) => {
     const { leaseOf } = await anIndex(db)
     const [one, two] = [leaseOf('a'), leaseOf('b')]
     t.equal(await leaseIndex(db, one, 60_000), true)
     t.equal(await leaseIndex(db, two, 60_000), false)
     t.equal(await renewIndexLease(db, one, -1), true)
-    t.equal(await leaseIndex(db, two, 60_000), true, 'it has run out')
+    t.equal(await leaseIndex(db, two, 60_000), true, 'the lease has expired')
     t.equal(await renewIndexLease(db, one, 60_000), false)
     await returnIndexLease(db, one)
-    t.equal(await leaseIndex(db, one, 60_000), false, 'only the holder gives it back')
+    t.equal(await leaseIndex(db, one, 60_000), false, 'only the holder releases the lease')
     await returnIndexLease(db, two)
     t.equal(await leaseIndex(db, one, 60_000), true)
   },
 )
 
-await forEachMigrated(t, 'the files of a generation are there at once', async (t, db) => {
+await forEachMigrated(t, 'the files of a generation are published together', async (t, db) => {
   const { find, indexId, leaseOf } = await anIndex(db)
   const lease = leaseOf('a')
   await leaseIndex(db, lease, 60_000)
   const files = [aFile('Packages', 'list'), aFile('Release', 'sums'), aFile('Copy', 'list')]
   const generation = { lease, generation: 1, keptSinceMs: 0, files }
-  t.strictSame(await publishGeneration(db, generation), ['key of Copy list'], 'known bytes')
+  t.strictSame(await publishGeneration(db, generation), ['key of Copy list'], 'the bytes are known')
   t.match(await find(), { wanted: 1, built: 1 })
   const release = await findGenerationFile(db, indexId, { generation: 1, path: 'Release' })
   t.match(release, { path: 'Release', bytes: 4, blobKey: 'key of Release sums' })
@@ -70,10 +70,10 @@ await forEachMigrated(t, 'the files of a generation are there at once', async (t
   ]) {
     t.equal((await findGenerationFileByDigest(db, indexId, question))?.path, 'Release')
   }
-  t.equal(await publishGeneration(db, generation), undefined, 'the lease ended with it')
+  t.equal(await publishGeneration(db, generation), undefined, 'publishing has ended the lease')
 })
 
-await forEachMigrated(t, 'who has lost the lease publishes nothing', async (t, db) => {
+await forEachMigrated(t, 'a process that lost the lease publishes nothing', async (t, db) => {
   const { find, leaseOf } = await anIndex(db)
   const [one, two] = [leaseOf('a'), leaseOf('b')]
   await leaseIndex(db, one, -1)
@@ -86,20 +86,24 @@ await forEachMigrated(t, 'who has lost the lease publishes nothing', async (t, d
   t.ok(await publishGeneration(db, { ...late, lease: two }))
 })
 
-await forEachMigrated(t, 'two generations never tell the same second', async (t, db) => {
-  const { find, leaseOf } = await anIndex(db)
-  const times: number[] = []
-  for (const generation of [1, 2, 3]) {
-    const lease = leaseOf('a')
-    await leaseIndex(db, lease, 60_000)
-    const files = [aFile('Packages', `list ${generation}`)]
-    await publishGeneration(db, { lease, generation, keptSinceMs: 0, files })
-    times.push((await find()).modifiedAtMs)
-  }
-  for (const time of times) t.equal(time % 1_000, 0)
-  t.equal(new Set(times).size, 3)
-  t.strictSame(
-    times.toSorted((a, b) => a - b),
-    times,
-  )
-})
+await forEachMigrated(
+  t,
+  'two generations never have the same second as their time',
+  async (t, db) => {
+    const { find, leaseOf } = await anIndex(db)
+    const times: number[] = []
+    for (const generation of [1, 2, 3]) {
+      const lease = leaseOf('a')
+      await leaseIndex(db, lease, 60_000)
+      const files = [aFile('Packages', `list ${generation}`)]
+      await publishGeneration(db, { lease, generation, keptSinceMs: 0, files })
+      times.push((await find()).modifiedAtMs)
+    }
+    for (const time of times) t.equal(time % 1_000, 0)
+    t.equal(new Set(times).size, 3)
+    t.strictSame(
+      times.toSorted((a, b) => a - b),
+      times,
+    )
+  },
+)

@@ -12,63 +12,71 @@ import { aUser } from '../../helpers/rows.js'
 
 const TOOL: PackageFileName = { packageName: 'tool', version: '1.0', fileName: 'tool.bin' }
 
-await forEachMigrated(t, 'a file is found by its three names, in any case', async (t, db) => {
-  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  const given = { packageName: 'Tool', version: '1.0-RC', fileName: 'Tool.BIN' }
-  const key = await aPublication(db, { ownerId: ada.id, ...given, text: 'héllo' })
-  const namespace = namespaceOf(ada.id)
-  const name = { packageName: 'TOOL', version: '1.0-rc', fileName: 'tool.bin' }
-  const found = await findFile(db, namespace, name)
-  t.match(found, {
-    name: 'Tool.BIN',
-    compositeKey: '',
-    bytes: 6,
-    digests: digestsOf('héllo'),
-    blobKey: key,
-    downloads: 0,
-  })
-  const [version] = await db('package_versions')
-  t.match(found, { versionId: version.id, packageId: version.package_id })
-  t.strictSame(await findFile(db, namespace, given), found)
-  for (const changes of [
-    { packageName: 'tool ' },
-    { packageName: 'too_' },
-    { packageName: '' },
-    { version: '1.0' },
-    { version: '%' },
-    { fileName: 'tool.bin\0' },
-    { fileName: '' },
-    { fileName: 'tool?bin' },
-    { compositeKey: 'x' },
-  ]) {
-    const other = await findFile(db, namespace, { ...name, ...changes })
-    t.equal(other, undefined, JSON.stringify(changes))
-  }
-  t.strictSame(await findFile(db, namespace, { ...name, compositeKey: '' }), found)
-  t.equal(await findFile(db, namespaceOf(bob.id), name), undefined)
-  t.equal(await findFile(db, namespaceOf(ada.id, 'go'), name), undefined)
-  await t.rejects(findFile(db, namespace, { ...name, fileName: 1 as never }), TypeError)
-})
+await forEachMigrated(
+  t,
+  'a file is found by package, version and file name in any case',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    const given = { packageName: 'Tool', version: '1.0-RC', fileName: 'Tool.BIN' }
+    const key = await aPublication(db, { ownerId: ada.id, ...given, text: 'héllo' })
+    const namespace = namespaceOf(ada.id)
+    const name = { packageName: 'TOOL', version: '1.0-rc', fileName: 'tool.bin' }
+    const found = await findFile(db, namespace, name)
+    t.match(found, {
+      name: 'Tool.BIN',
+      compositeKey: '',
+      bytes: 6,
+      digests: digestsOf('héllo'),
+      blobKey: key,
+      downloads: 0,
+    })
+    const [version] = await db('package_versions')
+    t.match(found, { versionId: version.id, packageId: version.package_id })
+    t.strictSame(await findFile(db, namespace, given), found)
+    for (const changes of [
+      { packageName: 'tool ' },
+      { packageName: 'too_' },
+      { packageName: '' },
+      { version: '1.0' },
+      { version: '%' },
+      { fileName: 'tool.bin\0' },
+      { fileName: '' },
+      { fileName: 'tool?bin' },
+      { compositeKey: 'x' },
+    ]) {
+      const other = await findFile(db, namespace, { ...name, ...changes })
+      t.equal(other, undefined, JSON.stringify(changes))
+    }
+    t.strictSame(await findFile(db, namespace, { ...name, compositeKey: '' }), found)
+    t.equal(await findFile(db, namespaceOf(bob.id), name), undefined)
+    t.equal(await findFile(db, namespaceOf(ada.id, 'go'), name), undefined)
+    await t.rejects(findFile(db, namespace, { ...name, fileName: 1 as never }), TypeError)
+  },
+)
 
-await forEachMigrated(t, 'a key tells files of one name apart, to the letter', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  for (const compositeKey of ['noble|main', 'Noble|main', '']) {
-    await aPublication(db, { ownerId, compositeKey, text: compositeKey })
-  }
-  const at = async (compositeKey: string) =>
-    (await findFile(db, namespaceOf(ownerId), { ...TOOL, compositeKey }))?.digests.sha256
-  t.equal(await at('noble|main'), digestsOf('noble|main').sha256)
-  t.equal(await at('Noble|main'), digestsOf('Noble|main').sha256)
-  t.equal(await at(''), digestsOf('').sha256)
-  t.equal(await at('NOBLE|main'), undefined)
-  t.match(
-    await findFile(db, namespaceOf(ownerId), TOOL),
-    { compositeKey: 'noble|main' },
-    'the oldest',
-  )
-})
+await forEachMigrated(
+  t,
+  'a composite key distinguishes files of one name exactly',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    for (const compositeKey of ['noble|main', 'Noble|main', '']) {
+      await aPublication(db, { ownerId, compositeKey, text: compositeKey })
+    }
+    const at = async (compositeKey: string) =>
+      (await findFile(db, namespaceOf(ownerId), { ...TOOL, compositeKey }))?.digests.sha256
+    t.equal(await at('noble|main'), digestsOf('noble|main').sha256)
+    t.equal(await at('Noble|main'), digestsOf('Noble|main').sha256)
+    t.equal(await at(''), digestsOf('').sha256)
+    t.equal(await at('NOBLE|main'), undefined)
+    t.match(
+      await findFile(db, namespaceOf(ownerId), TOOL),
+      { compositeKey: 'noble|main' },
+      'the oldest',
+    )
+  },
+)
 
-await forEachMigrated(t, 'downloads add up, also those of many at once', async (t, db) => {
+await forEachMigrated(t, 'downloads are counted, also concurrent ones', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   for (const fileName of ['a', 'b', 'c']) await aPublication(db, { ownerId, fileName })
   const idOf = async (fileName: string) =>

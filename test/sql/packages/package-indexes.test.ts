@@ -46,61 +46,53 @@ async function openFixture(db: Database) {
   }
 }
 
-await forEachMigrated(
-  t,
-  'a file is listed in its indexes, in the order of their keys',
-  async (t, db) => {
-    const { publish, find, namesIn } = await openFixture(db)
-    t.equal(await find('stable'), undefined)
-    await publish('one', place('stable', 'main', 'first'), place('testing', 'main'))
-    await publish('two', place('stable', 'extra'), place('stable', 'main'))
-    t.strictSame(await namesIn('stable'), ['two extra ', 'two main ', 'one main first'])
-    t.strictSame(await namesIn('testing'), ['one main '])
-    t.strictSame(await namesIn('stable', { from: ' main' }), ['two main ', 'one main first'])
-    t.strictSame(await namesIn('stable', { to: ' main' }), ['two extra '])
-    const index = await find('stable')
-    t.strictSame(await listParts(db, index?.id ?? 0), ['extra', 'main'])
-    const page = async (after: EntryPosition) =>
-      await listEntries(db, index?.id ?? 0, { after, to: undefined, limit: 1 })
-    const [entry] = await page({ key: '', id: 0 })
-    t.match(entry, { packageName: 'two', version: '1.0', file: { name: 'two.deb', bytes: 3 } })
-    const [next] = await page(entry ?? { key: '', id: 0 })
-    t.match(next, { packageName: 'two', part: 'main', key: ' main' })
-  },
-)
+await forEachMigrated(t, 'a file is listed in its indexes, ordered by key', async (t, db) => {
+  const { publish, find, namesIn } = await openFixture(db)
+  t.equal(await find('stable'), undefined)
+  await publish('one', place('stable', 'main', 'first'), place('testing', 'main'))
+  await publish('two', place('stable', 'extra'), place('stable', 'main'))
+  t.strictSame(await namesIn('stable'), ['two extra ', 'two main ', 'one main first'])
+  t.strictSame(await namesIn('testing'), ['one main '])
+  t.strictSame(await namesIn('stable', { from: ' main' }), ['two main ', 'one main first'])
+  t.strictSame(await namesIn('stable', { to: ' main' }), ['two extra '])
+  const index = await find('stable')
+  t.strictSame(await listParts(db, index?.id ?? 0), ['extra', 'main'])
+  const page = async (after: EntryPosition) =>
+    await listEntries(db, index?.id ?? 0, { after, to: undefined, limit: 1 })
+  const [entry] = await page({ key: '', id: 0 })
+  t.match(entry, { packageName: 'two', version: '1.0', file: { name: 'two.deb', bytes: 3 } })
+  const [next] = await page(entry ?? { key: '', id: 0 })
+  t.match(next, { packageName: 'two', part: 'main', key: ' main' })
+})
 
-await forEachMigrated(t, 'of one key the entries are in the order of publishing', async (t, db) => {
+await forEachMigrated(t, 'entries with one key are in order of publishing', async (t, db) => {
   const { publish, namesIn } = await openFixture(db)
   for (const name of ['b', 'c', 'a']) await publish(name, place('stable', 'main', '', 'same'))
   t.strictSame(await namesIn('stable'), ['b main ', 'c main ', 'a main '])
   const unkeyed = { subject: 'testing', part: 'main', metadata: { note: '' } }
   for (let at = 12; at > 0; at -= 1) await publish(`n${at}`, unkeyed)
   const wanted = Array.from({ length: 12 }, (_, at) => `n${12 - at} main `)
-  t.strictSame(await namesIn('testing'), wanted, 'and so are those without any')
+  t.strictSame(await namesIn('testing'), wanted, 'entries without a key too')
 })
 
-await forEachMigrated(
-  t,
-  'what has changed since a generation is known by its keys',
-  async (t, db) => {
-    const { namespace, publish, find } = await openFixture(db)
-    const publishAs = (name: string) => publish(name, place('stable', 'main', '', `key of ${name}`))
-    for (const name of ['one', 'two', 'three']) await publishAs(name)
-    const changedSince = async (built: number) => {
-      const index = await find('stable')
-      if (index === undefined) throw new Error('there is an index')
-      return (await listChangedKeys(db, { ...index, built })).toSorted()
-    }
-    t.strictSame(await changedSince(0), ['key of one', 'key of three', 'key of two'])
-    t.strictSame(await changedSince(3), [])
-    await removeVersion(db, namespace, { packageName: 'two', version: '1.0' })
-    t.strictSame(await changedSince(3), ['key of two'])
-    await publishAs('four')
-    t.strictSame(await changedSince(3), ['key of four', 'key of two'])
-  },
-)
+await forEachMigrated(t, 'the keys changed since a generation are listed', async (t, db) => {
+  const { namespace, publish, find } = await openFixture(db)
+  const publishAs = (name: string) => publish(name, place('stable', 'main', '', `key of ${name}`))
+  for (const name of ['one', 'two', 'three']) await publishAs(name)
+  const changedSince = async (built: number) => {
+    const index = await find('stable')
+    if (index === undefined) throw new Error('there is an index')
+    return (await listChangedKeys(db, { ...index, built })).toSorted()
+  }
+  t.strictSame(await changedSince(0), ['key of one', 'key of three', 'key of two'])
+  t.strictSame(await changedSince(3), [])
+  await removeVersion(db, namespace, { packageName: 'two', version: '1.0' })
+  t.strictSame(await changedSince(3), ['key of two'])
+  await publishAs('four')
+  t.strictSame(await changedSince(3), ['key of four', 'key of two'])
+})
 
-await forEachMigrated(t, 'every change makes an index of another generation', async (t, db) => {
+await forEachMigrated(t, 'every change gives an index a new generation', async (t, db) => {
   const { namespace, publish, find, namesIn } = await openFixture(db)
   for (const name of ['one', 'two', 'three', 'four']) await publish(name, place('stable', 'main'))
   await publish('apart', place('testing', 'main'))
@@ -124,12 +116,12 @@ await forEachMigrated(t, 'every change makes an index of another generation', as
     times.toSorted((a, b) => a - b),
     times,
   )
-  t.equal(new Set(times).size, times.length, 'and each is later than the one before')
+  t.equal(new Set(times).size, times.length, 'each time is later than the one before')
   t.strictSame((await namesIn('stable')).toSorted(), ['five main ', 'four main '])
-  t.equal((await find('testing'))?.wanted, 1, 'the others stay as they are')
+  t.equal((await find('testing'))?.wanted, 1, 'other indexes are unchanged')
 })
 
-await forEachMigrated(t, 'a publication that is refused changes no index', async (t, db) => {
+await forEachMigrated(t, 'a refused publication changes no index', async (t, db) => {
   const { publish, find } = await openFixture(db)
   await publish('one', place('stable', 'main'))
   const again = publish('one', place('stable', 'main'))
@@ -137,7 +129,7 @@ await forEachMigrated(t, 'a publication that is refused changes no index', async
   t.equal((await find('stable'))?.wanted, 1)
 })
 
-await forEachMigrated(t, 'many at once are all counted', async (t, db) => {
+await forEachMigrated(t, 'concurrent publications are all counted', async (t, db) => {
   const { publish, find, namesIn } = await openFixture(db)
   const names = Array.from({ length: 20 }, (_, at) => `p${at}`)
   await Promise.all(names.map((name) => publish(name, place('stable', 'main'), place('b', 'x'))))

@@ -33,13 +33,13 @@ async function aPackage(db: Database) {
   }
 }
 
-await forEachMigrated(t, 'a link is made once, ended once, and made again', async (t, db) => {
+await forEachMigrated(t, 'a link is made once, removed once, and made again', async (t, db) => {
   const { ownerId, link, unlink, links } = await aPackage(db)
   const engine = await aRepository(db, ownerId, 'engine')
   const other = await aRepository(db, ownerId, 'other')
   await t.rejects(unlink(), UNLINKED)
   await link(engine.id)
-  t.strictSame(await links(), [engine.id, null], 'of this format alone')
+  t.strictSame(await links(), [engine.id, null], 'only in this format')
   await t.rejects(link(engine.id), LINKED)
   await t.rejects(link(other.id), LINKED)
   await unlink()
@@ -48,7 +48,7 @@ await forEachMigrated(t, 'a link is made once, ended once, and made again', asyn
   t.strictSame(await links(), [other.id, null])
 })
 
-await forEachMigrated(t, 'what is not there is not linked', async (t, db) => {
+await forEachMigrated(t, 'a missing package or repository is not linked', async (t, db) => {
   const { ownerId, namespace, link, unlink } = await aPackage(db)
   const { id } = await aRepository(db, ownerId, 'engine')
   await t.rejects(link(id, 'absent'), NO_PACKAGE)
@@ -59,15 +59,19 @@ await forEachMigrated(t, 'what is not there is not linked', async (t, db) => {
   await t.rejects(unlink(), NO_PACKAGE)
 })
 
-await forEachMigrated(t, 'a repository that goes leaves its packages', async (t, db) => {
-  const { ownerId, link, links } = await aPackage(db)
-  const { id } = await aRepository(db, ownerId, 'engine')
-  await link(id)
-  await deleteRepository(db, id)
-  t.strictSame(await links(), [null, null])
-})
+await forEachMigrated(
+  t,
+  'deleting a repository keeps its packages and removes their links',
+  async (t, db) => {
+    const { ownerId, link, links } = await aPackage(db)
+    const { id } = await aRepository(db, ownerId, 'engine')
+    await link(id)
+    await deleteRepository(db, id)
+    t.strictSame(await links(), [null, null])
+  },
+)
 
-await forEachMigrated(t, 'of many who link a package at once, one does', async (t, db) => {
+await forEachMigrated(t, 'of many concurrent links of one package one succeeds', async (t, db) => {
   const { ownerId, link, links } = await aPackage(db)
   const ids: number[] = []
   for (let n = 0; n < 10; n += 1) ids.push((await aRepository(db, ownerId, `r${n}`)).id)
@@ -78,15 +82,19 @@ await forEachMigrated(t, 'of many who link a package at once, one does', async (
   t.ok(ids.includes((await links())[0]))
 })
 
-await forEachMigrated(t, 'a link to a repository that just goes is none', async (t, db) => {
-  const { ownerId, link, links } = await aPackage(db)
-  for (let n = 0; n < 10; n += 1) {
-    const { id } = await aRepository(db, ownerId, `r${n}`)
-    const works = [() => link(id), () => deleteRepository(db, id)]
-    if (n % 2 === 1) works.reverse()
-    for (const outcome of await Promise.allSettled(works.map((work) => work()))) {
-      if (outcome.status === 'rejected') t.match(outcome.reason, NO_REPOSITORY)
+await forEachMigrated(
+  t,
+  'a link to a repository that is being deleted is not kept',
+  async (t, db) => {
+    const { ownerId, link, links } = await aPackage(db)
+    for (let n = 0; n < 10; n += 1) {
+      const { id } = await aRepository(db, ownerId, `r${n}`)
+      const works = [() => link(id), () => deleteRepository(db, id)]
+      if (n % 2 === 1) works.reverse()
+      for (const outcome of await Promise.allSettled(works.map((work) => work()))) {
+        if (outcome.status === 'rejected') t.match(outcome.reason, NO_REPOSITORY)
+      }
+      t.strictSame(await links(), [null, null])
     }
-    t.strictSame(await links(), [null, null])
-  }
-})
+  },
+)

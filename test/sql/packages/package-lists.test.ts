@@ -10,74 +10,82 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 
 const PAGE = { page: 1, limit: 50 }
 
-await forEachMigrated(t, 'a version is listed with all that it belongs to', async (t, db) => {
-  const [ada, bob] = [await aUser(db, 'Ada'), await aUser(db, 'bob')]
-  const engine = await aRepository(db, ada.id, 'engine')
-  const inputs = { ownerId: ada.id, format: 'composer', packageName: 'Acme/Lib', version: 'V1' }
-  await aPublication(db, { ...inputs, creatorId: bob.id, metadata: { large: 'x'.repeat(9_000) } })
-  await aPublication(db, { ...inputs, fileName: 'second' })
-  const one = await listOwnerVersions(db, { ownerId: ada.id }, PAGE)
-  t.equal(one.total, 1, 'however many files it has')
-  t.match(one.entries, [
-    {
-      version: 'V1',
-      format: 'composer',
-      packageName: 'Acme/Lib',
-      repositoryId: undefined,
-      creator: { id: bob.id, name: 'bob', kind: 'user', visibility: 'public' },
-    },
-  ])
-  t.type(one.entries[0]?.createdAtMs, 'number')
-  const place = { packageName: 'acme/lib', repositoryId: engine.id }
-  await linkPackage(db, namespaceOf(ada.id, 'composer'), place)
-  await deleteUser(db, bob.id)
-  const { entries } = await listOwnerVersions(db, { ownerId: ada.id }, PAGE)
-  t.match(entries, [{ repositoryId: engine.id, creator: undefined }])
-  t.equal(entries[0]?.creator, undefined, 'of an account that has gone')
-})
+await forEachMigrated(
+  t,
+  'a version is listed with its package, creator and repository',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'Ada'), await aUser(db, 'bob')]
+    const engine = await aRepository(db, ada.id, 'engine')
+    const inputs = { ownerId: ada.id, format: 'composer', packageName: 'Acme/Lib', version: 'V1' }
+    await aPublication(db, { ...inputs, creatorId: bob.id, metadata: { large: 'x'.repeat(9_000) } })
+    await aPublication(db, { ...inputs, fileName: 'second' })
+    const one = await listOwnerVersions(db, { ownerId: ada.id }, PAGE)
+    t.equal(one.total, 1, 'one version with several files')
+    t.match(one.entries, [
+      {
+        version: 'V1',
+        format: 'composer',
+        packageName: 'Acme/Lib',
+        repositoryId: undefined,
+        creator: { id: bob.id, name: 'bob', kind: 'user', visibility: 'public' },
+      },
+    ])
+    t.type(one.entries[0]?.createdAtMs, 'number')
+    const place = { packageName: 'acme/lib', repositoryId: engine.id }
+    await linkPackage(db, namespaceOf(ada.id, 'composer'), place)
+    await deleteUser(db, bob.id)
+    const { entries } = await listOwnerVersions(db, { ownerId: ada.id }, PAGE)
+    t.match(entries, [{ repositoryId: engine.id, creator: undefined }])
+    t.equal(entries[0]?.creator, undefined, "the creator's account is deleted")
+  },
+)
 
-await forEachMigrated(t, 'what is asked for is listed, newest upload first', async (t, db) => {
-  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  for (const [packageName, version] of [
-    ['tool', '2'] as const,
-    ['a_b', '1'] as const,
-    ['axb', '1'] as const,
-    ['TOOL', '10'] as const,
-    ['100%', '1'] as const,
-    ["it's \\", '1'] as const,
-  ]) {
-    await aPublication(db, { ownerId: ada.id, packageName, version })
-  }
-  await aPublication(db, { ownerId: ada.id, format: 'go', packageName: 'tool', version: '3' })
-  await aPublication(db, { ownerId: bob.id, packageName: 'tool', version: '4' })
-  const list = async (search: object, page = PAGE) => {
-    const { entries, total } = await listOwnerVersions(db, { ownerId: ada.id, ...search }, page)
-    return [entries.map(({ packageName, version }) => `${packageName} ${version}`), total]
-  }
-  const all = ['tool 3', "it's \\ 1", '100% 1', 'tool 10', 'axb 1', 'a_b 1', 'tool 2']
-  t.strictSame(await list({}), [all, 7])
-  t.strictSame(await list({ text: '' }), [all, 7])
-  t.strictSame(await list({}, { page: 2, limit: 3 }), [['tool 10', 'axb 1', 'a_b 1'], 7])
-  t.strictSame(await list({}, { page: 9, limit: 3 }), [[], 7])
-  for (const [search, names] of [
-    [{ text: 'A_' }, ['a_b 1']] as const,
-    [{ text: '%' }, ['100% 1']] as const,
-    [{ text: "'S \\" }, ["it's \\ 1"]] as const,
-    [{ text: 'ü' }, []] as const,
-    [{ format: 'go' }, ['tool 3']] as const,
-    [{ format: 'Go' }, []] as const,
-    [{ packageName: 'Tool' }, ['tool 3', 'tool 10', 'tool 2']] as const,
-    [{ packageName: 'too' }, []] as const,
-    [{ packageName: 'tool ' }, []] as const,
-    [{ format: 'generic', packageName: 'TOOL' }, ['tool 10', 'tool 2']] as const,
-    [{ packageName: 'tool', version: '2' }, ['tool 2']] as const,
-    [{ ownerId: ada.id + bob.id }, []] as const,
-  ]) {
-    t.strictSame(await list(search), [names, names.length], JSON.stringify(search))
-  }
-})
+await forEachMigrated(
+  t,
+  'versions are filtered by text and format, newest upload first',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    for (const [packageName, version] of [
+      ['tool', '2'] as const,
+      ['a_b', '1'] as const,
+      ['axb', '1'] as const,
+      ['TOOL', '10'] as const,
+      ['100%', '1'] as const,
+      ["it's \\", '1'] as const,
+    ]) {
+      await aPublication(db, { ownerId: ada.id, packageName, version })
+    }
+    await aPublication(db, { ownerId: ada.id, format: 'go', packageName: 'tool', version: '3' })
+    await aPublication(db, { ownerId: bob.id, packageName: 'tool', version: '4' })
+    const list = async (search: object, page = PAGE) => {
+      const { entries, total } = await listOwnerVersions(db, { ownerId: ada.id, ...search }, page)
+      return [entries.map(({ packageName, version }) => `${packageName} ${version}`), total]
+    }
+    const all = ['tool 3', "it's \\ 1", '100% 1', 'tool 10', 'axb 1', 'a_b 1', 'tool 2']
+    t.strictSame(await list({}), [all, 7])
+    t.strictSame(await list({ text: '' }), [all, 7])
+    t.strictSame(await list({}, { page: 2, limit: 3 }), [['tool 10', 'axb 1', 'a_b 1'], 7])
+    t.strictSame(await list({}, { page: 9, limit: 3 }), [[], 7])
+    for (const [search, names] of [
+      [{ text: 'A_' }, ['a_b 1']] as const,
+      [{ text: '%' }, ['100% 1']] as const,
+      [{ text: "'S \\" }, ["it's \\ 1"]] as const,
+      [{ text: 'ü' }, []] as const,
+      [{ format: 'go' }, ['tool 3']] as const,
+      [{ format: 'Go' }, []] as const,
+      [{ packageName: 'Tool' }, ['tool 3', 'tool 10', 'tool 2']] as const,
+      [{ packageName: 'too' }, []] as const,
+      [{ packageName: 'tool ' }, []] as const,
+      [{ format: 'generic', packageName: 'TOOL' }, ['tool 10', 'tool 2']] as const,
+      [{ packageName: 'tool', version: '2' }, ['tool 2']] as const,
+      [{ ownerId: ada.id + bob.id }, []] as const,
+    ]) {
+      t.strictSame(await list(search), [names, names.length], JSON.stringify(search))
+    }
+  },
+)
 
-await forEachMigrated(t, 'the newest is the last that was uploaded', async (t, db) => {
+await forEachMigrated(t, 'the latest version is the last that was uploaded', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   for (const version of ['1', '3-RC', '2']) await aPublication(db, { ownerId, version })
   const search = { ownerId, format: 'generic', packageName: 'Tool' }

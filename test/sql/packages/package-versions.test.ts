@@ -19,7 +19,7 @@ async function idOf(db: Database, ownerId: number, name: string): Promise<number
   return found.id
 }
 
-await forEachMigrated(t, 'versions come newest first, each with its files', async (t, db) => {
+await forEachMigrated(t, 'versions are listed newest first, each with its files', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   for (const [version, fileName] of [
     ['2.0', 'b'] as const,
@@ -77,7 +77,7 @@ await forEachMigrated(t, 'a version is found in any case of ASCII', async (t, db
   await t.rejects(findVersion(db, id, 1 as never), TypeError)
 })
 
-await forEachMigrated(t, 'metadata is what it was, whatever it holds', async (t, db) => {
+await forEachMigrated(t, 'metadata is stored unchanged, whatever it contains', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const metadata: JsonObject = {
     text: '\u{1f6de} \\ \' " \0 \u2028',
@@ -91,20 +91,28 @@ await forEachMigrated(t, 'metadata is what it was, whatever it holds', async (t,
   await aPublication(db, { ownerId, metadata })
   await aPublication(db, { ownerId, fileName: 'second', metadata: { other: 1 } })
   const id = await idOf(db, ownerId, 'tool')
-  t.strictSame((await findVersion(db, id, '1.0'))?.metadata, metadata, 'that of the first file')
+  t.strictSame(
+    (await findVersion(db, id, '1.0'))?.metadata,
+    metadata,
+    'the metadata of the first file',
+  )
 })
 
-await forEachMigrated(t, 'a version that is being made is whole or not there', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  await aPublication(db, { ownerId, version: '0' })
-  const id = await idOf(db, ownerId, 'tool')
-  const publications = Array.from({ length: 15 }, (_, n) =>
-    aPublication(db, { ownerId, version: `1.${n}`, text: `${n}` }),
-  )
-  const lists = Array.from({ length: 15 }, () => listFullVersions(db, id))
-  for (const list of await Promise.all(lists)) {
-    t.ok(list.every(({ files }) => files.length === 1))
-  }
-  await Promise.all(publications)
-  t.equal((await listFullVersions(db, id)).length, 16)
-})
+await forEachMigrated(
+  t,
+  'a version is never visible without its file while it is published',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    await aPublication(db, { ownerId, version: '0' })
+    const id = await idOf(db, ownerId, 'tool')
+    const publications = Array.from({ length: 15 }, (_, n) =>
+      aPublication(db, { ownerId, version: `1.${n}`, text: `${n}` }),
+    )
+    const lists = Array.from({ length: 15 }, () => listFullVersions(db, id))
+    for (const list of await Promise.all(lists)) {
+      t.ok(list.every(({ files }) => files.length === 1))
+    }
+    await Promise.all(publications)
+    t.equal((await listFullVersions(db, id)).length, 16)
+  },
+)

@@ -58,7 +58,7 @@ await forEachMigrated(t, 'a package is found in any case of ASCII', async (t, db
   await t.rejects(findPackage(db, namespaceOf(ada.id), { name: 1 } as never), TypeError)
 })
 
-await forEachMigrated(t, 'a package without a version is not there', async (t, db) => {
+await forEachMigrated(t, 'a package without a version is not found', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const id = await ensurePackage(db, namespaceOf(ownerId), 'Tool')
   t.equal(await ensurePackage(db, namespaceOf(ownerId), 'tOOL'), id)
@@ -71,25 +71,37 @@ await forEachMigrated(t, 'a package without a version is not there', async (t, d
   t.equal(await ensurePackage(db, namespaceOf(ownerId), 'tool'), id)
 })
 
-await forEachMigrated(t, 'many who need a package at once get the same', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  const names = Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? 'tool' : 'TOOL'))
-  const ids = await Promise.all(names.map((name) => ensurePackage(db, namespaceOf(ownerId), name)))
-  t.equal(new Set(ids).size, 1)
-  t.equal((await db('packages')).length, 1)
-})
+await forEachMigrated(
+  t,
+  'concurrent creations of one package return the same id',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const names = Array.from({ length: 20 }, (_, n) => (n % 2 === 0 ? 'tool' : 'TOOL'))
+    const ids = await Promise.all(
+      names.map((name) => ensurePackage(db, namespaceOf(ownerId), name)),
+    )
+    t.equal(new Set(ids).size, 1)
+    t.equal((await db('packages')).length, 1)
+  },
+)
 
-await forEachMigrated(t, 'hostile texts are names like any other', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  for (const packageName of HOSTILE_NAMES) await aPublication(db, { ownerId, packageName })
-  t.equal((await searchPackages(db, namespaceOf(ownerId))).total, HOSTILE_NAMES.length)
-  for (const name of HOSTILE_NAMES) {
-    t.match(await findPackage(db, namespaceOf(ownerId), name), { name }, JSON.stringify(name))
-    const { packages } = await searchPackages(db, { ...namespaceOf(ownerId), text: name })
-    const wanted = HOSTILE_NAMES.filter((other) => other.toLowerCase().includes(name.toLowerCase()))
-    t.strictSame(new Set(packages.map((found) => found.name)), new Set(wanted), `text ${name}`)
-  }
-})
+await forEachMigrated(
+  t,
+  'package names with SQL and LIKE characters are plain text',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    for (const packageName of HOSTILE_NAMES) await aPublication(db, { ownerId, packageName })
+    t.equal((await searchPackages(db, namespaceOf(ownerId))).total, HOSTILE_NAMES.length)
+    for (const name of HOSTILE_NAMES) {
+      t.match(await findPackage(db, namespaceOf(ownerId), name), { name }, JSON.stringify(name))
+      const { packages } = await searchPackages(db, { ...namespaceOf(ownerId), text: name })
+      const wanted = HOSTILE_NAMES.filter((other) =>
+        other.toLowerCase().includes(name.toLowerCase()),
+      )
+      t.strictSame(new Set(packages.map((found) => found.name)), new Set(wanted), `text ${name}`)
+    }
+  },
+)
 
 /** Returns the names and the number of all matches. */
 async function searched(db: Database, search: PackageSearch) {
@@ -97,25 +109,29 @@ async function searched(db: Database, search: PackageSearch) {
   return [packages.map(({ name }) => name).join(), total]
 }
 
-await forEachMigrated(t, 'a search is by a part of the name, by page, in order', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  for (const packageName of ['b', 'Ab_c', 'abxc', 'a%c'])
-    await aPublication(db, { ownerId, packageName })
-  const namespace = namespaceOf(ownerId)
-  t.strictSame(await searched(db, namespace), ['a%c,Ab_c,abxc,b', 4])
-  t.strictSame(await searched(db, { ...namespace, text: '' }), ['a%c,Ab_c,abxc,b', 4])
-  t.strictSame(await searched(db, { ...namespace, text: 'B' }), ['Ab_c,abxc,b', 3])
-  t.strictSame(await searched(db, { ...namespace, text: 'b_' }), ['Ab_c', 1])
-  t.strictSame(await searched(db, { ...namespace, text: '%' }), ['a%c', 1])
-  t.strictSame(await searched(db, { ...namespace, text: 'a%' }), ['a%c', 1])
-  t.strictSame(await searched(db, { ...namespace, limit: 3 }), ['a%c,Ab_c,abxc', 4])
-  t.strictSame(await searched(db, { ...namespace, limit: 3, offset: 3 }), ['b', 4])
-  t.strictSame(await searched(db, { ...namespace, text: 'b', limit: 1, offset: 1 }), ['abxc', 3])
-  t.strictSame(await searched(db, { ...namespace, limit: 3, offset: 9 }), ['', 4])
-  t.strictSame(await searched(db, namespaceOf(ownerId, 'go')), ['', 0])
-})
+await forEachMigrated(
+  t,
+  'a search matches a part of the name, in pages and in order',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    for (const packageName of ['b', 'Ab_c', 'abxc', 'a%c'])
+      await aPublication(db, { ownerId, packageName })
+    const namespace = namespaceOf(ownerId)
+    t.strictSame(await searched(db, namespace), ['a%c,Ab_c,abxc,b', 4])
+    t.strictSame(await searched(db, { ...namespace, text: '' }), ['a%c,Ab_c,abxc,b', 4])
+    t.strictSame(await searched(db, { ...namespace, text: 'B' }), ['Ab_c,abxc,b', 3])
+    t.strictSame(await searched(db, { ...namespace, text: 'b_' }), ['Ab_c', 1])
+    t.strictSame(await searched(db, { ...namespace, text: '%' }), ['a%c', 1])
+    t.strictSame(await searched(db, { ...namespace, text: 'a%' }), ['a%c', 1])
+    t.strictSame(await searched(db, { ...namespace, limit: 3 }), ['a%c,Ab_c,abxc', 4])
+    t.strictSame(await searched(db, { ...namespace, limit: 3, offset: 3 }), ['b', 4])
+    t.strictSame(await searched(db, { ...namespace, text: 'b', limit: 1, offset: 1 }), ['abxc', 3])
+    t.strictSame(await searched(db, { ...namespace, limit: 3, offset: 9 }), ['', 4])
+    t.strictSame(await searched(db, namespaceOf(ownerId, 'go')), ['', 0])
+  },
+)
 
-await forEachMigrated(t, 'a search is by a property of any version, exactly', async (t, db) => {
+await forEachMigrated(t, 'a search matches a property of any version exactly', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const namespace = namespaceOf(ownerId)
   const url = 'https://example.com/A'
@@ -127,7 +143,11 @@ await forEachMigrated(t, 'a search is by a property of any version, exactly', as
   const by = (value: string, name = 'url') =>
     searched(db, { ...namespace, property: { name, value } })
   t.strictSame(await by(url), ['one', 1])
-  t.strictSame(await by('https://example.com/b'), ['one,two', 2], 'though not of the latest')
+  t.strictSame(
+    await by('https://example.com/b'),
+    ['one,two', 2],
+    'though not of the latest version',
+  )
   for (const value of [url.toLowerCase(), 'https://example.com/_', '%', '', `${url} `]) {
     t.strictSame(await by(value), ['', 0], value)
   }
@@ -135,12 +155,12 @@ await forEachMigrated(t, 'a search is by a property of any version, exactly', as
   const property = { name: 'url', value: 'https://example.com/b' }
   t.strictSame(await searched(db, { ...namespace, property, text: 'w' }), ['two', 1])
   await removeVersion(db, namespace, { packageName: 'one', version: '1.0' })
-  t.strictSame(await by(url), ['', 0], 'and goes with its version')
+  t.strictSame(await by(url), ['', 0], 'the property is deleted with its version')
 })
 
 await forEachMigrated(
   t,
-  'a found package says its latest version and its downloads',
+  'a found package has its latest version and its downloads',
   async (t, db) => {
     const { id: ownerId } = await aUser(db, 'ada')
     for (const version of ['2', '10', '1']) {
@@ -171,18 +191,18 @@ await forEachMigrated(t, 'a change is always later than the one before', async (
   t.equal(await touchPackage(db, id), true)
   const first = await state()
   t.equal(first.generation, 1)
-  t.ok(first.changedAtMs >= beforeMs && first.changedAtMs <= Date.now(), 'the present time')
+  t.ok(first.changedAtMs >= beforeMs && first.changedAtMs <= Date.now(), 'the current time')
   const futureMs = Date.now() + 86_400_000
   await db('packages').update({ changed_at: futureMs })
   for (const seconds of [1, 2]) {
     await touchPackage(db, id)
     const later = { generation: 1 + seconds, changedAtMs: futureMs + seconds * 1_000 }
-    t.strictSame(await state(), later, 'where the clock went back')
+    t.strictSame(await state(), later, 'also if the clock went back')
   }
   t.equal(await touchPackage(db, id + 1), false)
 })
 
-await forEachMigrated(t, 'each of many changes at once counts', async (t, db) => {
+await forEachMigrated(t, 'each of many concurrent changes is counted', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const id = await ensurePackage(db, namespaceOf(ownerId), 'tool')
   await Promise.all(Array.from({ length: 20 }, () => touchPackage(db, id)))

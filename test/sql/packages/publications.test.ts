@@ -40,30 +40,34 @@ async function lostOf(works: readonly Promise<unknown>[]): Promise<readonly unkn
   return outcomes.flatMap((outcome) => (outcome.status === 'rejected' ? [outcome.reason] : []))
 }
 
-await forEachMigrated(t, 'what may be there once is there once', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  const namespace = namespaceOf(ownerId)
-  await aPublication(db, { ownerId, version: '1.0-A' })
-  await aPublication(db, { ownerId, version: '1.0-a', fileName: 'second' })
-  await aPublication(db, { ownerId, version: '1.0-a', compositeKey: 'noble' })
-  const contents = ['1.0-A tool.bin+ second+ tool.bin+noble']
-  t.strictSame(await contentsOf(db, namespace), contents)
-  for (const inputs of [{ fileName: 'Tool.BIN' }, { compositeKey: 'noble' }]) {
-    await t.rejects(aPublication(db, { ownerId, version: '1.0-a', ...inputs }), FILE_EXISTS)
-  }
-  const unique = 'version'
-  const again = { ownerId, version: '1.0-a', fileName: 'third', unique } as const
-  await t.rejects(aPublication(db, again), VERSION_EXISTS)
-  t.strictSame(await contentsOf(db, namespace), contents)
-  t.equal(await generationOf(db), 3, 'what was refused is no change')
-  await aPublication(db, { ownerId, version: '2.0', unique })
-  await t.rejects(aPublication(db, { ownerId, version: '2.0', unique }), VERSION_EXISTS)
-  t.strictSame(await contentsOf(db, namespace), ['2.0 tool.bin+', ...contents])
-})
+await forEachMigrated(
+  t,
+  'a version or file that must be unique is published once',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const namespace = namespaceOf(ownerId)
+    await aPublication(db, { ownerId, version: '1.0-A' })
+    await aPublication(db, { ownerId, version: '1.0-a', fileName: 'second' })
+    await aPublication(db, { ownerId, version: '1.0-a', compositeKey: 'noble' })
+    const contents = ['1.0-A tool.bin+ second+ tool.bin+noble']
+    t.strictSame(await contentsOf(db, namespace), contents)
+    for (const inputs of [{ fileName: 'Tool.BIN' }, { compositeKey: 'noble' }]) {
+      await t.rejects(aPublication(db, { ownerId, version: '1.0-a', ...inputs }), FILE_EXISTS)
+    }
+    const unique = 'version'
+    const again = { ownerId, version: '1.0-a', fileName: 'third', unique } as const
+    await t.rejects(aPublication(db, again), VERSION_EXISTS)
+    t.strictSame(await contentsOf(db, namespace), contents)
+    t.equal(await generationOf(db), 3, 'a refused publication is not a change')
+    await aPublication(db, { ownerId, version: '2.0', unique })
+    await t.rejects(aPublication(db, { ownerId, version: '2.0', unique }), VERSION_EXISTS)
+    t.strictSame(await contentsOf(db, namespace), ['2.0 tool.bin+', ...contents])
+  },
+)
 
 await forEachMigrated(
   t,
-  'files of the same bytes share a blob, whoever has them',
+  'files with the same bytes share a blob, also across owners',
   async (t, db) => {
     const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
     const key = await aPublication(db, { ownerId: ada.id })
@@ -83,26 +87,30 @@ await forEachMigrated(
   },
 )
 
-await forEachMigrated(t, 'of twenty who publish a version at once, one does', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  for (const [unique, wanted] of [
-    ['version', VERSION_EXISTS] as const,
-    ['file', FILE_EXISTS] as const,
-  ]) {
-    const packageName = `by-${unique}`
-    const works = Array.from({ length: 20 }, (_, n) =>
-      aPublication(db, { ownerId, packageName, unique, text: `${unique} ${n}` }),
-    )
-    const lost = await lostOf(works)
-    t.equal(lost.length, 19, unique)
-    for (const failure of lost) t.match(failure, wanted)
-    t.strictSame(await contentsOf(db, namespaceOf(ownerId), packageName), ['1.0 tool.bin+'])
-    t.equal(await generationOf(db, packageName), 1)
-  }
-  t.equal((await db('blobs')).length, 2, 'and no blob of those who did not')
-})
+await forEachMigrated(
+  t,
+  'of twenty concurrent publications of one version one succeeds',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    for (const [unique, wanted] of [
+      ['version', VERSION_EXISTS] as const,
+      ['file', FILE_EXISTS] as const,
+    ]) {
+      const packageName = `by-${unique}`
+      const works = Array.from({ length: 20 }, (_, n) =>
+        aPublication(db, { ownerId, packageName, unique, text: `${unique} ${n}` }),
+      )
+      const lost = await lostOf(works)
+      t.equal(lost.length, 19, unique)
+      for (const failure of lost) t.match(failure, wanted)
+      t.strictSame(await contentsOf(db, namespaceOf(ownerId), packageName), ['1.0 tool.bin+'])
+      t.equal(await generationOf(db, packageName), 1)
+    }
+    t.equal((await db('blobs')).length, 2, 'no blob of the refused ones is kept')
+  },
+)
 
-await forEachMigrated(t, 'of twenty versions at once, all are published', async (t, db) => {
+await forEachMigrated(t, 'twenty concurrent versions are all published', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const versions = Array.from({ length: 20 }, (_, n) => `1.${n}`)
   const properties = [{ name: 'url', value: 'https://example.com' }]
@@ -111,38 +119,46 @@ await forEachMigrated(t, 'of twenty versions at once, all are published', async 
       aPublication(db, { ownerId, version, unique: 'version', properties }),
     ),
   )
-  t.equal(new Set(keys).size, 1, 'of the same bytes, which are kept once')
+  t.equal(new Set(keys).size, 1, 'equal bytes are stored once')
   t.equal((await contentsOf(db, namespaceOf(ownerId))).length, 20)
   t.equal(await generationOf(db), 20)
   t.equal((await db('package_properties')).length, 20)
 })
 
-await forEachMigrated(t, 'of twenty files of a version at once, all are', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  const names = Array.from({ length: 20 }, (_, n) => `file-${n}`)
-  await Promise.all(
-    names.map((fileName) => aPublication(db, { ownerId, fileName, text: fileName })),
-  )
-  const [contents] = await contentsOf(db, namespaceOf(ownerId))
-  t.strictSame(contents?.split(' ').sort(), ['1.0', ...names.map((name) => `${name}+`)].sort())
-})
-
-await forEachMigrated(t, 'owners who publish the same bytes at once share them', async (t, db) => {
-  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  for (let n = 0; n < 8; n += 1) {
-    const text = `bytes ${n}`
-    const keys = await Promise.all(
-      [ada, bob, ada, bob].map(({ id: ownerId }, at) =>
-        aPublication(db, { ownerId, packageName: `tool-${n}-${at}`, text }),
-      ),
+await forEachMigrated(
+  t,
+  'twenty concurrent files of one version are all published',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const names = Array.from({ length: 20 }, (_, n) => `file-${n}`)
+    await Promise.all(
+      names.map((fileName) => aPublication(db, { ownerId, fileName, text: fileName })),
     )
-    t.equal(new Set(keys).size, 1)
-  }
-  t.equal((await db('blobs')).length, 8)
-  t.equal((await db('package_files')).length, 32)
-})
+    const [contents] = await contentsOf(db, namespaceOf(ownerId))
+    t.strictSame(contents?.split(' ').sort(), ['1.0', ...names.map((name) => `${name}+`)].sort())
+  },
+)
 
-await forEachMigrated(t, 'an owner has no more than is allowed', async (t, db) => {
+await forEachMigrated(
+  t,
+  'owners who publish the same bytes concurrently share a blob',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    for (let n = 0; n < 8; n += 1) {
+      const text = `bytes ${n}`
+      const keys = await Promise.all(
+        [ada, bob, ada, bob].map(({ id: ownerId }, at) =>
+          aPublication(db, { ownerId, packageName: `tool-${n}-${at}`, text }),
+        ),
+      )
+      t.equal(new Set(keys).size, 1)
+    }
+    t.equal((await db('blobs')).length, 8)
+    t.equal((await db('package_files')).length, 32)
+  },
+)
+
+await forEachMigrated(t, 'an owner cannot exceed the size limit', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const publish = (version: string, ownerBytesMax: number | undefined, ownerId = ada.id) =>
     aPublication(db, { ownerId, version, ownerBytesMax })
@@ -150,7 +166,7 @@ await forEachMigrated(t, 'an owner has no more than is allowed', async (t, db) =
   t.equal(await findPackage(db, namespaceOf(ada.id), 'tool'), undefined)
   t.strictSame(await db('blobs'), [])
   await publish('1', 5)
-  await t.rejects(publish('2', 9), TOO_MUCH, 'bytes that are shared count for each file')
+  await t.rejects(publish('2', 9), TOO_MUCH, 'shared bytes count for each file')
   await publish('2', 10)
   await aPublication(db, { ownerId: ada.id, format: 'go', text: '' })
   await t.rejects(
@@ -163,7 +179,7 @@ await forEachMigrated(t, 'an owner has no more than is allowed', async (t, db) =
   await publish('4', 15)
 })
 
-await forEachMigrated(t, 'of many who publish at once, none exceed what is left', async (t, db) => {
+await forEachMigrated(t, 'concurrent publications do not exceed the size limit', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const works = Array.from({ length: 10 }, (_, n) =>
     aPublication(db, { ownerId, packageName: `p${n}`, text: `${n}`, ownerBytesMax: 3 }),
@@ -173,7 +189,7 @@ await forEachMigrated(t, 'of many who publish at once, none exceed what is left'
   for (const failure of lost) t.match(failure, TOO_MUCH)
 })
 
-await forEachMigrated(t, 'an account that has gone neither owns nor publishes', async (t, db) => {
+await forEachMigrated(t, 'a deleted account neither owns nor publishes packages', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   await deleteUser(db, bob.id)
   const gone = { failure: 'not_found', message: /does not exist any more/ }
@@ -183,7 +199,7 @@ await forEachMigrated(t, 'an account that has gone neither owns nor publishes', 
   t.strictSame(await db('blobs'), [])
 })
 
-await forEachMigrated(t, 'the last file takes its version along', async (t, db) => {
+await forEachMigrated(t, 'deleting the last file deletes its version', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const namespace = namespaceOf(ownerId)
   for (const fileName of ['A', 'b']) await aPublication(db, { ownerId, fileName })
@@ -205,31 +221,35 @@ await forEachMigrated(t, 'the last file takes its version along', async (t, db) 
   t.equal(await removeFile(db, namespaceOf(ownerId, 'go'), other), false)
 })
 
-await forEachMigrated(t, 'a version goes with its files and comes again', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  const namespace = namespaceOf(ownerId)
-  const properties = [{ name: 'url', value: 'x' }]
-  for (const version of ['1.0-A', '2.0']) await aPublication(db, { ownerId, version, properties })
-  const remove = (packageName: string, version: string) =>
-    removeVersion(db, namespace, { packageName, version })
-  t.equal(await remove('absent', '1.0-A'), false)
-  t.equal(await remove('tool', '1.0'), false)
-  t.equal(
-    await removeVersion(db, namespaceOf(ownerId, 'go'), { packageName: 'tool', version: '2.0' }),
-    false,
-  )
-  const before = await generationOf(db)
-  t.equal(await remove('TOOL', '1.0-a'), true)
-  t.equal(await remove('TOOL', '1.0-a'), false)
-  t.ok((await generationOf(db)) > before)
-  t.strictSame(await contentsOf(db, namespace), ['2.0 tool.bin+'])
-  t.equal((await db('package_files')).length, 1)
-  t.equal((await db('package_properties')).length, 1)
-  await aPublication(db, { ownerId, version: '1.0-a', unique: 'version', text: 'other' })
-  t.strictSame(await contentsOf(db, namespace), ['1.0-a tool.bin+', '2.0 tool.bin+'])
-})
+await forEachMigrated(
+  t,
+  'a version is deleted with its files and can be published again',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const namespace = namespaceOf(ownerId)
+    const properties = [{ name: 'url', value: 'x' }]
+    for (const version of ['1.0-A', '2.0']) await aPublication(db, { ownerId, version, properties })
+    const remove = (packageName: string, version: string) =>
+      removeVersion(db, namespace, { packageName, version })
+    t.equal(await remove('absent', '1.0-A'), false)
+    t.equal(await remove('tool', '1.0'), false)
+    t.equal(
+      await removeVersion(db, namespaceOf(ownerId, 'go'), { packageName: 'tool', version: '2.0' }),
+      false,
+    )
+    const before = await generationOf(db)
+    t.equal(await remove('TOOL', '1.0-a'), true)
+    t.equal(await remove('TOOL', '1.0-a'), false)
+    t.ok((await generationOf(db)) > before)
+    t.strictSame(await contentsOf(db, namespace), ['2.0 tool.bin+'])
+    t.equal((await db('package_files')).length, 1)
+    t.equal((await db('package_properties')).length, 1)
+    await aPublication(db, { ownerId, version: '1.0-a', unique: 'version', text: 'other' })
+    t.strictSame(await contentsOf(db, namespace), ['1.0-a tool.bin+', '2.0 tool.bin+'])
+  },
+)
 
-await forEachMigrated(t, 'a package goes with its versions and its link', async (t, db) => {
+await forEachMigrated(t, 'a package is deleted with its versions and its link', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const namespace = namespaceOf(ownerId)
   const { id: repositoryId } = await aRepository(db, ownerId, 'engine')
@@ -244,35 +264,43 @@ await forEachMigrated(t, 'a package goes with its versions and its link', async 
   t.strictSame(await contentsOf(db, namespace, 'other'), ['1.0 tool.bin+'])
   t.equal((await db('package_files')).length, 1)
   await aPublication(db, { ownerId, version: '1' })
-  t.match(await findPackage(db, namespace, 'tool'), { generation: 4 }, 'and is known to be another')
+  t.match(
+    await findPackage(db, namespace, 'tool'),
+    { generation: 4 },
+    'the generation is greater than before',
+  )
   await linkPackage(db, namespace, { packageName: 'tool', repositoryId })
 })
 
-await forEachMigrated(t, 'what goes while others come leaves nothing in pieces', async (t, db) => {
-  const { id: ownerId } = await aUser(db, 'ada')
-  const namespace = namespaceOf(ownerId)
-  const name = { packageName: 'tool', version: '1' }
-  for (let n = 0; n < 6; n += 1) {
-    const text = `bytes ${n}`
-    const lost = await lostOf([
-      aPublication(db, { ownerId, version: '1', fileName: 'a', text }),
-      removePackage(db, namespace, 'tool'),
-      aPublication(db, { ownerId, version: '1', fileName: 'b', text }),
-      aPublication(db, { ownerId, version: '2', fileName: 'a', text }),
-      removeVersion(db, namespace, name),
-      aPublication(db, { ownerId, version: '1', fileName: 'c', text }),
-      removeFile(db, namespace, { ...name, fileName: 'c' }),
-      removeFile(db, namespace, { ...name, fileName: 'a' }),
-    ])
-    for (const failure of lost) t.match(failure, FILE_EXISTS)
-    const empty = await db('package_versions').whereNotExists(
-      db('package_files').whereRaw('version_id = package_versions.id').select('id'),
-    )
-    t.strictSame(empty, [], 'no version without a file')
-  }
-})
+await forEachMigrated(
+  t,
+  'concurrent publications and deletions leave no version without a file',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const namespace = namespaceOf(ownerId)
+    const name = { packageName: 'tool', version: '1' }
+    for (let n = 0; n < 6; n += 1) {
+      const text = `bytes ${n}`
+      const lost = await lostOf([
+        aPublication(db, { ownerId, version: '1', fileName: 'a', text }),
+        removePackage(db, namespace, 'tool'),
+        aPublication(db, { ownerId, version: '1', fileName: 'b', text }),
+        aPublication(db, { ownerId, version: '2', fileName: 'a', text }),
+        removeVersion(db, namespace, name),
+        aPublication(db, { ownerId, version: '1', fileName: 'c', text }),
+        removeFile(db, namespace, { ...name, fileName: 'c' }),
+        removeFile(db, namespace, { ...name, fileName: 'a' }),
+      ])
+      for (const failure of lost) t.match(failure, FILE_EXISTS)
+      const empty = await db('package_versions').whereNotExists(
+        db('package_files').whereRaw('version_id = package_versions.id').select('id'),
+      )
+      t.strictSame(empty, [], 'no version without a file')
+    }
+  },
+)
 
-await forEachMigrated(t, 'a name is written as its first upload has it', async (t, db) => {
+await forEachMigrated(t, 'a package has the spelling of its first upload', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const nameNow = async () => (await findPackage(db, namespaceOf(ownerId), 'TOOL'))?.name
   await aPublication(db, { ownerId, packageName: 'Tool' })
@@ -280,21 +308,24 @@ await forEachMigrated(t, 'a name is written as its first upload has it', async (
   t.equal(await nameNow(), 'Tool')
   await removePackage(db, namespaceOf(ownerId), 'tool')
   await aPublication(db, { ownerId, packageName: 'TOOL' })
-  t.equal(await nameNow(), 'TOOL', 'and anew when nothing of it is left')
+  t.equal(await nameNow(), 'TOOL', 'a new spelling after it was deleted')
 })
 
 await forEachMigrated(
   t,
-  'of names that differ by case, one is taken where that matters',
+  'of names that differ only in case one is accepted in formats with exact names',
   async (t, db) => {
     const { id: ownerId } = await aUser(db, 'ada')
     const works = ['Tool', 'tool', 'TOOL'].map((packageName) =>
       aPublication(db, { ownerId, packageName, isExactName: true, fileName: `${packageName}.bin` }),
     )
     const lost = await lostOf(works)
-    t.equal(lost.length, 2, 'also of those that come at one moment')
+    t.equal(lost.length, 2, 'also under concurrency')
     for (const error of lost) {
-      t.match(error, { failure: 'conflict', message: /already exists: it differs by case alone/ })
+      t.match(error, {
+        failure: 'conflict',
+        message: /already exists: its name differs only in case/,
+      })
     }
   },
 )

@@ -64,7 +64,7 @@ async function openSignedFixture(db: Database) {
 
 await forEachMigrated(
   t,
-  'the first key is kept, and is found by owner and format',
+  'the first key is kept and is found by owner and format',
   async (t, db) => {
     const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
     const namespace = namespaceOf(ada.id, 'debian')
@@ -83,23 +83,27 @@ await forEachMigrated(
   },
 )
 
-await forEachMigrated(t, 'a rotation changes keys and indexes of one shelf', async (t, db) => {
-  const { ada, bob, alpine, rotate, wanted } = await openSignedFixture(db)
-  const [first, untilMs] = [await newestOf(db, ada), Date.now() + HOUR_MS]
-  t.strictSame(await wanted(), { ada: [1, 1], bob: [1, 1], alpine: [1, 1] })
-  t.equal(await rotate('second', HOUR_MS), true)
-  t.strictSame(await namesOf(db, ada), ['second', 'first'], 'the newest first')
-  const [newest, former] = await listSigningKeys(db, ada)
-  t.equal(newest?.signsUntilMs, undefined)
-  t.match(former, { ...keyOf('first'), createdAtMs: first.createdAtMs })
-  t.ok(Math.abs(Number(former?.signsUntilMs) - untilMs) < HOUR_MS / 2)
-  t.strictSame(await wanted(), { ada: [2, 2], bob: [1, 1], alpine: [1, 1] })
-  await rotate('third', HOUR_MS)
-  t.strictSame(await namesOf(db, ada), ['third', 'second', 'first'])
-  for (const namespace of [bob, alpine]) t.strictSame(await namesOf(db, namespace), ['first'])
-})
+await forEachMigrated(
+  t,
+  'a rotation changes the keys and indexes of one owner and format',
+  async (t, db) => {
+    const { ada, bob, alpine, rotate, wanted } = await openSignedFixture(db)
+    const [first, untilMs] = [await newestOf(db, ada), Date.now() + HOUR_MS]
+    t.strictSame(await wanted(), { ada: [1, 1], bob: [1, 1], alpine: [1, 1] })
+    t.equal(await rotate('second', HOUR_MS), true)
+    t.strictSame(await namesOf(db, ada), ['second', 'first'], 'the newest first')
+    const [newest, former] = await listSigningKeys(db, ada)
+    t.equal(newest?.signsUntilMs, undefined)
+    t.match(former, { ...keyOf('first'), createdAtMs: first.createdAtMs })
+    t.ok(Math.abs(Number(former?.signsUntilMs) - untilMs) < HOUR_MS / 2)
+    t.strictSame(await wanted(), { ada: [2, 2], bob: [1, 1], alpine: [1, 1] })
+    await rotate('third', HOUR_MS)
+    t.strictSame(await namesOf(db, ada), ['third', 'second', 'first'])
+    for (const namespace of [bob, alpine]) t.strictSame(await namesOf(db, namespace), ['first'])
+  },
+)
 
-await forEachMigrated(t, 'of two rotations at once one is made', async (t, db) => {
+await forEachMigrated(t, 'of two concurrent rotations one succeeds', async (t, db) => {
   const { ada, rotate, wanted } = await openSignedFixture(db)
   const from = await newestOf(db, ada)
   const signsUntilMs = Date.now() + HOUR_MS
@@ -120,29 +124,33 @@ await forEachMigrated(t, 'no older key signs for longer than the last overlap', 
   for (const ms of untilMs.slice(1)) t.ok(ms <= Date.now() + HOUR_MS)
   await rotate('fourth', 20 * HOUR_MS)
   const after = (await listSigningKeys(db, ada)).map(({ signsUntilMs = 0 }) => signsUntilMs)
-  t.strictSame(after.slice(2), untilMs.slice(1), 'nor does a key get a longer time')
+  t.strictSame(after.slice(2), untilMs.slice(1), 'no key signs for longer than before')
   await rotate('fifth', 0)
-  t.strictSame(await namesOf(db, ada), ['fifth'], 'without an overlap it is alone at once')
+  t.strictSame(await namesOf(db, ada), ['fifth'], 'without an overlap only the new key signs')
 })
 
-await forEachMigrated(t, 'when its time is over a key goes, and indexes know', async (t, db) => {
-  const { ada, bob, rotate, wanted } = await openSignedFixture(db)
-  await rotate('second', HOUR_MS)
-  await rotate('third', 2 * HOUR_MS)
-  await rotate('second', HOUR_MS, bob)
-  t.equal(await retireDueKeys(db), 0)
-  t.strictSame(await wanted(), { ada: [3, 3], bob: [2, 2], alpine: [1, 1] })
-  const due = { owner_id: ada.ownerId, public_text: 'first' }
-  await db('former_signing_keys').where(due).update({ signs_until: 1 })
-  t.equal(await retireDueKeys(db), 1)
-  t.strictSame(await namesOf(db, ada), ['third', 'second'], 'and no other key goes')
-  t.strictSame(await namesOf(db, bob), ['second', 'first'])
-  t.strictSame(await wanted(), { ada: [4, 4], bob: [2, 2], alpine: [1, 1] })
-  t.equal(await retireDueKeys(db), 0)
-  t.equal(await retireFormerKeys(db, bob), 1, 'or before, by hand')
-  t.equal(await retireFormerKeys(db, bob), 0)
-  t.strictSame(await namesOf(db, bob), ['second'])
-  t.strictSame(await wanted(), { ada: [4, 4], bob: [3, 3], alpine: [1, 1] })
-  await retireFormerKeys(db, ada)
-  t.equal(await db('former_signing_keys').first(), undefined, 'nothing of them is left')
-})
+await forEachMigrated(
+  t,
+  'an expired key is deleted, and indexes get a new generation',
+  async (t, db) => {
+    const { ada, bob, rotate, wanted } = await openSignedFixture(db)
+    await rotate('second', HOUR_MS)
+    await rotate('third', 2 * HOUR_MS)
+    await rotate('second', HOUR_MS, bob)
+    t.equal(await retireDueKeys(db), 0)
+    t.strictSame(await wanted(), { ada: [3, 3], bob: [2, 2], alpine: [1, 1] })
+    const due = { owner_id: ada.ownerId, public_text: 'first' }
+    await db('former_signing_keys').where(due).update({ signs_until: 1 })
+    t.equal(await retireDueKeys(db), 1)
+    t.strictSame(await namesOf(db, ada), ['third', 'second'], 'no other key is deleted')
+    t.strictSame(await namesOf(db, bob), ['second', 'first'])
+    t.strictSame(await wanted(), { ada: [4, 4], bob: [2, 2], alpine: [1, 1] })
+    t.equal(await retireDueKeys(db), 0)
+    t.equal(await retireFormerKeys(db, bob), 1, 'also earlier, on request')
+    t.equal(await retireFormerKeys(db, bob), 0)
+    t.strictSame(await namesOf(db, bob), ['second'])
+    t.strictSame(await wanted(), { ada: [4, 4], bob: [3, 3], alpine: [1, 1] })
+    await retireFormerKeys(db, ada)
+    t.equal(await db('former_signing_keys').first(), undefined, 'no former key is left')
+  },
+)

@@ -58,7 +58,7 @@ async function aList(db: Database) {
   return { ada, bob, repositoryId, labels, milestone, a, b, c, list }
 }
 
-await forEachMigrated(t, 'what is asked for is found, and no issue', async (t, db) => {
+await forEachMigrated(t, 'filters find the matching pull requests and no issues', async (t, db) => {
   const { bob, labels, milestone, b, list } = await aList(db)
   t.strictSame(await list({}), ['abc', 3])
   t.strictSame(await list({ page: { page: 2, limit: 2 } }), ['c', 3])
@@ -72,7 +72,7 @@ await forEachMigrated(t, 'what is asked for is found, and no issue', async (t, d
   t.strictSame(await list({ state: 'closed', order: 'recentclose' }), ['b', 1])
 })
 
-await forEachMigrated(t, 'each order is the one of its name', async (t, db) => {
+await forEachMigrated(t, 'each order sorts by its field', async (t, db) => {
   const { ada, a, b, list } = await aList(db)
   await createComment(db, { issueId: b.issue.id, authorId: ada.id, content: 'x' })
   await db('issues').where({ id: a.issue.id }).update({ updated_at: 9e12, created_at: 1 })
@@ -85,22 +85,26 @@ await forEachMigrated(t, 'each order is the one of its name', async (t, db) => {
   t.strictSame(await list({ order: 'leastcomment' }), ['cab', 3])
 })
 
-await forEachMigrated(t, 'of two branches the open one is found first', async (t, db) => {
-  const { ada, repositoryId, a } = await aList(db)
-  const find = (head: string, base = 'main') =>
-    findPullBetween(db, repositoryId, { base, head, headRepositoryId: repositoryId })
-  t.match(await find('a'), a)
-  t.equal(await find('A'), undefined)
-  t.equal(await find('a', 'other'), undefined)
-  await updateIssue(db, a.issue.id, { state: 'closed' })
-  t.match(await find('a'), { pull: { id: a.pull.id } }, 'a closed one where none is open')
-  const targets = { ...a.pull }
-  const again = await createPull(db, {
-    issue: { title: 'again', content: '', authorId: ada.id },
-    targets,
-    headCommit: '',
-    mergeBase: '',
-    allowsMaintainerEdit: false,
-  })
-  t.match(await find('a'), { pull: { id: again.pull.id } })
-})
+await forEachMigrated(
+  t,
+  'of two branches the open pull request is found before a closed one',
+  async (t, db) => {
+    const { ada, repositoryId, a } = await aList(db)
+    const find = (head: string, base = 'main') =>
+      findPullBetween(db, repositoryId, { base, head, headRepositoryId: repositoryId })
+    t.match(await find('a'), a)
+    t.equal(await find('A'), undefined)
+    t.equal(await find('a', 'other'), undefined)
+    await updateIssue(db, a.issue.id, { state: 'closed' })
+    t.match(await find('a'), { pull: { id: a.pull.id } }, 'a closed one if none is open')
+    const targets = { ...a.pull }
+    const again = await createPull(db, {
+      issue: { title: 'again', content: '', authorId: ada.id },
+      targets,
+      headCommit: '',
+      mergeBase: '',
+      allowsMaintainerEdit: false,
+    })
+    t.match(await find('a'), { pull: { id: again.pull.id } })
+  },
+)

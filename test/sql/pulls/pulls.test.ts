@@ -39,7 +39,7 @@ async function openFixture(db: Database) {
   return { ada, repositoryId, targets, open }
 }
 
-await forEachMigrated(t, 'a pull request is an issue and more', async (t, db) => {
+await forEachMigrated(t, 'a pull request is an issue with further fields', async (t, db) => {
   const { repositoryId, open } = await openFixture(db)
   const { issue, pull } = await open('topic')
   t.match(issue, { number: 1, isPull: true, state: 'open', title: 'topic' })
@@ -60,36 +60,40 @@ await forEachMigrated(t, 'a pull request is an issue and more', async (t, db) =>
   await updatePull(db, pull.id, {})
   t.match(await findPull(db, issue.id), { checked, headCommit: 'c'.repeat(40), mergeBase: /^b/ })
   await deleteRepository(db, repositoryId)
-  t.equal(await findPull(db, issue.id), undefined, 'it goes with its repository')
+  t.equal(await findPull(db, issue.id), undefined, 'it is deleted with its repository')
 })
 
-await forEachMigrated(t, 'of two branches one is open, whoever comes first', async (t, db) => {
-  const { repositoryId, open, targets } = await openFixture(db)
-  const results = await Promise.allSettled(Array.from({ length: 4 }, () => open('topic')))
-  t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
-  for (const result of results) if (result.status === 'rejected') t.match(result.reason, TAKEN)
-  const [first] = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
-  if (first === undefined) throw new Error('one was opened')
-  t.match(await open('Topic'), { issue: { number: 2 } }, 'names of branches have a case')
-  t.match(await open('topic', 'other'), { pull: { baseBranch: 'other' } })
-  await updateIssue(db, first.issue.id, { state: 'closed' })
-  const second = await open('topic')
-  await t.rejects(setTargets(db, first.issue, targets('topic')), TAKEN)
-  await setTargets(db, second.issue, targets('topic', 'third'))
-  t.match(await findPull(db, second.issue.id), { baseBranch: 'third' })
-  await setTargets(db, first.issue, targets('topic'))
-  t.match(await findIssue(db, repositoryId, first.issue.number), { state: 'closed' })
-})
+await forEachMigrated(
+  t,
+  'of concurrent pull requests for two branches one is opened',
+  async (t, db) => {
+    const { repositoryId, open, targets } = await openFixture(db)
+    const results = await Promise.allSettled(Array.from({ length: 4 }, () => open('topic')))
+    t.equal(results.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const result of results) if (result.status === 'rejected') t.match(result.reason, TAKEN)
+    const [first] = results.flatMap((result) => (result.status === 'fulfilled' ? result.value : []))
+    if (first === undefined) throw new Error('one was opened')
+    t.match(await open('Topic'), { issue: { number: 2 } }, 'branch names are case-sensitive')
+    t.match(await open('topic', 'other'), { pull: { baseBranch: 'other' } })
+    await updateIssue(db, first.issue.id, { state: 'closed' })
+    const second = await open('topic')
+    await t.rejects(setTargets(db, first.issue, targets('topic')), TAKEN)
+    await setTargets(db, second.issue, targets('topic', 'third'))
+    t.match(await findPull(db, second.issue.id), { baseBranch: 'third' })
+    await setTargets(db, first.issue, targets('topic'))
+    t.match(await findIssue(db, repositoryId, first.issue.number), { state: 'closed' })
+  },
+)
 
-await forEachMigrated(t, 'one is merged once, and closed with that', async (t, db) => {
+await forEachMigrated(t, 'a pull request is merged once and closed by that', async (t, db) => {
   const { ada, repositoryId, open } = await openFixture(db)
   const { issue, pull } = await open('topic')
   const other = await open('topic', 'other')
-  t.equal(await isHeadInUse(db, pull), true, 'by the other one')
+  t.equal(await isHeadInUse(db, pull), true, 'by the other pull request')
   await updateIssue(db, other.issue.id, { state: 'closed' })
   t.equal(await isHeadInUse(db, pull), false)
   const next = await open('next', 'topic')
-  t.equal(await isHeadInUse(db, pull), true, 'as the base of a third')
+  t.equal(await isHeadInUse(db, pull), true, 'as the base of a third one')
   await updateIssue(db, next.issue.id, { state: 'closed' })
   await markMerged(db, pull, { mergeCommit: ID, mergedById: ada.id })
   const merged = await findPull(db, issue.id)
@@ -97,5 +101,5 @@ await forEachMigrated(t, 'one is merged once, and closed with that', async (t, d
   t.match(await findIssue(db, repositoryId, 1), { state: 'closed', closedAtMs: Number })
   await markMerged(db, pull, { mergeCommit: 'c'.repeat(40), mergedById: undefined })
   t.strictSame(await findPull(db, issue.id), merged)
-  t.match(await open('topic'), { issue: { state: 'open' } }, 'its branches are free again')
+  t.match(await open('topic'), { issue: { state: 'open' } }, 'its branches can be used again')
 })

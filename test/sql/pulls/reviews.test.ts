@@ -52,7 +52,7 @@ async function aPull(db: Database) {
   return { ada, bob, pullId, write, list }
 }
 
-await forEachMigrated(t, 'a review has its comments, and goes with them', async (t, db) => {
+await forEachMigrated(t, 'a review has its comments and is deleted with them', async (t, db) => {
   const { bob, pullId, write, list } = await aPull(db)
   const review = await write(bob.id, 'COMMENT')
   await write(bob.id, 'COMMENT', [])
@@ -68,22 +68,26 @@ await forEachMigrated(t, 'a review has its comments, and goes with them', async 
   t.strictSame(await listReviewComments(db, review.id), [])
 })
 
-await forEachMigrated(t, 'a draft is its author’s alone, until it is submitted', async (t, db) => {
-  const { ada, bob, pullId, write, list } = await aPull(db)
-  const draft = await write(bob.id, 'PENDING')
-  t.strictSame(await list(bob.id), ['PENDING', 1])
-  t.strictSame(await list(ada.id), ['', 0])
-  t.strictSame(await list(), ['', 0])
-  t.equal((await countReviewComments(db, [pullId])).get(pullId), undefined)
-  await t.rejects(write(bob.id, 'PENDING'), { name: 'Error', failure: 'conflict' })
-  await write(ada.id, 'PENDING')
-  const input = { state: 'APPROVED', content: 'Good', commitId: 'd' } as const
-  t.match(await submitReview(db, draft, input), { ...input, commentsCount: 1 })
-  t.equal(await submitReview(db, draft, input), undefined, 'but once')
-  t.match(await write(bob.id, 'PENDING'), { state: 'PENDING' }, 'and another may be begun')
-})
+await forEachMigrated(
+  t,
+  'a draft is visible to its author only until it is submitted',
+  async (t, db) => {
+    const { ada, bob, pullId, write, list } = await aPull(db)
+    const draft = await write(bob.id, 'PENDING')
+    t.strictSame(await list(bob.id), ['PENDING', 1])
+    t.strictSame(await list(ada.id), ['', 0])
+    t.strictSame(await list(), ['', 0])
+    t.equal((await countReviewComments(db, [pullId])).get(pullId), undefined)
+    await t.rejects(write(bob.id, 'PENDING'), { name: 'Error', failure: 'conflict' })
+    await write(ada.id, 'PENDING')
+    const input = { state: 'APPROVED', content: 'Good', commitId: 'd' } as const
+    t.match(await submitReview(db, draft, input), { ...input, commentsCount: 1 })
+    t.equal(await submitReview(db, draft, input), undefined, 'only once')
+    t.match(await write(bob.id, 'PENDING'), { state: 'PENDING' }, 'another draft can be begun')
+  },
+)
 
-await forEachMigrated(t, 'what is asked of somebody is answered by a review', async (t, db) => {
+await forEachMigrated(t, "a review request ends with the reviewer's review", async (t, db) => {
   const { ada, bob, pullId, write, list } = await aPull(db)
   const asked = async () =>
     ((await requestsOfPulls(db, [pullId])).get(pullId) ?? []).map(({ reviewerId }) => reviewerId)
@@ -92,7 +96,7 @@ await forEachMigrated(t, 'what is asked of somebody is answered by a review', as
   await t.rejects(write(bob.id, 'REQUEST_REVIEW', []), { name: 'Error', failure: 'conflict' })
   t.strictSame(await asked(), [ada.id, bob.id])
   const draft = await write(bob.id, 'PENDING')
-  t.strictSame(await asked(), [ada.id, bob.id], 'a draft is no answer')
+  t.strictSame(await asked(), [ada.id, bob.id], 'a draft does not end a request')
   await submitReview(db, draft, { state: 'COMMENT', content: '', commitId: '' })
   t.strictSame(await asked(), [ada.id])
   t.equal(await removeRequest(db, { pullId, reviewerId: ada.id }), true)

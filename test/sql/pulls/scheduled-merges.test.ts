@@ -44,7 +44,7 @@ async function openFixture(db: Database) {
 
 await forEachMigrated(
   t,
-  'a scheduled merge is kept once, found by its commit, and cancelled',
+  'a scheduled merge is stored once, found by its commit, and cancelled',
   async (t, db) => {
     const { repositoryId, pull, input } = await openFixture(db)
     t.equal(await findScheduledMerge(db, pull.id), undefined)
@@ -62,7 +62,7 @@ await forEachMigrated(
 
 await forEachMigrated(
   t,
-  'a scheduled merge goes with its pull request and with its user',
+  'a scheduled merge is deleted with its pull request and with its user',
   async (t, db) => {
     const { bob, issue, pull, input } = await openFixture(db)
     await scheduleMerge(db, input)

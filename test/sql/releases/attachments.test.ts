@@ -47,11 +47,11 @@ await forEachMigrated(t, 'an attachment is found by id, name and UUID', async (t
     t.equal(await findAttachmentByUuid(db, uuid), undefined, uuid)
   }
   const later = await add(one.id, 'Ünö.bin', 'later')
-  t.strictSame(await findAttachmentByName(db, one.id, 'Ünö.bin'), later, 'the last of a name')
+  t.strictSame(await findAttachmentByName(db, one.id, 'Ünö.bin'), later, 'the latest of one name')
   t.equal((await add(two.id, 'draft')).isOfDraft, true)
 })
 
-await forEachMigrated(t, 'those of many releases come in their order', async (t, db) => {
+await forEachMigrated(t, 'attachments of several releases are listed in order', async (t, db) => {
   const { one, two, add } = await twoReleases(db)
   for (const [id, name] of [
     [two.id, 'b'],
@@ -67,7 +67,7 @@ await forEachMigrated(t, 'those of many releases come in their order', async (t,
   t.strictSame(await names(), [])
 })
 
-await forEachMigrated(t, 'the same bytes are one blob, until nothing needs it', async (t, db) => {
+await forEachMigrated(t, 'equal bytes are one blob until no attachment uses it', async (t, db) => {
   const { repository, one, two, add } = await twoReleases(db)
   const first = await add(one.id, 'a', 'same')
   const second = await add(two.id, 'b', 'same')
@@ -77,9 +77,9 @@ await forEachMigrated(t, 'the same bytes are one blob, until nothing needs it', 
   t.equal(await deleteAttachment(db, first.id), false)
   t.equal(await unused(), 0)
   const [blob] = await db('blobs')
-  t.equal(await deleteUnusedBlob(db, blob.id), false, 'the other one needs it')
+  t.equal(await deleteUnusedBlob(db, blob.id), false, 'the other attachment uses it')
   await deleteRelease(db, two.id)
-  t.strictSame(await db('attachments'), [], 'attachments go with their release')
+  t.strictSame(await db('attachments'), [], 'attachments are deleted with their release')
   t.equal(await unused(), 1)
   await add(one.id, 'c', 'same')
   await deleteRepository(db, repository.id)
@@ -87,28 +87,32 @@ await forEachMigrated(t, 'the same bytes are one blob, until nothing needs it', 
   t.equal(await deleteUnusedBlob(db, blob.id), true)
 })
 
-await forEachMigrated(t, 'nothing is attached to a release that has gone', async (t, db) => {
+await forEachMigrated(t, 'an attachment of a deleted release is refused', async (t, db) => {
   const { one, add } = await twoReleases(db)
   await deleteRelease(db, one.id)
   await t.rejects(add(one.id, 'a'), { failure: 'not_found', message: /release does not exist/ })
-  t.strictSame(await db('blobs'), [], 'nor does anything name its bytes')
+  t.strictSame(await db('blobs'), [], 'no blob is kept')
 })
 
-await forEachMigrated(t, 'a name changes, and downloads add up', async (t, db) => {
-  const { one, add } = await twoReleases(db)
-  const [a, b] = [await add(one.id, 'a'), await add(one.id, 'b')]
-  await renameAttachment(db, a.id, 'c')
-  await addAttachmentDownloads(db, new Map())
-  const more = new Map([
-    [a.id, 2],
-    [b.id, 1],
-  ])
-  await Promise.all([addAttachmentDownloads(db, more), addAttachmentDownloads(db, more)])
-  t.strictSame(
-    (await listAttachments(db, [one.id])).map(({ name, downloads }) => [name, downloads]),
-    [
-      ['c', 4],
-      ['b', 2],
-    ],
-  )
-})
+await forEachMigrated(
+  t,
+  'an attachment is renamed, and its downloads are counted',
+  async (t, db) => {
+    const { one, add } = await twoReleases(db)
+    const [a, b] = [await add(one.id, 'a'), await add(one.id, 'b')]
+    await renameAttachment(db, a.id, 'c')
+    await addAttachmentDownloads(db, new Map())
+    const more = new Map([
+      [a.id, 2],
+      [b.id, 1],
+    ])
+    await Promise.all([addAttachmentDownloads(db, more), addAttachmentDownloads(db, more)])
+    t.strictSame(
+      (await listAttachments(db, [one.id])).map(({ name, downloads }) => [name, downloads]),
+      [
+        ['c', 4],
+        ['b', 2],
+      ],
+    )
+  },
+)

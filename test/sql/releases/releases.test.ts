@@ -39,25 +39,29 @@ async function openFixture(db: Database) {
   return { ada, bob, repository, release }
 }
 
-await forEachMigrated(t, 'a release is found by its id and by its tag alone', async (t, db) => {
-  const { ada, bob, repository, release } = await openFixture(db)
-  const text = { title: 'Ünö', body: 'x'.repeat(70_000), tagMessage: 'signed off' }
-  const made = await release('v1/Ä', { ...text, isPrerelease: true })
-  t.match(made, { ...text, tagName: 'v1/Ä', target: 'main', isDraft: false, isPrerelease: true })
-  t.match(made.author, { id: bob.id, name: 'bob' })
-  t.equal(made.publishedAtMs, made.createdAtMs)
-  t.strictSame(await findRelease(db, repository.id, made.id), made)
-  t.strictSame(await findReleaseByTag(db, repository.id, 'v1/Ä'), made)
-  for (const other of ['V1/Ä', 'v1/ä', 'v1/A', 'v1/Ä ', 'v1', '%']) {
-    t.equal(await findReleaseByTag(db, repository.id, other), undefined, other)
-  }
-  const another = await aRepository(db, ada.id, 'other')
-  t.equal(await findRelease(db, another.id, made.id), undefined)
-  t.equal(await findReleaseByTag(db, another.id, 'v1/Ä'), undefined)
-  await t.rejects(findReleaseByTag(db, repository.id, 0 as never), TypeError)
-})
+await forEachMigrated(
+  t,
+  'a release is found by its id and by its exact tag only',
+  async (t, db) => {
+    const { ada, bob, repository, release } = await openFixture(db)
+    const text = { title: 'Ünö', body: 'x'.repeat(70_000), tagMessage: 'signed off' }
+    const made = await release('v1/Ä', { ...text, isPrerelease: true })
+    t.match(made, { ...text, tagName: 'v1/Ä', target: 'main', isDraft: false, isPrerelease: true })
+    t.match(made.author, { id: bob.id, name: 'bob' })
+    t.equal(made.publishedAtMs, made.createdAtMs)
+    t.strictSame(await findRelease(db, repository.id, made.id), made)
+    t.strictSame(await findReleaseByTag(db, repository.id, 'v1/Ä'), made)
+    for (const other of ['V1/Ä', 'v1/ä', 'v1/A', 'v1/Ä ', 'v1', '%']) {
+      t.equal(await findReleaseByTag(db, repository.id, other), undefined, other)
+    }
+    const another = await aRepository(db, ada.id, 'other')
+    t.equal(await findRelease(db, another.id, made.id), undefined)
+    t.equal(await findReleaseByTag(db, another.id, 'v1/Ä'), undefined)
+    await t.rejects(findReleaseByTag(db, repository.id, 0 as never), TypeError)
+  },
+)
 
-await forEachMigrated(t, 'a tag has one release, whoever comes first', async (t, db) => {
+await forEachMigrated(t, 'of concurrent releases of one tag one is created', async (t, db) => {
   const { ada, release } = await openFixture(db)
   const outcomes = await Promise.allSettled(Array.from({ length: 6 }, () => release('v1')))
   t.equal(outcomes.filter(({ status }) => status === 'fulfilled').length, 1)
@@ -69,37 +73,44 @@ await forEachMigrated(t, 'a tag has one release, whoever comes first', async (t,
     })
   }
   const other = await aRepository(db, ada.id, 'other')
-  t.ok(await release('v1', { repositoryId: other.id }), 'another repository has its own')
-  t.ok(await release('V1'), 'as has another spelling')
+  t.ok(
+    await release('v1', { repositoryId: other.id }),
+    'another repository has its own release of the tag',
+  )
+  t.ok(await release('V1'), 'a tag in another case too')
   const gone = release('v1', { repositoryId: other.id + 100 })
   await t.rejects(gone, { failure: 'not_found', message: /repository does not exist/ })
 })
 
-await forEachMigrated(t, 'the newest comes first, and the latest is a full one', async (t, db) => {
-  const { repository, release } = await openFixture(db)
-  const repositoryId = repository.id
-  t.equal(await findLatestRelease(db, repositoryId), undefined)
-  await release('v1')
-  await release('v2')
-  await release('v3', { isPrerelease: true })
-  const draft = await release('v4', { isDraft: true })
-  const tags = async (question: { isDraft?: boolean; isPrerelease?: boolean }, page = PAGE) => {
-    const { entries, total } = await listReleases(db, { repositoryId, page, ...question })
-    return [total, ...entries.map(({ tagName }) => tagName)]
-  }
-  t.strictSame(await tags({}), [4, 'v4', 'v3', 'v2', 'v1'])
-  t.strictSame(await tags({}, { page: 2, limit: 3 }), [4, 'v1'])
-  t.strictSame(await tags({ isDraft: false }), [3, 'v3', 'v2', 'v1'])
-  t.strictSame(await tags({ isDraft: true }), [1, 'v4'])
-  t.strictSame(await tags({ isDraft: false, isPrerelease: false }), [2, 'v2', 'v1'])
-  t.equal((await findLatestRelease(db, repositoryId))?.tagName, 'v2')
-  t.equal((await countReleases(db, [repositoryId]))(repositoryId), 3)
-  await updateRelease(db, draft, { isDraft: false, publishedAtMs: draft.createdAtMs - 1_000 })
-  t.strictSame(await tags({}), [4, 'v3', 'v2', 'v1', 'v4'], 'by when it was published')
-  t.equal((await countReleases(db, [repositoryId]))(repositoryId), 4)
-})
+await forEachMigrated(
+  t,
+  'releases are listed newest first, and the latest is neither draft nor prerelease',
+  async (t, db) => {
+    const { repository, release } = await openFixture(db)
+    const repositoryId = repository.id
+    t.equal(await findLatestRelease(db, repositoryId), undefined)
+    await release('v1')
+    await release('v2')
+    await release('v3', { isPrerelease: true })
+    const draft = await release('v4', { isDraft: true })
+    const tags = async (question: { isDraft?: boolean; isPrerelease?: boolean }, page = PAGE) => {
+      const { entries, total } = await listReleases(db, { repositoryId, page, ...question })
+      return [total, ...entries.map(({ tagName }) => tagName)]
+    }
+    t.strictSame(await tags({}), [4, 'v4', 'v3', 'v2', 'v1'])
+    t.strictSame(await tags({}, { page: 2, limit: 3 }), [4, 'v1'])
+    t.strictSame(await tags({ isDraft: false }), [3, 'v3', 'v2', 'v1'])
+    t.strictSame(await tags({ isDraft: true }), [1, 'v4'])
+    t.strictSame(await tags({ isDraft: false, isPrerelease: false }), [2, 'v2', 'v1'])
+    t.equal((await findLatestRelease(db, repositoryId))?.tagName, 'v2')
+    t.equal((await countReleases(db, [repositoryId]))(repositoryId), 3)
+    await updateRelease(db, draft, { isDraft: false, publishedAtMs: draft.createdAtMs - 1_000 })
+    t.strictSame(await tags({}), [4, 'v3', 'v2', 'v1', 'v4'], 'ordered by time of publication')
+    t.equal((await countReleases(db, [repositoryId]))(repositoryId), 4)
+  },
+)
 
-await forEachMigrated(t, 'only what is to change changes', async (t, db) => {
+await forEachMigrated(t, 'only the given fields of a release change', async (t, db) => {
   const { bob, repository, release } = await openFixture(db)
   const made = await release('v1', { title: 'one', body: 'text' })
   await release('v2')
@@ -114,12 +125,12 @@ await forEachMigrated(t, 'only what is to change changes', async (t, db) => {
   t.equal(await updateRelease(db, elsewhere, { title: 'x' }), undefined)
   await deleteUser(db, bob.id)
   const left = await findRelease(db, repository.id, made.id)
-  t.match(left, { title: 'two', author: undefined }, 'it outlives its author')
+  t.match(left, { title: 'two', author: undefined }, 'a release is kept without its author')
   t.equal(await deleteRelease(db, made.id), true)
   t.equal(await deleteRelease(db, made.id), false)
 })
 
-await forEachMigrated(t, 'releases go with their repository', async (t, db) => {
+await forEachMigrated(t, 'releases are deleted with their repository', async (t, db) => {
   const { repository, release } = await openFixture(db)
   await release('v1')
   await deleteRepository(db, repository.id)

@@ -31,38 +31,42 @@ async function withOwner(
 ): Promise<Repository> {
   await db('owners').where({ id: repository.owner.id }).update({ visibility })
   const found = await findRepository(db, repository.owner.name, repository.name)
-  if (found === undefined) throw new Error('the repository has gone')
+  if (found === undefined) throw new Error('the repository is missing')
   return found
 }
 
 async function changed(db: Database, user: User, columns: object): Promise<User> {
   await db('users').where({ owner_id: user.id }).update(columns)
   const found = await findUser(db, user.name)
-  if (found === undefined) throw new Error('the user has gone')
+  if (found === undefined) throw new Error('the user is missing')
   return found
 }
 
-await forEachMigrated(t, 'what strangers may do follows from what is public', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const bob = await aUser(db, 'bob')
-  const open = await aRepository(db, ada.id, 'open')
-  const hidden = await aRepository(db, ada.id, 'hidden', { isPrivate: true })
-  const expected: readonly [Visibility, AccessMode, AccessMode][] = [
-    ['public', 'read', 'read'],
-    ['limited', 'none', 'read'],
-    ['private', 'none', 'none'],
-  ]
-  for (const [visibility, anonymous, signedIn] of expected) {
-    const repository = await withOwner(db, open, visibility)
-    t.equal(await accessToRepository(db, undefined, repository), anonymous, visibility)
-    t.equal(await accessToRepository(db, bob, repository), signedIn, visibility)
-    const secret = await withOwner(db, hidden, visibility)
-    t.equal(await accessToRepository(db, undefined, secret), 'none', visibility)
-    t.equal(await accessToRepository(db, bob, secret), 'none', visibility)
-  }
-})
+await forEachMigrated(
+  t,
+  'access of anonymous and unrelated users follows from visibility',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const bob = await aUser(db, 'bob')
+    const open = await aRepository(db, ada.id, 'open')
+    const hidden = await aRepository(db, ada.id, 'hidden', { isPrivate: true })
+    const expected: readonly [Visibility, AccessMode, AccessMode][] = [
+      ['public', 'read', 'read'],
+      ['limited', 'none', 'read'],
+      ['private', 'none', 'none'],
+    ]
+    for (const [visibility, anonymous, signedIn] of expected) {
+      const repository = await withOwner(db, open, visibility)
+      t.equal(await accessToRepository(db, undefined, repository), anonymous, visibility)
+      t.equal(await accessToRepository(db, bob, repository), signedIn, visibility)
+      const secret = await withOwner(db, hidden, visibility)
+      t.equal(await accessToRepository(db, undefined, secret), 'none', visibility)
+      t.equal(await accessToRepository(db, bob, secret), 'none', visibility)
+    }
+  },
+)
 
-await forEachMigrated(t, 'owners and administrators may do everything', async (t, db) => {
+await forEachMigrated(t, 'owners and administrators have all access', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const root = await changed(db, await aUser(db, 'root'), { is_admin: true })
   const repository = await aRepository(db, ada.id, 'engine', { isPrivate: true })
@@ -70,16 +74,20 @@ await forEachMigrated(t, 'owners and administrators may do everything', async (t
   t.equal(await accessToRepository(db, root, repository), 'owner')
 })
 
-await forEachMigrated(t, 'who is shut out may do nothing, whatever they were', async (t, db) => {
-  const ada = await changed(db, await aUser(db, 'ada'), { is_active: false })
-  const root = await aUser(db, 'root')
-  const barred = await changed(db, root, { is_admin: true, is_login_prohibited: true })
-  const repository = await aRepository(db, ada.id, 'engine')
-  t.equal(await accessToRepository(db, ada, repository), 'none')
-  t.equal(await accessToRepository(db, barred, repository), 'none')
-})
+await forEachMigrated(
+  t,
+  'a deactivated user and one barred from signing in have no access, even as owner',
+  async (t, db) => {
+    const ada = await changed(db, await aUser(db, 'ada'), { is_active: false })
+    const root = await aUser(db, 'root')
+    const barred = await changed(db, root, { is_admin: true, is_login_prohibited: true })
+    const repository = await aRepository(db, ada.id, 'engine')
+    t.equal(await accessToRepository(db, ada, repository), 'none')
+    t.equal(await accessToRepository(db, barred, repository), 'none')
+  },
+)
 
-await forEachMigrated(t, 'collaborators may do what they were let in for', async (t, db) => {
+await forEachMigrated(t, 'a collaborator has the access that was granted', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const bob = await aUser(db, 'bob')
   const repository = await aRepository(db, ada.id, 'engine', { isPrivate: true })
@@ -90,37 +98,49 @@ await forEachMigrated(t, 'collaborators may do what they were let in for', async
     t.equal(await accessToRepository(db, bob, other), 'none')
     await db('collaborators').delete()
   }
-  t.equal(await accessToRepository(db, bob, repository), 'none', 'and no longer')
+  t.equal(await accessToRepository(db, bob, repository), 'none', 'removed')
 })
 
-await forEachMigrated(t, 'a team gives what it has to what it includes', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const organization = await anOrganization(db, 'engines', ada.id)
-  const hidden = await aRepository(db, organization.id, 'hidden', { isPrivate: true })
-  const open = await aRepository(db, organization.id, 'open')
-  const elsewhere = await aRepository(db, ada.id, 'elsewhere', { isPrivate: true })
-  const closed = await withOwner(db, open, 'private')
-  t.equal(await accessToRepository(db, ada, hidden), 'owner', 'the team of owners')
-  for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
-    const member = await aUser(db, `all-${permission}`)
-    const inputs = { organizationId: organization.id, permission, memberIds: [member.id] }
-    await aTeam(db, { ...inputs, includesAll: true })
-    t.equal(await accessToRepository(db, member, hidden), permission)
-    t.equal(await accessToRepository(db, member, elsewhere), 'none')
-    const public_ = permission === 'none' ? 'read' : permission
-    t.equal(await accessToRepository(db, member, closed), public_, 'a member sees what is public')
-  }
-  const apart = await aUser(db, 'apart')
-  await aTeam(db, {
-    organizationId: organization.id,
-    permission: 'admin',
-    memberIds: [apart.id],
-  })
-  t.equal(await accessToRepository(db, apart, hidden), 'none', 'a team without this repository')
-  t.equal(await accessToRepository(db, apart, closed), 'read')
-})
+await forEachMigrated(
+  t,
+  'a team grants its permission on the repositories it includes',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const organization = await anOrganization(db, 'engines', ada.id)
+    const hidden = await aRepository(db, organization.id, 'hidden', { isPrivate: true })
+    const open = await aRepository(db, organization.id, 'open')
+    const elsewhere = await aRepository(db, ada.id, 'elsewhere', { isPrivate: true })
+    const closed = await withOwner(db, open, 'private')
+    t.equal(await accessToRepository(db, ada, hidden), 'owner', 'the team of owners')
+    for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
+      const member = await aUser(db, `all-${permission}`)
+      const inputs = { organizationId: organization.id, permission, memberIds: [member.id] }
+      await aTeam(db, { ...inputs, includesAll: true })
+      t.equal(await accessToRepository(db, member, hidden), permission)
+      t.equal(await accessToRepository(db, member, elsewhere), 'none')
+      const public_ = permission === 'none' ? 'read' : permission
+      t.equal(
+        await accessToRepository(db, member, closed),
+        public_,
+        'a member reads public repositories',
+      )
+    }
+    const apart = await aUser(db, 'apart')
+    await aTeam(db, {
+      organizationId: organization.id,
+      permission: 'admin',
+      memberIds: [apart.id],
+    })
+    t.equal(
+      await accessToRepository(db, apart, hidden),
+      'none',
+      'a team that does not include this repository',
+    )
+    t.equal(await accessToRepository(db, apart, closed), 'read')
+  },
+)
 
-await forEachMigrated(t, 'of several ways in, the widest counts', async (t, db) => {
+await forEachMigrated(t, 'of several grants the widest counts', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const bob = await aUser(db, 'bob')
   const organization = await anOrganization(db, 'engines', ada.id)
@@ -137,13 +157,13 @@ await forEachMigrated(t, 'of several ways in, the widest counts', async (t, db) 
 async function seenBy(db: Database, owner: Owner, visibility: Visibility): Promise<Owner> {
   await db('owners').where({ id: owner.id }).update({ visibility })
   const found = await findOwner(db, owner.name)
-  if (found === undefined) throw new Error('the owner has gone')
+  if (found === undefined) throw new Error('the owner is missing')
   return found
 }
 
 await forEachMigrated(
   t,
-  'what packages strangers read follows from who sees the owner',
+  "package access of unrelated users follows from the owner's visibility",
   async (t, db) => {
     const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
     const root = await changed(db, await aUser(db, 'root'), { is_admin: true })
@@ -159,35 +179,47 @@ await forEachMigrated(
         const place = `${visibility} ${owner.kind}`
         t.equal(await accessToPackages(db, undefined, owner), anonymous, place)
         t.equal(await accessToPackages(db, bob, owner), signedIn, place)
-        t.equal(await accessToPackages(db, ada, owner), 'owner', `${place}: its own`)
-        t.equal(await accessToPackages(db, root, owner), 'owner', `${place}: a site admin`)
+        t.equal(await accessToPackages(db, ada, owner), 'owner', `${place}: the owner`)
+        t.equal(await accessToPackages(db, root, owner), 'owner', `${place}: a site administrator`)
       }
     }
   },
 )
 
-await forEachMigrated(t, 'members read packages, and teams may do what they say', async (t, db) => {
-  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  const club = await anOrganization(db, 'club', ada.id)
-  const other = await anOrganization(db, 'other', ada.id)
-  const inputs = { organizationId: club.id, memberIds: [bob.id] }
-  for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
-    await aTeam(db, { ...inputs, permission })
-    for (const visibility of ['public', 'limited', 'private'] as const) {
-      const owner = await seenBy(db, club, visibility)
-      const mode = permission === 'none' ? 'read' : permission
-      t.equal(await accessToPackages(db, bob, owner), mode, `${permission} ${visibility}`)
+await forEachMigrated(
+  t,
+  'members read packages, and teams grant their permission',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    const club = await anOrganization(db, 'club', ada.id)
+    const other = await anOrganization(db, 'other', ada.id)
+    const inputs = { organizationId: club.id, memberIds: [bob.id] }
+    for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
+      await aTeam(db, { ...inputs, permission })
+      for (const visibility of ['public', 'limited', 'private'] as const) {
+        const owner = await seenBy(db, club, visibility)
+        const mode = permission === 'none' ? 'read' : permission
+        t.equal(await accessToPackages(db, bob, owner), mode, `${permission} ${visibility}`)
+      }
     }
-  }
-  const elsewhere = await seenBy(db, other, 'private')
-  t.equal(await accessToPackages(db, bob, elsewhere), 'none', 'of another organization')
-  await aTeam(db, { ...inputs, permission: 'read' })
-  t.equal(await accessToPackages(db, bob, club), 'owner', 'of several teams the widest counts')
-})
+    const elsewhere = await seenBy(db, other, 'private')
+    t.equal(await accessToPackages(db, bob, elsewhere), 'none', 'of another organization')
+    await aTeam(db, { ...inputs, permission: 'read' })
+    t.equal(
+      await accessToPackages(db, bob, club),
+      'owner',
+      'of several teams the widest permission counts',
+    )
+  },
+)
 
-await forEachMigrated(t, 'who is shut out has no packages, whatever they were', async (t, db) => {
-  const ada = await changed(db, await aUser(db, 'ada'), { is_active: false })
-  const root = await aUser(db, 'root')
-  const barred = await changed(db, root, { is_admin: true, is_login_prohibited: true })
-  for (const user of [ada, barred]) t.equal(await accessToPackages(db, user, ada), 'none')
-})
+await forEachMigrated(
+  t,
+  'a deactivated user and one barred from signing in have no access to packages',
+  async (t, db) => {
+    const ada = await changed(db, await aUser(db, 'ada'), { is_active: false })
+    const root = await aUser(db, 'root')
+    const barred = await changed(db, root, { is_admin: true, is_login_prohibited: true })
+    for (const user of [ada, barred]) t.equal(await accessToPackages(db, user, ada), 'none')
+  },
+)

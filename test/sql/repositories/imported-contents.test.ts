@@ -105,89 +105,98 @@ function arrive(
   })
 }
 
-await forEachMigrated(t, 'numbers, labels and milestones fit together', async (t, db) => {
-  const label = { color: 'ffffff', description: '', isExclusive: false, isArchived: false }
-  const arriving = await begin(db)
-  const { owner } = arriving
-  const repository = await arrive(db, arriving, [
-    { kind: 'labels', entries: [{ id: 70, name: 'bug', ...label }] },
-    {
-      kind: 'milestones',
-      entries: [{ id: 80, title: 'm', description: '', state: 'closed', closedAtMs: 5, ...times }],
-    },
-    {
-      kind: 'issues',
-      entries: [anIssue(9, { labelIds: [70, 70, 71], milestoneId: 80 }), anIssue(4)],
-    },
-    {
-      kind: 'comments',
-      entries: [9, 5].map((issueNumber) => ({
-        issueNumber,
-        content: `on ${issueNumber}`,
-        originalAuthor,
-        ...times,
-      })),
-    },
-  ])
-  const issue = await findIssue(db, repository.id, 9)
-  if (issue === undefined) throw new Error('it did not come')
-  t.match(issue, { ...times, originalAuthor, authorId: owner.id, commentsCount: 1 })
-  t.match(issue.milestoneId, Number)
-  const labels = (await labelsOfIssues(db, [issue.id])).get(issue.id)
-  t.strictSame(
-    labels?.map(({ name }) => name),
-    ['bug'],
-  )
-  t.match(await listComments(db, issue.id, {}), [{ content: 'on 9', originalAuthor }])
-  t.strictSame(await db('issue_mentions'), [], 'nobody of here is called upon')
-  const next = { repositoryId: repository.id, isPull: false, authorId: owner.id }
-  t.match(await createIssue(db, { ...next, title: 'n', content: '' }), {
-    number: 10,
-    originalAuthor: { name: '', id: 0 },
-  })
-})
-
-await forEachMigrated(t, 'of the same branches one is open', async (t, db) => {
-  const repository = await arrive(db, await begin(db), [
-    {
-      kind: 'issues',
-      entries: [
-        anIssue(1, { pull: aPull('topic') }),
-        anIssue(2, { pull: aPull('topic') }),
-        anIssue(3, { pull: aPull('topic', false) }),
-        anIssue(4, { pull: aPull('topic', false) }),
-      ],
-    },
-  ])
-  const states = [1, 2, 3, 4].map(async (number) => {
-    const issue = await findIssue(db, repository.id, number)
-    const pull = await findPull(db, issue?.id ?? 0)
-    return `${issue?.state} ${issue?.closedAtMs} ${pull?.headRepositoryId === repository.id}`
-  })
-  t.strictSame(await Promise.all(states), [
-    'open undefined true',
-    'closed 2000 true',
-    'open undefined false',
-    'open undefined false',
-  ])
-})
-
 await forEachMigrated(
   t,
-  'files are kept from the sweeper until they have a release',
+  'imported issues keep their numbers, labels and milestones',
   async (t, db) => {
-    const { importId: id } = await begin(db)
-    const held = await holdBlob(db, id, aBlob('a'))
-    t.strictSame(await holdBlob(db, id, aBlob('a')), held, 'twice the same is held once')
-    const unused = () => listUnusedBlobs(db, { afterId: 0, limit: 10 })
-    t.strictSame(await unused(), [])
-    await endImport(db, id)
-    t.match(await unused(), [{ id: held.id }])
-    await t.rejects(holdBlob(db, id, aBlob('b')), { failure: 'unavailable', message: /given up/ })
+    const label = { color: 'ffffff', description: '', isExclusive: false, isArchived: false }
+    const arriving = await begin(db)
+    const { owner } = arriving
+    const repository = await arrive(db, arriving, [
+      { kind: 'labels', entries: [{ id: 70, name: 'bug', ...label }] },
+      {
+        kind: 'milestones',
+        entries: [
+          { id: 80, title: 'm', description: '', state: 'closed', closedAtMs: 5, ...times },
+        ],
+      },
+      {
+        kind: 'issues',
+        entries: [anIssue(9, { labelIds: [70, 70, 71], milestoneId: 80 }), anIssue(4)],
+      },
+      {
+        kind: 'comments',
+        entries: [9, 5].map((issueNumber) => ({
+          issueNumber,
+          content: `on ${issueNumber}`,
+          originalAuthor,
+          ...times,
+        })),
+      },
+    ])
+    const issue = await findIssue(db, repository.id, 9)
+    if (issue === undefined) throw new Error('it did not come')
+    t.match(issue, { ...times, originalAuthor, authorId: owner.id, commentsCount: 1 })
+    t.match(issue.milestoneId, Number)
+    const labels = (await labelsOfIssues(db, [issue.id])).get(issue.id)
+    t.strictSame(
+      labels?.map(({ name }) => name),
+      ['bug'],
+    )
+    t.match(await listComments(db, issue.id, {}), [{ content: 'on 9', originalAuthor }])
+    t.strictSame(await db('issue_mentions'), [], 'local users are not mentioned')
+    const next = { repositoryId: repository.id, isPull: false, authorId: owner.id }
+    t.match(await createIssue(db, { ...next, title: 'n', content: '' }), {
+      number: 10,
+      originalAuthor: { name: '', id: 0 },
+    })
   },
 )
 
-await forEachMigrated(t, 'a release comes with its files', async (t, db) => {
+await forEachMigrated(
+  t,
+  'of imported pull requests with the same branches one is open',
+  async (t, db) => {
+    const repository = await arrive(db, await begin(db), [
+      {
+        kind: 'issues',
+        entries: [
+          anIssue(1, { pull: aPull('topic') }),
+          anIssue(2, { pull: aPull('topic') }),
+          anIssue(3, { pull: aPull('topic', false) }),
+          anIssue(4, { pull: aPull('topic', false) }),
+        ],
+      },
+    ])
+    const states = [1, 2, 3, 4].map(async (number) => {
+      const issue = await findIssue(db, repository.id, number)
+      const pull = await findPull(db, issue?.id ?? 0)
+      return `${issue?.state} ${issue?.closedAtMs} ${pull?.headRepositoryId === repository.id}`
+    })
+    t.strictSame(await Promise.all(states), [
+      'open undefined true',
+      'closed 2000 true',
+      'open undefined false',
+      'open undefined false',
+    ])
+  },
+)
+
+await forEachMigrated(t, 'blobs of an import are kept until the import ends', async (t, db) => {
+  const { importId: id } = await begin(db)
+  const held = await holdBlob(db, id, aBlob('a'))
+  t.strictSame(await holdBlob(db, id, aBlob('a')), held, 'an equal blob is held once')
+  const unused = () => listUnusedBlobs(db, { afterId: 0, limit: 10 })
+  t.strictSame(await unused(), [])
+  await endImport(db, id)
+  t.match(await unused(), [{ id: held.id }])
+  await t.rejects(holdBlob(db, id, aBlob('b')), {
+    failure: 'unavailable',
+    message: /was interrupted/,
+  })
+})
+
+await forEachMigrated(t, 'an imported release has its attachments', async (t, db) => {
   const arriving = await begin(db)
   const { id: blobId } = await holdBlob(db, arriving.importId, aBlob('c'))
   const attachment = { uuid: randomUUID(), name: 'f', blobId, downloads: 3, createdAtMs: 4 }

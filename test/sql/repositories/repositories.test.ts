@@ -20,54 +20,58 @@ const NAME_TAKEN = {
   message: 'The repository with the same name already exists.',
 }
 
-await forEachMigrated(t, 'a repository is made, found in any case, and whole', async (t, db) => {
-  const ada = await aUser(db, 'Ada')
-  const storage = newStorageKey()
-  const made = await createRepository(db, {
-    ownerId: ada.id,
-    name: 'Engine',
-    storage,
-    description: "Wheels and \u{1f6de} and \\ and ' and %",
-    website: 'https://example.test',
-    isPrivate: true,
-    isTemplate: true,
-    isEmpty: true,
-    defaultBranch: 'trunk',
-    objectFormat: 'sha256',
-    preferences: { has_issues: false, default_merge_style: 'rebase' },
-  })
-  t.match(made, {
-    owner: { id: ada.id, kind: 'user', name: 'Ada' },
-    name: 'Engine',
-    storage,
-    description: "Wheels and \u{1f6de} and \\ and ' and %",
-    website: 'https://example.test',
-    isPrivate: true,
-    isArchived: false,
-    archivedAtMs: undefined,
-    isTemplate: true,
-    isEmpty: true,
-    defaultBranch: 'trunk',
-    objectFormat: 'sha256',
-    sizeKib: 0,
-    preferences: { has_issues: false, default_merge_style: 'rebase' },
-    pushedAtMs: undefined,
-  })
-  t.strictSame(await findRepository(db, 'aDA', 'eNGINE'), made)
-  for (const [owner, name] of [
-    ['ada', 'engine '],
-    ['ada ', 'engine'],
-    ['ada', 'éngine'],
-    ['ada', '%'],
-    ['bob', 'engine'],
-  ] as const) {
-    t.equal(await findRepository(db, owner, name), undefined, `${owner}/${name}`)
-  }
-  t.throws(() => findRepository(db, 'ada', { name: 1 } as never), TypeError)
-  t.throws(() => findRepository(db, 0 as never, 'engine'), TypeError)
-})
+await forEachMigrated(
+  t,
+  'a repository is created, found in any case, and has all fields',
+  async (t, db) => {
+    const ada = await aUser(db, 'Ada')
+    const storage = newStorageKey()
+    const made = await createRepository(db, {
+      ownerId: ada.id,
+      name: 'Engine',
+      storage,
+      description: "Wheels and \u{1f6de} and \\ and ' and %",
+      website: 'https://example.test',
+      isPrivate: true,
+      isTemplate: true,
+      isEmpty: true,
+      defaultBranch: 'trunk',
+      objectFormat: 'sha256',
+      preferences: { has_issues: false, default_merge_style: 'rebase' },
+    })
+    t.match(made, {
+      owner: { id: ada.id, kind: 'user', name: 'Ada' },
+      name: 'Engine',
+      storage,
+      description: "Wheels and \u{1f6de} and \\ and ' and %",
+      website: 'https://example.test',
+      isPrivate: true,
+      isArchived: false,
+      archivedAtMs: undefined,
+      isTemplate: true,
+      isEmpty: true,
+      defaultBranch: 'trunk',
+      objectFormat: 'sha256',
+      sizeKib: 0,
+      preferences: { has_issues: false, default_merge_style: 'rebase' },
+      pushedAtMs: undefined,
+    })
+    t.strictSame(await findRepository(db, 'aDA', 'eNGINE'), made)
+    for (const [owner, name] of [
+      ['ada', 'engine '],
+      ['ada ', 'engine'],
+      ['ada', 'éngine'],
+      ['ada', '%'],
+      ['bob', 'engine'],
+    ] as const) {
+      t.equal(await findRepository(db, owner, name), undefined, `${owner}/${name}`)
+    }
+    t.throws(() => findRepository(db, 'ada', { name: 1 } as never), TypeError)
+    t.throws(() => findRepository(db, 0 as never, 'engine'), TypeError)
+  },
+)
 
-await forEachMigrated(t, 'an owner has one repository of a name', async (t, db) => {
+await forEachMigrated(t, 'repository names are unique per owner', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const bob = await aUser(db, 'bob')
   await aRepository(db, ada.id, 'engine')
@@ -76,17 +80,21 @@ await forEachMigrated(t, 'an owner has one repository of a name', async (t, db) 
   t.equal((await listRepositoriesOf(db, ada.id, { page: 1, limit: 10 })).total, 1)
 })
 
-await forEachMigrated(t, 'of twenty who make a repository at once, one does', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const inputs = Array.from({ length: 20 }, () => aRepository(db, ada.id, 'engine'))
-  const results = await Promise.allSettled(inputs)
-  t.equal(results.filter((result) => result.status === 'fulfilled').length, 1)
-  for (const result of results) {
-    if (result.status === 'rejected') t.match(result.reason, { failure: 'conflict' })
-  }
-})
+await forEachMigrated(
+  t,
+  'of twenty concurrent creations of one repository one succeeds',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const inputs = Array.from({ length: 20 }, () => aRepository(db, ada.id, 'engine'))
+    const results = await Promise.allSettled(inputs)
+    t.equal(results.filter((result) => result.status === 'fulfilled').length, 1)
+    for (const result of results) {
+      if (result.status === 'rejected') t.match(result.reason, { failure: 'conflict' })
+    }
+  },
+)
 
-await forEachMigrated(t, 'to be measured is no change', async (t, db) => {
+await forEachMigrated(t, 'updating the size does not change the time of update', async (t, db) => {
   const made = await aRepository(db, (await aUser(db, 'ada')).id, 'engine')
   await db('repositories').update({ updated_at: 1_790_000_000_123 })
   await updateRepository(db, made.id, { sizeKib: 7 })
@@ -97,7 +105,7 @@ await forEachMigrated(t, 'to be measured is no change', async (t, db) => {
   t.not(pushed?.updatedAtMs, 1_790_000_000_123)
 })
 
-await forEachMigrated(t, 'a change leaves what it does not name', async (t, db) => {
+await forEachMigrated(t, 'a change keeps the fields that it does not name', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const made = await aRepository(db, ada.id, 'engine')
   await updateRepository(db, made.id, {
@@ -122,42 +130,53 @@ await forEachMigrated(t, 'a change leaves what it does not name', async (t, db) 
   })
 })
 
-await forEachMigrated(t, 'the time of archiving stays until it is undone', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const { id } = await aRepository(db, ada.id, 'engine')
-  await updateRepository(db, id, { isArchived: true })
-  const archived = await findRepository(db, 'ada', 'engine')
-  t.equal(archived?.isArchived, true)
-  t.type(archived?.archivedAtMs, 'number')
-  await updateRepository(db, id, { isArchived: true, description: 'x' })
-  t.equal((await findRepository(db, 'ada', 'engine'))?.archivedAtMs, archived?.archivedAtMs)
-  await updateRepository(db, id, { isArchived: false })
-  t.match(await findRepository(db, 'ada', 'engine'), { isArchived: false, archivedAtMs: undefined })
-})
+await forEachMigrated(
+  t,
+  'the time of archiving is kept until the repository is unarchived',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const { id } = await aRepository(db, ada.id, 'engine')
+    await updateRepository(db, id, { isArchived: true })
+    const archived = await findRepository(db, 'ada', 'engine')
+    t.equal(archived?.isArchived, true)
+    t.type(archived?.archivedAtMs, 'number')
+    await updateRepository(db, id, { isArchived: true, description: 'x' })
+    t.equal((await findRepository(db, 'ada', 'engine'))?.archivedAtMs, archived?.archivedAtMs)
+    await updateRepository(db, id, { isArchived: false })
+    t.match(await findRepository(db, 'ada', 'engine'), {
+      isArchived: false,
+      archivedAtMs: undefined,
+    })
+  },
+)
 
-await forEachMigrated(t, 'an old name leads to the repository until it is used', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const { id } = await aRepository(db, ada.id, 'One')
-  await updateRepository(db, id, { name: 'Two' })
-  await updateRepository(db, id, { name: 'Three' })
-  t.equal(await findRepository(db, 'ada', 'one'), undefined)
-  t.equal((await findRedirect(db, 'ADA', 'ONE'))?.name, 'Three')
-  t.equal((await findRedirect(db, 'ada', 'two'))?.name, 'Three')
-  t.equal(await findRedirect(db, 'ada', 'three'), undefined)
+await forEachMigrated(
+  t,
+  'an old name redirects to the repository until the name is used again',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const { id } = await aRepository(db, ada.id, 'One')
+    await updateRepository(db, id, { name: 'Two' })
+    await updateRepository(db, id, { name: 'Three' })
+    t.equal(await findRepository(db, 'ada', 'one'), undefined)
+    t.equal((await findRedirect(db, 'ADA', 'ONE'))?.name, 'Three')
+    t.equal((await findRedirect(db, 'ada', 'two'))?.name, 'Three')
+    t.equal(await findRedirect(db, 'ada', 'three'), undefined)
 
-  await updateRepository(db, id, { name: 'two' })
-  t.equal(await findRedirect(db, 'ada', 'two'), undefined, 'a name that is used leads nowhere')
-  t.equal((await findRedirect(db, 'ada', 'three'))?.name, 'two')
-  await aRepository(db, ada.id, 'one')
-  t.equal(await findRedirect(db, 'ada', 'one'), undefined)
+    await updateRepository(db, id, { name: 'two' })
+    t.equal(await findRedirect(db, 'ada', 'two'), undefined, 'a name in use does not redirect')
+    t.equal((await findRedirect(db, 'ada', 'three'))?.name, 'two')
+    await aRepository(db, ada.id, 'one')
+    t.equal(await findRedirect(db, 'ada', 'one'), undefined)
 
-  await updateRepository(db, id, { name: 'TWO' })
-  t.equal(await findRedirect(db, 'ada', 'two'), undefined, 'another case is no other name')
-  await deleteRepository(db, id)
-  t.equal(await findRedirect(db, 'ada', 'three'), undefined)
-})
+    await updateRepository(db, id, { name: 'TWO' })
+    t.equal(await findRedirect(db, 'ada', 'two'), undefined, 'a change of case makes no redirect')
+    await deleteRepository(db, id)
+    t.equal(await findRedirect(db, 'ada', 'three'), undefined)
+  },
+)
 
-await forEachMigrated(t, 'a rename to a name that is taken changes nothing', async (t, db) => {
+await forEachMigrated(t, 'a rename to an existing name changes nothing', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const one = await aRepository(db, ada.id, 'one')
   await aRepository(db, ada.id, 'two')
@@ -166,7 +185,7 @@ await forEachMigrated(t, 'a rename to a name that is taken changes nothing', asy
   t.equal(await findRedirect(db, 'ada', 'one'), undefined)
 })
 
-await forEachMigrated(t, 'renames at the same time end with one name', async (t, db) => {
+await forEachMigrated(t, 'concurrent renames end with one name', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const { id } = await aRepository(db, ada.id, 'start')
   const names = Array.from({ length: 8 }, (_, index) => `name-${index}`)
@@ -180,7 +199,7 @@ await forEachMigrated(t, 'renames at the same time end with one name', async (t,
   }
 })
 
-await forEachMigrated(t, 'a repository that has gone is not changed', async (t, db) => {
+await forEachMigrated(t, 'a deleted repository is not changed', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const { id } = await aRepository(db, ada.id, 'engine')
   t.equal(await deleteRepository(db, id), true)
@@ -192,58 +211,58 @@ await forEachMigrated(t, 'a repository that has gone is not changed', async (t, 
   })
 })
 
-await forEachMigrated(t, 'a list holds all that a user reaches, each once', async (t, db) => {
+await forEachMigrated(
+  t,
+  'the list of a user has every repository they have access to once',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const bob = await aUser(db, 'bob')
+    const organization = await anOrganization(db, 'engines', ada.id)
+    const own = await aRepository(db, bob.id, 'own', { isPrivate: true })
+    const shared = await aRepository(db, ada.id, 'shared', { isPrivate: true })
+    await aRepository(db, ada.id, 'foreign')
+    const ofTeam = await aRepository(db, organization.id, 'of-team', { isPrivate: true })
+    await aCollaborator(db, shared, bob, 'read')
+    await aCollaborator(db, ofTeam, bob, 'write')
+    const list = async (page: number, limit: number) =>
+      await listRepositoriesOf(db, bob.id, { page, limit })
+    t.strictSame(await list(1, 10), { entries: [own, shared, ofTeam], total: 3 })
+    const inputs = { organizationId: organization.id, memberIds: [bob.id] }
+    await aTeam(db, { ...inputs, permission: 'admin' })
+    await aTeam(db, { ...inputs, permission: 'none', includesAll: true })
+    await db('collaborators').where({ repository_id: ofTeam.id }).delete()
+    t.strictSame(await list(1, 10), { entries: [own, shared], total: 2 })
+    await aTeam(db, { ...inputs, permission: 'read', includesAll: true })
+    t.strictSame(await list(1, 2), { entries: [own, shared], total: 3 })
+    t.strictSame(await list(2, 2), { entries: [ofTeam], total: 3 })
+  },
+)
+
+await forEachMigrated(t, 'all storage keys are listed, also in several pages', async (t, db) => {
   const ada = await aUser(db, 'ada')
-  const bob = await aUser(db, 'bob')
-  const organization = await anOrganization(db, 'engines', ada.id)
-  const own = await aRepository(db, bob.id, 'own', { isPrivate: true })
-  const shared = await aRepository(db, ada.id, 'shared', { isPrivate: true })
-  await aRepository(db, ada.id, 'foreign')
-  const ofTeam = await aRepository(db, organization.id, 'of-team', { isPrivate: true })
-  await aCollaborator(db, shared, bob, 'read')
-  await aCollaborator(db, ofTeam, bob, 'write')
-  const list = async (page: number, limit: number) =>
-    await listRepositoriesOf(db, bob.id, { page, limit })
-  t.strictSame(await list(1, 10), { entries: [own, shared, ofTeam], total: 3 })
-  const inputs = { organizationId: organization.id, memberIds: [bob.id] }
-  await aTeam(db, { ...inputs, permission: 'admin' })
-  await aTeam(db, { ...inputs, permission: 'none', includesAll: true })
-  await db('collaborators').where({ repository_id: ofTeam.id }).delete()
-  t.strictSame(await list(1, 10), { entries: [own, shared], total: 2 })
-  await aTeam(db, { ...inputs, permission: 'read', includesAll: true })
-  t.strictSame(await list(1, 2), { entries: [own, shared], total: 3 })
-  t.strictSame(await list(2, 2), { entries: [ofTeam], total: 3 })
+  const { id, ...first } = (await db('repositories')
+    .where({ id: (await aRepository(db, ada.id, 'r')).id })
+    .first()) as Record<string, string>
+  const rows = Array.from({ length: 2_100 }, (_, index) => ({
+    ...first,
+    name: `r${index}`,
+    name_lower: `r${index}`,
+    storage: newStorageKey(),
+  }))
+  await db.transaction(async (trx) => {
+    for (let start = 0; start < rows.length; start += 300) {
+      await trx('repositories').insert(rows.slice(start, start + 300))
+    }
+  })
+  const expected = [first['storage'], ...rows.map((row) => row.storage)].sort()
+  const listed: string[] = []
+  for await (const storage of allStorages(db)) listed.push(storage)
+  t.strictSame(listed.sort(), expected)
 })
 
 await forEachMigrated(
   t,
-  'every storage key is listed, more than one page of them',
-  async (t, db) => {
-    const ada = await aUser(db, 'ada')
-    const { id, ...first } = (await db('repositories')
-      .where({ id: (await aRepository(db, ada.id, 'r')).id })
-      .first()) as Record<string, string>
-    const rows = Array.from({ length: 2_100 }, (_, index) => ({
-      ...first,
-      name: `r${index}`,
-      name_lower: `r${index}`,
-      storage: newStorageKey(),
-    }))
-    await db.transaction(async (trx) => {
-      for (let start = 0; start < rows.length; start += 300) {
-        await trx('repositories').insert(rows.slice(start, start + 300))
-      }
-    })
-    const expected = [first['storage'], ...rows.map((row) => row.storage)].sort()
-    const listed: string[] = []
-    for await (const storage of allStorages(db)) listed.push(storage)
-    t.strictSame(listed.sort(), expected)
-  },
-)
-
-await forEachMigrated(
-  t,
-  'repositories are found by their ids, as many as are there',
+  'repositories are found by their ids, and missing ones are left out',
   async (t, db) => {
     const ada = await aUser(db, 'ada')
     const one = await aRepository(db, ada.id, 'one')

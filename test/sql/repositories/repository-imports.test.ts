@@ -40,7 +40,7 @@ const arrivalOf = (ownerId: number, name: string, storage: string) => ({
   source: { url: 'https://code.example.com/x.git', mirror: undefined },
 })
 
-await forEachMigrated(t, 'a name is one import at a time', async (t, db) => {
+await forEachMigrated(t, 'a name has one import at a time', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const id = await beginImport(db, input(ada.id, 'r'))
   await t.rejects(beginImport(db, input(ada.id, 'R')), {
@@ -56,7 +56,7 @@ await forEachMigrated(t, 'a name is one import at a time', async (t, db) => {
   await beginImport(db, input(ada.id, 'r'))
 })
 
-await forEachMigrated(t, 'the repository is there when its import ends', async (t, db) => {
+await forEachMigrated(t, 'the repository exists when its import ends', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const storage = newStorageKey()
   const id = await beginImport(db, input(ada.id, 'r', storage))
@@ -68,24 +68,24 @@ await forEachMigrated(t, 'the repository is there when its import ends', async (
   await aRepository(db, ada.id, 'taken')
   const taken = completeImport(db, late, arrivalOf(ada.id, 'taken', newStorageKey()))
   await t.rejects(taken, { failure: 'conflict', message: /same name/ })
-  t.equal((await listImports(db)).length, 1, 'what failed is still to be cleared away')
+  t.equal((await listImports(db)).length, 1, 'the failed import is listed for cleanup')
 })
 
-await forEachMigrated(t, 'one that was given up cannot be completed', async (t, db) => {
+await forEachMigrated(t, 'an import that was given up cannot be completed', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const storage = newStorageKey()
   const id = await beginImport(db, input(ada.id, 'r', storage))
   const [seen] = await listImports(db)
   if (seen === undefined) throw new Error('no import is there')
   await renewImport(db, id, 90_000)
-  t.notOk(await giveUpImport(db, seen), 'one that was renewed since is not given up')
+  t.notOk(await giveUpImport(db, seen), 'an import that was renewed is not given up')
   const [again] = await listImports(db)
   t.ok(await giveUpImport(db, again ?? seen))
   await renewImport(db, id, 90_000)
   const [given] = await listImports(db)
-  t.equal(given?.leasedUntilMs, 0, 'and no renewal brings it back')
-  t.ok(await giveUpImport(db, given ?? seen), 'who was killed after that begins again')
+  t.equal(given?.leasedUntilMs, 0, 'it cannot be renewed')
+  t.ok(await giveUpImport(db, given ?? seen), 'giving up again after a crash succeeds')
   const completing = completeImport(db, id, arrivalOf(ada.id, 'r', storage))
-  await t.rejects(completing, { failure: 'unavailable', message: /given up/ })
+  await t.rejects(completing, { failure: 'unavailable', message: /was interrupted/ })
   t.equal(await findRepository(db, 'ada', 'r'), undefined)
 })

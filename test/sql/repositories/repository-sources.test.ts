@@ -14,7 +14,7 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 
 const URL_THERE = 'https://code.example.com/x.git'
 
-await forEachMigrated(t, 'a repository tells where it came from', async (t, db) => {
+await forEachMigrated(t, 'a repository has its source', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const [own, taken, mirror] = [
     await aRepository(db, ada.id, 'own'),
@@ -34,7 +34,7 @@ await forEachMigrated(t, 'a repository tells where it came from', async (t, db) 
   t.equal(await findMirror(db, mirror.id), undefined)
 })
 
-await forEachMigrated(t, 'a mirror is due an interval after it was tried', async (t, db) => {
+await forEachMigrated(t, 'a mirror is due one interval after its last attempt', async (t, db) => {
   const ada = await aUser(db, 'ada')
   const ids: number[] = []
   for (const name of ['a', 'b', 'c']) {
@@ -53,7 +53,7 @@ await forEachMigrated(t, 'a mirror is due an interval after it was tried', async
   await back(a, 1)
   await back(b, 2)
   await back(c, 3)
-  t.strictSame(await listDueMirrors(db, 10), [b, a], 'longest waiting first, mirrors alone')
+  t.strictSame(await listDueMirrors(db, 10), [b, a], 'longest waiting first, mirrors only')
   t.strictSame(await listDueMirrors(db, 1), [b])
   const synced = async (id: number) =>
     (await findRepositoryById(db, id))?.source?.mirror?.syncedAtMs ?? 0
@@ -70,5 +70,9 @@ await forEachMigrated(t, 'a mirror is due an interval after it was tried', async
     rows.map((row) => row.next_at === null),
     [true, false, false],
   )
-  t.equal((await findRepositoryById(db, c))?.source?.mirror, undefined, 'no mirror is made by it')
+  t.equal(
+    (await findRepositoryById(db, c))?.source?.mirror,
+    undefined,
+    'it does not become a mirror',
+  )
 })

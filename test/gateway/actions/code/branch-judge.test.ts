@@ -63,47 +63,50 @@ const OPEN = { enable_push: true } as const
 const PUSHERS = { enable_push: true, enable_push_whitelist: true } as const
 const FORCERS = { ...OPEN, enable_force_push: true, enable_force_push_allowlist: true } as const
 
-t.test('each deed is judged by what the rule says of it', async (t) => {
-  type Case = readonly [
-    settings: Partial<ProtectionSettings>,
-    actor: Actor,
-    kind: 'push' | 'force' | 'delete',
-    expected: string | undefined,
-  ]
-  const cases: readonly Case[] = [
-    [{}, ADA, 'push', PUSH],
-    [{}, ROOT, 'push', PUSH],
-    [{}, KEY, 'push', PUSH],
-    [{ push_whitelist_deploy_keys: true }, KEY, 'push', PUSH],
-    [{ enable_push_whitelist: true }, ADA, 'push', PUSH],
-    [OPEN, BOB, 'push', undefined],
-    [OPEN, KEY, 'push', undefined],
-    [OPEN, READER, 'push', PUSH],
-    [PUSHERS, ADA, 'push', undefined],
-    [PUSHERS, CREW, 'push', undefined],
-    [PUSHERS, BOB, 'push', PUSH],
-    [PUSHERS, ROOT, 'push', PUSH],
-    [PUSHERS, READER, 'push', PUSH],
-    [PUSHERS, KEY, 'push', PUSH],
-    [{ ...PUSHERS, push_whitelist_deploy_keys: true }, KEY, 'push', undefined],
-    [OPEN, ADA, 'force', NO_FORCE],
-    [{ enable_force_push: true }, ADA, 'force', FORCE],
-    [{ ...OPEN, enable_force_push: true }, BOB, 'force', undefined],
-    [FORCERS, ADA, 'force', undefined],
-    [FORCERS, CREW, 'force', undefined],
-    [FORCERS, BOB, 'force', FORCE],
-    [FORCERS, KEY, 'force', FORCE],
-    [{ ...FORCERS, force_push_allowlist_deploy_keys: true }, KEY, 'force', undefined],
-    [{ ...FORCERS, ...PUSHERS, force_push_allowlist_deploy_keys: true }, KEY, 'force', FORCE],
-    [FORCERS, BOB, 'push', undefined],
-    [{ ...FORCERS }, ADA, 'delete', NO_DELETE],
-    [OPEN, ROOT, 'delete', NO_DELETE],
-  ]
-  for (const [settings, actor, kind, expected] of cases) {
-    const verdict = await judgePush(aRule(settings), actor, aMove(kind, undefined))
-    t.equal(verdict, expected, `${JSON.stringify(settings)} ${actor.userId} ${kind}`)
-  }
-})
+t.test(
+  "a push, force push or deletion is permitted or refused by the rule's settings",
+  async (t) => {
+    type Case = readonly [
+      settings: Partial<ProtectionSettings>,
+      actor: Actor,
+      kind: 'push' | 'force' | 'delete',
+      expected: string | undefined,
+    ]
+    const cases: readonly Case[] = [
+      [{}, ADA, 'push', PUSH],
+      [{}, ROOT, 'push', PUSH],
+      [{}, KEY, 'push', PUSH],
+      [{ push_whitelist_deploy_keys: true }, KEY, 'push', PUSH],
+      [{ enable_push_whitelist: true }, ADA, 'push', PUSH],
+      [OPEN, BOB, 'push', undefined],
+      [OPEN, KEY, 'push', undefined],
+      [OPEN, READER, 'push', PUSH],
+      [PUSHERS, ADA, 'push', undefined],
+      [PUSHERS, CREW, 'push', undefined],
+      [PUSHERS, BOB, 'push', PUSH],
+      [PUSHERS, ROOT, 'push', PUSH],
+      [PUSHERS, READER, 'push', PUSH],
+      [PUSHERS, KEY, 'push', PUSH],
+      [{ ...PUSHERS, push_whitelist_deploy_keys: true }, KEY, 'push', undefined],
+      [OPEN, ADA, 'force', NO_FORCE],
+      [{ enable_force_push: true }, ADA, 'force', FORCE],
+      [{ ...OPEN, enable_force_push: true }, BOB, 'force', undefined],
+      [FORCERS, ADA, 'force', undefined],
+      [FORCERS, CREW, 'force', undefined],
+      [FORCERS, BOB, 'force', FORCE],
+      [FORCERS, KEY, 'force', FORCE],
+      [{ ...FORCERS, force_push_allowlist_deploy_keys: true }, KEY, 'force', undefined],
+      [{ ...FORCERS, ...PUSHERS, force_push_allowlist_deploy_keys: true }, KEY, 'force', FORCE],
+      [FORCERS, BOB, 'push', undefined],
+      [{ ...FORCERS }, ADA, 'delete', NO_DELETE],
+      [OPEN, ROOT, 'delete', NO_DELETE],
+    ]
+    for (const [settings, actor, kind, expected] of cases) {
+      const verdict = await judgePush(aRule(settings), actor, aMove(kind, undefined))
+      t.equal(verdict, expected, `${JSON.stringify(settings)} ${actor.userId} ${kind}`)
+    }
+  },
+)
 
 t.test('protected and unprotected file patterns match paths in any case', async (t) => {
   const locked = { ...OPEN, protected_file_patterns: ' *.LOCK ; ci/** ' }
@@ -127,7 +130,7 @@ t.test('protected and unprotected file patterns match paths in any case', async 
     else t.equal(verdict, ifForced ?? expected, `${JSON.stringify(settings)} ${files}`)
   }
   for (const patterns of ['ok;[a', 'ok;a*b*c*d*e*f*g*h*i*']) {
-    t.throws(() => checkFilePatterns(patterns), /cannot be read/)
+    t.throws(() => checkFilePatterns(patterns), /is malformed or has more than 8 stars/)
   }
   const many = Array.from({ length: 250 }, (_, index) => `a${index}`)
   t.match(await judgePush(aRule(locked), BOB, aMove('push', [...many, 'x.lock'])), /x\.lock/)
@@ -159,25 +162,29 @@ t.test('the first matching rule applies', async (t) => {
   t.equal(arrangeRules([named(1, 'main', 1)])('mains'), undefined)
 })
 
-t.test('who merges and whose review counts follows from lists and access', async (t) => {
-  const merge = aRule({ enable_merge_whitelist: true })
-  const approve = aRule({ enable_approvals_whitelist: true })
-  const cases = [
-    [mayMerge(aRule({}), BOB), true] as const,
-    [mayMerge(aRule({}), READER), false] as const,
-    [mayMerge(merge, ADA), true] as const,
-    [mayMerge(merge, CREW), true] as const,
-    [mayMerge(merge, ROOT), false] as const,
-    [mayMerge(merge, READER), false] as const,
-    [mayMerge(aRule({}), KEY), false] as const,
-    [isOfficialReviewer(undefined, BOB), true] as const,
-    [isOfficialReviewer(aRule({}), READER), false] as const,
-    [isOfficialReviewer(approve, READER), true] as const,
-    [isOfficialReviewer(approve, BOB), false] as const,
-    [isOfficialReviewer(approve, { ...ADA, mode: 'none' }), false] as const,
-  ]
-  for (const [index, [found, expected]] of cases.entries()) t.equal(found, expected, String(index))
-})
+t.test(
+  'merges and official reviews are permitted by the whitelists of a rule and by access',
+  async (t) => {
+    const merge = aRule({ enable_merge_whitelist: true })
+    const approve = aRule({ enable_approvals_whitelist: true })
+    const cases = [
+      [mayMerge(aRule({}), BOB), true] as const,
+      [mayMerge(aRule({}), READER), false] as const,
+      [mayMerge(merge, ADA), true] as const,
+      [mayMerge(merge, CREW), true] as const,
+      [mayMerge(merge, ROOT), false] as const,
+      [mayMerge(merge, READER), false] as const,
+      [mayMerge(aRule({}), KEY), false] as const,
+      [isOfficialReviewer(undefined, BOB), true] as const,
+      [isOfficialReviewer(aRule({}), READER), false] as const,
+      [isOfficialReviewer(approve, READER), true] as const,
+      [isOfficialReviewer(approve, BOB), false] as const,
+      [isOfficialReviewer(approve, { ...ADA, mode: 'none' }), false] as const,
+    ]
+    for (const [index, [found, expected]] of cases.entries())
+      t.equal(found, expected, String(index))
+  },
+)
 
 t.test('a deploy key is refused by a push whitelist without users', async (t) => {
   const rule = { ...aRule(PUSHERS), lists: { ...aRule({}).lists, push: NOBODY } }

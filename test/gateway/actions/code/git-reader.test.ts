@@ -31,21 +31,24 @@ async function aFilled(t: Parameters<typeof openContext>[0]) {
   return { context, grant, copy, tip }
 }
 
-t.test('names lead to commits, none to the default branch', async (t) => {
-  const { context, grant, copy, tip } = await aFilled(t)
-  const { signal } = new AbortController()
-  await readGit(context, grant, async (reader) => {
-    for (const name of [undefined, '', 'main', tip]) {
-      t.match(await revisionOf(reader, grant, name), { commitId: tip })
-    }
-    await t.rejects(revisionOf(reader, grant, 'absent'), { message: /couldn't be found/ })
-    t.match(await readCommits(reader, [tip, tip]), [{ id: tip }, { id: tip }])
-    await t.rejects(readCommits(reader, ['0'.repeat(40)]), { message: /couldn't be found/ })
-    const blob = await copy.git('rev-parse', 'main:a')
-    t.match(await readBlob(reader, blob, signal), { sizeBytes: 4, content: Buffer.from('text') })
-    t.equal(await readBlob(reader, tip, signal), undefined, 'a commit is no blob')
-  })
-})
+t.test(
+  'a revision name is resolved to its commit, and an empty one to the default branch',
+  async (t) => {
+    const { context, grant, copy, tip } = await aFilled(t)
+    const { signal } = new AbortController()
+    await readGit(context, grant, async (reader) => {
+      for (const name of [undefined, '', 'main', tip]) {
+        t.match(await revisionOf(reader, grant, name), { commitId: tip })
+      }
+      await t.rejects(revisionOf(reader, grant, 'absent'), { message: /couldn't be found/ })
+      t.match(await readCommits(reader, [tip, tip]), [{ id: tip }, { id: tip }])
+      await t.rejects(readCommits(reader, ['0'.repeat(40)]), { message: /couldn't be found/ })
+      const blob = await copy.git('rev-parse', 'main:a')
+      t.match(await readBlob(reader, blob, signal), { sizeBytes: 4, content: Buffer.from('text') })
+      t.equal(await readBlob(reader, tip, signal), undefined, 'a commit is not a blob')
+    })
+  },
+)
 
 t.test('a slot of the queue is released after success and after failure', async (t) => {
   const { context, grant } = await aFilled(t)

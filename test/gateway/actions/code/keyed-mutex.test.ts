@@ -6,11 +6,11 @@ import { createKeyedMutex } from '../../../../gateway/actions/code/keyed-mutex.j
 
 t.test('work with the same key runs one after the other, also after a failure', async (t) => {
   const withKey = createKeyedMutex()
-  const said: string[] = []
+  const steps: string[] = []
   const work = (name: string, ms: number) => async () => {
-    said.push(`${name} begins`)
+    steps.push(`${name} begins`)
     await delay(ms)
-    said.push(`${name} ends`)
+    steps.push(`${name} ends`)
     if (name === 'b') throw new Error('b fails')
     return name
   }
@@ -25,11 +25,11 @@ t.test('work with the same key runs one after the other, also after a failure', 
     ends.map((end) => (end.status === 'fulfilled' ? end.value : String(end.reason))),
     ['a', 'Error: b fails', 'c', 'd'],
   )
-  const ofX = said.filter((line) => !line.startsWith('d'))
+  const ofX = steps.filter((line) => !line.startsWith('d'))
   t.strictSame(
     ofX,
     ['a', 'b', 'c'].flatMap((name) => [`${name} begins`, `${name} ends`]),
   )
-  t.ok(said.indexOf('d ends') < said.indexOf('a ends'), 'work with another key does not wait')
+  t.ok(steps.indexOf('d ends') < steps.indexOf('a ends'), 'work with another key does not wait')
   t.equal(await withKey('x', async () => 'again'), 'again')
 })

@@ -28,30 +28,37 @@ async function aRepositoryOf(t: Test, objectFormat: 'sha1' | 'sha256', hasReadme
 }
 
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`${format}: plain and annotated, of whatever names a commit`, async (t) => {
-    const { cwd, tag } = await aRepositoryOf(t, format)
-    const tip = await git(['rev-parse', 'main'], { cwd })
-    await tag('plain', { target: tip.slice(0, 12) })
-    await tag('noted', { target: 'refs/tags/plain', message: 'One\r\n\r\nTwo' })
-    await tag('deep/er', { target: 'noted' })
-    const shown = await git(
-      ['for-each-ref', '--format=%(refname) %(objecttype) %(*objectname)', 'refs/tags'],
-      { cwd },
-    )
-    t.strictSame(
-      shown.split('\n').map((line) => line.trimEnd()),
-      ['refs/tags/deep/er commit', `refs/tags/noted tag ${tip}`, 'refs/tags/plain commit'],
-    )
-    t.equal(await git(['rev-parse', 'deep/er'], { cwd }), tip, 'a tag of a tag is of its commit')
-    const said = await git(
-      ['for-each-ref', '--format=%(contents)%(taggeremail)', 'refs/tags/noted'],
-      {
-        cwd,
-      },
-    )
-    t.equal(said, 'One\n\nTwo\n<ada@example.com>')
-    await git(['fsck', '--strict', '--no-dangling', '--no-progress'], { cwd })
-  })
+  t.test(
+    `${format}: lightweight and annotated tags are created from any name of a commit`,
+    async (t) => {
+      const { cwd, tag } = await aRepositoryOf(t, format)
+      const tip = await git(['rev-parse', 'main'], { cwd })
+      await tag('plain', { target: tip.slice(0, 12) })
+      await tag('noted', { target: 'refs/tags/plain', message: 'One\r\n\r\nTwo' })
+      await tag('deep/er', { target: 'noted' })
+      const shown = await git(
+        ['for-each-ref', '--format=%(refname) %(objecttype) %(*objectname)', 'refs/tags'],
+        { cwd },
+      )
+      t.strictSame(
+        shown.split('\n').map((line) => line.trimEnd()),
+        ['refs/tags/deep/er commit', `refs/tags/noted tag ${tip}`, 'refs/tags/plain commit'],
+      )
+      t.equal(
+        await git(['rev-parse', 'deep/er'], { cwd }),
+        tip,
+        'a tag of a tag points to its commit',
+      )
+      const contents = await git(
+        ['for-each-ref', '--format=%(contents)%(taggeremail)', 'refs/tags/noted'],
+        {
+          cwd,
+        },
+      )
+      t.equal(contents, 'One\n\nTwo\n<ada@example.com>')
+      await git(['fsck', '--strict', '--no-dangling', '--no-progress'], { cwd })
+    },
+  )
 }
 
 t.test('an existing tag is not changed', async (t) => {
@@ -61,7 +68,7 @@ t.test('an existing tag is not changed', async (t) => {
   await tag('odd', { target: 'absent', message: 'x' })
   t.equal(await git(['rev-parse', 'refs/tags/odd'], { cwd }), blob)
   await t.rejects(tag('new', { target: blob }), { failure: 'not_found', message: /not found$/ })
-  await t.rejects(tag('odd/er'), { failure: 'conflict', message: /in the way/ })
+  await t.rejects(tag('odd/er'), { failure: 'conflict', message: /name conflicts/ })
   const many = await Promise.allSettled([1, 2, 3, 4].map(() => tag('race')))
   const lost = many.filter(({ status }) => status === 'rejected')
   for (const one of lost) t.match(one, { reason: { failure: 'conflict' } })

@@ -32,11 +32,11 @@ async function scene(t: Test) {
 }
 
 async function until(isSo: () => Promise<boolean> | boolean): Promise<void> {
-  for (let look = 0; look < 500; look += 1) {
+  for (let attempt = 0; attempt < 500; attempt += 1) {
     if (await isSo()) return
     await delay(10)
   }
-  throw new Error('it did not come to pass')
+  throw new Error('the condition was not met within 5 s')
 }
 
 t.test('a changed ref updates the size and push time of the repository', async (t) => {

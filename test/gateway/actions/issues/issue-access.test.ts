@@ -52,10 +52,10 @@ t.test('issues and pull requests can be disabled separately', async (t) => {
   const read = { ...grant, mode: 'read' as const }
   t.strictSame(await issueOf(context, read, { index: '1' }), issue)
   const off = { ...read, repository: { ...repository, preferences: { has_issues: false } } }
-  const gone = { failure: 'not_found', message: "The target couldn't be found." }
-  await t.rejects(issueOf(context, off, { index: '1' }), gone)
+  const notFound = { failure: 'not_found', message: "The target couldn't be found." }
+  await t.rejects(issueOf(context, off, { index: '1' }), notFound)
   for (const index of ['2', '1x', '-1', '', '0x1']) {
-    await t.rejects(issueOf(context, read, { index }), gone, index)
+    await t.rejects(issueOf(context, read, { index }), notFound, index)
   }
   t.equal(numberOf({ id: '12' }, 'id'), 12)
 })

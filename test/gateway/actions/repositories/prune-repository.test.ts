@@ -45,21 +45,24 @@ async function scene(t: Test) {
   return { context, db, repository, path, commit, pull, release, references }
 }
 
-t.test('closed pull requests give up a commit that nothing else keeps', async (t) => {
-  const { db, commit, path, pull, release, references } = await scene(t)
-  const head = `refs/pull/${pull.number}/head`
-  const both = `Commit ${commit} is reachable from refs/heads/main, ${head}.`
-  await t.rejects(release(true), { message: both })
-  await updateIssue(db, pull.id, { state: 'closed' })
-  const branch = `Commit ${commit} is reachable from refs/heads/main.`
-  await t.rejects(release(true), { message: branch })
-  t.match(await references(), head, 'the pull request keeps its head')
-  await git(['update-ref', '-d', 'refs/heads/main'], { cwd: path })
-  await t.rejects(release(false), { message: `Commit ${commit} is reachable from ${head}.` })
-  await release(true)
-  t.equal(await references(), '')
-  await release(true)
-})
+t.test(
+  'heads of closed pull requests are deleted if no other ref reaches the commit',
+  async (t) => {
+    const { db, commit, path, pull, release, references } = await scene(t)
+    const head = `refs/pull/${pull.number}/head`
+    const both = `Commit ${commit} is reachable from refs/heads/main, ${head}.`
+    await t.rejects(release(true), { message: both })
+    await updateIssue(db, pull.id, { state: 'closed' })
+    const branch = `Commit ${commit} is reachable from refs/heads/main.`
+    await t.rejects(release(true), { message: branch })
+    t.match(await references(), head, 'the pull request keeps its head')
+    await git(['update-ref', '-d', 'refs/heads/main'], { cwd: path })
+    await t.rejects(release(false), { message: `Commit ${commit} is reachable from ${head}.` })
+    await release(true)
+    t.equal(await references(), '')
+    await release(true)
+  },
+)
 
 t.test('the error about refs that reach a commit names at most ten of them', async (t) => {
   const { path, commit, release } = await scene(t)

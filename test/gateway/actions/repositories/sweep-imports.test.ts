@@ -43,8 +43,8 @@ async function anImport(t: Test, changes: Changes) {
 const DEAD = JSON.stringify({ pid: process.pid, identity: 'another boot' })
 
 for (const [name, changes] of Object.entries<Changes>({
-  'one whose process is gone': { process: DEAD },
-  'one of another machine whose lease ran out': { machine: 'elsewhere', leaseMs: -1 },
+  'an import whose process has ended': { process: DEAD },
+  'an import of another machine whose lease has expired': { machine: 'elsewhere', leaseMs: -1 },
 })) {
   t.test(`${name} is removed`, async (t) => {
     const { path, neighbour, sweep, rows } = await anImport(t, changes)
@@ -57,8 +57,8 @@ for (const [name, changes] of Object.entries<Changes>({
 }
 
 for (const [name, changes] of Object.entries<Changes>({
-  'one of this process': {},
-  'one of another machine': { machine: 'elsewhere', process: DEAD },
+  'an import of this process': {},
+  'an import of another machine': { machine: 'elsewhere', process: DEAD },
 })) {
   t.test(`${name} is kept`, async (t) => {
     const { path, sweep, rows } = await anImport(t, changes)

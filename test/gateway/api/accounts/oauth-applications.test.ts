@@ -14,7 +14,7 @@ interface Application {
   readonly client_secret: string
 }
 
-await forEachDatabase(t, 'an application is its owner’s to change', async (t, location) => {
+await forEachDatabase(t, 'an application is changed by its owner only', async (t, location) => {
   const { as, ask } = await startGatewayWithUsers(t, { location })
   const made = await as('ada', 'POST', PATH, WISH)
   t.equal(made.status, 201)
@@ -44,7 +44,7 @@ await forEachDatabase(t, 'an application is its owner’s to change', async (t, 
   t.equal(await isSecret((changed.json as Application).client_secret), 200)
   const open = await as('ada', 'PATCH', `${PATH}/${id}`, { ...WISH, confidential_client: false })
   t.match(open.json, { client_secret: '', confidential_client: false })
-  t.equal(await isSecret(''), 401, 'a public one may not look into tokens')
+  t.equal(await isSecret(''), 401, 'a public client may not introspect tokens')
   t.equal((await as('ada', 'DELETE', `${PATH}/${id}`)).status, 204)
   t.equal((await as('ada', 'DELETE', `${PATH}/${id}`)).status, 404)
 })

@@ -39,7 +39,7 @@ async function openGateway(t: Test, location: DatabaseLocation) {
   return { ...gateway, add, titles }
 }
 
-await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, location) => {
+await forEachDatabase(t, 'a key is added, listed, read and deleted', async (t, location) => {
   const { as, db } = await openGateway(t, location)
   const added = await as('ada', 'POST', '/user/keys', { title: 'laptop', key: `${KEY}\n` })
   t.equal(added.status, 201)
@@ -63,7 +63,7 @@ await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, l
   }
 })
 
-await forEachDatabase(t, 'keys are of their user alone', async (t, location) => {
+await forEachDatabase(t, 'a key is accessible to its user only', async (t, location) => {
   const { as, add } = await openGateway(t, location)
   const { id } = await add('ada', 'laptop', KEY)
   for (const name of ['bob', 'root'] as const) {
@@ -83,23 +83,31 @@ await forEachDatabase(t, 'keys are of their user alone', async (t, location) => 
   t.equal((await as('ada', 'GET', `/user/keys/${id}`)).status, 200)
 })
 
-await forEachDatabase(t, 'others see a key, and nothing of its owner', async (t, location) => {
-  const { as, add, db, ada, addOrganization } = await openGateway(t, location)
-  const { id } = await add('ada', 'laptop', KEY)
-  await touchKey(db, id, 1_700_000_000_000)
-  const seen = await as('bob', 'GET', '/users/ada/keys')
-  isExpected(t, seen.json, 'api/public-key-of-other')
-  const whole = (await as('ada', 'GET', '/users/ada/keys')).json
-  t.strictSame((await as('root', 'GET', '/users/ada/keys')).json, whole, 'site admins see all')
-  const missing = await as('bob', 'GET', '/users/absent/keys')
-  t.match(missing, { status: 404, json: NOT_FOUND })
-  await addOrganization('club', ada)
-  t.strictSame(visible(await as('bob', 'GET', '/users/club/keys')), visible(missing))
-  await db('owners').where({ id: ada.id }).update({ visibility: 'private' })
-  t.strictSame(visible(await as('bob', 'GET', '/users/ada/keys')), visible(missing))
-  t.strictSame(visible(await as('bob', 'GET', '/users/ada/keys?page=2')), visible(missing))
-  t.equal((await as('ada', 'GET', '/users/ada/keys')).status, 200)
-})
+await forEachDatabase(
+  t,
+  'other users see a key without fields about its owner',
+  async (t, location) => {
+    const { as, add, db, ada, addOrganization } = await openGateway(t, location)
+    const { id } = await add('ada', 'laptop', KEY)
+    await touchKey(db, id, 1_700_000_000_000)
+    const seen = await as('bob', 'GET', '/users/ada/keys')
+    isExpected(t, seen.json, 'api/public-key-of-other')
+    const whole = (await as('ada', 'GET', '/users/ada/keys')).json
+    t.strictSame(
+      (await as('root', 'GET', '/users/ada/keys')).json,
+      whole,
+      'site administrators see all fields',
+    )
+    const missing = await as('bob', 'GET', '/users/absent/keys')
+    t.match(missing, { status: 404, json: NOT_FOUND })
+    await addOrganization('club', ada)
+    t.strictSame(visible(await as('bob', 'GET', '/users/club/keys')), visible(missing))
+    await db('owners').where({ id: ada.id }).update({ visibility: 'private' })
+    t.strictSame(visible(await as('bob', 'GET', '/users/ada/keys')), visible(missing))
+    t.strictSame(visible(await as('bob', 'GET', '/users/ada/keys?page=2')), visible(missing))
+    t.equal((await as('ada', 'GET', '/users/ada/keys')).status, 200)
+  },
+)
 
 await forEachDatabase(t, 'keys are listed by page and by fingerprint', async (t, location) => {
   const { as, add, titles } = await openGateway(t, location)
@@ -123,24 +131,28 @@ await forEachDatabase(t, 'keys are listed by page and by fingerprint', async (t,
   t.match(headers.link, '<http://code.example.com/api/v1/user/keys?limit=2&page=2>; rel="next"')
 })
 
-await forEachDatabase(t, 'a key that is taken is refused, in any dress', async (t, location) => {
-  const { as, add } = await openGateway(t, location)
-  await add('ada', 'laptop', KEY)
-  const [type, base64] = KEY.split(' ')
-  const taken = refusal('Key content has been used as non-deploy key')
-  for (const key of [KEY, `${type} ${base64}`, `  ${type}   ${base64}  bob's\r\n`]) {
-    for (const name of ['ada', 'bob'] as const) {
-      const body = { title: 'another', key }
-      t.match(await as(name, 'POST', '/user/keys', body), { status: 422, json: taken })
+await forEachDatabase(
+  t,
+  'a key in use is refused, whatever its comment and title',
+  async (t, location) => {
+    const { as, add } = await openGateway(t, location)
+    await add('ada', 'laptop', KEY)
+    const [type, base64] = KEY.split(' ')
+    const taken = refusal('Key content has been used as non-deploy key')
+    for (const key of [KEY, `${type} ${base64}`, `  ${type}   ${base64}  bob's\r\n`]) {
+      for (const name of ['ada', 'bob'] as const) {
+        const body = { title: 'another', key }
+        t.match(await as(name, 'POST', '/user/keys', body), { status: 422, json: taken })
+      }
     }
-  }
-  const body = { title: 'laptop', key: aKeyLine() }
-  const titleTaken = { status: 422, json: refusal('Key title has been used') }
-  t.match(await as('ada', 'POST', '/user/keys', body), titleTaken)
-  t.equal((await as('bob', 'POST', '/user/keys', body)).status, 201)
-})
+    const body = { title: 'laptop', key: aKeyLine() }
+    const titleTaken = { status: 422, json: refusal('Key title has been used') }
+    t.match(await as('ada', 'POST', '/user/keys', body), titleTaken)
+    t.equal((await as('bob', 'POST', '/user/keys', body)).status, 201)
+  },
+)
 
-await forEachDatabase(t, 'what is no key is refused, and nothing is kept', async (t, location) => {
+await forEachDatabase(t, 'an invalid key is refused and nothing is stored', async (t, location) => {
   const { as, db } = await openGateway(t, location)
   const key = aKeyLine()
   const invalid = /^Invalid key content: /
@@ -178,7 +190,7 @@ await forEachDatabase(t, 'what is no key is refused, and nothing is kept', async
       .slice(0, 80)
       .replace(/[^ -~]/g, '?')
     t.match(answer, { status, json: { message } }, sent)
-    t.notMatch(answer.text, key.slice(20, 60), 'what was sent is not repeated')
+    t.notMatch(answer.text, key.slice(20, 60), 'the key is not repeated in the message')
   }
   t.strictSame(await db('ssh_keys'), [])
   const odd = { title: 'é 中 \u{1f511}', key, read_only: true, user_id: 1, __proto__: { id: 9 } }
@@ -187,7 +199,7 @@ await forEachDatabase(t, 'what is no key is refused, and nothing is kept', async
   t.notMatch(added.json, { read_only: true })
 })
 
-await forEachDatabase(t, 'the keys of a user who goes are gone', async (t, location) => {
+await forEachDatabase(t, 'keys of a deleted user do not exist', async (t, location) => {
   const { as, add, db, ada } = await openGateway(t, location)
   await add('ada', 'laptop', KEY)
   await deleteUser(db, ada.id)

@@ -7,7 +7,7 @@ import { withToken } from '../../../helpers/requests.js'
 
 await forEachDatabase(
   t,
-  'settings are kept, and only what is named changes',
+  'settings are stored, and only given fields change',
   async (t, location) => {
     const { as, ask, addToken, ada } = await startGatewayWithUsers(t, { location })
     const read = async (name: 'ada' | 'bob' = 'ada') =>
@@ -42,7 +42,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'addresses are told to their owner', async (t, location) => {
+await forEachDatabase(t, 'e-mail addresses are listed for their owner', async (t, location) => {
   const { as, ada } = await startGatewayWithUsers(t, { location })
   const address = { email: 'ada@example.com', verified: true, primary: true }
   t.strictSame((await as('ada', 'GET', '/user/emails')).json, [

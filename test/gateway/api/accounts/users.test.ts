@@ -12,22 +12,29 @@ import {
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword } from '../../../helpers/requests.js'
 
-await forEachDatabase(t, 'oneself is shown with every field', async (t, location) => {
+await forEachDatabase(t, "the user's own object has every field", async (t, location) => {
   const { as, ask } = await startGatewayWithUsers(t, { location })
   const self = await as('ada', 'GET', '/user')
   t.equal(self.status, 200)
   isExpected(t, self.json, 'api/user-self')
   t.strictSame((await as('ada', 'GET', '/users/ADA')).json, self.json, 'also by name')
-  t.strictSame((await as('root', 'GET', '/users/ada')).json, self.json, 'and to site admins')
+  t.strictSame(
+    (await as('root', 'GET', '/users/ada')).json,
+    self.json,
+    'also for site administrators',
+  )
 
   await ask({ path: '/api/v1/user', authorization: withPassword('ada', passwordOf('ada')) })
   const { last_login } = (await as('ada', 'GET', '/user')).json as { last_login: string }
-  t.ok(Math.abs(Date.now() - Date.parse(last_login)) < 60_000, 'a sign-in by password is noted')
+  t.ok(
+    Math.abs(Date.now() - Date.parse(last_login)) < 60_000,
+    'a sign-in with a password is stored',
+  )
   const byEmail = withPassword('Ada@Example.com', passwordOf('ada'))
   t.match((await ask({ path: '/api/v1/user', authorization: byEmail })).json, { login: 'ada' })
 })
 
-await forEachDatabase(t, 'others see no address and no state', async (t, location) => {
+await forEachDatabase(t, 'other users see neither address nor state', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   const seen = await as('anyone', 'GET', '/users/ada')
   t.equal(seen.status, 200)
@@ -35,7 +42,7 @@ await forEachDatabase(t, 'others see no address and no state', async (t, locatio
   t.strictSame((await as('bob', 'GET', '/users/ada')).json, seen.json)
 })
 
-await forEachDatabase(t, 'a hidden user looks like a missing one', async (t, location) => {
+await forEachDatabase(t, 'a hidden user is reported like a missing one', async (t, location) => {
   const { as, db, ada } = await startGatewayWithUsers(t, { location })
   const setVisibility = (visibility: string) =>
     db('owners').where({ id: ada.id }).update({ visibility })
@@ -56,19 +63,23 @@ await forEachDatabase(t, 'a hidden user looks like a missing one', async (t, loc
   t.equal((await as('anyone', 'GET', '/users/%ff')).status, 400)
 })
 
-await forEachDatabase(t, 'a closed account is told so, whatever it holds', async (t, location) => {
-  const { as, ask, db, ada } = await startGatewayWithUsers(t, { location })
-  await db('users').where({ owner_id: ada.id }).update({ is_login_prohibited: true })
-  const message = 'prohibited from signing in, please contact your site administrator.'
-  const closed = { status: 403, json: { message: new RegExp(message) } }
-  t.match(await as('ada', 'GET', '/user'), closed)
-  const authorization = withPassword('ada', passwordOf('ada'))
-  t.match(await ask({ path: '/api/v1/version', authorization }), closed)
-  const wrong = withPassword('ada', 'not the password')
-  t.equal((await ask({ path: '/api/v1/user', authorization: wrong })).status, 401)
-})
+await forEachDatabase(
+  t,
+  'a user who may not sign in is refused with a message, by token and by password',
+  async (t, location) => {
+    const { as, ask, db, ada } = await startGatewayWithUsers(t, { location })
+    await db('users').where({ owner_id: ada.id }).update({ is_login_prohibited: true })
+    const message = 'prohibited from signing in, please contact your site administrator.'
+    const closed = { status: 403, json: { message: new RegExp(message) } }
+    t.match(await as('ada', 'GET', '/user'), closed)
+    const authorization = withPassword('ada', passwordOf('ada'))
+    t.match(await ask({ path: '/api/v1/version', authorization }), closed)
+    const wrong = withPassword('ada', 'not the password')
+    t.equal((await ask({ path: '/api/v1/user', authorization: wrong })).status, 401)
+  },
+)
 
-await forEachDatabase(t, 'users are found by what is in their names', async (t, location) => {
+await forEachDatabase(t, 'users are found by a part of their names', async (t, location) => {
   const { as, db, ada } = await startGatewayWithUsers(t, { location })
   await db('owners').where({ id: ada.id }).update({ full_name: 'Lady Lovelace' })
   const found = async (name: Name, query: string) => {
@@ -81,7 +92,7 @@ await forEachDatabase(t, 'users are found by what is in their names', async (t, 
   t.strictSame(await found('anyone', ''), ['ada', 'bob', 'root'])
   t.strictSame(await found('anyone', 'q=O'), ['ada', 'bob', 'root'])
   t.strictSame(await found('anyone', 'q=LOVE'), ['ada'])
-  t.strictSame(await found('anyone', 'q=%25'), [], 'nothing is a wildcard')
+  t.strictSame(await found('anyone', 'q=%25'), [], 'no character is a wildcard')
   t.strictSame(await found('anyone', `uid=${ada.id}`), ['ada'])
   t.strictSame(await found('anyone', 'uid=999999'), [])
   await db('owners').where({ id: ada.id }).update({ visibility: 'private' })

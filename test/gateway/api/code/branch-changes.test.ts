@@ -81,10 +81,14 @@ t.test('a branch in an empty repository is refused', async (t) => {
   const { create, commit, inside } = await scene(t, {})
   const refused = { status: 404, json: { message: 'Git Repository is empty.' } }
   t.match(await create({ new_branch_name: 'x' }), refused)
-  t.match(await commit('a', { branch: 'dev' }), { status: 201 }, 'but a file makes any branch')
+  t.match(
+    await commit('a', { branch: 'dev' }),
+    { status: 201 },
+    'a first file can create any branch',
+  )
   t.equal(await inside('for-each-ref', '--format=%(refname)'), 'refs/heads/dev')
   t.match(await commit('b', { branch: 'other' }), { status: 404 })
-  t.match(await commit('b', {}), { status: 201 }, 'the default branch is always there to begin')
+  t.match(await commit('b', {}), { status: 201 }, 'the default branch is a valid start')
   t.match(await create({ new_branch_name: 'x' }), { status: 201 })
 })
 
@@ -106,7 +110,7 @@ t.test('a branch is deleted, and the default branch is not', async (t) => {
     json: { message: 'can not delete default branch' },
   })
   t.equal(await inside('for-each-ref', '--format=%(refname)'), 'refs/heads/main')
-  t.match(await create({ new_branch_name: 'a' }), { status: 201 }, 'its folder went with it')
+  t.match(await create({ new_branch_name: 'a' }), { status: 201 }, 'its folder is deleted as well')
 })
 
 t.test('a branch is renamed by writers, and the default branch by administrators', async (t) => {

@@ -162,7 +162,7 @@ t.test('teams in a rule are named, and removed if the repository is transferred'
   const write = (name: 'ada' | 'bob', file: string) =>
     as(name, 'POST', `/repos/club/r/contents/${file}`, { content: 'eA==', branch: 'main' })
   t.equal((await write('bob', 'a')).status, 201, bob.name)
-  t.equal((await write('ada', 'b')).status, 403, 'an owner is in no such team')
+  t.equal((await write('ada', 'b')).status, 403, 'an owner is not in that team')
   await as('ada', 'POST', '/repos/club/r/transfer', { new_owner: 'ada' })
   const moved = await as('ada', 'GET', `/repos/ada/r${PATH}/main`)
   t.match(moved, { status: 200, json: { push_whitelist_teams: [] } })

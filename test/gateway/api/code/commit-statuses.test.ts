@@ -12,8 +12,8 @@ type Fields = Record<string, unknown>
 
 const NOT_FOUND = refusal("The target couldn't be found.")
 
-/** Ada's repository `engine`, with a branch that has a slash in its name. */
-async function startForge(t: Test, location: DatabaseLocation) {
+/** Creates ada's repository `engine` with a branch that has a slash in its name. */
+async function startFixture(t: Test, location: DatabaseLocation) {
   const gateway = await startGatewayWithUsers(t, { location })
   const { as } = gateway
   await as('ada', 'POST', '/user/repos', { name: 'engine', auto_init: true })
@@ -27,8 +27,8 @@ async function startForge(t: Test, location: DatabaseLocation) {
   return { ...gateway, cwd, sha, path, say }
 }
 
-await forEachDatabase(t, 'a status is said and read with every field', async (t, location) => {
-  const { as, sha, path, say } = await startForge(t, location)
+await forEachDatabase(t, 'a status is created and read with every field', async (t, location) => {
+  const { as, sha, path, say } = await startFixture(t, location)
   const body = { state: 'pending', target_url: 'https://ci.example.com/1?a=b' }
   const first = await as('ada', 'POST', `${path}/statuses/${sha}`, body)
   t.equal(first.status, 201, first.text)
@@ -64,114 +64,122 @@ await forEachDatabase(t, 'a status is said and read with every field', async (t,
   t.match(headers['link'], `<${next}>; rel="next"`)
 })
 
-await forEachDatabase(t, 'all contexts together are as bad as the worst', async (t, location) => {
-  const { as, sha, path, say } = await startForge(t, location)
-  const combined = async (query = '') => {
-    const answer = await as('anyone', 'GET', `${path}/commits/renovate%2Fall/status${query}`)
-    t.equal(answer.status, 200, answer.text)
-    return answer
-  }
-  const none = await combined()
-  isExpected(t, JSON.parse(none.text.replaceAll(sha, 'SHA')), 'api/combined-status-none')
-  const states: unknown[] = []
-  for (const [state, context] of [
-    ['skipped', 'docs'],
-    ['success', 'build'],
-    ['pending', 'deploy'],
-    ['warning', 'lint'],
-    ['failure', 'test'],
-    ['error', 'build'],
-    ['success', 'build'],
-    ['success', 'test'],
-    ['success', 'lint'],
-    ['success', 'deploy'],
-  ] as const) {
-    await say(state, context)
-    states.push(((await combined()).json as Fields)['state'])
-  }
-  t.strictSame(states, [
-    'success',
-    'success',
-    'pending',
-    'warning',
-    'failure',
-    'error',
-    'failure',
-    'warning',
-    'pending',
-    'success',
-  ])
-  const { json } = await combined('?limit=2')
-  const { statuses, ...rest } = json as Fields & { statuses: Fields[] }
-  t.match(rest, { total_count: 5, sha, commit_url: `${BASE_URL}/api/v1${path}/commits/${sha}` })
-  t.strictSame(
-    statuses.map(({ status, context }) => `${status} ${context}`),
-    ['success deploy', 'success lint'],
-  )
-})
-
-await forEachDatabase(t, 'what is no status, or of no commit, is refused', async (t, location) => {
-  const { as, path, sha, cwd, lines } = await startForge(t, location)
-  const said = async (name: string, body: Fields) => {
-    const { status, json } = await as('ada', 'POST', `${path}/statuses/${name}`, body)
-    return [status, (json as { message: string }).message]
-  }
-  const { message } = NOT_FOUND
-  const tree = await git(['rev-parse', 'main^{tree}'], { cwd })
-  for (const name of [
-    'absent',
-    '0'.repeat(40),
-    'main~0',
-    'main:README.md',
-    '--help',
-    '-d',
-    tree,
-    'abc',
-    '--output=%2Ftmp%2Fp',
-    '%40%7B0%7D',
-    '..%2f..',
-    '%00',
-    'main%0A',
-  ]) {
-    t.strictSame(await said(name, { state: 'success' }), [404, message], name)
-    for (const rest of [
-      `/statuses/${name}`,
-      `/commits/${name}/status`,
-      `/commits/${name}/statuses`,
-    ]) {
-      const { status, json } = await as('anyone', 'GET', path + rest)
-      t.equal(status, 404, rest)
-      t.strictSame(json, NOT_FOUND)
+await forEachDatabase(
+  t,
+  'the combined status is the most severe one of all contexts',
+  async (t, location) => {
+    const { as, sha, path, say } = await startFixture(t, location)
+    const combined = async (query = '') => {
+      const answer = await as('anyone', 'GET', `${path}/commits/renovate%2Fall/status${query}`)
+      t.equal(answer.status, 200, answer.text)
+      return answer
     }
-  }
-  t.strictSame(await said(sha, {}), [422, '[State]: Required'])
-  for (const body of [
-    { state: 'great' },
-    { state: '' },
-    { state: 1 },
-    { state: 'success', context: 1 },
-    { state: 'success', context: 'x'.repeat(256) },
-    { state: 'success', description: 'x'.repeat(4_097) },
-    ...['javascript:alert(1)', 'data:text/html,x', '/relative', 'no address', 'file:///x'].map(
-      (target_url) => ({ state: 'success', target_url }),
-    ),
-  ]) {
-    t.equal((await said(sha, body))[0], 422, JSON.stringify(body).slice(0, 60))
-  }
-  for (const rest of ['/statuses/main', '/commits/main/statuses']) {
-    t.equal((await as('ada', 'GET', `${path}${rest}?state=great`)).status, 400)
-    t.equal((await as('ada', 'GET', `${path}${rest}?state=`)).status, 200)
-  }
-  const none = await as('ada', 'GET', `${path}/statuses/main`)
-  t.strictSame(none.json, [], 'and none of it is written down')
-  t.notMatch(JSON.stringify(lines), /usage: git|fatal:/)
-})
+    const none = await combined()
+    isExpected(t, JSON.parse(none.text.replaceAll(sha, 'SHA')), 'api/combined-status-none')
+    const states: unknown[] = []
+    for (const [state, context] of [
+      ['skipped', 'docs'],
+      ['success', 'build'],
+      ['pending', 'deploy'],
+      ['warning', 'lint'],
+      ['failure', 'test'],
+      ['error', 'build'],
+      ['success', 'build'],
+      ['success', 'test'],
+      ['success', 'lint'],
+      ['success', 'deploy'],
+    ] as const) {
+      await say(state, context)
+      states.push(((await combined()).json as Fields)['state'])
+    }
+    t.strictSame(states, [
+      'success',
+      'success',
+      'pending',
+      'warning',
+      'failure',
+      'error',
+      'failure',
+      'warning',
+      'pending',
+      'success',
+    ])
+    const { json } = await combined('?limit=2')
+    const { statuses, ...rest } = json as Fields & { statuses: Fields[] }
+    t.match(rest, { total_count: 5, sha, commit_url: `${BASE_URL}/api/v1${path}/commits/${sha}` })
+    t.strictSame(
+      statuses.map(({ status, context }) => `${status} ${context}`),
+      ['success deploy', 'success lint'],
+    )
+  },
+)
 
 await forEachDatabase(
   t,
-  'who writes may say something, and who reads hears it',
+  'an invalid status or a missing commit is refused',
   async (t, location) => {
-    const { as, path, sha, say } = await startForge(t, location)
+    const { as, path, sha, cwd, lines } = await startFixture(t, location)
+    const said = async (name: string, body: Fields) => {
+      const { status, json } = await as('ada', 'POST', `${path}/statuses/${name}`, body)
+      return [status, (json as { message: string }).message]
+    }
+    const { message } = NOT_FOUND
+    const tree = await git(['rev-parse', 'main^{tree}'], { cwd })
+    for (const name of [
+      'absent',
+      '0'.repeat(40),
+      'main~0',
+      'main:README.md',
+      '--help',
+      '-d',
+      tree,
+      'abc',
+      '--output=%2Ftmp%2Fp',
+      '%40%7B0%7D',
+      '..%2f..',
+      '%00',
+      'main%0A',
+    ]) {
+      t.strictSame(await said(name, { state: 'success' }), [404, message], name)
+      for (const rest of [
+        `/statuses/${name}`,
+        `/commits/${name}/status`,
+        `/commits/${name}/statuses`,
+      ]) {
+        const { status, json } = await as('anyone', 'GET', path + rest)
+        t.equal(status, 404, rest)
+        t.strictSame(json, NOT_FOUND)
+      }
+    }
+    t.strictSame(await said(sha, {}), [422, '[State]: Required'])
+    for (const body of [
+      { state: 'great' },
+      { state: '' },
+      { state: 1 },
+      { state: 'success', context: 1 },
+      { state: 'success', context: 'x'.repeat(256) },
+      { state: 'success', description: 'x'.repeat(4_097) },
+      ...['javascript:alert(1)', 'data:text/html,x', '/relative', 'no address', 'file:///x'].map(
+        (target_url) => ({ state: 'success', target_url }),
+      ),
+    ]) {
+      t.equal((await said(sha, body))[0], 422, JSON.stringify(body).slice(0, 60))
+    }
+    for (const rest of ['/statuses/main', '/commits/main/statuses']) {
+      t.equal((await as('ada', 'GET', `${path}${rest}?state=great`)).status, 400)
+      t.equal((await as('ada', 'GET', `${path}${rest}?state=`)).status, 200)
+    }
+    const none = await as('ada', 'GET', `${path}/statuses/main`)
+    t.strictSame(none.json, [], 'no status is stored')
+    t.notMatch(JSON.stringify(lines), /usage: git|fatal:/)
+  },
+)
+
+await forEachDatabase(
+  t,
+  'a status is created by writers and read by readers',
+  async (t, location) => {
+    const { as, path, sha, say } = await startFixture(t, location)
     const body = { state: 'success' }
     t.equal((await as('bob', 'POST', `${path}/statuses/${sha}`, body)).status, 403)
     t.equal((await as('anyone', 'POST', `${path}/statuses/${sha}`, body)).status, 401)

@@ -85,7 +85,11 @@ t.test('a file is created, changed, renamed and deleted in one commit each', asy
   })
   t.match(moved, { status: 200, json: { content: { path: 'c/d' } } })
   t.equal(await inside('ls-tree', '-r', '--name-only', 'main'), 'README.md\nc/d')
-  t.match(await file('ada', 'PUT', '/a', { content: '' }), { status: 200 }, 'the folder went along')
+  t.match(
+    await file('ada', 'PUT', '/a', { content: '' }),
+    { status: 200 },
+    'the folder is deleted as well',
+  )
   const three = await idOf('main:c/d')
   const missing = await file('ada', 'DELETE', '/c/x', { sha: three })
   t.match(missing, { status: 404, json: { message: 'repository file does not exist [path: c/x]' } })
@@ -181,7 +185,7 @@ t.test('each invalid change is refused with its reason and makes no commit', asy
     ['/x', {}, 422, '[Content]: Required'],
     ['/x', { content, branch: 'absent' }, 404, 'branch does not exist [name: absent]'],
     ['/x', { content, new_branch: 'dev/x' }, 422, 'branch already exists [name: dev/x]'],
-    ['/x', { content, new_branch: 'dev' }, 422, /name is in the way/],
+    ['/x', { content, new_branch: 'dev' }, 422, /name conflicts/],
     ['/x', { content, new_branch: 'a..b' }, 422, /branch name/],
     ['/x', { content, branch: '--upload-pack=x' }, 422, /branch name/],
     ['/x', { content, dates: { author: 'yesterday' } }, 422, /Dates/],
@@ -263,22 +267,25 @@ t.test('modes, symbolic links and files with unusual names are unchanged', async
   await inside('fsck', '--strict', '--full')
 })
 
-t.test('twenty at once: of many files all, of one file one', async (t) => {
-  const { file, inside } = await scene(t)
-  const numbers = Array.from({ length: 20 }, (_, at) => at)
-  const all = await Promise.all(
-    numbers.map((at) => file('ada', 'POST', `/d/${at}`, { content: base64(String(at)) })),
-  )
-  t.strictSame(
-    all.map(({ status }) => status),
-    numbers.map(() => 201),
-  )
-  t.equal((await inside('ls-tree', '--name-only', 'main:d')).split('\n').length, 20)
-  t.equal(await inside('rev-list', '--count', 'main'), '20')
-  const same = await Promise.all(numbers.map(() => file('ada', 'POST', '/one', { content: '' })))
-  t.strictSame(same.map(({ status }) => status).sort(), [201, ...Array(19).fill(422)])
-  await inside('fsck', '--strict', '--full')
-})
+t.test(
+  'of twenty concurrent changes all succeed for different files and one for the same file',
+  async (t) => {
+    const { file, inside } = await scene(t)
+    const numbers = Array.from({ length: 20 }, (_, at) => at)
+    const all = await Promise.all(
+      numbers.map((at) => file('ada', 'POST', `/d/${at}`, { content: base64(String(at)) })),
+    )
+    t.strictSame(
+      all.map(({ status }) => status),
+      numbers.map(() => 201),
+    )
+    t.equal((await inside('ls-tree', '--name-only', 'main:d')).split('\n').length, 20)
+    t.equal(await inside('rev-list', '--count', 'main'), '20')
+    const same = await Promise.all(numbers.map(() => file('ada', 'POST', '/one', { content: '' })))
+    t.strictSame(same.map(({ status }) => status).sort(), [201, ...Array(19).fill(422)])
+    await inside('fsck', '--strict', '--full')
+  },
+)
 
 t.test('a large file is written and read, and one beyond the limit is refused', async (t) => {
   const { file, inside } = await scene(t)

@@ -4,32 +4,39 @@ import t from 'tap'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 import { incompressible } from '../../../helpers/working-copy.js'
 
-t.test('by path and ref, and by the older form with the ref in the path', async (t) => {
-  const { get, commits, copy, push } = await startGatewayWithRepository(t)
-  const [first] = commits
-  const text = async (rest: string) => {
-    const { status, text } = await get(rest)
-    return status === 200 ? text : status
-  }
-  const [old, young] = ['# r\n', '# r\n\nmore\n']
-  for (const room of ['raw', 'media']) {
-    t.equal(await text(`${room}/README.md`), young)
-    t.equal(await text(`${room}/README.md?ref=v1`), old)
-    t.equal(await text(`${room}/feature/x/README.md`), old)
-    t.equal(await text(`${room}/feature%2Fx/src/main.ts`), 'export {}\n')
-    t.equal(await text(`${room}/v1/README.md`), old)
-    t.equal(await text(`${room}/${first}/README.md`), old)
-    t.equal(await text(`${room}/src/main.ts`), 'export {}\n')
-    t.equal(await text(`${room}/link`), 'src/main.ts', 'a link is the text that it holds')
-  }
-  await copy.git('branch', 'src', 'v1')
-  await push('src')
-  t.equal(await text('raw/src/main.ts'), 'export {}\n', 'a folder of the name of a branch is found')
-  t.equal(await text('raw/src/README.md'), old)
-  for (const path of ['absent', 'src', 'module', 'main', 'x/README.md', '', 'README.md?ref=-x']) {
-    t.equal(await text(`raw/${path}`), 404, path)
-  }
-})
+t.test(
+  'a raw file is read by path and ref, and in the older form with the ref in the path',
+  async (t) => {
+    const { get, commits, copy, push } = await startGatewayWithRepository(t)
+    const [first] = commits
+    const text = async (rest: string) => {
+      const { status, text } = await get(rest)
+      return status === 200 ? text : status
+    }
+    const [old, young] = ['# r\n', '# r\n\nmore\n']
+    for (const room of ['raw', 'media']) {
+      t.equal(await text(`${room}/README.md`), young)
+      t.equal(await text(`${room}/README.md?ref=v1`), old)
+      t.equal(await text(`${room}/feature/x/README.md`), old)
+      t.equal(await text(`${room}/feature%2Fx/src/main.ts`), 'export {}\n')
+      t.equal(await text(`${room}/v1/README.md`), old)
+      t.equal(await text(`${room}/${first}/README.md`), old)
+      t.equal(await text(`${room}/src/main.ts`), 'export {}\n')
+      t.equal(await text(`${room}/link`), 'src/main.ts', 'a symbolic link is its target as text')
+    }
+    await copy.git('branch', 'src', 'v1')
+    await push('src')
+    t.equal(
+      await text('raw/src/main.ts'),
+      'export {}\n',
+      'a folder with the name of a branch is found',
+    )
+    t.equal(await text('raw/src/README.md'), old)
+    for (const path of ['absent', 'src', 'module', 'main', 'x/README.md', '', 'README.md?ref=-x']) {
+      t.equal(await text(`raw/${path}`), 404, path)
+    }
+  },
+)
 
 t.test('the web addresses serve the same bytes', async (t) => {
   const { ask, get, commits } = await startGatewayWithRepository(t)

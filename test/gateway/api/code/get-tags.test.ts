@@ -14,7 +14,7 @@ t.test('tags are listed and read', async (t) => {
   const { json, headers } = await get('tags')
   const names = (json as { name: string }[]).map(({ name }) => name)
   t.strictSame([...names].sort(), ['light', 'old/one', 'v1'])
-  t.equal(names.at(-1), 'old/one', 'the oldest comes last')
+  t.equal(names.at(-1), 'old/one', 'the oldest is last')
   t.equal(headers['x-total-count'], '3')
   t.match(await get('tags/v1'), {
     status: 200,

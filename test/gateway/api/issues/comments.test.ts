@@ -7,7 +7,7 @@ import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 const R = '/repos/ada/r'
 const OF = `${R}/issues/1/comments`
 
-await forEachDatabase(t, 'a comment is written, read, changed and removed', async (t, location) => {
+await forEachDatabase(t, 'a comment is created, read, changed and deleted', async (t, location) => {
   const { as, db, addUser } = await startGatewayWithUsers(t, { location })
   await addUser('eve')
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
@@ -31,7 +31,11 @@ await forEachDatabase(t, 'a comment is written, read, changed and removed', asyn
   t.strictSame((await as('anyone', 'GET', path)).json, written.json)
   t.strictSame((await as('anyone', 'GET', OF)).json, [written.json])
   t.match((await as('bob', 'PATCH', path, { body: 'not so' })).json, { id, body: 'not so' })
-  t.equal((await as('ada', 'PATCH', path, { body: 'never' })).status, 200, 'who writes')
+  t.equal(
+    (await as('ada', 'PATCH', path, { body: 'never' })).status,
+    200,
+    'a user with write permission',
+  )
   const own = await as('ada', 'POST', OF, { body: 'mine' })
   const mine = `${R}/issues/comments/${(own.json as { id: number }).id}`
   t.equal((await as('bob', 'PATCH', mine, { body: 'yours' })).status, 403)

@@ -5,7 +5,7 @@ import { forEachDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
-await forEachDatabase(t, 'people say of which issues they hear', async (t, location) => {
+await forEachDatabase(t, 'users subscribe to and unsubscribe from issues', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('ada', 'POST', '/repos/ada/r/issues', { title: 'one' })
@@ -28,7 +28,11 @@ await forEachDatabase(t, 'people say of which issues they hear', async (t, locat
     url: `${BASE_URL}/api/v1${path}`,
     repository_url: `${BASE_URL}/api/v1/repos/ada/r`,
   })
-  t.strictSame([await says('bob', 'DELETE'), await says('ada', 'PUT')], [200, 200], 'it is so')
+  t.strictSame(
+    [await says('bob', 'DELETE'), await says('ada', 'PUT')],
+    [200, 200],
+    'already in that state',
+  )
   t.strictSame([await says('bob', 'PUT'), await says('bob', 'PUT')], [201, 200])
   t.equal(await hears('bob'), true)
   const list = await as('anyone', 'GET', path)

@@ -82,13 +82,13 @@ await forEachDatabase(
     t.equal(dropped.status, 201)
     t.match(dropped.issue, nothing)
     const nobody = { assignees: ['nobody'], labels: [99], milestone: 99 }
-    t.equal((await open('bob', { title: 'x', ...nobody })).status, 201, 'wrong ones as well')
+    t.equal((await open('bob', { title: 'x', ...nobody })).status, 201, 'invalid ones too')
     t.equal((await open('anyone', { title: 'x' })).status, 401)
     const readOnly = await addToken(await addUser('eve'), 'read:issue', 'write:repository')
     const body = { title: 'x' }
     const authorization = withToken(readOnly.plain)
     const sent = { method: 'POST', path: `/api/v1${R}/issues`, body, authorization }
-    t.equal((await ask(sent)).status, 401, 'the scope is write:issue')
+    t.equal((await ask(sent)).status, 401, 'the required scope is write:issue')
     const edited = await as('bob', 'PATCH', `${R}/issues/1`, { title: 'y', ...inputs })
     t.equal(edited.status, 201)
     t.match(edited.json, { title: 'y', ...nothing })
@@ -97,57 +97,61 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'its author and those who write change it', async (t, location) => {
-  const gateway = await startGatewayWithUsers(t, { location })
-  const { open } = await aTracker(gateway)
-  const { as, db } = gateway
-  await open('ada', { title: 'of ada', body: 'old' })
-  await open('bob', { title: 'of bob' })
-  const edit = (name: Name, number: number, body: Fields) =>
-    as(name, 'PATCH', `${R}/issues/${number}`, body)
-  const refused = await edit('bob', 1, { title: 'x' })
-  t.equal(refused.status, 403)
-  t.match(refused.json, { message: /author/ })
-  t.equal((await edit('anyone', 1, { title: 'x' })).status, 401)
-  t.equal((await edit('bob', 2, { state: 'closed' })).status, 201)
-  t.match((await as('ada', 'GET', R)).json, { open_issues_count: 1 })
-  await db('issues').update({ updated_at: 1_000 })
-  const changed = await edit('ada', 1, {
-    title: 'new',
-    body: 'text',
-    ref: 'main',
-    state: 'closed',
-    assignees: ['ada'],
-    due_date: '2030-01-02T00:00:00Z',
-  })
-  t.match(changed.json, {
-    title: 'new',
-    body: 'text',
-    ref: 'main',
-    state: 'closed',
-    assignee: { login: 'ada' },
-    closed_at: /^20/,
-    due_date: '2030-01-02T23:59:59Z',
-    updated_at: /^20/,
-  })
-  await db('issues').update({ updated_at: 1_000 })
-  t.match((await edit('ada', 1, {})).json, { title: 'new', body: 'text', state: 'closed' })
-  const undone = { state: 'open', assignees: [], unset_due_date: true, body: '' }
-  const nothing = { assignees: null, assignee: null, due_date: null, closed_at: null, body: '' }
-  t.match((await edit('ada', 1, undone)).json, { state: 'open', ...nothing })
-  const due = await as('ada', 'POST', `${R}/issues/1/deadline`, {
-    due_date: '2031-01-02T03:04:05Z',
-  })
-  t.equal(due.status, 201)
-  t.strictSame(due.json, { due_date: '2031-01-02T23:59:59Z' })
-  const unset = await as('ada', 'POST', `${R}/issues/1/deadline`, { due_date: null })
-  t.strictSame(unset.json, { due_date: null })
-  t.equal((await as('ada', 'DELETE', `${R}/issues/1`)).status, 204)
-  t.equal((await as('ada', 'DELETE', `${R}/issues/1`)).status, 404)
-  t.equal((await open('ada', { title: 'next' })).issue.number, 3, 'a number is given once')
-})
+await forEachDatabase(
+  t,
+  'an issue is changed by its author and by users with write permission',
+  async (t, location) => {
+    const gateway = await startGatewayWithUsers(t, { location })
+    const { open } = await aTracker(gateway)
+    const { as, db } = gateway
+    await open('ada', { title: 'of ada', body: 'old' })
+    await open('bob', { title: 'of bob' })
+    const edit = (name: Name, number: number, body: Fields) =>
+      as(name, 'PATCH', `${R}/issues/${number}`, body)
+    const refused = await edit('bob', 1, { title: 'x' })
+    t.equal(refused.status, 403)
+    t.match(refused.json, { message: /author/ })
+    t.equal((await edit('anyone', 1, { title: 'x' })).status, 401)
+    t.equal((await edit('bob', 2, { state: 'closed' })).status, 201)
+    t.match((await as('ada', 'GET', R)).json, { open_issues_count: 1 })
+    await db('issues').update({ updated_at: 1_000 })
+    const changed = await edit('ada', 1, {
+      title: 'new',
+      body: 'text',
+      ref: 'main',
+      state: 'closed',
+      assignees: ['ada'],
+      due_date: '2030-01-02T00:00:00Z',
+    })
+    t.match(changed.json, {
+      title: 'new',
+      body: 'text',
+      ref: 'main',
+      state: 'closed',
+      assignee: { login: 'ada' },
+      closed_at: /^20/,
+      due_date: '2030-01-02T23:59:59Z',
+      updated_at: /^20/,
+    })
+    await db('issues').update({ updated_at: 1_000 })
+    t.match((await edit('ada', 1, {})).json, { title: 'new', body: 'text', state: 'closed' })
+    const undone = { state: 'open', assignees: [], unset_due_date: true, body: '' }
+    const nothing = { assignees: null, assignee: null, due_date: null, closed_at: null, body: '' }
+    t.match((await edit('ada', 1, undone)).json, { state: 'open', ...nothing })
+    const due = await as('ada', 'POST', `${R}/issues/1/deadline`, {
+      due_date: '2031-01-02T03:04:05Z',
+    })
+    t.equal(due.status, 201)
+    t.strictSame(due.json, { due_date: '2031-01-02T23:59:59Z' })
+    const unset = await as('ada', 'POST', `${R}/issues/1/deadline`, { due_date: null })
+    t.strictSame(unset.json, { due_date: null })
+    t.equal((await as('ada', 'DELETE', `${R}/issues/1`)).status, 204)
+    t.equal((await as('ada', 'DELETE', `${R}/issues/1`)).status, 404)
+    t.equal((await open('ada', { title: 'next' })).issue.number, 3, 'a number is not reused')
+  },
+)
 
-await forEachDatabase(t, 'wrong values are refused by what is wrong', async (t, location) => {
+await forEachDatabase(t, 'invalid values are refused with the reason', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { open } = await aTracker(gateway)
   const { as } = gateway
@@ -180,20 +184,20 @@ await forEachDatabase(t, 'wrong values are refused by what is wrong', async (t, 
   for (const due_date of ['tomorrow', '2030-13-01T00:00:00Z', '2030-01-01', '']) {
     await refused({ title: 'x', due_date }, /due_date|DueDate|RFC 3339/)
   }
-  t.strictSame((await as('ada', 'GET', `${R}/issues`)).json, [], 'nothing was made')
+  t.strictSame((await as('ada', 'GET', `${R}/issues`)).json, [], 'no issue was created')
   const longest = '𝄞'.repeat(255)
   const text = `x\u0000\r\n${'☃'.repeat(330_000)}`
   const kept = await open('ada', { title: longest, body: text })
   t.equal(kept.status, 201, kept.text.slice(0, 200))
   t.equal(kept.issue['title'], longest)
   const read = (await as('ada', 'GET', `${R}/issues/1`)).json as Fields
-  t.ok(read['body'] === text, 'a megabyte is kept whole')
+  t.ok(read['body'] === text, 'a megabyte of text is stored completely')
   t.equal((await open('ada', { title: 'x', body: 'x'.repeat(1_100_000) })).status, 413)
   t.equal((await as('ada', 'PATCH', `${R}/issues/1`, { milestone: milestoneId })).status, 422)
   t.equal((await as('ada', 'PATCH', `${R}/issues/1`, { state: 'gone' })).status, 422)
 })
 
-await forEachDatabase(t, 'they are listed by what is asked for', async (t, location) => {
+await forEachDatabase(t, 'issues are listed by each filter', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { open } = await aTracker(gateway)
   const { as, db } = gateway
@@ -274,7 +278,7 @@ await forEachDatabase(t, 'they are listed by what is asked for', async (t, locat
 
 await forEachDatabase(
   t,
-  'what is switched off, hidden or archived is not there',
+  'disabled, hidden and archived issues are refused',
   async (t, location) => {
     const gateway = await startGatewayWithUsers(t, { location })
     const { open } = await aTracker(gateway, { private: true })
@@ -289,7 +293,11 @@ await forEachDatabase(
     for (const path of ['/issues?type=issues', '/issues/1', '/issues/1/labels']) {
       t.equal((await as('ada', 'GET', R + path)).status, 404, path)
     }
-    t.strictSame((await as('ada', 'GET', `${R}/issues`)).json, [], 'pull requests are still listed')
+    t.strictSame(
+      (await as('ada', 'GET', `${R}/issues`)).json,
+      [],
+      'the combined list is still available for pull requests',
+    )
     t.equal((await open('ada', { title: 'x' })).status, 404)
     t.equal((await as('ada', 'PATCH', `${R}/issues/1`, { title: 'y' })).status, 404)
     await as('ada', 'PATCH', R, { has_pull_requests: false })
@@ -313,7 +321,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, '50 are opened at once under 50 numbers', async (t, location) => {
+await forEachDatabase(t, '50 concurrent issues get 50 numbers', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { open } = await aTracker(gateway)
   const answers = await Promise.all(

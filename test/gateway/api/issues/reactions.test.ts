@@ -6,7 +6,7 @@ import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 
-await forEachDatabase(t, 'readers react, once in each word', async (t, location) => {
+await forEachDatabase(t, 'a reader adds each reaction once', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   await as('ada', 'POST', `${R}/issues`, { title: 'x' })
@@ -33,7 +33,7 @@ await forEachDatabase(t, 'readers react, once in each word', async (t, location)
     t.equal((await react('anyone', 'eyes')).status, 401)
     const taken = await react('bob', 'heart', 'DELETE')
     t.strictSame([taken.status, taken.text], [200, ''])
-    t.equal((await react('bob', 'heart', 'DELETE')).status, 200, 'there is none to take')
+    t.equal((await react('bob', 'heart', 'DELETE')).status, 200, 'there is no reaction to remove')
     t.match((await as('ada', 'GET', path)).json, [{ user: { login: 'ada' } }])
     t.equal((await as('ada', 'GET', `/repos/ada/other${rest}`)).status, 404)
   }

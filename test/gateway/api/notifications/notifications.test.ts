@@ -16,7 +16,7 @@ interface Thread {
   readonly repository: { readonly full_name: string }
 }
 
-async function startVillage(t: Test, location: DatabaseLocation) {
+async function startFixture(t: Test, location: DatabaseLocation) {
   const gateway = await startGatewayWithUsers(t, { location })
   await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   const { as } = gateway
@@ -39,52 +39,56 @@ async function startVillage(t: Test, location: DatabaseLocation) {
 
 await forEachDatabase(
   t,
-  'those are told who take part, watch or are named',
+  'participants, watchers and mentioned users are notified',
   async (t, location) => {
-    const { addUser, addToken, ask, of, titles, read } = await startVillage(t, location)
+    const { addUser, addToken, ask, of, titles, read } = await startFixture(t, location)
     const eve = withToken((await addToken(await addUser('eve'), 'all')).plain)
     const eves = async () =>
       ((await ask({ path: '/api/v1/notifications', authorization: eve })).json as Thread[]).length
 
     await of('bob', 'POST', '/issues', { title: 'one' })
-    t.strictSame(await titles('ada'), ['one'], 'who watches')
-    t.strictSame(await titles('bob'), [], 'who did it knows')
+    t.strictSame(await titles('ada'), ['one'], 'a watcher')
+    t.strictSame(await titles('bob'), [], 'not the actor')
     t.equal(await eves(), 0)
     await of('ada', 'POST', '/issues', { title: 'two', body: 'Hello @BOB, and @ada.' })
-    t.strictSame(await titles('bob'), ['two'], 'who is named')
+    t.strictSame(await titles('bob'), ['two'], 'a mentioned user')
     t.strictSame(await titles('ada'), ['one'])
     await read('ada')
     await of('root', 'POST', '/issues/1/comments', { body: 'As @eve says, ada@bob.example fails.' })
-    t.strictSame(await titles('bob'), ['one', 'two'], 'who wrote it')
+    t.strictSame(await titles('bob'), ['one', 'two'], 'the author of the issue')
     t.equal(await eves(), 1)
     await Promise.all([read('bob'), read('ada'), read('root')])
     await of('ada', 'PATCH', '/issues/1', { state: 'closed' })
-    t.strictSame([await titles('bob'), await titles('root')], [['one'], ['one']], 'who commented')
+    t.strictSame([await titles('bob'), await titles('root')], [['one'], ['one']], 'a commenter')
     await Promise.all([read('bob'), read('root')])
     await of('ada', 'PATCH', '/issues/1', { title: 'better', body: 'worded' })
-    t.strictSame([await titles('bob'), await titles('root')], [[], []], 'of better words nobody')
+    t.strictSame(
+      [await titles('bob'), await titles('root')],
+      [[], []],
+      'a changed title notifies nobody',
+    )
 
     await of('ada', 'PUT', '/collaborators/bob', { permission: 'write' })
     await of('root', 'PUT', '/subscription')
     await of('ada', 'PATCH', '/issues/1', { assignees: ['bob'] })
-    t.strictSame([await titles('bob'), await titles('root')], [['better'], []], 'who is assigned')
+    t.strictSame([await titles('bob'), await titles('root')], [['better'], []], 'the assignee')
     await of('root', 'DELETE', '/subscription')
     await of('root', 'PUT', '/issues/1/subscriptions/root')
     t.equal((await of('root', 'DELETE', '/issues/1/subscriptions/root')).status, 201)
     await of('bob', 'POST', '/issues/1/comments', { body: 'Done.' })
-    t.strictSame(await titles('root'), [], 'who wants to hear no more of it')
+    t.strictSame(await titles('root'), [], 'an unsubscribed user is not notified')
 
     const release = { tag_name: 'v1/a b', name: '', body: 'Thanks, @root', draft: true }
     await of('ada', 'POST', '/releases', { ...release, tag_name: 'v1' })
-    t.strictSame(await titles('root'), [], 'of drafts nobody')
+    t.strictSame(await titles('root'), [], 'a draft release notifies nobody')
     await of('ada', 'PATCH', '/releases/1', { draft: false })
     t.match(await titles('root'), ['v1'])
     t.notOk((await titles('ada')).includes('v1'))
   },
 )
 
-await forEachDatabase(t, 'a thread is read, pinned, and unread again', async (t, location) => {
-  const { as, ask, addToken, ada, of, threads, titles, read } = await startVillage(t, location)
+await forEachDatabase(t, 'a thread is read, pinned and marked unread', async (t, location) => {
+  const { as, ask, addToken, ada, of, threads, titles, read } = await startFixture(t, location)
   await of('bob', 'POST', '/issues', { title: 'one' })
   const [thread] = await threads('ada')
   const id = thread?.id ?? 0
@@ -110,7 +114,7 @@ await forEachDatabase(t, 'a thread is read, pinned, and unread again', async (t,
     },
   })
   for (const name of ['bob', 'root'] as const) {
-    t.equal((await as(name, 'GET', path)).status, 404, 'it is hers')
+    t.equal((await as(name, 'GET', path)).status, 404, 'the thread belongs to ada')
     t.equal((await as(name, 'PATCH', path)).status, 404)
   }
   t.match((await as('ada', 'GET', '/notifications/new')).json, { new: 1 })
@@ -174,31 +178,35 @@ await forEachDatabase(t, 'a thread is read, pinned, and unread again', async (t,
   t.equal((await ask({ ...limited, method: 'PATCH' })).status, 401)
 })
 
-await forEachDatabase(t, 'what one may no longer see one is not told', async (t, location) => {
-  const { as, db, of, threads, titles } = await startVillage(t, location)
-  await of('bob', 'PUT', '/subscription')
-  await of('bob', 'POST', '/issues', { title: 'one' })
-  await of('ada', 'POST', '/issues/1/comments', { body: 'Yes.' })
-  const [thread] = await threads('bob')
-  t.ok(thread)
-  await as('ada', 'PATCH', '/repos/ada/r', { private: true })
-  t.strictSame(await titles('bob', '?all=true'), [])
-  t.match((await as('bob', 'GET', '/notifications/new')).json, { new: 0 })
-  t.equal((await as('bob', 'GET', `/notifications/threads/${thread?.id}`)).status, 404)
-  t.equal((await of('bob', 'GET', '/notifications')).status, 404)
-  await of('ada', 'POST', '/issues', { title: 'secret @bob' })
-  await of('ada', 'POST', '/issues/1/comments', { body: 'Still.' })
-  await threads('ada')
-  const rows = async () => (await db('notifications').select('id')).length
-  t.equal(await rows(), 2, 'hers, and his of before')
-  await as('ada', 'PUT', '/repos/ada/r/collaborators/bob', { permission: 'read' })
-  t.strictSame(await titles('bob'), ['one'])
-  await as('ada', 'PATCH', '/repos/ada/r', { has_issues: false })
-  t.strictSame(await titles('bob'), [], 'what is switched off')
-  await as('ada', 'PATCH', '/repos/ada/r', { has_issues: true, name: 'renamed' })
-  t.match(await threads('bob'), [{ repository: { full_name: 'ada/renamed' } }])
-  await as('root', 'DELETE', '/admin/users/bob?purge=true')
-  t.equal(await rows(), 1)
-  await as('ada', 'DELETE', '/repos/ada/renamed')
-  t.equal(await rows(), 0)
-})
+await forEachDatabase(
+  t,
+  'a thread of a repository that the user cannot read any more is hidden',
+  async (t, location) => {
+    const { as, db, of, threads, titles } = await startFixture(t, location)
+    await of('bob', 'PUT', '/subscription')
+    await of('bob', 'POST', '/issues', { title: 'one' })
+    await of('ada', 'POST', '/issues/1/comments', { body: 'Yes.' })
+    const [thread] = await threads('bob')
+    t.ok(thread)
+    await as('ada', 'PATCH', '/repos/ada/r', { private: true })
+    t.strictSame(await titles('bob', '?all=true'), [])
+    t.match((await as('bob', 'GET', '/notifications/new')).json, { new: 0 })
+    t.equal((await as('bob', 'GET', `/notifications/threads/${thread?.id}`)).status, 404)
+    t.equal((await of('bob', 'GET', '/notifications')).status, 404)
+    await of('ada', 'POST', '/issues', { title: 'secret @bob' })
+    await of('ada', 'POST', '/issues/1/comments', { body: 'Still.' })
+    await threads('ada')
+    const rows = async () => (await db('notifications').select('id')).length
+    t.equal(await rows(), 2, "ada's, and bob's earlier one")
+    await as('ada', 'PUT', '/repos/ada/r/collaborators/bob', { permission: 'read' })
+    t.strictSame(await titles('bob'), ['one'])
+    await as('ada', 'PATCH', '/repos/ada/r', { has_issues: false })
+    t.strictSame(await titles('bob'), [], 'issues are disabled')
+    await as('ada', 'PATCH', '/repos/ada/r', { has_issues: true, name: 'renamed' })
+    t.match(await threads('bob'), [{ repository: { full_name: 'ada/renamed' } }])
+    await as('root', 'DELETE', '/admin/users/bob?purge=true')
+    t.equal(await rows(), 1)
+    await as('ada', 'DELETE', '/repos/ada/renamed')
+    t.equal(await rows(), 0)
+  },
+)

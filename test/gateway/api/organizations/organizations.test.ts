@@ -12,7 +12,7 @@ import {
 } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
-await forEachDatabase(t, 'an organization is made with every field', async (t, location) => {
+await forEachDatabase(t, 'an organization is created with every field', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   const made = await as('ada', 'POST', '/orgs', { username: 'Club' })
   t.equal(made.status, 201)
@@ -34,23 +34,27 @@ await forEachDatabase(t, 'an organization is made with every field', async (t, l
   })
 })
 
-await forEachDatabase(t, 'a bad organization is refused by what is wrong', async (t, location) => {
-  const { as } = await startGatewayWithUsers(t, { location })
-  const refused = async (body: unknown, message: string | RegExp) => {
-    const { status, json, text } = await as('ada', 'POST', '/orgs', body)
-    t.equal(status, 422, `${JSON.stringify(body)}: ${text}`)
-    t.match(json, { message })
-  }
-  await refused({}, '[UserName]: Required')
-  await refused({ username: '' }, '[UserName]: Required')
-  await refused({ username: 'x', visibility: 'secret' }, /^\[Visibility\]: /)
-  await refused({ username: 'x', full_name: 7 }, /^\[FullName\]: /)
-  await refused({ username: 'x', email: 'nowhere' }, /e-mail/)
-  for (const username of ['ADA', 'bob']) await refused({ username }, /already taken/)
-  for (const username of ['api', 'a/b', '-x', 'x--y', 'swagger.v1.json', 'x'.repeat(41)]) {
-    await refused({ username }, /name|^\[UserName\]/i)
-  }
-})
+await forEachDatabase(
+  t,
+  'an invalid organization is refused with the reason',
+  async (t, location) => {
+    const { as } = await startGatewayWithUsers(t, { location })
+    const refused = async (body: unknown, message: string | RegExp) => {
+      const { status, json, text } = await as('ada', 'POST', '/orgs', body)
+      t.equal(status, 422, `${JSON.stringify(body)}: ${text}`)
+      t.match(json, { message })
+    }
+    await refused({}, '[UserName]: Required')
+    await refused({ username: '' }, '[UserName]: Required')
+    await refused({ username: 'x', visibility: 'secret' }, /^\[Visibility\]: /)
+    await refused({ username: 'x', full_name: 7 }, /^\[FullName\]: /)
+    await refused({ username: 'x', email: 'nowhere' }, /e-mail/)
+    for (const username of ['ADA', 'bob']) await refused({ username }, /already taken/)
+    for (const username of ['api', 'a/b', '-x', 'x--y', 'swagger.v1.json', 'x'.repeat(41)]) {
+      await refused({ username }, /name|^\[UserName\]/i)
+    }
+  },
+)
 
 /** Creates ada's organization with a team that bob is in. */
 async function addClub(
@@ -71,7 +75,7 @@ async function addClub(
 
 await forEachDatabase(
   t,
-  'owners of an organization make repositories in it',
+  'owners of an organization create repositories in it',
   async (t, location) => {
     const gateway = await startGatewayWithUsers(t, { location })
     const { as } = gateway
@@ -98,7 +102,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'members may where their team may', async (t, location) => {
+await forEachDatabase(t, 'members create repositories if their team may', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   await addClub(gateway, { mayCreate: true, visibility: 'private' })
   const made = await gateway.as('bob', 'POST', '/orgs/club/repos', { name: 'work' })
@@ -106,31 +110,39 @@ await forEachDatabase(t, 'members may where their team may', async (t, location)
   t.equal((await gateway.as('anyone', 'GET', '/repos/club/work')).status, 404)
 })
 
-await forEachDatabase(t, 'a private organization is missing to strangers', async (t, location) => {
-  const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
-  for (const [visibility, status] of [['public', 403] as const, ['limited', 403] as const]) {
-    await addOrganization(visibility, ada, visibility)
-    const answer = await as('bob', 'POST', `/orgs/${visibility}/repos`, { name: 'x' })
-    t.equal(answer.status, status, visibility)
-  }
-  await addOrganization('hidden', ada, 'private')
-  const hidden = await as('bob', 'POST', '/orgs/hidden/repos', { name: 'x' })
-  t.equal(hidden.status, 404)
-  for (const name of ['absent', 'ada', '%00', 'a%2Fb']) {
-    const missing = await as('bob', 'POST', `/orgs/${name}/repos`, { name: 'x' })
-    t.strictSame(visible(missing), visible(hidden), name)
-  }
-  const anonymous = await as('anyone', 'POST', '/orgs/hidden/repos', { name: 'x' })
-  t.equal(anonymous.status, 401)
+await forEachDatabase(
+  t,
+  'a private organization is reported as missing to others',
+  async (t, location) => {
+    const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
+    for (const [visibility, status] of [['public', 403] as const, ['limited', 403] as const]) {
+      await addOrganization(visibility, ada, visibility)
+      const answer = await as('bob', 'POST', `/orgs/${visibility}/repos`, { name: 'x' })
+      t.equal(answer.status, status, visibility)
+    }
+    await addOrganization('hidden', ada, 'private')
+    const hidden = await as('bob', 'POST', '/orgs/hidden/repos', { name: 'x' })
+    t.equal(hidden.status, 404)
+    for (const name of ['absent', 'ada', '%00', 'a%2Fb']) {
+      const missing = await as('bob', 'POST', `/orgs/${name}/repos`, { name: 'x' })
+      t.strictSame(visible(missing), visible(hidden), name)
+    }
+    const anonymous = await as('anyone', 'POST', '/orgs/hidden/repos', { name: 'x' })
+    t.equal(anonymous.status, 401)
 
-  await as('ada', 'POST', '/orgs/limited/repos', { name: 'open' })
-  t.equal((await as('bob', 'GET', '/repos/limited/open')).status, 200, 'limited: any account')
-  t.equal((await as('anyone', 'GET', '/repos/limited/open')).status, 404, 'limited: no stranger')
-})
+    await as('ada', 'POST', '/orgs/limited/repos', { name: 'open' })
+    t.equal((await as('bob', 'GET', '/repos/limited/open')).status, 200, 'limited: any account')
+    t.equal(
+      (await as('anyone', 'GET', '/repos/limited/open')).status,
+      404,
+      'limited: no anonymous client',
+    )
+  },
+)
 
 await forEachDatabase(
   t,
-  'organizations are listed for who may know of them',
+  'organizations are listed for callers who may see them',
   async (t, location) => {
     const { as, ask, addToken, addOrganization, ada } = await startGatewayWithUsers(t, { location })
     for (const visibility of ['public', 'limited', 'private'] as const) {
@@ -149,7 +161,7 @@ await forEachDatabase(
     t.equal(await names('ada', '/user/orgs'), 'public limited private')
     t.equal(await names('bob', '/user/orgs'), '')
     t.equal(await names('ada', '/users/ada/orgs'), 'public limited private')
-    t.equal(await names('bob', '/users/ada/orgs'), '', 'none is shown')
+    t.equal(await names('bob', '/users/ada/orgs'), '', 'no organization is shown')
     for (const organization of ['limited', 'private']) {
       await as('ada', 'PUT', `/orgs/${organization}/public_members/ada`)
     }
@@ -165,7 +177,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'an organization is read, changed and removed', async (t, location) => {
+await forEachDatabase(t, 'an organization is read, changed and deleted', async (t, location) => {
   const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
   await addOrganization('Club', ada)
   await addOrganization('den', ada, 'private')
@@ -192,7 +204,11 @@ await forEachDatabase(t, 'an organization is read, changed and removed', async (
   t.equal((await as('ada', 'PATCH', '/orgs/club', { email: 'x' })).status, 422)
   t.equal((await as('ada', 'PATCH', '/orgs/club', { visibility: 'x' })).status, 422)
   t.match((await as('ada', 'PATCH', '/orgs/club', { email: '' })).json, { email: '' })
-  t.equal((await as('anyone', 'GET', '/orgs/club')).status, 404, 'limited holds at once')
+  t.equal(
+    (await as('anyone', 'GET', '/orgs/club')).status,
+    404,
+    'the limited visibility applies immediately',
+  )
 
   await as('ada', 'POST', '/orgs/club/repos', { name: 'r' })
   t.equal((await as('ada', 'DELETE', '/orgs/club')).status, 422, 'while it owns a repository')
@@ -203,25 +219,29 @@ await forEachDatabase(t, 'an organization is read, changed and removed', async (
   t.equal((await as('ada', 'POST', '/orgs', { username: 'club' })).status, 201)
 })
 
-await forEachDatabase(t, 'what one may in an organization is told members', async (t, location) => {
-  const gateway = await startGatewayWithUsers(t, { location })
-  const { as } = gateway
-  await addClub(gateway, { mayCreate: true, visibility: 'limited' })
-  const of = (name: string) => `/users/${name}/orgs/club/permissions`
-  const all = { is_owner: true, is_admin: true, can_write: true, can_read: true }
-  t.strictSame((await as('ada', 'GET', of('ada'))).json, { ...all, can_create_repository: true })
-  t.strictSame((await as('ada', 'GET', of('bob'))).json, {
-    is_owner: false,
-    is_admin: false,
-    can_write: true,
-    can_read: true,
-    can_create_repository: true,
-  })
-  t.equal((await as('root', 'GET', of('bob'))).status, 200)
-  t.equal((await as('anyone', 'GET', of('bob'))).status, 401)
-  await as('ada', 'DELETE', '/orgs/club/members/bob')
-  t.match((await as('bob', 'GET', of('bob'))).json, { can_read: false })
-  t.equal((await as('bob', 'GET', of('ada'))).status, 403)
-  await as('ada', 'PATCH', '/orgs/club', { visibility: 'private' })
-  t.equal((await as('bob', 'GET', of('bob'))).status, 404)
-})
+await forEachDatabase(
+  t,
+  'members read their permissions in an organization',
+  async (t, location) => {
+    const gateway = await startGatewayWithUsers(t, { location })
+    const { as } = gateway
+    await addClub(gateway, { mayCreate: true, visibility: 'limited' })
+    const of = (name: string) => `/users/${name}/orgs/club/permissions`
+    const all = { is_owner: true, is_admin: true, can_write: true, can_read: true }
+    t.strictSame((await as('ada', 'GET', of('ada'))).json, { ...all, can_create_repository: true })
+    t.strictSame((await as('ada', 'GET', of('bob'))).json, {
+      is_owner: false,
+      is_admin: false,
+      can_write: true,
+      can_read: true,
+      can_create_repository: true,
+    })
+    t.equal((await as('root', 'GET', of('bob'))).status, 200)
+    t.equal((await as('anyone', 'GET', of('bob'))).status, 401)
+    await as('ada', 'DELETE', '/orgs/club/members/bob')
+    t.match((await as('bob', 'GET', of('bob'))).json, { can_read: false })
+    t.equal((await as('bob', 'GET', of('ada'))).status, 403)
+    await as('ada', 'PATCH', '/orgs/club', { visibility: 'private' })
+    t.equal((await as('bob', 'GET', of('bob'))).status, 404)
+  },
+)

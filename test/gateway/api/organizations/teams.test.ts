@@ -10,7 +10,7 @@ import { withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
 
-await forEachDatabase(t, 'a team is made, changed and removed', async (t, location) => {
+await forEachDatabase(t, 'a team is created, changed and deleted', async (t, location) => {
   const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
   await addOrganization('club', ada)
   const made = await as('ada', 'POST', '/orgs/club/teams', { name: 'Workers' })
@@ -37,7 +37,11 @@ await forEachDatabase(t, 'a team is made, changed and removed', async (t, locati
       units_map: { 'repo.code': 'write', 'repo.pulls': 'write' },
     },
   })
-  t.strictSame((await as('ada', 'PATCH', path, {})).json, changed.json, 'what is not named stays')
+  t.strictSame(
+    (await as('ada', 'PATCH', path, {})).json,
+    changed.json,
+    'other fields are unchanged',
+  )
   t.equal((await as('ada', 'POST', '/orgs/club/teams', { name: 'CREW' })).status, 422)
   const names = async (query: string) => {
     const { json } = await as('ada', 'GET', `/orgs/club/teams/search?${query}`)
@@ -54,90 +58,105 @@ await forEachDatabase(t, 'a team is made, changed and removed', async (t, locati
   t.equal((await as('ada', 'GET', path)).status, 404)
 })
 
-await forEachDatabase(t, 'a team may no more than was said of its units', async (t, location) => {
-  const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
-  await addOrganization('club', ada)
-  await as('ada', 'POST', '/orgs/club/repos', { name: 'r', private: true })
-  const expected: readonly [object, string, number | string][] = [
-    [{ permission: 'write', units: ['repo.issues'] }, 'none', 404],
-    [{ permission: 'write', units: ['repo.code', 'repo.issues'] }, 'write', 'push'],
-    [{ units_map: { 'repo.code': 'read', 'repo.issues': 'write' } }, 'read', 'pull'],
-    [{ units_map: { 'repo.code': 'write', 'repo.issues': 'none' } }, 'none', 404],
-    [{ permission: 'admin', units: ['repo.issues'] }, 'admin', 'admin'],
-    [{}, 'read', 'pull'],
-  ]
-  for (const [number, [body, permission, may]] of expected.entries()) {
-    const name = `team ${number}`
-    const made = await as('ada', 'POST', '/orgs/club/teams', { name, ...body })
-    t.match(made.json, { permission }, JSON.stringify(body))
-    const path = `/teams/${(made.json as Fields)['id']}`
-    await as('ada', 'PUT', `${path}/members/bob`)
-    await as('ada', 'PUT', `${path}/repos/club/r`)
-    const { status, json } = await as('bob', 'GET', '/repos/club/r')
-    if (typeof may === 'number') t.equal(status, may, name)
-    else t.match(json, { permissions: { [may]: true, admin: may === 'admin' } }, name)
-    await as('ada', 'DELETE', path)
-  }
-  for (const body of [
-    { units: ['repo.x'] },
-    { units_map: { 'repo.code': 'owner' } },
-    { permission: 'owner' },
-    { name: '' },
-    { name: ' x' },
-    { name: 7 },
-  ]) {
-    const refused = await as('ada', 'POST', '/orgs/club/teams', { name: 'x', ...body })
-    t.equal(refused.status, 422, JSON.stringify(body))
-  }
-})
-
-await forEachDatabase(t, 'what owners may is not for a team to say', async (t, location) => {
-  const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
-  await addOrganization('club', ada)
-  const [owners] = (await as('ada', 'GET', '/orgs/club/teams')).json as [Fields]
-  const path = `/teams/${owners['id']}`
-  t.match(owners, { name: 'Owners', permission: 'owner' })
-  const changed = await as('ada', 'PATCH', path, {
-    name: 'Others',
-    description: 'they run it',
-    permission: 'read',
-    units: [],
-    includes_all_repositories: false,
-  })
-  t.strictSame(changed.json, { ...owners, description: 'they run it' })
-  t.equal((await as('ada', 'DELETE', path)).status, 422)
-})
-
-await forEachDatabase(t, 'teams are for those in the organization', async (t, location) => {
-  const { as, ask, addToken, addOrganization, ada } = await startGatewayWithUsers(t, { location })
-  for (const visibility of ['public', 'private'] as const) {
-    await addOrganization(visibility, ada, visibility)
-    const made = await as('ada', 'POST', `/orgs/${visibility}/teams`, { name: 'w' })
-    const path = `/teams/${(made.json as Fields)['id']}`
-    const list = `/orgs/${visibility}/teams`
-    const unseen = visibility === 'private' ? 404 : 403
-    t.equal((await as('bob', 'GET', path)).status, 404)
-    t.equal((await as('bob', 'GET', list)).status, unseen)
-    t.equal((await as('bob', 'GET', `${list}/search`)).status, unseen)
-    t.equal((await as('bob', 'POST', list, { name: 'mine' })).status, unseen)
-    t.equal((await as('anyone', 'GET', list)).status, 401)
-    await as('ada', 'PUT', `${path}/members/bob`)
-    t.match((await as('bob', 'GET', path)).json, { name: 'w', organization: { name: visibility } })
-    t.equal((await as('bob', 'GET', list)).status, 200)
-    t.equal((await as('bob', 'PATCH', path, { permission: 'admin' })).status, 403)
-    t.equal((await as('bob', 'DELETE', path)).status, 403)
-    const [owners] = (await as('bob', 'GET', list)).json as [Fields]
-    const refused = await as('bob', 'GET', `/teams/${owners['id']}`)
-    t.match(refused, { status: 403, json: { message: 'Must be a team member' } })
-    const { plain } = await addToken(ada, 'public-only', 'all')
-    for (const place of [path, list, `${path}/members`, '/user/teams']) {
-      const answer = await ask({ path: `/api/v1${place}`, authorization: withToken(plain) })
-      t.equal(answer.status, 403, place)
+await forEachDatabase(
+  t,
+  'the permission of a team on code follows from its units',
+  async (t, location) => {
+    const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
+    await addOrganization('club', ada)
+    await as('ada', 'POST', '/orgs/club/repos', { name: 'r', private: true })
+    const expected: readonly [object, string, number | string][] = [
+      [{ permission: 'write', units: ['repo.issues'] }, 'none', 404],
+      [{ permission: 'write', units: ['repo.code', 'repo.issues'] }, 'write', 'push'],
+      [{ units_map: { 'repo.code': 'read', 'repo.issues': 'write' } }, 'read', 'pull'],
+      [{ units_map: { 'repo.code': 'write', 'repo.issues': 'none' } }, 'none', 404],
+      [{ permission: 'admin', units: ['repo.issues'] }, 'admin', 'admin'],
+      [{}, 'read', 'pull'],
+    ]
+    for (const [number, [body, permission, may]] of expected.entries()) {
+      const name = `team ${number}`
+      const made = await as('ada', 'POST', '/orgs/club/teams', { name, ...body })
+      t.match(made.json, { permission }, JSON.stringify(body))
+      const path = `/teams/${(made.json as Fields)['id']}`
+      await as('ada', 'PUT', `${path}/members/bob`)
+      await as('ada', 'PUT', `${path}/repos/club/r`)
+      const { status, json } = await as('bob', 'GET', '/repos/club/r')
+      if (typeof may === 'number') t.equal(status, may, name)
+      else t.match(json, { permissions: { [may]: true, admin: may === 'admin' } }, name)
+      await as('ada', 'DELETE', path)
     }
-  }
-  const own = (await as('bob', 'GET', '/user/teams')).json as Fields[]
-  t.strictSame(
-    own.map(({ organization }) => (organization as Fields)['name']),
-    ['public', 'private'],
-  )
-})
+    for (const body of [
+      { units: ['repo.x'] },
+      { units_map: { 'repo.code': 'owner' } },
+      { permission: 'owner' },
+      { name: '' },
+      { name: ' x' },
+      { name: 7 },
+    ]) {
+      const refused = await as('ada', 'POST', '/orgs/club/teams', { name: 'x', ...body })
+      t.equal(refused.status, 422, JSON.stringify(body))
+    }
+  },
+)
+
+await forEachDatabase(
+  t,
+  "only the description of the owners' team can be changed",
+  async (t, location) => {
+    const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
+    await addOrganization('club', ada)
+    const [owners] = (await as('ada', 'GET', '/orgs/club/teams')).json as [Fields]
+    const path = `/teams/${owners['id']}`
+    t.match(owners, { name: 'Owners', permission: 'owner' })
+    const changed = await as('ada', 'PATCH', path, {
+      name: 'Others',
+      description: 'they run it',
+      permission: 'read',
+      units: [],
+      includes_all_repositories: false,
+    })
+    t.strictSame(changed.json, { ...owners, description: 'they run it' })
+    t.equal((await as('ada', 'DELETE', path)).status, 422)
+  },
+)
+
+await forEachDatabase(
+  t,
+  'teams are visible to members of the organization only',
+  async (t, location) => {
+    const { as, ask, addToken, addOrganization, ada } = await startGatewayWithUsers(t, { location })
+    for (const visibility of ['public', 'private'] as const) {
+      await addOrganization(visibility, ada, visibility)
+      const made = await as('ada', 'POST', `/orgs/${visibility}/teams`, { name: 'w' })
+      const path = `/teams/${(made.json as Fields)['id']}`
+      const list = `/orgs/${visibility}/teams`
+      const unseen = visibility === 'private' ? 404 : 403
+      t.equal((await as('bob', 'GET', path)).status, 404)
+      t.equal((await as('bob', 'GET', list)).status, unseen)
+      t.equal((await as('bob', 'GET', `${list}/search`)).status, unseen)
+      t.equal((await as('bob', 'POST', list, { name: 'mine' })).status, unseen)
+      t.equal((await as('anyone', 'GET', list)).status, 401)
+      await as('ada', 'PUT', `${path}/members/bob`)
+      t.match((await as('bob', 'GET', path)).json, {
+        name: 'w',
+        organization: { name: visibility },
+      })
+      t.equal((await as('bob', 'GET', list)).status, 200)
+      t.equal((await as('bob', 'PATCH', path, { permission: 'admin' })).status, 403)
+      t.equal((await as('bob', 'DELETE', path)).status, 403)
+      const [owners] = (await as('bob', 'GET', list)).json as [Fields]
+      const refused = await as('bob', 'GET', `/teams/${owners['id']}`)
+      t.match(refused, { status: 403, json: { message: 'Must be a team member' } })
+      const { plain } = await addToken(ada, 'public-only', 'all')
+      for (const place of [path, list, `${path}/members`, '/user/teams']) {
+        const answer = await ask({ path: `/api/v1${place}`, authorization: withToken(plain) })
+        t.equal(answer.status, 403, place)
+      }
+    }
+    const own = (await as('bob', 'GET', '/user/teams')).json as Fields[]
+    t.strictSame(
+      own.map(({ organization }) => (organization as Fields)['name']),
+      ['public', 'private'],
+    )
+  },
+)

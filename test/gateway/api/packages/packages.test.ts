@@ -44,7 +44,7 @@ async function openGateway(t: Test, location: DatabaseLocation) {
   return { ...gateway, publish, namesOf }
 }
 
-await forEachDatabase(t, 'a version is read, with its files', async (t, location) => {
+await forEachDatabase(t, 'a version is read with its files', async (t, location) => {
   const { as, publish } = await openGateway(t, location)
   await publish('ada', 'ada/generic/Report-Tool/2025.06%2FRC%201/Data+1.bin', 'data')
   await publish('root', 'ada/generic/report-tool/2025.06%2Frc%201/empty', '')
@@ -74,13 +74,17 @@ await forEachDatabase(t, 'a version is read, with its files', async (t, location
   }
 })
 
-await forEachDatabase(t, 'a version called - is named by its encoding', async (t, location) => {
-  const { as, publish } = await openGateway(t, location)
-  await publish('ada', 'ada/generic/tool/-/f')
-  t.match(await as('ada', 'GET', `${TOOL}/%2D`), { status: 200, json: { version: '-' } })
-  t.equal((await as('ada', 'GET', `${TOOL}/%2D/files`)).status, 200)
-  t.match(await as('ada', 'GET', `${TOOL}/-/latest`), { status: 200, json: { version: '-' } })
-})
+await forEachDatabase(
+  t,
+  'a version called - is named by its percent-encoding',
+  async (t, location) => {
+    const { as, publish } = await openGateway(t, location)
+    await publish('ada', 'ada/generic/tool/-/f')
+    t.match(await as('ada', 'GET', `${TOOL}/%2D`), { status: 200, json: { version: '-' } })
+    t.equal((await as('ada', 'GET', `${TOOL}/%2D/files`)).status, 200)
+    t.match(await as('ada', 'GET', `${TOOL}/-/latest`), { status: 200, json: { version: '-' } })
+  },
+)
 
 await forEachDatabase(t, 'all versions of an owner are listed by page', async (t, location) => {
   const { as, publish, namesOf, db, ada, bob } = await openGateway(t, location)
@@ -90,7 +94,7 @@ await forEachDatabase(t, 'all versions of an owner are listed by page', async (t
   await aPublication(db, lib)
   const list = (query: string) => as('bob', 'GET', `/packages/ada${query}`)
   const all = await list('')
-  t.equal(namesOf(all), 'Acme/Lib 1.0,a_b 2,axb 1,a_b 1', 'the newest first')
+  t.equal(namesOf(all), 'Acme/Lib 1.0,a_b 2,axb 1,a_b 1', 'newest first')
   t.match(all.headers, { 'x-total-count': '4', link: undefined })
   const [newest] = all.json as Listed[]
   t.strictSame((await as('bob', 'GET', '/packages/ada/composer/acme%2Flib/1.0')).json, newest)
@@ -125,24 +129,29 @@ await forEachDatabase(t, 'all versions of an owner are listed by page', async (t
   })
 })
 
-await forEachDatabase(t, 'the versions of a package, and the last of them', async (t, location) => {
-  const { as, publish, namesOf, db, ada } = await openGateway(t, location)
-  for (const version of ['1.0', '3.0', '2.0']) await publish('ada', `ada/generic/tool/${version}/f`)
-  await publish('ada', 'ada/generic/tools/9/f')
-  await publish('ada', 'ada/generic/tool/1.0/g')
-  const versions = await as('bob', 'GET', '/packages/ada/generic/TOOL?limit=2')
-  t.equal(namesOf(versions), 'tool 2.0,tool 3.0')
-  t.match(versions.headers, { 'x-total-count': '3', link: /tool\?limit=2&page=2>; rel="next"/i })
-  t.match(await as('bob', 'GET', `${TOOL}/-/latest`), { json: { version: '2.0' } })
-  const none = await as('bob', 'GET', '/packages/ada/generic/absent')
-  t.match(none, { status: 200, json: [], headers: { 'x-total-count': '0' } })
-  const lib = { ownerId: ada.id, format: 'composer', packageName: 'acme/lib' }
-  for (const version of ['1.0', '1.1']) await aPublication(db, { ...lib, version })
-  const first = await as('bob', 'GET', '/packages/ada/composer/Acme%2FLib?limit=1')
-  t.match(first.headers.link, /composer\/Acme%2FLib\?limit=1&page=2>; rel="next"/)
-})
+await forEachDatabase(
+  t,
+  'versions of a package are listed, and the latest is found',
+  async (t, location) => {
+    const { as, publish, namesOf, db, ada } = await openGateway(t, location)
+    for (const version of ['1.0', '3.0', '2.0'])
+      await publish('ada', `ada/generic/tool/${version}/f`)
+    await publish('ada', 'ada/generic/tools/9/f')
+    await publish('ada', 'ada/generic/tool/1.0/g')
+    const versions = await as('bob', 'GET', '/packages/ada/generic/TOOL?limit=2')
+    t.equal(namesOf(versions), 'tool 2.0,tool 3.0')
+    t.match(versions.headers, { 'x-total-count': '3', link: /tool\?limit=2&page=2>; rel="next"/i })
+    t.match(await as('bob', 'GET', `${TOOL}/-/latest`), { json: { version: '2.0' } })
+    const none = await as('bob', 'GET', '/packages/ada/generic/absent')
+    t.match(none, { status: 200, json: [], headers: { 'x-total-count': '0' } })
+    const lib = { ownerId: ada.id, format: 'composer', packageName: 'acme/lib' }
+    for (const version of ['1.0', '1.1']) await aPublication(db, { ...lib, version })
+    const first = await as('bob', 'GET', '/packages/ada/composer/Acme%2FLib?limit=1')
+    t.match(first.headers.link, /composer\/Acme%2FLib\?limit=1&page=2>; rel="next"/)
+  },
+)
 
-await forEachDatabase(t, 'a version is removed, and a whole package', async (t, location) => {
+await forEachDatabase(t, 'a version and a whole package are deleted', async (t, location) => {
   const { as, ask, publish, namesOf, addUser } = await openGateway(t, location)
   await addUser('cal')
   for (const version of ['1', '2', '3']) await publish('ada', `ada/generic/tool/${version}/f`)
@@ -166,55 +175,71 @@ await forEachDatabase(t, 'a version is removed, and a whole package', async (t, 
   t.equal((await as('ada', 'GET', `${TOOL}/2`)).status, 200, 'and published again')
 })
 
-await forEachDatabase(t, 'a package is linked to a repository, and not', async (t, location) => {
-  const { as, publish, bob, db, ada, addOrganization } = await openGateway(t, location)
-  const club = await addOrganization('club', ada)
-  await publish('ada', 'ada/generic/tool/1/f')
-  await publish('ada', 'club/generic/tool/1/f')
-  for (const name of ['engine', 'hidden']) {
-    await as('ada', 'POST', '/user/repos', { name, private: name === 'hidden' })
-    await as('ada', 'POST', '/orgs/club/repos', { name, private: name === 'hidden' })
-  }
-  await as('bob', 'POST', '/user/repos', { name: 'foreign' })
-  const link = (who: Name, owner: string, rest: string) =>
-    as(who, 'POST', `/packages/${owner}/generic/${rest}`)
-  t.match(await link('ada', 'ada', 'TOOL/-/link/Engine'), { status: 201, text: '' })
-  const linked = await as('bob', 'GET', `${TOOL}/1`)
-  const repository = await as('bob', 'GET', '/repos/ada/engine')
-  t.strictSame((linked.json as Listed).repository, repository.json, 'as it is seen by itself')
-  const already = refusal('The package is linked to a repository already.')
-  for (const repo of ['engine', 'hidden']) {
-    t.match(await link('ada', 'ada', `tool/-/link/${repo}`), { status: 400, json: already })
-  }
-  t.match(await link('ada', 'ada', 'tool/-/unlink'), { status: 204, text: '' })
-  t.match((await as('ada', 'GET', `${TOOL}/1`)).json, { repository: null })
-  const unlinked = refusal('The package is linked to no repository.')
-  t.match(await link('ada', 'ada', 'tool/-/unlink'), { status: 400, json: unlinked })
-  t.match(await link('ada', 'ada', 'absent/-/link/engine'), NO_PACKAGE)
-  t.match(await link('ada', 'ada', 'absent/-/unlink'), NO_PACKAGE)
-  for (const repo of ['absent', 'foreign', '%00']) {
-    t.match(await link('ada', 'ada', `tool/-/link/${repo}`), HIDDEN, repo)
-  }
+await forEachDatabase(
+  t,
+  'a package is linked to a repository and unlinked',
+  async (t, location) => {
+    const { as, publish, bob, db, ada, addOrganization } = await openGateway(t, location)
+    const club = await addOrganization('club', ada)
+    await publish('ada', 'ada/generic/tool/1/f')
+    await publish('ada', 'club/generic/tool/1/f')
+    for (const name of ['engine', 'hidden']) {
+      await as('ada', 'POST', '/user/repos', { name, private: name === 'hidden' })
+      await as('ada', 'POST', '/orgs/club/repos', { name, private: name === 'hidden' })
+    }
+    await as('bob', 'POST', '/user/repos', { name: 'foreign' })
+    const link = (who: Name, owner: string, rest: string) =>
+      as(who, 'POST', `/packages/${owner}/generic/${rest}`)
+    t.match(await link('ada', 'ada', 'TOOL/-/link/Engine'), { status: 201, text: '' })
+    const linked = await as('bob', 'GET', `${TOOL}/1`)
+    const repository = await as('bob', 'GET', '/repos/ada/engine')
+    t.strictSame(
+      (linked.json as Listed).repository,
+      repository.json,
+      "the same object as at the repository's own address",
+    )
+    const already = refusal('The package is linked to a repository already.')
+    for (const repo of ['engine', 'hidden']) {
+      t.match(await link('ada', 'ada', `tool/-/link/${repo}`), { status: 400, json: already })
+    }
+    t.match(await link('ada', 'ada', 'tool/-/unlink'), { status: 204, text: '' })
+    t.match((await as('ada', 'GET', `${TOOL}/1`)).json, { repository: null })
+    const unlinked = refusal('The package is linked to no repository.')
+    t.match(await link('ada', 'ada', 'tool/-/unlink'), { status: 400, json: unlinked })
+    t.match(await link('ada', 'ada', 'absent/-/link/engine'), NO_PACKAGE)
+    t.match(await link('ada', 'ada', 'absent/-/unlink'), NO_PACKAGE)
+    for (const repo of ['absent', 'foreign', '%00']) {
+      t.match(await link('ada', 'ada', `tool/-/link/${repo}`), HIDDEN, repo)
+    }
 
-  t.equal((await link('bob', 'club', 'tool/-/link/engine')).status, 403, 'without a word in it')
-  t.equal((await link('anyone', 'club', 'tool/-/link/engine')).status, 401)
-  const inputs = { organizationId: club.id, memberIds: [bob.id] }
-  await aTeam(db, { ...inputs, permission: 'write' })
-  const message = 'user should have a permission to write to a repo'
-  const forbidden = await link('bob', 'club', 'tool/-/link/engine')
-  t.match(forbidden, { status: 403, json: refusal(message) }, 'who only reads the repository')
-  const unseen = await link('bob', 'club', 'tool/-/link/hidden')
-  t.strictSame(visible(unseen), visible(await link('bob', 'club', 'tool/-/link/absent')))
-  t.match(unseen, HIDDEN)
-  t.equal((await link('ada', 'club', 'tool/-/link/hidden')).status, 201)
-  t.equal((await link('bob', 'club', 'tool/-/unlink')).status, 204, 'though it is hidden')
-  await aTeam(db, { ...inputs, permission: 'write', includesAll: true })
-  t.equal((await link('bob', 'club', 'tool/-/link/hidden')).status, 201)
-})
+    t.equal((await link('bob', 'club', 'tool/-/link/engine')).status, 403, 'the body is empty')
+    t.equal((await link('anyone', 'club', 'tool/-/link/engine')).status, 401)
+    const inputs = { organizationId: club.id, memberIds: [bob.id] }
+    await aTeam(db, { ...inputs, permission: 'write' })
+    const message = 'user should have a permission to write to a repo'
+    const forbidden = await link('bob', 'club', 'tool/-/link/engine')
+    t.match(
+      forbidden,
+      { status: 403, json: refusal(message) },
+      'with read permission on the repository',
+    )
+    const unseen = await link('bob', 'club', 'tool/-/link/hidden')
+    t.strictSame(visible(unseen), visible(await link('bob', 'club', 'tool/-/link/absent')))
+    t.match(unseen, HIDDEN)
+    t.equal((await link('ada', 'club', 'tool/-/link/hidden')).status, 201)
+    t.equal(
+      (await link('bob', 'club', 'tool/-/unlink')).status,
+      204,
+      'although the repository is hidden',
+    )
+    await aTeam(db, { ...inputs, permission: 'write', includesAll: true })
+    t.equal((await link('bob', 'club', 'tool/-/link/hidden')).status, 201)
+  },
+)
 
 await forEachDatabase(
   t,
-  'a repository that has moved is linked where it is',
+  'a package is linked to a repository at its new address after a transfer',
   async (t, location) => {
     const { as, publish, db, ada, bob } = await openGateway(t, location)
     await publish('ada', 'ada/generic/tool/1/f')
@@ -229,7 +254,7 @@ await forEachDatabase(
     if (motor === undefined) throw new Error('the repository was not made')
     await db('repositories').update({ owner_id: bob.id })
     await aCollaborator(db, motor, ada, 'write')
-    const message = 'The repository is not of the owner of the package.'
+    const message = 'The repository does not belong to the owner of the package.'
     t.match(await as('ada', 'POST', link), { status: 403, json: refusal(message) })
   },
 )
@@ -262,7 +287,7 @@ await forEachDatabase(
     t.strictSame(
       repositoriesOf(await asPublic('GET', path)),
       open,
-      'nor to a token for public things',
+      'nor to a token limited to public objects',
     )
     await as('ada', 'POST', `${TOOL}/-/unlink`)
     t.equal((await asPublic('POST', `${TOOL}/-/link/hidden`)).status, 403)
@@ -270,12 +295,12 @@ await forEachDatabase(
     t.strictSame(
       repositoriesOf(await as('ada', 'GET', path)),
       [null, null, null],
-      'nor when it went',
+      'nor if the repository is deleted',
     )
   },
 )
 
-await forEachDatabase(t, 'an owner who is not seen is not there', async (t, location) => {
+await forEachDatabase(t, 'a hidden owner is reported as missing', async (t, location) => {
   const { as, publish, db, ada, addOrganization } = await openGateway(t, location)
   await addOrganization('club', ada, 'private')
   await publish('ada', 'ada/generic/tool/1/f')
@@ -298,10 +323,10 @@ await forEachDatabase(t, 'an owner who is not seen is not there', async (t, loca
     for (const owner of ['ada', 'club']) {
       const path = `/packages/${owner}${rest}`
       t.strictSame(visible(await as('bob', method, path)), visible(absent), `${method} ${path}`)
-      const stranger = await as('anyone', method, path)
-      t.equal(stranger.status, 401)
+      const anonymous = await as('anyone', method, path)
+      t.equal(anonymous.status, 401)
       t.strictSame(
-        visible(stranger),
+        visible(anonymous),
         visible(await as('anyone', method, `/packages/absent${rest}`)),
       )
       if (method === 'GET') t.equal((await as('ada', method, path)).status, 200, path)

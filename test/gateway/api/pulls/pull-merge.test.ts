@@ -18,37 +18,41 @@ const STYLES = {
   ],
 }
 
-await forEachDatabase(t, 'each style merges, and says so', async (t, location) => {
-  const { of, write, open, bare } = await startGatewayWithPull(t, { location })
-  for (const style of Object.keys(STYLES)) await write(style, style)
-  for (const style of Object.keys(STYLES)) await open(style)
-  for (const [at, [style, subjects]] of Object.entries(STYLES).entries()) {
-    const path = `/pulls/${at + 1}`
-    const before = await git(['rev-parse', 'main'], { cwd: bare })
-    t.equal((await of('ada', 'GET', `${path}/merge`)).status, 404)
-    const merged = await of('ada', 'POST', `${path}/merge`, { Do: style })
-    t.match([merged.status, merged.text], [200, ''], style)
-    const log = await git(['log', '--format=%s', `${before}..main`], { cwd: bare })
-    t.strictSame(log.split('\n'), subjects, style)
-    t.equal((await of('ada', 'GET', `${path}/merge`)).status, 204)
-    t.match((await of('ada', 'GET', path)).json, {
-      state: 'closed',
-      merged: true,
-      merged_by: { login: 'ada' },
-      mergeable: false,
-      merge_commit_sha: await git(['rev-parse', 'main'], { cwd: bare }),
-      changed_files: 1,
-    })
-    t.equal((await of('ada', 'POST', `${path}/merge`, { Do: style })).status, 405, 'but once')
-    t.match((await of('ada', 'GET', `/issues/${at + 1}`)).json, {
-      pull_request: { merged: true, draft: false },
-    })
-  }
-  await git(['fsck', '--strict'], { cwd: bare })
-  const { status, json } = await of('ada', 'PATCH', '/pulls/1', { state: 'open' })
-  t.match([status, json], [412, { message: /already merged/ }])
-  t.match((await of('ada', 'PATCH', '/pulls/1', { base: 'squash' })).status, 409)
-})
+await forEachDatabase(
+  t,
+  'each style merges a pull request and reports it as merged',
+  async (t, location) => {
+    const { of, write, open, bare } = await startGatewayWithPull(t, { location })
+    for (const style of Object.keys(STYLES)) await write(style, style)
+    for (const style of Object.keys(STYLES)) await open(style)
+    for (const [at, [style, subjects]] of Object.entries(STYLES).entries()) {
+      const path = `/pulls/${at + 1}`
+      const before = await git(['rev-parse', 'main'], { cwd: bare })
+      t.equal((await of('ada', 'GET', `${path}/merge`)).status, 404)
+      const merged = await of('ada', 'POST', `${path}/merge`, { Do: style })
+      t.match([merged.status, merged.text], [200, ''], style)
+      const log = await git(['log', '--format=%s', `${before}..main`], { cwd: bare })
+      t.strictSame(log.split('\n'), subjects, style)
+      t.equal((await of('ada', 'GET', `${path}/merge`)).status, 204)
+      t.match((await of('ada', 'GET', path)).json, {
+        state: 'closed',
+        merged: true,
+        merged_by: { login: 'ada' },
+        mergeable: false,
+        merge_commit_sha: await git(['rev-parse', 'main'], { cwd: bare }),
+        changed_files: 1,
+      })
+      t.equal((await of('ada', 'POST', `${path}/merge`, { Do: style })).status, 405, 'only once')
+      t.match((await of('ada', 'GET', `/issues/${at + 1}`)).json, {
+        pull_request: { merged: true, draft: false },
+      })
+    }
+    await git(['fsck', '--strict'], { cwd: bare })
+    const { status, json } = await of('ada', 'PATCH', '/pulls/1', { state: 'open' })
+    t.match([status, json], [412, { message: /already merged/ }])
+    t.match((await of('ada', 'PATCH', '/pulls/1', { base: 'squash' })).status, 409)
+  },
+)
 
 t.test('a merge is refused with its reason', async (t) => {
   const { of, as, write, open, bare } = await startGatewayWithPull(t)
@@ -96,7 +100,11 @@ t.test('a merge has the given message and may delete the branch', async (t) => {
   const input = { ...body, head_commit_id: head, delete_branch_after_merge: true }
   t.equal((await of('ada', 'POST', '/pulls/1/merge', input)).status, 200)
   t.equal(await git(['log', '-1', '--format=%B%an %ae', 'main'], { cwd: bare }), MESSAGE)
-  t.equal(await git(['rev-parse', 'topic'], { cwd: bare }), head, 'the base of an open one stays')
+  t.equal(
+    await git(['rev-parse', 'topic'], { cwd: bare }),
+    head,
+    'the base of an open pull request is kept',
+  )
   await as('ada', 'PATCH', '/repos/ada/r', { default_delete_branch_after_merge: true })
   t.equal((await of('ada', 'POST', '/pulls/2/merge', { Do: 'fast-forward-only' })).status, 409)
   t.equal((await of('ada', 'POST', '/pulls/2/merge', { Do: 'rebase' })).status, 200)
@@ -118,7 +126,7 @@ t.test('a manual merge is recorded', async (t) => {
   t.match((await of('ada', 'GET', '/pulls/1')).json, { merged: true, merge_commit_sha: tip })
 })
 
-await forEachDatabase(t, 'a merge that was cut off is found to be done', async (t, location) => {
+await forEachDatabase(t, 'an interrupted merge is detected as done', async (t, location) => {
   const { of, write, open, db } = await startGatewayWithPull(t, { location })
   await write('topic', 'a')
   await open('topic')
@@ -139,7 +147,7 @@ t.test('the head is updated with the base', async (t) => {
   for (const name of ['merged', 'rebased', 'apart']) await open(name)
   const update = (number: number, style: string, name: 'ada' | 'bob' = 'ada') =>
     of(name, 'POST', `/pulls/${number}/update${style}`)
-  t.equal((await update(1, '')).status, 200, 'there is nothing to bring')
+  t.equal((await update(1, '')).status, 200, 'the head is up to date')
   await write('main', 'apart', 'other\n')
   t.equal((await update(1, '', 'bob')).status, 403)
   t.equal((await update(1, '?style=x')).status, 422)

@@ -104,7 +104,7 @@ t.test('an invalid pull request is refused', async (t) => {
   }
   await refused({ assignees: ['nobody'] }, 422, 'Assignee does not exist: [name: nobody]')
   await refused({ reviewers: ['nobody'] }, 404, /nobody/)
-  await refused({ reviewers: ['ada'] }, 422, /does not review/)
+  await refused({ reviewers: ['ada'] }, 422, /cannot review it/)
   await refused({ milestone: 9 }, 404, /milestone/)
   await refused({ labels: [9] }, 422, /label/)
   t.match(await of('ada', 'GET', '/pulls'), { json: [], headers: { 'x-total-count': '0' } })
@@ -115,7 +115,7 @@ t.test('an invalid pull request is refused', async (t) => {
     'base_repo_id: 1, head_branch: topic, base_branch: main]'
   await refused({}, 409, message)
   await refused({ head: 'ada:topic' }, 409, message)
-  t.equal(number, 1, 'what was refused took no number')
+  t.equal(number, 1, 'the refused one used no number')
   await as('ada', 'PATCH', '/repos/ada/r', { archived: true })
   t.equal((await of('ada', 'POST', '/pulls', BODY)).status, 423)
   t.equal((await of('ada', 'PATCH', '/pulls/1', { title: 'x' })).status, 423)
@@ -160,10 +160,10 @@ t.test('an open pull request follows its head, however it is moved', async (t) =
   t.match(await kept(), third)
   await copy.git('push', '--quiet', bare, ':refs/heads/topic')
   t.match(await read(), { head: { sha: third, ref: 'refs/pull/1/head', label: 'topic' } })
-  t.match(await kept(), third, 'and stays when the branch goes')
+  t.match(await kept(), third, 'the head is kept when the branch is deleted')
 })
 
-await forEachDatabase(t, 'they are listed by what is asked for', async (t, location) => {
+await forEachDatabase(t, 'pull requests are listed by each filter', async (t, location) => {
   const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('other', 'x')
   for (const name of ['a', 'b', 'c', 'd']) await write(name, name)
@@ -188,10 +188,10 @@ await forEachDatabase(t, 'they are listed by what is asked for', async (t, locat
   const { headers, json } = await of('ada', 'GET', '/pulls?state=all&limit=3&sort=oldest')
   const next = `${BASE_URL}/api/v1/repos/ada/r/pulls?state=all&sort=oldest&limit=3&page=2`
   t.equal(headers['link'], `<${next}>; rel="next",<${next}>; rel="last"`)
-  t.notOk('additions' in ((json as Fields[])[0] ?? {}), 'what has to be counted is left out')
+  t.notOk('additions' in ((json as Fields[])[0] ?? {}), 'counted fields are left out of lists')
 })
 
-await forEachDatabase(t, 'one is found by its branches', async (t, location) => {
+await forEachDatabase(t, 'a pull request is found by its branches', async (t, location) => {
   const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('release/1', 'x')
   await write('feature/a', 'a')

@@ -59,14 +59,18 @@ await forEachDatabase(t, 'a review is written with comments on lines', async (t,
   t.match((await of('ada', 'GET', path)).json, { stale: true })
 })
 
-await forEachDatabase(t, 'a draft is seen by its author alone', async (t, location) => {
+await forEachDatabase(t, 'a draft is visible to its author only', async (t, location) => {
   const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('topic', 'a')
   await open('topic')
   const draft = await of('bob', 'POST', '/pulls/1/reviews', { body: 'Hm' })
   t.match(draft, { status: 200, json: { state: 'PENDING' } })
   const path = `/pulls/1/reviews/${(draft.json as Fields)['id']}`
-  t.equal((await of('bob', 'POST', '/pulls/1/reviews', { body: 'Hm' })).status, 409, 'but one')
+  t.equal(
+    (await of('bob', 'POST', '/pulls/1/reviews', { body: 'Hm' })).status,
+    409,
+    'only one draft',
+  )
   for (const name of ['ada', 'anyone'] as const) {
     t.match(await of(name, 'GET', '/pulls/1/reviews'), { headers: { 'x-total-count': '0' } })
     t.equal((await of(name, 'GET', path)).status, 404)
@@ -109,7 +113,7 @@ t.test('an invalid review is refused', async (t) => {
   const { json } = await of('bob', 'POST', '/pulls/1/reviews', { event: 'APPROVED' })
   const path = `/pulls/1/reviews/${(json as Fields)['id']}`
   await of('bob', 'POST', '/pulls', { title: 'x', head: 'main', base: 'topic' })
-  t.equal((await of('bob', 'GET', path.replace('1', '2'))).status, 404, 'of another one')
+  t.equal((await of('bob', 'GET', path.replace('1', '2'))).status, 404, 'of another pull request')
   for (const wrong of ['0', 'x', '99']) {
     t.equal((await of('bob', 'GET', `/pulls/1/reviews/${wrong}`)).status, 404, wrong)
   }

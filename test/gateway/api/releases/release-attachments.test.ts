@@ -28,8 +28,8 @@ function formOf(...parts: readonly Part[]): Buffer {
 
 const FORM = { 'content-type': 'multipart/form-data; boundary=b' }
 
-/** Ada's release `v1` of her repository `engine`, and what is sent to it. */
-async function startDepot(t: Test, options: GatewayOptions = {}) {
+/** Creates ada's release `v1` of her repository `engine`, with functions that upload to it. */
+async function startFixture(t: Test, options: GatewayOptions = {}) {
   const gateway = await startGatewayWithUsers(t, options)
   const { as, ask, authorizationOf } = gateway
   await as('ada', 'POST', '/user/repos', { name: 'engine', auto_init: true })
@@ -55,41 +55,45 @@ async function startDepot(t: Test, options: GatewayOptions = {}) {
 const idOf = ({ json }: Answer) => (json as { id: number }).id
 
 async function withLocation(t: Test, location: DatabaseLocation) {
-  return await startDepot(t, { location })
+  return await startFixture(t, { location })
 }
 
-await forEachDatabase(t, 'a file comes as a form or as it is', async (t, location) => {
-  const { as, ask, path, releases, send } = await withLocation(t, location)
-  const raw = await send('raw bytes', { name: 'tool.bin' })
-  t.equal(raw.status, 201, raw.text)
-  const { uuid, browser_download_url } = raw.json as Record<string, string>
-  t.equal(browser_download_url, `http://code.example.com/attachments/${uuid}`)
-  const plain = { ...(raw.json as object), uuid: 'UUID', browser_download_url: 'URL' }
-  isExpected(t, plain, 'api/attachment-created')
-  const form = await send(formOf({ fileName: 'read me.txt', text: 'a\r\nform' }), { form: true })
-  t.match(form.json, { name: 'read me.txt', size: 7 }, form.text)
-  const parts = [
-    { name: 'other', text: 'x' },
-    { fileName: 'a', text: 'named' },
-  ]
-  const named = await send(formOf(...parts), { form: true, name: 'b' })
-  t.match(named.json, { name: 'b', size: 5 }, 'the query names it')
-  t.match((await send('', { name: 'empty' })).json, { name: 'empty', size: 0 })
-  const list = await as('anyone', 'GET', path)
-  const names = ['tool.bin', 'read me.txt', 'b', 'empty']
-  t.strictSame(
-    (list.json as { name: string }[]).map(({ name }) => name),
-    names,
-  )
-  const read = await as('anyone', 'GET', `${path}/${idOf(raw)}`)
-  t.strictSame(read.json, raw.json)
-  const release = await as('anyone', 'GET', `${releases}/tags/v1`)
-  t.strictSame((release.json as { assets: object }).assets, list.json)
-  const got = await ask({ path: `/attachments/${uuid}` })
-  t.equal(got.text, 'raw bytes')
-})
+await forEachDatabase(
+  t,
+  'an attachment is uploaded as a form or as the raw body',
+  async (t, location) => {
+    const { as, ask, path, releases, send } = await withLocation(t, location)
+    const raw = await send('raw bytes', { name: 'tool.bin' })
+    t.equal(raw.status, 201, raw.text)
+    const { uuid, browser_download_url } = raw.json as Record<string, string>
+    t.equal(browser_download_url, `http://code.example.com/attachments/${uuid}`)
+    const plain = { ...(raw.json as object), uuid: 'UUID', browser_download_url: 'URL' }
+    isExpected(t, plain, 'api/attachment-created')
+    const form = await send(formOf({ fileName: 'read me.txt', text: 'a\r\nform' }), { form: true })
+    t.match(form.json, { name: 'read me.txt', size: 7 }, form.text)
+    const parts = [
+      { name: 'other', text: 'x' },
+      { fileName: 'a', text: 'named' },
+    ]
+    const named = await send(formOf(...parts), { form: true, name: 'b' })
+    t.match(named.json, { name: 'b', size: 5 }, 'the name in the query takes precedence')
+    t.match((await send('', { name: 'empty' })).json, { name: 'empty', size: 0 })
+    const list = await as('anyone', 'GET', path)
+    const names = ['tool.bin', 'read me.txt', 'b', 'empty']
+    t.strictSame(
+      (list.json as { name: string }[]).map(({ name }) => name),
+      names,
+    )
+    const read = await as('anyone', 'GET', `${path}/${idOf(raw)}`)
+    t.strictSame(read.json, raw.json)
+    const release = await as('anyone', 'GET', `${releases}/tags/v1`)
+    t.strictSame((release.json as { assets: object }).assets, list.json)
+    const got = await ask({ path: `/attachments/${uuid}` })
+    t.equal(got.text, 'raw bytes')
+  },
+)
 
-await forEachDatabase(t, 'an attachment is renamed and removed', async (t, location) => {
+await forEachDatabase(t, 'an attachment is renamed and deleted', async (t, location) => {
   const { as, path, send } = await withLocation(t, location)
   const one = idOf(await send('one', { name: 'a' }))
   const renamed = await as('ada', 'PATCH', `${path}/${one}`, { name: 'b' })
@@ -106,33 +110,37 @@ await forEachDatabase(t, 'an attachment is renamed and removed', async (t, locat
   t.equal((await as('ada', 'GET', `${path}/${one}`)).status, 404)
 })
 
-await forEachDatabase(t, 'an id belongs to its release and repository', async (t, location) => {
-  const { as, path, releases, send } = await withLocation(t, location)
-  const one = idOf(await send('one', { name: 'a' }))
-  const other = idOf(await as('ada', 'POST', releases, { tag_name: 'v2' }))
-  await as('ada', 'POST', '/user/repos', { name: 'other', auto_init: true })
-  const elsewhere = '/repos/ada/other/releases'
-  const third = idOf(await as('ada', 'POST', elsewhere, { tag_name: 'v1' }))
-  for (const wrong of [
-    `${releases}/${other}/assets/${one}`,
-    `${elsewhere}/${third}/assets/${one}`,
-    path.replace('engine', 'other'),
-    `${path}/0`,
-    `${path}/x`,
-    `${path}/${one}x`,
-  ]) {
-    for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
-      if (wrong.endsWith('assets') && method !== 'GET') continue
-      const { status, json } = await as('ada', method, wrong, method === 'PATCH' ? {} : undefined)
-      t.equal(status, 404, `${method} ${wrong}`)
-      t.strictSame(json, NOT_FOUND)
+await forEachDatabase(
+  t,
+  'an attachment is found only through its own release and repository',
+  async (t, location) => {
+    const { as, path, releases, send } = await withLocation(t, location)
+    const one = idOf(await send('one', { name: 'a' }))
+    const other = idOf(await as('ada', 'POST', releases, { tag_name: 'v2' }))
+    await as('ada', 'POST', '/user/repos', { name: 'other', auto_init: true })
+    const elsewhere = '/repos/ada/other/releases'
+    const third = idOf(await as('ada', 'POST', elsewhere, { tag_name: 'v1' }))
+    for (const wrong of [
+      `${releases}/${other}/assets/${one}`,
+      `${elsewhere}/${third}/assets/${one}`,
+      path.replace('engine', 'other'),
+      `${path}/0`,
+      `${path}/x`,
+      `${path}/${one}x`,
+    ]) {
+      for (const method of ['GET', 'PATCH', 'DELETE'] as const) {
+        if (wrong.endsWith('assets') && method !== 'GET') continue
+        const { status, json } = await as('ada', method, wrong, method === 'PATCH' ? {} : undefined)
+        t.equal(status, 404, `${method} ${wrong}`)
+        t.strictSame(json, NOT_FOUND)
+      }
     }
-  }
-  t.equal((await as('ada', 'GET', `${path}/${one}`)).status, 200)
-})
+    t.equal((await as('ada', 'GET', `${path}/${one}`)).status, 200)
+  },
+)
 
-t.test('a name that is no name is refused, and nothing of the file stays', async (t) => {
-  const { as, path, send, incoming, lines } = await startDepot(t)
+t.test('an invalid file name is refused, and no file is left', async (t) => {
+  const { as, path, send, incoming, lines } = await startFixture(t)
   for (const name of ['../../y', 'a/b', 'a\\b', '..', '.', ' ', 'a\r\nSet-Cookie: x', 'a\u0000']) {
     const { status, text } = await send('x', { name })
     t.equal(status, 422, `${JSON.stringify(name)}: ${text}`)
@@ -172,7 +180,7 @@ t.test('a name that is no name is refused, and nothing of the file stays', async
 
 t.test('the size of an attachment is limited, and uploading needs write permission', async (t) => {
   const environment = { GATEHOUSE_ATTACHMENTS_SIZE_MAX: '1KiB' }
-  const { as, path, send, incoming } = await startDepot(t, { environment })
+  const { as, path, send, incoming } = await startFixture(t, { environment })
   t.equal((await send(Buffer.alloc(1_024), { name: 'most' })).status, 201)
   const more = 'x'.repeat(1_025)
   for (const answer of [
@@ -180,7 +188,7 @@ t.test('the size of an attachment is limited, and uploading needs write permissi
     await send(formOf({ fileName: 'more', text: more }), { form: true }),
   ]) {
     t.equal(answer.status, 413)
-    t.strictSame(answer.json, refusal('A file has at most 1024 bytes here.'))
+    t.strictSame(answer.json, refusal('The file is larger than 1024 bytes.'))
   }
   t.equal((await send('x', { name: 'x', by: 'bob' })).status, 403)
   t.equal((await send('x', { name: 'x', by: 'anyone' })).status, 401)

@@ -34,7 +34,7 @@ async function startWorkspace(t: Test, location?: DatabaseLocation) {
   return { ...gateway, cwd, path, release, tags, listed }
 }
 
-await forEachDatabase(t, 'a release is made with its tag, and read back', async (t, location) => {
+await forEachDatabase(t, 'a release is created with its tag and read back', async (t, location) => {
   const { as, cwd, path, tags } = await startWorkspace(t, location)
   const plain = await as('ada', 'POST', path, { tag_name: 'v1.0' })
   t.equal(plain.status, 201, plain.text)
@@ -74,24 +74,24 @@ await forEachDatabase(t, 'a release is made with its tag, and read back', async 
   t.match(repository.json, { release_counter: 2 })
 })
 
-await forEachDatabase(t, 'a tag that is there becomes a release', async (t, location) => {
+await forEachDatabase(t, 'a release is created for an existing tag', async (t, location) => {
   const { as, cwd, path, tags } = await startWorkspace(t, location)
   await git(['tag', 'v1', 'main'], { cwd })
-  t.equal((await as('ada', 'GET', `${path}/tags/v1`)).status, 404, 'a bare tag is none')
+  t.equal((await as('ada', 'GET', `${path}/tags/v1`)).status, 404, 'a tag without a release is 404')
   const body = { tag_name: 'v1', target_commitish: 'absent', tag_message: 'late' }
   const made = await as('ada', 'POST', path, body)
   t.equal(made.status, 201, made.text)
-  t.equal(await tags(), 'refs/tags/v1 commit', 'the tag stays as it is')
+  t.equal(await tags(), 'refs/tags/v1 commit', 'the tag is unchanged')
   const again = await as('ada', 'POST', path, { tag_name: 'v1' })
   t.equal(again.status, 409)
   t.strictSame(again.json, refusal('release tag already exist [tag_name: v1]'))
   const way = await as('ada', 'POST', path, { tag_name: 'v1/x' })
-  t.equal(way.status, 409, 'another tag is in the way of this one')
+  t.equal(way.status, 409, 'another tag conflicts with this one')
   const both = await Promise.all([1, 2, 3].map(() => as('ada', 'POST', path, { tag_name: 'v2' })))
   t.strictSame(both.map(({ status }) => status).sort(), [201, 409, 409])
 })
 
-await forEachDatabase(t, 'a release of nothing is refused', async (t, location) => {
+await forEachDatabase(t, 'a release of an empty repository is refused', async (t, location) => {
   const { as, path, tags } = await startWorkspace(t, location)
   await as('ada', 'POST', '/user/repos', { name: 'empty' })
   for (const draft of [false, true]) {
@@ -112,90 +112,97 @@ await forEachDatabase(t, 'a release of nothing is refused', async (t, location) 
   t.equal((await as('ada', 'GET', `${path}/latest`)).status, 404)
 })
 
-t.test('a tag name that could be something else to git is a name like any other', async (t) => {
-  const { as, cwd, path, tags, lines } = await startWorkspace(t)
-  const names = [
-    '-d',
-    '--help',
-    '-F/etc/passwd',
-    '--upload-pack=touch x',
-    'a b',
-    'a..b',
-    'a.lock',
-    '@',
-    '../../x',
-    'a/../b',
-    'refs\\x',
-    'a\nb',
-    'a\u0000b',
-    'a:b',
-    '^main',
-    'a~1',
-    'HEAD',
-    '/a',
-    '\ud800',
-    'x'.repeat(256),
-  ]
-  for (const tag_name of names) {
-    const made = await as('ada', 'POST', path, { tag_name })
-    t.equal(made.status, 422, `POST ${encodeURIComponent(JSON.stringify(tag_name))}`)
-    t.notMatch(made.text, /usage:|fatal:|root:/)
-    const rest = encodeURIComponent(tag_name.replace('\ud800', '?'))
-    for (const method of ['GET', 'DELETE']) {
-      const { status, text } = await as('ada', method, `${path}/tags/${rest}`)
-      t.equal(status, 404, `${method} ${rest}`)
-      t.notMatch(text, /usage:|fatal:|root:/)
+t.test(
+  'a tag name that git could take for an option or revision is treated as a name',
+  async (t) => {
+    const { as, cwd, path, tags, lines } = await startWorkspace(t)
+    const names = [
+      '-d',
+      '--help',
+      '-F/etc/passwd',
+      '--upload-pack=touch x',
+      'a b',
+      'a..b',
+      'a.lock',
+      '@',
+      '../../x',
+      'a/../b',
+      'refs\\x',
+      'a\nb',
+      'a\u0000b',
+      'a:b',
+      '^main',
+      'a~1',
+      'HEAD',
+      '/a',
+      '\ud800',
+      'x'.repeat(256),
+    ]
+    for (const tag_name of names) {
+      const made = await as('ada', 'POST', path, { tag_name })
+      t.equal(made.status, 422, `POST ${encodeURIComponent(JSON.stringify(tag_name))}`)
+      t.notMatch(made.text, /usage:|fatal:|root:/)
+      const rest = encodeURIComponent(tag_name.replace('\ud800', '?'))
+      for (const method of ['GET', 'DELETE']) {
+        const { status, text } = await as('ada', method, `${path}/tags/${rest}`)
+        t.equal(status, 404, `${method} ${rest}`)
+        t.notMatch(text, /usage:|fatal:|root:/)
+      }
     }
-  }
-  t.equal(await tags(), '')
-  t.notMatch(JSON.stringify(lines), /usage: git|fatal:/)
-  const odd = ['a-d', '$(id)', '`id`', "a'b", 'a;id', 'é', '%2e%2e', '\u202etxt']
-  for (const tag_name of odd) {
-    const { status, text } = await as('ada', 'POST', path, { tag_name, tag_message: '-d' })
-    t.equal(status, 201, text)
-    const read = await as('ada', 'GET', `${path}/tags/${encodeURIComponent(tag_name)}`)
-    t.match(read.json, { tag_name })
-    t.equal((await tryGit(['rev-parse', `refs/tags/${tag_name}`], { cwd })).exitCode, 0)
-  }
-})
-
-await forEachDatabase(t, 'a draft is for those who write, and has no tag', async (t, location) => {
-  const { as, release, tags, listed, path } = await startWorkspace(t, location)
-  await release('v1')
-  const draft = await release('v2', { draft: true, tag_message: 'Two' })
-  t.match(draft, { draft: true })
-  t.equal(await tags(), 'refs/tags/v1 commit')
-  t.strictSame(await listed('ada'), ['2', 'v2', 'v1'])
-  t.strictSame(await listed('ada', '?draft=true'), ['1', 'v2'])
-  t.strictSame(await listed('ada', '?draft=false'), ['1', 'v1'])
-  for (const name of ['bob', 'anyone'] as const) {
-    t.strictSame(await listed(name), ['1', 'v1'])
-    t.strictSame(await listed(name, '?draft=true'), ['0'])
-    for (const way of [`/${draft.id}`, '/tags/v2', `/${draft.id}/assets`]) {
-      const { status, json } = await as(name, 'GET', path + way)
-      t.equal(status, 404, `${name} ${way}`)
-      t.strictSame(json, NOT_FOUND)
+    t.equal(await tags(), '')
+    t.notMatch(JSON.stringify(lines), /usage: git|fatal:/)
+    const odd = ['a-d', '$(id)', '`id`', "a'b", 'a;id', 'é', '%2e%2e', '\u202etxt']
+    for (const tag_name of odd) {
+      const { status, text } = await as('ada', 'POST', path, { tag_name, tag_message: '-d' })
+      t.equal(status, 201, text)
+      const read = await as('ada', 'GET', `${path}/tags/${encodeURIComponent(tag_name)}`)
+      t.match(read.json, { tag_name })
+      t.equal((await tryGit(['rev-parse', `refs/tags/${tag_name}`], { cwd })).exitCode, 0)
     }
-  }
-  t.match((await as('ada', 'GET', `${path}/latest`)).json, { tag_name: 'v1' })
-  const named = await as('ada', 'PATCH', `${path}/${draft.id}`, { name: 'Two' })
-  t.match(named.json, { name: 'Two', draft: true })
-  t.equal(await tags(), 'refs/tags/v1 commit', 'nor by a change of it')
-  const published = await as('ada', 'PATCH', `${path}/${draft.id}`, { draft: false })
-  t.equal(published.status, 200, published.text)
-  t.match(published.json, { draft: false, name: 'Two', tag_name: 'v2' })
-  t.equal(await tags(), 'refs/tags/v1 commit\nrefs/tags/v2 tag', 'with its own message')
-  t.strictSame(await listed('anyone'), ['2', 'v2', 'v1'])
-  t.match((await as('ada', 'GET', `${path}/latest`)).json, { tag_name: 'v2' })
-})
+  },
+)
 
-await forEachDatabase(t, 'a change leaves what it does not name', async (t, location) => {
+await forEachDatabase(
+  t,
+  'a draft is visible to writers only and creates no tag',
+  async (t, location) => {
+    const { as, release, tags, listed, path } = await startWorkspace(t, location)
+    await release('v1')
+    const draft = await release('v2', { draft: true, tag_message: 'Two' })
+    t.match(draft, { draft: true })
+    t.equal(await tags(), 'refs/tags/v1 commit')
+    t.strictSame(await listed('ada'), ['2', 'v2', 'v1'])
+    t.strictSame(await listed('ada', '?draft=true'), ['1', 'v2'])
+    t.strictSame(await listed('ada', '?draft=false'), ['1', 'v1'])
+    for (const name of ['bob', 'anyone'] as const) {
+      t.strictSame(await listed(name), ['1', 'v1'])
+      t.strictSame(await listed(name, '?draft=true'), ['0'])
+      for (const way of [`/${draft.id}`, '/tags/v2', `/${draft.id}/assets`]) {
+        const { status, json } = await as(name, 'GET', path + way)
+        t.equal(status, 404, `${name} ${way}`)
+        t.strictSame(json, NOT_FOUND)
+      }
+    }
+    t.match((await as('ada', 'GET', `${path}/latest`)).json, { tag_name: 'v1' })
+    const named = await as('ada', 'PATCH', `${path}/${draft.id}`, { name: 'Two' })
+    t.match(named.json, { name: 'Two', draft: true })
+    t.equal(await tags(), 'refs/tags/v1 commit', 'nor by a change of it')
+    const published = await as('ada', 'PATCH', `${path}/${draft.id}`, { draft: false })
+    t.equal(published.status, 200, published.text)
+    t.match(published.json, { draft: false, name: 'Two', tag_name: 'v2' })
+    t.equal(await tags(), 'refs/tags/v1 commit\nrefs/tags/v2 tag', 'with its own message')
+    t.strictSame(await listed('anyone'), ['2', 'v2', 'v1'])
+    t.match((await as('ada', 'GET', `${path}/latest`)).json, { tag_name: 'v2' })
+  },
+)
+
+await forEachDatabase(t, 'a change keeps the fields that it does not name', async (t, location) => {
   const { as, release, path, tags, listed } = await startWorkspace(t, location)
   const made = await release('v1', { name: 'One', body: 'text', prerelease: true })
   await release('v2')
   const edit = (body: Fields) => as('ada', 'PATCH', `${path}/${made.id}`, body)
   const empty = { tag_name: '', name: '', body: '', target_commitish: '', draft: null }
-  t.strictSame((await edit(empty)).json, made, 'as does what is empty')
+  t.strictSame((await edit(empty)).json, made, 'an empty value is ignored too')
   t.match((await edit({ prerelease: false })).json, { ...made, prerelease: false })
   t.match((await edit({ name: 'Uno', body: 'more' })).json, { name: 'Uno', body: 'more' })
   t.match((await edit({ tag_name: 'v3' })).json, { tag_name: 'v3', name: 'Uno' })
@@ -208,12 +215,12 @@ await forEachDatabase(t, 'a change leaves what it does not name', async (t, loca
   ] as const) {
     t.equal((await edit(body)).status, status, JSON.stringify(body))
   }
-  t.equal((await tags()).split('\n').length, 3, 'and make no tag')
+  t.equal((await tags()).split('\n').length, 3, 'drafts create no tag')
   t.match((await edit({ draft: true })).json, { draft: true })
   t.strictSame(await listed('anyone'), ['1', 'v2'])
 })
 
-await forEachDatabase(t, 'a release goes and its tag stays', async (t, location) => {
+await forEachDatabase(t, 'deleting a release keeps its tag', async (t, location) => {
   const { as, release, path, tags, listed } = await startWorkspace(t, location)
   const one = await release('v1')
   await release('lib/v2')
@@ -228,11 +235,11 @@ await forEachDatabase(t, 'a release goes and its tag stays', async (t, location)
   t.strictSame(await listed('ada'), ['0'])
   t.equal(await tags(), 'refs/tags/lib/v2 commit\nrefs/tags/v1 commit')
   t.match((await as('ada', 'GET', '/repos/ada/engine')).json, { release_counter: 0 })
-  t.equal((await as('ada', 'DELETE', tag)).status, 204, 'and can be removed then')
+  t.equal((await as('ada', 'DELETE', tag)).status, 204, 'and the tag can be deleted then')
   await release('v1')
 })
 
-await forEachDatabase(t, 'a list comes in pages, by its filters', async (t, location) => {
+await forEachDatabase(t, 'a list has pages and filters', async (t, location) => {
   const { as, release, path, listed } = await startWorkspace(t, location)
   for (let n = 1; n <= 5; n += 1) await release(`v${n}`, { prerelease: n % 2 === 0 })
   t.strictSame(await listed('anyone', '?pre-release=true'), ['2', 'v4', 'v2'])
@@ -242,42 +249,46 @@ await forEachDatabase(t, 'a list comes in pages, by its filters', async (t, loca
   t.match(headers['link'], `<${next}>; rel="next"`)
 })
 
-await forEachDatabase(t, 'who may not, and where, hears so', async (t, location) => {
-  const { as, release, path } = await startWorkspace(t, location)
-  const { id } = await release('v1')
-  for (const [method, rest] of [
-    ['POST', ''],
-    ['PATCH', `/${id}`],
-    ['DELETE', `/${id}`],
-    ['DELETE', '/tags/v1'],
-  ] as const) {
-    const body = method === 'DELETE' ? undefined : { tag_name: 'v9' }
-    t.equal((await as('bob', method, path + rest, body)).status, 403, `bob ${method} ${rest}`)
-    t.equal((await as('anyone', method, path + rest, body)).status, 401)
-  }
-  await as('ada', 'POST', '/user/repos', { name: 'other', auto_init: true })
-  for (const rest of [`/${id}`, '/tags/v1', `/${id}/assets`, '/0', '/x', '/-1', `/0${id}x`]) {
-    const { status, json } = await as('ada', 'GET', `/repos/ada/other/releases${rest}`)
-    t.equal(status, 404, rest)
-    t.strictSame(json, NOT_FOUND)
-  }
-  t.equal((await as('ada', 'DELETE', `/repos/ada/other/releases/${id}`)).status, 404)
+await forEachDatabase(
+  t,
+  'callers without permission are refused, and disabled releases are 404',
+  async (t, location) => {
+    const { as, release, path } = await startWorkspace(t, location)
+    const { id } = await release('v1')
+    for (const [method, rest] of [
+      ['POST', ''],
+      ['PATCH', `/${id}`],
+      ['DELETE', `/${id}`],
+      ['DELETE', '/tags/v1'],
+    ] as const) {
+      const body = method === 'DELETE' ? undefined : { tag_name: 'v9' }
+      t.equal((await as('bob', method, path + rest, body)).status, 403, `bob ${method} ${rest}`)
+      t.equal((await as('anyone', method, path + rest, body)).status, 401)
+    }
+    await as('ada', 'POST', '/user/repos', { name: 'other', auto_init: true })
+    for (const rest of [`/${id}`, '/tags/v1', `/${id}/assets`, '/0', '/x', '/-1', `/0${id}x`]) {
+      const { status, json } = await as('ada', 'GET', `/repos/ada/other/releases${rest}`)
+      t.equal(status, 404, rest)
+      t.strictSame(json, NOT_FOUND)
+    }
+    t.equal((await as('ada', 'DELETE', `/repos/ada/other/releases/${id}`)).status, 404)
 
-  await as('ada', 'PATCH', '/repos/ada/engine', { archived: true })
-  for (const [method, rest] of [
-    ['POST', ''],
-    ['PATCH', `/${id}`],
-    ['DELETE', `/${id}`],
-  ] as const) {
-    const body = method === 'DELETE' ? undefined : { tag_name: 'v9' }
-    const { status, json } = await as('ada', method, path + rest, body)
-    t.equal(status, 423, method)
-    t.strictSame(json, refusal('repo is archived'))
-  }
-  t.equal((await as('ada', 'GET', `${path}/${id}`)).status, 200)
-  await as('ada', 'PATCH', '/repos/ada/engine', { archived: false, has_releases: false })
-  for (const rest of ['', '/latest', `/${id}`, '/tags/v1']) {
-    t.equal((await as('ada', 'GET', path + rest)).status, 404, `off: ${rest}`)
-  }
-  t.equal((await as('ada', 'POST', path, { tag_name: 'v2' })).status, 404)
-})
+    await as('ada', 'PATCH', '/repos/ada/engine', { archived: true })
+    for (const [method, rest] of [
+      ['POST', ''],
+      ['PATCH', `/${id}`],
+      ['DELETE', `/${id}`],
+    ] as const) {
+      const body = method === 'DELETE' ? undefined : { tag_name: 'v9' }
+      const { status, json } = await as('ada', method, path + rest, body)
+      t.equal(status, 423, method)
+      t.strictSame(json, refusal('repo is archived'))
+    }
+    t.equal((await as('ada', 'GET', `${path}/${id}`)).status, 200)
+    await as('ada', 'PATCH', '/repos/ada/engine', { archived: false, has_releases: false })
+    for (const rest of ['', '/latest', `/${id}`, '/tags/v1']) {
+      t.equal((await as('ada', 'GET', path + rest)).status, 404, `disabled: ${rest}`)
+    }
+    t.equal((await as('ada', 'POST', path, { tag_name: 'v2' })).status, 404)
+  },
+)

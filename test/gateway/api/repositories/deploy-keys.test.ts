@@ -46,7 +46,7 @@ function keysOf({ owner, name }: Repository): string {
   return `/repos/${owner.name}/${name}/keys`
 }
 
-await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, location) => {
+await forEachDatabase(t, 'a deploy key is added, listed, read and deleted', async (t, location) => {
   const { as, add, engine } = await openGateway(t, location)
   const keys = keysOf(engine)
   const added = await add(engine, { title: 'ci', key: `${KEY}\n`, read_only: true })
@@ -67,21 +67,25 @@ await forEachDatabase(t, 'a key is added, listed, read and removed', async (t, l
   }
 })
 
-await forEachDatabase(t, 'a key without a word on it may write', async (t, location) => {
-  const { add, engine } = await openGateway(t, location)
-  for (const [title, read_only] of [
-    ['a', undefined] as const,
-    ['b', false] as const,
-    ['c', true] as const,
-  ]) {
-    const { json } = await add(engine, { title, read_only })
-    t.equal((json as Key).read_only, read_only === true)
-  }
-})
+await forEachDatabase(
+  t,
+  'a deploy key may write unless read_only is given',
+  async (t, location) => {
+    const { add, engine } = await openGateway(t, location)
+    for (const [title, read_only] of [
+      ['a', undefined] as const,
+      ['b', false] as const,
+      ['c', true] as const,
+    ]) {
+      const { json } = await add(engine, { title, read_only })
+      t.equal((json as Key).read_only, read_only === true)
+    }
+  },
+)
 
 await forEachDatabase(
   t,
-  'one key serves many repositories, each by itself',
+  'one key is added to several repositories separately',
   async (t, location) => {
     const { as, add, engine, notes } = await openGateway(t, location)
     const first = (await add(engine, { key: KEY, read_only: true })).json as Key
@@ -89,41 +93,45 @@ await forEachDatabase(
     const second = (await add(notes, { key: other, title: 'robot' })).json as Key
     t.equal(second.key_id, first.key_id)
     t.not(second.id, first.id)
-    t.strictSame([first.key, second.key], [KEY, other], 'with the comment that each was given')
+    t.strictSame([first.key, second.key], [KEY, other], 'with the comment given for each')
     t.strictSame([first.read_only, second.read_only], [true, false])
     for (const method of ['GET', 'DELETE']) {
       const answer = await as('ada', method, `${keysOf(notes)}/${first.id}`)
-      t.match(answer, { status: 404, json: NOT_FOUND }, `${method} by the other repository`)
+      t.match(answer, { status: 404, json: NOT_FOUND }, `${method} through the other repository`)
     }
     t.equal((await as('ada', 'DELETE', '/repos/ada/engine')).status, 204)
     t.match((await as('ada', 'GET', keysOf(notes))).json, [{ id: second.id }])
   },
 )
 
-await forEachDatabase(t, 'keys are listed by page, key and fingerprint', async (t, location) => {
-  const { as, add, engine, notes } = await openGateway(t, location)
-  const added: Key[] = []
-  for (const title of ['a', 'b', 'c']) added.push((await add(engine, { title })).json as Key)
-  await add(notes, { key: added[0]?.key })
-  const titles = async (query: string) => {
-    const { json, headers } = await as('ada', 'GET', `${keysOf(engine)}?${query}`)
-    return [(json as Key[]).map(({ title }) => title).join(), headers['x-total-count']]
-  }
-  t.strictSame(await titles('limit=2'), ['a,b', '3'])
-  t.strictSame(await titles('limit=2&page=2'), ['c', '3'])
-  const fingerprint = encodeURIComponent(added[1]?.fingerprint ?? '')
-  t.strictSame(await titles(`fingerprint=${fingerprint}`), ['b', '1'])
-  t.strictSame(await titles(`key_id=${added[2]?.key_id}`), ['c', '1'])
-  t.strictSame(await titles(`key_id=${added[2]?.key_id}&fingerprint=${fingerprint}`), ['', '0'])
-  for (const none of ['key_id=', 'key_id=0', 'key_id=x', 'fingerprint=', '']) {
-    t.strictSame(await titles(none), ['a,b,c', '3'], none)
-  }
-  t.strictSame(await titles('key_id=-1'), ['', '0'])
-})
+await forEachDatabase(
+  t,
+  'deploy keys are listed by page, key and fingerprint',
+  async (t, location) => {
+    const { as, add, engine, notes } = await openGateway(t, location)
+    const added: Key[] = []
+    for (const title of ['a', 'b', 'c']) added.push((await add(engine, { title })).json as Key)
+    await add(notes, { key: added[0]?.key })
+    const titles = async (query: string) => {
+      const { json, headers } = await as('ada', 'GET', `${keysOf(engine)}?${query}`)
+      return [(json as Key[]).map(({ title }) => title).join(), headers['x-total-count']]
+    }
+    t.strictSame(await titles('limit=2'), ['a,b', '3'])
+    t.strictSame(await titles('limit=2&page=2'), ['c', '3'])
+    const fingerprint = encodeURIComponent(added[1]?.fingerprint ?? '')
+    t.strictSame(await titles(`fingerprint=${fingerprint}`), ['b', '1'])
+    t.strictSame(await titles(`key_id=${added[2]?.key_id}`), ['c', '1'])
+    t.strictSame(await titles(`key_id=${added[2]?.key_id}&fingerprint=${fingerprint}`), ['', '0'])
+    for (const none of ['key_id=', 'key_id=0', 'key_id=x', 'fingerprint=', '']) {
+      t.strictSame(await titles(none), ['a,b,c', '3'], none)
+    }
+    t.strictSame(await titles('key_id=-1'), ['', '0'])
+  },
+)
 
 await forEachDatabase(
   t,
-  'a key that does not fit is refused by what is wrong',
+  'an invalid deploy key is refused with the reason',
   async (t, location) => {
     const { as, add, db, engine, notes } = await openGateway(t, location)
     await as('bob', 'POST', '/user/keys', { title: 'k', key: KEY })
@@ -141,51 +149,59 @@ await forEachDatabase(
     await refused({ read_only: 'yes' }, /^\[ReadOnly\]: /)
     const asUser = await as('ada', 'POST', '/user/keys', { title: 'x', key })
     const taken = refusal('Key content has been used as non-deploy key')
-    t.match(asUser, { status: 422, json: taken }, 'a key that opens repositories is no user’s')
+    t.match(asUser, { status: 422, json: taken }, "a deploy key cannot become a user's key")
     t.equal((await add(notes, { title: 'shared', key })).status, 201)
     t.equal((await db('ssh_keys')).length, 2)
   },
 )
 
-await forEachDatabase(t, 'only who administers a repository sees its keys', async (t, location) => {
-  const { as, add, db, bob, engine, notes } = await openGateway(t, location)
-  const { id } = (await add(engine, {})).json as Key
-  const hidden = (await add(notes, {})).json as Key
-  const body = { title: 'x', key: aKeyLine() }
-  const asks = (repository: Repository, keyId: number) =>
-    [
-      ['GET', ''] as const,
-      ['POST', ''] as const,
-      ['GET', `/${keyId}`] as const,
-      ['DELETE', `/${keyId}`] as const,
-    ].map(([method, rest]) => ({ method, path: keysOf(repository) + rest }))
-  const message = 'user should be an owner or a collaborator with admin write of a repository'
-  const forbidden = { status: 403, json: refusal(message) }
-  for (const mode of ['none', 'read', 'write']) {
-    if (mode !== 'none') await aCollaborator(db, engine, bob, mode)
-    for (const { method, path } of asks(engine, id)) {
-      const sent = method === 'POST' ? body : undefined
-      t.match(await as('bob', method, path, sent), forbidden, `${mode}: ${method}`)
-      t.equal((await as('anyone', method, path, sent)).status, 401)
+await forEachDatabase(
+  t,
+  'deploy keys are accessible to administrators of the repository only',
+  async (t, location) => {
+    const { as, add, db, bob, engine, notes } = await openGateway(t, location)
+    const { id } = (await add(engine, {})).json as Key
+    const hidden = (await add(notes, {})).json as Key
+    const body = { title: 'x', key: aKeyLine() }
+    const asks = (repository: Repository, keyId: number) =>
+      [
+        ['GET', ''] as const,
+        ['POST', ''] as const,
+        ['GET', `/${keyId}`] as const,
+        ['DELETE', `/${keyId}`] as const,
+      ].map(([method, rest]) => ({ method, path: keysOf(repository) + rest }))
+    const message = 'user should be an owner or a collaborator with admin write of a repository'
+    const forbidden = { status: 403, json: refusal(message) }
+    for (const mode of ['none', 'read', 'write']) {
+      if (mode !== 'none') await aCollaborator(db, engine, bob, mode)
+      for (const { method, path } of asks(engine, id)) {
+        const sent = method === 'POST' ? body : undefined
+        t.match(await as('bob', method, path, sent), forbidden, `${mode}: ${method}`)
+        t.equal((await as('anyone', method, path, sent)).status, 401)
+      }
+      await db('collaborators').delete()
     }
-    await db('collaborators').delete()
-  }
-  for (const { method, path } of asks(notes, hidden.id)) {
-    const sent = method === 'POST' ? body : undefined
-    const absent = await as('bob', method, path.replace('notes', 'absent'), sent)
-    t.match(absent, { status: 404, json: NOT_FOUND })
-    t.strictSame(visible(await as('bob', method, path, sent)), visible(absent), 'as if missing')
-  }
-  await aCollaborator(db, engine, bob, 'admin')
-  t.match(await as('bob', 'POST', keysOf(engine), body), { status: 201 })
-  t.match(await as('bob', 'GET', keysOf(engine)), { headers: { 'x-total-count': '2' } })
-  t.equal((await as('bob', 'DELETE', `${keysOf(engine)}/${id}`)).status, 204)
-  t.equal((await as('root', 'GET', keysOf(notes))).status, 200)
-})
+    for (const { method, path } of asks(notes, hidden.id)) {
+      const sent = method === 'POST' ? body : undefined
+      const absent = await as('bob', method, path.replace('notes', 'absent'), sent)
+      t.match(absent, { status: 404, json: NOT_FOUND })
+      t.strictSame(
+        visible(await as('bob', method, path, sent)),
+        visible(absent),
+        'reported as missing',
+      )
+    }
+    await aCollaborator(db, engine, bob, 'admin')
+    t.match(await as('bob', 'POST', keysOf(engine), body), { status: 201 })
+    t.match(await as('bob', 'GET', keysOf(engine)), { headers: { 'x-total-count': '2' } })
+    t.equal((await as('bob', 'DELETE', `${keysOf(engine)}/${id}`)).status, 204)
+    t.equal((await as('root', 'GET', keysOf(notes))).status, 200)
+  },
+)
 
 await forEachDatabase(
   t,
-  'teams of an organization reach its keys as admins',
+  "teams with admin permission manage an organization's deploy keys",
   async (t, location) => {
     const { as, db, ada, bob, make, addOrganization } = await openGateway(t, location)
     const club = await addOrganization('club', ada)

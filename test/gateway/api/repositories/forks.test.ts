@@ -11,15 +11,15 @@ import { withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
 
-async function startVillage(t: Test, location: DatabaseLocation) {
+async function startFixture(t: Test, location: DatabaseLocation) {
   const gateway = await startGatewayWithUsers(t, { location })
   await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true, description: 'd' })
   await gateway.as('ada', 'POST', '/user/repos', { name: 'shut', private: true })
   return gateway
 }
 
-await forEachDatabase(t, 'a fork is a repository of its own', async (t, location) => {
-  const { as, pathOf } = await startVillage(t, location)
+await forEachDatabase(t, 'a fork is an independent repository', async (t, location) => {
+  const { as, pathOf } = await startFixture(t, location)
   const made = await as('bob', 'POST', '/repos/ada/r/forks', {})
   t.match(made, {
     status: 202,
@@ -54,44 +54,52 @@ await forEachDatabase(t, 'a fork is a repository of its own', async (t, location
   t.equal((await as('root', 'POST', '/repos/ada/r/forks', { name: 'a/b' })).status, 422)
   await as('ada', 'DELETE', '/repos/ada/r')
   const left = (await as('bob', 'GET', '/repos/bob/r')).json as Fields
-  t.equal(left['fork'], false, 'it outlives its parent')
+  t.equal(left['fork'], false, 'it is kept when its parent is deleted')
   t.notOk('parent' in left)
   t.equal(await git(['rev-parse', 'main'], { cwd: other }), head)
 })
 
-await forEachDatabase(t, 'a fork shows nobody what they may not see', async (t, location) => {
-  const { as, ask, addToken, addOrganization, ada, bob } = await startVillage(t, location)
-  await addOrganization('club', ada)
-  await addOrganization('den', ada, 'private')
-  await addOrganization('tent', bob, 'limited')
-  t.equal((await as('anyone', 'POST', '/repos/ada/r/forks', {})).status, 401)
-  t.equal((await as('bob', 'POST', '/repos/ada/shut/forks', {})).status, 404)
-  const into = (organization: string) => as('bob', 'POST', '/repos/ada/r/forks', { organization })
-  t.equal((await into('club')).status, 403)
-  t.equal((await into('den')).status, 404)
-  t.equal((await into('absent')).status, 404)
-  t.match(await into('tent'), { status: 202, json: { full_name: 'tent/r' } })
-  const { plain } = await addToken(bob, 'public-only', 'all')
-  const limited = { path: '/api/v1/repos/ada/r/forks', authorization: withToken(plain) }
-  t.equal((await ask({ ...limited, method: 'POST', body: {} })).status, 403)
-  t.strictSame((await ask(limited)).json, [], 'what is limited is not public')
+await forEachDatabase(
+  t,
+  'forks and their parents are shown only to callers who may see them',
+  async (t, location) => {
+    const { as, ask, addToken, addOrganization, ada, bob } = await startFixture(t, location)
+    await addOrganization('club', ada)
+    await addOrganization('den', ada, 'private')
+    await addOrganization('tent', bob, 'limited')
+    t.equal((await as('anyone', 'POST', '/repos/ada/r/forks', {})).status, 401)
+    t.equal((await as('bob', 'POST', '/repos/ada/shut/forks', {})).status, 404)
+    const into = (organization: string) => as('bob', 'POST', '/repos/ada/r/forks', { organization })
+    t.equal((await into('club')).status, 403)
+    t.equal((await into('den')).status, 404)
+    t.equal((await into('absent')).status, 404)
+    t.match(await into('tent'), { status: 202, json: { full_name: 'tent/r' } })
+    const { plain } = await addToken(bob, 'public-only', 'all')
+    const limited = { path: '/api/v1/repos/ada/r/forks', authorization: withToken(plain) }
+    t.equal((await ask({ ...limited, method: 'POST', body: {} })).status, 403)
+    t.strictSame((await ask(limited)).json, [], 'a limited repository is not public')
 
-  await as('ada', 'PUT', '/repos/ada/shut/collaborators/bob', { permission: 'read' })
-  const secret = await as('bob', 'POST', '/repos/ada/shut/forks', { name: 'mine' })
-  t.match(secret, { status: 202, json: { private: true, parent: { full_name: 'ada/shut' } } })
-  t.equal((await as('anyone', 'GET', '/repos/bob/mine')).status, 404)
-  t.strictSame((await as('ada', 'GET', '/repos/ada/shut/forks')).json, [], 'it is bob’s')
-  await as('ada', 'DELETE', '/repos/ada/shut/collaborators/bob')
-  const later = (await as('bob', 'GET', '/repos/bob/mine')).json as Fields
-  t.match(later, { fork: true })
-  t.notOk('parent' in later, 'what one may no longer see is not told')
-  await as('bob', 'POST', '/orgs/tent/repos', { name: 'own' })
-  const limitedFork = await as('ada', 'POST', '/repos/tent/own/forks', {})
-  t.match(limitedFork.json, { private: true }, 'nobody makes public what was not')
-})
+    await as('ada', 'PUT', '/repos/ada/shut/collaborators/bob', { permission: 'read' })
+    const secret = await as('bob', 'POST', '/repos/ada/shut/forks', { name: 'mine' })
+    t.match(secret, { status: 202, json: { private: true, parent: { full_name: 'ada/shut' } } })
+    t.equal((await as('anyone', 'GET', '/repos/bob/mine')).status, 404)
+    t.strictSame(
+      (await as('ada', 'GET', '/repos/ada/shut/forks')).json,
+      [],
+      "the fork is bob's and private",
+    )
+    await as('ada', 'DELETE', '/repos/ada/shut/collaborators/bob')
+    const later = (await as('bob', 'GET', '/repos/bob/mine')).json as Fields
+    t.match(later, { fork: true })
+    t.notOk('parent' in later, 'a parent that the caller cannot read any more is left out')
+    await as('bob', 'POST', '/orgs/tent/repos', { name: 'own' })
+    const limitedFork = await as('ada', 'POST', '/repos/tent/own/forks', {})
+    t.match(limitedFork.json, { private: true }, 'a fork of a limited repository is private')
+  },
+)
 
-await forEachDatabase(t, 'a repository goes to another owner', async (t, location) => {
-  const { as, ask, authorizationOf, addOrganization, ada } = await startVillage(t, location)
+await forEachDatabase(t, 'a repository is transferred to another owner', async (t, location) => {
+  const { as, ask, authorizationOf, addOrganization, ada } = await startFixture(t, location)
   await addOrganization('club', ada)
   await addOrganization('den', ada)
   const made = await as('ada', 'POST', '/orgs/club/teams', { name: 'w', permission: 'write' })
@@ -119,8 +127,12 @@ await forEachDatabase(t, 'a repository goes to another owner', async (t, locatio
   t.match(old, { status: 307, headers: { location: `${BASE_URL}/api/v1/repos/club/shut` } })
   t.equal((await as('anyone', 'GET', '/repos/ada/shut')).status, 404)
   t.match((await move('club/shut', { new_owner: 'den' })).json, { full_name: 'den/shut' })
-  t.equal((await as('bob', 'GET', '/repos/den/shut')).status, 404, 'the team stays behind')
+  t.equal(
+    (await as('bob', 'GET', '/repos/den/shut')).status,
+    404,
+    "permissions of the old owner's team end",
+  )
   await as('ada', 'POST', '/user/repos', { name: 'shut' })
-  t.equal((await move('den/shut', { new_owner: 'ada' })).status, 422, 'the name is taken')
+  t.equal((await move('den/shut', { new_owner: 'ada' })).status, 422, 'the name is in use')
   t.equal((await as('ada', 'GET', '/repos/ada/shut')).status, 200)
 })

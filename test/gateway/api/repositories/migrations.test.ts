@@ -27,7 +27,7 @@ type Fields = Record<string, unknown>
 
 const ALLOWED = { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1,source.example' }
 
-async function startVillage(t: Test, { environment, ...rest }: GatewayOptions = {}) {
+async function startFixture(t: Test, { environment, ...rest }: GatewayOptions = {}) {
   const gateway = await startGatewayWithUsers(t, {
     ...rest,
     environment: { ...ALLOWED, ...environment },
@@ -54,65 +54,73 @@ async function foldersOf({
 const withoutPulls = (references: string) =>
   references.split('\n').filter((line) => !line.startsWith('refs/pull/'))
 
-await forEachDatabase(t, 'a repository is taken over with all it has', async (t, location) => {
-  const { migrate, as, pathOf, db } = await startVillage(t, { location })
-  const source = await aSource(t)
-  const made = await migrate({
-    clone_addr: source.url,
-    repo_name: 'Taken',
-    private: true,
-    description: 'From there',
-    service: 'gitea',
-    mirror: false,
-    wiki: false,
-  })
-  t.equal(made.status, 201, made.text)
-  const { original_url, ...object } = made.json as Fields
-  t.equal(original_url, source.url)
-  isExpected(t, { ...object, size: 0 }, 'api/repository-migrated')
-  t.strictSame((await as('ada', 'GET', '/repos/ada/Taken')).json, made.json)
-  t.strictSame(
-    withoutPulls(await referencesOf(await pathOf('ada', 'taken'))),
-    withoutPulls(await referencesOf(source.path)),
-  )
-  t.strictSame(await listImports(db), [])
-  const again = await migrate({ clone_addr: source.url, repo_name: 'TAKEN' })
-  t.equal(again.status, 409)
-  t.match(again.json, refusal('The repository with the same name already exists.'))
-  const empty = await migrate({ clone_addr: (await serveBare(t)).url, repo_name: 'empty' })
-  t.match(empty, { status: 201, json: { empty: true, default_branch: 'main' } })
-})
+await forEachDatabase(
+  t,
+  'a repository is imported with all branches and tags',
+  async (t, location) => {
+    const { migrate, as, pathOf, db } = await startFixture(t, { location })
+    const source = await aSource(t)
+    const made = await migrate({
+      clone_addr: source.url,
+      repo_name: 'Taken',
+      private: true,
+      description: 'From there',
+      service: 'gitea',
+      mirror: false,
+      wiki: false,
+    })
+    t.equal(made.status, 201, made.text)
+    const { original_url, ...object } = made.json as Fields
+    t.equal(original_url, source.url)
+    isExpected(t, { ...object, size: 0 }, 'api/repository-migrated')
+    t.strictSame((await as('ada', 'GET', '/repos/ada/Taken')).json, made.json)
+    t.strictSame(
+      withoutPulls(await referencesOf(await pathOf('ada', 'taken'))),
+      withoutPulls(await referencesOf(source.path)),
+    )
+    t.strictSame(await listImports(db), [])
+    const again = await migrate({ clone_addr: source.url, repo_name: 'TAKEN' })
+    t.equal(again.status, 409)
+    t.match(again.json, refusal('The repository with the same name already exists.'))
+    const empty = await migrate({ clone_addr: (await serveBare(t)).url, repo_name: 'empty' })
+    t.match(empty, { status: 201, json: { empty: true, default_branch: 'main' } })
+  },
+)
 
-await forEachDatabase(t, 'it is for whoever may make it there', async (t, location) => {
-  const gateway = await startVillage(t, { location })
-  const { as, addOrganization, ada, bob } = gateway
-  const { url } = await serveBare(t)
-  await addOrganization('club', ada)
-  await addOrganization('lodge', bob)
-  await addOrganization('hidden', bob, 'private')
-  const input = async (fields: Fields, name: 'ada' | 'root' = 'ada') => {
-    const repo_name = `r${Math.random().toString(36).slice(2)}`
-    const body = { clone_addr: url, repo_name, ...fields }
-    const { status, json } = await as(name, 'POST', '/repos/migrate', body)
-    const { message, owner } = json as { message?: string; owner?: { login: string } }
-    return `${status} ${owner?.login ?? message}`
-  }
-  t.equal(await input({}), '201 ada')
-  t.equal(await input({ repo_owner: 'ADA', uid: bob.id }), '201 ada', 'the name wins')
-  t.equal(await input({ repo_owner: 'club' }), '201 club')
-  t.equal(await input({ uid: ada.id }), '201 ada')
-  t.equal(await input({ repo_owner: 'bob' }), '403 Given user is not an organization.')
-  t.equal(await input({ repo_owner: 'lodge' }), '403 Given user is not owner of organization.')
-  t.equal(await input({ repo_owner: 'bob' }, 'root'), '201 bob')
-  t.equal(await input({ repo_owner: 'hidden' }, 'root'), '201 hidden')
-  const unknown = (name: string) => `422 user does not exist [uid: 0, name: ${name}]`
-  t.equal(await input({ repo_owner: 'nobody' }), unknown('nobody'))
-  t.equal(await input({ repo_owner: 'hidden' }), unknown('hidden'), 'as if it were not there')
-  t.equal(await input({ uid: 999 }), '422 user does not exist [uid: 999, name: ]')
-})
+await forEachDatabase(
+  t,
+  'an import is permitted to users who may create repositories for the owner',
+  async (t, location) => {
+    const gateway = await startFixture(t, { location })
+    const { as, addOrganization, ada, bob } = gateway
+    const { url } = await serveBare(t)
+    await addOrganization('club', ada)
+    await addOrganization('lodge', bob)
+    await addOrganization('hidden', bob, 'private')
+    const input = async (fields: Fields, name: 'ada' | 'root' = 'ada') => {
+      const repo_name = `r${Math.random().toString(36).slice(2)}`
+      const body = { clone_addr: url, repo_name, ...fields }
+      const { status, json } = await as(name, 'POST', '/repos/migrate', body)
+      const { message, owner } = json as { message?: string; owner?: { login: string } }
+      return `${status} ${owner?.login ?? message}`
+    }
+    t.equal(await input({}), '201 ada')
+    t.equal(await input({ repo_owner: 'ADA', uid: bob.id }), '201 ada', 'the name takes precedence')
+    t.equal(await input({ repo_owner: 'club' }), '201 club')
+    t.equal(await input({ uid: ada.id }), '201 ada')
+    t.equal(await input({ repo_owner: 'bob' }), '403 Given user is not an organization.')
+    t.equal(await input({ repo_owner: 'lodge' }), '403 Given user is not owner of organization.')
+    t.equal(await input({ repo_owner: 'bob' }, 'root'), '201 bob')
+    t.equal(await input({ repo_owner: 'hidden' }, 'root'), '201 hidden')
+    const unknown = (name: string) => `422 user does not exist [uid: 0, name: ${name}]`
+    t.equal(await input({ repo_owner: 'nobody' }), unknown('nobody'))
+    t.equal(await input({ repo_owner: 'hidden' }), unknown('hidden'), 'reported as missing')
+    t.equal(await input({ uid: 999 }), '422 user does not exist [uid: 999, name: ]')
+  },
+)
 
-await forEachDatabase(t, 'a mirror follows its source, and nobody pushes', async (t, location) => {
-  const gateway = await startVillage(t, { location })
+await forEachDatabase(t, 'a mirror follows its source and refuses pushes', async (t, location) => {
+  const gateway = await startFixture(t, { location })
   const { migrate, as, ask, db, port, authorizationOf, pathOf } = gateway
   const source = await aSource(t)
   const fields = { clone_addr: source.url, mirror: true, issues: true, service: 'gitea' }
@@ -134,7 +142,7 @@ await forEachDatabase(t, 'a mirror follows its source, and nobody pushes', async
   t.match(push.errorText, /Git Repository is a mirror\.[\s\S]*403/)
   const asked = { method: 'POST', authorization: authorizationOf('ada') }
   const direct = await ask({ ...asked, path: '/ada/m.git/git-receive-pack', body: '0000' })
-  t.equal(direct.status, 403, 'also for who did not ask before')
+  t.equal(direct.status, 403, 'also for a client without earlier requests')
 
   const file = { content: 'eA==', message: 'x', branch: 'main' }
   for (const [method, path, body] of [
@@ -152,7 +160,7 @@ await forEachDatabase(t, 'a mirror follows its source, and nobody pushes', async
   const sync = await as('ada', 'POST', '/repos/ada/m/mirror-sync')
   t.match(sync, { status: 200, text: '' })
   const [job] = await db('jobs').where({ kind: 'sync-mirror' })
-  t.ok(job, 'an update is asked for')
+  t.ok(job, 'an update is queued')
   t.equal(
     await git(['rev-parse', 'main'], { cwd: await pathOf('ada', 'm') }),
     await source.copy.git('rev-parse', 'main'),
@@ -164,8 +172,8 @@ await forEachDatabase(t, 'a mirror follows its source, and nobody pushes', async
   t.equal((await as('ada', 'POST', '/repos/ada/m/mirror-sync')).status, 423)
 })
 
-t.test('credentials go to the source, and are found nowhere here', async (t) => {
-  const { migrate, lines, db } = await startVillage(t)
+t.test('credentials are sent to the source and stored nowhere', async (t) => {
+  const { migrate, lines, db } = await startFixture(t)
   const seen = new Set<string>()
   const source = await serveWith(t, (request, response) => {
     seen.add(request.headers.authorization ?? '')
@@ -194,8 +202,8 @@ t.test('credentials go to the source, and are found nowhere here', async (t) => 
   t.match(failed[0], { level: 40, address: '127.0.0.1', fault: 'authentication' })
 })
 
-t.test('who guesses passwords of others through this house is held up', async (t) => {
-  const { migrate } = await startVillage(t)
+t.test('password guessing at other servers through imports is rate-limited', async (t) => {
+  const { migrate } = await startFixture(t)
   const { url } = await serveWith(t, (_, response) => response.writeHead(401).end())
   const statuses: number[] = []
   for (let attempt = 0; attempt < 12; attempt += 1) {
@@ -205,15 +213,15 @@ t.test('who guesses passwords of others through this house is held up', async (t
   t.strictSame(statuses, [...Array<number>(10).fill(422), 429, 429])
 })
 
-t.test('what is asked for and cannot be taken is refused', async (t) => {
-  const { migrate, isClean } = await startVillage(t)
+t.test('an unsupported import is refused with the reason', async (t) => {
+  const { migrate, isClean } = await startFixture(t)
   const { url: clone_addr } = await serveBare(t)
   const refused = async (fields: Fields, message: string | RegExp) => {
     const answer = await migrate({ clone_addr, repo_name: 'r', ...fields })
     t.equal(answer.status, 422, answer.text)
     t.match(answer.json, { message })
   }
-  const leaveOut = (names: string) => `so leave out: ${names}.`
+  const leaveOut = (names: string) => `so omit them: ${names}`
   const gitea = { service: 'gitea' }
   for (const service of ['gogs', 'github', 'gitlab', 'onedev', 'gitbucket', 'codebase']) {
     const fields = { service, issues: true, releases: true }
@@ -230,8 +238,8 @@ t.test('what is asked for and cannot be taken is refused', async (t) => {
   await isClean()
 })
 
-t.test('hostile addresses are refused before anything is called', async (t) => {
-  const { migrate, isClean, settings } = await startVillage(t, {
+t.test('hostile addresses are refused before any connection', async (t) => {
+  const { migrate, isClean, settings } = await startFixture(t, {
     environment: { GATEHOUSE_OUTBOUND_ALLOW: 'source.example' },
   })
   const trap = await countConnections(t)
@@ -311,8 +319,8 @@ t.test('hostile addresses are refused before anything is called', async (t) => {
   await isClean()
 })
 
-t.test('a redirect inside and a source that never answers come to an end', async (t) => {
-  const { migrate, isClean } = await startVillage(t, {
+t.test('a redirect to a private address and a source that never answers are refused', async (t) => {
+  const { migrate, isClean } = await startFixture(t, {
     environment: { GATEHOUSE_MIGRATIONS_IDLE_TIMEOUT: '2s' },
   })
   const trap = await countConnections(t)
@@ -329,12 +337,12 @@ t.test('a redirect inside and a source that never answers come to an end', async
 
 t.test('an administrator can disable imports or mirrors', async (t) => {
   const { url: clone_addr } = await serveBare(t)
-  const off = await startVillage(t, { environment: { GATEHOUSE_MIGRATIONS_ENABLED: 'false' } })
+  const off = await startFixture(t, { environment: { GATEHOUSE_MIGRATIONS_ENABLED: 'false' } })
   t.match(await off.migrate({ clone_addr, repo_name: 'r' }), {
     status: 403,
     json: { message: 'the site administrator has disabled migrations' },
   })
-  const once = await startVillage(t, { environment: { GATEHOUSE_MIGRATIONS_MIRRORS: 'false' } })
+  const once = await startFixture(t, { environment: { GATEHOUSE_MIGRATIONS_MIRRORS: 'false' } })
   t.equal((await once.migrate({ clone_addr, repo_name: 'r' })).status, 201)
   t.match(await once.migrate({ clone_addr, repo_name: 'm', mirror: true }), {
     status: 403,

@@ -46,7 +46,7 @@ t.test('a commit removed by a force push is deleted by pruning', async (t) => {
   t.notOk(await untilGone(gateway, leaked))
   t.equal((await of('anyone', 'GET', `/git/commits/${leaked}`)).status, 404)
   t.equal((await of('anyone', 'GET', `/git/commits/${first}`)).status, 200)
-  t.equal((await of('ada', 'POST', '/prune', body)).status, 202, 'a second time it is fine too')
+  t.equal((await of('ada', 'POST', '/prune', body)).status, 202, 'pruning again succeeds')
 })
 
 t.test('pruning is for administrators of the repository and requires valid input', async (t) => {
@@ -66,39 +66,46 @@ t.test('pruning is for administrators of the repository and requires valid input
   for (const commit of ['main', 'abcdef0', '--all', 'A'.repeat(40), 'a'.repeat(64), '']) {
     t.equal(await ask('ada', { commit }), 422, commit)
   }
-  t.equal(await ask('ada', { closed_pulls: true }), 422, 'of which commit')
+  t.equal(await ask('ada', { closed_pulls: true }), 422, 'the commit is missing')
   const query = "select subject from jobs where kind = 'prune-repository'"
   const jobs = await selectRows<{ subject: string }>(db, query)
   t.ok(jobs.every(({ subject }) => /^\d+(?: 1209600000ms)?$/.test(subject)))
 })
 
-t.test('a pull request keeps its commits until it is closed and they are given up', async (t) => {
-  const gateway = await startScene(t)
-  const { of, write, open, copy, bare } = gateway
-  const leaked = await write('feature', 'secret')
-  const { number } = (await open('feature')) as { number: number }
-  const pull = `/pulls/${number}`
-  await copy.git('push', '--quiet', bare, ':refs/heads/feature')
-  const body = { ...NOW, commit: leaked, closed_pulls: true }
-  const keeps = refusal(`Commit ${leaked} is reachable from refs/pull/${number}/head.`)
-  t.match(await of('ada', 'POST', '/prune', body), { status: 409, json: keeps }, 'it is open')
-  t.equal((await of('ada', 'PATCH', pull, { state: 'closed' })).status, 201)
-  const without = { ...body, closed_pulls: false }
-  t.match(await of('ada', 'POST', '/prune', without), { status: 409, json: keeps })
-  t.equal((await of('anyone', 'GET', `${pull}/commits`)).status, 200)
-  t.equal((await of('ada', 'POST', '/prune', body)).status, 202)
-  t.notOk(await untilGone(gateway, leaked))
-  t.match((await of('anyone', 'GET', pull)).json, { state: 'closed', head: { sha: leaked } })
-  t.equal((await of('anyone', 'GET', '/pulls?state=all')).status, 200)
-  for (const rest of ['/commits', '/files', '.diff', '.patch']) {
-    t.equal((await of('anyone', 'GET', pull + rest)).status, 404, rest)
-  }
-  const page = (rest: string) => gateway.ask({ path: `/ada/r/pulls/${number}${rest}` })
-  t.equal((await page('')).status, 200)
-  for (const rest of ['/commits', '/files', '.diff', '.patch']) {
-    t.equal((await page(rest)).status, 404, rest)
-  }
-})
+t.test(
+  'a pull request keeps its commits until it is closed and pruning includes closed ones',
+  async (t) => {
+    const gateway = await startScene(t)
+    const { of, write, open, copy, bare } = gateway
+    const leaked = await write('feature', 'secret')
+    const { number } = (await open('feature')) as { number: number }
+    const pull = `/pulls/${number}`
+    await copy.git('push', '--quiet', bare, ':refs/heads/feature')
+    const body = { ...NOW, commit: leaked, closed_pulls: true }
+    const keeps = refusal(`Commit ${leaked} is reachable from refs/pull/${number}/head.`)
+    t.match(
+      await of('ada', 'POST', '/prune', body),
+      { status: 409, json: keeps },
+      'the pull request is open',
+    )
+    t.equal((await of('ada', 'PATCH', pull, { state: 'closed' })).status, 201)
+    const without = { ...body, closed_pulls: false }
+    t.match(await of('ada', 'POST', '/prune', without), { status: 409, json: keeps })
+    t.equal((await of('anyone', 'GET', `${pull}/commits`)).status, 200)
+    t.equal((await of('ada', 'POST', '/prune', body)).status, 202)
+    t.notOk(await untilGone(gateway, leaked))
+    t.match((await of('anyone', 'GET', pull)).json, { state: 'closed', head: { sha: leaked } })
+    t.equal((await of('anyone', 'GET', '/pulls?state=all')).status, 200)
+    for (const rest of ['/commits', '/files', '.diff', '.patch']) {
+      t.equal((await of('anyone', 'GET', pull + rest)).status, 404, rest)
+    }
+    const page = (rest: string) => gateway.ask({ path: `/ada/r/pulls/${number}${rest}` })
+    t.equal((await page('')).status, 200)
+    for (const rest of ['/commits', '/files', '.diff', '.patch']) {
+      t.equal((await page(rest)).status, 404, rest)
+    }
+  },
+)
 
 t.test('a tag keeps a commit, with or without a release', async (t) => {
   const gateway = await startScene(t)
@@ -113,7 +120,11 @@ t.test('a tag keeps a commit, with or without a release', async (t) => {
   t.match(await of('ada', 'POST', '/prune', body), { status: 409, json: keeps })
   const { id } = release.json as { id: number }
   t.equal((await of('ada', 'DELETE', `/releases/${id}`)).status, 204)
-  t.match(await of('ada', 'POST', '/prune', body), { status: 409, json: keeps }, 'the tag stays')
+  t.match(
+    await of('ada', 'POST', '/prune', body),
+    { status: 409, json: keeps },
+    'the tag keeps the commit',
+  )
   t.equal((await of('ada', 'DELETE', '/tags/v1')).status, 204)
   t.equal((await of('ada', 'POST', '/prune', body)).status, 202)
   t.notOk(await untilGone(gateway, leaked))

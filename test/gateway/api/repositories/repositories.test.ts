@@ -66,73 +66,85 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'a bad repository is refused by what is wrong', async (t, location) => {
-  const { as, ask, addUser, addToken } = await startGatewayWithUsers(t, { location })
-  const refused = async (body: unknown, status: number, message: string | RegExp) => {
-    const answer = await as('ada', 'POST', '/user/repos', body)
-    t.equal(answer.status, status, `${JSON.stringify(body).slice(0, 60)}: ${answer.text}`)
-    t.match(answer.json, { message, url: `${BASE_URL}/api/swagger` })
-  }
-  await as('ada', 'POST', '/user/repos', { name: 'taken' })
-  for (const name of ['taken', 'TAKEN']) {
-    await refused({ name }, 409, 'The repository with the same name already exists.')
-  }
-  await refused({}, 422, '[Name]: Required')
-  await refused('', 422, '[Name]: Required')
-  await refused({ name: '' }, 422, '[Name]: Required')
-  await refused({ name: null }, 422, /^\[Name\]: /)
-  await refused({ name: ['x'] }, 422, /^\[Name\]: /)
-  await refused({ name: 'x', private: 'true' }, 422, /^\[Private\]: /)
-  await refused({ name: 'x', auto_init: 1 }, 422, /^\[AutoInit\]: /)
-  await refused({ name: 'x', object_format_name: 'md5' }, 422, /^\[ObjectFormatName\]: /)
-  await refused({ name: 'x'.repeat(101) }, 422, /^\[Name\]: /)
-  await refused({ name: 'x', description: 'x'.repeat(2_049) }, 422, /^\[Description\]: /)
-  for (const text of ['{"name":', 'null', '[]', '"x"', '{name: "x"}']) {
-    await refused(text, 422, /^\[\w*\]: /)
-  }
-  for (const name of ['..', '.', '-', 'a/b', 'x.git', 'x.wiki', 'x.rss', 'x.atom', 'a b', 'ä']) {
-    await refused({ name }, 422, /name/)
-  }
-  for (const default_branch of ['--upload-pack=x', 'a..b', 'a b', 'x.lock', 'HEAD', '@']) {
-    await refused({ name: 'x', default_branch, auto_init: true }, 422, /branch/)
-  }
-  for (const field of ['gitignores', 'license', 'issue_labels', 'readme']) {
-    await refused({ name: 'x', auto_init: true, [field]: 'Nope' }, 400, /template Nope/)
-  }
-  t.match(await as('ada', 'GET', '/user/repos'), { headers: { 'x-total-count': '1' } })
-
-  const form = { 'content-type': 'application/x-www-form-urlencoded' }
-  const { plain } = await addToken(await addUser('eve'), 'write:repository')
-  const posted = { method: 'POST', path: '/api/v1/user/repos', authorization: withToken(plain) }
-  t.equal((await ask({ ...posted, body: 'name=x', headers: form })).status, 415)
-  const enough = await ask({ ...posted, body: { name: 'x' } })
-  t.equal(enough.status, 201, 'the scope write:repository is enough')
-})
-
-await forEachDatabase(t, 'missing and private look the same, to the byte', async (t, location) => {
-  const { as } = await startGatewayWithUsers(t, { location })
-  await as('ada', 'POST', '/user/repos', { name: 'secret', private: true })
-  for (const [name, method, status] of [
-    ['anyone', 'GET', 404] as const,
-    ['bob', 'GET', 404] as const,
-    ['anyone', 'PATCH', 401] as const,
-    ['bob', 'PATCH', 404] as const,
-    ['anyone', 'DELETE', 401] as const,
-    ['bob', 'DELETE', 404] as const,
-  ]) {
-    const body = method === 'PATCH' ? { description: 'x' } : undefined
-    const hidden = await as(name, method, '/repos/ada/secret', body)
-    t.equal(hidden.status, status, `${name} ${method}`)
-    if (status === 404) t.strictSame(hidden.json, NOT_FOUND)
-    for (const path of ['/repos/ada/absent', '/repos/nobody/secret', '/repos/bob/secret']) {
-      const missing = await as(name, method, path, body)
-      t.strictSame(visible(missing), visible(hidden), `${name} ${method} ${path}`)
+await forEachDatabase(
+  t,
+  'an invalid repository is refused with the reason',
+  async (t, location) => {
+    const { as, ask, addUser, addToken } = await startGatewayWithUsers(t, { location })
+    const refused = async (body: unknown, status: number, message: string | RegExp) => {
+      const answer = await as('ada', 'POST', '/user/repos', body)
+      t.equal(answer.status, status, `${JSON.stringify(body).slice(0, 60)}: ${answer.text}`)
+      t.match(answer.json, { message, url: `${BASE_URL}/api/swagger` })
     }
-  }
-  t.equal((await as('root', 'GET', '/repos/ada/secret')).status, 200, 'a site admin sees it')
-})
+    await as('ada', 'POST', '/user/repos', { name: 'taken' })
+    for (const name of ['taken', 'TAKEN']) {
+      await refused({ name }, 409, 'The repository with the same name already exists.')
+    }
+    await refused({}, 422, '[Name]: Required')
+    await refused('', 422, '[Name]: Required')
+    await refused({ name: '' }, 422, '[Name]: Required')
+    await refused({ name: null }, 422, /^\[Name\]: /)
+    await refused({ name: ['x'] }, 422, /^\[Name\]: /)
+    await refused({ name: 'x', private: 'true' }, 422, /^\[Private\]: /)
+    await refused({ name: 'x', auto_init: 1 }, 422, /^\[AutoInit\]: /)
+    await refused({ name: 'x', object_format_name: 'md5' }, 422, /^\[ObjectFormatName\]: /)
+    await refused({ name: 'x'.repeat(101) }, 422, /^\[Name\]: /)
+    await refused({ name: 'x', description: 'x'.repeat(2_049) }, 422, /^\[Description\]: /)
+    for (const text of ['{"name":', 'null', '[]', '"x"', '{name: "x"}']) {
+      await refused(text, 422, /^\[\w*\]: /)
+    }
+    for (const name of ['..', '.', '-', 'a/b', 'x.git', 'x.wiki', 'x.rss', 'x.atom', 'a b', 'ä']) {
+      await refused({ name }, 422, /name/)
+    }
+    for (const default_branch of ['--upload-pack=x', 'a..b', 'a b', 'x.lock', 'HEAD', '@']) {
+      await refused({ name: 'x', default_branch, auto_init: true }, 422, /branch/)
+    }
+    for (const field of ['gitignores', 'license', 'issue_labels', 'readme']) {
+      await refused({ name: 'x', auto_init: true, [field]: 'Nope' }, 400, /template Nope/)
+    }
+    t.match(await as('ada', 'GET', '/user/repos'), { headers: { 'x-total-count': '1' } })
 
-await forEachDatabase(t, 'a list comes in pages', async (t, location) => {
+    const form = { 'content-type': 'application/x-www-form-urlencoded' }
+    const { plain } = await addToken(await addUser('eve'), 'write:repository')
+    const posted = { method: 'POST', path: '/api/v1/user/repos', authorization: withToken(plain) }
+    t.equal((await ask({ ...posted, body: 'name=x', headers: form })).status, 415)
+    const enough = await ask({ ...posted, body: { name: 'x' } })
+    t.equal(enough.status, 201, 'the scope write:repository is enough')
+  },
+)
+
+await forEachDatabase(
+  t,
+  'missing and private repositories give the same bytes',
+  async (t, location) => {
+    const { as } = await startGatewayWithUsers(t, { location })
+    await as('ada', 'POST', '/user/repos', { name: 'secret', private: true })
+    for (const [name, method, status] of [
+      ['anyone', 'GET', 404] as const,
+      ['bob', 'GET', 404] as const,
+      ['anyone', 'PATCH', 401] as const,
+      ['bob', 'PATCH', 404] as const,
+      ['anyone', 'DELETE', 401] as const,
+      ['bob', 'DELETE', 404] as const,
+    ]) {
+      const body = method === 'PATCH' ? { description: 'x' } : undefined
+      const hidden = await as(name, method, '/repos/ada/secret', body)
+      t.equal(hidden.status, status, `${name} ${method}`)
+      if (status === 404) t.strictSame(hidden.json, NOT_FOUND)
+      for (const path of ['/repos/ada/absent', '/repos/nobody/secret', '/repos/bob/secret']) {
+        const missing = await as(name, method, path, body)
+        t.strictSame(visible(missing), visible(hidden), `${name} ${method} ${path}`)
+      }
+    }
+    t.equal(
+      (await as('root', 'GET', '/repos/ada/secret')).status,
+      200,
+      'a site administrator sees it',
+    )
+  },
+)
+
+await forEachDatabase(t, 'a list has pages', async (t, location) => {
   const { as, ask } = await startGatewayWithUsers(t, { location })
   for (let n = 1; n <= 7; n += 1) {
     await as('ada', 'POST', '/user/repos', { name: `r${n}`, private: n % 2 === 0 })
@@ -148,7 +160,7 @@ await forEachDatabase(t, 'a list comes in pages', async (t, location) => {
   }
   const all = 'r1 r2 r3 r4 r5 r6 r7'
   const link = (number: number, relation: string) => `<?limit=3&page=${number}>; rel="${relation}"`
-  t.strictSame(await page(''), { names: all, links: undefined }, 'one page has no links')
+  t.strictSame(await page(''), { names: all, links: undefined }, 'a single page has no links')
   t.strictSame(await page('?limit=3'), {
     names: 'r1 r2 r3',
     links: `${link(2, 'next')},${link(3, 'last')}`,
@@ -161,7 +173,7 @@ await forEachDatabase(t, 'a list comes in pages', async (t, location) => {
     names: 'r7',
     links: `${link(1, 'first')},${link(2, 'prev')}`,
   })
-  t.equal((await page('?limit=3&page=9')).names, '', 'beyond the end is empty')
+  t.equal((await page('?limit=3&page=9')).names, '', 'a page beyond the end is empty')
   for (const query of ['?page=0', '?page=-1', '?page=x', '?page=', '?limit=0', '?limit=-5']) {
     t.equal((await page(query)).names, all, query)
   }
@@ -175,7 +187,7 @@ await forEachDatabase(t, 'a list comes in pages', async (t, location) => {
   }
 })
 
-await forEachDatabase(t, 'a page holds fifty at the most', async (t, location) => {
+await forEachDatabase(t, 'a page has at most fifty entries', async (t, location) => {
   const { as, db } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const [row] = await db('repositories').select('*')
@@ -193,45 +205,53 @@ await forEachDatabase(t, 'a page holds fifty at the most', async (t, location) =
   t.equal(await lengthOf('?limit=50&page=2'), 5)
 })
 
-await forEachDatabase(t, 'a repository is changed, and only what is named', async (t, location) => {
-  const { as, pathOf } = await startGatewayWithUsers(t, { location })
-  await as('ada', 'POST', '/user/repos', { name: 'one', description: 'd', auto_init: true })
-  await as('ada', 'POST', '/user/repos', { name: 'other' })
-  const edit = (body: unknown, name: Name = 'ada') => as(name, 'PATCH', '/repos/ada/one', body)
-  const before = (await as('ada', 'GET', '/repos/ada/one')).json as Fields
-  const changed = await edit({ website: 'https://example.com', has_issues: false })
-  t.equal(changed.status, 200)
-  const { updated_at: _, ...rest } = before
-  t.match(changed.json, { ...rest, website: 'https://example.com', has_issues: false })
-  t.match((await edit({})).json, { website: 'https://example.com', has_issues: false })
-  t.match((await edit({ default_merge_style: 'squash' })).json, { has_issues: false })
-  t.equal((await edit({ default_merge_style: 'x'.repeat(100_000) })).status, 422)
-  t.equal((await edit({ name: 'Other' })).status, 409)
-  t.equal((await edit({ name: 'a/b' })).status, 422)
-  t.equal((await edit({ default_branch: 'absent' })).status, 422)
-  t.equal((await edit({ default_branch: '--help' })).status, 422)
-  t.equal((await edit({ description: 'x' }, 'bob')).status, 403)
-  t.equal((await edit({ description: 'x' }, 'anyone')).status, 401)
-  t.match((await as('ada', 'GET', '/repos/ada/one')).json, { description: 'd' })
+await forEachDatabase(
+  t,
+  'only the given fields of a repository are changed',
+  async (t, location) => {
+    const { as, pathOf } = await startGatewayWithUsers(t, { location })
+    await as('ada', 'POST', '/user/repos', { name: 'one', description: 'd', auto_init: true })
+    await as('ada', 'POST', '/user/repos', { name: 'other' })
+    const edit = (body: unknown, name: Name = 'ada') => as(name, 'PATCH', '/repos/ada/one', body)
+    const before = (await as('ada', 'GET', '/repos/ada/one')).json as Fields
+    const changed = await edit({ website: 'https://example.com', has_issues: false })
+    t.equal(changed.status, 200)
+    const { updated_at: _, ...rest } = before
+    t.match(changed.json, { ...rest, website: 'https://example.com', has_issues: false })
+    t.match((await edit({})).json, { website: 'https://example.com', has_issues: false })
+    t.match((await edit({ default_merge_style: 'squash' })).json, { has_issues: false })
+    t.equal((await edit({ default_merge_style: 'x'.repeat(100_000) })).status, 422)
+    t.equal((await edit({ name: 'Other' })).status, 409)
+    t.equal((await edit({ name: 'a/b' })).status, 422)
+    t.equal((await edit({ default_branch: 'absent' })).status, 422)
+    t.equal((await edit({ default_branch: '--help' })).status, 422)
+    t.equal((await edit({ description: 'x' }, 'bob')).status, 403)
+    t.equal((await edit({ description: 'x' }, 'anyone')).status, 401)
+    t.match((await as('ada', 'GET', '/repos/ada/one')).json, { description: 'd' })
 
     const folder = { cwd: await pathOf('ada', 'one') }
     await git(['branch', 'next', 'main'], folder)
     t.match((await edit({ default_branch: 'next' })).json, { default_branch: 'next' })
     t.equal(await git(['symbolic-ref', 'HEAD'], folder), 'refs/heads/next')
 
-  t.equal(before['archived'], false)
-  t.equal(before['archived_at'], '1970-01-01T00:00:00Z')
-  const archived = (await edit({ archived: true })).json as Fields
-  t.equal(archived['archived'], true)
-  const archivedAtMs = Date.parse(String(archived['archived_at']))
-  t.ok(Math.abs(Date.now() - archivedAtMs) < 60_000, 'with the time of it')
-  t.match((await edit({ archived: false })).json, {
-    archived: false,
-    archived_at: '1970-01-01T00:00:00Z',
-  })
-  t.match((await edit({ private: true, template: true })).json, { private: true, template: true })
-  t.equal((await as('bob', 'GET', '/repos/ada/one')).status, 404, 'private holds at once')
-})
+    t.equal(before['archived'], false)
+    t.equal(before['archived_at'], '1970-01-01T00:00:00Z')
+    const archived = (await edit({ archived: true })).json as Fields
+    t.equal(archived['archived'], true)
+    const archivedAtMs = Date.parse(String(archived['archived_at']))
+    t.ok(Math.abs(Date.now() - archivedAtMs) < 60_000, 'with the time of archiving')
+    t.match((await edit({ archived: false })).json, {
+      archived: false,
+      archived_at: '1970-01-01T00:00:00Z',
+    })
+    t.match((await edit({ private: true, template: true })).json, { private: true, template: true })
+    t.equal(
+      (await as('bob', 'GET', '/repos/ada/one')).status,
+      404,
+      'private visibility applies immediately',
+    )
+  },
+)
 
 await forEachDatabase(t, 'a renamed repository is found at its old name', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
@@ -244,15 +264,19 @@ await forEachDatabase(t, 'a renamed repository is found at its old name', async 
     t.equal(moved.status, 307, method)
     t.equal(moved.headers.location, `${BASE_URL}/api/v1/repos/ada/New?a=b%20c`)
   }
-  t.equal((await as('bob', 'GET', '/repos/ada/old')).status, 404, 'but not told to strangers')
+  t.equal((await as('bob', 'GET', '/repos/ada/old')).status, 404, 'not by users without access')
   t.match((await as('ada', 'GET', '/repos/ada/New')).json, { description: '' })
   await as('ada', 'POST', '/user/repos', { name: 'old' })
   t.match(await as('ada', 'GET', '/repos/ada/old'), { status: 200, json: { name: 'old' } })
   t.match((await as('ada', 'PATCH', '/repos/ada/new', { name: 'NEW' })).json, { name: 'NEW' })
-  t.equal((await as('ada', 'GET', '/repos/ada/New')).status, 200, 'another case is no new name')
+  t.equal(
+    (await as('ada', 'GET', '/repos/ada/New')).status,
+    200,
+    'a change of case is not a new name',
+  )
 })
 
-await forEachDatabase(t, 'a repository is removed with its folder', async (t, location) => {
+await forEachDatabase(t, 'a repository is deleted with its folder', async (t, location) => {
   const { as, pathOf } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'gone', auto_init: true })
   const path = await pathOf('ada', 'gone')

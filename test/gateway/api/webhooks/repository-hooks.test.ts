@@ -9,55 +9,62 @@ const CONFIG = { url: 'https://hooks.example.org/', content_type: 'json' }
 const HOOK = { type: 'gitea', config: { ...CONFIG, secret: 's' }, events: ['create', 'push'] }
 const NO_SUCH = refusal("The target couldn't be found.")
 
-await forEachDatabase(t, 'webhooks are made, listed, changed, removed', async (t, location) => {
-  const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
-  await addOrganization('club', ada)
-  await as('ada', 'POST', '/user/repos', { name: 'r' })
-  for (const path of ['/repos/ada/r/hooks', '/orgs/club/hooks', '/user/hooks']) {
-    const made = await as('ada', 'POST', path, HOOK)
-    t.equal(made.status, 201, path)
-    const { id } = made.json as { id: number }
-    t.match(made.json, { id, config: CONFIG, events: ['create', 'push'], active: false })
-    t.notOk('secret' in (made.json as { config: object }).config)
-    await as('ada', 'POST', path, HOOK)
-    const listed = await as('ada', 'GET', `${path}?limit=1`)
-    t.match(listed.json, [{ id }])
-    t.equal(listed.headers['x-total-count'], '2')
-    const patch = { config: { content_type: 'form' }, active: true }
-    t.match((await as('ada', 'PATCH', `${path}/${id}`, patch)).json, {
-      config: { ...CONFIG, content_type: 'form' },
-      events: ['push'],
-      active: true,
-    })
-    t.match((await as('ada', 'GET', `${path}/${id}`)).json, { id, active: true })
-    t.match(await as('ada', 'POST', path, { ...HOOK, type: 'x' }), {
-      status: 422,
-      json: refusal('Invalid hook type: x'),
-    })
-    t.equal((await as('ada', 'POST', path, { type: 'gitea' })).status, 422)
-    t.equal((await as('ada', 'POST', path, { ...HOOK, config: { url: 1 } })).status, 422)
-    t.equal((await as('ada', 'DELETE', `${path}/${id}`)).status, 204)
-    for (const gone of [`${path}/${id}`, `${path}/x`, `${path}/999999`]) {
-      t.match(await as('ada', 'DELETE', gone), { status: 404, json: NO_SUCH }, gone)
-      t.match(await as('ada', 'GET', gone), { status: 404, json: NO_SUCH }, gone)
-      t.equal((await as('ada', 'PATCH', gone, {})).status, 404, gone)
+await forEachDatabase(
+  t,
+  'webhooks are created, listed, changed and deleted',
+  async (t, location) => {
+    const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
+    await addOrganization('club', ada)
+    await as('ada', 'POST', '/user/repos', { name: 'r' })
+    for (const path of ['/repos/ada/r/hooks', '/orgs/club/hooks', '/user/hooks']) {
+      const made = await as('ada', 'POST', path, HOOK)
+      t.equal(made.status, 201, path)
+      const { id } = made.json as { id: number }
+      t.match(made.json, { id, config: CONFIG, events: ['create', 'push'], active: false })
+      t.notOk('secret' in (made.json as { config: object }).config)
+      await as('ada', 'POST', path, HOOK)
+      const listed = await as('ada', 'GET', `${path}?limit=1`)
+      t.match(listed.json, [{ id }])
+      t.equal(listed.headers['x-total-count'], '2')
+      const patch = { config: { content_type: 'form' }, active: true }
+      t.match((await as('ada', 'PATCH', `${path}/${id}`, patch)).json, {
+        config: { ...CONFIG, content_type: 'form' },
+        events: ['push'],
+        active: true,
+      })
+      t.match((await as('ada', 'GET', `${path}/${id}`)).json, { id, active: true })
+      t.match(await as('ada', 'POST', path, { ...HOOK, type: 'x' }), {
+        status: 422,
+        json: refusal('Invalid hook type: x'),
+      })
+      t.equal((await as('ada', 'POST', path, { type: 'gitea' })).status, 422)
+      t.equal((await as('ada', 'POST', path, { ...HOOK, config: { url: 1 } })).status, 422)
+      t.equal((await as('ada', 'DELETE', `${path}/${id}`)).status, 204)
+      for (const gone of [`${path}/${id}`, `${path}/x`, `${path}/999999`]) {
+        t.match(await as('ada', 'DELETE', gone), { status: 404, json: NO_SUCH }, gone)
+        t.match(await as('ada', 'GET', gone), { status: 404, json: NO_SUCH }, gone)
+        t.equal((await as('ada', 'PATCH', gone, {})).status, 404, gone)
+      }
     }
-  }
-})
+  },
+)
 
-t.test('webhooks of one place are not those of another, nor of others', async (t) => {
-  const { as, ada, addOrganization } = await startGatewayWithUsers(t)
-  await addOrganization('club', ada, 'private')
-  await as('ada', 'POST', '/user/repos', { name: 'r' })
-  const { id } = (await as('ada', 'POST', '/repos/ada/r/hooks', HOOK)).json as { id: number }
-  t.equal((await as('ada', 'GET', `/user/hooks/${id}`)).status, 404)
-  t.equal((await as('ada', 'GET', `/orgs/club/hooks/${id}`)).status, 404)
-  t.equal((await as('bob', 'GET', `/user/hooks/${id}`)).status, 404)
-  t.equal((await as('bob', 'GET', '/repos/ada/r/hooks')).status, 403)
-  t.match(await as('bob', 'GET', '/orgs/club/hooks'), { status: 404, json: NO_SUCH })
-  t.match(await as('bob', 'GET', '/orgs/nobody/hooks'), { status: 404, json: NO_SUCH })
-  t.equal((await as('root', 'GET', '/orgs/club/hooks')).status, 200)
-})
+t.test(
+  'webhooks of one owner are not accessible through another, nor to other users',
+  async (t) => {
+    const { as, ada, addOrganization } = await startGatewayWithUsers(t)
+    await addOrganization('club', ada, 'private')
+    await as('ada', 'POST', '/user/repos', { name: 'r' })
+    const { id } = (await as('ada', 'POST', '/repos/ada/r/hooks', HOOK)).json as { id: number }
+    t.equal((await as('ada', 'GET', `/user/hooks/${id}`)).status, 404)
+    t.equal((await as('ada', 'GET', `/orgs/club/hooks/${id}`)).status, 404)
+    t.equal((await as('bob', 'GET', `/user/hooks/${id}`)).status, 404)
+    t.equal((await as('bob', 'GET', '/repos/ada/r/hooks')).status, 403)
+    t.match(await as('bob', 'GET', '/orgs/club/hooks'), { status: 404, json: NO_SUCH })
+    t.match(await as('bob', 'GET', '/orgs/nobody/hooks'), { status: 404, json: NO_SUCH })
+    t.equal((await as('root', 'GET', '/orgs/club/hooks')).status, 200)
+  },
+)
 
 t.test('a test delivers the latest commit, also to a webhook without events', async (t) => {
   const { as, db } = await startGatewayWithUsers(t)
@@ -81,5 +88,9 @@ t.test('a test delivers the latest commit, also to a webhook without events', as
   t.equal((await as('ada', 'POST', `${path}?ref=nothing`)).status, 404)
   t.equal((await listDeliveredPayloads(db)).length, 2)
   t.equal((await as('ada', 'POST', await make('/repos/ada/empty/hooks'))).status, 204)
-  t.equal((await listDeliveredPayloads(db)).length, 2, 'an empty repository has nothing to tell')
+  t.equal(
+    (await listDeliveredPayloads(db)).length,
+    2,
+    'an empty repository has no commit to deliver',
+  )
 })

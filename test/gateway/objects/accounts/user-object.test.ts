@@ -8,23 +8,30 @@ import {
 } from '../../../../gateway/objects/accounts/user-object.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 
-t.test('the address and the state of an account are its own and the admins’', async (t) => {
-  const { context, fixture } = await openContext(t)
-  const [ada, bob] = [await fixture.addUser('Ada'), await fixture.addUser('bob')]
-  const root = await fixture.addUser('root', { isAdmin: true })
-  const seen = ownerObject(context, ada)
-  t.equal(seen.email, 'ada@noreply.code.example.com')
-  t.equal(seen.html_url, `${BASE_URL}/Ada`)
-  t.strictSame([seen.login, seen.username], ['Ada', 'Ada'], 'clients read either')
-  for (const viewer of [undefined, bob]) t.strictSame(userObject(context, ada, viewer), seen)
-  for (const viewer of [ada, root]) {
-    const own = userObject(context, ada, viewer)
-    t.match(own, { email: 'ada@example.com', active: true, is_admin: false })
-    t.strictSame(Object.keys(own), Object.keys(seen), 'in the same fields')
-  }
-  t.equal(userObject(context, root, ada).is_admin, false, 'who is an admin is not told')
-  t.equal(userObject(context, root, root).is_admin, true)
-})
+t.test(
+  'the address and state of an account are shown to itself and to administrators',
+  async (t) => {
+    const { context, fixture } = await openContext(t)
+    const [ada, bob] = [await fixture.addUser('Ada'), await fixture.addUser('bob')]
+    const root = await fixture.addUser('root', { isAdmin: true })
+    const seen = ownerObject(context, ada)
+    t.equal(seen.email, 'ada@noreply.code.example.com')
+    t.equal(seen.html_url, `${BASE_URL}/Ada`)
+    t.strictSame([seen.login, seen.username], ['Ada', 'Ada'], 'clients read either field')
+    for (const viewer of [undefined, bob]) t.strictSame(userObject(context, ada, viewer), seen)
+    for (const viewer of [ada, root]) {
+      const own = userObject(context, ada, viewer)
+      t.match(own, { email: 'ada@example.com', active: true, is_admin: false })
+      t.strictSame(Object.keys(own), Object.keys(seen), 'with the same fields')
+    }
+    t.equal(
+      userObject(context, root, ada).is_admin,
+      false,
+      'other users do not see that it is an administrator',
+    )
+    t.equal(userObject(context, root, root).is_admin, true)
+  },
+)
 
 t.test('a deleted or hidden user is shown as Ghost', async (t) => {
   const { context, fixture } = await openContext(t)

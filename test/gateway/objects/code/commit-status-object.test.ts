@@ -47,19 +47,22 @@ t.test('a status whose creator is deleted has all other fields', async (t) => {
   })
 })
 
-t.test('the worst of all decides, not only of those that are shown', async (t) => {
-  const { context, grant } = await aGrant(t)
-  const stateOf = async (...states: readonly CommitState[]) => {
-    const combined = { commitId: COMMIT, entries: [STATUS], total: states.length, states }
-    const object = await combinedStatusObject(context, grant, combined)
-    t.match(object, { sha: COMMIT, total_count: states.length, statuses: [{ id: 7 }] })
-    return object.state
-  }
-  t.equal(await stateOf(), 'pending')
-  t.equal(await stateOf('skipped'), 'success')
-  t.equal(await stateOf('success', 'skipped'), 'success')
-  t.equal(await stateOf('success', 'pending'), 'pending')
-  t.equal(await stateOf('pending', 'warning', 'success'), 'warning')
-  t.equal(await stateOf('failure', 'pending', 'warning'), 'failure')
-  t.equal(await stateOf('success', 'failure', 'error'), 'error')
-})
+t.test(
+  'the combined state is the most severe of all statuses, not only of the listed ones',
+  async (t) => {
+    const { context, grant } = await aGrant(t)
+    const stateOf = async (...states: readonly CommitState[]) => {
+      const combined = { commitId: COMMIT, entries: [STATUS], total: states.length, states }
+      const object = await combinedStatusObject(context, grant, combined)
+      t.match(object, { sha: COMMIT, total_count: states.length, statuses: [{ id: 7 }] })
+      return object.state
+    }
+    t.equal(await stateOf(), 'pending')
+    t.equal(await stateOf('skipped'), 'success')
+    t.equal(await stateOf('success', 'skipped'), 'success')
+    t.equal(await stateOf('success', 'pending'), 'pending')
+    t.equal(await stateOf('pending', 'warning', 'success'), 'warning')
+    t.equal(await stateOf('failure', 'pending', 'warning'), 'failure')
+    t.equal(await stateOf('success', 'failure', 'error'), 'error')
+  },
+)

@@ -19,7 +19,7 @@ t.test('a duration is written with every unit below its largest one', async (t) 
   }
   for (const [ms, text] of Object.entries(texts)) {
     t.equal(goDuration(Number(ms)), text)
-    t.equal(parseGoDuration(text), Number(ms), `${text} is read again`)
+    t.equal(parseGoDuration(text), Number(ms), `${text} is parsed back`)
   }
 })
 

@@ -45,18 +45,25 @@ t.test('SSH addresses with another port have the long form', async (t) => {
   t.equal(ssh_url, 'ssh://git@ssh.example.com:2222/ada/r.git')
 })
 
-t.test('an empty repository is seen to be empty no more, whoever pushed', async (t) => {
-  const { context, fixture } = await openContext(t)
-  const ada = await fixture.addUser('ada')
-  const repository = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
-  t.equal((await repositoryObject(context, repository, 'read')).empty, true)
-  const cwd = repositoryPath(context.settings.data.dir, repository.storage)
-  const tree = await git(['mktree'], { cwd, input: '' })
-  const commit = await git(['commit-tree', tree, '-m', 'x'], { cwd })
-  await git(['update-ref', 'refs/heads/main', commit], { cwd })
-  t.equal((await repositoryObject(context, repository, 'read')).empty, false)
-  t.equal((await findRepositoryById(fixture.db, repository.id))?.isEmpty, false, 'and kept')
-})
+t.test(
+  'a repository is shown as not empty after the first push, however it was pushed',
+  async (t) => {
+    const { context, fixture } = await openContext(t)
+    const ada = await fixture.addUser('ada')
+    const repository = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
+    t.equal((await repositoryObject(context, repository, 'read')).empty, true)
+    const cwd = repositoryPath(context.settings.data.dir, repository.storage)
+    const tree = await git(['mktree'], { cwd, input: '' })
+    const commit = await git(['commit-tree', tree, '-m', 'x'], { cwd })
+    await git(['update-ref', 'refs/heads/main', commit], { cwd })
+    t.equal((await repositoryObject(context, repository, 'read')).empty, false)
+    t.equal(
+      (await findRepositoryById(fixture.db, repository.id))?.isEmpty,
+      false,
+      'and the change is stored',
+    )
+  },
+)
 
 t.test('each preference has a default that a stored value replaces', async (t) => {
   const { context, fixture } = await openContext(t)

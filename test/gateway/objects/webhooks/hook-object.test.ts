@@ -33,7 +33,7 @@ t.test("a webhook object has the input's fields without its secret", async (t) =
   })
   t.notMatch(JSON.stringify([webhook, await hookObject(context, webhook)]), /the key/)
   const rows = await fixture.db('webhooks').select()
-  t.notMatch(JSON.stringify(rows), /the key|Bearer x/, 'they are sealed')
+  t.notMatch(JSON.stringify(rows), /the key|Bearer x/, 'the secrets are sealed')
 })
 
 t.test('a patch keeps the fields that it does not name, except the events', async (t) => {

@@ -18,7 +18,7 @@ t.test('the profile is saved, or shown again with its errors', async (t) => {
   const ada = await signIn('ada')
   t.equal((await ada.get(SETTINGS)).headers.location, `${BASE_URL}${SETTINGS}/profile`)
   for (const tab of ['profile', 'password', 'keys', 'sessions']) {
-    t.equal((await ask({ path: `${SETTINGS}/${tab}` })).status, 303, 'a stranger signs in')
+    t.equal((await ask({ path: `${SETTINGS}/${tab}` })).status, 303, 'anonymous visitors sign in')
     t.match((await ada.get(`${SETTINGS}/${tab}`)).text, /aria-current="page"/)
   }
   const path = `${SETTINGS}/profile`
@@ -28,14 +28,14 @@ t.test('the profile is saved, or shown again with its errors', async (t) => {
   const { text } = await ada.get(path)
   t.match(text, /value="Ada &lt;b>"/)
   t.match(text, /value="private" checked/)
-  t.equal((await ask({ path: '/ada' })).status, 404, 'who is private is not there for others')
+  t.equal((await ask({ path: '/ada' })).status, 404, 'a private user is 404 for others')
   t.match(await ada.post(path, { ...fields, location: 'x'.repeat(51) }), {
     status: 422,
     text: /more than 50 characters/,
   })
   t.match(await ada.post(path, { ...fields, visibility: 'none' }), {
     status: 422,
-    text: /Choose who may see it/,
+    text: /Choose a visibility/,
   })
 })
 
@@ -48,7 +48,7 @@ t.test('a changed password ends all other sessions and renews this one', async (
   const change = { old: passwordOf('ada'), fresh, again: fresh }
   for (const [wrong, sentence] of [
     [{ old: 'not it' }, /The old password is wrong/],
-    [{ again: 'correct horse' }, /not the same/],
+    [{ again: 'correct horse' }, /passwords differ/],
     [{ fresh: 'short', again: 'short' }, /8 to 256 characters/],
     [{ fresh: 'a'.repeat(40), again: 'a'.repeat(40) }, /like an access token/],
   ] as const) {
@@ -59,11 +59,11 @@ t.test('a changed password ends all other sessions and renews this one', async (
   t.equal((await elsewhere.get(path)).status, 200)
   const changed = await here.post(path, change)
   t.equal(changed.headers.location, `${BASE_URL}${SETTINGS}/sessions`)
-  t.equal((await elsewhere.get(path)).status, 303, 'the other has ended')
-  t.equal((await here.get(path)).status, 303, 'the old name is none')
+  t.equal((await elsewhere.get(path)).status, 303, 'the other session has ended')
+  t.equal((await here.get(path)).status, 303, 'the old session cookie is invalid')
   const anew = visitor({ cookie: cookieOf(changed) })
-  t.match((await anew.get(`${SETTINGS}/sessions`)).text, /this one/)
-  t.equal((await signIn('ada')).headers['cookie'], '', 'the old password is none')
+  t.match((await anew.get(`${SETTINGS}/sessions`)).text, /this session/)
+  t.equal((await signIn('ada')).headers['cookie'], '', 'the old password is invalid')
   t.match((await signIn('ada', fresh)).headers['cookie'], /gatehouse_session=/)
 })
 
@@ -99,7 +99,7 @@ t.test('a key is added, shown and deleted by its owner only', async (t) => {
   }
   const id = String(kept?.id)
   await bob.post(`${path}/delete`, { id })
-  t.equal((await listUserKeys(db, userId, { page: PAGE })).total, 1, 'it is not his')
+  t.equal((await listUserKeys(db, userId, { page: PAGE })).total, 1, "the key is not bob's")
   t.equal((await ada.post(`${path}/delete`, { id: 'x' })).status, 303)
   t.equal((await ada.post(`${path}/delete`, { id })).status, 303)
   t.equal((await listUserKeys(db, userId, { page: PAGE })).total, 0)
@@ -115,14 +115,14 @@ t.test('sessions are listed and ended by their user only', async (t) => {
   const bob = await signIn('bob')
   const path = `${SETTINGS}/sessions`
   const { text } = await here.get(path)
-  t.match(text, /this one.*Here\/1/s)
+  t.match(text, /this session.*Here\/1/s)
   t.match(text, /There\/&lt;b>/)
   const { entries } = await listSessions(db, userId, PAGE)
   const id = String(entries.find(({ agent }) => agent === 'There/<b>')?.id)
   await bob.post(`${path}/delete`, { id })
-  t.equal((await there.get(path)).status, 200, 'it is not his')
+  t.equal((await there.get(path)).status, 200, "the session is not bob's")
   await bob.post(`${path}/delete-others`, {})
-  t.equal((await there.get(path)).status, 200, 'nor is any other of hers')
+  t.equal((await there.get(path)).status, 200, 'nor any other session of ada')
   t.equal((await here.post(`${path}/delete`, { id })).status, 303)
   t.equal((await there.get(path)).status, 303, 'ended')
   t.equal((await third.get(path)).status, 200)
@@ -164,16 +164,16 @@ t.test('a token limited by the form is refused beyond its limits', async (t) => 
   t.equal(await statusOf(await make({ addresses: '127.0.0.1' }), '/api/v1/user'), 200)
   t.equal(await statusOf(await make({ addresses: '10.0.0.0/8\n::5' }), '/api/v1/user'), 401)
   const { text } = await ada.get(path)
-  t.match(text, /opens ada\/one.*opens ada\/generic\/tool.*from 10\.0\.0\.0\/8, ::5/s)
+  t.match(text, /limited to ada\/one.*ada\/generic\/tool.*from 10\.0\.0\.0\/8, ::5/s)
   for (const [limits, sentence] of [
-    [{ repositories: 'ada/none' }, /is no repository/],
-    [{ packages: 'hidden' }, /no owner of packages/],
-    [{ addresses: 'here' }, /wants addresses/],
-    [{ addresses: '::1\n'.repeat(21) }, /there may be 20/],
-    [{ repositories: 'ada/one\n'.repeat(101) }, /there may be 100/],
+    [{ repositories: 'ada/none' }, /is not a repository/],
+    [{ packages: 'hidden' }, /an owner of packages/],
+    [{ addresses: 'here' }, /must be addresses/],
+    [{ addresses: '::1\n'.repeat(21) }, /at most 20 entries/],
+    [{ repositories: 'ada/one\n'.repeat(101) }, /at most 100 entries/],
   ] as const) {
     const answer = await ada.post(path, { name: 'x', scope: 'read:user', ...limits })
     t.match(answer, { status: 422, text: sentence })
-    t.match(answer.text, /value="read:user" checked/, 'what was sent stands there again')
+    t.match(answer.text, /value="read:user" checked/, 'the input is shown again')
   }
 })

@@ -44,7 +44,10 @@ t.test('a user is asked for consent and the answer goes to the application', asy
   const { ask, open, reply, askToken, redeem } = await aBrowser(t)
   const page = await open(TEA_REQUEST)
   t.equal(page.status, 200)
-  t.match(page.text, /Let tea use your account\?.*signed in as ada.*Everything that you may do/s)
+  t.match(
+    page.text,
+    /Authorize tea to use your account\?.*signed in as ada.*Everything that you may do/s,
+  )
   t.match(page.text, /127\.0\.0\.1:41234/)
   t.match(page.headers['content-security-policy'], /form-action 'self';/)
   t.match(page.headers['cache-control'], /no-store/)
@@ -62,15 +65,18 @@ t.test('a user is asked for consent and the answer goes to the application', asy
   t.equal((await open(TEA_REQUEST)).status, 200, 'a public client asks each time')
 })
 
-t.test('a form leads out of the site over a page, which no policy holds back', async (t) => {
-  const { reply } = await aBrowser(t)
-  const { status, headers, text } = await reply(TEA_REQUEST, 'grant', FROM_US)
-  t.equal(status, 200)
-  t.equal(headers.location, undefined)
-  const address = String(headers['refresh']).replace('0; url=', '')
-  t.ok(saidAt(LOOPBACK, address).get('code'))
-  t.ok(text.includes(`href="${address.replaceAll('&', '&amp;')}"`))
-})
+t.test(
+  'a form leads out of the site over an intermediate page that the content security policy permits',
+  async (t) => {
+    const { reply } = await aBrowser(t)
+    const { status, headers, text } = await reply(TEA_REQUEST, 'grant', FROM_US)
+    t.equal(status, 200)
+    t.equal(headers.location, undefined)
+    const address = String(headers['refresh']).replace('0; url=', '')
+    t.ok(saidAt(LOOPBACK, address).get('code'))
+    t.ok(text.includes(`href="${address.replaceAll('&', '&amp;')}"`))
+  },
+)
 
 t.test('an anonymous visitor signs in and returns to the consent page', async (t) => {
   const { open } = await aBrowser(t)
@@ -83,7 +89,7 @@ t.test('an anonymous visitor signs in and returns to the consent page', async (t
 t.test('a confidential application with a grant is not asked about again', async (t) => {
   const { open, reply, asks, cookie, signIn, send, application } = await aBrowser(t)
   const page = await open({ ...asks, scope: 'read:user' })
-  t.match(page.text, /Woodpecker &lt;b>.*registered here by .*bob/s)
+  t.match(page.text, /Woodpecker &lt;b>.*registered on this server by .*bob/s)
   await reply({ ...asks, scope: 'read:user' }, 'grant')
   const again = await open({ ...asks, scope: 'read:user', state: 's' })
   t.equal(again.status, 303)
@@ -92,16 +98,20 @@ t.test('a confidential application with a grant is not asked about again', async
   t.match(signedIn.headers['refresh'], /^0; url=https:\/\/ci\.example\/authorize\?from=gate/)
   const referred = { cookie, referer: 'http://code.example.com/user/login?x' }
   t.equal((await open({ ...asks, scope: 'read:user' }, referred)).status, 200)
-  t.equal((await open({ ...asks, scope: 'write:user' })).status, 200, 'for more it asks')
+  t.equal((await open({ ...asks, scope: 'write:user' })).status, 200, 'for more scopes it asks')
   const other = await signIn('bob')
   t.equal(
     (await open({ ...asks, scope: 'read:user' }, { cookie: other })).status,
     200,
-    'of another',
+    'of another user',
   )
   const id = String(application.id)
   t.equal((await send(`${SETTINGS}/revoke`, { id }, { cookie: other })).status, 303)
-  t.equal((await open({ ...asks, scope: 'read:user' })).status, 303, 'hers is not his to revoke')
+  t.equal(
+    (await open({ ...asks, scope: 'read:user' })).status,
+    303,
+    "bob cannot revoke ada's grant",
+  )
   await send(`${SETTINGS}/revoke`, { id }, { cookie })
   t.equal((await open({ ...asks, scope: 'read:user' })).status, 200, 'revoked')
 })
@@ -183,13 +193,13 @@ t.test('an application is created, its secret shown once, and deleted', async (t
   }
   t.equal((await open(asks)).status, 200)
   const client = { client_id: clientId, client_secret: secret, grant_type: 'refresh_token' }
-  t.match((await askToken(client)).json, { error: 'invalid_grant' }, 'the secret is right')
+  t.match((await askToken(client)).json, { error: 'invalid_grant' }, 'the secret is correct')
   const open2 = await send(SETTINGS, { name: 'cli', redirects: 'http://127.0.0.1/' }, { cookie })
-  t.notMatch(open2.text, /gto_/, 'a public one has none')
+  t.notMatch(open2.text, /gto_/, 'a public application has no secret')
   for (const [wrong, sentence] of [
     [{ ...fields, name: ' ' }, /A title is not blank/],
     [{ ...fields, redirects: 'javascript:alert(1)' }, /is neither http/],
-    [{ ...fields, redirects: '' }, /is not a whole address/],
+    [{ ...fields, redirects: '' }, /is not a complete URL/],
   ] as const) {
     const { status, text } = await send(SETTINGS, wrong, { cookie })
     t.ok(status >= 400 && status < 500)
@@ -197,7 +207,7 @@ t.test('an application is created, its secret shown once, and deleted', async (t
   }
   const [, id = ''] = /name="id" value="(\d+)"/.exec(listed) ?? []
   await send(`${SETTINGS}/delete`, { id }, { cookie: await signIn('bob') })
-  t.match((await shown()).text, /My &lt;app>/, 'it is not his')
+  t.match((await shown()).text, /My &lt;app>/, "it is not bob's")
   await send(`${SETTINGS}/delete`, { id }, { cookie })
   t.equal((await open(asks)).status, 400)
 })

@@ -23,39 +23,42 @@ t.test('with registration closed the page is 404 and no account is created', asy
   t.equal(await isRegistrationOpen(db), false)
 })
 
-t.test('while it is on, a session begins with the account, which runs nothing', async (t) => {
-  const gateway = await startGateway(t)
-  const { ask, db, addUser, addOrganization } = gateway
-  await addOrganization('shelf', await addUser('ada'))
-  await setRegistration(db, true)
-  t.match((await ask({ path: '/user/login' })).text, /No account yet\?.*\/user\/sign_up/)
-  const wrong = await postForm(gateway, '/user/login', { user_name: 'ada', password: 'wrong' })
-  t.match(wrong.text, /sign_up/)
-  for (const [fields, status, sentence] of [
-    [{ user_name: 'ADA' }, 409, /The name ADA is already taken/],
-    [{ user_name: 'shelf' }, 409, /already taken/],
-    [{ email: 'ADA@example.com' }, 409, /already used/],
-    [{ user_name: 'admin' }, 422, /The name admin is reserved/],
-    [{ user_name: '../x' }, 422, /starts with a letter/],
-    [{ user_name: '' }, 422, /starts with a letter/],
-    [{ email: '"><script>' }, 422, /e-mail address is not valid/],
-    [{ password: 'short' }, 422, /8 to 256 characters/],
-  ] as const) {
-    const again = await postForm(gateway, PATH, { ...FIELDS, ...fields })
-    t.equal(again.status, status, JSON.stringify(fields))
-    t.match(again.text, sentence)
-    t.notMatch(again.text, /<script|a long password/)
-  }
-  const input = { ...FIELDS, is_admin: 'true', isAdmin: 'true', code: 'x' }
-  t.equal((await postForm(gateway, PATH, input, { origin: 'http://evil.example' })).status, 403)
-  const made = await postForm(gateway, PATH, input)
-  t.equal(made.status, 303)
-  const headers = { cookie: cookieOf(made) }
-  t.equal((await ask({ path: '/user/settings/applications', headers })).status, 200)
-  t.equal((await ask({ path: PATH, headers })).status, 303, 'nothing to do for who has an account')
-  t.match(await findUser(db, 'bob'), { isAdmin: false, email: 'bob@example.com' })
-  t.not(await signIn(gateway, 'ada'), '')
-})
+t.test(
+  'with registration open a session begins with the new account, which has no permissions',
+  async (t) => {
+    const gateway = await startGateway(t)
+    const { ask, db, addUser, addOrganization } = gateway
+    await addOrganization('shelf', await addUser('ada'))
+    await setRegistration(db, true)
+    t.match((await ask({ path: '/user/login' })).text, /No account yet\?.*\/user\/sign_up/)
+    const wrong = await postForm(gateway, '/user/login', { user_name: 'ada', password: 'wrong' })
+    t.match(wrong.text, /sign_up/)
+    for (const [fields, status, sentence] of [
+      [{ user_name: 'ADA' }, 409, /The name ADA is already taken/],
+      [{ user_name: 'shelf' }, 409, /already taken/],
+      [{ email: 'ADA@example.com' }, 409, /already used/],
+      [{ user_name: 'admin' }, 422, /The name admin is reserved/],
+      [{ user_name: '../x' }, 422, /starts with a letter/],
+      [{ user_name: '' }, 422, /starts with a letter/],
+      [{ email: '"><script>' }, 422, /e-mail address is not valid/],
+      [{ password: 'short' }, 422, /8 to 256 characters/],
+    ] as const) {
+      const again = await postForm(gateway, PATH, { ...FIELDS, ...fields })
+      t.equal(again.status, status, JSON.stringify(fields))
+      t.match(again.text, sentence)
+      t.notMatch(again.text, /<script|a long password/)
+    }
+    const input = { ...FIELDS, is_admin: 'true', isAdmin: 'true', code: 'x' }
+    t.equal((await postForm(gateway, PATH, input, { origin: 'http://evil.example' })).status, 403)
+    const made = await postForm(gateway, PATH, input)
+    t.equal(made.status, 303)
+    const headers = { cookie: cookieOf(made) }
+    t.equal((await ask({ path: '/user/settings/applications', headers })).status, 200)
+    t.equal((await ask({ path: PATH, headers })).status, 303, 'a signed-in user is redirected')
+    t.match(await findUser(db, 'bob'), { isAdmin: false, email: 'bob@example.com' })
+    t.not(await signIn(gateway, 'ada'), '')
+  },
+)
 
 t.test('a network has twenty attempts in an hour', async (t) => {
   const gateway = await startGateway(t)

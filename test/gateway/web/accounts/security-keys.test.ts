@@ -51,7 +51,7 @@ t.test('a key is added with a proof, signs in, and is deleted with a proof', asy
     t.equal(refused.status, status)
     t.notMatch(refused.text, /data-options/)
   }
-  t.equal((await post(KEYS, { name, proof })).status, 401, 'a stranger')
+  t.equal((await post(KEYS, { name, proof })).status, 401, 'an anonymous visitor')
   const asked = await post(KEYS, { name, proof }, session)
   t.match(asked.headers['cache-control'], /no-store/)
   t.equal(policyOf(asked).split('; ').at(-1), `script-src ${BASE_URL}${KEY_SCRIPT.path}`)
@@ -110,7 +110,7 @@ t.test('a wrong answer costs an attempt, and a new challenge is given', async (t
     t.match((await post('/user/two-factor/key', { answer: 'x' }, ticket)).status, 401)
   }
   const late = await post('/user/two-factor/key', { answer: key.get(optionsOf(wrong)) }, ticket)
-  t.match(late.text, /too many tries/)
+  t.match(late.text, /too many attempts/)
 })
 
 t.test('keys are deleted when the second factor is switched off', async (t) => {

@@ -36,7 +36,7 @@ t.test('a user on the machine itself creates the first account, an administrator
   t.equal((await ask(settings)).status, 200, 'with a session')
   const { entries } = await listUsers(db, { page: 1, limit: 5 })
   t.match(entries, [{ name: 'ada', isAdmin: true }])
-  t.equal((await ask({ path: '/setup' })).status, 404, 'and then there is no such page')
+  t.equal((await ask({ path: '/setup' })).status, 404, 'afterwards the page is 404')
   t.equal((await postForm(gateway, '/setup', { ...FIELDS, user_name: 'eve' })).status, 404)
   t.notMatch((await ask({ path: '/' })).text, /no account yet/)
 })
@@ -60,7 +60,7 @@ t.test('from elsewhere the page is 404 without the code', async (t) => {
     const what = JSON.stringify(headers)
     t.equal((await ask({ path: '/setup', headers })).status, 404, what)
     t.equal((await postForm(gateway, '/setup', FIELDS, headers)).status, 404, what)
-    t.match((await ask({ path: '/', headers })).text, /The log of the server names/, what)
+    t.match((await ask({ path: '/', headers })).text, /The server log contains/, what)
   }
   const headers = { 'x-forwarded-for': '192.0.2.1' }
   const wrong = await ask({ path: `/setup?code=${'0'.repeat(40)}`, headers })
@@ -71,7 +71,7 @@ t.test('from elsewhere the page is 404 without the code', async (t) => {
   t.match(form.headers['cache-control'], /no-store/)
   t.equal((await postForm(gateway, '/setup', { ...FIELDS, code }, headers)).status, 303)
   t.equal((await listUsers(db, { page: 1, limit: 5 })).total, 1)
-  t.notMatch(await readdir(settings.data.dir), /set-up/, 'the code is forgotten')
+  t.notMatch(await readdir(settings.data.dir), /set-up/, 'the code is deleted')
 })
 
 t.test('an address of the network is not the machine itself', async (t) => {
@@ -94,7 +94,7 @@ t.test('guesses of the code are limited, and forms of another site are refused',
   const guess = (tried: string) => gateway.ask({ path: `/setup?code=${tried}`, headers })
   for (let n = 0; n < 20; n += 1) t.equal((await guess(`${n}`)).status, 404)
   const late = await guess(code)
-  t.equal(late.status, 429, 'the right one comes too late')
+  t.equal(late.status, 429, 'the correct code comes too late')
   t.ok(Number(late.headers['retry-after']) > 3_000)
   const foreign = { origin: 'http://evil.example' }
   t.equal((await postForm(gateway, '/setup', FIELDS, foreign)).status, 403)

@@ -56,7 +56,7 @@ t.test('administration pages are 404 for all others', async (t) => {
     }
     const foreign = { cookie: await signIn({ ask }, 'root'), origin: 'http://evil.example' }
     if (method === 'POST') t.equal((await postForm({ ask }, place, {}, foreign)).status, 403)
-    else t.ok((await site.see(place)).status < 400, `${place} for who runs the site`)
+    else t.ok((await site.see(place)).status < 400, `${place} for the administrator`)
   }
   t.match(await findUser(db, 'ada'), { isAdmin: false })
   t.equal(await isRegistrationOpen(db), false)
@@ -74,7 +74,7 @@ t.test('users are searched, created, changed and deleted', async (t) => {
   t.match(again.text, /already taken.*value="b@example\.com"/s)
   t.match((await see('/admin/users?q=BO')).text, /1 found.*\/admin\/users\/bob"/s)
   t.notMatch((await see('/admin/users?q=BO')).text, /\/admin\/users\/ada"/)
-  t.match((await see('/admin/users?q=%25')).text, /nobody of that name/)
+  t.match((await see('/admin/users?q=%25')).text, /no user with this name/)
   const bobs = { cookie: await signIn({ ask }, 'bob') }
   const settings = { path: '/user/settings/applications', headers: bobs }
   t.equal((await ask(settings)).status, 200)
@@ -83,8 +83,8 @@ t.test('users are searched, created, changed and deleted', async (t) => {
   t.equal((await ask({ path: '/admin/users', headers: bobs })).status, 200)
   await send('/admin/users/bob', { is_prohibited: 'on' })
   t.match(await findUser(db, 'bob'), { isAdmin: false, isLoginProhibited: true })
-  t.equal((await ask(settings)).status, 303, 'the session is of no use')
-  t.match((await see('/admin/users/bob')).text, /may not sign in/)
+  t.equal((await ask(settings)).status, 303, 'the session is refused')
+  t.match((await see('/admin/users/bob')).text, /sign-in disabled/)
   await send('/admin/users/bob', {})
   t.equal((await send('/admin/users/bob/password', { password: 'short' })).status, 422)
   await send('/admin/users/bob/password', { password: 'another password' })
@@ -98,26 +98,29 @@ t.test('users are searched, created, changed and deleted', async (t) => {
   t.equal((await see('/admin/users/bob')).status, 404)
 })
 
-t.test('somebody is left who runs the site, and belongings go only when asked', async (t) => {
-  const { ask, db, see, send } = await aSite(t)
-  for (const [path, fields] of [
-    ['/admin/users/root', {}],
-    ['/admin/users/root', { is_admin: 'on', is_prohibited: 'on' }],
-    ['/admin/users/root/delete', { confirmation: 'root', purge: 'on' }],
-  ] as const) {
-    const { status, text } = await send(path, fields)
-    t.equal(status, 422)
-    t.match(text, /role="alert"/)
-  }
-  t.match(await findUser(db, 'root'), { isAdmin: true, isLoginProhibited: false })
-  const cookie = await signIn({ ask }, 'ada')
-  await postForm({ ask }, '/repo/create', { name: 'r' }, { cookie })
-  const kept = await send('/admin/users/ada/delete', { confirmation: 'ada' })
-  t.match(kept.text, /still owns repositories/)
-  t.equal((await see('/ada/r')).status, 200)
-  await send('/admin/users/ada/delete', { confirmation: 'ada', purge: 'on' })
-  t.equal((await see('/ada')).status, 404)
-})
+t.test(
+  'the last administrator is kept, and repositories are deleted only with purge',
+  async (t) => {
+    const { ask, db, see, send } = await aSite(t)
+    for (const [path, fields] of [
+      ['/admin/users/root', {}],
+      ['/admin/users/root', { is_admin: 'on', is_prohibited: 'on' }],
+      ['/admin/users/root/delete', { confirmation: 'root', purge: 'on' }],
+    ] as const) {
+      const { status, text } = await send(path, fields)
+      t.equal(status, 422)
+      t.match(text, /role="alert"/)
+    }
+    t.match(await findUser(db, 'root'), { isAdmin: true, isLoginProhibited: false })
+    const cookie = await signIn({ ask }, 'ada')
+    await postForm({ ask }, '/repo/create', { name: 'r' }, { cookie })
+    const kept = await send('/admin/users/ada/delete', { confirmation: 'ada' })
+    t.match(kept.text, /still owns repositories/)
+    t.equal((await see('/ada/r')).status, 200)
+    await send('/admin/users/ada/delete', { confirmation: 'ada', purge: 'on' })
+    t.equal((await see('/ada')).status, 404)
+  },
+)
 
 /** Secrets in the settings, none of which may be on a page. */
 const SECRETS = {
@@ -139,9 +142,9 @@ t.test('settings are shown with their values and without secrets', async (t) => 
     t.notOk(text.includes(key), path)
   }
   const { text } = await see('/admin/settings')
-  t.match(text, /metrics\.token.*?set, and not shown/s)
+  t.match(text, /metrics\.token.*?set \(not shown\)/s)
   t.match(text, /s3: http:\/\/127\.0\.0\.1:1\/bucket\/ \(us-east-1\)/)
-  t.match(text, /git\.timeout<\/code><\/th><td><code>2h<.*The longest that one clone/s)
+  t.match(text, /git\.timeout<\/code><\/th><td><code>2h<.*Maximum duration of a clone/s)
   const environment = { GATEHOUSE_CONFIG: '/dev/null', ...SECRETS }
   const mysql = { GATEHOUSE_DATABASE_URL: 'mysql://dbuser:dbsecret@db.example:3306/forge' }
   const shown = shownSettings(loadSettings({ ...environment, ...mysql }))

@@ -45,7 +45,7 @@ t.test('an issue is opened, commented, closed and reopened, with all its events'
   t.match((await see('bob', NEW)).text, /<label for="title">Title<\/label>/)
   const empty = await send('bob', NEW, { title: ' ', content: 'a <b> text' })
   t.equal(empty.status, 422)
-  t.match(empty.text, /role="alert".*a &lt;b> text/s, 'what was written is not lost')
+  t.match(empty.text, /role="alert".*a &lt;b> text/s, 'the input is kept')
   const made = await send('bob', NEW, { title: 'It <leaks>', content: 'first\r\nsecond\n# Head' })
   t.equal(made.headers.location, `${BASE_URL}${ONE}`)
   const said = await send('ada', COMMENTS, { content: 'I see **that**.' })
@@ -80,43 +80,46 @@ t.test('an issue is opened, commented, closed and reopened, with all its events'
   t.match((await see('bob', `/${ada.name}/r`)).text, /href="[^"]*\/ada\/r\/issues"/)
 })
 
-t.test('locked, archived, switched off and private: pages refuse what the API does', async (t) => {
-  const { as, see, send } = await openBrowsers(t)
-  await as('ada', 'POST', '/repos/ada/r/issues', { title: 'Mine' })
-  t.equal((await send('anyone', COMMENTS, { content: 'x' })).status, 401)
-  t.equal((await send('anyone', NEW, { title: 'x' })).status, 401)
-  const closing = await send('bob', COMMENTS, { content: '', state: 'closed' })
-  t.equal(closing.status, 403, 'who neither wrote it nor may write')
-  t.notMatch((await see('bob', ONE)).text, /Close issue/)
-  t.match((await see('ada', ONE)).text, /Close issue/)
-  await as('ada', 'PUT', '/repos/ada/r/issues/1/lock', {})
-  const locked = await send('bob', COMMENTS, { content: 'still <here>' })
-  t.equal(locked.status, 403)
-  t.match(locked.text, /role="alert">The conversation is locked/)
-  t.notMatch((await see('bob', ONE)).text, /<textarea/)
-  t.match((await see('ada', ONE)).text, /<textarea/)
-  t.equal((await send('ada', COMMENTS, { content: 'I may.' })).status, 303)
-  for (const path of ['/ada/r/issues/2', '/ada/r/issues/x', '/ada/none/issues']) {
-    t.equal((await see('ada', path)).status, 404, path)
-  }
-  await as('ada', 'PATCH', '/repos/ada/r', { archived: true })
-  t.equal((await send('ada', COMMENTS, { content: 'x' })).status, 423)
-  t.equal((await send('ada', NEW, { title: 'x' })).status, 423)
-  t.equal((await see('ada', NEW)).status, 423)
-  t.notMatch((await see('ada', ONE)).text, /<textarea|Close issue/)
-  await as('ada', 'PATCH', '/repos/ada/r', { archived: false, has_issues: false })
-  for (const path of ['/ada/r/issues', ONE, NEW]) {
-    t.equal((await see('ada', path)).status, 404, path)
-  }
-  t.equal((await send('ada', NEW, { title: 'x' })).status, 404)
-  t.notMatch((await see('ada', '/ada/r')).text, /\/ada\/r\/issues"/)
-  await as('ada', 'PATCH', '/repos/ada/r', { has_issues: true, private: true })
-  for (const path of ['/ada/r/issues', ONE, NEW]) {
-    t.equal((await see('bob', path)).status, 404, path)
-  }
-  t.equal((await send('bob', COMMENTS, { content: 'x' })).status, 404)
-  t.match((await as('ada', 'GET', '/repos/ada/r/issues/1')).json, { state: 'open', comments: 1 })
-})
+t.test(
+  'pages of locked, archived, disabled and private issues refuse what the API refuses',
+  async (t) => {
+    const { as, see, send } = await openBrowsers(t)
+    await as('ada', 'POST', '/repos/ada/r/issues', { title: 'Mine' })
+    t.equal((await send('anyone', COMMENTS, { content: 'x' })).status, 401)
+    t.equal((await send('anyone', NEW, { title: 'x' })).status, 401)
+    const closing = await send('bob', COMMENTS, { content: '', state: 'closed' })
+    t.equal(closing.status, 403, 'neither its author nor a writer')
+    t.notMatch((await see('bob', ONE)).text, /Close issue/)
+    t.match((await see('ada', ONE)).text, /Close issue/)
+    await as('ada', 'PUT', '/repos/ada/r/issues/1/lock', {})
+    const locked = await send('bob', COMMENTS, { content: 'still <here>' })
+    t.equal(locked.status, 403)
+    t.match(locked.text, /role="alert">The conversation is locked/)
+    t.notMatch((await see('bob', ONE)).text, /<textarea/)
+    t.match((await see('ada', ONE)).text, /<textarea/)
+    t.equal((await send('ada', COMMENTS, { content: 'I may.' })).status, 303)
+    for (const path of ['/ada/r/issues/2', '/ada/r/issues/x', '/ada/none/issues']) {
+      t.equal((await see('ada', path)).status, 404, path)
+    }
+    await as('ada', 'PATCH', '/repos/ada/r', { archived: true })
+    t.equal((await send('ada', COMMENTS, { content: 'x' })).status, 423)
+    t.equal((await send('ada', NEW, { title: 'x' })).status, 423)
+    t.equal((await see('ada', NEW)).status, 423)
+    t.notMatch((await see('ada', ONE)).text, /<textarea|Close issue/)
+    await as('ada', 'PATCH', '/repos/ada/r', { archived: false, has_issues: false })
+    for (const path of ['/ada/r/issues', ONE, NEW]) {
+      t.equal((await see('ada', path)).status, 404, path)
+    }
+    t.equal((await send('ada', NEW, { title: 'x' })).status, 404)
+    t.notMatch((await see('ada', '/ada/r')).text, /\/ada\/r\/issues"/)
+    await as('ada', 'PATCH', '/repos/ada/r', { has_issues: true, private: true })
+    for (const path of ['/ada/r/issues', ONE, NEW]) {
+      t.equal((await see('bob', path)).status, 404, path)
+    }
+    t.equal((await send('bob', COMMENTS, { content: 'x' })).status, 404)
+    t.match((await as('ada', 'GET', '/repos/ada/r/issues/1')).json, { state: 'open', comments: 1 })
+  },
+)
 
 t.test('labels, assignees and milestones are shown, and hidden users are not', async (t) => {
   const { db, ada, as, see, send } = await openBrowsers(t)
@@ -185,7 +188,7 @@ t.test('lists and long conversations have pages', async (t) => {
   const long = `**${'x'.repeat(262_143)}`
   await send('ada', COMMENTS, { content: long })
   const { text } = await see('ada', `${ONE}?page=2`)
-  t.match(text, /<pre tabindex="0">\*\*x{65534}<\/pre>/, 'a text that is too long is not drawn')
-  t.match(text, 'This text is shown as it was written: it is too long to draw.')
-  t.match(text, /too long to show.*the last word|the last word.*too long to show/s)
+  t.match(text, /<pre tabindex="0">\*\*x{65534}<\/pre>/, 'a text that is too long is not rendered')
+  t.match(text, 'This text is shown as plain text: it is too long to render.')
+  t.match(text, /text is too long:.*the last word|the last word.*text is too long:/s)
 })

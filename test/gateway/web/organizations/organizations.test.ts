@@ -57,29 +57,29 @@ t.test('an organization is created by its form, which is shown again with errors
     [{ name: 'org' }, /is reserved/],
     [{ name: 'a b' }, /starts with a letter/],
     [{ name: 'other', description: 'x'.repeat(256) }, /more than 255 characters/],
-    [{ name: 'other', visibility: '' }, /who may see it/],
+    [{ name: 'other', visibility: '' }, /Choose a visibility/],
   ] as const) {
     const answer = await ada.post('/org/create', { ...DETAILS, ...fields })
     t.match(answer, { status: 422, text: sentence })
     t.match(answer.text, /value="The club"/)
   }
-  t.equal((await ask({ path: '/org/create' })).status, 303, 'a stranger signs in')
+  t.equal((await ask({ path: '/org/create' })).status, 303, 'anonymous visitors sign in')
 })
 
 t.test('pages of an organization follow its visibility, and a private one is 404', async (t) => {
   const { ada, bob, eve, visitor } = await aClub(t)
-  const stranger = visitor({})
+  const anonymous = visitor({})
   t.strictSame(await statuses(ada), [200, 200, 200, 200, 200, 200])
   t.strictSame(await statuses(bob), [200, 200, 200, 403, 403, 403])
-  t.strictSame(await statuses(eve), [200, 403, 404, 403, 403, 404], 'who is in no team')
-  t.strictSame(await statuses(stranger), [200, 303, 303, 303, 303, 303])
+  t.strictSame(await statuses(eve), [200, 403, 404, 403, 403, 404], 'a user without a team')
+  t.strictSame(await statuses(anonymous), [200, 303, 303, 303, 303, 303])
   t.match((await ada.get('/club')).text, /club\/members.*club\/teams.*club\/settings/s)
   t.notMatch((await bob.get('/club')).text, /club\/settings/)
   t.notMatch((await eve.get('/club')).text, /club\/teams/)
   await ada.post('/org/club/settings', { ...DETAILS, visibility: 'private' })
   t.strictSame(await statuses(bob), [200, 200, 200, 403, 403, 403])
   t.strictSame(await statuses(eve), [404, 404, 404, 404, 404, 404])
-  t.equal((await stranger.get('/org/club/members')).status, 404)
+  t.equal((await anonymous.get('/org/club/members')).status, 404)
 })
 
 t.test('users who are not owners change nothing', async (t) => {
@@ -108,31 +108,37 @@ t.test('users who are not owners change nothing', async (t) => {
   t.match(await db('owners').where({ name_lower: 'club' }), [{ visibility: 'public' }])
 })
 
-t.test('members show themselves, leave and are removed; the last owner stays', async (t) => {
-  const { ada, bob, eve, roleOf, people } = await aClub(t)
-  const path = '/org/club/members'
-  t.notMatch((await eve.get(path)).text, /\/bob"/, 'nobody shows it yet')
-  t.equal((await bob.post(`${path}/show`, { public: 'yes' })).status, 303)
-  t.match((await eve.get(path)).text, /\/bob"/)
-  await bob.post(`${path}/show`, { public: 'no' })
-  t.notMatch((await eve.get(path)).text, /\/bob"/)
-  t.equal((await eve.post(`${path}/show`, { public: 'yes' })).status, 403)
-  t.equal((await eve.post(`${path}/leave`, {})).status, 403)
-  const last = /The last owner of an organization cannot leave it/
-  t.match(await ada.post(`${path}/leave`, {}), { status: 422, text: last })
-  t.match(await ada.post(`${path}/remove`, { name: 'ada' }), { status: 422, text: last })
-  t.match(await ada.post('/org/club/teams/Owners/members/remove', { name: 'ada' }), {
-    status: 422,
-    text: last,
-  })
-  t.equal(await roleOf(people.ada), 'owner')
-  t.match(await ada.post(`${path}/remove`, { name: 'eve' }), { status: 404, text: /nobody/ })
-  t.equal((await bob.post(`${path}/leave`, {})).status, 303)
-  t.equal(await roleOf(people.bob), 'none')
-  await ada.post('/org/club/teams/Owners/members', { name: 'bob' })
-  t.equal((await ada.post(`${path}/leave`, {})).status, 303, 'another owner is there')
-  t.equal(await roleOf(people.bob), 'owner')
-})
+t.test(
+  'members publish their membership, leave and are removed; the last owner is kept',
+  async (t) => {
+    const { ada, bob, eve, roleOf, people } = await aClub(t)
+    const path = '/org/club/members'
+    t.notMatch((await eve.get(path)).text, /\/bob"/, 'the membership is not public yet')
+    t.equal((await bob.post(`${path}/show`, { public: 'yes' })).status, 303)
+    t.match((await eve.get(path)).text, /\/bob"/)
+    await bob.post(`${path}/show`, { public: 'no' })
+    t.notMatch((await eve.get(path)).text, /\/bob"/)
+    t.equal((await eve.post(`${path}/show`, { public: 'yes' })).status, 403)
+    t.equal((await eve.post(`${path}/leave`, {})).status, 403)
+    const last = /The last owner of an organization cannot leave it/
+    t.match(await ada.post(`${path}/leave`, {}), { status: 422, text: last })
+    t.match(await ada.post(`${path}/remove`, { name: 'ada' }), { status: 422, text: last })
+    t.match(await ada.post('/org/club/teams/Owners/members/remove', { name: 'ada' }), {
+      status: 422,
+      text: last,
+    })
+    t.equal(await roleOf(people.ada), 'owner')
+    t.match(await ada.post(`${path}/remove`, { name: 'eve' }), {
+      status: 404,
+      text: /no user or organization/,
+    })
+    t.equal((await bob.post(`${path}/leave`, {})).status, 303)
+    t.equal(await roleOf(people.bob), 'none')
+    await ada.post('/org/club/teams/Owners/members', { name: 'bob' })
+    t.equal((await ada.post(`${path}/leave`, {})).status, 303, 'there is another owner')
+    t.equal(await roleOf(people.bob), 'owner')
+  },
+)
 
 t.test('a team has members and repositories by name, of its organization only', async (t) => {
   const { ada, bob, addToken, ask, people, db, roleOf } = await aClub(t)
@@ -147,33 +153,33 @@ t.test('a team has members and repositories by name, of its organization only', 
   for (const name of ['own', 'none', '../ada/own', '']) {
     t.match(await ada.post(`${CREW}/repositories`, { name }), {
       status: 404,
-      text: /no repository of that name/,
+      text: /no repository with this name/,
     })
   }
   t.equal((await ada.post(`${CREW}/repositories/remove`, { name: 'shelf' })).status, 303)
   t.equal((await bob.get('/club/shelf')).status, 404)
   t.match(await ada.post(`${CREW}/members`, { name: 'nobody' }), {
     status: 404,
-    text: /There is nobody of that name/,
+    text: /There is no user or organization with this name/,
   })
   t.equal((await ada.post(`${CREW}/members/remove`, { name: 'bob' })).status, 303)
   t.equal(await roleOf(people.bob), 'none')
   const settings = { name: 'Staff', permission: 'read', all: 'on', description: 'all of <b>' }
   const led = await ada.post(`${CREW}/settings`, settings)
   t.equal(led.headers.location, `${BASE_URL}/org/club/teams/Staff`)
-  t.match((await ada.get('/org/club/teams/staff')).text, /It has all repositories/)
+  t.match((await ada.get('/org/club/teams/staff')).text, /access to all repositories/)
   const [{ id }] = await db('owners').where({ name_lower: 'club' })
   const unitsOf = async () => (await findTeamByName(db, id, 'Staff'))?.units
   await updateTeam(db, (await findTeamByName(db, id, 'Staff'))?.id ?? 0, { units: UNITS })
   await ada.post('/org/club/teams/Staff/settings', settings)
-  t.strictSame(await unitsOf(), UNITS, 'what the API said of units stays with the permission')
+  t.strictSame(await unitsOf(), UNITS, 'units set over the API are kept with the permission')
   await ada.post('/org/club/teams/Staff/settings', { ...settings, permission: 'write' })
   t.strictSame(await unitsOf(), {})
   for (const [fields, sentence] of [
     [{ name: 'owners' }, /already exists/],
     [{ name: 'New' }, /is reserved/],
     [{ name: '<b>' }, /team&#39;s name|team's name/],
-    [{ name: 'x', permission: 'owner' }, /Choose what/],
+    [{ name: 'x', permission: 'owner' }, /Choose a permission/],
   ] as const) {
     const answer = await ada.post('/org/club/teams/new', { ...settings, ...fields })
     t.match(answer, { status: 422, text: sentence })
@@ -185,11 +191,11 @@ t.test('a team has members and repositories by name, of its organization only', 
     description: 'all of <b>',
   })
   const path = '/org/club/teams/Staff/settings/delete'
-  t.match(await ada.post(path, { confirm: 'staff' }), { status: 422, text: /Nothing was done/ })
+  t.match(await ada.post(path, { confirm: 'staff' }), { status: 422, text: /Not confirmed/ })
   t.equal((await ada.post(path, { confirm: 'Staff' })).status, 303)
   t.equal(await findTeamByName(db, id, 'Staff'), undefined)
   const owners = '/org/club/teams/Owners/settings/delete'
-  t.match(await ada.post(owners, { confirm: 'Owners' }), { status: 422, text: /stays as long/ })
+  t.match(await ada.post(owners, { confirm: 'Owners' }), { status: 422, text: /cannot be deleted/ })
 })
 
 t.test('an organization is changed, and deleted when its name is typed', async (t) => {

@@ -48,45 +48,49 @@ t.test(
     t.equal((await see(draft)).text, (await see('/releases/tag/none')).text)
     t.notMatch((await see(draft, { cookie })).text, /Source code/, 'it has no tag yet')
 
-  const tag = 'lib/v1%23%C3%9F'
-  const one = await see(`/releases/tag/${tag}`)
-  t.match(one.text, /<h2>First &lt;one><\/h2>/)
-  const links = [
-    ...one.text.matchAll(/href="http:\/\/code\.example\.com(\/ada\/r\/[^"]+)" download/g),
-  ]
-  t.strictSame(
-    links.map(([, path]) => path),
-    [
-      `/ada/r/releases/download/${tag}/a%20%3Cb%3E%20%26%20c.bin`,
-      `/ada/r/archive/${tag}.zip`,
-      `/ada/r/archive/${tag}.tar.gz`,
-    ],
-  )
-  for (const [, path = ''] of links) t.equal((await ask({ path })).status, 200, path)
-  t.equal((await see('/releases/latest')).headers.location, `${BASE_URL}/ada/r/releases/tag/${tag}`)
+    const tag = 'lib/v1%23%C3%9F'
+    const one = await see(`/releases/tag/${tag}`)
+    t.match(one.text, /<h2>First &lt;one><\/h2>/)
+    const links = [
+      ...one.text.matchAll(/href="http:\/\/code\.example\.com(\/ada\/r\/[^"]+)" download/g),
+    ]
+    t.strictSame(
+      links.map(([, path]) => path),
+      [
+        `/ada/r/releases/download/${tag}/a%20%3Cb%3E%20%26%20c.bin`,
+        `/ada/r/archive/${tag}.zip`,
+        `/ada/r/archive/${tag}.tar.gz`,
+      ],
+    )
+    for (const [, path = ''] of links) t.equal((await ask({ path })).status, 200, path)
+    t.equal(
+      (await see('/releases/latest')).headers.location,
+      `${BASE_URL}/ada/r/releases/tag/${tag}`,
+    )
 
-  const repository = await findRepository(db, 'ada', 'r')
-  for (let count = 1; count <= 10; count += 1) {
-    await createRelease(db, {
-      repositoryId: repository?.id ?? 0,
-      tagName: `x${count}`,
-      target: 'main',
-      title: '',
-      body: '',
-      tagMessage: '',
-      isDraft: false,
-      isPrerelease: false,
-      authorId: ada.id,
-    })
-  }
-  t.match((await see('/releases')).text, /\/releases\?page=2">Older/)
-  t.match((await see('/releases?page=2')).text, /First &lt;one>/)
-  await as('ada', 'PATCH', '/repos/ada/r', { has_releases: false })
-  for (const path of ['/releases', `/releases/tag/${tag}`, '/releases/latest']) {
-    t.equal((await see(path, { cookie })).status, 404, path)
-  }
-  t.notMatch((await see('')).text, /\/ada\/r\/releases"/)
-  await as('ada', 'PATCH', '/repos/ada/r', { has_releases: true, private: true })
-  t.equal((await see('/releases')).status, 404)
-  t.equal((await see('/releases', { cookie })).status, 200)
-})
+    const repository = await findRepository(db, 'ada', 'r')
+    for (let count = 1; count <= 10; count += 1) {
+      await createRelease(db, {
+        repositoryId: repository?.id ?? 0,
+        tagName: `x${count}`,
+        target: 'main',
+        title: '',
+        body: '',
+        tagMessage: '',
+        isDraft: false,
+        isPrerelease: false,
+        authorId: ada.id,
+      })
+    }
+    t.match((await see('/releases')).text, /\/releases\?page=2">Older/)
+    t.match((await see('/releases?page=2')).text, /First &lt;one>/)
+    await as('ada', 'PATCH', '/repos/ada/r', { has_releases: false })
+    for (const path of ['/releases', `/releases/tag/${tag}`, '/releases/latest']) {
+      t.equal((await see(path, { cookie })).status, 404, path)
+    }
+    t.notMatch((await see('')).text, /\/ada\/r\/releases"/)
+    await as('ada', 'PATCH', '/repos/ada/r', { has_releases: true, private: true })
+    t.equal((await see('/releases')).status, 404)
+    t.equal((await see('/releases', { cookie })).status, 200)
+  },
+)

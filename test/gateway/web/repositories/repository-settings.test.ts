@@ -71,7 +71,11 @@ async function openFixture(t: Test) {
 t.test('settings are accessible to administrators of the repository only', async (t) => {
   const { ask, look, form, addToken, people, find } = await openFixture(t)
   for (const path of PLACES) {
-    t.equal((await ask({ path })).status, 303, `${path} leads a stranger to the sign-in`)
+    t.equal(
+      (await ask({ path })).status,
+      303,
+      `${path} redirects an anonymous visitor to the sign-in`,
+    )
     t.equal((await look('dan', path)).status, 404, path)
     t.equal((await look('bob', path)).status, 403, path)
     t.equal((await look('cleo', path)).status, 200, path)
@@ -82,7 +86,7 @@ t.test('settings are accessible to administrators of the repository only', async
   t.match((await look('cleo', '/ada/tool')).text, /\/ada\/tool\/settings/)
   const ofAdministrator = (await look('cleo', OWN)).text
   t.match(ofAdministrator, /Prune this repository/)
-  t.notMatch(ofAdministrator, /(?:Delete|Transfer) this/, 'an administrator does not own it')
+  t.notMatch(ofAdministrator, /(?:Delete|Transfer) this/, 'an administrator is not its owner')
   t.match((await look('ada', OWN)).text, /Delete this repository/)
   const { plain } = await addToken(people['ada'] as User, 'all')
   t.equal((await ask({ path: OWN, authorization: withToken(plain) })).status, 303)
@@ -123,7 +127,7 @@ t.test('the first page changes the repository, and reports errors', async (t) =>
     const answer = await form('ada', '/ada/kit/settings', all)
     t.equal(answer.status, status)
     t.match(answer.text, sentence)
-    t.match(answer.text, /value="A &lt;b(?:&gt;|>)"|x{100}/, 'the form is shown as it was sent')
+    t.match(answer.text, /value="A &lt;b(?:&gt;|>)"|x{100}/, 'the form is shown with the input')
   }
   t.match(await find('kit'), { isArchived: true }, 'nothing was changed')
 })
@@ -135,18 +139,18 @@ t.test('a repository is transferred or deleted when its name is typed', async (t
     for (const action of ['delete', 'transfer']) {
       const answer = await form('ada', `${OWN}/${action}`, { confirm, new_owner: 'acme' })
       t.equal(answer.status, 422)
-      t.match(answer.text, /Nothing was done\. Type ada\/tool to confirm/)
+      t.match(answer.text, /Not confirmed.* Type ada\/tool to confirm/)
     }
   }
   t.ok(await find('tool'))
   const confirm = 'ada/tool'
   const wrong = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'ada' })
-  t.match(wrong.text, /has this owner already/)
+  t.match(wrong.text, /already has this owner/)
   const taken = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'dan' })
   t.equal(taken.status, 403)
-  t.match(taken.text, /You may not make repositories there/)
+  t.match(taken.text, /You are not permitted to create repositories/)
   const nobody = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'nobody' })
-  t.match(nobody.text, /There is nobody of that name/)
+  t.match(nobody.text, /There is no user or organization with this name/)
   const moved = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'acme' })
   t.equal(moved.headers.location, `${BASE_URL}/acme/tool`)
   const end = await form('ada', '/acme/tool/settings/delete', { confirm: 'acme/tool' })
@@ -189,9 +193,9 @@ t.test('collaborators are added, changed and removed', async (t) => {
   t.match(list, /value="dan".*?<option value="admin" selected/s)
   t.match(list, /aria-label="Remove bob"/)
   for (const [fields, status, sentence] of [
-    [{ user: 'ada', mode: 'read' }, 422, /owner of a repository is no collaborator/],
-    [{ user: 'nobody', mode: 'read' }, 404, /There is nobody of that name/],
-    [{ user: 'bob', mode: 'owner' }, 422, /Choose what they may do/],
+    [{ user: 'ada', mode: 'read' }, 422, /owner of a repository cannot be its collaborator/],
+    [{ user: 'nobody', mode: 'read' }, 404, /There is no user or organization with this name/],
+    [{ user: 'bob', mode: 'owner' }, 422, /Choose a permission/],
   ] as const) {
     const answer = await form('cleo', path, fields)
     t.equal(answer.status, status)
@@ -203,40 +207,43 @@ t.test('collaborators are added, changed and removed', async (t) => {
   t.equal((await look('cleo', OWN)).status, 200)
 })
 
-t.test('a deploy key is added once, for reading or more, and refused in words', async (t) => {
-  const { db, form, look, people, repositoryId } = await openFixture(t)
-  const path = `${OWN}/keys`
-  const [line, other, own] = [aKeyLine('ci'), aKeyLine(), aKey()]
-  await addUserKey(db, { userId: people['dan']?.id ?? 0, title: 'laptop', key: own })
-  const keys = async () => (await listDeployKeys(db, repositoryId, { page })).entries
-  const page = { page: 1, limit: 10 }
-  t.equal((await form('cleo', path, { title: 'ci <b>', key: line })).status, 303)
-  t.equal((await form('cleo', path, { title: 'bot', key: other, write: 'on' })).status, 303)
-  const [first, second] = await keys()
-  t.match([first, second], [{ title: 'ci <b>', mode: 'read' }, { mode: 'write' }])
-  const { text } = await look('ada', path)
-  t.ok(text.includes(first?.key.fingerprint ?? '?'))
-  t.match(text, /ci &lt;b/)
-  const taken = `${own.algorithm} ${own.base64}`
-  for (const [fields, sentence] of [
-    [{ title: 'mine', key: taken }, /used as non-deploy key/],
-    [{ title: 'again', key: line }, /already been added to this repository/],
-    [{ title: 'bot', key: aKeyLine() }, /same name already exists/],
-    [{ title: 'x'.repeat(256), key: aKeyLine() }, /more than 255 characters/],
-    [{ title: '', key: aKeyLine() }, /title is not blank/],
-    [{ title: 'x', key: 'nonsense' }, /Invalid key content/],
-  ] as const) {
-    const answer = await form('ada', path, fields)
-    t.equal(answer.status, 422)
-    t.match(answer.text, sentence)
-  }
-  t.equal((await form('bob', `${path}/delete`, { id: String(first?.id) })).status, 403)
-  await form('ada', '/repo/create', { name: 'other' })
-  await form('ada', '/ada/other/settings/keys/delete', { id: String(first?.id) })
-  t.equal((await keys()).length, 2, 'the key of another repository is not removed')
-  t.equal((await form('ada', `${path}/delete`, { id: String(first?.id) })).status, 303)
-  t.match(await keys(), [{ title: 'bot' }])
-})
+t.test(
+  'a deploy key is added once, for reading or writing, and refused with a message',
+  async (t) => {
+    const { db, form, look, people, repositoryId } = await openFixture(t)
+    const path = `${OWN}/keys`
+    const [line, other, own] = [aKeyLine('ci'), aKeyLine(), aKey()]
+    await addUserKey(db, { userId: people['dan']?.id ?? 0, title: 'laptop', key: own })
+    const keys = async () => (await listDeployKeys(db, repositoryId, { page })).entries
+    const page = { page: 1, limit: 10 }
+    t.equal((await form('cleo', path, { title: 'ci <b>', key: line })).status, 303)
+    t.equal((await form('cleo', path, { title: 'bot', key: other, write: 'on' })).status, 303)
+    const [first, second] = await keys()
+    t.match([first, second], [{ title: 'ci <b>', mode: 'read' }, { mode: 'write' }])
+    const { text } = await look('ada', path)
+    t.ok(text.includes(first?.key.fingerprint ?? '?'))
+    t.match(text, /ci &lt;b/)
+    const taken = `${own.algorithm} ${own.base64}`
+    for (const [fields, sentence] of [
+      [{ title: 'mine', key: taken }, /used as non-deploy key/],
+      [{ title: 'again', key: line }, /already been added to this repository/],
+      [{ title: 'bot', key: aKeyLine() }, /same name already exists/],
+      [{ title: 'x'.repeat(256), key: aKeyLine() }, /more than 255 characters/],
+      [{ title: '', key: aKeyLine() }, /title is not blank/],
+      [{ title: 'x', key: 'nonsense' }, /Invalid key content/],
+    ] as const) {
+      const answer = await form('ada', path, fields)
+      t.equal(answer.status, 422)
+      t.match(answer.text, sentence)
+    }
+    t.equal((await form('bob', `${path}/delete`, { id: String(first?.id) })).status, 403)
+    await form('ada', '/repo/create', { name: 'other' })
+    await form('ada', '/ada/other/settings/keys/delete', { id: String(first?.id) })
+    t.equal((await keys()).length, 2, 'the key of another repository is not deleted')
+    t.equal((await form('ada', `${path}/delete`, { id: String(first?.id) })).status, 303)
+    t.match(await keys(), [{ title: 'bot' }])
+  },
+)
 
 const HOOK = { url: 'https://hooks.example.org/x', content_type: 'json', active: 'on' }
 
@@ -257,7 +264,7 @@ t.test('a webhook is created and changed, and its secret is never shown', async 
   const shown = (await look('cleo', own)).text + (await look('cleo', path)).text
   t.notMatch(shown, /the key|Bearer of all/)
   t.match(shown, /value="issues_only" checked/)
-  t.match(shown, /Forget: Secret/)
+  t.match(shown, /Remove: Secret/)
   t.equal(
     (await form('cleo', own, { ...HOOK, content_type: 'form', event: 'release' })).status,
     303,
@@ -304,12 +311,12 @@ t.test('a webhook is tested, redelivered, and shows what was sent', async (t) =>
   t.equal((await form('cleo', `${own}/test`)).status, 303)
   const { uuid = '' } = (await delivered()) ?? {}
   const { text } = await look('cleo', own)
-  t.match(text, /The receiver took it, with 202/)
+  t.match(text, /Delivered: the receiver responded with 202/)
   t.match(text, /X-Gitea-Event: push/)
   t.match(text, /&lt;b>thanks|&lt;b&gt;thanks/)
   t.equal((await form('cleo', `${own}/redeliver`, { uuid })).status, 303)
   const count = async () => received.length
-  t.equal(await until(count, (times) => times > 1, 20_000), 2, 'it is told again')
+  t.equal(await until(count, (times) => times > 1, 20_000), 2, 'it is delivered again')
   await delivered()
 
   await form('dan', '/repo/create', { name: 'own' })
@@ -319,14 +326,14 @@ t.test('a webhook is tested, redelivered, and shows what was sent', async (t) =>
   t.equal((await look('dan', `/dan/own/settings/hooks/${webhook?.id}`)).status, 404)
   const taken = await form('dan', `${foreign}/redeliver`, { uuid })
   t.equal(taken.status, 404)
-  t.match(taken.text, /no such delivery/)
-  t.match(await last(), { isDelivered: true }, 'what is of another webhook is left alone')
-  t.match((await form('dan', `${foreign}/test`)).text, /There is no commit to tell of yet/)
+  t.match(taken.text, /delivery no longer exists/)
+  t.match(await last(), { isDelivered: true }, 'a delivery of another webhook is unchanged')
+  t.match((await form('dan', `${foreign}/test`)).text, /no commit to send/)
   const payload = JSON.stringify({ text: `${'<'.repeat(9_000)}end` })
   await addDeliveries(db, [{ webhookId: other.id, uuid: 'long', event: 'push', payload }])
   const long = (await look('dan', foreign)).text
-  t.match(long, /Request body \(its start\)/)
-  t.notMatch(long, /&lt;end/, 'what is long is cut')
+  t.match(long, /Request body \(beginning\)/)
+  t.notMatch(long, /&lt;end/, 'a long text is cut')
 })
 
 t.test('the result of a delivery is shown as a sentence', async (t) => {
@@ -345,12 +352,15 @@ t.test('the result of a delivery is shown as a sentence', async (t) => {
   const attempt = { atMs: 0, requestHeaders: {}, responseHeaders: {}, responseBody: '', error: '' }
   const failed = { ...attempt, status: 500 }
   for (const [fields, sentence] of [
-    [{ attempts: 0, nextAtMs: 5 }, 'It waits to be sent.'],
-    [{ isDelivered: true, lastAttempt: { ...attempt, status: 204 } }, 'took it, with 204'],
-    [{ lastAttempt: failed }, 'The receiver answered 500. It was given up after one attempt.'],
-    [{ lastAttempt: failed, nextAtMs: 300_000 }, 'answered 500. It is tried again in 5 minutes.'],
-    [{ lastAttempt: failed, nextAtMs: 5, attempts: 2 }, 'It is tried again in a moment.'],
-    [{ lastAttempt: { ...attempt, status: undefined, error: 'No.' }, attempts: 3 }, 'No. It was'],
+    [{ attempts: 0, nextAtMs: 5 }, 'It is waiting to be sent.'],
+    [{ isDelivered: true, lastAttempt: { ...attempt, status: 204 } }, 'responded with 204'],
+    [{ lastAttempt: failed }, 'responded with 500. It failed after one attempt.'],
+    [{ lastAttempt: failed, nextAtMs: 300_000 }, '500. The next attempt is in 5 minutes.'],
+    [{ lastAttempt: failed, nextAtMs: 5, attempts: 2 }, 'The next attempt is in a moment.'],
+    [
+      { lastAttempt: { ...attempt, status: undefined, error: 'No.' }, attempts: 3 },
+      'No. It failed',
+    ],
   ] as const) {
     t.ok(outcomeOf({ ...delivery, ...fields }, 0).includes(sentence), sentence)
   }
