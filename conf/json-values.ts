@@ -27,3 +27,17 @@ function endOfString(text: string, start: number): number {
     if (backslashes % 2 === 0) return at
   }
 }
+
+/** Parses a JSON text of a client. Throws a SyntaxError if it is not JSON. */
+export function parseJsonText(text: string): unknown {
+  return JSON.parse(text, removeOmitted) as unknown
+}
+
+/**
+ * Reviver that removes `__proto__`, which would set an object's prototype when fields are copied,
+ * and null fields, which Go clients send for values that they omit.
+ */
+function removeOmitted(this: unknown, key: string, value: unknown): unknown {
+  const isLeftOut = value === null && !Array.isArray(this)
+  return key === '__proto__' || isLeftOut ? undefined : value
+}

@@ -8,7 +8,7 @@ import type { Settings } from '../conf/settings.js'
 import { FORMATS } from '../registry/formats.js'
 import { openRegistry } from '../registry/registry.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
-import { notifyOfUnfinishedPushes } from './actions/code/push-records.js'
+import { publishLeftPushes } from './actions/code/push-records.js'
 import { mergeScheduled } from './actions/pulls/merge-scheduled.js'
 import { WEB_ARCHIVE_ROUTES } from './api/code/get-archives.js'
 import { WEB_RAW_ROUTES } from './api/code/get-raw.js'
@@ -35,6 +35,7 @@ import { createPools } from './pool/pools.js'
 import { createRenderings } from './pool/renderings.js'
 import type { Context } from './request/context.js'
 import { watchDisks } from './request/disk-watch.js'
+import { createEvents } from './request/events.js'
 import { watchLoop } from './request/loop-watch.js'
 import { createMetrics, type Metrics } from './request/metrics.js'
 import { createPushRecovery } from './request/push-recovery.js'
@@ -42,6 +43,7 @@ import type { AnyRoute } from './request/route.js'
 import { createRouteTable } from './request/route-table.js'
 import { createRouter } from './request/router.js'
 import { openSshSurface } from './ssh/surface.js'
+import { subscribeAll } from './subscribe.js'
 import { asksForPage, WEB_SURFACE } from './web/kit/surface.js'
 import { WEB_ROUTES } from './web/pages.js'
 
@@ -112,12 +114,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       watch,
     }),
     onBroken: ({ id, method, path }, error) =>
-      log.warn({ requestId: id, method, path, error }, 'an answer broke off'),
+      log.warn({ requestId: id, method, path, error }, 'an answer was aborted'),
   })
   const sshSurface =
     options.sshSocket === undefined ? undefined : openSshSurface(context, options.sshSocket)
   upkeep.start()
-  const leftPushes = notifyOfUnfinishedPushes(context)
+  const leftPushes = publishLeftPushes(context)
   let stopping: Promise<void> | undefined
   return {
     port: listener.port,
@@ -182,6 +184,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     journal,
     pushRecovery,
     upkeep,
+    events: createEvents(log),
     queue,
     registry,
     packCache,
@@ -190,6 +193,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     renderings: createRenderings({ pool: pools.pages, log }),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
+  subscribeAll(context)
   return {
     context,
     async close() {
@@ -199,7 +203,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   }
 }
 
-const UNLIMITED = 'git has no limits of memory and CPU time: prlimit (util-linux) cannot be run'
+const UNLIMITED = 'git has no memory and CPU limits: prlimit (util-linux) cannot be run'
 
 function drainTimes({ http: { drainMs, shutdownGraceMs } }: Settings): DrainTimes {
   const hasSuccessor = false

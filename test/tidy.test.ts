@@ -133,7 +133,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by api/repositories/collaborators.test.ts, on both databases',
   'gateway/actions/accounts/refuse-longer.ts':
     'by web/repositories/repository-settings.test.ts, whose texts are too long',
-  'gateway/actions/webhooks/test-webhook.ts':
+  'gateway/webhooks/test-webhook.ts':
     'by api/webhooks/repository-hooks.test.ts, which tries one',
   'gateway/actions/webhooks/webhook-input.ts':
     'by api/webhooks/hook-object.test.ts and repository-hooks.test.ts',
@@ -182,7 +182,14 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
     'by api/repositories/generate.test.ts, on both databases',
   'gateway/actions/pulls/review-events.ts': 'by notify-users.test.ts, which reviews a pull request',
   'gateway/actions/code/journal-push.ts': 'by journeys/git-push.test.ts and ssh-push.test.ts',
-  'gateway/actions/code/push-payload.ts': 'by reference-events.test.ts, which reads what is told',
+  'gateway/webhooks/push-payload.ts': 'by webhooks/ref-events.test.ts',
+  'gateway/webhooks/subscriber.ts': 'by the tests of webhooks/',
+  'gateway/subscribe.ts': 'by every test that starts a gateway',
+  'gateway/request/': 'shapes, and by the tests of webhooks/ and of the router',
+  'gateway/actions/releases/release-changed.ts': 'by webhooks/release-events.test.ts',
+  'gateway/actions/packages/package-events.ts': 'by webhooks/package-events.test.ts',
+  'gateway/actions/code/push-effects.ts': 'by journeys/git-push.test.ts',
+  'gateway/rendering/': 'by web/pages.test.ts',
   'gateway/api/webhooks/hook-operations.ts':
     'by repository-hooks.test.ts, at each place of webhooks',
   'gateway/api/issues/label-operations.ts': 'by labels.test.ts and organization-labels.test.ts',

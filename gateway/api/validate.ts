@@ -6,7 +6,7 @@ import { Compile, type Validator } from 'typebox/schema'
 import { after } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
-import { hasManyValues } from '../../conf/json-values.js'
+import { hasManyValues, parseJsonText } from '../../conf/json-values.js'
 import { JSON_BYTES_MAX, JSON_VALUES_MAX } from '../../conf/limits.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { readBody } from '../http/incoming-body.js'
@@ -154,23 +154,9 @@ function parseJson(bytes: Buffer): unknown {
   }
 }
 
-/** A text of JSON as a body would be read. Throws where it is none. */
-export function parseJsonText(text: string): unknown {
-  return JSON.parse(text, keepMeant) as unknown
-}
-
-/**
- * A key that would become an object's prototype on the way is no field of anything, and clients in
- * Go send `null` for what they leave out.
- */
-function keepMeant(this: unknown, key: string, value: unknown): unknown {
-  const isLeftOut = value === null && !Array.isArray(this)
-  return key === '__proto__' || isLeftOut ? undefined : value
-}
-
-/** `[Name]: Required`, in the words that clients of this API know. */
+/** Returns the error in Gitea's wording, which clients know: `[Name]: Required`. */
 function describe(error: TLocalizedValidationError | undefined): string {
-  if (error === undefined) return '[]: the body does not fit'
+  if (error === undefined) return '[]: the body does not match its schema'
   if (error.keyword === 'required') {
     const { requiredProperties } = error.params as { requiredProperties: readonly string[] }
     return `[${fieldName(requiredProperties[0] ?? '')}]: Required`

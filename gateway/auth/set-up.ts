@@ -9,7 +9,8 @@ import { notFound } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
 import type { Settings } from '../../conf/settings.js'
 import { hasUsers } from '../../sql/admin/site.js'
-import type { Context } from '../request/context.js'
+import type { Database } from '../../sql/database/database.js'
+import type { Throttle } from './throttle.js'
 import { newToken } from './token.js'
 
 const FILE = 'set-up.code'
@@ -28,12 +29,18 @@ export async function forgetSetUpCode(dataDir: string): Promise<void> {
   await rm(join(dataDir, FILE), { force: true })
 }
 
+interface SetUpContext {
+  readonly db: Database
+  readonly settings: Settings
+  readonly throttle: Throttle
+}
+
 /**
  * Authorizes the creation of the first account. Throws `not_found` for a client on another machine
  * without the code and if there is an account already, and `throttled` after too many codes.
  */
 export async function authorizeSetUp(
-  { db, settings, throttle }: Pick<Context, 'db' | 'settings' | 'throttle'>,
+  { db, settings, throttle }: SetUpContext,
   request: Request,
   code: string,
 ): Promise<void> {

@@ -6,8 +6,8 @@ import { Compile, type Validator } from 'typebox/schema'
 import { RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { HostSet } from '../../conf/host-set.js'
+import { parseJsonText } from '../../conf/json-values.js'
 import { PAGE_ENTRIES_MAX } from '../../conf/limits.js'
-import { parseJsonText } from '../api/validate.js'
 import { callOutbound, type OutboundHead, streamOutbound } from '../outbound/client.js'
 
 export interface GiteaSource {
@@ -50,14 +50,14 @@ export function openGiteaApi(source: GiteaSource): GiteaApi {
     if (items <= source.itemsMax) return
     throw new RemoteError('failed', `the source has more than ${source.itemsMax} items`)
   }
-  const ask = (path: string) => askPatiently(source, new URL(`${base}${path}`))
+  const request = (path: string) => requestWithRetries(source, new URL(`${base}${path}`))
   return {
-    get: async (path, schema) => checked(path, schema, await ask(path)),
+    get: async (path, schema) => checked(path, schema, await request(path)),
     async *pages(path, schema) {
       const seen = new Set<number>()
       for (let page = 1; ; page += 1) {
         const sign = path.includes('?') ? '&' : '?'
-        const answer = await ask(`${path}${sign}page=${page}&limit=${PAGE_ENTRIES_MAX}`)
+        const answer = await request(`${path}${sign}page=${page}&limit=${PAGE_ENTRIES_MAX}`)
         const entries = checked(path, listOf(schema), answer) as ReadonlyArray<{
           readonly id: number
         }>
@@ -89,8 +89,8 @@ function apiAddressOf(url: URL): string {
 const ATTEMPTS_MAX = 5
 const RETRY_AFTER_SECONDS_MAX = 60
 
-/** Waits where the other side says for how long, within reason. */
-async function askPatiently(source: GiteaSource, url: URL): Promise<unknown> {
+/** Requests a page, and again after the header Retry-After of 429 and 503, if that is short. */
+async function requestWithRetries(source: GiteaSource, url: URL): Promise<unknown> {
   for (let attempt = 1; ; attempt += 1) {
     const { status, headers, body, isWhole } = await outbound(source, () =>
       callOutbound({
@@ -150,7 +150,7 @@ function parse(body: Buffer, { pathname }: URL): unknown {
   try {
     return parseJsonText(body.toString('utf8'))
   } catch {
-    throw new RemoteError('failed', `the source sent what is not JSON: ${pathname}`)
+    throw new RemoteError('failed', `the source sent an answer that is not JSON: ${pathname}`)
   }
 }
 
@@ -171,7 +171,7 @@ function checked<T extends TSchema>(path: string, schema: T, value: unknown): St
   if (validator.Check(value)) return value as Static<T>
   const [, [error]] = validator.Errors(value)
   const where = `${path.split('?')[0]}${error?.instancePath ?? ''}`.slice(0, WHERE_CHARACTERS_MAX)
-  throw new RemoteError('failed', `the source sent what does not fit: ${where} ${error?.message}`)
+  throw new RemoteError('failed', `the source sent an invalid answer: ${where} ${error?.message}`)
 }
 
 const WHERE_CHARACTERS_MAX = 100
@@ -183,7 +183,7 @@ async function download<T>(
 ): Promise<T> {
   const url = URL.canParse(address) ? new URL(address) : undefined
   if (url === undefined || (source.url.protocol === 'https:' && url.protocol !== 'https:')) {
-    throw new RemoteError('failed', 'the source names a file under no address of its own kind')
+    throw new RemoteError('failed', 'the source names a file by an invalid or unencrypted address')
   }
   const wanted = {
     ...boundsOf(source),
@@ -204,5 +204,7 @@ async function download<T>(
 function refuseFile({ status, headers, url }: OutboundHead): void {
   const { 'content-encoding': encoding = 'identity' } = headers
   if (status === 200 && encoding === 'identity') return
-  throw new RemoteError('failed', `a file of the source is not sent: ${status} for ${url.pathname}`)
+  const reason = status === 200 ? `encoding ${encoding}` : `status ${status}`
+  const message = `a file of the source cannot be downloaded: ${reason} for ${url.pathname}`
+  throw new RemoteError('failed', message)
 }

@@ -16,7 +16,7 @@ import {
   endImport,
   renewImport,
 } from '../../sql/repositories/repository-imports.js'
-import { journalPush } from '../actions/code/journal-push.js'
+import { applyPushEffects } from '../actions/code/push-effects.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'
 import type { Context } from '../request/context.js'
@@ -150,7 +150,7 @@ async function take(
       source: { url: begun.url.href, mirror: await mirrorOf(context, begun) },
       contents,
     })
-    if (!isEmpty) await journalPush(context, repository, path)
+    if (!isEmpty) await applyPushEffects(context, repository, path)
     return (await findRepository(context.db, begun.owner.name, repository.name)) ?? repository
   } catch (error) {
     await removeRepository(path)
@@ -195,7 +195,7 @@ async function refusalOf(
   const { address } = attempt
   log.warn(
     { event: 'import-failed', address, fault: error.fault, what: attempt.name },
-    'a repository was not taken over',
+    'the import of a repository failed',
   )
   if (error.fault === 'authentication') await throttle.failed(attempt)
   return new Failure('invalid', messageOf(error), { cause: error })

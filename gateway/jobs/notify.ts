@@ -7,21 +7,13 @@ import { type Activity, listAudience } from '../../sql/notifications/audiences.j
 import { notifyUsers } from '../../sql/notifications/notifications.js'
 import { findRelease } from '../../sql/releases/releases.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
+import type { NotificationInput } from '../request/upkeep.js'
 import type { JobKind } from './job.js'
 
-/** One statement writes so many rows; others of the database come in between. */
-const USERS_AT_ONCE = 500
+/** Number of users per statement, so that other statements can run in between. */
+const USERS_PER_STATEMENT = 500
 
-/** What has happened, and who did it. */
-export interface NotificationInput {
-  readonly repositoryId: number
-  readonly actorId: number
-  readonly about:
-    | { readonly issueNumber: number; readonly to: 'everybody' | 'assignees' | 'reviewers' }
-    | { readonly releaseId: number }
-}
-
-/** `issue 12 of 4 by 3 to everybody`, `release 5 of 4 by 3` */
+/** Formats a subject, such as `issue 12 of 4 by 3 to everybody` or `release 5 of 4 by 3`. */
 export function notifySubject({ repositoryId, actorId, about }: NotificationInput): string {
   const place = `of ${repositoryId} by ${actorId}`
   if ('releaseId' in about) return `release ${about.releaseId} ${place}`
@@ -37,11 +29,11 @@ export const NOTIFY: JobKind = {
     if (activity === undefined) return
     for (let afterId = 0; ; ) {
       signal.throwIfAborted()
-      const page = { afterId, limit: USERS_AT_ONCE }
+      const page = { afterId, limit: USERS_PER_STATEMENT }
       const userIds = await listAudience(db, activity, page)
       await notifyUsers(db, userIds, activity)
       const last = userIds.at(-1)
-      if (last === undefined || userIds.length < USERS_AT_ONCE) return
+      if (last === undefined || userIds.length < USERS_PER_STATEMENT) return
       afterId = last
     }
   },

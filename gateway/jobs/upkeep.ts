@@ -1,12 +1,13 @@
 /** Background jobs of a gateway process, and the functions that enqueue them. */
 
 import { enqueueJob } from '../../sql/admin/jobs.js'
-import { pruneSubject, type QueuedPrune } from '../actions/repositories/prune-repository.js'
+import { pruneSubject } from '../actions/repositories/prune-repository.js'
+import type { Upkeep } from '../request/upkeep.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
 import { MERGE_PULL, mergePullWith } from './merge-pull.js'
-import { NOTIFY, type NotificationInput, notifySubject } from './notify.js'
+import { NOTIFY, notifySubject } from './notify.js'
 import { PRUNE_REPOSITORIES } from './prune-repositories.js'
 import { PRUNE_REPOSITORY } from './prune-repository.js'
 import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
@@ -17,25 +18,6 @@ import { SWEEP_REPOSITORIES } from './sweep-repositories.js'
 import { SWEEP_TOKENS } from './sweep-tokens.js'
 import { SYNC_MIRROR } from './sync-mirror.js'
 import { SYNC_MIRRORS } from './sync-mirrors.js'
-
-export interface Upkeep {
-  /** To be told of each push that ended well. Never throws: a push does not fail by it. */
-  enqueueMaintenance(repositoryId: number): Promise<void>
-  /** To be told when deliveries to webhooks were written down: they go out at once. */
-  pollDeliveries(): void
-  /** Asks for a mirror to be updated as soon as a process has time for it. */
-  enqueueMirrorSync(repositoryId: number): Promise<void>
-  /** Asks for a repository to be pruned soon, also if `maintenance.enabled` is off. */
-  enqueuePrune(wanted: QueuedPrune): Promise<void>
-  /** To be told of what is news to others. Never throws: what has happened has happened. */
-  peopleAreToKnow(happening: NotificationInput): Promise<void>
-  /** Asks for a pull request to be merged, if its checks have succeeded. */
-  enqueueMerge(pullId: number): Promise<void>
-  /** From now on jobs are done in this process. */
-  start(): void
-  /** Ends the jobs that run, and gives them back. */
-  stop(): Promise<void>
-}
 
 const KINDS: readonly JobKind[] = [
   MAINTAIN_REPOSITORY,
@@ -49,8 +31,8 @@ const KINDS: readonly JobKind[] = [
   SYNC_MIRRORS,
 ]
 
-/** On one machine. */
-const MERGES_AT_ONCE = 2
+/** Maximum number of concurrent merges per machine. */
+const MERGES_MAX = 2
 
 export interface UpkeepOptions {
   /** Merges a pull request that waits for its checks, unless the merge was cancelled. */
@@ -84,7 +66,7 @@ export function createUpkeep(
     kinds: [mergePullWith(mergePull)],
     takes: { of: [MERGE_PULL] },
     name: 'merges',
-    jobsMax: MERGES_AT_ONCE,
+    jobsMax: MERGES_MAX,
   })
   // Prunes have their own runner, because a leaked password may have to be removed quickly.
   const prunes = createJobRunner(context, {
@@ -103,7 +85,10 @@ export function createUpkeep(
         await enqueueJob(context.db, input)
         others.pollIn(delayMs)
       } catch (error) {
-        context.log.warn({ error, repository: repositoryId }, 'no upkeep will follow a push')
+        context.log.warn(
+          { error, repository: repositoryId },
+          'the maintenance after a push was not enqueued',
+        )
       }
     },
     pollDeliveries: () => deliveries.pollIn(0),
@@ -120,13 +105,16 @@ export function createUpkeep(
       await enqueueJob(context.db, { ...input, isSooner: true })
       prunes.pollIn(0)
     },
-    async peopleAreToKnow(happening) {
-      const input = { kind: NOTIFY.kind, subject: notifySubject(happening), delayMs: 0 }
+    async notifyUsers(notification) {
+      const input = { kind: NOTIFY.kind, subject: notifySubject(notification), delayMs: 0 }
       try {
         await enqueueJob(context.db, { ...input, isSooner: true })
         notifications.pollIn(0)
       } catch (error) {
-        context.log.warn({ error, repository: happening.repositoryId }, 'people are not notified')
+        context.log.warn(
+          { error, repository: notification.repositoryId },
+          'the notification of users was not enqueued',
+        )
       }
     },
     async enqueueMerge(pullId) {

@@ -1,7 +1,18 @@
 /** Entry of requests into the queue of git processes, with a metric for refused ones. */
 
 import type { GitService } from '../../cgi/transfer/environment.js'
-import type { Context } from '../request/context.js'
+import type { ProcessQueue } from './process-queue.js'
+
+/** The queue and its metrics. */
+export interface QueueContext {
+  readonly queue: ProcessQueue
+  readonly metrics: {
+    countGitService(labels: {
+      readonly service: GitService
+      readonly outcome: 'ok' | 'failed' | 'refused'
+    }): void
+  }
+}
 
 export interface QueueEntry {
   readonly signal: AbortSignal
@@ -17,7 +28,7 @@ export interface QueueEntry {
  * this client.
  */
 export async function enterQueue(
-  context: Context,
+  context: QueueContext,
   { signal, service, repositoryPath: repository, client }: QueueEntry,
 ): Promise<() => void> {
   try {

@@ -26,6 +26,12 @@ import { type SingleFlight, SingleFlightMissed, type SingleFlightPlan } from './
 /** Source of an answer: a stored one, another request's in-flight one, or a new git process. */
 export type PackCacheOutcome = 'hit' | 'join' | 'miss'
 
+/** Labels of a request to git-upload-pack; `other` is any request that bypassed the pack cache. */
+export interface PackCacheLabels {
+  readonly command: WarmAnswer['command'] | 'other'
+  readonly outcome: PackCacheOutcome | 'bypass'
+}
+
 export interface WarmAnswer {
   readonly command: NormalRequest['command']
   readonly outcome: PackCacheOutcome

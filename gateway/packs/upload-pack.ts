@@ -1,14 +1,26 @@
 /** Handling of a request to upload-pack over HTTP or SSH, from the pack cache or by git. */
 
+import type { Git } from '../../cgi/process/git.js'
 import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
 import { type Awaitable, after } from '../../conf/awaitable.js'
 import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
 import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
+import type { Settings } from '../../conf/settings.js'
 import { IncomingBody } from '../http/incoming-body.js'
-import type { Context } from '../request/context.js'
-import { enterQueue } from './enter-queue.js'
-import type { WarmAnswer, WarmRequest } from './pack-cache.js'
+import { enterQueue, type QueueContext } from './enter-queue.js'
+import type { PackCache, PackCacheLabels, WarmAnswer, WarmRequest } from './pack-cache.js'
+
+/** Dependencies of this module; the context of a request has them. */
+export interface UploadPackContext extends QueueContext {
+  readonly git: Git
+  readonly settings: Pick<Settings, 'git'>
+  readonly packCache: Pick<PackCache, 'answer'>
+  readonly metrics: QueueContext['metrics'] & {
+    countPackCache(labels: PackCacheLabels): void
+    countPackBytes(labels: PackCacheLabels, bytes: number): void
+  }
+}
 
 /** An upload-pack request of a client that may read the repository. */
 export interface UploadPackRequest extends WarmRequest {
@@ -40,7 +52,7 @@ const WARM_REQUEST_BYTES_MAX = 65_536
  * `unavailable` or `throttled` if too many git processes run.
  */
 export function answerUploadPack(
-  context: Context,
+  context: UploadPackContext,
   uploadRequest: UploadPackRequest,
 ): Awaitable<UploadPackReply> {
   if (uploadRequest.gitProtocol !== 'version=2') return runUploadPack(context, uploadRequest)
@@ -56,7 +68,7 @@ export function answerUploadPack(
   })
 }
 
-function count({ metrics }: Context, warm: WarmAnswer): UploadPackReply {
+function count({ metrics }: UploadPackContext, warm: WarmAnswer): UploadPackReply {
   metrics.countPackCache(warm)
   if (warm.body instanceof Uint8Array) {
     metrics.countPackBytes(warm, warm.body.byteLength)
@@ -81,7 +93,7 @@ function counted(
 }
 
 async function runUploadPack(
-  context: Context,
+  context: UploadPackContext,
   { request: { signal }, client, gitProtocol, repositoryPath, body }: UploadPackRequest,
 ): Promise<UploadPackReply> {
   context.metrics.countPackCache(PAST_CACHE)
@@ -112,7 +124,7 @@ async function runUploadPack(
   }
 }
 
-function countOutcome({ metrics }: Context, outcome: 'ok' | 'failed'): void {
+function countOutcome({ metrics }: UploadPackContext, outcome: 'ok' | 'failed'): void {
   metrics.countGitService({ service: 'git-upload-pack', outcome })
 }
 

@@ -2,7 +2,7 @@
 
 import markdownIt from 'markdown-it'
 import sanitizeHtml from 'sanitize-html'
-import { type PlaceName, placePath } from '../web/kit/links.js'
+import { type PlaceName, placePath } from './place-path.js'
 import { type TrustedHtml, trustHtml } from './trusted-html.js'
 import { markHidden } from './visible-text.js'
 
@@ -83,7 +83,7 @@ const OPTIONS: sanitizeHtml.IOptions = {
  * can be quadratic in the length of the text, so only the pool calls this.
  */
 export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
-  const resolve = (room: 'src' | 'raw', target: string) => resolveTarget(from, room, target)
+  const resolve = (route: 'src' | 'raw', target: string) => resolveTarget(from, route, target)
   const clean = sanitizeHtml((from.hasLines ? rendererOfLines : renderer).render(text), {
     ...OPTIONS,
     transformTags: {
@@ -110,11 +110,11 @@ function loweredHeadings(levels: number): Record<string, string> {
   )
 }
 
-function resolveTarget({ address, place }: MarkdownPlace, room: string, target: string): string {
+function resolveTarget({ address, place }: MarkdownPlace, route: string, target: string): string {
   if (target === '' || target.startsWith('#') || /^[a-z][a-z0-9+.-]*:|^\/\//i.test(target)) {
     return target
   }
-  const root = `${address}/${room}/${placePath({ ...place, path: [] })}/`
+  const root = `${address}/${route}/${placePath({ ...place, path: [] })}/`
   const folder = target.startsWith('/') ? '' : place.path.map(encodeURIComponent).join('/')
   const base = folder === '' ? root : `${root}${folder}/`
   const relative = target.replace(/^\/+/, '')

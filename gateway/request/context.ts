@@ -7,13 +7,14 @@ import type { Settings } from '../../conf/settings.js'
 import type { Registry } from '../../registry/registry.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Throttle } from '../auth/throttle.js'
-import type { Upkeep } from '../jobs/upkeep.js'
 import type { PackCache } from '../packs/pack-cache.js'
 import type { ProcessQueue } from '../packs/process-queue.js'
 import type { Renderings } from '../pool/renderings.js'
 import type { DiskWatch } from './disk-watch.js'
+import type { Events } from './events.js'
 import type { Metrics } from './metrics.js'
 import type { PushRecovery } from './push-recovery.js'
+import type { Upkeep } from './upkeep.js'
 
 export interface Context {
   readonly settings: Settings
@@ -24,6 +25,7 @@ export interface Context {
   readonly journal: Journal
   readonly pushRecovery: PushRecovery
   readonly upkeep: Upkeep
+  readonly events: Events
   readonly queue: ProcessQueue
   readonly registry: Registry
   readonly packCache: PackCache

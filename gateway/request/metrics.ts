@@ -9,7 +9,7 @@ import {
   Registry,
 } from 'prom-client'
 import { childrenCpuSeconds } from '../../cgi/process/process-table.js'
-import type { PackCache, PackCacheOutcome, WarmAnswer } from '../packs/pack-cache.js'
+import type { PackCache, PackCacheLabels } from '../packs/pack-cache.js'
 import type { ProcessQueue } from '../packs/process-queue.js'
 import type { TaskOutcome } from '../pool/pool.js'
 import type { PoolName } from '../pool/pools.js'
@@ -40,12 +40,6 @@ export interface Metrics {
   watchQueue(queue: ProcessQueue): void
 }
 
-/** `other` is what went past the cache, whatever it was and in whichever protocol. */
-export interface PackCacheLabels {
-  readonly command: WarmAnswer['command'] | 'other'
-  readonly outcome: PackCacheOutcome | 'bypass'
-}
-
 const METHODS: ReadonlySet<string> = new Set([
   'GET',
   'HEAD',
@@ -66,21 +60,21 @@ export function createMetrics(): Metrics {
   registry.registerMetric(requestTimes.metric)
   const services = new Counter({
     name: 'gatehouse_git_services_total',
-    help: 'Git services that were asked for, by service and outcome.',
+    help: 'Requested Git services, by service and outcome.',
     labelNames: ['service', 'outcome'],
     registers: [registry],
   })
   const countFetch = createTally(registry, {
     name: 'gatehouse_pack_cache_requests_total',
-    help: 'Requests to git-upload-pack: answered from the cache, along with another, by git for the cache, or past it.',
+    help: 'Requests to git-upload-pack, by command and pack cache outcome: hit, join (coalesced with another request), miss or bypass.',
   })
   const countFetchBytes = createTally(registry, {
     name: 'gatehouse_pack_cache_answer_bytes_total',
-    help: 'Bytes of the answers to these requests, as far as they went out.',
+    help: 'Bytes sent in answers to requests to git-upload-pack, by command and pack cache outcome.',
   })
   const waits = new Histogram({
     name: 'gatehouse_git_queue_wait_seconds',
-    help: 'How long Git services waited for a place, of those that got one.',
+    help: 'Time that Git services waited in the process queue before they started.',
     buckets: [0.001, 0.01, 0.1, 1, 5, 10, 30],
     registers: [registry],
   })
@@ -92,7 +86,7 @@ export function createMetrics(): Metrics {
   })
   const loopDelay = new Histogram({
     name: 'gatehouse_event_loop_delay_seconds',
-    help: 'How late the event loops were while there were requests, sampled each 20 ms.',
+    help: 'Delay of the event loops while there were requests, sampled every 20 ms.',
     buckets: [0.001, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 10],
     registers: [registry],
   })
@@ -113,7 +107,7 @@ export function createMetrics(): Metrics {
     watchPackCache(cache) {
       const gauge = new Gauge({
         name: 'gatehouse_pack_cache_memory_bytes',
-        help: 'What the workers hold of the pack cache in memory.',
+        help: 'Bytes of the pack cache that the workers hold in memory.',
         registers: [registry],
         collect() {
           gauge.set(cache.memoryBytes)
@@ -126,7 +120,7 @@ export function createMetrics(): Metrics {
     watchQueue(queue) {
       const gauge = new Gauge({
         name: 'gatehouse_git_queue',
-        help: 'Git services that hold a place or wait for one.',
+        help: 'Git services in the process queue, by state: running or waiting.',
         labelNames: ['state'],
         registers: [registry],
         collect() {

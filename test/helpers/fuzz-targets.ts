@@ -13,9 +13,9 @@ import { Failure } from '../../conf/failures.js'
 import { parseFilePath } from '../../conf/file-path.js'
 import { parseGlob } from '../../conf/glob.js'
 import { decodePercent, type RequestHeaders } from '../../conf/http.js'
+import { parseJsonText } from '../../conf/json-values.js'
 import { parseEmail, parseTagName } from '../../conf/names.js'
 import { parseSshKey } from '../../conf/ssh-key.js'
-import { parseJsonText } from '../../gateway/api/validate.js'
 import { readCredentials } from '../../gateway/auth/credentials.js'
 import { NoPack, readPackStream } from '../../gateway/git/pack-stream.js'
 import { framingFault } from '../../gateway/http/framing.js'
@@ -98,7 +98,8 @@ function readJson(text: string): unknown {
   try {
     return parseJsonText(text)
   } catch (cause) {
-    if (cause instanceof SyntaxError) throw new Failure('invalid', 'no JSON', { cause })
+    if (cause instanceof SyntaxError)
+      throw new Failure('invalid', 'The text is not JSON.', { cause })
     throw cause
   }
 }

@@ -21,9 +21,11 @@ import { createPools } from '../../gateway/pool/pools.js'
 import { createRenderings } from '../../gateway/pool/renderings.js'
 import type { Context } from '../../gateway/request/context.js'
 import { watchDisks } from '../../gateway/request/disk-watch.js'
+import { createEvents } from '../../gateway/request/events.js'
 import { createMetrics } from '../../gateway/request/metrics.js'
 import { createPushRecovery } from '../../gateway/request/push-recovery.js'
 import { type Server, startServer } from '../../gateway/server.js'
+import { subscribeAll } from '../../gateway/subscribe.js'
 import { openRegistry } from '../../registry/registry.js'
 import type { Visibility } from '../../sql/accounts/owners.js'
 import type { TokenLimits } from '../../sql/accounts/token-limits.js'
@@ -80,7 +82,7 @@ export interface NewToken {
 export interface Gateway extends Fixture {
   readonly server: Server
   readonly port: number
-  ask(question: RequestOptions): Promise<Answer>
+  ask(request: RequestOptions): Promise<Answer>
 }
 
 /** Starts a gateway with its listener for the test. */
@@ -91,7 +93,7 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
   const server = await startServer({ settings, log, git, throttle: createLocalThrottle() })
   t.teardown(() => server.stop())
   const { port } = server
-  return { ...fixture, server, port, ask: (question) => ask(port, question) }
+  return { ...fixture, server, port, ask: (request) => ask(port, request) }
 }
 
 /** Creates the context of handlers, without a listener. */
@@ -131,11 +133,13 @@ export async function openContext(
     registry,
     packCache: createPackCache({ git, log, queue, settings: () => settings, link }),
     upkeep: createUpkeep({ settings, log, db, disk, git, journal, registry, pushRecovery }),
+    events: createEvents(log),
     throttle: createLocalThrottle(),
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
     collectMetrics: () => metrics.registry.metrics(),
   }
+  subscribeAll(context)
   return { context, fixture }
 }
 

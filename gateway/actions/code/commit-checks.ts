@@ -8,6 +8,7 @@ import {
 } from '../../../sql/code/commit-statuses.js'
 import { listMergesOf } from '../../../sql/pulls/scheduled-merges.js'
 import type { Context } from '../../request/context.js'
+import type { StatusReported } from '../../request/events.js'
 
 /** Returns true if the combined state is `success`; false if no status was reported. */
 export async function haveChecksSucceeded(
@@ -20,10 +21,15 @@ export async function haveChecksSucceeded(
 
 /** Retries the merges that wait for a commit with a new status, and publishes the status. */
 export async function statusReported(
-  { db, upkeep }: Pick<Context, 'db' | 'upkeep'>,
-  place: CommitPlace,
+  context: Context,
+  report: Omit<StatusReported, 'kind'>,
 ): Promise<void> {
-  for (const pullId of await listMergesOf(db, place)) await upkeep.enqueueMerge(pullId)
+  const { repository, status } = report
+  const place = { repositoryId: repository.id, commitId: status.commitId }
+  for (const pullId of await listMergesOf(context.db, place)) {
+    await context.upkeep.enqueueMerge(pullId)
+  }
+  await context.events.publish({ kind: 'status_reported', ...report })
 }
 
 /** Returns the most severe of the states, or `pending` if there is none. */

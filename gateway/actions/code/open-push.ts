@@ -5,8 +5,8 @@ import { prepareUpdateList, settleUpdateList } from '../../../cgi/refs/update-li
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
-import { journalPush } from './journal-push.js'
 import { openPushDecisionRequest } from './push-decision-requests.js'
+import { applyPushEffects } from './push-effects.js'
 import { openPushRecord } from './push-records.js'
 
 export interface PushTarget {
@@ -41,26 +41,26 @@ export interface OpenPush {
 export async function openPush(context: Context, target: PushTarget): Promise<OpenPush> {
   const { repository, path, user, hasOneRef = false } = target
   const { git, journal, pushRecovery, settings } = context
-  const note = await openPushRecord(context, { repository, user })
-  const question = await openPushDecisionRequest(context, { repository, path, pusher: user })
+  const record = await openPushRecord(context, { repository, user })
+  const decision = await openPushDecisionRequest(context, { repository, path, pusher: user })
   const list = prepareUpdateList(git, settings.data.dir)
   const listConfig = hasOneRef ? [] : list.config
   let strike = async () => {}
   return {
-    config: [...note.config, ...question.config, ...listConfig],
-    variables: { ...note.variables, ...question.variables, ...list.variables },
+    config: [...record.config, ...decision.config, ...listConfig],
+    variables: { ...record.variables, ...decision.variables, ...list.variables },
     async begin(pid) {
-      const updates = { file: list.file, changeNote: note.file }
+      const updates = { file: list.file, changeNote: record.file }
       strike = await journal.record({ repositoryPath: path, pid, updates })
     },
     settle: () => settleUpdateList(list.file),
     async end(outcome) {
       if (outcome === 'failed') pushRecovery.recoverPushes()
       else await strike()
-      // What is in the repository may be told of, also if git did not end well.
-      await note.tell()
-      if (outcome === 'ok') await journalPush(context, repository, path)
+      // Changes that git has made are published even if git failed afterwards.
+      await record.publish()
+      if (outcome === 'ok') await applyPushEffects(context, repository, path)
     },
-    close: () => question.close(),
+    close: () => decision.close(),
   }
 }

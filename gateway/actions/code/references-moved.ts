@@ -1,13 +1,13 @@
 /** Changes of refs that API requests and merges make, with their events. */
 
+import { randomUUID } from 'node:crypto'
 import { moveReferences, type ReferenceChange } from '../../../cgi/refs/references.js'
 import { isFailure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { refuseMoves } from './branch-judge.js'
-import { journalPush } from './journal-push.js'
-import { recordReferenceEvents } from './reference-events.js'
+import { applyPushEffects } from './push-effects.js'
 
 export interface MovedReferences {
   readonly repository: Repository
@@ -25,10 +25,10 @@ export interface MovedReferences {
 export async function changeReferences(
   context: Context,
   moved: MovedReferences,
-  deed: 'push' | 'merge' = 'push',
+  cause: 'push' | 'merge' = 'push',
 ): Promise<void> {
   const { git, journal } = context
-  if (deed === 'push') await refuseMoves(context, moved)
+  if (cause === 'push') await refuseMoves(context, moved)
   try {
     await moveReferences(git, moved.path, moved.changes, { journal })
   } catch (error) {
@@ -46,10 +46,9 @@ export async function referencesMoved(
   context: Context,
   { repository, path, pusher, changes }: MovedReferences,
 ): Promise<void> {
-  await recordReferenceEvents(context, { repository, pusher, changes }).catch((error: unknown) =>
-    context.log.warn({ error, path }, 'webhooks were not told of what moved'),
-  )
-  journalPush(context, repository, path).catch((error: unknown) =>
-    context.log.warn({ error, path }, 'a push was not noted'),
+  const key = randomUUID()
+  await context.events.publish({ kind: 'refs_changed', repository, pusher, changes, key })
+  applyPushEffects(context, repository, path).catch((error: unknown) =>
+    context.log.warn({ error, path }, 'the effects of a push were not recorded'),
   )
 }

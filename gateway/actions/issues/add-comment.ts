@@ -7,7 +7,7 @@ import type { Context } from '../../request/context.js'
 import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { refuseLocked } from './issue-access.js'
-import { issueChanged } from './issue-changed.js'
+import { commentChanged } from './issue-changed.js'
 
 export interface CommentInput {
   readonly issue: Issue
@@ -32,7 +32,7 @@ export async function addComment(
     content,
   })
   const { repository } = grant
-  await issueChanged(context, { repository, issue, actor, action: 'created', comment })
+  await commentChanged(context, { repository, issue, actor, action: 'created', comment })
   return comment
 }
 

@@ -7,11 +7,12 @@ import {
   updateIssue,
 } from '../../../sql/issues/issues.js'
 import type { Context } from '../../request/context.js'
+import type { IssueAction } from '../../request/events.js'
 import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { changePullState } from '../pulls/change-pull-state.js'
 import { refuseOthers } from './issue-access.js'
-import { type IssueAction, issueChanged } from './issue-changed.js'
+import { issueChanged } from './issue-changed.js'
 
 export interface IssueEdit {
   readonly issue: Issue
@@ -47,12 +48,14 @@ function actionsOf(patch: IssuePatch, update: IssueUpdate): readonly IssueAction
     (patch.dueAtMs !== undefined && (patch.dueAtMs ?? undefined) !== before.dueAtMs)
   const milestoneId = patch.milestoneId === undefined ? before.milestoneId : patch.milestoneId
   const isMoved = (milestoneId ?? undefined) !== before.milestoneId
-  const isTurned = patch.state !== undefined && patch.state !== before.state
+  const isStateChanged = patch.state !== undefined && patch.state !== before.state
   return [
     ...(isEdited ? (['edited'] as const) : []),
     ...(isMoved ? [milestoneId ? ('milestoned' as const) : ('demilestoned' as const)] : []),
     ...(assigned.length > 0 ? (['assigned'] as const) : []),
     ...(unassigned.length > 0 ? (['unassigned'] as const) : []),
-    ...(isTurned ? [patch.state === 'closed' ? ('closed' as const) : ('reopened' as const)] : []),
+    ...(isStateChanged
+      ? [patch.state === 'closed' ? ('closed' as const) : ('reopened' as const)]
+      : []),
   ]
 }

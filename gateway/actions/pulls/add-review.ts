@@ -13,7 +13,7 @@ import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { isOfficialFor } from './merge-rules.js'
 import type { PullState } from './refresh-pulls.js'
-import { reviewSubmitted } from './review-events.js'
+import { reviewSaved } from './review-events.js'
 
 export interface ReviewInput {
   readonly state: PullState
@@ -36,9 +36,9 @@ export async function addReview(
 ): Promise<Review> {
   const reviewer = actingUserOf(grant)
   const { pull, issue } = state
-  const said = { state, reviewer, content, commentsCount: comments.length }
-  const verdict = verdictOf(event, said)
-  // The head, and no other, is what can be told of.
+  const facts = { state, reviewer, content, commentsCount: comments.length }
+  const verdict = verdictOf(event, facts)
+  // Reviews of earlier commits are not supported.
   if (commitId !== '' && commitId !== pull.headCommit) {
     throw new Failure('invalid', 'commit_id is not the head of the pull request')
   }
@@ -53,11 +53,11 @@ export async function addReview(
     isOfficial,
     commitId: pull.headCommit,
   })
-  await reviewSubmitted(context, { repository, issue, actor: reviewer, review })
+  await reviewSaved(context, { repository, issue, actor: reviewer, review })
   return review
 }
 
-interface Said {
+interface ReviewFacts {
   readonly state: PullState
   readonly reviewer: User
   readonly content: string
@@ -67,7 +67,7 @@ interface Said {
 /** Returns the state of a review. Throws `invalid` if it is not permitted, or empty. */
 export function verdictOf(
   event: string | undefined,
-  { state, reviewer, content, commentsCount }: Said,
+  { state, reviewer, content, commentsCount }: ReviewFacts,
 ): Exclude<ReviewState, 'REQUEST_REVIEW'> {
   const isOwn = state.issue.authorId === reviewer.id
   const isEmpty = content.trim() === '' && commentsCount === 0
@@ -77,18 +77,18 @@ export function verdictOf(
       return event
     case 'REQUEST_CHANGES':
       if (isOwn) throw new Failure('invalid', 'reject your own pull is not allowed')
-      if (isEmpty) throw nothingSaid(event)
+      if (isEmpty) throw emptyReview(event)
       return event
     case 'COMMENT':
-      if (isEmpty) throw nothingSaid(event)
+      if (isEmpty) throw emptyReview(event)
       return event
     case 'REQUEST_REVIEW':
-      throw new Failure('invalid', 'A review is asked for through requested_reviewers.')
+      throw new Failure('invalid', 'Request a review at the path requested_reviewers.')
     default:
       return 'PENDING'
   }
 }
 
-function nothingSaid(event: string): Failure {
+function emptyReview(event: string): Failure {
   return new Failure('invalid', `review event ${event} requires a body or a comment`)
 }

@@ -2,25 +2,18 @@
 
 import { noteMentions } from '../../../sql/issues/issue-people.js'
 import { touchIssue } from '../../../sql/issues/issues.js'
-import type { Review } from '../../../sql/pulls/reviews.js'
 import type { Context } from '../../request/context.js'
-import { type IssueNotification, notifyOfIssue } from '../notifications/notify-users.js'
+import type { ReviewSubmitted } from '../../request/events.js'
 
-/** To be told of each review that was written or submitted, once it is in the database. */
-export async function reviewSubmitted(
-  context: Context,
-  {
-    repository,
-    issue,
-    actor,
-    review,
-  }: Pick<IssueNotification, 'repository' | 'actor'> & {
-    readonly issue: { readonly id: number; readonly number: number }
-    readonly review: Review
-  },
-): Promise<void> {
+export interface SavedReview extends Omit<ReviewSubmitted, 'kind' | 'issue'> {
+  readonly issue: { readonly id: number; readonly number: number }
+}
+
+/** Publishes a review that is in the database, unless it is pending: only its author sees it. */
+export async function reviewSaved(context: Context, saved: SavedReview): Promise<void> {
+  const { issue, review } = saved
   await touchIssue(context.db, issue.id)
   if (review.state === 'PENDING') return
   await noteMentions(context.db, issue.id, review.content)
-  await notifyOfIssue(context, { repository, issue, actor })
+  await context.events.publish({ kind: 'review_submitted', ...saved })
 }

@@ -16,8 +16,6 @@ import {
   type Repository,
 } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
-import { emit } from '../webhooks/events.js'
-import { repositoryEvent } from '../webhooks/house-events.js'
 
 export interface NewRepository {
   readonly owner: Owner
@@ -63,8 +61,11 @@ export async function makeRepository(context: Context, wanted: NewRepository): P
       preferences: {},
       watcherId: owner.kind === 'organization' ? wanted.creator.id : undefined,
     })
-    const told = { action: 'created', repository: made, sender: wanted.creator } as const
-    await emit(context, await repositoryEvent(context, told))
+    await context.events.publish({
+      kind: 'repository_created',
+      repository: made,
+      actor: wanted.creator,
+    })
     return made
   } catch (error) {
     await removeRepository(path)

@@ -15,7 +15,7 @@ import {
 } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import type { Context } from '../../request/context.js'
-import { journalPush } from '../code/journal-push.js'
+import { applyPushEffects } from '../code/push-effects.js'
 
 export interface NewFork {
   readonly parent: Repository
@@ -47,32 +47,27 @@ export async function makeFork(context: Context, wanted: NewFork): Promise<Repos
   } finally {
     leave()
   }
-  try {
-    const fork = await createFork(
-      context.db,
-      {
-        ownerId: owner.id,
-        name,
-        storage,
-        description,
-        website,
-        isTemplate: false,
-        defaultBranch,
-        objectFormat,
-        preferences,
-        isEmpty: true,
-        // Nobody makes public what was not, by a copy of it.
-        watcherId: owner.kind === 'organization' ? creator.id : undefined,
-        isPrivate: parent.isPrivate || parent.owner.visibility !== 'public',
-      },
-      parent.id,
-    )
-    await journalPush(context, fork, path)
-    return fork
-  } catch (error) {
+  const row = {
+    ownerId: owner.id,
+    name,
+    storage,
+    description,
+    website,
+    isTemplate: false,
+    defaultBranch,
+    objectFormat,
+    preferences,
+    isEmpty: true,
+    watcherId: owner.kind === 'organization' ? creator.id : undefined,
+    // A fork must not publish the data of a private repository.
+    isPrivate: parent.isPrivate || parent.owner.visibility !== 'public',
+  }
+  const fork = await createFork(context.db, row, parent.id).catch(async (error: unknown) => {
     await removeRepository(path)
     throw error
-  }
+  })
+  await applyPushEffects(context, fork, path)
+  return fork
 }
 
 async function refuseSecond(
@@ -80,7 +75,7 @@ async function refuseSecond(
   { parent, owner, name }: Pick<NewFork, 'parent' | 'owner' | 'name'>,
 ): Promise<void> {
   if (owner.id === parent.owner.id) {
-    throw new Failure('conflict', 'The repository cannot be forked to the owner that it has.')
+    throw new Failure('conflict', 'A repository cannot be forked to its own owner.')
   }
   if ((await findRepository(db, owner.name, name)) !== undefined) {
     throw new Failure('conflict', NAME_TAKEN)
@@ -89,6 +84,6 @@ async function refuseSecond(
   const page = { page: 1, limit: 1 }
   const { total } = await searchRepositories(db, { ...search, parentId: parent.id }, page)
   if (total > 0) {
-    throw new Failure('conflict', `${owner.name} has a fork of the repository already.`)
+    throw new Failure('conflict', `${owner.name} already has a fork of the repository.`)
   }
 }

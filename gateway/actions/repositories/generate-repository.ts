@@ -16,9 +16,7 @@ import {
 import { createFromTemplate } from '../../../sql/repositories/templates.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
-import { journalPush } from '../code/journal-push.js'
-import { emit } from '../webhooks/events.js'
-import { repositoryEvent } from '../webhooks/house-events.js'
+import { applyPushEffects } from '../code/push-effects.js'
 
 export interface WantedCopy {
   readonly template: Repository
@@ -51,33 +49,28 @@ export async function makeFromTemplate(context: Context, wanted: WantedCopy): Pr
   const storage = newStorageKey()
   const path = repositoryPath(settings.data.dir, storage)
   const hasCommit = await makeFolder(context, path, { ...wanted, defaultBranch })
-  try {
-    const made = await createFromTemplate(
-      db,
-      {
-        ownerId: owner.id,
-        name,
-        storage,
-        description,
-        website: '',
-        isPrivate,
-        isTemplate: false,
-        isEmpty: !hasCommit,
-        defaultBranch,
-        preferences: {},
-        objectFormat: template.objectFormat,
-        watcherId: owner.kind === 'organization' ? creator.id : undefined,
-      },
-      { templateId: template.id, hasTopics, hasLabels },
-    )
-    const told = { action: 'created', repository: made, sender: creator } as const
-    await emit(context, await repositoryEvent(context, told))
-    if (hasCommit) await journalPush(context, made, path)
-    return (await findRepository(db, owner.name, name)) ?? made
-  } catch (error) {
+  const row = {
+    ownerId: owner.id,
+    name,
+    storage,
+    description,
+    website: '',
+    isPrivate,
+    isTemplate: false,
+    isEmpty: !hasCommit,
+    defaultBranch,
+    preferences: {},
+    objectFormat: template.objectFormat,
+    watcherId: owner.kind === 'organization' ? creator.id : undefined,
+  }
+  const options = { templateId: template.id, hasTopics, hasLabels }
+  const created = await createFromTemplate(db, row, options).catch(async (error: unknown) => {
     await removeRepository(path)
     throw error
-  }
+  })
+  await context.events.publish({ kind: 'repository_created', repository: created, actor: creator })
+  if (hasCommit) await applyPushEffects(context, created, path)
+  return (await findRepository(db, owner.name, name)) ?? created
 }
 
 /** Creates the folder. Returns true if it has a commit: the template may be empty. */

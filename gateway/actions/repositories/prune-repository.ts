@@ -9,25 +9,13 @@ import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { Failure } from '../../../conf/failures.js'
 import { findIssue } from '../../../sql/issues/issues.js'
 import { type Repository, updateRepository } from '../../../sql/repositories/repositories.js'
-import type { JobContext } from '../../jobs/job.js'
 import { removeAnswers } from '../../packs/remove-answers.js'
+import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
+import type { PruneRequest, QueuedPrune } from '../../request/upkeep.js'
 
-/** What pruning needs of a gateway or of the command line. */
-export type PruneContext = Pick<JobContext, 'settings' | 'db' | 'git' | 'journal'>
-
-/** How a repository is to be pruned. */
-export interface PruneRequest {
-  /** By default, as the settings say. */
-  readonly graceMs?: number | undefined
-  /** Full id of a commit that is to be gone afterwards. */
-  readonly commit?: string | undefined
-}
-
-/** A prune that waits as a job. */
-export interface QueuedPrune extends PruneRequest {
-  readonly repositoryId: number
-}
+/** Dependencies of pruning, for jobs and the command line. */
+export type PruneContext = Pick<Context, 'settings' | 'db' | 'git' | 'journal'>
 
 /**
  * Subject of the job, of at most 100 characters: `12`, `12 0ms`, `12 0ms 1f0c…`, for the
@@ -43,7 +31,7 @@ const SUBJECT = /^(\d+)(?: (\d+)ms)?(?: ([0-9a-f]+))?$/
 /** Reads the subject of a job. Throws an Error for any other text. */
 export function parsePruneSubject(subject: string): QueuedPrune {
   const [, id, graceMs, commit] = SUBJECT.exec(subject) ?? []
-  if (id === undefined) throw new Error(`'${subject}' names no repository to prune`)
+  if (id === undefined) throw new Error(`the subject '${subject}' of a prune job is malformed`)
   return {
     repositoryId: Number(id),
     graceMs: graceMs === undefined ? undefined : Number(graceMs),
@@ -68,7 +56,7 @@ export async function releaseCommit(
 ): Promise<void> {
   refuseOldGit(git)
   if (commit === undefined) {
-    if (dropsClosedPulls) throw new Failure('invalid', 'Name the commit that is to be removed.')
+    if (dropsClosedPulls) throw new Failure('invalid', 'Name the commit to remove.')
     return
   }
   if (!ID[repository.objectFormat].test(commit)) {
@@ -140,6 +128,6 @@ async function refuseKept(git: Git, path: string, commit: string): Promise<void>
   const reason =
     references.length > 0
       ? keptMessage(commit, references)
-      : `Commit ${commit} is younger than the grace period, or a writer that is at work.`
+      : `Commit ${commit} is younger than the grace period, or than a write that still runs.`
   throw new Error(reason)
 }

@@ -14,7 +14,7 @@ import {
 } from '../../../sql/code/commit-statuses.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
-import { statusChanged } from '../../actions/releases/release-changed.js'
+import { statusReported } from '../../actions/code/commit-checks.js'
 import type { Grants } from '../../auth/authorize.js'
 import {
   COMBINED_STATUS,
@@ -82,7 +82,7 @@ const create = defineOperation({
       targetUrl: webAddressOf(body.target_url ?? ''),
       creatorId: actor.id,
     })
-    await statusChanged(context, { repository, status, actor })
+    await statusReported(context, { repository, status, actor })
     return jsonReply(201, commitStatusObject(context, grant, status))
   },
 })
@@ -95,7 +95,7 @@ function webAddressOf(text: string): string {
   if (text === '') return ''
   const url = URL.canParse(text) ? new URL(text) : undefined
   if (url?.protocol === 'http:' || url?.protocol === 'https:') return text
-  throw new Failure('invalid', '[TargetUrl]: the address of a page is wanted, of http or https')
+  throw new Failure('invalid', '[TargetUrl]: must be an http or https URL')
 }
 
 /** Returns the full id of the commit that `text` names. Throws `not_found`. */
@@ -121,7 +121,7 @@ async function listOf(
 ): Promise<Reply> {
   const { repository } = grant
   const { sort, state } = query
-  if (state && !isState(state)) throw new Failure('bad_request', `There is no state ${state}.`)
+  if (state && !isState(state)) throw new Failure('bad_request', `Unknown commit state: ${state}`)
   const commitId = await commitOf(context, repository, name)
   const page = pageOf(query)
   const { entries, total } = await listCommitStatuses(context.db, {

@@ -20,7 +20,7 @@ import {
   refuseOthers,
   servedKind,
 } from '../../actions/issues/issue-access.js'
-import { issueChanged } from '../../actions/issues/issue-changed.js'
+import { commentChanged } from '../../actions/issues/issue-changed.js'
 import type { Grants } from '../../auth/authorize.js'
 import { COMMENT, commentObject, commentObjects } from '../../objects/issues/comment-object.js'
 import { readBounds } from '../../objects/times.js'
@@ -173,7 +173,7 @@ const edit = defineOperation({
     refuseOthers(grant, comment)
     if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw notFound()
     const { repository } = grant
-    await issueChanged(context, { repository, issue, actor, action: 'edited', comment })
+    await commentChanged(context, { repository, issue, actor, action: 'edited', comment })
     const changed = await findComment(context.db, repository.id, comment.id)
     return jsonReply(200, await commentObject(context, grant, changed ?? comment))
   },
@@ -197,7 +197,7 @@ const remove = defineOperation({
     refuseOthers(grant, comment)
     if (!(await deleteComment(context.db, comment.id))) throw notFound()
     const { repository } = grant
-    await issueChanged(context, { repository, issue, actor, action: 'deleted', comment })
+    await commentChanged(context, { repository, issue, actor, action: 'deleted', comment })
     return { status: 204 }
   },
 })

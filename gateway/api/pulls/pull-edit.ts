@@ -6,13 +6,13 @@ import { replaceIssueLabels } from '../../../sql/issues/issue-labels.js'
 import { type IssueUpdate, updateIssue } from '../../../sql/issues/issues.js'
 import { setTargets, updatePull } from '../../../sql/pulls/pulls.js'
 import { mayWrite, refuseOthers, titleOf } from '../../actions/issues/issue-access.js'
-import type { IssueAction } from '../../actions/issues/issue-changed.js'
 import { refuseStateChange } from '../../actions/pulls/change-pull-state.js'
 import { tipOfBranch } from '../../actions/pulls/open-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
 import type { Grants } from '../../auth/authorize.js'
 import { readDay } from '../../objects/times.js'
 import type { Context } from '../../request/context.js'
+import type { IssueAction } from '../../request/events.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { assigneesOf } from '../issues/issue-inputs.js'
 import type { EditPullRequestOption } from './pull-options.js'
@@ -84,12 +84,14 @@ async function changeTargets(
   if (!isReopened && !isMoved) return
   const baseBranch = isMoved && body.base !== undefined ? body.base : pull.baseBranch
   if (isMoved) {
-    if (pull.mergedAtMs !== undefined) throw new Failure('conflict', 'The pull request is merged.')
+    if (pull.mergedAtMs !== undefined) {
+      throw new Failure('conflict', 'The base branch of a merged pull request cannot be changed.')
+    }
     if (issue.state === 'closed' && !isReopened) {
-      throw new Failure('invalid', 'The pull request is closed.')
+      throw new Failure('invalid', 'The base branch of a closed pull request cannot be changed.')
     }
     if (baseBranch === pull.headBranch && pull.headRepositoryId === pull.repositoryId) {
-      throw new Failure('invalid', 'The base cannot be the head.')
+      throw new Failure('invalid', 'The base branch and the head branch must differ.')
     }
     await withObjects(context.git, repositoryPathOf(context, grant.repository), (objects) =>
       tipOfBranch(objects, baseBranch),

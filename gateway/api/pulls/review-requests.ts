@@ -5,7 +5,6 @@ import { isFailure } from '../../../conf/failures.js'
 import { type Review, removeRequest } from '../../../sql/pulls/reviews.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { refuseOthers } from '../../actions/issues/issue-access.js'
-import { notifyOfIssue } from '../../actions/notifications/notify-users.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
 import { requestReview } from '../../actions/pulls/open-pull.js'
 import { PULL_REVIEW, reviewObjects } from '../../objects/pulls/review-object.js'
@@ -50,7 +49,7 @@ const create = defineOperation({
     }
     const { repository } = grant
     if (reviews.length > 0) {
-      await notifyOfIssue(context, { repository, issue, actor, to: 'reviewers' })
+      await context.events.publish({ kind: 'review_requested', repository, issue, actor })
     }
     return jsonReply(201, await reviewObjects(context, grant, { state, reviews }))
   },

@@ -11,7 +11,7 @@ import {
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { addReview, verdictOf } from '../../actions/pulls/add-review.js'
 import { pullOf, rangeOf } from '../../actions/pulls/find-pull.js'
-import { reviewSubmitted } from '../../actions/pulls/review-events.js'
+import { reviewSaved } from '../../actions/pulls/review-events.js'
 import {
   PULL_REVIEW,
   PULL_REVIEW_COMMENT,
@@ -146,7 +146,7 @@ const submit = defineOperation({
     const review = await submitReview(context.db, pending, input)
     if (review === undefined) throw new Failure('invalid', NOT_PENDING)
     const { issue } = state
-    await reviewSubmitted(context, { repository: grant.repository, issue, actor: reviewer, review })
+    await reviewSaved(context, { repository: grant.repository, issue, actor: reviewer, review })
     return jsonReply(200, await reviewObject(context, grant, { state, review }))
   },
 })
@@ -170,7 +170,10 @@ const remove = defineOperation({
     const state = await pullOf(context, grant, params)
     const review = await reviewOf(context, grant, { state, params })
     if (review.reviewerId !== user.id && grant.mode !== 'owner') {
-      throw new Failure('forbidden', 'A review is removed by who wrote it.')
+      throw new Failure(
+        'forbidden',
+        'Only the reviewer or an owner of the repository can delete a review.',
+      )
     }
     await deleteReview(context.db, review.id)
     return { status: 204 }

@@ -244,7 +244,7 @@ const remove = defineOperation({
   failures: [403, 404],
   async handle(context, { grant }) {
     const { repository, user } = grant
-    await deleteWholeRepository(context, { repository, sender: user ?? repository.owner })
+    await deleteWholeRepository(context, { repository, actor: user ?? repository.owner })
     return { status: 204 }
   },
 })

@@ -2,8 +2,8 @@
 
 import { Type } from 'typebox'
 import { notFound } from '../../../conf/failures.js'
-import { testWebhook } from '../../actions/webhooks/test-webhook.js'
 import { namedWebhook } from '../../actions/webhooks/webhook-input.js'
+import { testWebhook } from '../../webhooks/test-webhook.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { hookOperations } from './hook-operations.js'
 

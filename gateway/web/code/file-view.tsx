@@ -3,7 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { isRendered, type Rendering, type RenderingFailure } from '../../pool/renderings.js'
 import { plainRows } from '../../rendering/file-rows.js'
-import { placePath } from '../kit/links.js'
+import { placePath } from '../../rendering/place-path.js'
 import type { ShownFile } from './files.js'
 import { PathLine } from './path-line.js'
 import type { Place } from './place.js'
@@ -32,7 +32,7 @@ export function FileView({ address, place, file, drawing }: FileViewProps): JSX.
         </a>
       </p>
       {text === undefined ? (
-        <p class="notice">{`${reason} It can be had raw, or by a clone.`}</p>
+        <p class="notice">{`${reason} Open it raw, or clone the repository.`}</p>
       ) : (
         <Lines text={text} drawing={drawing} />
       )}
@@ -60,7 +60,7 @@ function Lines({ text, drawing = { why: 'busy' } }: LinesProps): JSX.Element {
         </p>
       )}
       <table class="lines" tabindex={0}>
-        <caption class="unseen">The lines of the file</caption>
+        <caption class="unseen">Lines of the file</caption>
         <tbody dangerouslySetInnerHTML={{ __html: html }} />
       </table>
     </>

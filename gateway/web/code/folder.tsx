@@ -3,9 +3,9 @@
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { TreeEntry } from '../../../cgi/objects/tree.js'
 import { isRendered, type Rendering } from '../../pool/renderings.js'
+import { placePath } from '../../rendering/place-path.js'
 import { PlainText, Shown } from '../../rendering/visible-text.js'
 import { Icon, type IconName } from '../kit/icon.js'
-import { placePath } from '../kit/links.js'
 import { Markdown, PlainMarkdown } from '../kit/markdown-view.js'
 import { Ago } from '../kit/times.js'
 import type { ShownFolder } from './folders.js'
@@ -64,7 +64,7 @@ export function Folder(props: FolderProps): JSX.Element {
         </tbody>
       </table>
       {isCut && (
-        <p class="notice">There are more entries than a page shows. Clone it to see all.</p>
+        <p class="notice">{`Only the first ${entries.length} entries are shown. Clone to see all.`}</p>
       )}
       {readme !== undefined && <Readme readme={readme} drawing={drawing} />}
     </>

@@ -1,9 +1,9 @@
 /** Breadcrumbs of a file or folder: the revision and each parent folder. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { placePath } from '../../rendering/place-path.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { Icon } from '../kit/icon.js'
-import { placePath } from '../kit/links.js'
 import type { Place } from './place.js'
 
 export interface PathLineProps {

@@ -5,13 +5,13 @@ import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
 import { decodePercent } from '../../../conf/http.js'
 import type { GitReader, RepositoryGrant } from '../../actions/code/git-reader.js'
-import type { PlaceName, RevisionKind } from '../kit/links.js'
+import type { PlaceName, RevisionKind } from '../../rendering/place-path.js'
 
 export interface Place extends PlaceName {
   readonly revision: Revision
 }
 
-const ROOMS: Readonly<Record<RevisionKind, string>> = {
+const REF_PREFIXES: Readonly<Record<RevisionKind, string>> = {
   branch: 'refs/heads/',
   tag: 'refs/tags/',
   commit: '',
@@ -27,7 +27,7 @@ export async function findPlace({ objects }: GitReader, text: string): Promise<P
   for (let count = 1; count <= Math.min(segments.length, SEGMENTS_MAX); count += 1) {
     const name = segments.slice(0, count).join('/')
     const isNamed = kind !== 'commit' || /^[0-9a-f]{7,64}$/.test(name)
-    const revision = isNamed ? await findRevision(objects, ROOMS[kind] + name) : undefined
+    const revision = isNamed ? await findRevision(objects, REF_PREFIXES[kind] + name) : undefined
     if (revision === undefined) continue
     const path = pathSegments(segments.slice(count).join('/'))
     if (path === undefined) break
@@ -42,7 +42,7 @@ export async function defaultPlace(
   { repository }: RepositoryGrant,
 ): Promise<Place> {
   const name = repository.defaultBranch
-  const revision = await findRevision(objects, ROOMS.branch + name)
+  const revision = await findRevision(objects, REF_PREFIXES.branch + name)
   if (revision === undefined) throw notFound()
   return { kind: 'branch', name, revision, path: [] }
 }

@@ -5,21 +5,22 @@ import { pageOfReferences, type Reference } from '../../../cgi/refs/list-referen
 import { offsetOf } from '../../../sql/database/page.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { findVisibleParent } from '../../actions/pulls/find-head.js'
+import { placePath } from '../../rendering/place-path.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import type { AnyRoute } from '../../request/route.js'
 import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
-import { comparisonUrl, placePath, repositoryUrl } from '../kit/links.js'
+import { comparisonUrl, repositoryUrl } from '../kit/links.js'
 import { definePage, pageNumber } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
 const LISTED = 50
 
-const ROOMS = { branches: 'refs/heads', tags: 'refs/tags' } as const
+const REF_PREFIXES = { branches: 'refs/heads', tags: 'refs/tags' } as const
 
-function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
+function referencesPage(kind: keyof typeof REF_PREFIXES): AnyRoute {
   return definePage<'repository'>({
     method: 'GET',
     path: `/{owner}/{repo}/${kind}`,
@@ -27,7 +28,7 @@ function referencesPage(kind: keyof typeof ROOMS): AnyRoute {
     async handle(context, { request, grant }) {
       const page = { page: pageNumber(request), limit: LISTED }
       const part = { offset: offsetOf(page), limit: LISTED, signal: request.signal }
-      const input = { ...part, namespaces: [ROOMS[kind]], order: 'newest' } as const
+      const input = { ...part, namespaces: [REF_PREFIXES[kind]], order: 'newest' } as const
       const { entries, total } = await inQueue(context, { request, grant }, () =>
         pageOfReferences(context.git, repositoryPathOf(context, grant.repository), input),
       )

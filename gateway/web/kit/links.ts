@@ -59,22 +59,7 @@ export function issueUrl(
   return `${repositoryUrl(site, of)}/${isPull ? 'pulls' : 'issues'}/${number}`
 }
 
-export type RevisionKind = 'branch' | 'tag' | 'commit'
-
-/** A revision by its name, and a path in its tree. */
-export interface PlaceName {
-  readonly kind: RevisionKind
-  readonly name: string
-  /** Names of folders and file; empty for the root of the tree. */
-  readonly path: readonly string[]
-}
-
-/** The part of a path that names a revision and a file or folder, percent-encoded. */
-export function placePath({ kind, name, path }: PlaceName): string {
-  return [kind, ...name.split('/'), ...path].map(encodeURIComponent).join('/')
-}
-
-/** A tag as a part of a path: percent-encoded but for its slashes. */
+/** Returns a tag name as a part of a path: percent-encoded except for its slashes. */
 export function tagPath(tagName: string): string {
   return tagName.split('/').map(encodeURIComponent).join('/')
 }

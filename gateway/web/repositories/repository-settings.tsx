@@ -73,16 +73,16 @@ function GeneralForm({ address, fields }: GeneralFormProps): JSX.Element {
       <label for="default_branch">Default branch</label>
       <input {...text('default_branch', defaultBranch, 100)} required={true} />
       <Choice name="private" isChosen={fields.isPrivate}>
-        Private: only who you let in may see it
+        Private: visible only to users with access
       </Choice>
       <Choice name="template" isChosen={fields.isTemplate}>
-        Template: others may begin repositories with its files
+        Template: users can create repositories from its files
       </Choice>
       <Choice name="archived" isChosen={fields.isArchived}>
-        Archived: it can be read, and not be pushed to
+        Archived: read-only
       </Choice>
       <fieldset>
-        <legend>It has</legend>
+        <legend>Features</legend>
         {PARTS.map(([name, word]) => (
           <Choice name={name} isChosen={preferences[name] !== false}>
             {word}
@@ -196,7 +196,7 @@ const transfer = dangerousPage('transfer', async (context, { grant }, form) => {
 
 const remove = dangerousPage('delete', async (context, { grant }) => {
   const { repository, user } = grant
-  await deleteWholeRepository(context, { repository, sender: user ?? repository.owner })
+  await deleteWholeRepository(context, { repository, actor: user ?? repository.owner })
   return redirectTo(context, `/${repository.owner.name}`)
 })
 
@@ -216,6 +216,6 @@ const prune = dangerousPage('prune', async (context, call, form) => {
 })
 
 const PRUNING =
-  'The repository is being pruned. That takes some seconds, or minutes if it is large.'
+  'The repository is being pruned. This takes seconds, or minutes for a large repository.'
 
 export const REPOSITORY_SETTINGS_PAGES = [show, save, transfer, remove, prune]

@@ -10,10 +10,10 @@ import {
   type Webhook,
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
-import { testWebhook } from '../../actions/webhooks/test-webhook.js'
 import { namedWebhook, readWebhook } from '../../actions/webhooks/webhook-input.js'
 import type { Context } from '../../request/context.js'
 import type { AnyRoute, Call } from '../../request/route.js'
+import { testWebhook } from '../../webhooks/test-webhook.js'
 import { SettingsDocument } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
@@ -44,7 +44,7 @@ async function answer(context: Context, { call, webhook }: HookCall, sent?: Sent
   const document = (
     <SettingsDocument context={context} grant={grant} error={sent?.failure.message} tab="hooks">
       <HookForm address={address} fields={sent?.fields ?? webhook} button="Save" />
-      <h3>Try it, or remove it</h3>
+      <h3>Test or remove</h3>
       <div class="inline">
         <PlainForm address={`${address}/test`} word="Send a test" />
         <PlainForm address={`${address}/delete`} word="Remove this webhook" isDangerous={true} />
@@ -98,11 +98,11 @@ function hookPage(
       const webhook = await webhookOf(context, call)
       const { owner, name } = call.grant.repository
       const hooks = `/${owner.name}/${name}/settings/hooks`
-      const lead = async () => {
+      const run = async () => {
         const part = await work(context, { call, webhook }, form)
         return redirectTo(context, hooks + (part ?? `/${webhook.id}`))
       }
-      return withFormErrors(lead, (failure) => {
+      return withFormErrors(run, (failure) => {
         const fields = path === '' ? { fields: sentFields(webhook, form) } : {}
         return answer(context, { call, webhook }, { ...fields, failure })
       })
@@ -119,7 +119,7 @@ const save = hookPage('', async (context, { webhook }, form) => {
 const test = hookPage('/test', async (context, { call, webhook }) => {
   const { repository, user } = call.grant
   if (await testWebhook(context, { repository, user, webhook })) return undefined
-  throw new Failure('invalid', 'There is no commit to tell of yet. Push one first.')
+  throw new Failure('invalid', 'The repository has no commit to send. Push one first.')
 })
 
 const again = hookPage('/redeliver', async (context, { webhook }, form) => {
@@ -127,7 +127,7 @@ const again = hookPage('/redeliver', async (context, { webhook }, form) => {
     uuid: fieldOf(form, 'uuid'),
     webhookId: webhook.id,
   })
-  if (!isThere) throw new Failure('not_found', 'There is no such delivery any more.')
+  if (!isThere) throw new Failure('not_found', 'The delivery no longer exists.')
   context.upkeep.pollDeliveries()
   return undefined
 })

@@ -3,10 +3,7 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import {
-  notifyOfUnfinishedPushes,
-  openPushRecord,
-} from '../../../../gateway/actions/code/push-records.js'
+import { openPushRecord, publishLeftPushes } from '../../../../gateway/actions/code/push-records.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { closeDatabase } from '../../../../sql/database/database.js'
 import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
@@ -39,7 +36,7 @@ t.test('git records no changes without a subscribed webhook', async (t) => {
   const { context, repository, user, left } = await scene(t)
   const note = await openPushRecord(context, { repository, user })
   t.match(note, { config: [], variables: {} })
-  await note.tell()
+  await note.publish()
   t.strictSame(await left(), [])
 })
 
@@ -49,12 +46,12 @@ t.test("a record is published with the pusher's name and deleted", async (t) => 
   for (const pusher of [user, undefined]) {
     const note = await openPushRecord(context, { repository, user: pusher })
     await writeFile(note.variables['GATEHOUSE_CHANGES'] ?? '', `${line}end\n`)
-    await note.tell()
-    await note.tell()
+    await note.publish()
+    await note.publish()
   }
-  const told = await listDeliveredPayloads(fixture.db)
-  t.equal(told.length, 2)
-  t.match(told[0], { event: 'delete', payload: { ref: 'side', sender: { login: 'ada' } } })
+  const deliveries = await listDeliveredPayloads(fixture.db)
+  t.equal(deliveries.length, 2)
+  t.match(deliveries[0], { event: 'delete', payload: { ref: 'side', sender: { login: 'ada' } } })
   t.strictSame(await left(), [])
 })
 
@@ -65,13 +62,15 @@ t.test('records that were not published are published later, once', async (t) =>
   await writeFile(note.variables['GATEHOUSE_CHANGES'] ?? '', `${line}end\n`)
   const cut = await openPushRecord(context, { repository, user })
   await writeFile(cut.variables['GATEHOUSE_CHANGES'] ?? '', line)
-  const finders = [notifyOfUnfinishedPushes(context), notifyOfUnfinishedPushes(context)]
+  const finders = [publishLeftPushes(context), publishLeftPushes(context)]
   await until(left, (names) => names.length === 1, 10_000)
   await Promise.all(finders.map((finder) => finder.stop()))
   t.equal((await listDeliveredPayloads(fixture.db)).length, 1)
-  t.equal((await left()).length, 1, 'one that is not whole may still be written')
+  t.equal((await left()).length, 1, 'an incomplete record is kept, because git may still write it')
   await closeDatabase(fixture.db)
-  await cut.tell()
-  t.equal((await left()).length, 1, 'it stays while the database is away')
-  t.match(fixture.lines.at(-1), { msg: 'webhooks were not told of a push yet' })
+  await cut.publish()
+  t.equal((await left()).length, 1, 'the record is kept while the database is unavailable')
+  t.match(fixture.lines.at(-1), {
+    msg: 'the changes of a push were not published; they will be tried again',
+  })
 })

@@ -1,37 +1,36 @@
-/** What receivers are told of a push: its newest commits with their files, and how many came. */
+/** Payload of `push`: the newest commits with their files, and the number of all commits. */
 
 import {
   type CommitRange,
   commitsWithFiles,
   countCommits,
-} from '../../../cgi/objects/changed-files.js'
-import { type Commit, parseCommit } from '../../../cgi/objects/commit-object.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
-import type { PushedChange } from '../../../cgi/refs/pushed-changes.js'
-import type { Owner } from '../../../sql/accounts/owners.js'
-import type { Repository } from '../../../sql/repositories/repositories.js'
-import { ownerObject } from '../../objects/accounts/user-object.js'
-import { payloadCommits } from '../../objects/code/commit-json.js'
-import type { PayloadCommitObject } from '../../objects/code/commit-schema.js'
-import { repositoryObject } from '../../objects/repositories/repository-object.js'
-import type { Context } from '../../request/context.js'
-import { repositoryPathOf } from '../../request/repository-path.js'
+} from '../../cgi/objects/changed-files.js'
+import { type Commit, parseCommit } from '../../cgi/objects/commit-object.js'
+import { withObjects } from '../../cgi/objects/objects.js'
+import type { PushedChange } from '../../cgi/refs/pushed-changes.js'
+import type { Owner } from '../../sql/accounts/owners.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
+import { ownerObject } from '../objects/accounts/user-object.js'
+import { payloadCommits } from '../objects/code/commit-json.js'
+import type { PayloadCommitObject } from '../objects/code/commit-schema.js'
+import { repositoryObject } from '../objects/repositories/repository-object.js'
+import type { Context } from '../request/context.js'
+import { repositoryPathOf } from '../request/repository-path.js'
 
-/** Commits of a push that are told. */
+/** Maximum number of commits in a payload. */
 const COMMITS_MAX = 5
-/** Of a branch that is new, which would else begin with the repository. */
+/** Maximum count for a new branch, whose commits would be counted from the first one. */
 const COMMITS_OF_NEW_BRANCH_MAX = 10
-/** Nobody counts further. */
+/** Maximum count for an existing branch. */
 const COUNT_MAX = 1_000_000
 
 export interface Pushed {
   readonly repository: Repository
-  /** Who pushed. */
   readonly pusher: Owner
   readonly change: PushedChange
 }
 
-/** The payload of `push`. */
+/** Renders the payload of `push`. */
 export async function pushPayload(context: Context, pushed: Pushed): Promise<object> {
   const { repository, pusher, change } = pushed
   const { name, before, after } = change
@@ -53,7 +52,7 @@ export async function pushPayload(context: Context, pushed: Pushed): Promise<obj
   }
 }
 
-/** The payload of `push` for a try: the commit as it is, before and after. */
+/** Renders the payload of a test delivery: one commit, as before and as after. */
 export async function testPushPayload(
   context: Context,
   { repository, pusher, ref, commitId }: Omit<Pushed, 'change'> & { ref: string; commitId: string },
@@ -84,7 +83,7 @@ interface FoundCommits {
   readonly commits: readonly PayloadCommitObject[]
   readonly total: number
   readonly head: PayloadCommitObject | null
-  /** What the commits are compared with. */
+  /** Commit or branch with which the compare URL begins. */
   readonly from: string | undefined
 }
 
@@ -104,13 +103,13 @@ async function commitsOf(
   const range = { last: after, before }
   const commits = await readCommits(context, repository, { ...range, commitsMax: COMMITS_MAX })
   const total = await countCommits(context.git, path, { ...range, commitsMax: countMax })
-  // A branch that was set back has a newest commit, although none has come.
+  // A branch that was set back has a head commit but no new ones.
   const last = { last: after, before: undefined, commitsMax: 1 }
   const [head = null] = commits.length > 0 ? commits : await readCommits(context, repository, last)
   return { commits, total, head, from: before ?? baseOf(repository, change) }
 }
 
-/** A new branch is compared with the default branch. */
+/** Returns the default branch, with which a new branch is compared. */
 function baseOf({ defaultBranch }: Repository, { name }: PushedChange): string | undefined {
   return name === `refs/heads/${defaultBranch}` ? undefined : defaultBranch
 }

@@ -1,20 +1,23 @@
-/** What follows a push that ended well: upkeep is asked for, and the database told of it. */
+/** Effects of a successful push: maintenance, pull requests, and the repository's row. */
 
 import { repositorySizeKib } from '../../../cgi/repository/repository.js'
 import { type Repository, updateRepository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { followHeads } from '../pulls/follow-heads.js'
 
-/** The client has its answer; what the database says of the repository at `path` follows. */
-export async function journalPush(
+/**
+ * Requests maintenance, starts the refresh of pull requests in other repositories, and sets the
+ * size and the time of the last push in the database.
+ */
+export async function applyPushEffects(
   context: Context,
   repository: Repository,
   path: string,
 ): Promise<void> {
   await context.upkeep.enqueueMaintenance(repository.id)
-  // Not waited for: it may stand in the queue of git processes, where who calls has a place.
+  // Not awaited: it may wait in the queue of git processes, in which the caller may hold a slot.
   followHeads(context, repository).catch((error: unknown) =>
-    context.log.warn({ error, path }, 'pull requests will follow their heads when they are read'),
+    context.log.warn({ error, path }, 'pull requests were not updated after a push'),
   )
   const sizeKib = await repositorySizeKib(path)
   await updateRepository(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })

@@ -1,9 +1,9 @@
-/** Changes of releases are told of, and drafts are nobody's business. */
+/** Webhook events of releases and commit statuses. */
 
 import t from 'tap'
-import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 
-t.test('receivers are told of releases that everybody sees, and of statuses', async (t) => {
+t.test('published releases and commit statuses are delivered, and drafts are not', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const here = (method: string, path: string, body?: unknown) =>
     gateway.as('ada', method, `/repos/ada/work${path}`, body)
@@ -35,5 +35,5 @@ t.test('receivers are told of releases that everybody sees, and of statuses', as
       { event: 'status', state: 'success', context: 'build', sha: tip.commit.id },
     ],
   )
-  t.equal(rows.length, 4, 'nothing is told of the draft')
+  t.equal(rows.length, 4, 'the draft is not delivered')
 })

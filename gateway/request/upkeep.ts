@@ -1,0 +1,42 @@
+/** Background jobs as the other modules use them; gateway/jobs runs them. */
+
+/** An activity of which users are notified, and the user who caused it. */
+export interface NotificationInput {
+  readonly repositoryId: number
+  readonly actorId: number
+  readonly about:
+    | { readonly issueNumber: number; readonly to: 'everybody' | 'assignees' | 'reviewers' }
+    | { readonly releaseId: number }
+}
+
+/** Options of pruning. */
+export interface PruneRequest {
+  /** Grace period; by default `maintenance.prune.grace`. */
+  readonly graceMs?: number | undefined
+  /** Full id of a commit that must be removed. */
+  readonly commit?: string | undefined
+}
+
+/** Prune that is queued as a job. */
+export interface QueuedPrune extends PruneRequest {
+  readonly repositoryId: number
+}
+
+export interface Upkeep {
+  /** Enqueues the maintenance after a successful push. Never rejects. */
+  enqueueMaintenance(repositoryId: number): Promise<void>
+  /** Starts the delivery of stored webhook deliveries immediately. */
+  pollDeliveries(): void
+  /** Enqueues the update of a mirror. */
+  enqueueMirrorSync(repositoryId: number): Promise<void>
+  /** Enqueues the pruning of a repository, which runs also if `maintenance.enabled` is off. */
+  enqueuePrune(wanted: QueuedPrune): Promise<void>
+  /** Enqueues the notification of users. Never rejects. */
+  notifyUsers(notification: NotificationInput): Promise<void>
+  /** Enqueues the merge of a pull request, which is done if its checks have succeeded. */
+  enqueueMerge(pullId: number): Promise<void>
+  /** Starts to run jobs in this process. */
+  start(): void
+  /** Aborts the running jobs and releases their leases. */
+  stop(): Promise<void>
+}

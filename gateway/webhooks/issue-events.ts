@@ -1,0 +1,115 @@
+/** Webhook events of changed issues, pull requests and their comments. */
+
+import type { HookEvent } from '../../conf/hook-events.js'
+import { findComment } from '../../sql/issues/comments.js'
+import { findIssue, type Issue } from '../../sql/issues/issues.js'
+import { findPull } from '../../sql/pulls/pulls.js'
+import { refreshPulls } from '../actions/pulls/refresh-pulls.js'
+import { ANONYMOUS } from '../auth/authenticate.js'
+import { commentObject } from '../objects/issues/comment-object.js'
+import { issueObject } from '../objects/issues/issue-object.js'
+import { pullObject } from '../objects/pulls/pull-object.js'
+import type { Context } from '../request/context.js'
+import type { CommentChanged, IssueAction, IssueChanged } from '../request/events.js'
+import type { WebhookEvent } from './deliveries.js'
+import { type Changes, commentEvent, issueEvent, pullEvent } from './payloads.js'
+
+/** Suffix of the webhook event of each action. */
+const SUFFIXES = {
+  opened: '',
+  closed: '',
+  reopened: '',
+  edited: '',
+  deleted: '',
+  assigned: '_assign',
+  unassigned: '_assign',
+  label_updated: '_label',
+  label_cleared: '_label',
+  milestoned: '_milestone',
+  demilestoned: '_milestone',
+} as const satisfies Readonly<Record<IssueAction, string>>
+
+type Suffix = (typeof SUFFIXES)[IssueAction]
+type IssueHookEvent = 'issues' | `issue${Exclude<Suffix, ''>}`
+type PullHookEvent = `pull_request${Suffix}`
+
+/** Returns the kind of webhook event that an action on an issue or a pull request causes. */
+export function issueHookEvent({ isPull }: Issue, action: IssueAction): HookEvent {
+  return isPull ? pullHookEvent(action) : plainHookEvent(action)
+}
+
+function pullHookEvent(action: IssueAction): PullHookEvent {
+  return `pull_request${SUFFIXES[action]}`
+}
+
+function plainHookEvent(action: IssueAction): IssueHookEvent {
+  const suffix = SUFFIXES[action]
+  return suffix === '' ? 'issues' : `issue${suffix}`
+}
+
+/** Returns the event of one action; undefined if the pull request was deleted meanwhile. */
+export async function issueChangeEvent(
+  context: Context,
+  { repository, actor, issue: before }: IssueChanged,
+  action: IssueAction,
+): Promise<WebhookEvent | undefined> {
+  const source = { repository, sender: actor }
+  const issue = (await findIssue(context.db, repository.id, before.number)) ?? before
+  const changes = action === 'edited' ? changesOf(before, issue) : {}
+  const edited = Object.keys(changes).length === 0 ? {} : { changes }
+  if (!issue.isPull) {
+    const object = await issueObject(context, { repository, user: actor }, issue)
+    const event = plainHookEvent(action)
+    return issueEvent(context, { ...source, event, action, issue: object, ...edited })
+  }
+  const pull = await pullOf(context, { repository, actor }, issue)
+  if (pull === undefined) return undefined
+  return pullEvent(context, { ...source, event: pullHookEvent(action), action, pull, ...edited })
+}
+
+/** Returns the event of a comment that was created, edited or deleted. */
+export async function commentChangeEvent(
+  context: Context,
+  change: CommentChanged,
+): Promise<WebhookEvent> {
+  const { repository, actor, action, issue: before } = change
+  const view = { repository, user: actor }
+  const issue = (await findIssue(context.db, repository.id, before.number)) ?? before
+  const comment =
+    (await findComment(context.db, repository.id, change.comment.id)) ?? change.comment
+  const from = change.comment.content
+  const isEdited = action === 'edited' && from !== comment.content
+  const pull = issue.isPull ? await pullOf(context, change, issue) : undefined
+  return commentEvent(context, {
+    repository,
+    sender: actor,
+    action,
+    issue: await issueObject(context, view, issue),
+    comment: await commentObject(context, view, comment),
+    ...(pull === undefined ? {} : { pull }),
+    ...(isEdited ? { changes: { body: { from } } } : {}),
+  })
+}
+
+/** Returns the earlier title, text and ref of an issue, as far as they differ from the present. */
+function changesOf(before: Issue, issue: Issue): Changes {
+  return {
+    ...(before.title === issue.title ? {} : { title: { from: before.title } }),
+    ...(before.content === issue.content ? {} : { body: { from: before.content } }),
+    ...(before.ref === issue.ref ? {} : { ref: { from: before.ref } }),
+  }
+}
+
+/** Returns the PullRequest of the API. */
+async function pullOf(
+  context: Context,
+  { repository, actor }: Pick<IssueChanged, 'repository' | 'actor'>,
+  issue: Issue,
+) {
+  const pull = await findPull(context.db, issue.id)
+  if (pull === undefined) return undefined
+  const [state] = await refreshPulls(context, repository, [{ issue, pull }])
+  if (state === undefined) return undefined
+  const view = { who: ANONYMOUS, user: actor, repository, mode: 'owner', hasMoved: false } as const
+  return await pullObject(context, view, state)
+}
