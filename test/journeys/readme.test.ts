@@ -168,24 +168,27 @@ t.test('the first steps of README.md succeed for a new user', async (t) => {
   )
   const lastLines = errorText.split(/[\r\n]+/).slice(-10)
   if (!t.equal(exitCode, 0, 'the steps succeed', { lastLines })) return
-  t.equal(shown[0], 'made ada\n')
+  t.equal(shown[0], 'created ada\n')
   for (const token of [gitToken, packageToken]) t.match(token, /^[0-9a-f]{40}$/)
   t.not(gitToken, packageToken)
   const limited = JSON.parse(shown[2] ?? '')
   t.match(limited, { name: 'ci', sha1: /^[0-9a-f]{40}$/, repositories: ['ada/hello'] })
 
-  t.equal(dirname(demo), newcomer.temporary, 'the examples lie outside of the project')
+  t.equal(dirname(demo), newcomer.temporary, 'the examples are outside of the project')
   t.equal(git(join(demo, 'hello-again'), 'log', '--format=%s %an'), 'Begin Ada')
   const head = git(join(demo, 'hello'), 'rev-parse', 'HEAD')
   t.equal(git(join(demo, 'hello-again'), 'rev-parse', 'HEAD'), head)
   const [published, downloaded] = await Promise.all(
     ['tool.tar.gz', 'downloaded.tar.gz'].map((name) => readFile(join(demo, name))),
   )
-  t.ok(published !== undefined && downloaded?.equals(published), 'the package is the same')
+  t.ok(
+    published !== undefined && downloaded?.equals(published),
+    'the downloaded package equals the published one',
+  )
 
   const added = (await readdir(newcomer.clone)).filter((name) => !before.includes(name))
   t.strictSame(added, ['data'], 'the project has one new folder')
-  t.strictSame(await readdir(newcomer.home), [], 'the home is empty as before')
+  t.strictSame(await readdir(newcomer.home), [], 'the home folder is still empty')
   await server.pressCtrlC()
   t.equal(await listenersOn(newcomer.port), 0, 'Ctrl-C ends the server')
 })
