@@ -128,7 +128,7 @@ async function updateApt(apt: AptRoot): Promise<Seen | undefined> {
   if (update.exitCode !== 0 || /^(?:Err|W|E):/m.test(update.output)) {
     const failures = aptFailuresIn(update.output)
     const isCutOff = failures.length > 0 && failures.every(({ why }) => CUT_OFF.test(why))
-    if (isCutOff) return undefined
+    if (isCutOff || (await isFallbackOfCutOff(update.output))) return undefined
     throw new Error(update.output)
   }
   const names = (await apt.cache('pkgnames')).output.trim().split('\n')
@@ -144,6 +144,29 @@ async function updateApt(apt: AptRoot): Promise<Seen | undefined> {
     if (!CUT_OFF.test(why)) missing.set(item, why)
   }
   return { listed, missing }
+}
+
+/**
+ * Returns true if apt fell back to an index without its digest in the path, which a later
+ * generation has replaced, after its download by digest was interrupted. The expected digests must
+ * still be served.
+ */
+async function isFallbackOfCutOff(output: string): Promise<boolean> {
+  const failures = aptFailuresIn(output)
+  const digests = [...output.matchAll(/SHA256:([0-9a-f]{64})/g)].map(([, digest = '']) => digest)
+  const isFallback = failures.every(({ why }) => /unexpected size|Hash Sum mismatch/.test(why))
+  if (!/^Ign:/m.test(output) || !isFallback || digests.length === 0) return false
+  const statuses = await Promise.all(
+    failures.flatMap(({ url }) =>
+      digests.map(async (digest) => {
+        const folder = url.slice(0, url.lastIndexOf('/'))
+        const response = await fetch(`${folder}/by-hash/SHA256/${digest}`)
+        await response.arrayBuffer()
+        return response.status
+      }),
+    ),
+  )
+  return statuses.length > 0 && statuses.every((status) => status === 200)
 }
 
 function aptFailuresIn(output: string) {

@@ -215,7 +215,7 @@ t.test('repo prune removes a commit, and names the ref that still has it', async
   t.equal(await untilGone(scene, secret), 404)
   t.match(await run('--now', '--grace', '1h'), { exitCode: 2 })
   t.match(await run('--grace', 'soon'), { exitCode: 2 })
-  t.match(await run('--commit', 'main'), { exitCode: 1, errorText: /must be a full id/ })
+  t.match(await run('--commit', 'main'), { exitCode: 1, errorText: /not a full id/ })
   await t.test('a push is refused if its parent is pruned meanwhile', (t) => pushOnIt(t, scene))
 })
 

@@ -185,7 +185,7 @@ async function recoverFrom(t: Test, scene: FullDisk, surfaces: readonly Surface[
   )
   t.strictSame(left, [], 'no part of a refused write is left')
   await scene.disk.free()
-  t.match(await readiness(scene, true), { told: '200 ok\n' })
+  t.match(await readiness(scene, true), { output: '200 ok\n' })
   for (const { name, write } of surfaces) {
     const { isDone, output } = await write(scene, 'free')
     const isPackage = name.startsWith('a package at ')
@@ -206,7 +206,7 @@ t.test('writes are refused before they start if less than the reserve is free', 
   const { disk, send, fixture, ada } = scene
   await makeRepository(ada, 'useless')
   await disk.fill(4_194_304)
-  t.match(await readiness(scene, false), { told: '503 data:space: failing\n' })
+  t.match(await readiness(scene, false), { output: '503 data:space: failing\n' })
   t.match((await send('GET', '/metrics')).output, /^gatehouse_writes_refused 1$/m)
   t.match(
     (await send('GET', '/metrics')).output,
@@ -220,8 +220,8 @@ t.test('writes are refused before they start if less than the reserve is free', 
   }
   await readAll(t, scene)
   t.match(await signIn(fixture.gatehouse.url, ada), /=/, 'sign-in works')
-  t.match(await send('DELETE', '/api/v1/repos/ada/useless'), { told: '204 ' })
-  t.match(await send('DELETE', '/api/v1/packages/ada/generic/tool/1'), { told: '204 ' })
+  t.match(await send('DELETE', '/api/v1/repos/ada/useless'), { output: '204 ' })
+  t.match(await send('DELETE', '/api/v1/packages/ada/generic/tool/1'), { output: '204 ' })
   await send('PUT', '/api/packages/ada/generic/tool/1/file', { body: 'x' })
   await recoverFrom(t, scene, SURFACES.slice(0, FEW))
 })
