@@ -111,7 +111,9 @@ export async function removeEntry(path: string, { updates }: JournalEntry): Prom
 }
 
 /** Lists the entries of the journal by their files. */
-export async function listJournalEntries(dataDir: string): Promise<ReadonlyMap<string, JournalEntry>> {
+export async function listJournalEntries(
+  dataDir: string,
+): Promise<ReadonlyMap<string, JournalEntry>> {
   const folder = folderOf(dataDir)
   const pushes = new Map<string, JournalEntry>()
   for (const name of await readdir(folder).catch(() => [])) {

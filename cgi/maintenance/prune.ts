@@ -11,7 +11,7 @@ import { gitRecords } from '../process/git-output.js'
 import { syncTree } from '../repository/durable.js'
 import { repositorySizeKib } from '../repository/repository.js'
 import { keepPacks } from '../transfer/take-commit.js'
-import { listJournalEntries, type JournalEntry } from './journal.js'
+import { type JournalEntry, listJournalEntries } from './journal.js'
 import {
   type MaintenanceOptions,
   repack,

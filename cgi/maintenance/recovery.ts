@@ -8,7 +8,7 @@ import type { Log } from '../../conf/log.js'
 import { endProcessGroup } from '../process/process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from '../process/process-table.js'
 import { completeUpdates } from '../refs/complete-updates.js'
-import { isRunningPush, listJournalEntries, type JournalEntry, removeEntry } from './journal.js'
+import { isRunningPush, type JournalEntry, listJournalEntries, removeEntry } from './journal.js'
 import { listStaleFiles, readStaleFile, type StaleFile } from './stale-files.js'
 
 /** Ref locks are held for moments only: one that is unchanged for this long may be stale. */

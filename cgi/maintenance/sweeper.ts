@@ -6,7 +6,7 @@ import { unlessMissing } from '../../conf/disk.js'
 import { CRASH_GRACE_MS } from '../../conf/limits.js'
 import { listProcesses } from '../process/process-table.js'
 import { repositoryShardsFolder } from '../repository/paths.js'
-import { isRunningPush, listJournalEntries, type JournalEntry } from './journal.js'
+import { isRunningPush, type JournalEntry, listJournalEntries } from './journal.js'
 import { removeDead } from './recovery.js'
 import { listStaleFiles, readStaleFile } from './stale-files.js'
 
