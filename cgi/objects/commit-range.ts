@@ -1,6 +1,7 @@
 /** Merge bases, ancestry and ranges of commits, which are given by their full ids. */
 
 import { type Git, gitError, runGit, tryGit } from '../process/git.js'
+import { fullId } from '../process/git-output.js'
 
 /** Environment with which git reads the objects of a push that is not accepted yet. */
 type Quarantine = Readonly<Record<string, string>> | undefined
@@ -22,7 +23,7 @@ export async function listMergeBases(
   [one, other]: readonly [string, string],
   quarantine?: Quarantine,
 ): Promise<readonly string[]> {
-  const args = ['merge-base', '--all', checkedId(one), checkedId(other)]
+  const args = ['merge-base', '--all', fullId(one), fullId(other)]
   const end = await tryGit(git, args, { cwd: path, environment: quarantine })
   if (end.exitCode === 0) return linesOf(end.output)
   if (end.exitCode === 1) return []
@@ -37,7 +38,7 @@ export async function isAncestor(
   quarantine?: Quarantine,
 ): Promise<boolean> {
   if (older === younger) return true
-  const args = ['merge-base', '--is-ancestor', checkedId(older), checkedId(younger)]
+  const args = ['merge-base', '--is-ancestor', fullId(older), fullId(younger)]
   const end = await tryGit(git, args, { cwd: path, environment: quarantine })
   if (end.exitCode === 0 || end.exitCode === 1) return end.exitCode === 0
   throw gitError('merge-base', end)
@@ -70,7 +71,7 @@ export async function listCommits(
     ...(limit === undefined ? [] : [`--max-count=${limit}`]),
     ...(hasMerges ? [] : ['--no-merges']),
   ]
-  const range = [checkedId(to), `^${checkedId(from)}`]
+  const range = [fullId(to), `^${fullId(from)}`]
   return linesOf(await runGit(git, ['rev-list', ...part, ...range], { cwd: path }))
 }
 
@@ -80,7 +81,7 @@ export async function countAheadBehind(
   path: string,
   { from, to }: CommitRange,
 ): Promise<{ readonly ahead: number; readonly behind: number }> {
-  const range = `${checkedId(from)}...${checkedId(to)}`
+  const range = `${fullId(from)}...${fullId(to)}`
   const args = ['rev-list', '--count', '--left-right', range]
   const [behind = 0, ahead = 0] = (await runGit(git, args, { cwd: path }))
     .toString()
@@ -95,7 +96,7 @@ export async function listDivergedCommits(
   path: string,
   { from, to }: CommitRange,
 ): Promise<readonly string[]> {
-  const range = `${checkedId(from)}...${checkedId(to)}`
+  const range = `${fullId(from)}...${fullId(to)}`
   const args = ['rev-list', '--no-merges', `--max-count=${COMMITS_APART_MAX}`, range]
   return linesOf(await runGit(git, args, { cwd: path }))
 }
@@ -112,14 +113,8 @@ export async function listCommitsToRebase(
   { from, to }: CommitRange,
 ): Promise<readonly string[]> {
   const choice = ['--reverse', '--topo-order', '--no-merges', '--right-only', '--cherry-pick']
-  const range = `${checkedId(from)}...${checkedId(to)}`
+  const range = `${fullId(from)}...${fullId(to)}`
   return linesOf(await runGit(git, ['rev-list', ...choice, range], { cwd: path }))
-}
-
-/** Returns the text. Throws an Error if it is not a full object id, which is a bug. */
-export function checkedId(text: string): string {
-  if (/^[0-9a-f]{40}(?:[0-9a-f]{24})?$/.test(text)) return text
-  throw new Error(`not a full commit id: ${text}`)
 }
 
 function linesOf(output: Buffer): readonly string[] {

@@ -3,6 +3,7 @@
 import { Failure } from '../../conf/failures.js'
 import { DIFF_BYTES_MAX, DIFF_LIST_BYTES_MAX, GIT_COMMAND_MS } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
+import { fullId } from '../process/git-output.js'
 import {
   refusalKey,
   rememberingChunks,
@@ -11,7 +12,7 @@ import {
 } from '../process/refusals.js'
 import { isBounded, isBoundedPair } from './commit-changes.js'
 import { parseCommit } from './commit-object.js'
-import { type CommitRange, checkedId, listCommits } from './commit-range.js'
+import { type CommitRange, listCommits } from './commit-range.js'
 import { withObjects } from './objects.js'
 
 /** A file that differs between two commits. */
@@ -45,7 +46,7 @@ export async function listChangedFiles(
   { from, to, whitespace = 'show-all' }: CommitRange & { readonly whitespace?: Whitespace },
 ): Promise<readonly ChangedFile[]> {
   const options = [...PLAIN, ...WHITESPACE_OPTIONS[whitespace], '--raw', '--numstat', '-z']
-  const args = ['diff-tree', '-r', ...options, checkedId(from), checkedId(to)]
+  const args = ['diff-tree', '-r', ...options, fullId(from), fullId(to)]
   return await rememberRefusal(refusalKey(path, args), async () => {
     await refuseTooMany(git, path, { from, to })
     const output = await readOutput(git, path, args)
@@ -127,7 +128,7 @@ export async function readDiff(
   path: string,
   { from, to, format, hasBinary, signal }: DiffInput,
 ): Promise<AsyncGenerator<Uint8Array>> {
-  const [one, other] = [checkedId(from), checkedId(to)]
+  const [one, other] = [fullId(from), fullId(to)]
   const args =
     format === 'diff'
       ? ['diff-tree', '-r', '-p', ...PLAIN, ...(hasBinary ? ['--binary'] : []), one, other]
@@ -159,7 +160,7 @@ async function* boundedOutput(
 async function refuseTooMany(git: Git, path: string, { from, to }: CommitRange): Promise<void> {
   const isSmall = await withObjects(git, path, async (objects) => {
     const [before, after] = await Promise.all(
-      [from, to].map(async (id) => (await objects.read(`${checkedId(id)}^{tree}`))?.id),
+      [from, to].map(async (id) => (await objects.read(`${fullId(id)}^{tree}`))?.id),
     )
     return isBoundedPair(objects, { before, after })
   })
@@ -197,7 +198,7 @@ export async function readFileDiff(
   { from, to, file }: CommitRange & { readonly file: string },
 ): Promise<string | undefined> {
   const names = ['--', `:(top,literal)${file}`]
-  const args = ['diff-tree', '-r', '-p', ...PLAIN, checkedId(from), checkedId(to), ...names]
+  const args = ['diff-tree', '-r', '-p', ...PLAIN, fullId(from), fullId(to), ...names]
   return await rememberRefusal(refusalKey(path, args), async () => {
     await refuseTooMany(git, path, { from, to })
     return (await readOutput(git, path, args))?.toString()

@@ -3,11 +3,11 @@
 import { Failure, isFailure } from '../../conf/failures.js'
 import { MERGE_PATHS_MAX, REBASE_COMMITS_MAX } from '../../conf/limits.js'
 import { type Git, gitError, tryGit } from '../process/git.js'
+import { fullId } from '../process/git-output.js'
 import { findRefusal, refusalKey, rememberRefusal } from '../process/refusals.js'
 import { keepCommits, withTemporaryRepository } from '../repository/temporary-repository.js'
 import { parseCommit, type Signature } from './commit-object.js'
 import {
-  checkedId,
   isAncestor,
   listCommitsToRebase,
   listDivergedCommits,
@@ -236,7 +236,7 @@ async function applyChange(git: Git, temporary: string, change: Change): Promise
 
 async function emptyTree(git: Git, temporary: string): Promise<string> {
   const { output } = await tryGit(git, ['mktree'], { cwd: temporary })
-  return checkedId(output.toString().trim())
+  return fullId(output.toString().trim())
 }
 
 interface Sides {
@@ -257,10 +257,10 @@ async function mergeTrees(
   { ours, theirs }: Sides,
 ): Promise<string | undefined> {
   const options = ['--write-tree', '--no-messages', '--name-only', '-z']
-  const args = ['merge-tree', ...options, checkedId(ours), checkedId(theirs)]
+  const args = ['merge-tree', ...options, fullId(ours), fullId(theirs)]
   const end = await tryGit(git, args, { cwd: temporary, work: 'merge' })
   if (end.exitCode === 1) return undefined
-  if (end.exitCode === 0) return checkedId(end.output.toString().split('\0', 1)[0] ?? '')
+  if (end.exitCode === 0) return fullId(end.output.toString().split('\0', 1)[0] ?? '')
   throw gitError('merge-tree', end)
 }
 
@@ -269,7 +269,7 @@ async function treeOf(objects: ObjectReader, id: string): Promise<string> {
 }
 
 async function readCommit(objects: ObjectReader, id: string) {
-  const found = await objects.read(checkedId(id))
+  const found = await objects.read(fullId(id))
   if (found?.content === undefined) throw new Error(`the commit ${id} is missing`)
   return parseCommit(found.id, found.content)
 }

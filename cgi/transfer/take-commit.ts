@@ -5,8 +5,8 @@ import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../../conf/disk.js'
 import { Failure } from '../../conf/failures.js'
 import { type Journal, recordWriter } from '../maintenance/journal.js'
-import { checkedId } from '../objects/commit-range.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
+import { fullId } from '../process/git-output.js'
 import { type Quarantine, withQuarantine } from '../repository/quarantine.js'
 import { walk } from '../repository/walk.js'
 
@@ -52,7 +52,7 @@ async function fetchInto(
   { quarantine, ...taken }: TakenCommit & { readonly quarantine: Quarantine },
 ): Promise<void> {
   const { source, commit, packBytesMax, timeoutMs, signal, journal } = taken
-  const words = [...FETCH, source, checkedId(commit)]
+  const words = [...FETCH, source, fullId(commit)]
   const running = startGit(git, 'fetch', [git.file, ...words], {
     cwd: path,
     environment: {
