@@ -40,7 +40,7 @@ export interface ExchangeState {
 const WHOLE_BODY_BYTES_MAX = 65_536
 
 /** Limits of reading the rest of a body with chunks whose request has been refused. */
-const DRAIN_LIMITS = { bytesMax: 134_217_728, timeoutMs: 10_000 }
+const DRAIN_LIMITS = { bytesMax: 134_217_728, timeoutMs: 10_000, idleMs: 2_000 }
 
 /** Number of missing bytes of a body above which its reply has `Connection: close`. */
 const LEFTOVER_BYTES_MAX = 1_048_576

@@ -22,6 +22,8 @@ export interface BodySource {
 export interface DrainLimits {
   readonly bytesMax: number
   readonly timeoutMs: number
+  /** Longest pause between two chunks. */
+  readonly idleMs: number
 }
 
 /**
@@ -88,20 +90,20 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
 
   /**
    * Waits until the rest of a discarded body has arrived or the client has disconnected, for at
-   * most `timeoutMs` and `bytesMax`. The rest is dropped.
+   * most `timeoutMs` and `bytesMax`, and while no pause exceeds `idleMs`. The rest is dropped.
    */
-  async drain({ bytesMax, timeoutMs }: DrainLimits): Promise<void> {
+  async drain({ bytesMax, timeoutMs, idleMs }: DrainLimits): Promise<void> {
     const lastBytes = this.#receivedBytes + bytesMax
-    let isOver = false
-    const timer = setTimeout(() => {
-      isOver = true
-      this.#wake?.()
-    }, timeoutMs)
-    while (!this.#isComplete && this.#failure === undefined && !isOver) {
-      if (this.#receivedBytes > lastBytes) break
+    const endsAtMs = performance.now() + timeoutMs
+    while (!this.#isComplete && this.#failure === undefined) {
+      const leftMs = Math.min(idleMs, endsAtMs - performance.now())
+      if (leftMs <= 0 || this.#receivedBytes > lastBytes) return
+      const receivedBytes = this.#receivedBytes
+      const timer = setTimeout(() => this.#wake?.(), leftMs)
       await this.#nextEvent()
+      clearTimeout(timer)
+      if (this.#receivedBytes === receivedBytes) return
     }
-    clearTimeout(timer)
   }
 
   /**
