@@ -3,7 +3,7 @@
 import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncPath, unlessMissing } from './disk.js'
+import { syncPath, unlessMissing } from './lib/disk.js'
 
 export interface InstanceSecret {
   /** Encrypts a text with a random nonce. `words` name the purpose and derive the key. */

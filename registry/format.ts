@@ -1,8 +1,8 @@
 /** A package format: its routes, index, installation instructions and errors. */
 
-import type { Awaitable } from '../conf/awaitable.js'
 import type { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
+import type { Awaitable } from '../conf/lib/awaitable.js'
 import type { PackageFormat } from '../conf/package.js'
 import type { IndexMaker } from './index-maker.js'
 import type { Install } from './install.js'

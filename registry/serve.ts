@@ -1,7 +1,7 @@
 /** Serving of a file: conditions, ranges, and headers that protect browsers. */
 
-import { readByteRange } from '../conf/byte-range.js'
 import type { Reply, Request } from '../conf/http.js'
+import { readByteRange } from '../conf/lib/byte-range.js'
 import type { PackageFile } from '../conf/package.js'
 import { conditionStatus, entityTag } from './conditions.js'
 import type { ServeOptions } from './package-store.js'

@@ -2,9 +2,9 @@
 
 import { type FileHandle, open, readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncPath, unlessMissing } from '../../conf/disk.js'
 import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import { Failure } from '../../conf/failures.js'
+import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { MAINTENANCE_STEP_MS } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
 import { lowerPriority, UPKEEP_NICENESS } from '../process/priority.js'

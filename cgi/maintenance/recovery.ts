@@ -3,7 +3,7 @@
 import { realpath, rm } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
-import { unlessMissing } from '../../conf/disk.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import type { Log } from '../../conf/log.js'
 import { endProcessGroup } from '../process/process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from '../process/process-table.js'

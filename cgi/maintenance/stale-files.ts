@@ -2,7 +2,7 @@
 
 import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../../conf/disk.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import { walk } from '../repository/walk.js'
 
 /** State of a file or folder that may be stale, to be compared with a later state. */

@@ -2,8 +2,8 @@
 
 import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../../conf/disk.js'
 import { Failure } from '../../conf/failures.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import { ARCHIVE_ENTRIES_MAX } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'

@@ -2,8 +2,8 @@
 
 import { mkdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../../conf/disk.js'
 import { isTreeName } from '../../conf/file-path.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import { type Git, runGit } from '../process/git.js'
 import { syncObject } from '../repository/durable.js'
 import { withQuarantine } from '../repository/quarantine.js'

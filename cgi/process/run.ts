@@ -1,7 +1,7 @@
 /** Processes with streamed input and output, each the leader of its own process group. */
 
 import type { Readable, Writable } from 'node:stream'
-import { readOnce } from '../../conf/chunks.js'
+import { readOnce } from '../../conf/lib/chunks.js'
 import { endProcessGroup } from './process-group.js'
 import {
   type ProcessGroup,

@@ -2,8 +2,8 @@
 
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../../conf/disk.js'
 import { isFailure } from '../../conf/failures.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import { CONNECTIVITY_MS } from '../../conf/limits.js'
 import type { Log } from '../../conf/log.js'
 import { isReferenceName } from '../../conf/names.js'

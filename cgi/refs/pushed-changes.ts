@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, stat, unlink, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { unlessMissing } from '../../conf/disk.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import type { Git, GitSetting } from '../process/git.js'
 
 /** A reference that was created, changed or deleted. */

@@ -1,8 +1,8 @@
 /** Atomic changes of references with expected old values, flushed to disk. */
 
 import { join } from 'node:path'
-import { syncPath, unlessMissing } from '../../conf/disk.js'
 import { Failure } from '../../conf/failures.js'
+import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import { isReferenceName } from '../../conf/names.js'
 import { type Journal, recordWriter } from '../maintenance/journal.js'

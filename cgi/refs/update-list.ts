@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { syncPath, unlessMissing } from '../../conf/disk.js'
+import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import type { Git, GitSetting } from '../process/git.js'
 import { formatChange, type PushedChange, parseChanges } from './pushed-changes.js'
 

@@ -2,7 +2,7 @@
 
 import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncPath, unlessMissing } from '../../conf/disk.js'
+import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { walk } from './walk.js'
 
 /** Flushes a folder and everything below it. */

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, rename, rm } from 'node:fs/promises'
 import { dirname } from 'node:path'
-import { syncPath } from '../../conf/disk.js'
+import { syncPath } from '../../conf/lib/disk.js'
 import { GIT_OUTPUT_BYTES_MAX, REPOSITORY_COPY_MS } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, runGit, runGitToEnd } from '../process/git.js'
 import { syncTree } from './durable.js'

@@ -3,7 +3,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { currentTick } from '../../conf/tick.js'
+import { currentTick } from '../../conf/lib/tick.js'
 
 /** Fingerprint of a repository at one moment. */
 export interface RepositoryState {

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
-import { syncPath, unlessMissing } from '../../conf/disk.js'
+import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { type Git, runGit } from '../process/git.js'
 import { syncRepositoryNames, syncTree } from './durable.js'
 import { walk } from './walk.js'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { copyFile, mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { basename, join, resolve } from 'node:path'
-import { syncPath } from '../../conf/disk.js'
+import { syncPath } from '../../conf/lib/disk.js'
 import { type Git, gitEnvironment, runGit } from '../process/git.js'
 
 /**

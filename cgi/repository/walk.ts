@@ -2,7 +2,7 @@
 
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../../conf/disk.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 
 /** A file or folder that `walk` has found. */
 export interface Found {

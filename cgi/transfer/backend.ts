@@ -1,6 +1,6 @@
 /** Requests by git-http-backend, with the body and the answer streamed at the same time. */
 
-import { readOnce } from '../../conf/chunks.js'
+import { readOnce } from '../../conf/lib/chunks.js'
 import { firstLine, type Git, startGit } from '../process/git.js'
 import { limitFailure } from '../process/git-limits.js'
 import { lowerPriority, TRANSFER_NICENESS } from '../process/priority.js'

@@ -2,7 +2,7 @@
 
 import { readdir, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../../conf/disk.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import { isReferenceName } from '../../conf/names.js'
 import { type Git, runGit } from '../process/git.js'
 import { syncRepositoryNames } from '../repository/durable.js'

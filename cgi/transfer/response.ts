@@ -1,6 +1,6 @@
 /** Parser of CGI responses (RFC 3875 §6): a header block of limited size, then the body. */
 
-import { beginWith, readOnce } from '../../conf/chunks.js'
+import { beginWith, readOnce } from '../../conf/lib/chunks.js'
 
 /** The parsed response of a CGI program. */
 export interface CgiResponse {

@@ -2,8 +2,8 @@
 
 import { mkdir, readdir, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncPath, unlessMissing } from '../../conf/disk.js'
 import { Failure } from '../../conf/failures.js'
+import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { type Journal, recordWriter } from '../maintenance/journal.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'

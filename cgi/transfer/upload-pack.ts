@@ -1,6 +1,6 @@
 /** Fetch requests by `git upload-pack`, without git-http-backend, which would only start it. */
 
-import { beginWith, readOnce } from '../../conf/chunks.js'
+import { beginWith, readOnce } from '../../conf/lib/chunks.js'
 import { firstLine, type Git, gitEnvironment, startGit } from '../process/git.js'
 import { limitFailure } from '../process/git-limits.js'
 import { lowerPriority, TRANSFER_NICENESS } from '../process/priority.js'

@@ -1,8 +1,8 @@
 /** API operations as values, which define validation, types, authorization and documentation. */
 
 import type { Static, TObject, TSchema } from 'typebox'
-import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request } from '../../conf/http.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { Access, AccessKind, Grants } from '../auth/authorize.js'
 import type { Scope } from '../auth/scopes.js'
 import type { Context } from '../request/context.js'

@@ -2,9 +2,9 @@
  * Authentication: turns a request's credentials into an Identity. Authorization is in authorize.ts.
  */
 
-import { type Awaitable, after } from '../../conf/awaitable.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { touchGrant } from '../../sql/accounts/oauth-grants.js'
 import { findAccess } from '../../sql/accounts/oauth-tokens.js'
 import type { TokenLimits } from '../../sql/accounts/token-limits.js'

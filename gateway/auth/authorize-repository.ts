@@ -1,7 +1,7 @@
 /** Authorization for repositories and their release attachments. */
 
-import { type Awaitable, after } from '../../conf/awaitable.js'
 import { Failure, notFound } from '../../conf/failures.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { User } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
 import { type Attachment, findAttachmentByUuid } from '../../sql/releases/attachments.js'

@@ -1,7 +1,7 @@
 /** Authorization of all requests: every surface calls this module, and no layer below it does. */
 
-import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure, notFound } from '../../conf/failures.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { PackageFormat } from '../../conf/package.js'
 import { findOwner, type Owner } from '../../sql/accounts/owners.js'
 import { findUser, type User } from '../../sql/accounts/users.js'

@@ -2,9 +2,9 @@
 
 import { createGunzip } from 'node:zlib'
 import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
-import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { Grants } from '../auth/authorize.js'
 import { answerUploadPack, type UploadPackReply } from '../packs/upload-pack.js'
 import type { Context } from '../request/context.js'

@@ -1,6 +1,6 @@
 /** Inspection of the beginning of a push's request, before git gets it. */
 
-import { beginWith, readOnce } from '../../conf/chunks.js'
+import { beginWith, readOnce } from '../../conf/lib/chunks.js'
 
 export interface PeekedPush {
   /** False also if the request does not begin as git's clients begin one. */

@@ -2,8 +2,8 @@
 
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { AddressSet } from '../../conf/addresses.js'
-import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request, RequestHeaders } from '../../conf/http.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { type Client, clientOf } from './client-address.js'
 import { type BodySource, IncomingBody, NO_BODY } from './incoming-body.js'
 import {

@@ -1,7 +1,7 @@
 /** A request's body between the socket that brings it and the handler that reads it. */
 
-import type { Awaitable } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { Spill } from './spill.js'
 
 const QUEUE_BYTES_MAX = 262_144

@@ -6,7 +6,7 @@ import { Compile, type Validator } from 'typebox/schema'
 import { RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { HostSet } from '../../conf/host-set.js'
-import { parseJsonText } from '../../conf/json-values.js'
+import { parseJsonText } from '../../conf/lib/json-values.js'
 import { PAGE_ENTRIES_MAX } from '../../conf/limits.js'
 import { callOutbound, type OutboundHead, streamOutbound } from '../outbound/client.js'
 

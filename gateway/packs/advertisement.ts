@@ -3,8 +3,8 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { readStateOfTick } from '../../cgi/repository/repository-state.js'
-import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply } from '../../conf/http.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { readBody } from '../http/incoming-body.js'
 
 interface CachedAdvertisement {

@@ -1,8 +1,8 @@
 /** A file that git writes while several clients read it, each at its own pace. */
 
 import { closeSync, constants, fstatSync, openSync } from 'node:fs'
-import { readOnce } from '../../conf/chunks.js'
-import { borrowBuffer, readPart } from '../../conf/read-buffers.js'
+import { readOnce } from '../../conf/lib/chunks.js'
+import { borrowBuffer, readPart } from '../../conf/lib/read-buffers.js'
 
 /** Interval at which the file's size is read while readers wait; it grows if the file does not. */
 const POLL_MS_MIN = 4

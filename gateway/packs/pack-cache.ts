@@ -12,8 +12,8 @@ import {
   readStateOfTick,
 } from '../../cgi/repository/repository-state.js'
 import { spoolUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
-import { type Awaitable, after } from '../../conf/awaitable.js'
 import { saysDiskIsFull } from '../../conf/disk-failure.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { type NormalRequest, normalize, writeFetch } from './normal-request.js'

@@ -3,7 +3,7 @@
 import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
 import { open } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
-import { readChunks } from '../../conf/read-buffers.js'
+import { readChunks } from '../../conf/lib/read-buffers.js'
 
 /**
  * Bytes of the answer that one checksum covers. The trailer holds the CRC-32 of each piece, then

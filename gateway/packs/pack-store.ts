@@ -3,8 +3,8 @@
 import { closeSync } from 'node:fs'
 import { mkdir, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { beginWith, readOnce } from '../../conf/chunks.js'
-import { unlessMissing } from '../../conf/disk.js'
+import { beginWith, readOnce } from '../../conf/lib/chunks.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import type { Log } from '../../conf/log.js'
 import { openPack, type PackFile, readPack, sealPack } from './pack-file.js'
 

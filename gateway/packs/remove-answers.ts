@@ -2,7 +2,7 @@
 
 import { readdir, rm } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { unlessMissing } from '../../conf/disk.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 import { answersPrefix } from './answer-names.js'
 import { answerPath } from './pack-store.js'
 import { packFolder } from './warm.js'

@@ -2,9 +2,9 @@
 
 import type { Git } from '../../cgi/process/git.js'
 import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
-import { type Awaitable, after } from '../../conf/awaitable.js'
-import { readOnce } from '../../conf/chunks.js'
 import { Failure } from '../../conf/failures.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
+import { readOnce } from '../../conf/lib/chunks.js'
 import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import type { Settings } from '../../conf/settings.js'
 import { IncomingBody } from '../http/incoming-body.js'

@@ -1,8 +1,8 @@
 /** Routes as values: method, path, required access and scopes, handler. */
 
-import type { Awaitable } from '../../conf/awaitable.js'
 import type { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { Settings } from '../../conf/settings.js'
 import type { Access, AccessKind, Grants } from '../auth/authorize.js'
 import type { Scope } from '../auth/scopes.js'

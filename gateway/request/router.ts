@@ -4,11 +4,11 @@
  */
 
 import { performance } from 'node:perf_hooks'
-import { type Awaitable, after } from '../../conf/awaitable.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
-import { inTick } from '../../conf/tick.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
+import { inTick } from '../../conf/lib/tick.js'
 import { ANONYMOUS, authenticate, type Identity } from '../auth/authenticate.js'
 import { authorize } from '../auth/authorize.js'
 import { identifySession, refuseForeignOrigin } from '../auth/session.js'

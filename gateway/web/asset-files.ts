@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
-import { findProgramFile } from '../../conf/program-file.js'
+import { findProgramFile } from '../../conf/lib/program-file.js'
 
 export interface AssetFile {
   /** Path below the base URL; it changes with the content. */

@@ -1,8 +1,8 @@
 /** Deliveries: an event is stored for each webhook that subscribes to it, and a job sends it. */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { parseGlob } from '../../conf/glob.js'
 import type { HookEvent } from '../../conf/hook-events.js'
+import { parseGlob } from '../../conf/lib/glob.js'
 import type { Owner } from '../../sql/accounts/owners.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { addDeliveries } from '../../sql/webhooks/webhook-deliveries.js'

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { readChunks } from '../../conf/read-buffers.js'
+import { readChunks } from '../../conf/lib/read-buffers.js'
 
 export interface Scratch {
   /** Appends bytes and returns their offset. Calls must not overlap. */

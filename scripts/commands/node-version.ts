@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import satisfies from 'semver/functions/satisfies.js'
-import { findProgramFile } from '../../conf/program-file.js'
+import { findProgramFile } from '../../conf/lib/program-file.js'
 
 /**
  * Returns why the program cannot run on this version, or undefined if it can. SQLite's driver ends

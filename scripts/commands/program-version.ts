@@ -3,7 +3,7 @@
 import { readFile, realpath } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { findGit, tryGit } from '../../cgi/process/git.js'
-import { findProgramFile } from '../../conf/program-file.js'
+import { findProgramFile } from '../../conf/lib/program-file.js'
 
 const PROGRAM_FOLDER = dirname(findProgramFile('package.json'))
 

@@ -3,7 +3,7 @@
 import { chmod, mkdir, rename, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { runToEnd } from '../../cgi/process/run.js'
-import { findProgramFile } from '../../conf/program-file.js'
+import { findProgramFile } from '../../conf/lib/program-file.js'
 import type { Settings } from '../../conf/settings.js'
 import type { ListedKey } from '../../sql/accounts/keys.js'
 import { CommandError } from './command.js'

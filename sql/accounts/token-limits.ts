@@ -3,7 +3,7 @@
  * packages.
  */
 
-import { type Awaitable, after } from '../../conf/awaitable.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 

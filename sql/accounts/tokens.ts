@@ -1,6 +1,6 @@
 /** Access tokens, stored by their hash. */
 
-import { type Awaitable, after } from '../../conf/awaitable.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'

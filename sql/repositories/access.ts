@@ -1,6 +1,6 @@
 /** Access of users to repositories and packages, from which authorization is decided. */
 
-import { type Awaitable, after } from '../../conf/awaitable.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Owner } from '../accounts/owners.js'
 import type { User } from '../accounts/users.js'
 import type { Database } from '../database/database.js'

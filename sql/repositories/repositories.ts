@@ -1,8 +1,8 @@
 /** Repositories: the data that is not in Git. */
 
 import type { Knex } from 'knex'
-import { type Awaitable, after } from '../../conf/awaitable.js'
 import { Failure } from '../../conf/failures.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from '../accounts/owners.js'
 import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'

@@ -5,8 +5,8 @@ import { createConnection, type Socket } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Test } from 'tap'
 import { parseAddressSet } from '../../conf/addresses.js'
-import type { Awaitable } from '../../conf/awaitable.js'
 import type { Reply, Request } from '../../conf/http.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { type Listener, listen } from '../../gateway/http/listen.js'
 
 export interface Listening {

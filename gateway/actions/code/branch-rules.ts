@@ -1,6 +1,6 @@
 /** Branch protection rules: the rule that applies to a branch, and its permissions. */
 
-import { parseGlob } from '../../../conf/glob.js'
+import { parseGlob } from '../../../conf/lib/glob.js'
 import type { User } from '../../../sql/accounts/users.js'
 import {
   listProtections,

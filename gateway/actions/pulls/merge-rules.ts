@@ -2,7 +2,7 @@
 
 import { isAncestor } from '../../../cgi/objects/commit-range.js'
 import { Failure } from '../../../conf/failures.js'
-import { parseGlob } from '../../../conf/glob.js'
+import { parseGlob } from '../../../conf/lib/glob.js'
 import { findUserById, type User } from '../../../sql/accounts/users.js'
 import type { Protection } from '../../../sql/code/branch-protections.js'
 import { combineCommitStatuses } from '../../../sql/code/commit-statuses.js'

@@ -2,9 +2,9 @@
 
 import { isIP } from 'node:net'
 import { Failure, notFound } from '../../../conf/failures.js'
-import { parseGlob } from '../../../conf/glob.js'
 import { parseHookEvents } from '../../../conf/hook-events.js'
 import { type InstanceSecret, openInstanceSecret } from '../../../conf/instance-secret.js'
+import { parseGlob } from '../../../conf/lib/glob.js'
 import {
   findWebhook,
   type HookPlace,

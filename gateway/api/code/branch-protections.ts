@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { Failure, isFailure, notFound } from '../../../conf/failures.js'
-import { parseGlob } from '../../../conf/glob.js'
+import { parseGlob } from '../../../conf/lib/glob.js'
 import {
   createProtection,
   deleteProtection,

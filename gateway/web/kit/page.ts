@@ -1,8 +1,8 @@
 /** Definition of pages and form targets as values, and helpers for their handlers. */
 
-import type { Awaitable } from '../../../conf/awaitable.js'
 import { Failure } from '../../../conf/failures.js'
 import type { Reply, Request } from '../../../conf/http.js'
+import type { Awaitable } from '../../../conf/lib/awaitable.js'
 import type { Access, AccessKind } from '../../auth/authorize.js'
 import type { Scope } from '../../auth/scopes.js'
 import { readBody } from '../../http/incoming-body.js'

@@ -15,7 +15,7 @@ import {
   readSettledState,
   readStateOfTick,
 } from '../../../cgi/repository/repository-state.js'
-import { inTick } from '../../../conf/tick.js'
+import { inTick } from '../../../conf/lib/tick.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { diskFolder, temporaryFolder } from '../../helpers/temporary.js'
 import { cloneInto, newWorkingCopy } from '../../helpers/working-copy.js'

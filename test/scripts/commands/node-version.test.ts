@@ -2,7 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { t } from 'tap'
-import { findProgramFile } from '../../../conf/program-file.js'
+import { findProgramFile } from '../../../conf/lib/program-file.js'
 import { refuseNode } from '../../../scripts/commands/node-version.js'
 
 t.test('the running Node.js and the minimum version are accepted', async (t) => {

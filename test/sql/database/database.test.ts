@@ -8,7 +8,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { t } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { type Failure, isFailure } from '../../../conf/failures.js'
-import { inTick } from '../../../conf/tick.js'
+import { inTick } from '../../../conf/lib/tick.js'
 import {
   createToken,
   findTokenWithUser,

@@ -4,8 +4,8 @@ import fs, { closeSync, openSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { borrowBuffer, readChunks, readPart } from '../../conf/read-buffers.js'
-import { temporaryFolder } from '../helpers/temporary.js'
+import { borrowBuffer, readChunks, readPart } from '../../../conf/lib/read-buffers.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
 
 const BYTES = 5_000_001
 const CONTENT = Buffer.alloc(BYTES, 'The quick brown fox. ')

@@ -1,7 +1,7 @@
 /** The source of a body is notified if the reader stops early and not if it reads to the end. */
 
 import t from 'tap'
-import { beginWith, readOnce } from '../../conf/chunks.js'
+import { beginWith, readOnce } from '../../../conf/lib/chunks.js'
 
 const chunk = (text: string) => ({ done: false, value: Buffer.from(text) }) as const
 const END = { done: true, value: undefined } as const

@@ -1,7 +1,7 @@
 /** Reads are shared within a tick of the event loop, and never beyond it. */
 
 import t from 'tap'
-import { currentTick, endTick, inTick } from '../../conf/tick.js'
+import { currentTick, endTick, inTick } from '../../../conf/lib/tick.js'
 
 /** Waits for the next tick of the event loop. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))

@@ -1,7 +1,7 @@
 /** Values are used synchronously, and promises are awaited. */
 
 import t from 'tap'
-import { after } from '../../conf/awaitable.js'
+import { after } from '../../../conf/lib/awaitable.js'
 
 t.test('a plain value is used synchronously', async (t) => {
   t.equal(

@@ -3,7 +3,7 @@
 import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { syncPath, unlessMissing } from '../../conf/disk.js'
+import { syncPath, unlessMissing } from '../../../conf/lib/disk.js'
 
 t.test('an existing file or folder is synced and a missing one is an error', async (t) => {
   const folder = t.testdir({ file: 'text' })

@@ -3,7 +3,7 @@
 import { readFileSync } from 'node:fs'
 import { isAbsolute } from 'node:path'
 import { t } from 'tap'
-import { findProgramFile } from '../../conf/program-file.js'
+import { findProgramFile } from '../../../conf/lib/program-file.js'
 
 t.test('a file is found by its path in the checkout', async (t) => {
   const path = findProgramFile('conf/git.config')

@@ -1,7 +1,7 @@
 /** Values of a JSON text are counted without parsing it. */
 
 import t from 'tap'
-import { hasManyValues } from '../../conf/json-values.js'
+import { hasManyValues } from '../../../conf/lib/json-values.js'
 
 /** Returns the smallest limit that the text does not exceed. */
 function countOf(text: string): number {

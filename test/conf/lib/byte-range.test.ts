@@ -1,7 +1,7 @@
 /** Byte ranges: parsing of the header Range, and parts of a body. */
 
 import t from 'tap'
-import { cutRange, readByteRange } from '../../conf/byte-range.js'
+import { cutRange, readByteRange } from '../../../conf/lib/byte-range.js'
 
 t.test('a Range header is parsed as RFC 9110 says', async (t) => {
   const inputs = {

@@ -1,7 +1,7 @@
 /** Glob patterns match names in bounded time. */
 
 import t from 'tap'
-import { parseGlob } from '../../conf/glob.js'
+import { parseGlob } from '../../../conf/lib/glob.js'
 
 function fits(pattern: string, name: string): boolean | undefined {
   return parseGlob(pattern)?.(name)
