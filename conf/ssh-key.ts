@@ -2,8 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import { Failure } from './failures.js'
-import { SSH_KEY_BYTES_MAX } from './limits.js'
 import { checkSshKey, isSshKeyAlgorithm, type SshKeyAlgorithm } from './ssh-key-blob.js'
+
+/** Maximum size of a public SSH key with its comment. RSA with 16,384 bits needs 2,800 bytes. */
+const SSH_KEY_BYTES_MAX = 16_384
 
 export interface SshKey {
   readonly algorithm: SshKeyAlgorithm

@@ -6,7 +6,6 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
 import { recover } from '../cgi/maintenance/recovery.js'
 import { endProcessGroup } from '../cgi/process/process-group.js'
-import { HEADERS_BYTES_MAX } from '../conf/limits.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
@@ -19,6 +18,9 @@ import {
 import { packFolder } from './packs/warm.js'
 import { untilOthersListen } from './port-listeners.js'
 import { collectFromWorkers } from './request/metrics.js'
+
+/** Maximum size of request line and headers (RFC 9110 §5.4). */
+const HEADERS_BYTES_MAX = 16_384
 
 /** Pause before a dead worker is replaced. */
 const RESTART_PAUSE_MS = 1_000

@@ -2,8 +2,7 @@
 
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../conf/lib/disk.js'
-import { CRASH_GRACE_MS } from '../conf/limits.js'
+import { CRASH_GRACE_MS, unlessMissing } from '../conf/lib/disk.js'
 import type { Database } from '../sql/database/database.js'
 import { deleteUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/packages/blobs.js'
 import type { BlobStorage } from './storage/storage.js'

@@ -2,8 +2,7 @@
 
 import { readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissing } from '../../conf/lib/disk.js'
-import { CRASH_GRACE_MS } from '../../conf/limits.js'
+import { CRASH_GRACE_MS, unlessMissing } from '../../conf/lib/disk.js'
 import { listProcesses } from '../process/process-table.js'
 import { repositoryShardsFolder } from '../repository/paths.js'
 import { isRunningPush, type JournalEntry, listJournalEntries } from './journal.js'

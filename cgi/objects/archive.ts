@@ -4,7 +4,6 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../conf/failures.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
-import { ARCHIVE_ENTRIES_MAX } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 import {
@@ -16,6 +15,9 @@ import {
 import type { RunningProcess } from '../process/run.js'
 import { withObjects } from './objects.js'
 import { areWalkable } from './tree-size.js'
+
+/** Maximum number of paths of an archive: small trees can name billions. */
+const ARCHIVE_ENTRIES_MAX = 500_000
 
 export interface StreamInput {
   /** Full id of the commit. */

@@ -1,8 +1,8 @@
 /** Differences between two commits: a list of files with counts, a unified diff, or patches. */
 
 import { Failure } from '../../conf/failures.js'
-import { DIFF_BYTES_MAX, DIFF_LIST_BYTES_MAX, GIT_COMMAND_MS } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
+import { GIT_COMMAND_MS } from '../process/git-limits.js'
 import { fullId } from '../process/git-output.js'
 import {
   refusalKey,
@@ -14,6 +14,12 @@ import { isBounded, isBoundedPair } from './commit-changes.js'
 import { parseCommit } from './commit-object.js'
 import { type CommitRange, listCommits } from './commit-range.js'
 import { withObjects } from './objects.js'
+
+/** Maximum size of git's output for a list of changed files, or for the diff of one file. */
+const DIFF_LIST_BYTES_MAX = 16_777_216
+
+/** Maximum size of a complete diff. */
+const DIFF_BYTES_MAX = 268_435_456
 
 /** A file that differs between two commits. */
 export interface ChangedFile {

@@ -1,7 +1,6 @@
 /** Merges of branches without a working tree. Commits are given by their full ids. */
 
 import { Failure, isFailure } from '../../conf/failures.js'
-import { MERGE_PATHS_MAX, REBASE_COMMITS_MAX } from '../../conf/limits.js'
 import { type Git, gitError, tryGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 import { findRefusal, refusalKey, rememberRefusal } from '../process/refusals.js'
@@ -16,6 +15,12 @@ import {
 import { type ObjectReader, withObjects } from './objects.js'
 import { areWalkable } from './tree-size.js'
 import { writeCommit } from './write-objects.js'
+
+/** Maximum number of paths in which both sides of a merge differ from the merge bases. */
+const MERGE_PATHS_MAX = 200_000
+
+/** Maximum number of commits of a rebase, which rewrites them one after the other. */
+const REBASE_COMMITS_MAX = 500
 
 export type MergeStyle = 'merge' | 'squash' | 'rebase' | 'rebase-merge' | 'fast-forward-only'
 

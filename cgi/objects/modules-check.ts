@@ -4,8 +4,8 @@ import { mkdtemp, rm } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { Failure } from '../../conf/failures.js'
-import { GIT_COMMAND_MS, GIT_OUTPUT_BYTES_MAX } from '../../conf/limits.js'
 import { type Git, gitEnvironment, runGit, runGitToEnd } from '../process/git.js'
+import { GIT_COMMAND_MS, GIT_OUTPUT_BYTES_MAX } from '../process/git-limits.js'
 import { writeBlob, writeTree } from './write-objects.js'
 
 /** A file that some file systems treat as `.gitmodules`. */

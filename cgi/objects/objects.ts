@@ -1,8 +1,8 @@
 /** Reads Git objects: one process `git cat-file --batch` serves a whole request. */
 
-import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import { isReferenceName } from '../../conf/names.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
+import { GIT_COMMAND_MS } from '../process/git-limits.js'
 import type { RunningProcess } from '../process/run.js'
 
 export type ObjectType = 'commit' | 'tree' | 'blob' | 'tag'

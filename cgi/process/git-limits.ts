@@ -5,6 +5,21 @@ import { join } from 'node:path'
 import { Failure } from '../../conf/failures.js'
 import type { ProcessEnd } from './run.js'
 
+/** Timeout of a short git command, such as init, rev-parse or a small fast-import. */
+export const GIT_COMMAND_MS = 30_000
+
+/** Memory limit of a git process if no setting is read; equals the default of `git.memory_max`. */
+export const GIT_MEMORY_BYTES_MAX = 536_870_912
+
+/** Maximum size of the output of a short git command. */
+export const GIT_OUTPUT_BYTES_MAX = 16_777_216
+
+/** Timeout of the copy of a repository for a fork or from a template. */
+export const REPOSITORY_COPY_MS = 1_200_000
+
+/** Timeout of one step of upkeep; less than CRASH_GRACE_MS. */
+export const MAINTENANCE_STEP_MS = 2_700_000
+
 /** The kind of work of a git process. */
 export type GitWork = 'read' | 'merge' | 'download' | 'fetch' | 'push' | 'upkeep' | 'import'
 

@@ -1,7 +1,7 @@
 /** Output of git, streamed while it runs; the reader may stop early. */
 
-import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import { type Git, gitEnvironment, gitError, startGit } from './git.js'
+import { GIT_COMMAND_MS } from './git-limits.js'
 import type { RunningProcess } from './run.js'
 
 /** Folder, input and limits of a command whose output is streamed. */

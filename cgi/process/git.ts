@@ -5,10 +5,12 @@ import { access } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import { findProgramFile } from '../../conf/lib/program-file.js'
-import { GIT_COMMAND_MS, GIT_MEMORY_BYTES_MAX, GIT_OUTPUT_BYTES_MAX } from '../../conf/limits.js'
 import {
   type Command,
   findPrlimit,
+  GIT_COMMAND_MS,
+  GIT_MEMORY_BYTES_MAX,
+  GIT_OUTPUT_BYTES_MAX,
   type GitLimiter,
   type GitWork,
   limitedCommand,

@@ -4,7 +4,6 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { isFailure } from '../../conf/failures.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
-import { CONNECTIVITY_MS } from '../../conf/limits.js'
 import type { Log } from '../../conf/log.js'
 import { isReferenceName } from '../../conf/names.js'
 import type { Journal, JournalEntry } from '../maintenance/journal.js'
@@ -13,6 +12,9 @@ import { gitRecords } from '../process/git-output.js'
 import { completeChangeNote, type PushedChange } from './pushed-changes.js'
 import { moveReferences, REFERENCE_HELD } from './references.js'
 import { readUpdateList } from './update-list.js'
+
+/** Timeout of the connectivity check of an interrupted push during crash recovery. */
+const CONNECTIVITY_MS = 600_000
 
 /**
  * Completes an interrupted push, so that all of its refs have changed or none. If git has changed

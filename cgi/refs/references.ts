@@ -3,10 +3,10 @@
 import { join } from 'node:path'
 import { Failure } from '../../conf/failures.js'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
-import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import { isReferenceName } from '../../conf/names.js'
 import { type Journal, recordWriter } from '../maintenance/journal.js'
 import { firstLine, type Git, type GitSetting, gitEnvironment, startGit } from '../process/git.js'
+import { GIT_COMMAND_MS } from '../process/git-limits.js'
 import { syncRepositoryNames } from '../repository/durable.js'
 
 /** Change of a reference. */

@@ -2,10 +2,10 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join, relative } from 'node:path'
-import { GIT_OUTPUT_BYTES_MAX, REPOSITORY_COPY_MS } from '../../conf/limits.js'
 import type { Signature } from '../objects/commit-object.js'
 import { writeCommit } from '../objects/write-objects.js'
 import { type Git, gitEnvironment, gitError, runGit, runGitToEnd } from '../process/git.js'
+import { GIT_OUTPUT_BYTES_MAX, REPOSITORY_COPY_MS } from '../process/git-limits.js'
 import { initRepository, type RepositoryOptions } from './repository.js'
 
 export interface TemplateOptions extends Omit<RepositoryOptions, 'fill'> {

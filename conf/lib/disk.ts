@@ -2,6 +2,9 @@
 
 import { open } from 'node:fs/promises'
 
+/** Age after which locks and partial files are treated as leftovers of a crash. */
+export const CRASH_GRACE_MS = 3_600_000
+
 /** Flushes a file, or the entries of a folder, to the disk (fsync), so that power loss is safe. */
 export async function syncPath(path: string): Promise<void> {
   const handle = await open(path, 'r')

@@ -1,5 +1,8 @@
 /** Parsing of JSON texts of clients, and the number of their values. */
 
+/** Maximum number of values in a JSON body, which take some milliseconds to parse and validate. */
+export const JSON_VALUES_MAX = 20_000
+
 const [QUOTE, COMMA, BRACKET, BRACE, BACKSLASH] = [0x22, 0x2c, 0x5b, 0x7b, 0x5c]
 
 /**

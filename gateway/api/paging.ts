@@ -2,11 +2,14 @@
 
 import { type TObject, Type } from 'typebox'
 import type { Reply } from '../../conf/http.js'
-import { PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../conf/limits.js'
 import type { Page } from '../../sql/database/page.js'
 import { API_PREFIX } from '../objects/api-prefix.js'
 import type { Context } from '../request/context.js'
 import { jsonReply } from './surface.js'
+
+/** Default and maximum number of entries on a page of a list. */
+export const PAGE_ENTRIES_DEFAULT = 30
+export const PAGE_ENTRIES_MAX = 50
 
 export const PAGE_QUERY = {
   page: Type.Optional(Type.Integer({ description: 'page number of results to return (1-based)' })),

@@ -6,8 +6,7 @@ import { Compile, type Validator } from 'typebox/schema'
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
 import { after } from '../../conf/lib/awaitable.js'
-import { hasManyValues, parseJsonText } from '../../conf/lib/json-values.js'
-import { JSON_BYTES_MAX, JSON_VALUES_MAX } from '../../conf/limits.js'
+import { hasManyValues, JSON_VALUES_MAX, parseJsonText } from '../../conf/lib/json-values.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { readBody } from '../http/incoming-body.js'
 import { API_PREFIX } from '../objects/api-prefix.js'
@@ -15,6 +14,9 @@ import type { Context } from '../request/context.js'
 import type { AnyRoute, Route } from '../request/route.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE } from './surface.js'
+
+/** Maximum size of a JSON body. */
+const JSON_BYTES_MAX = 1_048_576
 
 /** Returns the route of an operation. It redirects requests for a repository's former name. */
 export function routeOf(operation: AnyOperation): AnyRoute {

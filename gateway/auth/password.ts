@@ -5,8 +5,11 @@
 
 import { hash, verify } from '@node-rs/argon2'
 import { Failure } from '../../conf/failures.js'
-import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../conf/limits.js'
 import { isTokenShaped } from './token.js'
+
+/** Length limits of a password. The maximum bounds the cost of argon2, which hashes all of it. */
+export const PASSWORD_CHARACTERS_MIN = 8
+export const PASSWORD_CHARACTERS_MAX = 256
 
 /** First configuration that OWASP recommends for Argon2id: 19 MiB, two passes. */
 const OPTIONS = { memoryCost: 19_456, timeCost: 2, parallelism: 1 } as const

@@ -8,13 +8,15 @@ import type { Reply } from '../../conf/http.js'
 import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { type ByteRange, cutRange, readByteRange } from '../../conf/lib/byte-range.js'
 import { readOnce } from '../../conf/lib/chunks.js'
-import { BUNDLE_REPOSITORY_KIB_MIN } from '../../conf/limits.js'
 import type { Grants } from '../auth/authorize.js'
 import { readCapabilities } from '../packs/normal-request.js'
 import type { WarmAnswer, WarmRequest } from '../packs/pack-cache.js'
 import { packetLine, readSections } from '../packs/pkt-line.js'
 import type { Context } from '../request/context.js'
 import { NoPack, readPackStream } from './pack-stream.js'
+
+/** Minimum size of a repository, in KiB, for which clients are offered a bundle. */
+export const BUNDLE_REPOSITORY_KIB_MIN = 4_096
 
 const COMMAND = 'command=bundle-uri'
 

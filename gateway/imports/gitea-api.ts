@@ -7,8 +7,10 @@ import { RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { HostSet } from '../../conf/host-set.js'
 import { parseJsonText } from '../../conf/lib/json-values.js'
-import { PAGE_ENTRIES_MAX } from '../../conf/limits.js'
 import { callOutbound, type OutboundHead, streamOutbound } from '../outbound/client.js'
+
+/** Number of entries that are requested for each page: the default maximum of Gitea. */
+const PAGE_ENTRIES = 50
 
 export interface GiteaSource {
   /** Clone address of the repository. */
@@ -57,7 +59,7 @@ export function openGiteaApi(source: GiteaSource): GiteaApi {
       const seen = new Set<number>()
       for (let page = 1; ; page += 1) {
         const sign = path.includes('?') ? '&' : '?'
-        const answer = await request(`${path}${sign}page=${page}&limit=${PAGE_ENTRIES_MAX}`)
+        const answer = await request(`${path}${sign}page=${page}&limit=${PAGE_ENTRIES}`)
         const entries = checked(path, listOf(schema), answer) as ReadonlyArray<{
           readonly id: number
         }>

@@ -5,11 +5,13 @@ import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
 import { Failure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readOnce } from '../../conf/lib/chunks.js'
-import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
 import type { Settings } from '../../conf/settings.js'
 import { IncomingBody } from '../http/incoming-body.js'
 import { enterQueue, type QueueContext } from './enter-queue.js'
 import type { PackCache, PackCacheLabels, WarmAnswer, WarmRequest } from './pack-cache.js'
+
+/** Maximum size of a fetch request: the wants and haves of a repository with 200,000 refs. */
+export const FETCH_REQUEST_BYTES_MAX = 33_554_432
 
 /** Dependencies of this module; the context of a request has them. */
 export interface UploadPackContext extends QueueContext {

@@ -2,9 +2,9 @@
 
 import { join } from 'node:path'
 import type { Git } from '../../cgi/process/git.js'
+import { GIT_COMMAND_MS } from '../../cgi/process/git-limits.js'
 import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { isFailure } from '../../conf/failures.js'
-import { GIT_COMMAND_MS } from '../../conf/limits.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import { readBody } from '../http/incoming-body.js'

@@ -8,10 +8,12 @@ import { diskFailureOf, insufficientStorage } from '../../conf/disk-failure.js'
 import type { Failure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
-import { DISK_FILES_FREE_MIN } from '../../conf/limits.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import { packFolder } from '../packs/warm.js'
+
+/** Minimum number of free inodes of a disk while new writes are accepted. */
+const DISK_FILES_FREE_MIN = 1_024
 
 export interface DiskState {
   readonly folders: readonly FolderSpace[]

@@ -4,7 +4,6 @@ import { callBackend } from '../../cgi/transfer/backend.js'
 import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { Failure } from '../../conf/failures.js'
 import type { Reply } from '../../conf/http.js'
-import { SSH_IDLE_MS } from '../../conf/limits.js'
 import { NO_BODY } from '../http/incoming-body.js'
 import { advertiseFetch } from '../packs/advertisement.js'
 import { enterQueue } from '../packs/enter-queue.js'
@@ -12,6 +11,9 @@ import { answerUploadPack } from '../packs/upload-pack.js'
 import type { Context } from '../request/context.js'
 import type { Channel } from './channel.js'
 import { ClientRequests } from './client-requests.js'
+
+/** Idle timeout of an SSH session, in both directions. */
+export const SSH_IDLE_MS = 600_000
 
 /** Value of GIT_PROTOCOL for which the gateway answers itself; for others, git is run. */
 export const ANSWERED_PROTOCOL = 'version=2'

@@ -7,7 +7,6 @@ import { syncRepositoryNames } from '../../cgi/repository/durable.js'
 import { type GitService, protocolEnvironment } from '../../cgi/transfer/environment.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import { Failure } from '../../conf/failures.js'
-import { SSH_IDLE_MS } from '../../conf/limits.js'
 import type { User } from '../../sql/accounts/users.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { type OpenPush, openPush } from '../actions/code/open-push.js'
@@ -21,6 +20,7 @@ import {
   ANSWERED_PROTOCOL,
   type ConversationEnd,
   INTERNAL_ERROR_MESSAGE,
+  SSH_IDLE_MS,
   serveFetch,
 } from './conversation.js'
 import { decide } from './decision.js'

@@ -1,8 +1,7 @@
 /** The composer.json of a package, refused if Composer could not load it. */
 
 import { Failure } from '../../conf/failures.js'
-import { hasManyValues } from '../../conf/lib/json-values.js'
-import { JSON_VALUES_MAX } from '../../conf/limits.js'
+import { hasManyValues, JSON_VALUES_MAX } from '../../conf/lib/json-values.js'
 import type { Json, JsonObject } from '../../conf/package.js'
 import { quote } from '../archive/zip-paths.js'
 import { isConstraint } from './constraint.js'

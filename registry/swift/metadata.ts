@@ -1,8 +1,7 @@
 /** Metadata of a release: the publisher's JSON, checked and converted to the client's schema. */
 
 import { Failure } from '../../conf/failures.js'
-import { hasManyValues } from '../../conf/lib/json-values.js'
-import { JSON_VALUES_MAX } from '../../conf/limits.js'
+import { hasManyValues, JSON_VALUES_MAX } from '../../conf/lib/json-values.js'
 import type { Json, JsonObject } from '../../conf/package.js'
 import { normaliseRepositoryUrl } from './repository-url.js'
 

@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import type { Socket } from 'node:net'
 import { type Test, t } from 'tap'
-import { FETCH_REQUEST_BYTES_MAX } from '../../conf/limits.js'
+import { FETCH_REQUEST_BYTES_MAX } from '../../gateway/packs/upload-pack.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { fetchBody, gitRequest, packetLine, pushHead } from '../helpers/git-requests.js'
 import { gzipBomb } from '../helpers/gzip-bomb.js'

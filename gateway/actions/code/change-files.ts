@@ -11,12 +11,14 @@ import { NAME_CONFLICT, REFERENCE_HELD } from '../../../cgi/refs/references.js'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { isModulesName } from '../../../conf/file-path.js'
-import { FILE_CONTENT_BYTES_MAX } from '../../../conf/limits.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { createKeyedMutex } from './keyed-mutex.js'
 import { changeReferences } from './references-moved.js'
+
+/** Maximum size of a file whose content is included in a JSON answer. */
+const FILE_CONTENT_BYTES_MAX = 10_485_760
 
 /** Requested change of a file. */
 export interface FileChange {

@@ -11,11 +11,16 @@ import { readSizes } from '../../../cgi/objects/tree-listing.js'
 import type { Git } from '../../../cgi/process/git.js'
 import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
-import { BLOB_BYTES_MAX } from '../../../conf/limits.js'
 import { offsetOf, type Page } from '../../../sql/database/page.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
+
+/** Maximum number of paths of a listing: small trees can name billions. */
+export const TREE_ENTRIES_MAX = 100_000
+
+/** Maximum size of a file that the API returns in an answer. */
+export const BLOB_BYTES_MAX = 10_485_760
 
 export type RepositoryGrant = Grants['repository']
 

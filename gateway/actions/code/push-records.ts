@@ -8,7 +8,7 @@ import {
   readChangeNote,
   removeChangeNote,
 } from '../../../cgi/refs/pushed-changes.js'
-import { CRASH_GRACE_MS } from '../../../conf/limits.js'
+import { CRASH_GRACE_MS } from '../../../conf/lib/disk.js'
 import { findOwner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'

@@ -1,12 +1,12 @@
 /** Supported features and limits of this server over the API. */
 
 import { type TSchema, Type } from 'typebox'
-import { BLOB_BYTES_MAX, PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../../../conf/limits.js'
 import type { Settings } from '../../../conf/settings.js'
 import { searchUsers } from '../../../sql/accounts/user-search.js'
+import { BLOB_BYTES_MAX } from '../../actions/code/git-reader.js'
 import { REACTIONS } from '../issues/reactions.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY } from '../paging.js'
+import { NO_QUERY, PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../paging.js'
 import { jsonReply } from '../surface.js'
 import { API_VERSION } from './version.js'
 

@@ -4,7 +4,6 @@ import { Type } from 'typebox'
 import { modeOf } from '../../../cgi/objects/tree.js'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { parseFilePath } from '../../../conf/file-path.js'
-import { FILES_JSON_BYTES_MAX } from '../../../conf/limits.js'
 import {
   type ChangedFiles,
   changeFiles,
@@ -34,6 +33,12 @@ import {
   UPDATE_FILE_OPTIONS,
 } from './file-options.js'
 import { writableOf } from './writable.js'
+
+/**
+ * Maximum size of a JSON body with files in base64: enough for a file of `FILE_CONTENT_BYTES_MAX`. The
+ * body is in memory several times. Larger files can be pushed.
+ */
+export const FILES_JSON_BYTES_MAX = 16_777_216
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const ACCESS = { kind: 'repository', mode: 'write', changesGit: true } as const

@@ -4,12 +4,14 @@ import { type Static, Type } from 'typebox'
 import type { Signature } from '../../../cgi/objects/commit-object.js'
 import { Failure } from '../../../conf/failures.js'
 import { parseFilePath } from '../../../conf/file-path.js'
-import { FILES_CHANGED_MAX } from '../../../conf/limits.js'
 import { parseBranchName } from '../../../conf/names.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { FileChange, FileChanges } from '../../actions/code/change-files.js'
 import { TIME } from '../../objects/schema.js'
 import type { Writable } from './writable.js'
+
+/** Maximum number of files that a request changes. Each needs a git process. */
+const FILES_CHANGED_MAX = 1_000
 
 /**
  * The address has no format in the schema, because clients send empty strings for omitted fields.

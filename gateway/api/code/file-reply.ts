@@ -6,10 +6,12 @@ import { readSizes } from '../../../cgi/objects/tree-listing.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
 import { type Caller, enterQueue } from '../../actions/code/git-queue.js'
 import type { GitReader } from '../../actions/code/git-reader.js'
 import type { Context } from '../../request/context.js'
+
+/** Maximum size of a raw file, an archive or a diff that is streamed. */
+export const DOWNLOAD_BYTES_MAX = 17_179_869_184
 
 type Headers = NonNullable<Reply['headers']>
 

@@ -5,7 +5,6 @@ import { isBounded } from '../../../cgi/objects/commit-changes.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
-import { DOWNLOAD_BYTES_MAX } from '../../../conf/limits.js'
 import { type Caller, enterQueue } from '../../actions/code/git-queue.js'
 import { readCommit, readGit } from '../../actions/code/git-reader.js'
 import { addressesOf } from '../../objects/code/commit-json.js'
@@ -16,7 +15,7 @@ import type { AnyRoute, Route } from '../../request/route.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { DOWNLOAD_SURFACE } from '../surface.js'
-import { disposition, SAFE_HEADERS } from './file-reply.js'
+import { DOWNLOAD_BYTES_MAX, disposition, SAFE_HEADERS } from './file-reply.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

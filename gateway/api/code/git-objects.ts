@@ -16,13 +16,13 @@ import {
 import { findObject, findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import { TREE_ENTRIES_MAX } from '../../../conf/limits.js'
 import { type Caller, inQueue } from '../../actions/code/git-queue.js'
 import {
   type GitReader,
   type RepositoryGrant,
   readBlob,
   readGit,
+  TREE_ENTRIES_MAX,
 } from '../../actions/code/git-reader.js'
 import { addressesOf } from '../../objects/code/commit-json.js'
 import { escapePath } from '../../objects/code/contents-object.js'

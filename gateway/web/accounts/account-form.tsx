@@ -1,8 +1,8 @@
 /** Form for a new account, used for sign-up and by administrators. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
-import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../../conf/limits.js'
 import type { AccountInput } from '../../actions/accounts/make-account.js'
+import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../auth/password.js'
 import { fieldOf } from '../kit/page.js'
 
 export interface AccountFormProps {

@@ -2,9 +2,9 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'
-import { PASSWORD_CHARACTERS_MAX } from '../../../conf/limits.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { changePassword } from '../../actions/accounts/change-password.js'
+import { PASSWORD_CHARACTERS_MAX } from '../../auth/password.js'
 import { beginSession } from '../../auth/session.js'
 import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'

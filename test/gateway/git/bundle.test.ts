@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { BUNDLE_REPOSITORY_KIB_MIN } from '../../../conf/limits.js'
+import { BUNDLE_REPOSITORY_KIB_MIN } from '../../../gateway/git/bundle.js'
 import { findRepository, updateRepository } from '../../../sql/repositories/repositories.js'
 import { askOffer, bundleRequest, offeredBundle, untilCached } from '../../helpers/bundle-offers.js'
 import { objectsOf, postFetch, readFetchAnswer } from '../../helpers/fetch-answers.js'

@@ -2,7 +2,7 @@
 
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
-import { FETCH_REQUEST_BYTES_MAX } from '../../../conf/limits.js'
+import { FETCH_REQUEST_BYTES_MAX } from '../../../gateway/packs/upload-pack.js'
 import { postFetch } from '../../helpers/fetch-answers.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'

@@ -3,7 +3,7 @@
 import { symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { FILES_JSON_BYTES_MAX } from '../../../../conf/limits.js'
+import { FILES_JSON_BYTES_MAX } from '../../../../gateway/api/code/file-changes.js'
 import { isExpected } from '../../../helpers/expected.js'
 import {
   type GatewayWithUsers,
