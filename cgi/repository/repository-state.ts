@@ -51,7 +51,7 @@ export function readPresentState(path: string): RepositoryState | undefined {
   return readRepository(path)?.state
 }
 
-/** Returns the state, read at most once per event-loop tick if it is settled: see `conf/lib/tick`. */
+/** Returns the state, read at most once per tick (`conf/lib/tick.ts`) if it is settled. */
 export function readStateOfTick(path: string): RepositoryState | undefined {
   const tick = currentTick()
   const known = repositories.get(path)

@@ -46,8 +46,8 @@ import { DEPLOY_KEYS_PAGES } from './repositories/deploy-keys-page.js'
 import { HOME } from './repositories/home.js'
 import { OWNER } from './repositories/owner.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js'
-import { HOOK_PAGES } from './webhooks/hook-page.js'
-import { HOOKS_PAGES } from './webhooks/hooks-page.js'
+import { HOOK_PAGES } from './webhooks/webhook-page.js'
+import { HOOKS_PAGES } from './webhooks/webhooks-page.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
   HOME,

@@ -65,6 +65,24 @@ const names: Rule = {
   ],
 }
 
+const OBJECT = /^gateway\/objects\/([a-z]+)\/([a-z]+)-object\.ts$/
+
+const nouns: Rule = {
+  name: 'a noun that has an object has tables and operations in files of its name',
+  advice: 'Name the files for the noun: `sql/pulls/pulls`, `gateway/api/pulls/pulls`.',
+  find: (files) => {
+    const paths = new Set(files.map(({ path }) => path))
+    return [...paths].flatMap((path) => {
+      const [, noun = '', thing = ''] = OBJECT.exec(path) ?? []
+      const isNamed = [`${thing}s`, thing.replace(/y$/, 'ies')].includes(noun)
+      if (thing === '' || !isNamed) return []
+      const others = [`sql/${noun}/${noun}.ts`, `gateway/api/${noun}/${noun}.ts`]
+      return others.every((other) => paths.has(other)) ? [] : [path]
+    })
+  },
+  breaks: [{ path: 'gateway/objects/toys/toy-object.ts', text: '' }],
+}
+
 const spreads: Rule = {
   name: 'no literal is spread into another one',
   advice: 'Write the properties or the elements out.',
@@ -141,4 +159,4 @@ const whole: Rule = {
   ],
 }
 
-checkRules(t, [opening, length, columns, names, spreads, folders, unfinished, places, whole])
+checkRules(t, [opening, length, columns, names, nouns, spreads, folders, unfinished, places, whole])

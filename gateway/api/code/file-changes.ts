@@ -35,8 +35,8 @@ import {
 import { writableOf } from './writable.js'
 
 /**
- * Maximum size of a JSON body with files in base64: enough for a file of `FILE_CONTENT_BYTES_MAX`. The
- * body is in memory several times. Larger files can be pushed.
+ * Maximum size of a JSON body with files in base64: enough for a file of
+ * `FILE_CONTENT_BYTES_MAX`. The body is in memory several times. Larger files can be pushed.
  */
 export const FILES_JSON_BYTES_MAX = 16_777_216
 

@@ -14,7 +14,7 @@ import { repositoryUrl, tagPath } from '../kit/links.js'
 import { definePage, pageNumber, redirectTo } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
-import { ReleaseView, titleOfRelease } from './release.js'
+import { ReleaseView, titleOfRelease } from './release-view.js'
 
 const LISTED = 10
 const ACCESS = { kind: 'repository', mode: 'read' } as const

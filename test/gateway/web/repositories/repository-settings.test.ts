@@ -1,7 +1,7 @@
 /** Repository settings in the browser: visibility, and effects of the forms. */
 
 import t, { type Test } from 'tap'
-import { outcomeOf } from '../../../../gateway/web/webhooks/hook-deliveries.js'
+import { outcomeOf } from '../../../../gateway/web/webhooks/webhook-deliveries.js'
 import { addUserKey } from '../../../../sql/accounts/keys.js'
 import type { User } from '../../../../sql/accounts/users.js'
 import { setCollaborator } from '../../../../sql/repositories/collaborators.js'

@@ -1,7 +1,7 @@
 /** Webhooks of the caller over the API, for all of the caller's repositories and packages. */
 
 import type { AnyOperation } from '../operation.js'
-import { hookOperations } from './hook-operations.js'
+import { hookOperations } from './webhooks.js'
 
 export const USER_HOOK_OPERATIONS: readonly AnyOperation[] = hookOperations({
   path: '/user/hooks',

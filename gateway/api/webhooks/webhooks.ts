@@ -17,7 +17,7 @@ import {
   hookObject,
   patchHook,
   readNewHook,
-} from '../../objects/webhooks/hook-object.js'
+} from '../../objects/webhooks/webhook-object.js'
 import { type AnyOperation, defineOperation, type Operation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'

@@ -5,7 +5,7 @@ import { notFound } from '../../../conf/failures.js'
 import { namedWebhook } from '../../actions/webhooks/webhook-input.js'
 import { testWebhook } from '../../webhooks/test-webhook.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { hookOperations } from './hook-operations.js'
+import { hookOperations } from './webhooks.js'
 
 const PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 

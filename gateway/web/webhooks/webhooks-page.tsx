@@ -18,7 +18,7 @@ import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
 import { definePage, pageNumber, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
-import { FIRST_FIELDS, HookForm, readHookForm, sentFields } from './hook-form.js'
+import { FIRST_FIELDS, HookForm, readHookForm, sentFields } from './webhook-form.js'
 
 const PATH = '/{owner}/{repo}/settings/hooks'
 const ACCESS = { kind: 'repository', mode: 'admin' } as const

@@ -5,7 +5,7 @@ import {
   hookObject,
   patchHook,
   readNewHook,
-} from '../../../../gateway/objects/webhooks/hook-object.js'
+} from '../../../../gateway/objects/webhooks/webhook-object.js'
 import type { Context } from '../../../../gateway/request/context.js'
 import { createWebhook } from '../../../../sql/webhooks/webhooks.js'
 import { openContext } from '../../../helpers/gateway.js'

@@ -1,7 +1,7 @@
 /** Webhooks of an organization over the API, for its owners. */
 
 import type { AnyOperation } from '../operation.js'
-import { hookOperations } from './hook-operations.js'
+import { hookOperations } from './webhooks.js'
 
 export const ORGANIZATION_HOOK_OPERATIONS: readonly AnyOperation[] = hookOperations({
   path: '/orgs/{org}/hooks',

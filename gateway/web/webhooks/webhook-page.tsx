@@ -18,8 +18,8 @@ import { SettingsDocument } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
 import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
-import { Deliveries } from './hook-deliveries.js'
-import { HookForm, readHookForm, sentFields } from './hook-form.js'
+import { Deliveries } from './webhook-deliveries.js'
+import { HookForm, readHookForm, sentFields } from './webhook-form.js'
 
 const PATH = '/{owner}/{repo}/settings/hooks/{id}'
 const ACCESS = { kind: 'repository', mode: 'admin' } as const
