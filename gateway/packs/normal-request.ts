@@ -15,7 +15,7 @@ export interface LsRefsRequest {
   readonly prefixes: readonly string[]
 }
 
-/** A `fetch` without `have` lines: a full, shallow or partial clone. */
+/** A `fetch`: a clone or an incremental fetch, or one round of its negotiation. */
 export interface FetchRequest {
   readonly command: 'fetch'
   readonly objectFormat: ObjectFormat
@@ -32,6 +32,7 @@ export type NormalRequest = LsRefsRequest | FetchRequest
 
 const PREFIXES_MAX = 1_000
 const WANTS_MAX = 10_000
+const HAVES_MAX = 50_000
 
 /**
  * Parses a request into its normal form. Returns undefined if the request is malformed, or contains
@@ -96,11 +97,16 @@ const FETCH_FLAGS: ReadonlySet<string> = new Set([
   'no-progress',
   'include-tag',
   'ofs-delta',
+  'deepen-relative',
+  'wait-for-done',
   'done',
 ])
 
 /** Filters that depend on objects alone. `sparse:oid` is missing because it can name a ref. */
 const FILTER = '(?:blob:none|blob:limit=\\d{1,15}[kmg]?|tree:\\d{1,9}|object:type=[a-z]{1,9})'
+
+/** Arguments with an object id that a fetch may repeat; their order has no effect. */
+const FETCH_OBJECTS = ['want', 'have', 'shallow'] as const
 
 /** Arguments with a value that a fetch may contain once, and the form of their values. */
 const FETCH_VALUES: ReadonlyMap<string, RegExp> = new Map([
@@ -122,7 +128,7 @@ export function writeFetch({ text }: FetchRequest): Buffer {
 
 function readFetch(lines: readonly string[], objectFormat: ObjectFormat): FetchRequest | undefined {
   const oid = objectFormat === 'sha1' ? /^[0-9a-f]{40}$/ : /^[0-9a-f]{64}$/
-  const wants = new Set<string>()
+  const objects = { want: new Set<string>(), have: new Set<string>(), shallow: new Set<string>() }
   const flags = new Set<string>()
   const values = new Map<string, string>()
   for (const line of lines) {
@@ -130,28 +136,35 @@ function readFetch(lines: readonly string[], objectFormat: ObjectFormat): FetchR
     if (value === undefined) {
       if (!FETCH_FLAGS.has(name)) return undefined
       flags.add(name)
-    } else if (name === 'want' && rest.length === 0 && oid.test(value)) {
-      wants.add(value)
+    } else if (isObjectArgument(name) && rest.length === 0 && oid.test(value)) {
+      objects[name].add(value)
     } else {
       const isKnown = rest.length === 0 && FETCH_VALUES.get(name)?.test(value) === true
       if (!isKnown || values.has(name)) return undefined
       values.set(name, value)
     }
   }
-  // Without `done`, git answers with the common objects and waits for more lines.
-  if (!flags.has('done') || wants.size === 0 || wants.size > WANTS_MAX) return undefined
-  const sorted = [...wants].toSorted()
+  const { want, have, shallow } = objects
+  if (want.size === 0 || want.size > WANTS_MAX) return undefined
+  if (have.size + shallow.size > HAVES_MAX) return undefined
+  const wants = [...want].toSorted()
   return {
     command: 'fetch',
     objectFormat,
-    wants: sorted,
+    wants,
     includesTags: flags.has('include-tag'),
     asksReferences: values.has('deepen-not') || values.has('deepen-since'),
     text: [
       objectFormat,
-      ...sorted.map((name) => `want ${name}`),
+      ...FETCH_OBJECTS.flatMap((name) =>
+        [...objects[name]].toSorted().map((id) => `${name} ${id}`),
+      ),
       ...[...flags].toSorted(),
       ...[...values].map(([name, value]) => `${name} ${value}`).toSorted(),
     ].join('\n'),
   }
+}
+
+function isObjectArgument(name: string): name is (typeof FETCH_OBJECTS)[number] {
+  return FETCH_OBJECTS.some((known) => known === name)
 }

@@ -18,7 +18,9 @@ import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { type NormalRequest, normalize, writeFetch } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
+import { packetLine } from './pkt-line.js'
 import type { ProcessQueue } from './process-queue.js'
+import type { ReachableWants } from './reachable-wants.js'
 import type { ReferenceList } from './reference-list.js'
 import type { ReferenceListRequest, ReferenceLists } from './reference-lists.js'
 import { type SingleFlight, SingleFlightMissed, type SingleFlightPlan } from './single-flight.js'
@@ -58,6 +60,7 @@ export interface PackCacheParts {
   readonly singleFlight: SingleFlight
   readonly store: PackStore
   readonly references: ReferenceLists
+  readonly reachable: ReachableWants
   readonly queue: ProcessQueue
   readonly timeoutMs: () => number
 }
@@ -114,9 +117,26 @@ export class PackCache {
         const outcome = seen.isKnown ? 'hit' : 'miss'
         return { command: 'ls-refs', outcome, body: list, bytes: list.byteLength }
       }
-      if (!references.areTips(request.wants)) return undefined
-      return this.#fetch(warmRequest, { request, state, references })
+      const wanted = { request, state, references }
+      if (references.areTips(request.wants)) return this.#fetch(warmRequest, wanted)
+      return this.#fetchReachable(warmRequest, wanted)
     })
+  }
+
+  /** Answers a fetch of objects that are not tips, if refs reach them; otherwise refuses it. */
+  async #fetchReachable(warmRequest: WarmRequest, wanted: Wanted): Promise<WarmAnswer | undefined> {
+    const { request, references } = wanted
+    const verdict = await this.#parts.reachable.check({
+      repositoryPath: warmRequest.repositoryPath,
+      client: warmRequest.client(),
+      wants: request.wants,
+      references,
+    })
+    if (verdict.kind === 'unknown') return undefined
+    if (verdict.kind === 'reachable') return this.#fetch(warmRequest, wanted)
+    const refusal = packetLine(`ERR upload-pack: not our ref ${verdict.commit}`)
+    const body = Buffer.from(refusal)
+    return { command: 'fetch', outcome: 'miss', body, bytes: body.byteLength }
   }
 
   #read(body: Buffer): NormalRequest | undefined {

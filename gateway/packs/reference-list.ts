@@ -119,13 +119,28 @@ export class ReferenceList {
 
   /** Returns true if each of these objects is the target of a ref or of an annotated tag. */
   areTips(oids: readonly string[]): boolean {
+    const tips = this.#readTips()
+    return oids.every((oid) => tips.has(oid))
+  }
+
+  /** Returns those of the objects that are not the target of a ref or of an annotated tag. */
+  withoutTips(oids: readonly string[]): readonly string[] {
+    const tips = this.#readTips()
+    return oids.filter((oid) => !tips.has(oid))
+  }
+
+  /** Distinct objects that refs point to. */
+  get oids(): readonly string[] {
+    return [...new Set(this.#lines.map(({ oid }) => oid))].filter((oid) => oid !== 'unborn')
+  }
+
+  #readTips(): ReadonlySet<string> {
     this.#tips ??= new Set(
       this.#lines.flatMap(({ oid, peeled }) =>
         peeled === '' ? [oid] : [oid, peeled.slice(' peeled:'.length)],
       ),
     )
-    const tips = this.#tips
-    return oids.every((oid) => tips.has(oid))
+    return this.#tips
   }
 
   /** Digest of all tags, equal for lists with the same tags. */

@@ -1,6 +1,7 @@
 /** Construction of a worker's pack cache. */
 
 import { join } from 'node:path'
+import { checkReachability } from '../../cgi/objects/reachability.js'
 import type { Git } from '../../cgi/process/git.js'
 import { GIT_COMMAND_MS } from '../../cgi/process/git-limits.js'
 import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
@@ -11,6 +12,7 @@ import { readBody } from '../http/incoming-body.js'
 import { PackCache } from './pack-cache.js'
 import { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
+import { type AskReachability, ReachableWants } from './reachable-wants.js'
 import { type AskReferences, ReferenceLists } from './reference-lists.js'
 import { type CoordinatorLink, SingleFlight } from './single-flight.js'
 import { SingleFlightCoordinator } from './single-flight-coordinator.js'
@@ -47,6 +49,11 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       freeSlot()
     }
   }
+  const askReachability: AskReachability = async ({ repositoryPath, client }, question) => {
+    const signal = AbortSignal.timeout(GIT_COMMAND_MS)
+    const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
+    return await checkReachability(git, repositoryPath, question).finally(freeSlot)
+  }
   const folder = packFolder(data.dir)
   return new PackCache({
     git,
@@ -63,6 +70,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       log,
     ),
     references: new ReferenceLists(ask),
+    reachable: new ReachableWants(askReachability),
     timeoutMs: () => settings().git.timeoutMs,
   })
 }

@@ -70,12 +70,30 @@ export function readFetchAnswer(answer: Buffer): FetchAnswer {
   return { lines, pack: Buffer.concat(pack), isWhole: false }
 }
 
-/** Returns the sorted ids of all objects of a pack. Throws if git does not accept the pack. */
-export async function objectsOf(pack: Buffer, folder: string): Promise<readonly string[]> {
+/**
+ * Returns the sorted ids of all objects of a pack. `bases` is a repository with the objects that
+ * deltas of a thin pack refer to. Throws if git does not accept the pack.
+ */
+export async function objectsOf(
+  pack: Buffer,
+  folder: string,
+  bases?: string,
+): Promise<readonly string[]> {
   const path = join(folder, `${process.hrtime.bigint()}.pack`)
-  await writeFile(path, pack)
-  await git(['index-pack', path], { cwd: folder })
+  if (bases === undefined) {
+    await writeFile(path, pack)
+    await git(['index-pack', path], { cwd: folder })
+  } else {
+    await git(['index-pack', '--fix-thin', '--stdin', path], { cwd: bases, input: pack })
+  }
   const index = await readFile(path.replace(/pack$/, 'idx'))
   const listed = await git(['show-index'], { cwd: folder, input: index })
-  return [...listed.matchAll(/^\d+ ([0-9a-f]+)/gm)].map(([, oid = '']) => oid).sort()
+  const entries = [...listed.matchAll(/^(\d+) ([0-9a-f]+)/gm)]
+  // Git appends the bases of a thin pack to it.
+  const byOffset = entries.toSorted(([, one], [, other]) => Number(one) - Number(other))
+  const own = byOffset.slice(0, pack.readUInt32BE(PACK_COUNT_OFFSET))
+  return own.map(([, , oid = '']) => oid).sort()
 }
+
+/** Position of the number of objects in a pack (gitformat-pack(5)). */
+const PACK_COUNT_OFFSET = 8

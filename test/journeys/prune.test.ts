@@ -167,8 +167,8 @@ async function isPrunedEverywhere(t: Test, location?: DatabaseLocation): Promise
   await takeBack()
   t.match(
     await surfacesOf(second.port, secret),
-    { commit: 200, v2: 'a pack' },
-    'the commit is served before the prune',
+    { commit: 200, v2: 'not our ref' },
+    'pages and the API show the commit until the prune',
   )
   const before = await objectsOf(await cloneInto(t, remote, ['--mirror']))
   t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 202)

@@ -47,6 +47,8 @@ interface Scene {
   /** Path of the bare repository. */
   readonly path: string
   readonly work: string
+  /** Path of a repository in which every object stays that this one ever had. */
+  readonly archive: string
   /** Earlier requests, which are sent again because most clients send equal requests. */
   readonly requests: Buffer[]
   /** Commits that are or were the tip of a ref. */
@@ -63,7 +65,10 @@ async function setScene(t: Test, { gatehouse, ada, ours, name }: Setting): Promi
   const path = (await repositoriesIn(gatehouse.dataDir)).find((found) => !before.has(found)) ?? ''
   const work = await temporaryFolder(t)
   await git(['init', '--quiet', '--bare', 'objects.git'], { cwd: work })
-  const scene = { gatehouse, ada, ours, address, path, work, requests: [], tips: [] }
+  await git(['init', '--quiet', '--bare', 'archive.git'], { cwd: work })
+  const archive = join(work, 'archive.git')
+  await git(['config', 'gc.auto', '0'], { cwd: archive })
+  const scene = { gatehouse, ada, ours, address, path, work, archive, requests: [], tips: [] }
   for (let commits = 0; commits < 8; commits += 1) await commitTo(scene, 'main')
   return scene
 }
@@ -74,9 +79,11 @@ async function play(
   tally: { same: number; refused: number },
 ): Promise<readonly string[]> {
   const faults: string[] = []
+  const { path, archive } = scene
   for (let step = 0; step < STEPS / REPOSITORIES; step += 1 + REQUESTS) {
     const change = pick(CHANGES)
     await change.make(scene)
+    await tryGit(['push', '--quiet', archive, '+refs/*:refs/*'], { cwd: path })
     // Equal and different requests reach both workers, also while git answers an equal one.
     const wanted = await Promise.all(Array.from({ length: REQUESTS }, () => nextRequest(scene)))
     if (randomInt(3) === 0) wanted.fill(wanted[0] ?? Buffer.alloc(0))
@@ -94,7 +101,7 @@ async function play(
   return faults
 }
 
-/** Returns the difference between two replies; undefined if they are equal. */
+/** Returns the difference between two replies; undefined if a client ends up with the same. */
 async function differ(
   scene: Scene,
   warm: Buffer | undefined,
@@ -103,18 +110,43 @@ async function differ(
   if (warm === undefined || right === undefined) {
     return warm === right ? undefined : `git ${right ? 'answers' : 'refuses'}, and we do not`
   }
-  if (warm.equals(right)) return undefined
+  if (warm.equals(right) || [warm, right].every(isRefusal)) return undefined
   const [one, other] = [readFetchAnswer(warm), readFetchAnswer(right)]
   // The shallow commits are a set, which git lists in the order of the request.
-  const [lines, rightLines] = [one.lines.toSorted(), other.lines.toSorted()]
-  if (lines.join() !== rightLines.join()) return `${lines} is not ${rightLines}`
+  const [lines, rightLines] = [one, other].map((answer) => answer.lines.filter(isKept).toSorted())
+  if (lines?.join() !== rightLines?.join()) return `${lines} is not ${rightLines}`
   if (one.isWhole !== other.isWhole) return `whole: ${one.isWhole}, git: ${other.isWhole}`
   if (one.pack.equals(other.pack)) return undefined
-  const [here, there] = [
-    await objectsOf(one.pack, scene.work),
-    await objectsOf(other.pack, scene.work),
-  ]
-  return here.join() === there.join() ? undefined : `${here.length} objects, git ${there.length}`
+  // A client goes on to negotiate after a reply without a pack.
+  if (one.pack.length === 0) return other.lines.includes('ready') ? undefined : 'no pack'
+  const here = await objectsOf(one.pack, scene.work, scene.archive)
+  const there =
+    other.pack.length === 0 ? [] : await objectsOf(other.pack, scene.work, scene.archive)
+  if (here.join() === there.join()) return undefined
+  // A stored reply may be for fewer common commits than git sees now, or for more.
+  const common = one.lines.flatMap((line) => /^ACK ([0-9a-f]+)/.exec(line)?.[1] ?? [])
+  if (!one.lines.includes('acknowledgments')) return `${here.length} objects, git ${there.length}`
+  const has = new Set([...here, ...(await objectsBehind(scene, common))])
+  const missing = there.filter((oid) => !has.has(oid))
+  return missing.length === 0 ? undefined : `${missing.length} objects are missing`
+}
+
+function isRefusal(answer: Buffer): boolean {
+  return /^[0-9a-f]{4}ERR upload-pack: not our ref/.test(answer.toString('latin1', 0, 100))
+}
+
+/** True for the lines of a reply that do not depend on which commits are common. */
+function isKept(line: string): boolean {
+  return !/^(?:ACK |NAK|ready|acknowledgments|packfile)/.test(line)
+}
+
+async function objectsBehind(
+  { archive }: Scene,
+  commits: readonly string[],
+): Promise<readonly string[]> {
+  if (commits.length === 0) return []
+  const listed = await git(['rev-list', '--objects', ...commits], { cwd: archive })
+  return listed.split('\n').map((line) => line.slice(0, 40))
 }
 
 async function ask(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
@@ -130,7 +162,14 @@ async function ask(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
   throw new Error(`status ${answer.status}: ${answer.body}`)
 }
 
-async function askGit({ ours, path }: Scene, body: Buffer): Promise<Buffer | undefined> {
+/** Returns git's reply, or its refusal of a commit that no visible ref reaches. */
+async function askGit(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
+  const { ours, path } = scene
+  for (const [, want = ''] of body.toString('latin1').matchAll(/want ([0-9a-f]{40})/g)) {
+    if (await isHidden(scene, want)) {
+      return Buffer.from(packetLine(`ERR upload-pack: not our ref ${want}`))
+    }
+  }
   async function* only() {
     yield body
   }
@@ -149,6 +188,23 @@ async function askGit({ ours, path }: Scene, body: Buffer): Promise<Buffer | und
     if (error instanceof UploadPackError) return undefined
     throw error
   }
+}
+
+/** True for an existing commit that is not reachable from a visible ref. */
+async function isHidden({ path }: Scene, want: string): Promise<boolean> {
+  const { output: type } = await tryGit(['cat-file', '-t', want], { cwd: path })
+  if (type !== 'commit') return false
+  // HEAD is visible also when its branch is hidden.
+  const inHead = await tryGit(['merge-base', '--is-ancestor', want, 'HEAD'], { cwd: path })
+  if (inHead.exitCode === 0) return false
+  const hidden = await tryGit(['config', '--get-all', 'uploadpack.hideRefs'], { cwd: path })
+  const prefixes = hidden.output.split('\n').filter(Boolean)
+  const format = '--format=%(refname)'
+  const listed = [
+    ...(await git(['for-each-ref', format, '--contains', want], { cwd: path })).split('\n'),
+    ...(await git(['for-each-ref', format, '--points-at', want], { cwd: path })).split('\n'),
+  ].filter(Boolean)
+  return listed.every((name) => prefixes.some((prefix) => name.startsWith(`${prefix}/`)))
 }
 
 async function nextRequest(scene: Scene): Promise<Buffer> {
@@ -170,9 +226,8 @@ async function fetchOf(scene: Scene): Promise<Buffer> {
   const tips = [...new Set(listed.split('\n'))].filter(Boolean)
   for (const tip of tips) if (!scene.tips.includes(tip)) scene.tips.push(tip)
   // Most wants are current tips, and some are former ones.
-  const wants = Array.from({ length: 1 + randomInt(2) }, () =>
-    pick(randomInt(5) === 0 ? scene.tips : tips),
-  )
+  const mostlyTips = () => pick(randomInt(4) === 0 ? scene.tips : tips)
+  const wants = Array.from({ length: 1 + randomInt(2) }, mostlyTips)
   const shape = pick([[], [], ['deepen 1'], ['deepen 2'], ['filter blob:none'], ['filter tree:0']])
   const cut = randomInt(12) === 0 ? ['deepen-since 1500000000'] : shape
   const flags = some(['include-tag', 'ofs-delta', 'thin-pack'])
@@ -181,8 +236,21 @@ async function fetchOf(scene: Scene): Promise<Buffer> {
     'no-progress',
     ...cut,
     ...wants.map((oid) => `want ${oid}`),
-    'done',
+    ...(randomInt(2) === 0 ? ['done'] : negotiation(scene)),
   ])
+}
+
+/** Returns lines of a client that has commits, some of which the server has never seen. */
+function negotiation({ tips }: Scene): readonly string[] {
+  const unknown = randomBytes(20).toString('hex')
+  const haves = Array.from({ length: 1 + randomInt(3) }, () => pick(tips))
+  const shallow = randomInt(4) === 0 ? haves.slice(0, 1).map((oid) => `shallow ${oid}`) : []
+  return [
+    ...haves.map((oid) => `have ${oid}`),
+    ...(randomInt(4) === 0 ? [`have ${unknown}`] : []),
+    ...shallow,
+    ...some(['done']),
+  ]
 }
 
 function command(name: string, lines: readonly string[]): Buffer {

@@ -101,11 +101,12 @@ t.test('filters that clients send are parsed, and one that names a reference is 
 
 t.test('a fetch with any other argument is left to git', async (t) => {
   const strange = [
-    `have ${ONE}`,
-    `shallow ${ONE}`,
-    'deepen-relative',
     'want-ref refs/heads/main',
-    'wait-for-done',
+    'have',
+    'have HEAD',
+    `have ${ONE} ${TWO}`,
+    `shallow ${ONE.slice(1)}`,
+    'deepen-relative 1',
     'sideband-all',
     'packfile-uris https',
     'server-option=x',
@@ -152,10 +153,26 @@ t.test('a fetch with any other argument is left to git', async (t) => {
     t.ok(fetchOf(...CLONE, value))
     t.equal(fetchOf(...CLONE, value, value), undefined, `twice: ${value}`)
   }
-  t.equal(fetchOf(`want ${ONE}`), undefined, 'without done')
   t.equal(fetchOf('done'), undefined, 'without a want')
+  t.equal(fetchOf(`have ${ONE}`), undefined, 'without a want')
   const many = Array.from({ length: 10_001 }, (_, at) => `want ${String(at).padStart(40, '0')}`)
   t.equal(fetchOf(...many, 'done'), undefined, 'too many wants')
+})
+
+t.test('haves and shallow commits are sets, and each changes the answer', async (t) => {
+  const fetch = [`want ${ONE}`, `have ${TWO}`, `have ${ONE}`, `shallow ${TWO}`, `shallow ${ONE}`]
+  const text = textOf(fetchOf(...fetch))
+  t.type(text, 'string')
+  t.equal(textOf(fetchOf(...fetch.toReversed(), `have ${TWO}`, `shallow ${ONE}`)), text)
+  const others = [
+    ...fetch.slice(1).map((left) => fetch.filter((line) => line !== left)),
+    [...fetch, 'done'],
+    [...fetch, 'wait-for-done'],
+    [...fetch, 'deepen 1'],
+    [...fetch, 'deepen 1', 'deepen-relative'],
+  ].map((lines) => textOf(fetchOf(...lines)))
+  t.notOk(others.includes(undefined))
+  t.equal(new Set([...others, text]).size, others.length + 1)
 })
 
 t.test('an unknown or repeated capability is left to git', async (t) => {

@@ -167,7 +167,7 @@ t.test(
     t.strictSame(await fetch(...clone), { outcome: 'hit', text: cold.text, starts: 0 })
     await server('update-ref', 'refs/heads/main', first)
     t.match(await ask(list), { outcome: 'hit', text: `${first} refs/heads/main\n`, starts: 0 })
-    t.match(await fetch(...clone), { outcome: undefined }, 'the commit is not a tip any more')
+    t.match(await fetch(...clone), NOT_OUR_REF, 'no reference reaches the commit any more')
     const since = [`want ${first}`, 'deepen-not refs/heads/topic']
     t.match(await fetch(...since), { outcome: undefined }, 'the answer depends on other references')
     await server('tag', 'v1', first)
@@ -175,20 +175,49 @@ t.test(
   },
 )
 
-t.test('a commit that no reference points to is left to git', async (t) => {
+/** Refusal of a commit that no visible reference reaches. */
+const NOT_OUR_REF = { text: /^[0-9a-f]{4}ERR upload-pack: not our ref [0-9a-f]{40}$/ }
+
+t.test('a commit that is no tip is sent only if a visible reference reaches it', async (t) => {
   const { fetch, server, first, second, kept } = await aCache(t)
   t.match(await fetch(`want ${second}`), { outcome: 'miss' })
-  await kept(1)
-  t.match(await fetch(`want ${first}`), { outcome: undefined }, 'a commit inside the history')
-  t.match(await fetch(`want ${'1'.repeat(40)}`), { outcome: undefined })
+  t.match(await fetch(`want ${first}`), { outcome: 'miss', text: /PACK/, starts: 2 })
+  await kept(2)
+  t.match(await fetch(`want ${first}`), { outcome: 'hit', text: /PACK/, starts: 0 })
+  t.match(await fetch(`want ${'1'.repeat(40)}`), { outcome: undefined }, 'git names the fault')
+  const tree = await server('rev-parse', `${second}^{tree}`)
+  t.match(await fetch(`want ${tree}`), { outcome: undefined }, 'git sends what is not a commit')
   await server('update-ref', 'refs/heads/main', first)
   t.match(await fetch(`want ${second}`), { outcome: 'hit' }, 'the other branch has it')
   await server('update-ref', '-d', 'refs/heads/topic')
-  t.match(await fetch(`want ${second}`), { outcome: undefined })
+  t.match(await fetch(`want ${second}`), NOT_OUR_REF, 'no branch has it')
+  t.match(await fetch(`want ${second}`), { ...NOT_OUR_REF, starts: 0 })
   await server('update-ref', 'refs/heads/topic', second)
   t.match(await fetch(`want ${second}`), { outcome: 'hit' })
   await server('config', 'uploadpack.hideRefs', 'refs/heads/topic')
-  t.match(await fetch(`want ${second}`), { outcome: undefined }, 'hidden')
+  t.match(await fetch(`want ${second}`), NOT_OUR_REF, 'hidden')
+})
+
+t.test('equal incremental fetches, deepenings and negotiations share an answer', async (t) => {
+  const { ask, copy, first, second, kept } = await aCache(t)
+  const third = await copy.commit('three')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  const unknown = `have ${'1'.repeat(40)}`
+  const answers = [
+    [['thin-pack', `want ${third}`, `have ${second}`, `have ${first}`], /ready\n.*PACK/s],
+    [[`want ${third}`, unknown], /^0014acknowledgments\n0008NAK\n0000$/],
+    [[`want ${third}`, unknown, `have ${first}`, 'done'], /^000dpackfile\n.*PACK/s],
+    [[`want ${third}`, `have ${second}`, 'wait-for-done'], /ACK [0-9a-f]{40}\n0000$/],
+    [[`want ${third}`, `shallow ${third}`, 'deepen 2', 'done'], /unshallow [0-9a-f]{40}.*PACK/s],
+    [[`want ${third}`, `shallow ${third}`, 'deepen 1', 'deepen-relative', 'done'], /PACK/],
+  ] as const
+  for (const [at, [lines, expected]] of answers.entries()) {
+    const cold = await ask(requestOf('fetch', lines))
+    t.match(cold, { outcome: 'miss', text: expected }, lines.join())
+    await kept(at + 1)
+    const warm = await ask(requestOf('fetch', lines.toReversed()))
+    t.strictSame(warm, { outcome: 'hit', text: cold.text, starts: 0 }, lines.join())
+  }
 })
 
 t.test('a new tag invalidates only answers that include tags', async (t) => {
@@ -240,7 +269,7 @@ t.test(
   async (t) => {
     const { ask, fetch, second } = await aCache(t)
     t.match(await ask(Buffer.from('hello')), { outcome: undefined, starts: 0 })
-    t.match(await fetch(`want ${second}`, `have ${second}`), { outcome: undefined, starts: 0 })
+    t.match(await fetch(`want ${second}`, 'sideband-all'), { outcome: undefined, starts: 0 })
     t.match(await ask(Buffer.alloc(0)), { outcome: undefined, starts: 0 })
   },
 )

@@ -1,0 +1,63 @@
+/** Verdicts about wanted commits that are not tips: only those that a ref reaches are sent. */
+
+import { LRUCache } from 'lru-cache'
+import type { Reachability } from '../../cgi/objects/reachability.js'
+import { isFailure } from '../../conf/failures.js'
+import type { ReferenceList } from './reference-list.js'
+
+/** Maximum number of verdicts for one list of refs. */
+const VERDICTS_MAX = 2_000
+
+/** Wanted objects of a fetch, and the refs of the repository. */
+export interface WantsQuestion {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  readonly wants: readonly string[]
+  readonly references: ReferenceList
+  /** Key of the client that a git process is counted for; see `auth/client`. */
+  readonly client: string
+}
+
+/** Runs git to check if each of these commits is reachable from a tip. */
+export type AskReachability = (
+  asked: Pick<WantsQuestion, 'repositoryPath' | 'client'>,
+  question: { readonly commits: readonly string[]; readonly tips: readonly string[] },
+) => Promise<Reachability>
+
+/** The verdicts of one process. Those of a list of refs end with it. */
+export class ReachableWants {
+  readonly #ask: AskReachability
+  readonly #verdicts = new WeakMap<ReferenceList, LRUCache<string, Promise<Reachability>>>()
+
+  constructor(ask: AskReachability) {
+    this.#ask = ask
+  }
+
+  /** Returns the verdict about the wants that are not tips. Runs git once for each set of them. */
+  check(question: WantsQuestion): Promise<Reachability> {
+    const { references, wants } = question
+    const commits = references.withoutTips(wants)
+    const verdicts = this.#verdictsOf(references)
+    const key = commits.join()
+    const known = verdicts.get(key)
+    if (known !== undefined) return known.catch((error: unknown) => this.#again(question, error))
+    const verdict = this.#ask(question, { commits, tips: references.oids })
+    verdicts.set(key, verdict)
+    verdict.catch(() => verdicts.delete(key))
+    return verdict
+  }
+
+  /** Checks again if the client that git was to run for is at its limit. */
+  #again(question: WantsQuestion, error: unknown): Promise<Reachability> {
+    if (isFailure(error, 'throttled')) return this.check(question)
+    throw error
+  }
+
+  #verdictsOf(references: ReferenceList): LRUCache<string, Promise<Reachability>> {
+    const known = this.#verdicts.get(references)
+    if (known !== undefined) return known
+    const verdicts = new LRUCache<string, Promise<Reachability>>({ max: VERDICTS_MAX })
+    this.#verdicts.set(references, verdicts)
+    return verdicts
+  }
+}

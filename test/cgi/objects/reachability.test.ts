@@ -1,0 +1,35 @@
+/** Reachability of commits from tips, checked by git. */
+
+import t from 'tap'
+import { checkReachability } from '../../../cgi/objects/reachability.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+t.test('a commit is reachable from itself and its descendants only', async (t) => {
+  const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
+  const [first, second] = [await copy.commit('one'), await copy.commit('two')]
+  await copy.git('checkout', '--quiet', '-b', 'side', first)
+  const side = await copy.commit('side')
+  const check = (commits: readonly string[], tips: readonly string[]) =>
+    checkReachability(ours, copy.path, { commits, tips })
+  t.strictSame(await check([first], [second]), { kind: 'reachable' })
+  t.strictSame(await check([first, second], [side, second]), { kind: 'reachable' })
+  t.strictSame(await check([second], [first]), { kind: 'unreachable', commit: second })
+  t.strictSame(await check([first, side], [second]), { kind: 'unreachable', commit: side })
+  t.strictSame(await check([first], []), { kind: 'unreachable', commit: first })
+})
+
+t.test('a missing object, a tree, a file and a tag are unknown', async (t) => {
+  const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
+  const [first, second] = [await copy.commit('one'), await copy.commit('two')]
+  await copy.git('tag', '-a', '-m', 'One', 'v1', first)
+  for (const name of ['v1', `${first}:one`, `${first}^{tree}`]) {
+    const id = await copy.git('rev-parse', name)
+    const verdict = await checkReachability(ours, copy.path, { commits: [id], tips: [second] })
+    t.strictSame(verdict, { kind: 'unknown' }, name)
+  }
+  const commits = ['1'.repeat(40)]
+  t.strictSame(await checkReachability(ours, copy.path, { commits, tips: [second] }), {
+    kind: 'unknown',
+  })
+})

@@ -1,0 +1,49 @@
+/** Verdicts about wanted commits: one process for equal questions, and no shared refusals. */
+
+import t from 'tap'
+import type { Reachability } from '../../../cgi/objects/reachability.js'
+import { Failure } from '../../../conf/failures.js'
+import { ReachableWants, type WantsQuestion } from '../../../gateway/packs/reachable-wants.js'
+import { ReferenceList } from '../../../gateway/packs/reference-list.js'
+import { packetLine } from '../../helpers/git-requests.js'
+
+const [TIP, OLD, OLDER] = ['1'.repeat(40), '2'.repeat(40), '3'.repeat(40)]
+
+function listOf(tip = TIP): ReferenceList {
+  const list = ReferenceList.parse(Buffer.from(`${packetLine(`${tip} refs/heads/main\n`)}0000`))
+  if (list === undefined) throw new Error('not a list')
+  return list
+}
+
+function verdictsOf(answer: (call: number) => Promise<Reachability>) {
+  const asked: string[] = []
+  const wants = new ReachableWants((_, { commits, tips }) => {
+    asked.push([...commits, 'of', ...tips].join(' '))
+    return answer(asked.length)
+  })
+  const references = listOf()
+  const check = (question: Partial<WantsQuestion>) =>
+    wants.check({ repositoryPath: '/r.git', client: 'ada', references, wants: [OLD], ...question })
+  return { asked, check }
+}
+
+t.test('equal questions run git once, until the refs change', async (t) => {
+  const { asked, check } = verdictsOf(async () => ({ kind: 'reachable' }))
+  await Promise.all([check({}), check({ wants: [TIP, OLD] }), check({ client: 'bob' })])
+  t.strictSame(asked, [`${OLD} of ${TIP}`], 'a tip needs no check')
+  await check({ wants: [OLD, OLDER] })
+  t.strictSame(asked.slice(1), [`${OLD} ${OLDER} of ${TIP}`])
+  t.match(await check({ references: listOf(OLDER) }), { kind: 'reachable' })
+  t.strictSame(asked.slice(2), [`${OLD} of ${OLDER}`])
+})
+
+t.test('an error is not kept, and a client does not get the limit of another', async (t) => {
+  const { asked, check } = verdictsOf(async (call) => {
+    if (call === 1) throw new Failure('throttled', 'too many')
+    return { kind: 'reachable' }
+  })
+  const [first, second] = await Promise.allSettled([check({}), check({ client: 'bob' })])
+  t.match(first, { status: 'rejected', reason: { message: 'too many' } })
+  t.match(second, { status: 'fulfilled', value: { kind: 'reachable' } })
+  t.equal(asked.length, 2)
+})
