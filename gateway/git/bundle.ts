@@ -141,7 +141,7 @@ async function cachedAnswer(
   body: Buffer,
 ): Promise<WarmAnswer | undefined> {
   try {
-    return await packCache.answer(question, body)
+    return await packCache.answer(question, body, 2)
   } catch (error) {
     if (error instanceof UploadPackError) return undefined
     throw error

@@ -5,7 +5,8 @@ import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Git } from '../../cgi/process/git.js'
 import type { RepositoryState } from '../../cgi/repository/repository-state.js'
-import type { FetchRequest, NormalRequest } from './normal-request.js'
+import type { FetchRequest } from './normal-fetch.js'
+import type { NormalRequest } from './normal-request.js'
 import type { ReferenceList } from './reference-list.js'
 
 /** The refs that a request is answered from, and the repository state in which they were read. */
@@ -27,7 +28,7 @@ export function dependsOnAll(request: NormalRequest, { settingsText }: Repositor
 }
 
 /** Version of the cache; increment it when stored answers or their file format change. */
-const FORMAT = 3
+const FORMAT = 4
 
 /** Returns the prefix that the cache keys of all answers of a repository share. */
 export function answersPrefix(repositoryPath: string): string {

@@ -1,8 +1,8 @@
-/** Protocol v2 requests in a form in which equivalent ones are equal (gitprotocol-v2(5)). */
+/** Requests to upload-pack in a form in which equivalent ones are equal (gitprotocol-v2(5)). */
 
-import { packetLine, readSections } from './pkt-line.js'
-
-export type ObjectFormat = 'sha1' | 'sha256'
+import { type FetchRequest, normalFetch, type ObjectFormat } from './normal-fetch.js'
+import { normalizeV0 } from './normal-request-v0.js'
+import { readSections } from './pkt-line.js'
 
 /** An `ls-refs` request, which lists refs. */
 export interface LsRefsRequest {
@@ -15,38 +15,36 @@ export interface LsRefsRequest {
   readonly prefixes: readonly string[]
 }
 
-/** A `fetch`: a clone or an incremental fetch, or one round of its negotiation. */
-export interface FetchRequest {
-  readonly command: 'fetch'
-  readonly objectFormat: ObjectFormat
-  /** Wanted object ids, sorted. */
-  readonly wants: readonly string[]
-  readonly includesTags: boolean
-  /** True if refs other than those of the wanted objects can change the answer. */
-  readonly asksReferences: boolean
-  /** Text that is equal for requests with the same answer; see `writeFetch`. */
-  readonly text: string
-}
-
 export type NormalRequest = LsRefsRequest | FetchRequest
 
 const PREFIXES_MAX = 1_000
-const WANTS_MAX = 10_000
-const HAVES_MAX = 50_000
+
+/**
+ * Returns the version of the wire protocol of a stateless request with this `Git-Protocol`. Version
+ * 1 differs from 0 only in its advertisement. Returns undefined for a value that git must read.
+ */
+export function protocolVersionOf(gitProtocol: string | undefined): 0 | 2 | undefined {
+  if (gitProtocol === 'version=2') return 2
+  return [undefined, 'version=0', 'version=1'].includes(gitProtocol) ? 0 : undefined
+}
 
 /**
  * Parses a request into its normal form. Returns undefined if the request is malformed, or contains
  * a line that is not known to have an answer computable from refs and objects alone. Git itself
  * must answer such a request.
  */
-export function normalize(body: Buffer): NormalRequest | undefined {
+export function normalize(body: Buffer, version: 0 | 2): NormalRequest | undefined {
+  return version === 0 ? normalizeV0(body) : normalizeV2(body)
+}
+
+function normalizeV2(body: Buffer): NormalRequest | undefined {
   const sections = readSections(body)
   const [first, ...capabilities] = sections?.head ?? []
   const objectFormat = readCapabilities(capabilities)
   if (sections === undefined || objectFormat === undefined) return undefined
   if (first === 'command=ls-refs') return readLsRefs(sections.tail, objectFormat)
-  if (first === 'command=fetch') return readFetch(sections.tail, objectFormat)
-  return undefined
+  if (first !== 'command=fetch') return undefined
+  return normalFetch(sections.tail, { version: 2, objectFormat, flags: FETCH_FLAGS })
 }
 
 /**
@@ -101,70 +99,3 @@ const FETCH_FLAGS: ReadonlySet<string> = new Set([
   'wait-for-done',
   'done',
 ])
-
-/** Filters that depend on objects alone. `sparse:oid` is missing because it can name a ref. */
-const FILTER = '(?:blob:none|blob:limit=\\d{1,15}[kmg]?|tree:\\d{1,9}|object:type=[a-z]{1,9})'
-
-/** Arguments with an object id that a fetch may repeat; their order has no effect. */
-const FETCH_OBJECTS = ['want', 'have', 'shallow'] as const
-
-/** Arguments with a value that a fetch may contain once, and the form of their values. */
-const FETCH_VALUES: ReadonlyMap<string, RegExp> = new Map([
-  ['deepen', /^[1-9]\d{0,9}$/],
-  ['deepen-since', /^[1-9]\d{0,14}$/],
-  ['deepen-not', /^[\u0021-\u007e]{1,255}$/],
-  ['filter', new RegExp(`^(?:${FILTER}|combine:${FILTER}(?:\\+${FILTER}){0,9})$`)],
-])
-
-/**
- * Returns the request that is sent to git on behalf of all clients with equal requests. It is built
- * from the normal form, so that the wording of one client's request cannot break the others.
- */
-export function writeFetch({ text }: FetchRequest): Buffer {
-  const [format = '', ...lines] = text.split('\n')
-  const head = `${packetLine('command=fetch')}${packetLine(`object-format=${format}`)}`
-  return Buffer.from(`${head}0001${lines.map((line) => packetLine(`${line}\n`)).join('')}0000`)
-}
-
-function readFetch(lines: readonly string[], objectFormat: ObjectFormat): FetchRequest | undefined {
-  const oid = objectFormat === 'sha1' ? /^[0-9a-f]{40}$/ : /^[0-9a-f]{64}$/
-  const objects = { want: new Set<string>(), have: new Set<string>(), shallow: new Set<string>() }
-  const flags = new Set<string>()
-  const values = new Map<string, string>()
-  for (const line of lines) {
-    const [name = '', value, ...rest] = line.split(' ')
-    if (value === undefined) {
-      if (!FETCH_FLAGS.has(name)) return undefined
-      flags.add(name)
-    } else if (isObjectArgument(name) && rest.length === 0 && oid.test(value)) {
-      objects[name].add(value)
-    } else {
-      const isKnown = rest.length === 0 && FETCH_VALUES.get(name)?.test(value) === true
-      if (!isKnown || values.has(name)) return undefined
-      values.set(name, value)
-    }
-  }
-  const { want, have, shallow } = objects
-  if (want.size === 0 || want.size > WANTS_MAX) return undefined
-  if (have.size + shallow.size > HAVES_MAX) return undefined
-  const wants = [...want].toSorted()
-  return {
-    command: 'fetch',
-    objectFormat,
-    wants,
-    includesTags: flags.has('include-tag'),
-    asksReferences: values.has('deepen-not') || values.has('deepen-since'),
-    text: [
-      objectFormat,
-      ...FETCH_OBJECTS.flatMap((name) =>
-        [...objects[name]].toSorted().map((id) => `${name} ${id}`),
-      ),
-      ...[...flags].toSorted(),
-      ...[...values].map(([name, value]) => `${name} ${value}`).toSorted(),
-    ].join('\n'),
-  }
-}
-
-function isObjectArgument(name: string): name is (typeof FETCH_OBJECTS)[number] {
-  return FETCH_OBJECTS.some((known) => known === name)
-}

@@ -16,7 +16,8 @@ import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
-import { type NormalRequest, normalize, writeFetch } from './normal-request.js'
+import { writeFetch } from './normal-fetch.js'
+import { type NormalRequest, normalize } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import { packetLine } from './pkt-line.js'
 import type { ProcessQueue } from './process-queue.js'
@@ -80,7 +81,9 @@ export class PackCache {
   readonly #names: AnswerNames
   /** Parsed requests by their bytes, because many clients send identical requests. */
   readonly #requests = new LRUCache<string, NormalRequest>({ max: KNOWN_REQUESTS_MAX })
-  #lastRead: { readonly body: Buffer; readonly request: NormalRequest } | undefined
+  #lastRead:
+    | { readonly version: 0 | 2; readonly body: Buffer; readonly request: NormalRequest }
+    | undefined
 
   constructor(parts: PackCacheParts) {
     this.#parts = parts
@@ -104,8 +107,12 @@ export class PackCache {
    * undefined if git must answer. Throws `unavailable` or `throttled` like `ProcessQueue.enter`,
    * and UploadPackError if git rejects the request.
    */
-  answer(warmRequest: WarmRequest, body: Buffer): Awaitable<WarmAnswer | undefined> {
-    const request = this.#read(body)
+  answer(
+    warmRequest: WarmRequest,
+    body: Buffer,
+    version: 0 | 2,
+  ): Awaitable<WarmAnswer | undefined> {
+    const request = this.#read(body, version)
     if (request === undefined) return undefined
     const present = readStateOfTick(warmRequest.repositoryPath)
     if (present === undefined) return undefined
@@ -118,6 +125,9 @@ export class PackCache {
         return { command: 'ls-refs', outcome, body: list, bytes: list.byteLength }
       }
       const wanted = { request, state, references }
+      if (request.version === 0) {
+        return references.areTargets(request.wants) ? this.#fetch(warmRequest, wanted) : undefined
+      }
       if (references.areTips(request.wants)) return this.#fetch(warmRequest, wanted)
       return this.#fetchReachable(warmRequest, wanted)
     })
@@ -139,19 +149,20 @@ export class PackCache {
     return { command: 'fetch', outcome: 'miss', body, bytes: body.byteLength }
   }
 
-  #read(body: Buffer): NormalRequest | undefined {
-    if (this.#lastRead?.body.equals(body)) return this.#lastRead.request
-    const request = this.#find(body)
-    if (request !== undefined) this.#lastRead = { body, request }
+  #read(body: Buffer, version: 0 | 2): NormalRequest | undefined {
+    const last = this.#lastRead
+    if (last?.version === version && last.body.equals(body)) return last.request
+    const request = this.#find(body, version)
+    if (request !== undefined) this.#lastRead = { version, body, request }
     return request
   }
 
-  #find(body: Buffer): NormalRequest | undefined {
-    if (body.byteLength > KNOWN_REQUEST_BYTES_MAX) return normalize(body)
-    const text = body.toString('latin1')
+  #find(body: Buffer, version: 0 | 2): NormalRequest | undefined {
+    if (body.byteLength > KNOWN_REQUEST_BYTES_MAX) return normalize(body, version)
+    const text = version + body.toString('latin1')
     const known = this.#requests.get(text)
     if (known !== undefined) return known
-    const request = normalize(body)
+    const request = normalize(body, version)
     if (request !== undefined) this.#requests.set(text, request)
     return request
   }
@@ -229,7 +240,7 @@ export class PackCache {
         try {
           const running = spoolUploadPack(git, {
             repositoryPath,
-            gitProtocol: 'version=2',
+            gitProtocol: wanted.request.version === 2 ? 'version=2' : undefined,
             signal,
             request: writeFetch(wanted.request),
             outputFile: file.file,

@@ -1,7 +1,8 @@
 /** A ref list of a repository at one moment, as git sent it, and `ls-refs` answers made from it. */
 
 import { createHash } from 'node:crypto'
-import type { LsRefsRequest, ObjectFormat } from './normal-request.js'
+import type { ObjectFormat } from './normal-fetch.js'
+import type { LsRefsRequest } from './normal-request.js'
 import { packetLine, readSections } from './pkt-line.js'
 
 /** Returns the `ls-refs` request whose answer suffices to answer every `ls-refs` request. */
@@ -51,7 +52,7 @@ export class ReferenceList {
   readonly #answers = new Map<string, Buffer>()
   readonly #answersBytesMax: number
   #answersBytes = 0
-  #tips: ReadonlySet<string> | undefined
+  #tips: ReadonlyMap<string, 'target' | 'peeled'> | undefined
   #tagsDigest: string | undefined
 
   private constructor(lines: readonly Line[], bytes: number) {
@@ -123,6 +124,12 @@ export class ReferenceList {
     return oids.every((oid) => tips.has(oid))
   }
 
+  /** Returns true if each is the target of a ref: in protocol v0, a client can want no other. */
+  areTargets(oids: readonly string[]): boolean {
+    const tips = this.#readTips()
+    return oids.every((oid) => tips.get(oid) === 'target')
+  }
+
   /** Returns those of the objects that are not the target of a ref or of an annotated tag. */
   withoutTips(oids: readonly string[]): readonly string[] {
     const tips = this.#readTips()
@@ -134,12 +141,13 @@ export class ReferenceList {
     return [...new Set(this.#lines.map(({ oid }) => oid))].filter((oid) => oid !== 'unborn')
   }
 
-  #readTips(): ReadonlySet<string> {
-    this.#tips ??= new Set(
-      this.#lines.flatMap(({ oid, peeled }) =>
-        peeled === '' ? [oid] : [oid, peeled.slice(' peeled:'.length)],
-      ),
-    )
+  #readTips(): ReadonlyMap<string, 'target' | 'peeled'> {
+    this.#tips ??= new Map([
+      ...this.#lines
+        .filter(({ peeled }) => peeled !== '')
+        .map(({ peeled }) => [peeled.slice(' peeled:'.length), 'peeled'] as const),
+      ...this.#lines.map(({ oid }) => [oid, 'target'] as const),
+    ])
     return this.#tips
   }
 

@@ -9,7 +9,7 @@ import {
 import type { RepositoryState } from '../../cgi/repository/repository-state.js'
 import { readPresentState } from '../../cgi/repository/repository-state.js'
 import { isFailure } from '../../conf/failures.js'
-import type { ObjectFormat } from './normal-request.js'
+import type { ObjectFormat } from './normal-fetch.js'
 import { ReferenceList, referenceListRequest } from './reference-list.js'
 
 /** A request for the refs of a repository in one state. */

@@ -6,9 +6,10 @@ import { Failure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readOnce } from '../../conf/lib/chunks.js'
 import type { Settings } from '../../conf/settings.js'
-import { IncomingBody } from '../http/incoming-body.js'
 import { enterQueue, type QueueContext } from './enter-queue.js'
+import { protocolVersionOf } from './normal-request.js'
 import type { PackCache, PackCacheLabels, WarmAnswer, WarmRequest } from './pack-cache.js'
+import { joined, readAhead } from './read-ahead.js'
 
 /** Maximum size of a fetch request: the wants and haves of a repository with 200,000 refs. */
 export const FETCH_REQUEST_BYTES_MAX = 33_554_432
@@ -30,7 +31,7 @@ export interface UploadPackRequest extends WarmRequest {
   readonly gitProtocol: string | undefined
   /** Decoded body of any length. */
   readonly body: AsyncIterable<Uint8Array>
-  /** Answers a request that the pack cache does not answer, if the surface can do so itself. */
+  /** Answers a request of version 2 that is unknown to the pack cache, if the surface can. */
   readonly answerUnknown?: (body: Buffer) => Awaitable<Buffer | undefined>
 }
 
@@ -57,12 +58,14 @@ export function answerUploadPack(
   context: UploadPackContext,
   uploadRequest: UploadPackRequest,
 ): Awaitable<UploadPackReply> {
-  if (uploadRequest.gitProtocol !== 'version=2') return runUploadPack(context, uploadRequest)
+  const version = protocolVersionOf(uploadRequest.gitProtocol)
+  if (version === undefined) return runUploadPack(context, uploadRequest)
   return after(readAhead(uploadRequest.body, WARM_REQUEST_BYTES_MAX), ({ beginning, rest }) => {
     const ask = () => runUploadPack(context, { ...uploadRequest, body: joined(beginning, rest) })
     if (rest !== undefined) return ask()
-    return after(context.packCache.answer(uploadRequest, beginning), (warm) => {
+    return after(context.packCache.answer(uploadRequest, beginning, version), (warm) => {
       if (warm !== undefined) return count(context, warm)
+      if (version !== 2) return ask()
       return after(uploadRequest.answerUnknown?.(beginning), (own) =>
         own === undefined ? ask() : { body: own, bytes: own.byteLength },
       )
@@ -128,43 +131,6 @@ async function runUploadPack(
 
 function countOutcome({ metrics }: UploadPackContext, outcome: 'ok' | 'failed'): void {
   metrics.countGitService({ service: 'git-upload-pack', outcome })
-}
-
-interface Beginning {
-  readonly beginning: Buffer
-  /** Remaining chunks; absent if `beginning` is the whole body. */
-  readonly rest: AsyncIterator<Uint8Array> | undefined
-}
-
-/** Reads a body to its end, or until more than `bytesMax` bytes are read. */
-function readAhead(body: AsyncIterable<Uint8Array>, bytesMax: number): Awaitable<Beginning> {
-  if (!(body instanceof IncomingBody)) return readChunks(body, bytesMax)
-  return after(body.whole(bytesMax), (whole) =>
-    whole === undefined ? readChunks(body, bytesMax) : { beginning: whole, rest: undefined },
-  )
-}
-
-async function readChunks(body: AsyncIterable<Uint8Array>, bytesMax: number): Promise<Beginning> {
-  const chunks: Buffer[] = []
-  let bytes = 0
-  const rest = body[Symbol.asyncIterator]()
-  while (bytes <= bytesMax) {
-    const { done, value } = await rest.next()
-    if (done) return { beginning: Buffer.concat(chunks), rest: undefined }
-    chunks.push(Buffer.from(value))
-    bytes += value.byteLength
-  }
-  return { beginning: Buffer.concat(chunks), rest }
-}
-
-async function* joined(
-  beginning: Uint8Array,
-  rest: AsyncIterator<Uint8Array> | undefined,
-): AsyncGenerator<Uint8Array> {
-  yield beginning
-  for (let next = await rest?.next(); next && !next.done; next = await rest?.next()) {
-    yield next.value
-  }
 }
 
 /** Yields the body, and throws `payload_too_large` beyond FETCH_REQUEST_BYTES_MAX. */

@@ -54,6 +54,23 @@ export interface FetchAnswer {
   readonly isWhole: boolean
 }
 
+/** Parses a reply of protocol v0 with side bands (gitprotocol-pack(5) "Packfile Data"). */
+export function readAnswerV0(answer: Buffer): FetchAnswer {
+  const lines: string[] = []
+  const pack: Buffer[] = []
+  let isFlushed = false
+  for (let at = 0; at < answer.length; ) {
+    const length = Number.parseInt(answer.toString('latin1', at, at + 4), 16)
+    const content = answer.subarray(at + 4, at + Math.max(length, 4))
+    const [band = 0] = content
+    at += Math.max(length, 4)
+    isFlushed = length === 0
+    if (band === 1) pack.push(content.subarray(1))
+    else if (band > 3) lines.push(content.toString('latin1').trimEnd())
+  }
+  return { lines, pack: Buffer.concat(pack), isWhole: pack.length === 0 || isFlushed }
+}
+
 export function readFetchAnswer(answer: Buffer): FetchAnswer {
   const lines: string[] = []
   const pack: Buffer[] = []

@@ -150,6 +150,7 @@ const TREE = Buffer.concat(
     Buffer.from(ID, 'hex'),
   ]),
 )
+const FETCH_V0 = `003cwant ${ID} ofs-delta\n00000032have ${ID}\n0009done\n`
 const FETCH = `0011command=fetch0014agent=git/2.39.50016object-format=sha10001000dofs-delta0032want ${ID}\n0009done\n0000`
 const DIFF =
   'diff --git a/f b/f\nindex 1..2 100644\n--- a/f\n+++ b/f\n@@ -1,2 +1,2 @@\n same\n-old\n+new\n'
@@ -191,7 +192,13 @@ const GIT: readonly FuzzTarget[] = [
     name: 'fetch request',
     seeds: [Buffer.from(FETCH)],
     words: ['0000', '0001', 'deepen 1'],
-    parse: normalize,
+    parse: (body) => normalize(body, 2),
+  },
+  {
+    name: 'fetch request of version 0',
+    seeds: [Buffer.from(FETCH_V0)],
+    words: ['0000', 'deepen 1', '0009done\n'],
+    parse: (body) => normalize(body, 0),
   },
   {
     name: 'pack stream',

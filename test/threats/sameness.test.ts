@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { findGit, type Git } from '../../cgi/process/git.js'
 import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
-import { objectsOf, postFetch, readFetchAnswer } from '../helpers/fetch-answers.js'
+import { objectsOf, postFetch, readAnswerV0, readFetchAnswer } from '../helpers/fetch-answers.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { packetLine } from '../helpers/git-requests.js'
@@ -38,6 +38,12 @@ t.test("replies from the pack cache equal git's replies after random changes", a
   t.ok(counts.hit + counts.join > STEPS / 20, 'many requests were answered without a git process')
 })
 
+/** A request to upload-pack, and the version of its protocol. */
+interface Question {
+  readonly version: 0 | 2
+  readonly body: Buffer
+}
+
 interface Scene {
   readonly gatehouse: Gatehouse
   readonly ada: Person
@@ -50,7 +56,7 @@ interface Scene {
   /** Path of a repository in which every object stays that this one ever had. */
   readonly archive: string
   /** Earlier requests, which are sent again because most clients send equal requests. */
-  readonly requests: Buffer[]
+  readonly requests: Question[]
   /** Commits that are or were the tip of a ref. */
   readonly tips: string[]
 }
@@ -86,15 +92,16 @@ async function play(
     await tryGit(['push', '--quiet', archive, '+refs/*:refs/*'], { cwd: path })
     // Equal and different requests reach both workers, also while git answers an equal one.
     const wanted = await Promise.all(Array.from({ length: REQUESTS }, () => nextRequest(scene)))
-    if (randomInt(3) === 0) wanted.fill(wanted[0] ?? Buffer.alloc(0))
-    const answers = await Promise.all(wanted.map((body) => ask(scene, body)))
-    for (const [index, body] of wanted.entries()) {
+    if (randomInt(3) === 0) wanted.fill(wanted[0] ?? { version: 2, body: Buffer.alloc(0) })
+    const answers = await Promise.all(wanted.map((question) => ask(scene, question)))
+    for (const [index, question] of wanted.entries()) {
       const answer = answers[index]
-      const right = await askGit(scene, body)
-      const fault = await differ(scene, answer, right)
+      const right = await askGit(scene, question)
+      const fault = await differ(scene, question, { warm: answer, right })
       if (right === undefined) tally.refused += 1
       else tally.same += 1
-      const about = () => `${change.name}: ${body.toString('latin1').replaceAll('\n', ' ')}`
+      const about = () =>
+        `${change.name}: ${question.body.toString('latin1').replaceAll('\n', ' ')}`
       if (fault !== undefined) faults.push(`after ${about()}: ${fault}`)
     }
   }
@@ -104,28 +111,29 @@ async function play(
 /** Returns the difference between two replies; undefined if a client ends up with the same. */
 async function differ(
   scene: Scene,
-  warm: Buffer | undefined,
-  right: Buffer | undefined,
+  { version }: Question,
+  { warm, right }: { readonly warm: Buffer | undefined; readonly right: Buffer | undefined },
 ): Promise<string | undefined> {
   if (warm === undefined || right === undefined) {
     return warm === right ? undefined : `git ${right ? 'answers' : 'refuses'}, and we do not`
   }
   if (warm.equals(right) || [warm, right].every(isRefusal)) return undefined
-  const [one, other] = [readFetchAnswer(warm), readFetchAnswer(right)]
+  const read = version === 2 ? readFetchAnswer : readAnswerV0
+  const [one, other] = [read(warm), read(right)]
   // The shallow commits are a set, which git lists in the order of the request.
   const [lines, rightLines] = [one, other].map((answer) => answer.lines.filter(isKept).toSorted())
   if (lines?.join() !== rightLines?.join()) return `${lines} is not ${rightLines}`
   if (one.isWhole !== other.isWhole) return `whole: ${one.isWhole}, git: ${other.isWhole}`
   if (one.pack.equals(other.pack)) return undefined
   // A client goes on to negotiate after a reply without a pack.
-  if (one.pack.length === 0) return other.lines.includes('ready') ? undefined : 'no pack'
+  if (one.pack.length === 0) return other.lines.some(isReady) ? undefined : 'no pack'
   const here = await objectsOf(one.pack, scene.work, scene.archive)
   const there =
     other.pack.length === 0 ? [] : await objectsOf(other.pack, scene.work, scene.archive)
   if (here.join() === there.join()) return undefined
   // A stored reply may be for fewer common commits than git sees now, or for more.
   const common = one.lines.flatMap((line) => /^ACK ([0-9a-f]+)/.exec(line)?.[1] ?? [])
-  if (!one.lines.includes('acknowledgments')) return `${here.length} objects, git ${there.length}`
+  if (!one.lines.some(isAcknowledgment)) return `${here.length} objects, git ${there.length}`
   const has = new Set([...here, ...(await objectsBehind(scene, common))])
   const missing = there.filter((oid) => !has.has(oid))
   return missing.length === 0 ? undefined : `${missing.length} objects are missing`
@@ -135,9 +143,17 @@ function isRefusal(answer: Buffer): boolean {
   return /^[0-9a-f]{4}ERR upload-pack: not our ref/.test(answer.toString('latin1', 0, 100))
 }
 
+function isReady(line: string): boolean {
+  return /^(?:ready|ACK [0-9a-f]+ ready)$/.test(line)
+}
+
+function isAcknowledgment(line: string): boolean {
+  return /^(?:ACK |acknowledgments$)/.test(line)
+}
+
 /** True for the lines of a reply that do not depend on which commits are common. */
 function isKept(line: string): boolean {
-  return !/^(?:ACK |NAK|ready|acknowledgments|packfile)/.test(line)
+  return !isReady(line) && !isAcknowledgment(line) && line !== 'NAK' && line !== 'packfile'
 }
 
 async function objectsBehind(
@@ -149,13 +165,14 @@ async function objectsBehind(
   return listed.split('\n').map((line) => line.slice(0, 40))
 }
 
-async function ask(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
+async function ask(scene: Scene, { version, body }: Question): Promise<Buffer | undefined> {
   const { address: path, gatehouse, ada } = scene
   const answer = await postFetch({
     port: gatehouse.port,
     path,
     body,
     authorization: `token ${ada.token}`,
+    headers: { 'git-protocol': `version=${version}` },
   })
   if (answer.status === 200) return answer.body
   if (answer.status === 400) return undefined
@@ -163,10 +180,10 @@ async function ask(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
 }
 
 /** Returns git's reply, or its refusal of a commit that no visible ref reaches. */
-async function askGit(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
+async function askGit(scene: Scene, { version, body }: Question): Promise<Buffer | undefined> {
   const { ours, path } = scene
   for (const [, want = ''] of body.toString('latin1').matchAll(/want ([0-9a-f]{40})/g)) {
-    if (await isHidden(scene, want)) {
+    if (version === 2 && (await isHidden(scene, want))) {
       return Buffer.from(packetLine(`ERR upload-pack: not our ref ${want}`))
     }
   }
@@ -176,7 +193,7 @@ async function askGit(scene: Scene, body: Buffer): Promise<Buffer | undefined> {
   try {
     const answer = await callUploadPack(ours, {
       repositoryPath: path,
-      gitProtocol: 'version=2',
+      gitProtocol: `version=${version}`,
       body: only(),
       signal: new AbortController().signal,
       timeoutMs: 60_000,
@@ -207,7 +224,7 @@ async function isHidden({ path }: Scene, want: string): Promise<boolean> {
   return listed.every((name) => prefixes.some((prefix) => name.startsWith(`${prefix}/`)))
 }
 
-async function nextRequest(scene: Scene): Promise<Buffer> {
+async function nextRequest(scene: Scene): Promise<Question> {
   if (scene.requests.length > 0 && randomInt(2) === 0) return pick(scene.requests)
   const body = randomInt(3) === 0 ? lsRefs() : await fetchOf(scene)
   if (scene.requests.length > 20) scene.requests.shift()
@@ -215,13 +232,13 @@ async function nextRequest(scene: Scene): Promise<Buffer> {
   return body
 }
 
-function lsRefs(): Buffer {
+function lsRefs(): Question {
   const lines = [...some(['peel', 'symrefs', 'unborn'])]
   const prefixes = ['HEAD', 'refs/heads/', 'refs/tags/', 'refs/heads/b1', 'refs/', 'refs/heads/x/']
   return command('ls-refs', [...lines, ...some(prefixes).map((prefix) => `ref-prefix ${prefix}`)])
 }
 
-async function fetchOf(scene: Scene): Promise<Buffer> {
+async function fetchOf(scene: Scene): Promise<Question> {
   const listed = await git(['for-each-ref', '--format=%(objectname)'], { cwd: scene.path })
   const tips = [...new Set(listed.split('\n'))].filter(Boolean)
   for (const tip of tips) if (!scene.tips.includes(tip)) scene.tips.push(tip)
@@ -231,6 +248,7 @@ async function fetchOf(scene: Scene): Promise<Buffer> {
   const shape = pick([[], [], ['deepen 1'], ['deepen 2'], ['filter blob:none'], ['filter tree:0']])
   const cut = randomInt(12) === 0 ? ['deepen-since 1500000000'] : shape
   const flags = some(['include-tag', 'ofs-delta', 'thin-pack'])
+  if (randomInt(3) === 0) return fetchV0(scene, { wants, cut, flags })
   return command('fetch', [
     ...flags,
     'no-progress',
@@ -253,12 +271,32 @@ function negotiation({ tips }: Scene): readonly string[] {
   ]
 }
 
-function command(name: string, lines: readonly string[]): Buffer {
+interface FetchLines {
+  readonly wants: readonly string[]
+  readonly cut: readonly string[]
+  readonly flags: readonly string[]
+}
+
+/** Returns a fetch of a client of protocol v0 that supports what git has supported since 2010. */
+function fetchV0(scene: Scene, { wants, cut, flags }: FetchLines): Question {
+  const needed = ['side-band-64k', 'no-progress', 'deepen-since', 'filter']
+  const capabilities = [...needed, ...flags, ...some(['multi_ack_detailed', 'no-done'])].join(' ')
+  const [first, ...others] = wants.map((oid) => `want ${oid}`)
+  const lines = [`${first} ${capabilities}`, ...others, ...cut].map((line) => `${line}\n`)
+  const rest = randomInt(2) === 0 ? ['done'] : negotiation(scene)
+  const haves = rest.filter((line) => line.startsWith('have '))
+  const end = rest.includes('done') ? packetLine('done\n') : '0000'
+  const text = `${lines.map(packetLine).join('')}0000${haves.map(packetLine).join('')}${end}`
+  return { version: 0, body: Buffer.from(text) }
+}
+
+function command(name: string, lines: readonly string[]): Question {
   const head = packetLine(`command=${name}`) + packetLine(`agent=test/${randomInt(3)}`)
   const format = packetLine('object-format=sha1')
-  return Buffer.from(
+  const body = Buffer.from(
     `${head}${format}0001${lines.map((line) => packetLine(`${line}\n`)).join('')}0000`,
   )
+  return { version: 2, body }
 }
 
 interface Change {

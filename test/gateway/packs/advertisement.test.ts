@@ -2,15 +2,19 @@
 
 import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { callBackend } from '../../../cgi/transfer/backend.js'
 import { NO_BODY } from '../../../gateway/http/incoming-body.js'
 import { advertiseFetch } from '../../../gateway/packs/advertisement.js'
+import { git as runGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const V2 = 'version=2'
+/** Time after which a change of a repository is settled. */
+const SETTLED_MS = 120
 
 /** Creates a bare repository and a counted request for its real advertisement. */
 async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
@@ -21,7 +25,7 @@ async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   const config = (lines: string) =>
     writeFile(join(path, 'config'), baseConfig(objectFormat) + lines)
   const state = { asked: 0 }
-  const ask = async (gitProtocol = V2) => {
+  const ask = async (gitProtocol: string | undefined) => {
     const reply = await advertiseFetch({
       repositoryPath: path,
       gitProtocol,
@@ -38,7 +42,7 @@ async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
           body: NO_BODY,
           signal: new AbortController().signal,
           timeoutMs: 10_000,
-          gitProtocol,
+          ...(gitProtocol === undefined ? {} : { gitProtocol }),
         })
         return { status: answer.status, headers: answer.headers, body: answer.body }
       },
@@ -68,8 +72,8 @@ async function textOf(body: unknown): Promise<string> {
 t.test('the second request of protocol v2 gets the same answer without git', async (t) => {
   const { config, ask, state } = await aRepository(t)
   await config('')
-  const first = await ask()
-  const second = await ask()
+  const first = await ask(V2)
+  const second = await ask(V2)
   t.match(first.text, /version 2\n[\s\S]*0000$/)
   t.equal(second.text, first.text)
   t.same(second.headers, first.headers)
@@ -81,25 +85,48 @@ t.test('a repository of another object format has its own answer', async (t) => 
   const other = await aRepository(t, 'sha256')
   await one.config('')
   await other.config('')
-  t.match((await one.ask()).text, /object-format=sha1\n/)
-  t.match((await other.ask()).text, /object-format=sha256\n/)
+  t.match((await one.ask(V2)).text, /object-format=sha1\n/)
+  t.match((await other.ask(V2)).text, /object-format=sha256\n/)
 })
 
 t.test('a change of the configuration has effect immediately', async (t) => {
   const { config, ask } = await aRepository(t)
   await config('')
-  t.match((await ask()).text, /filter/)
+  t.match((await ask(V2)).text, /filter/)
   await config('[uploadpack]\n\tallowFilter = false\n')
-  t.notMatch((await ask()).text, /filter/)
+  t.notMatch((await ask(V2)).text, /filter/)
 })
 
-t.test('older protocols list references, so git is run each time', async (t) => {
-  const { config, ask, state } = await aRepository(t)
+t.test('refs of older protocols are cached until the repository changes', async (t) => {
+  const { path, config, ask, state } = await aRepository(t)
   await config('')
-  for (const protocol of ['', '', 'version=1', 'version=1', 'version=2:more']) {
-    await ask(protocol)
+  const git = (...args: readonly string[]) => runGit(args, { cwd: path })
+  const commit = async () => {
+    const tree = await git('mktree')
+    return git('commit-tree', tree, '-m', String(Math.random()))
   }
-  t.equal(state.asked, 5)
+  const first = await commit()
+  await git('update-ref', 'refs/heads/main', first)
+  await sleep(SETTLED_MS)
+  for (const protocol of [undefined, 'version=1']) {
+    state.asked = 0
+    const before = await ask(protocol)
+    t.match(before.text, `${first} refs/heads/main`)
+    t.strictSame(await ask(protocol), before)
+    t.equal(state.asked, 1, `${protocol}`)
+  }
+  const second = await commit()
+  await git('update-ref', 'refs/heads/main', second)
+  t.match((await ask(undefined)).text, `${second} refs/heads/main`, 'directly after the change')
+  await sleep(SETTLED_MS)
+  state.asked = 0
+  const [one, other] = await Promise.all([ask(undefined), ask(undefined)])
+  t.match(one.text, `${second} refs/heads/main`)
+  t.equal(other.text, one.text)
+  t.equal(state.asked, 1, 'concurrent requests share one process')
+  await ask('version=2:more')
+  await ask('version=2:more')
+  t.equal(state.asked, 3, 'git reads versions that are unknown')
 })
 
 t.test('a configuration with includes is not cached', async (t) => {
@@ -107,9 +134,9 @@ t.test('a configuration with includes is not cached', async (t) => {
   await mkdir(join(path, 'more'))
   await writeFile(join(path, 'more', 'config'), '')
   await config('[include]\n\tpath = more/config\n')
-  await ask()
+  await ask(V2)
   await writeFile(join(path, 'more', 'config'), '[uploadpack]\n\tallowFilter = false\n')
-  t.notMatch((await ask()).text, /filter/)
+  t.notMatch((await ask(V2)).text, /filter/)
   t.equal(state.asked, 2)
 })
 
@@ -117,9 +144,9 @@ t.test('a refusal is not cached', async (t) => {
   const { path, config, ask } = await aRepository(t)
   await config('')
   await rm(join(path, 'HEAD'))
-  t.equal((await ask()).status, 404)
+  t.equal((await ask(V2)).status, 404)
   await writeFile(join(path, 'HEAD'), 'ref: refs/heads/main\n')
-  t.equal((await ask()).status, 200)
+  t.equal((await ask(V2)).status, 200)
 })
 
 t.test('an interrupted answer is not cached', async (t) => {

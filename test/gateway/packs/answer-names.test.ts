@@ -5,7 +5,8 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { RepositoryState } from '../../../cgi/repository/repository-state.js'
 import { AnswerNames } from '../../../gateway/packs/answer-names.js'
-import { type FetchRequest, normalize } from '../../../gateway/packs/normal-request.js'
+import type { FetchRequest } from '../../../gateway/packs/normal-fetch.js'
+import { normalize } from '../../../gateway/packs/normal-request.js'
 import { ReferenceList } from '../../../gateway/packs/reference-list.js'
 import { fetchBody, packetLine } from '../../helpers/git-requests.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -14,7 +15,7 @@ const OID = '1'.repeat(40)
 const OTHER_OID = '2'.repeat(40)
 
 function requestOf(...lines: readonly string[]): FetchRequest {
-  const request = normalize(fetchBody(OID, ...lines))
+  const request = normalize(fetchBody(OID, ...lines), 2)
   if (request?.command !== 'fetch') throw new Error('this is no fetch')
   return request
 }

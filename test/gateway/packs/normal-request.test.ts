@@ -2,8 +2,13 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { type NormalRequest, normalize } from '../../../gateway/packs/normal-request.js'
+import {
+  type NormalRequest,
+  normalize as normalizeAny,
+} from '../../../gateway/packs/normal-request.js'
 import { packetLine } from '../../helpers/git-requests.js'
+
+const normalize = (body: Buffer) => normalizeAny(body, 2)
 
 const ONE = '1'.repeat(40)
 const TWO = 'a2'.repeat(20)

@@ -59,11 +59,11 @@ async function aCache(t: Test) {
     return createPackCache({ git, log, queue, settings: () => settings, link })
   }
   const cache = newCache()
-  const ask = async (body: Buffer, asked = cache) => {
+  const ask = async (body: Buffer, asked = cache, version: 0 | 2 = 2) => {
     const request = new AbortController()
     const before = await git.starts()
     const question = { repositoryPath, repositoryBytes: 0, client: () => 'ada', request }
-    const answer = await asked.answer(question, body)
+    const answer = await asked.answer(question, body, version)
     const text = answer === undefined ? '' : await readAll(answer)
     return { outcome: answer?.outcome, text, starts: (await git.starts()) - before }
   }
@@ -218,6 +218,34 @@ t.test('equal incremental fetches, deepenings and negotiations share an answer',
     const warm = await ask(requestOf('fetch', lines.toReversed()))
     t.strictSame(warm, { outcome: 'hit', text: cold.text, starts: 0 }, lines.join())
   }
+})
+
+t.test('equal requests of versions 0 and 1 share an answer', async (t) => {
+  const { ask, copy, first, second, kept, newCache } = await aCache(t)
+  const cache = newCache()
+  const send = (...lines: readonly string[]) =>
+    ask(
+      Buffer.from(lines.map((line) => (line === '' ? '0000' : packetLine(line))).join('')),
+      cache,
+      0,
+    )
+  const flags = 'multi_ack_detailed no-done side-band-64k thin-pack no-progress ofs-delta'
+  const clone = await send(`want ${second} ${flags} agent=git/1`, '', 'done\n')
+  t.match(clone, { outcome: 'miss', text: /^0008NAK\n.{4}\u0001PACK/s })
+  await kept(1)
+  const other = await send(`want ${second} agent=git/2 ${flags}\n`, '', 'done')
+  t.strictSame(other, { outcome: 'hit', text: clone.text, starts: 0 })
+  t.match(await send(`want ${first} ${flags}`, '', 'done\n'), { outcome: undefined }, 'no tip')
+  const third = await copy.commit('three')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  const haves = [`have ${first}\n`, `have ${second}\n`]
+  const fetch = await send(`want ${third} ${flags}\n`, '', ...haves, '')
+  t.match(fetch, { outcome: 'miss', text: /ACK [0-9a-f]{40} ready\n.*PACK/s })
+  await kept(2)
+  const again = await send(`want ${third} ${flags}\n`, '', ...haves.toReversed(), '')
+  t.strictSame(again, { outcome: 'hit', text: fetch.text, starts: 0 })
+  const shallow = await send(`want ${third} ${flags}\n`, 'deepen 1', '')
+  t.match(shallow, { outcome: 'miss', text: /^0034shallow [0-9a-f]{40}0000/ })
 })
 
 t.test('a new tag invalidates only answers that include tags', async (t) => {

@@ -6,7 +6,8 @@ import { findGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { callUploadPack } from '../../../cgi/transfer/upload-pack.js'
 import { readBody } from '../../../gateway/http/incoming-body.js'
-import { normalize, type ObjectFormat } from '../../../gateway/packs/normal-request.js'
+import type { ObjectFormat } from '../../../gateway/packs/normal-fetch.js'
+import { normalize } from '../../../gateway/packs/normal-request.js'
 import { packetLine } from '../../../gateway/packs/pkt-line.js'
 import { ReferenceList, referenceListRequest } from '../../../gateway/packs/reference-list.js'
 import { git as runGit } from '../../helpers/git-client.js'
@@ -88,7 +89,7 @@ async function differences(path: string, objectFormat: ObjectFormat = 'sha1') {
   const list = await listOf(path, objectFormat)
   const wrong: { request: string; git: string; list: string }[] = []
   const compare = async (body: Buffer) => {
-    const request = normalize(body)
+    const request = normalize(body, 2)
     if (request?.command !== 'ls-refs') throw new Error('not understood')
     const [told, known] = [await askGit(path, body), list.answer(request)]
     if (known.equals(told) && list.answer(request).equals(told)) return
