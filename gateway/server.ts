@@ -22,7 +22,6 @@ import type { Throttle } from './auth/throttle.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
 import type { DrainTimes } from './http/drain.js'
-import { createForwarder } from './http/forward.js'
 import { listen } from './http/listen.js'
 import { createUpkeep } from './jobs/upkeep.js'
 import { OAUTH_ROUTES } from './oauth/routes.js'
@@ -110,7 +109,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       table: createRouteTable(allRoutes(settings)),
       surfaceOfUnknown: (request) =>
         settings.web.isEnabled && asksForPage(settings, request) ? WEB_SURFACE : API_SURFACE,
-      forward: upstream === undefined ? undefined : createForwarder(upstream),
+      forward: upstream === undefined ? undefined : await openForwarder(upstream),
       watch,
     }),
     onBroken: ({ id, method, path }, error) =>
@@ -134,6 +133,12 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       return stopping
     },
   }
+}
+
+/** Loads the proxy, which few sites use, only if there is an upstream. */
+async function openForwarder(upstream: URL) {
+  const { createForwarder } = await import('./http/forward.js')
+  return createForwarder(upstream)
 }
 
 interface OpenedContext {

@@ -58,28 +58,29 @@ const VERSION_MIN = [2, 34, 0] as const
 export async function findGit(directories: readonly string[] = PROGRAM_FOLDERS): Promise<Git> {
   const file = directories.map((folder) => join(folder, 'git')).find((path) => existsSync(path))
   if (file === undefined) throw new Error(`git is missing: none in ${directories.join(', ')}`)
-  const version = parseVersion(await readGitOption(file, '--version'))
+  const unchecked = { prlimit: findPrlimit(directories), memoryBytesMax: GIT_MEMORY_BYTES_MAX }
+  const [{ limiter, version }, execPath] = await Promise.all([
+    readVersion(unchecked, file),
+    readProgramOutput([file, '--exec-path']),
+  ])
   if (compareVersions(version, VERSION_MIN) < 0) {
     throw new Error(`git ${version.join('.')} is too old: ${VERSION_MIN.join('.')} is needed`)
   }
-  const execPath = await readGitOption(file, '--exec-path')
   const backend = join(execPath, 'git-http-backend')
   await access(backend, constants.X_OK).catch((cause: unknown) => {
     throw new Error(`${backend} is missing; some systems package it as git-daemon`, { cause })
   })
-  const limiter = { prlimit: findPrlimit(directories), memoryBytesMax: GIT_MEMORY_BYTES_MAX }
-  const prlimit = (await canLimit(limiter, file)) ? limiter.prlimit : undefined
   const configFile = findProgramFile('conf/git.config')
-  return { ...limiter, prlimit, file, execPath, version, backend, configFile }
+  return { ...limiter, file, execPath, version, backend, configFile }
 }
 
-/** Returns true if git starts under limits; a container may forbid that. */
-async function canLimit(limiter: GitLimiter, file: string): Promise<boolean> {
-  const [program, ...args] = limitedCommand(limiter, 'import', [file, '--version'])
-  return await readProgramOutput(program, args).then(
-    () => true,
-    () => false,
-  )
+/** Reads git's version under limits, or without prlimit if a container forbids limits. */
+async function readVersion(limiter: GitLimiter, file: string) {
+  const read = async (possible: GitLimiter) => {
+    const text = await readProgramOutput(limitedCommand(possible, 'import', [file, '--version']))
+    return { limiter: possible, version: parseVersion(text) }
+  }
+  return await read(limiter).catch(() => read({ ...limiter, prlimit: undefined }))
 }
 
 /** Starts a program of git under the limits of its work. See `startProcess`. */
@@ -177,11 +178,7 @@ export function firstLine(errorText: string): string {
   return lines.find((line) => !line.startsWith('remote:') && saysDiskIsFull(line)) ?? lines[0] ?? ''
 }
 
-function readGitOption(file: string, option: string): Promise<string> {
-  return readProgramOutput(file, [option])
-}
-
-async function readProgramOutput(file: string, args: readonly string[]): Promise<string> {
+async function readProgramOutput([file, ...args]: Command): Promise<string> {
   const { exitCode, output, errorText } = await runToEnd(file, args, {
     environment: { LC_ALL: 'C' },
     timeoutMs: GIT_COMMAND_MS,
