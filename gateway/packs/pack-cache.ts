@@ -14,6 +14,7 @@ import {
 import { spoolUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
+import { readOnce } from '../../conf/lib/chunks.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { writeFetch } from './normal-fetch.js'
@@ -122,7 +123,7 @@ export class PackCache {
       if (request.command === 'ls-refs') {
         const list = references.answer(request)
         const outcome = seen.isKnown ? 'hit' : 'miss'
-        return { command: 'ls-refs', outcome, body: list, bytes: list.byteLength }
+        return { command: 'ls-refs', outcome, ...bodyOf(list) }
       }
       const wanted = { request, state, references }
       if (request.version === 0) {
@@ -274,6 +275,19 @@ export class PackCache {
     if (seen?.state.settingsText !== state.settingsText) return false
     return seen.references.tagsDigest === references.tagsDigest
   }
+}
+
+/** Returns the body of an answer, as a stream if it has several pieces. */
+function bodyOf(pieces: readonly Buffer[]): Pick<WarmAnswer, 'body' | 'bytes'> {
+  const [first, ...others] = pieces
+  if (first !== undefined && others.length === 0) return { body: first, bytes: first.byteLength }
+  const left = pieces.values()
+  const next = async (): Promise<IteratorResult<Uint8Array>> => {
+    const { done, value } = left.next()
+    return done === true ? { done, value: undefined } : { done: false, value }
+  }
+  const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
+  return { body: readOnce(next, () => {}), bytes }
 }
 
 /** Maximum length of git's error packet; a longer answer of a failed git is a truncated pack. */

@@ -3,7 +3,20 @@
 import { createHash } from 'node:crypto'
 import type { ObjectFormat } from './normal-fetch.js'
 import type { LsRefsRequest } from './normal-request.js'
-import { packetLine, readSections } from './pkt-line.js'
+import { addLine, hasLine, linesWith, tableOf } from './oid-lines.js'
+import type { OidTable } from './oid-table.js'
+import { packetLine } from './pkt-line.js'
+import {
+  FLUSH,
+  LENGTH_DIGITS,
+  LETTER_U,
+  type Lines,
+  nameAt,
+  nameOf,
+  readLines,
+  runInParts,
+  UNBORN,
+} from './reference-lines.js'
 
 /** Returns the `ls-refs` request whose answer suffices to answer every `ls-refs` request. */
 export function referenceListRequest(objectFormat: ObjectFormat): Buffer {
@@ -12,24 +25,9 @@ export function referenceListRequest(objectFormat: ObjectFormat): Buffer {
   return Buffer.from(`${head}0001${tail}0000`)
 }
 
-interface Line {
-  readonly oid: string
-  readonly name: string
-  /** Attribute ` symref-target:…`, or empty. */
-  readonly target: string
-  /** Attribute ` peeled:…`, or empty. */
-  readonly peeled: string
-}
-
-const SYMREF_TARGET = ' symref-target:'
-
-/** Line with an object id or `unborn`, a ref name and attributes (gitprotocol-v2(5) "ls-refs"). */
-const LINE =
-  /^([0-9a-f]{40}|[0-9a-f]{64}|unborn) ([^ ]+)( symref-target:[^ ]+)?( peeled:[0-9a-f]+)?$/
-
 /** Bounds of the bytes of answers cached with one list; they are few because clients are alike. */
-const ANSWERS_BYTES_MIN = 16_384
-const ANSWERS_BYTES_MAX = 262_144
+const ANSWERS_BYTES_MIN = 65_536
+const ANSWERS_BYTES_MAX = 1_048_576
 
 const texts = new WeakMap<LsRefsRequest, string>()
 
@@ -43,68 +41,141 @@ function textOf(request: LsRefsRequest): string {
   return text
 }
 
-/** The refs of one repository in one state. */
+/** Approximate memory use of a line with attributes. */
+const SPECIAL_LINE_BYTES = 400
+
+/**
+ * The refs of one repository in one state. They stay in the form in which git sent them, so a list
+ * of half a million refs takes 40 MB, and most answers are slices of it.
+ */
 export class ReferenceList {
   /** Approximate memory use in bytes, including the cached answers. */
   readonly weightBytes: number
-  readonly #lines: readonly Line[]
-  readonly #bytes: number
+  readonly #lines: Lines
+  /** Lines by their object ids; shared with the lists that were derived from this one. */
+  readonly #table: OidTable
   readonly #answers = new Map<string, Buffer>()
   readonly #answersBytesMax: number
   #answersBytes = 0
-  #tips: ReadonlyMap<string, 'target' | 'peeled'> | undefined
+  #peeled: ReadonlySet<string | undefined> | undefined
   #tagsDigest: string | undefined
 
-  private constructor(lines: readonly Line[], bytes: number) {
+  private constructor(lines: Lines, table: OidTable) {
     this.#lines = lines
-    this.#bytes = bytes
-    this.#answersBytesMax = Math.min(Math.max(bytes, ANSWERS_BYTES_MIN), ANSWERS_BYTES_MAX)
-    this.weightBytes = bytes + this.#answersBytesMax
+    this.#table = table
+    const bytes = lines.bytes.byteLength
+    this.#answersBytesMax = Math.min(Math.max(2 * bytes, ANSWERS_BYTES_MIN), ANSWERS_BYTES_MAX)
+    const special = lines.special.length * SPECIAL_LINE_BYTES
+    const index = lines.starts.byteLength + table.bytes
+    this.weightBytes = bytes + index + special + this.#answersBytesMax
   }
 
-  /** Parses an answer to `referenceListRequest`; returns undefined if it is not a complete one. */
-  static parse(answer: Buffer): ReferenceList | undefined {
-    const sections = readSections(answer)
-    if (sections === undefined || sections.tail.length > 0) return undefined
-    const lines: Line[] = []
-    for (const text of sections.head) {
-      const [, oid, name, target = '', peeled = ''] = LINE.exec(text) ?? []
-      if (oid === undefined || name === undefined) return undefined
-      lines.push({ oid, name, target, peeled })
-    }
-    return new ReferenceList(lines, answer.byteLength)
+  /**
+   * Parses an answer to `referenceListRequest`; returns undefined if it is not a complete one. Lets
+   * other work run between the parts of a long list.
+   */
+  static async parse(answer: Buffer): Promise<ReferenceList | undefined> {
+    const lines = await runInParts(readLines(answer))
+    return lines && new ReferenceList(lines, await runInParts(tableOf(lines)))
   }
 
   /**
    * Returns the list with new object ids for these branches (by full name) and for symbolic refs to
-   * them, such as `HEAD`. Returns undefined if a branch is not in the list.
+   * them, such as `HEAD`. Returns undefined if a branch is not in the list, or after so many moves
+   * that the list must be parsed again.
    */
   withMoved(branches: ReadonlyMap<string, string>): ReferenceList | undefined {
-    const names = new Set(this.#lines.map(({ name }) => name))
-    if (![...branches.keys()].every((name) => names.has(name))) return undefined
-    const lines = this.#lines.map((line) => {
-      const oid = branches.get(line.target.slice(SYMREF_TARGET.length) || line.name)
-      return oid === undefined ? line : { ...line, oid }
+    const { starts, special, oidLength } = this.#lines
+    const moved = new Map<number, string>()
+    for (const [name, oid] of branches) {
+      const line = this.#lineAfter(name)
+      if (nameAt(this.#lines, line) !== name || oid.length !== oidLength) return undefined
+      moved.set(line, oid)
+    }
+    for (const { line, target } of special) {
+      const oid = target === undefined ? undefined : branches.get(target)
+      if (oid !== undefined) moved.set(line, oid)
+      else if (target !== undefined) moved.delete(line)
+    }
+    const bytes = Buffer.from(this.#lines.bytes)
+    const former = new Set<string>()
+    for (const [line, oid] of moved) {
+      const at = (starts[line] ?? 0) + LENGTH_DIGITS
+      former.add(bytes.toString('latin1', at, at + oidLength))
+      bytes.write(oid, at, 'latin1')
+    }
+    const movedSpecial = special.map((entry) => {
+      const oid = moved.get(entry.line)
+      return oid === undefined ? entry : { ...entry, oid }
     })
-    return new ReferenceList(lines, this.#bytes)
+    const lines = { ...this.#lines, bytes, special: movedSpecial }
+    if (this.#table.isFull) return undefined
+    for (const line of moved.keys()) addLine(this.#table, lines, line)
+    // The table had one line for each id: another ref may still have the id that a branch had.
+    for (const oid of former) {
+      for (const line of linesWith(lines, oid)) addLine(this.#table, lines, line)
+    }
+    return new ReferenceList(lines, this.#table)
   }
 
-  /** Returns the bytes that git would answer to this request. */
-  answer(request: LsRefsRequest): Buffer {
-    const { peel, symrefs, unborn, prefixes } = request
+  /** Returns the bytes that git would answer to this request; a long answer has several pieces. */
+  answer(request: LsRefsRequest): readonly Buffer[] {
     const key = textOf(request)
     const known = this.#answers.get(key)
-    if (known !== undefined) return known
-    let text = ''
-    for (const line of this.#lines) {
-      if (line.oid === 'unborn' && !(unborn && symrefs)) continue
-      if (prefixes.length > 0 && !prefixes.some((prefix) => line.name.startsWith(prefix))) continue
-      const attributes = (symrefs ? line.target : '') + (peel ? line.peeled : '')
-      text += packetLine(`${line.oid} ${line.name}${attributes}\n`)
-    }
-    const answer = Buffer.from(`${text}0000`, 'latin1')
+    if (known !== undefined) return [known]
+    const pieces = this.#rangesOf(request.prefixes).flatMap((range) =>
+      this.#piecesOf(range, request),
+    )
+    pieces.push(FLUSH)
+    const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
+    if (bytes > ANSWERS_BYTES_MAX) return pieces.flatMap(split)
+    const answer = Buffer.concat(pieces, bytes)
     this.#remember(key, answer)
-    return answer
+    return [answer]
+  }
+
+  /** Returns the ranges of lines whose names have one of the prefixes; all lines without any. */
+  #rangesOf(prefixes: readonly string[]): readonly Range[] {
+    const end = this.#lines.starts.length - 1
+    if (prefixes.length === 0) return [{ from: 0, to: end }]
+    const ranges: { from: number; to: number }[] = []
+    // In their order, a prefix follows the shorter ones that include it.
+    for (const prefix of prefixes) {
+      const from = this.#lineAfter(prefix)
+      const after = successorOf(prefix)
+      const to = after === undefined ? end : this.#lineAfter(after)
+      const last = ranges.at(-1)
+      if (last !== undefined && from < last.to) last.to = Math.max(last.to, to)
+      else if (from < to) ranges.push({ from, to })
+    }
+    return ranges
+  }
+
+  /** Returns the packets of a range. Only lines with attributes may differ from git's list. */
+  #piecesOf(range: Range, { peel, symrefs, unborn }: LsRefsRequest): readonly Buffer[] {
+    const { bytes, starts, special } = this.#lines
+    const pieces: Buffer[] = []
+    let from = range.from
+    const copyUntil = (line: number) => {
+      if (line > from) pieces.push(bytes.subarray(starts[from], starts[line]))
+      from = line
+    }
+    for (const { line, oid, name, target, peeled } of special) {
+      if (line < range.from || line >= range.to) continue
+      const isUnborn = oid === UNBORN
+      const isSame = (symrefs || target === undefined) && (peel || peeled === undefined)
+      if (isSame && (unborn || !isUnborn)) continue
+      copyUntil(line)
+      from = line + 1
+      if (isUnborn) continue
+      const attributes = [
+        symrefs && target !== undefined ? ` symref-target:${target}` : '',
+        peel && peeled !== undefined ? ` peeled:${peeled}` : '',
+      ].join('')
+      pieces.push(Buffer.from(packetLine(`${oid} ${name}${attributes}\n`), 'latin1'))
+    }
+    copyUntil(range.to)
+    return pieces
   }
 
   #remember(key: string, answer: Buffer): void {
@@ -120,47 +191,88 @@ export class ReferenceList {
 
   /** Returns true if each of these objects is the target of a ref or of an annotated tag. */
   areTips(oids: readonly string[]): boolean {
-    const tips = this.#readTips()
-    return oids.every((oid) => tips.has(oid))
+    return oids.every((oid) => this.#hasTip(oid))
   }
 
   /** Returns true if each is the target of a ref: in protocol v0, a client can want no other. */
   areTargets(oids: readonly string[]): boolean {
-    const tips = this.#readTips()
-    return oids.every((oid) => tips.get(oid) === 'target')
+    return oids.every((oid) => this.#hasTarget(oid))
   }
 
   /** Returns those of the objects that are not the target of a ref or of an annotated tag. */
   withoutTips(oids: readonly string[]): readonly string[] {
-    const tips = this.#readTips()
-    return oids.filter((oid) => !tips.has(oid))
+    return oids.filter((oid) => !this.#hasTip(oid))
   }
 
   /** Distinct objects that refs point to. */
   get oids(): readonly string[] {
-    return [...new Set(this.#lines.map(({ oid }) => oid))].filter((oid) => oid !== 'unborn')
+    const { bytes, starts, oidLength } = this.#lines
+    const oids = new Set<string>()
+    for (const start of starts.subarray(0, -1)) {
+      if (bytes[start + LENGTH_DIGITS] === LETTER_U) continue
+      oids.add(bytes.toString('latin1', start + LENGTH_DIGITS, start + LENGTH_DIGITS + oidLength))
+    }
+    return [...oids]
   }
 
-  #readTips(): ReadonlyMap<string, 'target' | 'peeled'> {
-    this.#tips ??= new Map([
-      ...this.#lines
-        .filter(({ peeled }) => peeled !== '')
-        .map(({ peeled }) => [peeled.slice(' peeled:'.length), 'peeled'] as const),
-      ...this.#lines.map(({ oid }) => [oid, 'target'] as const),
-    ])
-    return this.#tips
+  #hasTip(oid: string): boolean {
+    this.#peeled ??= new Set(this.#lines.special.map(({ peeled }) => peeled))
+    return this.#hasTarget(oid) || this.#peeled.has(oid)
+  }
+
+  #hasTarget(oid: string): boolean {
+    if (oid.length !== this.#lines.oidLength) return false
+    return hasLine(this.#table, this.#lines, { bytes: Buffer.from(oid, 'latin1'), at: 0 })
   }
 
   /** Digest of all tags, equal for lists with the same tags. */
   get tagsDigest(): string {
-    this.#tagsDigest ??= createHash('sha256')
-      .update(
-        this.#lines
-          .filter(({ name }) => name.startsWith('refs/tags/'))
-          .map(({ oid, name }) => `${oid} ${name}`)
-          .join('\n'),
-      )
-      .digest('hex')
+    if (this.#tagsDigest === undefined) {
+      const { bytes, starts } = this.#lines
+      const hash = createHash('sha256')
+      for (const { from, to } of this.#rangesOf(['refs/tags/'])) {
+        hash.update(bytes.subarray(starts[from], starts[to]))
+      }
+      this.#tagsDigest = hash.digest('hex')
+    }
     return this.#tagsDigest
   }
+
+  /** Returns the first line whose name is not smaller than this text; the end if there is none. */
+  #lineAfter(text: string): number {
+    const { bytes, starts } = this.#lines
+    const wanted = Buffer.from(text, 'latin1')
+    let [low, high] = [0, starts.length - 1]
+    while (low < high) {
+      const middle = (low + high) >>> 1
+      const { start, end } = nameOf(this.#lines, middle)
+      if (bytes.compare(wanted, 0, wanted.length, start, end) < 0) low = middle + 1
+      else high = middle
+    }
+    return low
+  }
+}
+
+interface Range {
+  readonly from: number
+  /** Line after the last one. */
+  readonly to: number
+}
+
+/** Returns the smallest text of bytes that is larger than all with this prefix, if there is one. */
+function successorOf(prefix: string): string | undefined {
+  const beginning = prefix.replace(/\u00ff+$/, '')
+  if (beginning === '') return undefined
+  const last = beginning.charCodeAt(beginning.length - 1)
+  return beginning.slice(0, -1) + String.fromCharCode(last + 1)
+}
+
+/** Size of the pieces of a long answer, which are sent one after the other. */
+const PIECE_BYTES = 262_144
+
+function split(piece: Buffer): readonly Buffer[] {
+  const count = Math.ceil(piece.byteLength / PIECE_BYTES)
+  return Array.from({ length: count }, (_, at) =>
+    piece.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES),
+  )
 }

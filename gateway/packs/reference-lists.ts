@@ -23,14 +23,14 @@ export interface ReferenceListRequest {
 }
 
 /**
- * Runs `git upload-pack` with this request body and returns its whole answer. Returns undefined if
- * git rejects the request or the answer is longer than `bytesMax`.
+ * Runs `git upload-pack` with this request body. Returns its whole answer, or `too long` if it is
+ * longer than `bytesMax`, or undefined if git rejects the request.
  */
 export type AskReferences = (
   listRequest: Pick<ReferenceListRequest, 'repositoryPath' | 'client'>,
   body: Buffer,
   bytesMax: number,
-) => Promise<Buffer | undefined>
+) => Promise<Buffer | 'too long' | undefined>
 
 export interface KnownReferences {
   readonly references: ReferenceList
@@ -38,10 +38,9 @@ export interface KnownReferences {
   readonly isKnown: boolean
 }
 
-/** Maximum bytes of one list as git sends it. */
-const LIST_BYTES_MAX = 4_194_304
-/** Maximum bytes of all lists of a process, including the answers cached with them. */
-const BYTES_MAX = 33_554_432
+/** Time during which git lists the refs of a repository that are too many to be cached. */
+const TOO_LONG_MS = 60_000
+const TOO_LONG_MAX = 10_000
 
 interface Entry {
   readonly state: RepositoryState
@@ -60,9 +59,17 @@ export class ReferenceLists {
   /** Entry that is last in `#entries`. */
   #newest: Entry | undefined
   #bytes = 0
+  readonly #bytesMax: number
+  /** Times until which repositories are left to git, by path: listing refs twice costs more. */
+  readonly #tooLongUntilMs = new Map<string, number>()
 
-  constructor(ask: AskReferences) {
+  /**
+   * Creates an empty cache. `bytesMax` bounds the bytes of all lists, with the answers cached with
+   * them, and the bytes of one list as git sends it.
+   */
+  constructor(ask: AskReferences, bytesMax: number) {
     this.#ask = ask
+    this.#bytesMax = bytesMax
   }
 
   /** Returns the cached list of a settled state, if any. */
@@ -89,7 +96,8 @@ export class ReferenceLists {
 
   /**
    * Returns the list of a settled state, from the cache or from git. Returns undefined if the list
-   * is too long, if git rejects the request, or if the refs change while git runs.
+   * is too long or was so within the last minute, if git rejects the request, or if the refs change
+   * while git runs.
    */
   async get(listRequest: ReferenceListRequest): Promise<KnownReferences | undefined> {
     const references = this.known(listRequest)
@@ -101,6 +109,7 @@ export class ReferenceLists {
       this.#remember(repositoryPath, moved)
       return { references: moved.references, isKnown: true }
     }
+    if (this.#isTooLong(listRequest)) return undefined
     const key = `${repositoryPath} ${objectFormat} ${state.text}`
     const inFlight = this.#inFlight.get(key)
     try {
@@ -125,11 +134,14 @@ export class ReferenceLists {
     const { repositoryPath, state, objectFormat } = listRequest
     const ask = async () => {
       const body = referenceListRequest(objectFormat)
-      const answer = await this.#ask(listRequest, body, LIST_BYTES_MAX)
-      const references = answer === undefined ? undefined : ReferenceList.parse(answer)
+      const answer = await this.#ask(listRequest, body, this.#bytesMax)
+      const references = answer instanceof Buffer ? await ReferenceList.parse(answer) : undefined
+      const isTooLong = (references?.weightBytes ?? 0) > this.#bytesMax
+      if (answer === 'too long' || isTooLong) this.#noteTooLong(listRequest)
+      if (references === undefined || isTooLong) return undefined
       const files = readReferenceFiles(repositoryPath)
       const isSame = readPresentState(repositoryPath)?.text === state.text
-      if (answer === undefined || references === undefined || !isSame) return undefined
+      if (!isSame) return undefined
       this.#remember(repositoryPath, { state, objectFormat, references, files })
       return references
     }
@@ -138,13 +150,23 @@ export class ReferenceLists {
     return inFlight
   }
 
+  #isTooLong({ repositoryPath, objectFormat }: ReferenceListRequest): boolean {
+    const untilMs = this.#tooLongUntilMs.get(`${repositoryPath} ${objectFormat}`)
+    return untilMs !== undefined && Date.now() < untilMs
+  }
+
+  #noteTooLong({ repositoryPath, objectFormat }: ReferenceListRequest): void {
+    if (this.#tooLongUntilMs.size >= TOO_LONG_MAX) this.#tooLongUntilMs.clear()
+    this.#tooLongUntilMs.set(`${repositoryPath} ${objectFormat}`, Date.now() + TOO_LONG_MS)
+  }
+
   #remember(repositoryPath: string, entry: Entry): void {
     this.#forget(repositoryPath)
     this.#entries.set(repositoryPath, entry)
     this.#newest = entry
     this.#bytes += entry.references.weightBytes
     for (const oldest of this.#entries.keys()) {
-      if (this.#bytes <= BYTES_MAX) return
+      if (this.#bytes <= this.#bytesMax) return
       this.#forget(oldest)
     }
   }

@@ -26,6 +26,9 @@ export interface WarmOptions {
   readonly link: CoordinatorLink
 }
 
+/** Minimum memory for lists of refs; by default they may use half of `cache.memory_max`. */
+const LISTS_BYTES_MIN = 33_554_432
+
 /** Creates the pack cache of a worker. */
 export function createPackCache({ git, log, queue, settings, link }: WarmOptions): PackCache {
   const { cache, data } = settings()
@@ -42,8 +45,8 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       })
       return await readBody(answer.body, bytesMax)
     } catch (error) {
-      if (error instanceof UploadPackError || isFailure(error, 'payload_too_large'))
-        return undefined
+      if (error instanceof UploadPackError) return undefined
+      if (isFailure(error, 'payload_too_large')) return 'too long'
       throw error
     } finally {
       freeSlot()
@@ -69,7 +72,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       },
       log,
     ),
-    references: new ReferenceLists(ask),
+    references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
     reachable: new ReachableWants(askReachability),
     timeoutMs: () => settings().git.timeoutMs,
   })

@@ -20,9 +20,9 @@ function requestOf(...lines: readonly string[]): FetchRequest {
   return request
 }
 
-function listOf(...lines: readonly string[]): ReferenceList {
+async function listOf(...lines: readonly string[]): Promise<ReferenceList> {
   const text = lines.map((line) => packetLine(`${line}\n`)).join('')
-  const list = ReferenceList.parse(Buffer.from(`${text}0000`))
+  const list = await ReferenceList.parse(Buffer.from(`${text}0000`))
   if (list === undefined) throw new Error('these are no references')
   return list
 }
@@ -30,9 +30,9 @@ function listOf(...lines: readonly string[]): ReferenceList {
 const STATE: RepositoryState = { text: 'one', settingsText: '[core]', isSettled: true }
 const LATER: RepositoryState = { ...STATE, text: 'two' }
 const MAIN = `${OID} refs/heads/main`
-const LIST = listOf(MAIN)
-const MOVED = listOf(MAIN, `${OTHER_OID} refs/heads/topic`)
-const TAGGED = listOf(MAIN, `${OTHER_OID} refs/tags/v1`)
+const LIST = await listOf(MAIN)
+const MOVED = await listOf(MAIN, `${OTHER_OID} refs/heads/topic`)
+const TAGGED = await listOf(MAIN, `${OTHER_OID} refs/tags/v1`)
 
 /** Creates names for a git with this configuration and version. */
 async function namesOf(t: Test, config = '', version: readonly number[] = [2, 39]) {

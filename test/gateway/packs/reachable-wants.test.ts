@@ -9,11 +9,15 @@ import { packetLine } from '../../helpers/git-requests.js'
 
 const [TIP, OLD, OLDER] = ['1'.repeat(40), '2'.repeat(40), '3'.repeat(40)]
 
-function listOf(tip = TIP): ReferenceList {
-  const list = ReferenceList.parse(Buffer.from(`${packetLine(`${tip} refs/heads/main\n`)}0000`))
+async function listOf(tip = TIP): Promise<ReferenceList> {
+  const list = await ReferenceList.parse(
+    Buffer.from(`${packetLine(`${tip} refs/heads/main\n`)}0000`),
+  )
   if (list === undefined) throw new Error('not a list')
   return list
 }
+
+const LIST = await listOf()
 
 function verdictsOf(answer: (call: number) => Promise<Reachability>) {
   const asked: string[] = []
@@ -21,9 +25,14 @@ function verdictsOf(answer: (call: number) => Promise<Reachability>) {
     asked.push([...commits, 'of', ...tips].join(' '))
     return answer(asked.length)
   })
-  const references = listOf()
   const check = (question: Partial<WantsQuestion>) =>
-    wants.check({ repositoryPath: '/r.git', client: 'ada', references, wants: [OLD], ...question })
+    wants.check({
+      repositoryPath: '/r.git',
+      client: 'ada',
+      references: LIST,
+      wants: [OLD],
+      ...question,
+    })
   return { asked, check }
 }
 
@@ -33,7 +42,7 @@ t.test('equal questions run git once, until the refs change', async (t) => {
   t.strictSame(asked, [`${OLD} of ${TIP}`], 'a tip needs no check')
   await check({ wants: [OLD, OLDER] })
   t.strictSame(asked.slice(1), [`${OLD} ${OLDER} of ${TIP}`])
-  t.match(await check({ references: listOf(OLDER) }), { kind: 'reachable' })
+  t.match(await check({ references: await listOf(OLDER) }), { kind: 'reachable' })
   t.strictSame(asked.slice(2), [`${OLD} of ${OLDER}`])
 })
 

@@ -1,5 +1,6 @@
 /** Answers from a list of references are identical to git's. */
 
+import { createHash } from 'node:crypto'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
@@ -27,7 +28,7 @@ async function askGit(repositoryPath: string, request: Buffer): Promise<Buffer> 
 }
 
 async function listOf(path: string, objectFormat: ObjectFormat = 'sha1'): Promise<ReferenceList> {
-  const list = ReferenceList.parse(await askGit(path, referenceListRequest(objectFormat)))
+  const list = await ReferenceList.parse(await askGit(path, referenceListRequest(objectFormat)))
   if (list === undefined) throw new Error('git returned no list')
   return list
 }
@@ -91,8 +92,9 @@ async function differences(path: string, objectFormat: ObjectFormat = 'sha1') {
   const compare = async (body: Buffer) => {
     const request = normalize(body, 2)
     if (request?.command !== 'ls-refs') throw new Error('not understood')
-    const [told, known] = [await askGit(path, body), list.answer(request)]
-    if (known.equals(told) && list.answer(request).equals(told)) return
+    const answer = () => Buffer.concat(list.answer(request))
+    const [told, known] = [await askGit(path, body), answer()]
+    if (known.equals(told) && answer().equals(told)) return
     wrong.push({ request: body.toString(), git: told.toString(), list: known.toString() })
   }
   const requests = requestsOf(objectFormat)
@@ -172,7 +174,7 @@ t.test('the digest of tags changes with the tags only', async (t) => {
 t.test('a truncated or malformed list is refused', async (t) => {
   const { path } = await aRepository(t)
   const whole = await askGit(path, referenceListRequest('sha1'))
-  t.ok(ReferenceList.parse(whole))
+  t.ok(await ReferenceList.parse(whole))
   const oid = '1'.repeat(40)
   for (const answer of [
     whole.subarray(0, -4),
@@ -185,15 +187,17 @@ t.test('a truncated or malformed list is refused', async (t) => {
     ),
     Buffer.from(`${packetLine(`${oid} HEAD\n`)}00010000${packetLine('x')}`),
   ]) {
-    t.equal(ReferenceList.parse(answer), undefined, answer.toString().slice(0, 60))
+    t.equal(await ReferenceList.parse(answer), undefined, answer.toString().slice(0, 60))
   }
 })
 
 t.test('formatted answers are cached within the reported weight of the list', async (t) => {
-  const list = ReferenceList.parse(Buffer.from(`${packetLine(`${'1'.repeat(40)} HEAD\n`)}0000`))
+  const list = await ReferenceList.parse(
+    Buffer.from(`${packetLine(`${'1'.repeat(40)} HEAD\n`)}0000`),
+  )
   if (list === undefined) throw new Error('not a list')
-  const ask = (prefix: string) =>
-    list.answer({
+  const ask = (prefix: string) => {
+    const [answer = Buffer.alloc(0)] = list.answer({
       command: 'ls-refs',
       objectFormat: 'sha1',
       peel: true,
@@ -201,10 +205,64 @@ t.test('formatted answers are cached within the reported weight of the list', as
       unborn: true,
       prefixes: ['HEAD', prefix],
     })
+    return answer
+  }
   const first = ask('')
   t.equal(ask(''), first, 'the identical object')
   const bytes = first.byteLength + 1_000
   for (let kept = 0; kept < list.weightBytes; kept += bytes) ask(`${kept}`.padStart(1_000, 'x'))
   t.not(ask(''), first, 'it was evicted')
   t.ok(ask('').equals(first))
+})
+
+/** Creates a list of branches `b0000000` and so on, each with its own object. */
+function branchesOf(count: number, idOf: (at: number) => string): Buffer {
+  const lines = Array.from({ length: count }, (_, at) =>
+    packetLine(`${idOf(at)} refs/heads/b${String(at).padStart(7, '0')}\n`),
+  )
+  const head = packetLine(`${idOf(0)} HEAD symref-target:refs/heads/b0000000\n`)
+  return Buffer.from(`${head}${lines.join('')}0000`)
+}
+
+const idOf = (at: number) => createHash('sha1').update(String(at)).digest('hex')
+
+t.test('a long list is sent in pieces, and is found by prefix', async (t) => {
+  const whole = branchesOf(30_000, idOf)
+  const list = await ReferenceList.parse(whole)
+  if (list === undefined) throw new Error('not a list')
+  const ask = (prefixes: readonly string[]) =>
+    list.answer({
+      command: 'ls-refs',
+      objectFormat: 'sha1',
+      peel: true,
+      symrefs: true,
+      unborn: true,
+      prefixes,
+    })
+  t.ok(ask([]).length > 1)
+  t.ok(Buffer.concat(ask([])).equals(whole))
+  t.ok(Buffer.concat(ask(['HEAD', 'refs/heads/', 'refs/tags/'])).equals(whole))
+  t.equal(
+    String(ask(['refs/heads/b0012345'])),
+    `${packetLine(`${idOf(12_345)} refs/heads/b0012345\n`)}0000`,
+  )
+})
+
+t.test('a moved branch keeps the objects that other refs have', async (t) => {
+  const shared = (at: number) => idOf(at < 3 ? 1 : at)
+  let list = await ReferenceList.parse(branchesOf(50, shared))
+  const move = (name: string, oid: string) => {
+    list = list?.withMoved(new Map([[`refs/heads/${name}`, oid]]))
+  }
+  move('b0000000', idOf(100))
+  t.ok(list?.areTargets([idOf(1), idOf(100)]), 'two branches still have it')
+  move('b0000001', idOf(101))
+  move('b0000002', idOf(102))
+  t.notOk(list?.areTips([idOf(1)]))
+  t.ok(list?.areTargets([idOf(100), idOf(101), idOf(102), idOf(49)]))
+  t.equal(list?.withMoved(new Map([['refs/heads/none', idOf(1)]])), undefined)
+  t.equal(list?.oids.length, 50)
+  let moves = 0
+  for (; list !== undefined && moves < 1_000; moves += 1) move('b0000000', idOf(1_000 + moves))
+  t.ok(moves < 1_000, 'after many moves, the list must be parsed again')
 })
