@@ -60,6 +60,15 @@ export function backendEnvironment(git: Git, request: BackendRequest): Record<st
   return { ...environment, ...protocolEnvironment(request.gitProtocol) }
 }
 
+/**
+ * Returns the version of the wire protocol of a stateless request with this `Git-Protocol`, as git
+ * chooses it. Version 1 differs from 0 only in its advertisement.
+ */
+export function protocolVersionOf(gitProtocol = ''): 0 | 2 {
+  const { GIT_PROTOCOL: valid = '' } = protocolEnvironment(gitProtocol)
+  return valid.split(':').includes('version=2') ? 2 : 0
+}
+
 /** Returns the environment for a client's `Git-Protocol`; empty if its value is not valid. */
 export function protocolEnvironment(gitProtocol = ''): Record<string, string> {
   const isKnown = gitProtocol.length <= GIT_PROTOCOL_BYTES_MAX && GIT_PROTOCOL.test(gitProtocol)

@@ -4,10 +4,10 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { readPresentState, readStateOfTick } from '../../cgi/repository/repository-state.js'
+import { protocolVersionOf } from '../../cgi/transfer/environment.js'
 import type { Reply } from '../../conf/http.js'
 import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { readBody } from '../http/incoming-body.js'
-import { protocolVersionOf } from './normal-request.js'
 import { joined, readAhead } from './read-ahead.js'
 
 interface CachedAdvertisement {
@@ -44,10 +44,8 @@ export interface AdvertisementRequest {
  * each time if the repository's configuration includes other files or cannot be read.
  */
 export function advertiseFetch(request: AdvertisementRequest): Awaitable<Reply> {
-  const { repositoryPath, gitProtocol, ask } = request
-  const version = protocolVersionOf(gitProtocol)
-  if (version === undefined) return ask()
-  if (version === 0) return advertiseRefs(request)
+  const { repositoryPath, gitProtocol } = request
+  if (protocolVersionOf(gitProtocol) === 0) return advertiseRefs(request)
   const text = readStateOfTick(repositoryPath)?.settingsText
   const known = text === undefined ? undefined : cachedAdvertisements.get(text)
   if (known !== undefined && known.expiresAtMs > Date.now()) return known.reply

@@ -2,7 +2,7 @@
 
 import { type FetchRequest, normalFetch, type ObjectFormat } from './normal-fetch.js'
 import { normalizeV0 } from './normal-request-v0.js'
-import { readSections } from './pkt-line.js'
+import { isLine, readPackets, readSections } from './pkt-line.js'
 
 /** An `ls-refs` request, which lists refs. */
 export interface LsRefsRequest {
@@ -18,15 +18,6 @@ export interface LsRefsRequest {
 export type NormalRequest = LsRefsRequest | FetchRequest
 
 const PREFIXES_MAX = 1_000
-
-/**
- * Returns the version of the wire protocol of a stateless request with this `Git-Protocol`. Version
- * 1 differs from 0 only in its advertisement. Returns undefined for a value that git must read.
- */
-export function protocolVersionOf(gitProtocol: string | undefined): 0 | 2 | undefined {
-  if (gitProtocol === 'version=2') return 2
-  return [undefined, 'version=0', 'version=1'].includes(gitProtocol) ? 0 : undefined
-}
 
 /**
  * Parses a request into its normal form. Returns undefined if the request is malformed, or contains
@@ -99,3 +90,17 @@ const FETCH_FLAGS: ReadonlySet<string> = new Set([
   'wait-for-done',
   'done',
 ])
+
+const WANT = /^want ([0-9a-f]{40}|[0-9a-f]{64})$/
+
+/**
+ * Returns the fetch of the objects that a request of version 2 wants, also if it has lines that are
+ * not understood or is truncated. Returns undefined if it wants none.
+ */
+export function readWants(body: Buffer): FetchRequest | undefined {
+  const lines = readPackets(body, { isTruncated: true })?.filter(isLine) ?? []
+  const wants = lines.filter((line) => WANT.test(line))
+  const isSha256 = wants.some((line) => line.length > 'want '.length + 40)
+  const objectFormat = isSha256 ? 'sha256' : 'sha1'
+  return normalFetch(wants, { version: 2, objectFormat, flags: FETCH_FLAGS })
+}

@@ -3,6 +3,7 @@
 import { fstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import type { Reachability } from '../../cgi/objects/reachability.js'
 import { firstLine, type Git } from '../../cgi/process/git.js'
 import type { ProcessEnd } from '../../cgi/process/run.js'
 import {
@@ -18,7 +19,7 @@ import { readOnce } from '../../conf/lib/chunks.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { writeFetch } from './normal-fetch.js'
-import { type NormalRequest, normalize } from './normal-request.js'
+import { type NormalRequest, normalize, readWants } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import { packetLine } from './pkt-line.js'
 import type { ProcessQueue } from './process-queue.js'
@@ -134,20 +135,32 @@ export class PackCache {
     })
   }
 
+  /**
+   * Refuses a request of version 2 that git is to answer, if it wants a commit that no ref reaches:
+   * git itself would send it. The body may be truncated.
+   */
+  async refuse(warmRequest: WarmRequest, body: Buffer): Promise<WarmAnswer | undefined> {
+    const request = readWants(body)
+    const present = readStateOfTick(warmRequest.repositoryPath)
+    if (request === undefined || present === undefined) return undefined
+    const seen = await this.#readRefs(warmRequest, request, present)
+    if (seen === undefined || seen.references.areTips(request.wants)) return undefined
+    const verdict = await this.#check(warmRequest, { request, ...seen })
+    return verdict.kind === 'unreachable' ? refusalOf(verdict.commit) : undefined
+  }
+
   /** Answers a fetch of objects that are not tips, if refs reach them; otherwise refuses it. */
   async #fetchReachable(warmRequest: WarmRequest, wanted: Wanted): Promise<WarmAnswer | undefined> {
-    const { request, references } = wanted
-    const verdict = await this.#parts.reachable.check({
-      repositoryPath: warmRequest.repositoryPath,
-      client: warmRequest.client(),
-      wants: request.wants,
-      references,
-    })
+    const verdict = await this.#check(warmRequest, wanted)
     if (verdict.kind === 'unknown') return undefined
     if (verdict.kind === 'reachable') return this.#fetch(warmRequest, wanted)
-    const refusal = packetLine(`ERR upload-pack: not our ref ${verdict.commit}`)
-    const body = Buffer.from(refusal)
-    return { command: 'fetch', outcome: 'miss', body, bytes: body.byteLength }
+    return refusalOf(verdict.commit)
+  }
+
+  #check(warmRequest: WarmRequest, { request, references }: Wanted): Promise<Reachability> {
+    const { repositoryPath } = warmRequest
+    const client = warmRequest.client()
+    return this.#parts.reachable.check({ repositoryPath, client, wants: request.wants, references })
   }
 
   #read(body: Buffer, version: 0 | 2): NormalRequest | undefined {
@@ -275,6 +288,12 @@ export class PackCache {
     if (seen?.state.settingsText !== state.settingsText) return false
     return seen.references.tagsDigest === references.tagsDigest
   }
+}
+
+/** Returns git's answer to a fetch of an object that it does not send. */
+function refusalOf(oid: string): WarmAnswer {
+  const body = Buffer.from(packetLine(`ERR upload-pack: not our ref ${oid}`))
+  return { command: 'fetch', outcome: 'miss', body, bytes: body.byteLength }
 }
 
 /** Returns the body of an answer, as a stream if it has several pieces. */

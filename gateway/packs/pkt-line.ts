@@ -11,8 +11,14 @@ export type Packet = string | typeof FLUSH_PACKET | typeof DELIMITER_PACKET
 export const FLUSH_PACKET = Symbol('flush-pkt')
 export const DELIMITER_PACKET = Symbol('delim-pkt')
 
-/** Parses a body that consists of whole packets. Returns undefined for any other body. */
-export function readPackets(body: Buffer): readonly Packet[] | undefined {
+/**
+ * Parses a body that consists of whole packets. Returns undefined for any other body; if it may be
+ * truncated, returns its whole packets.
+ */
+export function readPackets(
+  body: Buffer,
+  { isTruncated = false }: { readonly isTruncated?: boolean } = {},
+): readonly Packet[] | undefined {
   const packets: Packet[] = []
   let position = 0
   while (position < body.length) {
@@ -24,7 +30,9 @@ export function readPackets(body: Buffer): readonly Packet[] | undefined {
     }
     const length = /^[0-9a-f]{4}$/.test(prefix) ? Number.parseInt(prefix, 16) : 0
     const end = position + length
-    if (length <= LENGTH_DIGITS || length > LINE_BYTES_MAX || end > body.length) return undefined
+    if (length <= LENGTH_DIGITS || length > LINE_BYTES_MAX || end > body.length) {
+      return isTruncated ? packets : undefined
+    }
     const hasNewline = body[end - 1] === 0x0a
     packets.push(body.toString('latin1', position + LENGTH_DIGITS, hasNewline ? end - 1 : end))
     position = end

@@ -1,13 +1,13 @@
 /** Handling of a request to upload-pack over HTTP or SSH, from the pack cache or by git. */
 
 import type { Git } from '../../cgi/process/git.js'
+import { protocolVersionOf } from '../../cgi/transfer/environment.js'
 import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
 import { Failure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readOnce } from '../../conf/lib/chunks.js'
 import type { Settings } from '../../conf/settings.js'
 import { enterQueue, type QueueContext } from './enter-queue.js'
-import { protocolVersionOf } from './normal-request.js'
 import type { PackCache, PackCacheLabels, WarmAnswer, WarmRequest } from './pack-cache.js'
 import { joined, readAhead } from './read-ahead.js'
 
@@ -18,7 +18,7 @@ export const FETCH_REQUEST_BYTES_MAX = 33_554_432
 export interface UploadPackContext extends QueueContext {
   readonly git: Git
   readonly settings: Pick<Settings, 'git'>
-  readonly packCache: Pick<PackCache, 'answer'>
+  readonly packCache: Pick<PackCache, 'answer' | 'refuse'>
   readonly metrics: QueueContext['metrics'] & {
     countPackCache(labels: PackCacheLabels): void
     countPackBytes(labels: PackCacheLabels, bytes: number): void
@@ -46,8 +46,8 @@ export interface UploadPackReply {
 
 const PAST_CACHE = { command: 'other', outcome: 'bypass' } as const
 
-/** Maximum bytes of a request for the pack cache: enough for clones, not for long `have` lists. */
-const WARM_REQUEST_BYTES_MAX = 65_536
+/** Maximum bytes of a request for the pack cache: enough for 5,000 wants and haves. */
+const WARM_REQUEST_BYTES_MAX = 262_144
 
 /**
  * Answers a request as git would, from the pack cache if possible. Throws UploadPackError if git
@@ -59,9 +59,13 @@ export function answerUploadPack(
   uploadRequest: UploadPackRequest,
 ): Awaitable<UploadPackReply> {
   const version = protocolVersionOf(uploadRequest.gitProtocol)
-  if (version === undefined) return runUploadPack(context, uploadRequest)
   return after(readAhead(uploadRequest.body, WARM_REQUEST_BYTES_MAX), ({ beginning, rest }) => {
-    const ask = () => runUploadPack(context, { ...uploadRequest, body: joined(beginning, rest) })
+    const ask = async () => {
+      const refusal =
+        version === 2 ? await context.packCache.refuse(uploadRequest, beginning) : undefined
+      if (refusal !== undefined) return count(context, refusal)
+      return runUploadPack(context, { ...uploadRequest, body: joined(beginning, rest) })
+    }
     if (rest !== undefined) return ask()
     return after(context.packCache.answer(uploadRequest, beginning, version), (warm) => {
       if (warm !== undefined) return count(context, warm)

@@ -209,8 +209,8 @@ async function askGit(scene: Scene, { version, body }: Question): Promise<Buffer
 
 /** True for an existing commit that is not reachable from a visible ref. */
 async function isHidden({ path }: Scene, want: string): Promise<boolean> {
-  const { output: type } = await tryGit(['cat-file', '-t', want], { cwd: path })
-  if (type !== 'commit') return false
+  const commit = await tryGit(['rev-parse', '--verify', `${want}^{commit}`], { cwd: path })
+  if (commit.exitCode !== 0) return false
   // HEAD is visible also when its branch is hidden.
   const inHead = await tryGit(['merge-base', '--is-ancestor', want, 'HEAD'], { cwd: path })
   if (inHead.exitCode === 0) return false

@@ -2,16 +2,20 @@
 
 import t from 'tap'
 import { checkReachability } from '../../../cgi/objects/reachability.js'
-import { findGit } from '../../../cgi/process/git.js'
-import { newWorkingCopy } from '../../helpers/working-copy.js'
+import { findGit, type Git } from '../../../cgi/process/git.js'
+import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
+
+function checkIn({ path }: WorkingCopy, git: Git) {
+  return (commits: readonly string[], tips: readonly string[]) =>
+    checkReachability(git, path, { commits, tips })
+}
 
 t.test('a commit is reachable from itself and its descendants only', async (t) => {
   const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
   const [first, second] = [await copy.commit('one'), await copy.commit('two')]
   await copy.git('checkout', '--quiet', '-b', 'side', first)
   const side = await copy.commit('side')
-  const check = (commits: readonly string[], tips: readonly string[]) =>
-    checkReachability(ours, copy.path, { commits, tips })
+  const check = checkIn(copy, ours)
   t.strictSame(await check([first], [second]), { kind: 'reachable' })
   t.strictSame(await check([first, second], [side, second]), { kind: 'reachable' })
   t.strictSame(await check([second], [first]), { kind: 'unreachable', commit: second })
@@ -22,14 +26,16 @@ t.test('a commit is reachable from itself and its descendants only', async (t) =
 t.test('a missing object, a tree, a file and a tag are unknown', async (t) => {
   const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
   const [first, second] = [await copy.commit('one'), await copy.commit('two')]
+  const check = checkIn(copy, ours)
   await copy.git('tag', '-a', '-m', 'One', 'v1', first)
   for (const name of ['v1', `${first}:one`, `${first}^{tree}`]) {
     const id = await copy.git('rev-parse', name)
-    const verdict = await checkReachability(ours, copy.path, { commits: [id], tips: [second] })
-    t.strictSame(verdict, { kind: 'unknown' }, name)
+    t.strictSame(await check([id], [second]), { kind: 'unknown' }, name)
   }
+  const tag = await copy.git('rev-parse', 'v1')
+  t.match(await check([tag], [first]), { kind: 'unknown' }, 'a tag of a reachable commit')
+  t.strictSame(await check([tag], []), { kind: 'unreachable', commit: tag })
+  t.strictSame(await check([second, tag], [first]), { kind: 'unreachable', commit: second })
   const commits = ['1'.repeat(40)]
-  t.strictSame(await checkReachability(ours, copy.path, { commits, tips: [second] }), {
-    kind: 'unknown',
-  })
+  t.strictSame(await check(commits, [second]), { kind: 'unknown' })
 })

@@ -53,6 +53,27 @@ t.test('truncated gzip data and malformed pkt-lines are a 400 with a message', a
   t.ok(lines.some(({ msg }) => msg === 'git could not read a fetch request'))
 })
 
+t.test(
+  'a commit that no ref reaches is refused, also if git would answer the request',
+  async (t) => {
+    const { tip, fetch, pathOf } = await aFetch(t)
+    const cwd = await pathOf('ada', 'r')
+    const tree = await git(['rev-parse', `${tip}^{tree}`], { cwd })
+    const lost = await git(['commit-tree', tree, '-m', 'lost'], { cwd })
+    const refusal = new RegExp(`ERR upload-pack: not our ref ${lost}$`)
+    const option = (commit: string) =>
+      Buffer.from(String(fetchBody(commit)).replace('command=fetch', '$&0013server-option=x'))
+    t.match((await fetch(option(tip))).body.toString('latin1'), PACK)
+    t.match((await fetch(fetchBody(lost))).body.toString(), refusal)
+    t.match((await fetch(option(lost))).body.toString(), refusal)
+    const versions = { 'git-protocol': 'version=2:x' }
+    t.match((await fetch(fetchBody(lost), versions)).body.toString(), refusal)
+    const have = `have ${'1'.repeat(40)}`
+    const long = fetchBody(lost, ...Array.from({ length: 6_000 }, () => have))
+    t.match((await fetch(long)).body.toString(), refusal)
+  },
+)
+
 t.test('a request that unpacks beyond the limit is a 413', async (t) => {
   const { tip, fetch, server } = await aFetch(t)
   const have = packetLine(`have ${'1'.repeat(40)}\n`)
@@ -84,7 +105,7 @@ t.test('sent bytes are counted by cache outcome', async (t) => {
   const { length } = (await fetch(body)).body
   await fetch(body)
   await fetch(body)
-  const old = packetLine(`want ${tip}\n`)
+  const old = packetLine(`want ${tip} allow-tip-sha1-in-want\n`)
   const past = await fetch(Buffer.from(`${old}0000${packetLine('done\n')}`), { 'git-protocol': '' })
   const text = await server.metrics.registry.metrics()
   const read = (name: string, outcome: string) =>
