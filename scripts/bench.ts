@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { API_BENCHMARK, WEB_BENCHMARK } from './benchmarks/api.js'
 import type { Benchmark } from './benchmarks/benchmark.js'
 import { CLONE_BENCHMARK } from './benchmarks/clone.js'
+import { FLEET_BENCHMARK } from './benchmarks/fleet.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
 import { INDEX_BENCHMARK } from './benchmarks/package-index.js'
 import { PACKAGES_BENCHMARK } from './benchmarks/packages.js'
@@ -18,6 +19,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   API_BENCHMARK,
   WEB_BENCHMARK,
   CLONE_BENCHMARK,
+  FLEET_BENCHMARK,
   SSH_BENCHMARK,
   PACKAGES_BENCHMARK,
   INDEX_BENCHMARK,

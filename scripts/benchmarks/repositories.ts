@@ -45,11 +45,16 @@ export async function fillRepository(
 }
 
 /** Adds a commit with one small file to main, so that cached answers to clones are outdated. */
-export async function addCommit(path: string, signal: AbortSignal): Promise<void> {
+export async function addCommit(
+  path: string,
+  signal: AbortSignal,
+  { isFirst = false }: { readonly isFirst?: boolean } = {},
+): Promise<void> {
   const text = `${process.hrtime.bigint()}\n`
   const input = [
     commitLines(Math.floor(Date.now() / 1_000)),
-    `from refs/heads/main^0\nM 100644 inline news.txt\ndata ${text.length}\n${text}\n`,
+    isFirst ? '' : 'from refs/heads/main^0\n',
+    `M 100644 inline news.txt\ndata ${text.length}\n${text}\n`,
   ]
   await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input })
 }
