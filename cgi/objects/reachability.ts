@@ -1,40 +1,71 @@
-/** Reachability of commits from the tips of refs, as git's protocol v0 checks it. */
+/** Reachability of objects from the tips of refs. */
 
 import { type Git, tryGit } from '../process/git.js'
-import { fullId } from '../process/git-output.js'
+import { fullId, gitRecordBatches } from '../process/git-output.js'
 
 /** Object ids of one repository. */
 export interface ReachabilityQuestion {
-  readonly commits: readonly string[]
+  readonly oids: readonly string[]
   readonly tips: readonly string[]
 }
 
-/** Result of a check; `unknown` if one of the objects is missing, or is a tree or a file. */
+/**
+ * Result of a check; `unknown` if one of the objects is missing, or is a tree or a file that the
+ * tips themselves do not contain.
+ */
 export type Reachability =
   | { readonly kind: 'reachable' }
   | { readonly kind: 'unreachable'; readonly commit: string }
   | { readonly kind: 'unknown' }
 
 /**
- * Checks if each commit is reachable from one of the tips. `unreachable` names one that is not; a
- * tag of such a commit is not either. Git stops at the oldest of the commits, and reads the history
- * from the commit-graph.
+ * Checks if each object is reachable from one of the tips. `unreachable` names a commit that is
+ * not, or a tag of one. Git stops at the oldest of the commits, and reads the history from the
+ * commit-graph. Trees and files are searched only in the trees of the tips, because a search in all
+ * of the history takes long.
  */
 export async function checkReachability(
   git: Git,
   path: string,
-  { commits, tips }: ReachabilityQuestion,
+  { oids, tips }: ReachabilityQuestion,
 ): Promise<Reachability> {
   // With --objects, ids that are not commits are printed as well, followed by a space. The filter
   // leaves out the trees of commits.
   const args = ['rev-list', '--objects', '--filter=tree:0', '--max-count=1', '--stdin']
-  const input = [...commits.map(fullId), ...tips.map((id) => `^${fullId(id)}`), ''].join('\n')
+  const input = [...oids.map(fullId), ...tips.map((id) => `^${fullId(id)}`), ''].join('\n')
   const { exitCode, output } = await tryGit(git, args, { cwd: path, input })
   if (exitCode !== 0) return { kind: 'unknown' }
   const printed = output.toString().split('\n').filter(Boolean)
   if (printed.length === 0) return { kind: 'reachable' }
   const [commit] = printed.filter((line) => !line.includes(' '))
-  if (commit === undefined) return { kind: 'unknown' }
-  const wanted = commits.includes(commit) ? commit : commits[0]
-  return { kind: 'unreachable', commit: wanted ?? commit }
+  if (commit !== undefined) {
+    const wanted = oids.includes(commit) ? commit : oids[0]
+    return { kind: 'unreachable', commit: wanted ?? commit }
+  }
+  const others = new Set(printed.map((line) => line.slice(0, line.indexOf(' '))))
+  return { kind: (await areInTrees(git, path, { others, tips })) ? 'reachable' : 'unknown' }
+}
+
+/** Maximum number of tips whose trees are searched. */
+const TREES_MAX = 64
+
+interface TreeQuestion {
+  /** Trees and files, which the search removes as it finds them. */
+  readonly others: Set<string>
+  readonly tips: readonly string[]
+}
+
+/** Returns true if the trees of the first tips contain all of the trees and files. */
+async function areInTrees(
+  git: Git,
+  path: string,
+  { others, tips }: TreeQuestion,
+): Promise<boolean> {
+  const args = ['rev-list', '--objects', '--no-object-names', '--no-walk=unsorted', '--stdin']
+  const input = `${tips.slice(0, TREES_MAX).map(fullId).join('\n')}\n`
+  for await (const batch of gitRecordBatches(git, args, { cwd: path, input, separator: '\n' })) {
+    for (const oid of batch) others.delete(oid)
+    if (others.size === 0) return true
+  }
+  return false
 }

@@ -1,5 +1,6 @@
 /** The pack cache: answers `ls-refs` and clones from stored and from in-flight answers of git. */
 
+import { createHash } from 'node:crypto'
 import { fstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
@@ -69,10 +70,18 @@ export interface PackCacheParts {
 }
 
 const KNOWN_REQUESTS_MAX = 500
-const KNOWN_REQUEST_BYTES_MAX = 2_048
+const KNOWN_REQUESTS_BYTES_MAX = 16_777_216
+/** Maximum size of a request that is its own key; longer ones have a digest as key. */
+const SHORT_REQUEST_BYTES_MAX = 2_048
 
 const TRIES = 5
 const PAUSE_MS = 20
+
+/** A parsed request, and its approximate size in memory. */
+interface KnownRequest {
+  readonly request: NormalRequest
+  readonly bytes: number
+}
 
 /**
  * A cache of git's answers to upload-pack requests. Callers must have authorized the request. A
@@ -82,7 +91,11 @@ export class PackCache {
   readonly #parts: PackCacheParts
   readonly #names: AnswerNames
   /** Parsed requests by their bytes, because many clients send identical requests. */
-  readonly #requests = new LRUCache<string, NormalRequest>({ max: KNOWN_REQUESTS_MAX })
+  readonly #requests = new LRUCache<string, KnownRequest>({
+    max: KNOWN_REQUESTS_MAX,
+    maxSize: KNOWN_REQUESTS_BYTES_MAX,
+    sizeCalculation: ({ bytes }) => bytes,
+  })
   #lastRead:
     | { readonly version: 0 | 2; readonly body: Buffer; readonly request: NormalRequest }
     | undefined
@@ -172,12 +185,15 @@ export class PackCache {
   }
 
   #find(body: Buffer, version: 0 | 2): NormalRequest | undefined {
-    if (body.byteLength > KNOWN_REQUEST_BYTES_MAX) return normalize(body, version)
-    const text = version + body.toString('latin1')
-    const known = this.#requests.get(text)
-    if (known !== undefined) return known
+    const isShort = body.byteLength <= SHORT_REQUEST_BYTES_MAX
+    const text = isShort ? body.toString('latin1') : createHash('sha256').update(body).digest('hex')
+    const key = version + text
+    const known = this.#requests.get(key)
+    if (known !== undefined) return known.request
     const request = normalize(body, version)
-    if (request !== undefined) this.#requests.set(text, request)
+    // The parsed request has its lines twice.
+    const bytes = 3 * body.byteLength + 1
+    if (request !== undefined) this.#requests.set(key, { request, bytes })
     return request
   }
 

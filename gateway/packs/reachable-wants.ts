@@ -1,5 +1,6 @@
-/** Verdicts about wanted commits that are not tips: only those that a ref reaches are sent. */
+/** Verdicts about wanted objects that are not tips: commits are sent only if a ref reaches them. */
 
+import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Reachability } from '../../cgi/objects/reachability.js'
 import { isFailure } from '../../conf/failures.js'
@@ -18,10 +19,10 @@ export interface WantsQuestion {
   readonly client: string
 }
 
-/** Runs git to check if each of these commits is reachable from a tip. */
+/** Runs git to check if each of these objects is reachable from a tip. */
 export type AskReachability = (
   asked: Pick<WantsQuestion, 'repositoryPath' | 'client'>,
-  question: { readonly commits: readonly string[]; readonly tips: readonly string[] },
+  question: { readonly oids: readonly string[]; readonly tips: readonly string[] },
 ) => Promise<Reachability>
 
 /** The verdicts of one process. Those of a list of refs end with it. */
@@ -36,12 +37,13 @@ export class ReachableWants {
   /** Returns the verdict about the wants that are not tips. Runs git once for each set of them. */
   check(question: WantsQuestion): Promise<Reachability> {
     const { references, wants } = question
-    const commits = references.withoutTips(wants)
+    const oids = references.withoutTips(wants)
     const verdicts = this.#verdictsOf(references)
-    const key = commits.join()
+    // A partial clone wants thousands of files.
+    const key = createHash('sha256').update(oids.join()).digest('base64')
     const known = verdicts.get(key)
     if (known !== undefined) return known.catch((error: unknown) => this.#again(question, error))
-    const verdict = this.#ask(question, { commits, tips: references.oids })
+    const verdict = this.#ask(question, { oids, tips: references.oids })
     verdicts.set(key, verdict)
     verdict.catch(() => verdicts.delete(key))
     return verdict

@@ -249,6 +249,7 @@ async function fetchOf(scene: Scene): Promise<Question> {
   const cut = randomInt(12) === 0 ? ['deepen-since 1500000000'] : shape
   const flags = some(['include-tag', 'ofs-delta', 'thin-pack'])
   if (randomInt(3) === 0) return fetchV0(scene, { wants, cut, flags })
+  if (randomInt(5) === 0) wants.splice(0, wants.length, ...(await contentsOf(scene, wants)))
   return command('fetch', [
     ...flags,
     'no-progress',
@@ -269,6 +270,13 @@ function negotiation({ tips }: Scene): readonly string[] {
     ...shallow,
     ...some(['done']),
   ]
+}
+
+/** Returns the trees and files of the first commit that has any, as partial clones want them. */
+async function contentsOf({ path }: Scene, commits: readonly string[]): Promise<readonly string[]> {
+  const trees = await tryGit(['ls-tree', '-r', '-t', commits[0] ?? ''], { cwd: path })
+  const oids = [...trees.output.matchAll(/\b[0-9a-f]{40}\b/g)].map(([oid]) => oid)
+  return oids.length === 0 ? commits : oids
 }
 
 interface FetchLines {

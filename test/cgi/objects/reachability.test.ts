@@ -6,8 +6,8 @@ import { findGit, type Git } from '../../../cgi/process/git.js'
 import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
 
 function checkIn({ path }: WorkingCopy, git: Git) {
-  return (commits: readonly string[], tips: readonly string[]) =>
-    checkReachability(git, path, { commits, tips })
+  return (oids: readonly string[], tips: readonly string[]) =>
+    checkReachability(git, path, { oids, tips })
 }
 
 t.test('a commit is reachable from itself and its descendants only', async (t) => {
@@ -23,15 +23,20 @@ t.test('a commit is reachable from itself and its descendants only', async (t) =
   t.strictSame(await check([first], []), { kind: 'unreachable', commit: first })
 })
 
-t.test('a missing object, a tree, a file and a tag are unknown', async (t) => {
+t.test('a missing object, a tag, and a file of an older commit are unknown', async (t) => {
   const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
   const [first, second] = [await copy.commit('one'), await copy.commit('two')]
   const check = checkIn(copy, ours)
   await copy.git('tag', '-a', '-m', 'One', 'v1', first)
-  for (const name of ['v1', `${first}:one`, `${first}^{tree}`]) {
-    const id = await copy.git('rev-parse', name)
-    t.strictSame(await check([id], [second]), { kind: 'unknown' }, name)
+  const idOf = (name: string) => copy.git('rev-parse', name)
+  const files = [await idOf(`${first}:one`), await idOf(`${second}:two`)]
+  t.strictSame(await check(files, [second]), { kind: 'reachable' }, 'files of a tip')
+  t.strictSame(await check([await idOf(`${second}^{tree}`)], [second]), { kind: 'reachable' })
+  for (const name of ['v1', `${first}^{tree}`]) {
+    t.strictSame(await check([await idOf(name)], [second]), { kind: 'unknown' }, name)
   }
+  t.strictSame(await check(files, [first]), { kind: 'unknown' }, 'one of the files is newer')
+  t.strictSame(await check([...files, second], [first]), { kind: 'unreachable', commit: second })
   const tag = await copy.git('rev-parse', 'v1')
   t.match(await check([tag], [first]), { kind: 'unknown' }, 'a tag of a reachable commit')
   t.strictSame(await check([tag], []), { kind: 'unreachable', commit: tag })

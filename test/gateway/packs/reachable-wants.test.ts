@@ -21,8 +21,8 @@ const LIST = await listOf()
 
 function verdictsOf(answer: (call: number) => Promise<Reachability>) {
   const asked: string[] = []
-  const wants = new ReachableWants((_, { commits, tips }) => {
-    asked.push([...commits, 'of', ...tips].join(' '))
+  const wants = new ReachableWants((_, { oids, tips }) => {
+    asked.push([...oids, 'of', ...tips].join(' '))
     return answer(asked.length)
   })
   const check = (question: Partial<WantsQuestion>) =>
