@@ -92,7 +92,9 @@ async function play(
     await tryGit(['push', '--quiet', archive, '+refs/*:refs/*'], { cwd: path })
     // Equal and different requests reach both workers, also while git answers an equal one.
     const wanted = await Promise.all(Array.from({ length: REQUESTS }, () => nextRequest(scene)))
-    if (randomInt(3) === 0) wanted.fill(wanted[0] ?? { version: 2, body: Buffer.alloc(0) })
+    const first = wanted[0] ?? lsRefs()
+    if (randomInt(3) === 0) wanted.fill(first)
+    else wanted[1] = vary(first)
     const answers = await Promise.all(wanted.map((question) => ask(scene, question)))
     for (const [index, question] of wanted.entries()) {
       const answer = answers[index]
@@ -111,7 +113,7 @@ async function play(
 /** Returns the difference between two replies; undefined if a client ends up with the same. */
 async function differ(
   scene: Scene,
-  { version }: Question,
+  { version, body }: Question,
   { warm, right }: { readonly warm: Buffer | undefined; readonly right: Buffer | undefined },
 ): Promise<string | undefined> {
   if (warm === undefined || right === undefined) {
@@ -123,6 +125,9 @@ async function differ(
   // The shallow commits are a set, which git lists in the order of the request.
   const [lines, rightLines] = [one, other].map((answer) => answer.lines.filter(isKept).toSorted())
   if (lines?.join() !== rightLines?.join()) return `${lines} is not ${rightLines}`
+  const common = one.lines.flatMap((line) => /^ACK ([0-9a-f]+)/.exec(line)?.[1] ?? [])
+  const foreign = common.filter((oid) => !body.includes(`have ${oid}`))
+  if (foreign.length > 0) return `${foreign} was not sent`
   if (one.isWhole !== other.isWhole) return `whole: ${one.isWhole}, git: ${other.isWhole}`
   if (one.pack.equals(other.pack)) return undefined
   // A client goes on to negotiate after a reply without a pack.
@@ -131,10 +136,11 @@ async function differ(
   const there =
     other.pack.length === 0 ? [] : await objectsOf(other.pack, scene.work, scene.archive)
   if (here.join() === there.join()) return undefined
-  // A stored reply may be for fewer common commits than git sees now, or for more.
-  const common = one.lines.flatMap((line) => /^ACK ([0-9a-f]+)/.exec(line)?.[1] ?? [])
-  if (!one.lines.some(isAcknowledgment)) return `${here.length} objects, git ${there.length}`
-  const has = new Set([...here, ...(await objectsBehind(scene, common))])
+  // A stored reply may be for fewer common commits than git sees now, or for more. A reply to a
+  // request with `done` does not name them.
+  const sent = [...body.toString('latin1').matchAll(/have ([0-9a-f]+)/g)].map(([, oid = '']) => oid)
+  const known = one.lines.some(isAcknowledgment) ? common : sent
+  const has = new Set([...here, ...(await objectsBehind(scene, known))])
   const missing = there.filter((oid) => !has.has(oid))
   return missing.length === 0 ? undefined : `${missing.length} objects are missing`
 }
@@ -161,7 +167,9 @@ async function objectsBehind(
   commits: readonly string[],
 ): Promise<readonly string[]> {
   if (commits.length === 0) return []
-  const listed = await git(['rev-list', '--objects', ...commits], { cwd: archive })
+  const listed = await git(['rev-list', '--objects', '--ignore-missing', ...commits], {
+    cwd: archive,
+  })
   return listed.split('\n').map((line) => line.slice(0, 40))
 }
 
@@ -225,11 +233,35 @@ async function isHidden({ path }: Scene, want: string): Promise<boolean> {
 }
 
 async function nextRequest(scene: Scene): Promise<Question> {
-  if (scene.requests.length > 0 && randomInt(2) === 0) return pick(scene.requests)
-  const body = randomInt(3) === 0 ? lsRefs() : await fetchOf(scene)
+  if (scene.requests.length > 0 && randomInt(2) === 0) {
+    const earlier = pick(scene.requests)
+    return randomInt(2) === 0 ? earlier : vary(earlier)
+  }
+  const question = randomInt(3) === 0 ? lsRefs() : await fetchOf(scene)
   if (scene.requests.length > 20) scene.requests.shift()
-  scene.requests.push(body)
-  return body
+  scene.requests.push(question)
+  return question
+}
+
+/** A line whose removal changes the answer to a fetch. */
+const REMOVABLE = /^.{4}(?:have |shallow |deepen|filter |include-tag|thin-pack|ofs-delta|done)/
+
+/** Returns the request without one of its lines, so that its answer differs only by that line. */
+function vary({ version, body }: Question): Question {
+  const packets: string[] = []
+  for (let at = 0; at < body.length; ) {
+    const length = Math.max(4, Number.parseInt(body.toString('latin1', at, at + 4), 16))
+    packets.push(body.toString('latin1', at, at + length))
+    at += length
+  }
+  const removable = packets.flatMap((packet, at) => (REMOVABLE.test(packet) ? [at] : []))
+  if (removable.length === 0) return { version, body }
+  const removed = pick(removable)
+  const isEnd = version === 0 && packets[removed]?.includes('done')
+  return {
+    version,
+    body: Buffer.from(packets.with(removed, isEnd ? '0000' : '').join(''), 'latin1'),
+  }
 }
 
 function lsRefs(): Question {
