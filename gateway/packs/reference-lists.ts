@@ -193,11 +193,31 @@ function deriveEntry(
   if (moved === undefined) return undefined
   // Git does not list a branch whose commit is missing.
   for (const oid of moved.values()) if (!hasOwnObject(repositoryPath, oid)) return undefined
-  const references = known.references.withMoved(moved)
+  const references = moveBranches(known.references, moved)
   if (references === undefined) return undefined
   // A list that is cached must belong to one state. In an unsettled state, refs may be read one
   // after the other, as git does itself.
   const isSame = !state.isSettled || readPresentState(repositoryPath)?.text === state.text
   const { objectFormat } = known
   return isSame ? { state, objectFormat, references, files } : undefined
+}
+
+interface MovedList {
+  readonly moves: string
+  readonly references: ReferenceList | undefined
+}
+
+/** Last list that was derived from each list: directly after a push, each request derives it. */
+const movedLists = new WeakMap<ReferenceList, MovedList>()
+
+function moveBranches(
+  list: ReferenceList,
+  moved: ReadonlyMap<string, string>,
+): ReferenceList | undefined {
+  const moves = [...moved].flat().join(' ')
+  const last = movedLists.get(list)
+  if (last?.moves === moves) return last.references
+  const references = list.withMoved(moved)
+  movedLists.set(list, { moves, references })
+  return references
 }

@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
-import { readSettledState } from '../../../cgi/repository/repository-state.js'
+import { readPresentState, readSettledState } from '../../../cgi/repository/repository-state.js'
 import { callUploadPack } from '../../../cgi/transfer/upload-pack.js'
 import { Failure } from '../../../conf/failures.js'
 import { readBody } from '../../../gateway/http/incoming-body.js'
@@ -53,6 +53,11 @@ async function someLists(t: Test, answer: AskReferences) {
       if (state === undefined) throw new Error('no state')
       return lists.get({ repositoryPath, client, state, objectFormat })
     },
+    followed(repositoryPath: string) {
+      const state = readPresentState(repositoryPath)
+      if (state === undefined) throw new Error('no state')
+      return lists.followed({ repositoryPath, state, objectFormat: 'sha1' })
+    },
   }
 }
 
@@ -88,6 +93,37 @@ t.test('an answer given while the references changed is not cached', async (t) =
   t.match(await get(path), { isKnown: false })
   t.match(await get(path), { isKnown: true })
   t.equal(asked.length, 2)
+})
+
+t.test('directly after a push, all requests share the list that follows it', async (t) => {
+  const [before, after, later] = ['1', '2', '3'].map((digit) => digit.repeat(40)) as [
+    string,
+    string,
+    string,
+  ]
+  const { asked, newRepository, get, followed } = await someLists(t, async () => listOf(before))
+  const path = await newRepository()
+  const main = join(path, 'refs', 'heads', 'main')
+  await mkdir(join(path, 'refs', 'heads'))
+  await mkdir(join(path, 'objects', 'pack'), { recursive: true })
+  for (const oid of [after, later]) {
+    await mkdir(join(path, 'objects', oid.slice(0, 2)))
+    await writeFile(join(path, 'objects', oid.slice(0, 2), oid.slice(2)), '')
+  }
+  await writeFile(join(path, 'HEAD'), 'ref: refs/heads/main\n')
+  const move = async (oid: string) => {
+    await writeFile(`${main}.lock`, `${oid}\n`)
+    await rename(`${main}.lock`, main)
+  }
+  await move(before)
+  await get(path)
+  await move(after)
+  const first = followed(path)
+  t.ok(first?.areTips([after]))
+  t.equal(followed(path), first, 'the identical list')
+  await move(later)
+  t.ok(followed(path)?.areTips([later]))
+  t.equal(asked.length, 1, 'git is run once')
 })
 
 t.test('an invalid answer is not cached, and an error is thrown', async (t) => {
