@@ -128,6 +128,10 @@ async function differ(
   const common = one.lines.flatMap((line) => /^ACK ([0-9a-f]+)/.exec(line)?.[1] ?? [])
   const foreign = common.filter((oid) => !body.includes(`have ${oid}`))
   if (foreign.length > 0) return `${foreign} was not sent`
+  const [isNegotiating, isRight] = [one, other].map(({ lines }) =>
+    lines.includes('acknowledgments'),
+  )
+  if (isNegotiating !== isRight) return 'one of the replies has no acknowledgments'
   if (one.isWhole !== other.isWhole) return `whole: ${one.isWhole}, git: ${other.isWhole}`
   if (one.pack.equals(other.pack)) return undefined
   // A client goes on to negotiate after a reply without a pack.
