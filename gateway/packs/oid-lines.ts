@@ -65,15 +65,15 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return word
 }
 
-/** Returns the first line that has this id, in a list without one: the bytes are searched. */
-export function linesWith({ bytes, starts }: Lines, oid: string): readonly number[] {
+/** Returns the first line with this id, if there is one, by a search through all bytes. */
+export function lineWith({ bytes, starts }: Lines, oid: string): number | undefined {
   for (
     let at = bytes.indexOf(oid, 0, 'latin1');
     at >= 0;
     at = bytes.indexOf(oid, at + 1, 'latin1')
   ) {
     const line = lineAt(starts, at - LENGTH_DIGITS)
-    if (line !== undefined) return [line]
+    if (line !== undefined) return line
   }
-  return []
+  return undefined
 }

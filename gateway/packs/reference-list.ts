@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { ObjectFormat } from './normal-fetch.js'
 import type { LsRefsRequest } from './normal-request.js'
-import { addLine, hasLine, linesWith, tableOf } from './oid-lines.js'
+import { addLine, hasLine, lineWith, tableOf } from './oid-lines.js'
 import type { OidTable } from './oid-table.js'
 import { packetLine } from './pkt-line.js'
 import {
@@ -85,6 +85,7 @@ export class ReferenceList {
    * that the list must be parsed again.
    */
   withMoved(branches: ReadonlyMap<string, string>): ReferenceList | undefined {
+    if (this.#table.isFull) return undefined
     const { starts, special, oidLength } = this.#lines
     const moved = new Map<number, string>()
     for (const [name, oid] of branches) {
@@ -109,11 +110,11 @@ export class ReferenceList {
       return oid === undefined ? entry : { ...entry, oid }
     })
     const lines = { ...this.#lines, bytes, special: movedSpecial }
-    if (this.#table.isFull) return undefined
     for (const line of moved.keys()) addLine(this.#table, lines, line)
     // The table had one line for each id: another ref may still have the id that a branch had.
     for (const oid of former) {
-      for (const line of linesWith(lines, oid)) addLine(this.#table, lines, line)
+      const line = lineWith(lines, oid)
+      if (line !== undefined) addLine(this.#table, lines, line)
     }
     return new ReferenceList(lines, this.#table)
   }
