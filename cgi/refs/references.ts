@@ -5,7 +5,7 @@ import { Failure } from '../../conf/failures.js'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { isReferenceName } from '../../conf/names.js'
 import { type Journal, recordWriter } from '../maintenance/journal.js'
-import { firstLine, type Git, type GitSetting, gitEnvironment, startGit } from '../process/git.js'
+import { firstLine, type Git, gitEnvironment, startGit } from '../process/git.js'
 import { GIT_COMMAND_MS } from '../process/git-limits.js'
 import { syncRepositoryNames } from '../repository/durable.js'
 
@@ -24,12 +24,6 @@ export interface MoveOptions {
   readonly journal: Journal
 }
 
-/** Settings for how long git waits for a lock of another process. */
-const LOCK_WAIT: readonly GitSetting[] = [
-  ['core.filesRefLockTimeout', '2000'],
-  ['core.packedRefsTimeout', '2000'],
-]
-
 /**
  * Changes references in one transaction and flushes them to disk. Throws `conflict` and changes
  * none if one has another id than expected, or if a name conflicts with another reference.
@@ -45,7 +39,7 @@ export async function moveReferences(
   const words = ['update-ref', '--no-deref', '-z', '--stdin']
   const running = startGit(git, 'read', [git.file, ...words], {
     cwd: path,
-    environment: gitEnvironment(git, { config: LOCK_WAIT }),
+    environment: gitEnvironment(git, { config: [] }),
     timeoutMs: GIT_COMMAND_MS,
   })
   const strike = await recordWriter(journal, path, running, changes)

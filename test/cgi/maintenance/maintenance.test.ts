@@ -1,7 +1,7 @@
 /** Maintenance repacks beside pushes and clones, and survives being killed at any time. */
 
 import { randomBytes, randomInt } from 'node:crypto'
-import { readdir, readFile, stat, utimes, writeFile } from 'node:fs/promises'
+import { readdir, readFile, rm, stat, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -201,6 +201,19 @@ t.test('recovery removes the pack of a maintenance that filled the disk', async 
   t.equal((await listStaleFiles(bare)).size, 0)
   t.strictSame(await packFiles(bare), before)
   t.equal((await listJournalEntries(dataDir)).size, 0)
+})
+
+t.test('a push waits while another process holds the lock of a ref for a second', async (t) => {
+  const { bare, journal, dataDir } = await scene(t)
+  const server = await serveBackend(ours, { folder: dataDir, journal })
+  t.teardown(() => server.close())
+  const copy = await newWorkingCopy(t)
+  const commit = await copy.commit('a', 'a\n')
+  const lock = join(bare, 'refs', 'heads', 'main.lock')
+  await writeFile(lock, '')
+  const pushed = copy.git('push', '--quiet', `${server.url}/x.git`, 'HEAD:refs/heads/main')
+  await Promise.all([pushed, sleep(1_000).then(() => rm(lock))])
+  t.equal(await git(['rev-parse', 'main'], { cwd: bare }), commit)
 })
 
 t.test('concurrent pushes and clones succeed and no reference is lost', async (t) => {
