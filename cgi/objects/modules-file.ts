@@ -8,10 +8,13 @@ export function parseModules(text: string): ReadonlyMap<string, string> {
     if (/^\s*\[/.test(line)) section = {}
     const equals = line.indexOf('=')
     const key = line.slice(0, Math.max(0, equals)).trim().toLowerCase()
-    if (key === 'path' || key === 'url') section[key] = unquoted(line.slice(equals + 1).trim())
-    const { path, url } = section
+    if (key !== 'path' && key !== 'url') continue
+    const value = unquoted(line.slice(equals + 1).trim())
     // A URL with control characters is skipped, because pages and terminals do not show them.
-    if (path !== undefined && url !== undefined && !/\p{Cc}/u.test(url)) urls.set(path, url)
+    if (key === 'url' && /\p{Cc}/u.test(value)) delete section.url
+    else section[key] = value
+    const { path, url } = section
+    if (path !== undefined && url !== undefined) urls.set(path, url)
   }
   return urls
 }

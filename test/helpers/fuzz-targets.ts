@@ -185,7 +185,10 @@ const GIT: readonly FuzzTarget[] = [
   },
   {
     ...ofText('.gitmodules', ['[submodule "a"]\n\tpath = a\n\turl = https://a/b\n'], parseModules),
-    faults: [Buffer.from(MANY_SPACES)],
+    faults: [
+      Buffer.from(MANY_SPACES),
+      Buffer.from(`path = a\nurl = ${'h'.repeat(200_000)}${'\n'.repeat(200_000)}`),
+    ],
   },
   ofText('diff', [DIFF], (diff) => parseDiff(diff, 1_000), ['@@ -1 +1 @@\n', 'diff --git ']),
   {
