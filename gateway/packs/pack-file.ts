@@ -1,26 +1,27 @@
-/** File format of a stored answer: its bytes, then a trailer with checksums that detect damage. */
+/** Files of a stored answer: its bytes, and in a second file checksums that detect damage. */
 
-import { closeSync, fstatSync, openSync, readSync } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { closeSync, fstatSync, openSync, readFileSync, type Stats } from 'node:fs'
+import { open, rename, writeFile } from 'node:fs/promises'
 import { crc32 } from 'node:zlib'
 import { readChunks } from '../../conf/lib/read-buffers.js'
 
 /**
- * Bytes of the answer that one checksum covers. The trailer holds the CRC-32 of each piece, then
- * the answer's length, a magic number, and the CRC-32 of the trailer. A truncated file is detected
- * before any of it is sent.
+ * Bytes of the answer that one checksum covers. The file of checksums holds the CRC-32 of each
+ * piece, then the answer's length, its inode, a magic number, and the CRC-32 of the bytes before. A
+ * truncated answer is detected before any of it is sent.
  */
 const PIECE_BYTES = 65_536
-const MARK = 0x47_48_50_31
+const MARK = 0x47_48_50_32
 const CHECKSUM_BYTES = 4
-const FOOTER_BYTES = 16
+const FOOTER_BYTES = 24
+const FILE_MODE = 0o640
 
 /** A stored answer that is open; the caller closes `file` once. */
 export interface PackFile {
   readonly file: number
   readonly bytes: number
-  /** Trailer of the file, which begins with the CRC-32 of each piece. */
-  readonly checksums: Buffer
+  /** The CRC-32 of each piece, and a footer; undefined if the file need not be checked again. */
+  readonly checksums: Buffer | undefined
   /** Inode, size and modification time; equal as long as the file is unchanged. */
   readonly identity: string
 }
@@ -30,70 +31,119 @@ export class DamagedPack extends Error {
   override readonly name = 'DamagedPack'
 }
 
-/** Appends the trailer to a file that holds an answer of `bytes` bytes. */
-export async function sealPack(path: string, bytes: number): Promise<void> {
-  const handle = await open(path, 'r+')
+/** Returns the path of the checksums of the answer at `path`. */
+export function checksumsPath(path: string): string {
+  return `${path}.sums`
+}
+
+/**
+ * Returns the identity of an answer's file; see `PackFile`. The time is rounded, because an update
+ * of the time of its last use rounds it as well.
+ */
+export function packIdentity({ ino, size, mtimeMs }: Stats): string {
+  return `${ino} ${size} ${Math.round(mtimeMs)}`
+}
+
+/** Writes the checksums of a complete answer of `bytes` bytes, then moves both files to `path`. */
+export async function placePack(
+  part: { readonly path: string; readonly bytes: number },
+  path: string,
+): Promise<void> {
+  const checksums = await readChecksums(part)
+  await writeFile(checksumsPath(part.path), checksums, { mode: FILE_MODE })
+  await rename(checksumsPath(part.path), checksumsPath(path))
+  await rename(part.path, path)
+}
+
+async function readChecksums({ path, bytes }: { readonly path: string; readonly bytes: number }) {
+  const handle = await open(path, 'r')
   try {
-    const end = Buffer.alloc(Math.ceil(bytes / PIECE_BYTES) * CHECKSUM_BYTES + FOOTER_BYTES)
+    const { ino } = await handle.stat()
+    const checksums = Buffer.alloc(checksumsLength(bytes))
     let piece = 0
     for await (const chunk of answerOf(handle.fd, bytes)) {
       for (const part of piecesOf(chunk)) {
-        end.writeUInt32LE(crc32(part), piece * CHECKSUM_BYTES)
+        checksums.writeUInt32LE(crc32(part), piece * CHECKSUM_BYTES)
         piece += 1
       }
     }
-    const footer = end.subarray(-FOOTER_BYTES)
+    const footer = checksums.subarray(-FOOTER_BYTES)
     footer.writeDoubleLE(bytes, 0)
-    footer.writeUInt32LE(MARK, 8)
-    footer.writeUInt32LE(crc32(end.subarray(0, -CHECKSUM_BYTES)), 12)
-    await handle.write(end, 0, end.length, bytes)
+    footer.writeDoubleLE(ino, 8)
+    footer.writeUInt32LE(MARK, 16)
+    footer.writeUInt32LE(crc32(checksums.subarray(0, -CHECKSUM_BYTES)), 20)
+    return checksums
   } finally {
     await handle.close()
   }
 }
 
 /**
- * Opens a stored answer. Returns undefined if the file cannot be opened. Throws DamagedPack if the
- * file is truncated or its trailer is damaged.
+ * Opens a stored answer, without its checksums if its identity is `checkedIdentity`. Returns
+ * undefined if a file cannot be opened, or if the checksums are those of another file, as after a
+ * concurrent write. Throws DamagedPack if the answer is truncated or its checksums are damaged.
  */
-export function openPack(path: string): PackFile | undefined {
+export function openPack(path: string, checkedIdentity?: string): PackFile | undefined {
   let file: number
   try {
     file = openSync(path, 'r')
   } catch {
     return undefined
   }
+  let isReturned = false
   try {
-    const { ino, size, mtimeMs } = fstatSync(file)
-    const footer = Buffer.alloc(FOOTER_BYTES)
-    readSync(file, footer, 0, FOOTER_BYTES, Math.max(0, size - FOOTER_BYTES))
-    const bytes = footer.readUInt32LE(8) === MARK ? footer.readDoubleLE(0) : Number.NaN
-    const endBytes = Math.ceil(bytes / PIECE_BYTES) * CHECKSUM_BYTES + FOOTER_BYTES
-    if (bytes + endBytes !== size)
-      throw new DamagedPack(`${path} does not have the length in its trailer`)
-    const end = Buffer.alloc(endBytes)
-    readSync(file, end, 0, endBytes, bytes)
-    if (crc32(end.subarray(0, -CHECKSUM_BYTES)) !== footer.readUInt32LE(12)) {
-      throw new DamagedPack(`the trailer of ${path} is damaged`)
+    const stats = fstatSync(file)
+    const identity = packIdentity(stats)
+    let checksums: Buffer | undefined
+    if (identity !== checkedIdentity) {
+      checksums = readFileIfAny(checksumsPath(path))
+      if (checksums === undefined) return undefined
+      const { bytes, ino } = readFooter(path, checksums)
+      if (ino !== stats.ino) return undefined
+      if (bytes !== stats.size) throw new DamagedPack(`${path} does not have ${bytes} bytes`)
     }
-    return { file, bytes, checksums: end, identity: `${ino} ${size} ${mtimeMs}` }
-  } catch (error) {
-    closeSync(file)
-    throw error
+    isReturned = true
+    return { file, bytes: stats.size, checksums, identity }
+  } finally {
+    if (!isReturned) closeSync(file)
   }
 }
 
+function readFileIfAny(path: string): Buffer | undefined {
+  try {
+    return readFileSync(path)
+  } catch {
+    return undefined
+  }
+}
+
+function readFooter(path: string, checksums: Buffer): { bytes: number; ino: number } {
+  const footer = checksums.subarray(-FOOTER_BYTES)
+  const bytes =
+    footer.byteLength === FOOTER_BYTES && footer.readUInt32LE(16) === MARK
+      ? footer.readDoubleLE(0)
+      : Number.NaN
+  if (
+    checksums.byteLength !== checksumsLength(bytes) ||
+    crc32(checksums.subarray(0, -CHECKSUM_BYTES)) !== footer.readUInt32LE(20)
+  ) {
+    throw new DamagedPack(`the checksums of ${path} are damaged`)
+  }
+  return { bytes, ino: footer.readDoubleLE(8) }
+}
+
+function checksumsLength(bytes: number): number {
+  return Math.ceil(bytes / PIECE_BYTES) * CHECKSUM_BYTES + FOOTER_BYTES
+}
+
 /**
- * Yields the bytes of an answer; a chunk is valid until the next one is requested. If `isChecked`
- * is set, throws DamagedPack instead of yielding a chunk whose checksum is wrong.
+ * Yields the bytes of an answer; a chunk is valid until the next one is requested. If the file was
+ * opened with checksums, throws DamagedPack instead of yielding a chunk whose checksum is wrong.
  */
-export async function* readPack(
-  { file, bytes, checksums }: PackFile,
-  isChecked: boolean,
-): AsyncGenerator<Uint8Array> {
+export async function* readPack({ file, bytes, checksums }: PackFile): AsyncGenerator<Uint8Array> {
   let piece = 0
   for await (const chunk of answerOf(file, bytes)) {
-    if (isChecked) {
+    if (checksums !== undefined) {
       for (const part of piecesOf(chunk)) {
         if (crc32(part) !== checksums.readUInt32LE(piece * CHECKSUM_BYTES)) {
           throw new DamagedPack(`piece ${piece} of a stored answer is damaged`)

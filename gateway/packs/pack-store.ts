@@ -1,12 +1,19 @@
 /** Store of git's answers: on disk for all workers, and the small ones also in memory. */
 
-import { closeSync } from 'node:fs'
-import { mkdir, readdir, rename, rm, stat, statfs, unlink, utimes } from 'node:fs/promises'
-import { dirname, join } from 'node:path'
+import { closeSync, statSync } from 'node:fs'
+import { mkdir, readdir, rm, stat, statfs, utimes } from 'node:fs/promises'
+import { basename, dirname, join } from 'node:path'
 import { beginWith, readOnce } from '../../conf/lib/chunks.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
 import type { Log } from '../../conf/log.js'
-import { openPack, type PackFile, readPack, sealPack } from './pack-file.js'
+import {
+  checksumsPath,
+  openPack,
+  type PackFile,
+  packIdentity,
+  placePack,
+  readPack,
+} from './pack-file.js'
 
 export interface PackStoreOptions {
   /** Folder on a local disk that holds nothing else; its files may be removed at any time. */
@@ -17,6 +24,11 @@ export interface PackStoreOptions {
   readonly diskBytesFree: number
   /** Maximum bytes of answers that this process also holds in memory. */
   readonly memoryBytesMax: number
+  /**
+   * Time after its last use in which an answer is not removed to free space: a proxy that received
+   * its path may be about to open it.
+   */
+  readonly graceMs: number
 }
 
 /** An answer that was found in the store. */
@@ -27,6 +39,8 @@ export interface StoredPack {
    * if the file turns out to be damaged.
    */
   readonly body: Uint8Array | AsyncIterable<Uint8Array>
+  /** Returns the path of an undamaged file with exactly these bytes, if there is one. */
+  readonly file: () => string | undefined
 }
 
 /** Minimum interval between updates of one answer's last use, because each update is a write. */
@@ -42,11 +56,13 @@ const SWEEP_SHARE = 1 / 32
 const MEMORY_SHARE = 0.5
 /** Time since the last write after which an unfinished file is a leftover of a crash. */
 const PART_AGE_MS = 3_600_000
+const FOLDER_MODE = 0o750
 
 /** The stored answers in one folder, by their cache keys. */
 export class PackStore {
   readonly #options: PackStoreOptions
   readonly #log: Log
+  readonly #touchIntervalMs: number
   /** Answers by key, the least recently used first. */
   readonly #memory = new Map<string, Uint8Array>()
   readonly #loading = new Map<string, Promise<Uint8Array>>()
@@ -62,6 +78,8 @@ export class PackStore {
   constructor(options: PackStoreOptions, log: Log) {
     this.#options = options
     this.#log = log
+    this.#touchIntervalMs =
+      options.graceMs === 0 ? TOUCH_INTERVAL_MS : Math.min(TOUCH_INTERVAL_MS, options.graceMs / 2)
   }
 
   get memoryBytes(): number {
@@ -75,7 +93,7 @@ export class PackStore {
     this.#memory.delete(key)
     this.#memory.set(key, known)
     this.#touch(key)
-    return storedInMemory(known)
+    return this.#storedInMemory(key, known)
   }
 
   /** Returns the answer with this key, if any. Removes a damaged or unreadable file. */
@@ -98,7 +116,7 @@ export class PackStore {
     const { folder, diskBytesFree, diskBytesMax } = this.#options
     if (diskBytesMax === 0 || Date.now() < this.#fullUntilMs) return false
     if (Date.now() - this.#freeSpace.readAtMs > FREE_SPACE_READ_INTERVAL_MS) {
-      const freeBytes = await mkdir(folder, { recursive: true, mode: 0o700 })
+      const freeBytes = await mkdir(folder, { recursive: true, mode: FOLDER_MODE })
         .then(() => statfs(folder))
         .then(({ bavail, bsize }) => bavail * bsize)
         .catch(() => 0)
@@ -114,10 +132,11 @@ export class PackStore {
 
   /** Moves the file of a complete answer into the store, under this key. */
   async keep(key: string, part: { readonly path: string; readonly bytes: number }): Promise<void> {
-    await sealPack(part.path, part.bytes)
     const path = this.#pathOf(key)
-    await mkdir(dirname(path), { recursive: true, mode: 0o700 })
-    await rename(part.path, path)
+    await mkdir(dirname(path), { recursive: true, mode: FOLDER_MODE })
+    await placePack(part, path)
+    const placed = await unlessMissing(stat(path))
+    if (placed !== undefined) this.#noteChecked(key, packIdentity(placed))
     this.#keptBytes += part.bytes
     await this.#sweep(path)
   }
@@ -134,27 +153,42 @@ export class PackStore {
 
   async #findOnDisk(key: string): Promise<StoredPack | undefined> {
     const loading = this.#loading.get(key)
-    if (loading !== undefined) return storedInMemory(await loading)
-    const pack = openPack(this.#pathOf(key))
+    if (loading !== undefined) return this.#storedInMemory(key, await loading)
+    const pack = openPack(this.#pathOf(key), this.#checked.get(key))
     if (pack === undefined) return undefined
     this.#touch(key)
+    const { bytes } = pack
     const { memoryBytesMax } = this.#options
-    if (pack.bytes > memoryBytesMax * MEMORY_SHARE) {
-      return { bytes: pack.bytes, body: await this.#stream(key, pack) }
+    if (bytes > memoryBytesMax * MEMORY_SHARE) {
+      return { bytes, body: await this.#stream(key, pack), file: () => this.#checkedFile(key) }
     }
     const loaded = this.#load(key, pack).finally(() => this.#loading.delete(key))
     this.#loading.set(key, loaded)
-    return storedInMemory(await loaded)
+    return this.#storedInMemory(key, await loaded)
+  }
+
+  #storedInMemory(key: string, bytes: Uint8Array): StoredPack {
+    return { bytes: bytes.byteLength, body: bytes, file: () => this.#checkedFile(key) }
+  }
+
+  /** Returns the path of an answer if its file is one that this process has checked. */
+  #checkedFile(key: string): string | undefined {
+    const checked = this.#checked.get(key)
+    if (checked === undefined) return undefined
+    const path = this.#pathOf(key)
+    const stats = statSync(path, { throwIfNoEntry: false })
+    return stats !== undefined && packIdentity(stats) === checked ? path : undefined
   }
 
   async #load(key: string, pack: PackFile): Promise<Uint8Array> {
     try {
       const bytes = Buffer.allocUnsafeSlow(pack.bytes)
       let position = 0
-      for await (const chunk of readPack(pack, true)) {
+      for await (const chunk of readPack(pack)) {
         bytes.set(chunk, position)
         position += chunk.byteLength
       }
+      this.#noteChecked(key, pack.identity)
       this.#remember(key, bytes)
       return bytes
     } finally {
@@ -172,15 +206,20 @@ export class PackStore {
     }
   }
 
-  /** Opens a stream and reads its first chunk, so that damage there counts as a miss. */
+  /**
+   * Returns the bytes of a file as a stream. If the file has not been checked, reads its first
+   * chunk, so that damage there counts as a miss.
+   */
   async #stream(key: string, pack: PackFile): Promise<AsyncIterable<Uint8Array>> {
-    const isChecked = this.#checked.get(key) !== pack.identity
-    const chunks = readPack(pack, isChecked)
-    const first = await chunks.next().catch((error: unknown) => {
-      closeSync(pack.file)
-      throw error
-    })
-    const next = beginWith(first, () => chunks.next())
+    const chunks = readPack(pack)
+    let next = () => chunks.next()
+    if (pack.checksums !== undefined) {
+      const first = await next().catch((error: unknown) => {
+        closeSync(pack.file)
+        throw error
+      })
+      next = beginWith(first, () => chunks.next())
+    }
     let isOpen = true
     let bytesLeft = pack.bytes
     const close = async () => {
@@ -213,12 +252,12 @@ export class PackStore {
 
   async #discard(key: string, error: unknown): Promise<void> {
     this.#log.error({ error, key }, 'stored answer is damaged and is removed')
-    await rm(this.#pathOf(key), { force: true }).catch(() => {})
+    await removePack(this.#pathOf(key)).catch(() => {})
   }
 
   #touch(key: string): void {
     const now = Date.now()
-    if (now - (this.#touchedAtMs.get(key) ?? 0) < TOUCH_INTERVAL_MS) return
+    if (now - (this.#touchedAtMs.get(key) ?? 0) < this.#touchIntervalMs) return
     if (this.#touchedAtMs.size > NOTES_MAX) this.#touchedAtMs.clear()
     this.#touchedAtMs.set(key, now)
     const path = this.#pathOf(key)
@@ -241,21 +280,18 @@ export class PackStore {
     const now = Date.now()
     this.#sweptAtMs = now
     this.#keptBytes = 0
-    const files = await listFiles(this.#options.folder)
-    const isPart = ({ path }: KeptFile) => path.endsWith('.part')
-    for (const { path, writtenAtMs } of files.filter(isPart)) {
-      if (now - writtenAtMs > PART_AGE_MS) await rm(path, { force: true })
-    }
-    const packs = files.filter((file) => !isPart(file))
+    const { packs, stale } = sorted(await listFiles(this.#options.folder), now - PART_AGE_MS)
+    for (const { path } of stale) await rm(path, { force: true })
     let leftBytes = packs.reduce((sum, { bytes }) => sum + bytes, 0)
     const bytesMax = Math.min(this.#options.diskBytesMax, leftBytes - missingBytes)
     // The kernel's clock for new files is coarser than ours, so the newest file might seem older
     // than one that was just used.
     const usedAtMs = (pack: KeptFile) => (pack.path === newestPath ? Infinity : pack.usedAtMs)
-    for (const { path, bytes } of packs.toSorted((one, other) => usedAtMs(one) - usedAtMs(other))) {
-      if (leftBytes <= bytesMax) break
-      await unlink(path).catch(() => {})
-      leftBytes -= bytes
+    for (const pack of packs.toSorted((one, other) => usedAtMs(one) - usedAtMs(other))) {
+      const isInUse = Math.abs(now - pack.usedAtMs) < this.#options.graceMs
+      if (leftBytes <= bytesMax || isInUse) break
+      await removePack(pack.path).catch(() => {})
+      leftBytes -= pack.bytes
     }
   }
 
@@ -269,8 +305,17 @@ export function answerPath(folder: string, key: string): string {
   return join(folder, key.slice(0, 2), key)
 }
 
-function storedInMemory(bytes: Uint8Array): StoredPack {
-  return { bytes: bytes.byteLength, body: bytes }
+async function removePack(path: string): Promise<void> {
+  await rm(path, { force: true })
+  await rm(checksumsPath(path), { force: true })
+}
+
+/** Returns the answers among the files, and the files that crashes left before that time. */
+function sorted(files: readonly KeptFile[], beforeMs: number) {
+  const packs = files.filter(({ path }) => !basename(path).includes('.'))
+  const whole = new Set(packs.flatMap(({ path }) => [path, checksumsPath(path)]))
+  const stale = files.filter((file) => !whole.has(file.path) && file.writtenAtMs < beforeMs)
+  return { packs, stale }
 }
 
 interface Removal {

@@ -8,10 +8,8 @@ export type SingleFlightReport =
   | { readonly act: 'started'; readonly path: string; readonly groupId: number }
   /** The leader has written the whole answer, or failed if `bytes` is undefined. */
   | { readonly act: 'ended'; readonly path: string; readonly bytes: number | undefined }
-  /** A follower has received the length of the answer. */
-  | { readonly act: 'heard'; readonly path: string }
   /** The file is renamed or removed: no worker can follow any more. */
-  | { readonly act: 'sealed'; readonly path: string }
+  | { readonly act: 'moved'; readonly path: string }
   /** The last reader of a follower has left. */
   | { readonly act: 'left'; readonly path: string }
 
@@ -27,8 +25,6 @@ export type SingleFlightNotice =
     }
   /** Number of other workers that follow; sent to the leader. */
   | { readonly act: 'joiners'; readonly path: string; readonly count: number }
-  /** Permission for the leader to append to the file, because all followers know its length. */
-  | { readonly act: 'sealable'; readonly path: string }
   /** Length of the answer, or its failure if `bytes` is undefined; sent to a follower. */
   | { readonly act: 'ended'; readonly path: string; readonly bytes: number | undefined }
 
@@ -37,8 +33,6 @@ interface InFlightAnswer {
   readonly path: string
   readonly leader: number
   readonly followers: Set<number>
-  /** Followers that have not confirmed the length of the answer yet. */
-  readonly unconfirmed: Set<number>
   groupId: number | undefined
   bytes: number | undefined
 }
@@ -73,9 +67,6 @@ export class SingleFlightCoordinator {
     if (report.act === 'left') {
       inFlight.followers.delete(member)
       this.#countFollowers(inFlight)
-      this.#hear(inFlight, member)
-    } else if (report.act === 'heard') {
-      this.#hear(inFlight, member)
     } else if (report.act === 'started') {
       inFlight.groupId = report.groupId
     } else if (report.act === 'ended') {
@@ -90,7 +81,6 @@ export class SingleFlightCoordinator {
     const lostLeaders: LostLeader[] = []
     for (const inFlight of this.#byPath.values()) {
       if (inFlight.followers.delete(member)) this.#countFollowers(inFlight)
-      this.#hear(inFlight, member)
       if (inFlight.leader !== member) continue
       const isEnded = inFlight.bytes !== undefined
       if (!isEnded) this.#end(inFlight, undefined)
@@ -117,7 +107,6 @@ export class SingleFlightCoordinator {
       path,
       leader: member,
       followers: new Set<number>(),
-      unconfirmed: new Set<number>(),
       groupId: undefined,
       bytes: undefined,
     }
@@ -134,17 +123,9 @@ export class SingleFlightCoordinator {
     inFlight.bytes = bytes
     // A failed answer can be tried again immediately.
     if (bytes === undefined) this.#dropKey(inFlight)
-    for (const joiner of inFlight.followers) {
-      inFlight.unconfirmed.add(joiner)
-      this.#send(joiner, { act: 'ended', path: inFlight.path, bytes })
+    for (const follower of inFlight.followers) {
+      this.#send(follower, { act: 'ended', path: inFlight.path, bytes })
     }
-    if (inFlight.unconfirmed.size === 0)
-      this.#send(inFlight.leader, { act: 'sealable', path: inFlight.path })
-  }
-
-  #hear({ unconfirmed, leader, path }: InFlightAnswer, member: number): void {
-    if (unconfirmed.delete(member) && unconfirmed.size === 0)
-      this.#send(leader, { act: 'sealable', path })
   }
 
   #forget(inFlight: InFlightAnswer): void {

@@ -129,7 +129,7 @@ export class SingleFlight {
       file = new GrowingFile(path, 'writer')
     } catch (error) {
       report({ bytes: undefined })
-      this.#link.report({ act: 'sealed', path })
+      this.#link.report({ act: 'moved', path })
       throw error
     }
     const boarding = this.#byKey.get(plan.key)
@@ -143,13 +143,10 @@ export class SingleFlight {
     // The notice of a new follower may be on its way.
     const lookSoon = () => setTimeout(endIfUnwanted, UNWANTED_GRACE_MS)
     file.onUnread = lookSoon
-    const sealable = new Promise<void>((resolve) => {
-      this.#watchers.set(path, (notification) => {
-        if (notification.act === 'sealable') resolve()
-        if (notification.act !== 'joiners') return
-        followers = notification.count
-        if (followers === 0) lookSoon()
-      })
+    this.#watchers.set(path, (notification) => {
+      if (notification.act !== 'joiners') return
+      followers = notification.count
+      if (followers === 0) lookSoon()
     })
     const onStarted = (groupId: number) => this.#link.report({ act: 'started', path, groupId })
     plan
@@ -158,10 +155,8 @@ export class SingleFlight {
         async ({ bytes, keep }) => {
           file.end({ bytes })
           report({ bytes })
-          if (keep === undefined) return unlink(path)
-          // A follower that waits for more bytes would read the checksums as a part of it.
-          await sealable
-          await keep()
+          if (keep === undefined) await unlink(path)
+          else await keep()
         },
         async (error: unknown) => {
           // Later requests must not get the failed answer.
@@ -181,7 +176,7 @@ export class SingleFlight {
       .finally(() => {
         this.#drop(plan.key, boarding)
         this.#watchers.delete(path)
-        this.#link.report({ act: 'sealed', path })
+        this.#link.report({ act: 'moved', path })
         file.release()
       })
     return { file, isLeader: true }
@@ -211,7 +206,6 @@ export class SingleFlight {
       if (later.act !== 'ended') return
       if (later.bytes === undefined) this.#drop(plan.key, boarding)
       end(later.bytes)
-      this.#link.report({ act: 'heard', path })
     })
     file.onUnread = () => {
       this.#drop(plan.key, boarding)

@@ -69,6 +69,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
         diskBytesMax: cache.diskBytesMax,
         diskBytesFree: cache.diskBytesFree,
         memoryBytesMax: cache.memoryBytesMax,
+        graceMs: 0,
       },
       log,
     ),

@@ -81,7 +81,7 @@ async function aCache(t: Test) {
     async kept(count: number): Promise<readonly string[]> {
       for (const deadlineMs = Date.now() + 10_000; Date.now() < deadlineMs; ) {
         const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-        const files = entries.filter((entry) => entry.isFile())
+        const files = entries.filter((entry) => entry.isFile() && !entry.name.endsWith('.sums'))
         const isDone = files.every(({ name }) => !name.endsWith('.part'))
         if (isDone && files.length === count) {
           return files.map((file) => join(file.parentPath, file.name))

@@ -1,37 +1,51 @@
 /** Stored answers are read back unchanged, or are an error. */
 
 import { closeSync } from 'node:fs'
-import { open, readFile, truncate, unlink, writeFile } from 'node:fs/promises'
+import { open, readFile, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { DamagedPack, openPack, readPack, sealPack } from '../../../gateway/packs/pack-file.js'
+import {
+  checksumsPath,
+  DamagedPack,
+  openPack,
+  packIdentity,
+  placePack,
+  readPack,
+} from '../../../gateway/packs/pack-file.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible } from '../../helpers/working-copy.js'
 
 const PIECE_BYTES = 65_536
 
-/** Creates a sealed file of that many bytes. */
+/** Writes an answer of that many bytes with its checksums. */
 async function aPack(t: Test, bytes: number) {
   const path = join(await temporaryFolder(t), 'pack')
   const content = Buffer.from(incompressible(bytes))
-  await writeFile(path, content)
-  await sealPack(path, bytes)
-  return { path, content, whole: await readFile(path) }
+  await writeFile(`${path}.part`, content)
+  await placePack({ path: `${path}.part`, bytes }, path)
+  return { path, content, checksums: await readFile(checksumsPath(path)) }
 }
 
 /** Returns all bytes that were read from a file, and the error that ended the read. */
-async function sent(path: string, isChecked = true) {
-  const pack = openPack(path)
+async function sent(path: string, checkedIdentity?: string) {
+  const pack = openPack(path, checkedIdentity)
   if (pack === undefined) throw new Error('no pack')
   const chunks: Buffer[] = []
   try {
-    for await (const chunk of readPack(pack, isChecked)) chunks.push(Buffer.from(chunk))
+    for await (const chunk of readPack(pack)) chunks.push(Buffer.from(chunk))
     return { bytes: Buffer.concat(chunks), error: undefined }
   } catch (error) {
     return { bytes: Buffer.concat(chunks), error }
   } finally {
     closeSync(pack.file)
   }
+}
+
+function identityOf(path: string): string {
+  const pack = openPack(path)
+  if (pack === undefined) throw new Error('no pack')
+  closeSync(pack.file)
+  return pack.identity
 }
 
 async function flip(path: string, position: number): Promise<void> {
@@ -48,6 +62,7 @@ t.test('an answer of any size is read back with its length', async (t) => {
     const { path, content } = await aPack(t, bytes)
     const pack = openPack(path)
     t.equal(pack?.bytes, bytes)
+    t.ok((await readFile(path)).equals(content), 'the file has nothing else')
     closeSync(pack?.file ?? -1)
     const read = await sent(path)
     t.ok(read.error === undefined && read.bytes.equals(content), `${bytes} bytes`)
@@ -58,34 +73,47 @@ t.test('a file that was not written does not exist', async (t) => {
   t.equal(openPack(join(await temporaryFolder(t), 'pack')), undefined)
 })
 
-t.test('a truncated file is detected before its first byte', async (t) => {
-  const { path, whole } = await aPack(t, 200_000)
-  const { length } = whole
-  for (const left of [length - 1, length - 16, 200_000, 100_000, 16, 15, 1, 0]) {
-    await writeFile(path, whole)
+t.test('a file of another length is detected before its first byte', async (t) => {
+  const { path, content } = await aPack(t, 200_000)
+  for (const left of [199_999, 100_000, 1, 0]) {
+    // The same inode: another one has no checksums.
+    await writeFile(path, content)
     await truncate(path, left)
     t.throws(() => openPack(path), DamagedPack, `${left} bytes are left`)
   }
-  await writeFile(path, Buffer.concat([whole, Buffer.from('x')]))
+  await writeFile(path, Buffer.concat([content, Buffer.from('x')]))
   t.throws(() => openPack(path), DamagedPack, 'one extra byte')
-  await writeFile(path, Buffer.alloc(length))
+})
+
+t.test('truncated or changed checksums are detected before the first byte', async (t) => {
+  const { path, checksums } = await aPack(t, 200_000)
+  const file = checksumsPath(path)
+  for (let left = 0; left < checksums.length; left += 1) {
+    await writeFile(file, checksums.subarray(0, left))
+    t.throws(() => openPack(path), DamagedPack, `${left} bytes are left`)
+  }
+  for (let position = 0; position < checksums.length; position += 1) {
+    await writeFile(file, checksums)
+    await flip(file, position)
+    t.throws(() => openPack(path), DamagedPack, `at ${position} of ${checksums.length}`)
+  }
+  await writeFile(file, Buffer.alloc(checksums.length))
   t.throws(() => openPack(path), DamagedPack, 'only zeros, as after a crash')
 })
 
-t.test('one flipped bit in the trailer is detected before the first byte', async (t) => {
-  const { path, whole } = await aPack(t, 200_000)
-  for (let position = 200_000; position < whole.length; position += 1) {
-    await writeFile(path, whole)
-    await flip(path, position)
-    t.throws(() => openPack(path), DamagedPack, `at ${position} of ${whole.length}`)
-  }
+t.test('a file without checksums, or with those of another file, is not opened', async (t) => {
+  const [one, other] = [await aPack(t, 1_000), await aPack(t, 1_000)]
+  await writeFile(checksumsPath(one.path), other.checksums)
+  t.equal(openPack(one.path), undefined)
+  await unlink(checksumsPath(one.path))
+  t.equal(openPack(one.path), undefined)
 })
 
 t.test('one flipped bit in a piece is detected before its chunk', async (t) => {
   const bytes = 2_000_000
-  const { path, content, whole } = await aPack(t, bytes)
+  const { path, content } = await aPack(t, bytes)
   for (const position of [0, PIECE_BYTES, 1_000_000, 1_999_999]) {
-    await writeFile(path, whole)
+    await writeFile(path, content)
     await flip(path, position)
     const read = await sent(path)
     t.type(read.error, DamagedPack, `at ${position}`)
@@ -94,10 +122,13 @@ t.test('one flipped bit in a piece is detected before its chunk', async (t) => {
   }
 })
 
-t.test('a file that was checked before can be read without checking again', async (t) => {
+t.test('a file that was checked is opened without its checksums until it changes', async (t) => {
   const { path } = await aPack(t, 200_000)
+  const identity = identityOf(path)
   await flip(path, 100_000)
-  const read = await sent(path, false)
+  t.type((await sent(path, identity)).error, DamagedPack)
+  await unlink(checksumsPath(path))
+  const read = await sent(path, packIdentity(await stat(path)))
   t.equal(read.error, undefined)
   t.equal(read.bytes.length, 200_000)
 })
@@ -106,7 +137,7 @@ t.test('a file that is truncated during the read is an error', async (t) => {
   const { path } = await aPack(t, 3_000_000)
   const pack = openPack(path)
   if (pack === undefined) throw new Error('no pack')
-  const chunks = readPack(pack, false)
+  const chunks = readPack(pack)
   t.notOk((await chunks.next()).done)
   await truncate(path, 600_000)
   const readOn = async () => {
@@ -122,24 +153,18 @@ t.test('a file that is unlinked during the read is read to its end', async (t) =
   if (pack === undefined) throw new Error('no pack')
   await unlink(path)
   const chunks: Buffer[] = []
-  for await (const chunk of readPack(pack, true)) chunks.push(Buffer.from(chunk))
+  for await (const chunk of readPack(pack)) chunks.push(Buffer.from(chunk))
   t.ok(Buffer.concat(chunks).equals(content))
   closeSync(pack.file)
 })
 
 t.test('each file and each state of it has a different identity', async (t) => {
-  const { path, whole } = await aPack(t, 1_000)
-  const identity = () => {
-    const pack = openPack(path)
-    closeSync(pack?.file ?? -1)
-    return pack?.identity
-  }
-  const before = identity()
-  t.equal(identity(), before)
-  await unlink(path)
-  await writeFile(`${path}x`, 'takes the old number')
-  await writeFile(path, whole)
-  t.not(identity(), before)
+  const { path } = await aPack(t, 1_000)
+  const before = identityOf(path)
+  t.equal(identityOf(path), before)
+  await writeFile(`${path}.part`, incompressible(1_000))
+  await placePack({ path: `${path}.part`, bytes: 1_000 }, path)
+  t.not(identityOf(path), before)
 })
 
 t.test('many concurrent readers get their bytes, also if large buffers are in use', async (t) => {

@@ -1,10 +1,11 @@
 /** Stored answers: found in memory and on disk, limited in size, and never damaged. */
 
-import { mkdir, open, readdir, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, open, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
+import { checksumsPath } from '../../../gateway/packs/pack-file.js'
 import {
   PackStore,
   type PackStoreOptions,
@@ -24,6 +25,7 @@ interface Shop {
   pathOf(number: number): string
   /** Stores an answer under that number and returns its content. */
   keep(store: PackStore, number: number, bytes: number): Promise<Buffer>
+  /** Names of all files, without those of checksums beside an answer. */
   names(): Promise<readonly string[]>
 }
 
@@ -34,6 +36,7 @@ async function storeFixture(t: Test, more: Partial<PackStoreOptions> = {}): Prom
     diskBytesMax: 1 << 30,
     diskBytesFree: 0,
     memoryBytesMax: 1_000_000,
+    graceMs: 0,
     ...more,
   }
   const lines: string[] = []
@@ -53,7 +56,9 @@ async function storeFixture(t: Test, more: Partial<PackStoreOptions> = {}): Prom
     },
     async names() {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-      return entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+      const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+      const checksums = new Set(names.map(checksumsPath))
+      return names.filter((name) => !checksums.has(name))
     },
   }
 }
@@ -122,11 +127,14 @@ t.test('a damaged answer is deleted and counts as missing', async (t) => {
   for (const bytes of [400_000, 3_000_000]) {
     const { newStore, keep, pathOf, names, lines } = await storeFixture(t)
     const damages = {
-      'truncated at its end': () => truncate(pathOf(1), bytes),
+      'truncated at its end': () => truncate(pathOf(1), bytes - 1),
       'truncated to zero': () => truncate(pathOf(1), 0),
       'a bit of its first bytes': () => flip(pathOf(1), 10),
-      'a bit of its checksums': () => flip(pathOf(1), bytes + 1),
-      'a bit of its last byte': async () => flip(pathOf(1), (await stat(pathOf(1))).size - 1),
+      'a bit of its checksums': () => flip(checksumsPath(pathOf(1)), 1),
+      'a bit of the end of its checksums': async () => {
+        const file = checksumsPath(pathOf(1))
+        await flip(file, (await stat(file)).size - 1)
+      },
     }
     for (const [name, damage] of Object.entries(damages)) {
       await keep(newStore(), 1, bytes)
@@ -274,15 +282,49 @@ t.test('no answer is stored if the disk has too little space or the cache is off
 })
 
 t.test('leftovers of a crash are deleted after an hour without changes', async (t) => {
-  const { folder, newStore, keep, names } = await storeFixture(t)
+  const { folder, newStore, keep, names, pathOf } = await storeFixture(t)
   await keep(newStore(), 1, 1_000)
-  const [old, young] = [`${keyOf(2)}.7.part`, `${keyOf(3)}.8.part`]
-  await writeFile(join(folder, old), 'half')
-  await writeFile(join(folder, young), 'half')
+  const old = [`${keyOf(2)}.7.part`, `${keyOf(2)}.7.part.sums`, `${keyOf(5)}.sums`]
+  const young = `${keyOf(3)}.8.part`
+  for (const name of [...old, young]) await writeFile(join(folder, name), 'half')
   const twoHoursAgo = new Date(Date.now() - 2 * 3_600_000)
-  await utimes(join(folder, old), twoHoursAgo, twoHoursAgo)
+  for (const name of [...old, keyOf(1)]) {
+    const path = name === keyOf(1) ? pathOf(1) : join(folder, name)
+    await utimes(path, twoHoursAgo, twoHoursAgo)
+  }
   await keep(newStore(), 4, 1_000)
   t.strictSame((await names()).toSorted(), [keyOf(1), young, keyOf(4)].toSorted())
+})
+
+t.test('the path of an answer is given only while its file is one that was checked', async (t) => {
+  for (const bytes of [400_000, 3_000_000]) {
+    const { newStore, keep, pathOf } = await storeFixture(t)
+    const writer = newStore()
+    const content = await keep(writer, 1, bytes)
+    t.equal((await writer.find(keyOf(1)))?.file(), pathOf(1), 'the writer has checked it')
+    const store = newStore()
+    const found = await store.find(keyOf(1))
+    t.equal(found?.file(), bytes > 1_000_000 ? undefined : pathOf(1), `before a read of ${bytes}`)
+    if (found === undefined) throw new Error('not found')
+    t.ok((await readAll(found)).equals(content))
+    t.equal(found.file(), pathOf(1), 'after a complete read')
+    await sleep(10)
+    await flip(pathOf(1), 300_000)
+    t.equal(found.file(), undefined, 'after a change')
+    await rm(pathOf(1))
+    t.equal(found.file(), undefined, 'after it was removed')
+  }
+})
+
+t.test('an answer that was used just now is not deleted', async (t) => {
+  const limits = { diskBytesMax: 1_000_000, graceMs: 60_000 }
+  const { newStore, keep, names, pathOf } = await storeFixture(t, limits)
+  for (const number of [1, 2]) await keep(newStore(), number, 900_000)
+  t.equal((await names()).length, 2)
+  const twoMinutesAgo = new Date(Date.now() - 120_000)
+  await utimes(pathOf(1), twoMinutesAgo, twoMinutesAgo)
+  await keep(newStore(), 3, 900_000)
+  t.strictSame((await names()).toSorted(), [keyOf(2), keyOf(3)])
 })
 
 t.test('the oldest answers are deleted if other data fills the disk', async (t) => {

@@ -62,7 +62,7 @@ t.test('a leader that starts the same key again gets a new file', async (t) => {
     [1, { act: 'joiners', path }],
     [4, { role: 'joiner', path }],
   ])
-  board.take(1, { act: 'sealed', path: PATH })
+  board.take(1, { act: 'moved', path: PATH })
   want(5, 50)
   t.match(told(), [
     [1, { act: 'joiners', path }],
@@ -78,52 +78,27 @@ t.test('the leader is notified of the number of joiners when one leaves or dies'
   t.strictSame(told(), [[1, { act: 'joiners', path: PATH, count: 0 }]])
 })
 
-t.test('the end is sent to all joiners, also to those that join before the seal', async (t) => {
-  const { board, want, told } = anInFlightAnswer()
-  board.take(1, ended(99))
-  t.strictSame(told(), [
-    [2, ended(99)],
-    [3, ended(99)],
-  ])
-  want(4, 40)
-  t.strictSame(told(), [
-    [1, { act: 'joiners', path: PATH, count: 3 }],
-    [4, { act: 'board', id: 40, path: PATH, role: 'joiner', bytes: 99 }],
-  ])
-  board.take(1, { act: 'sealed', path: PATH })
-  want(5, 50)
-  t.match(told(), [[5, { role: 'leader', path: '/packs/k.2.part' }]])
-  board.take(2, { act: 'left', path: PATH })
-  t.strictSame(told(), [], 'a finished flight sends no messages')
-})
-
-t.test('the file is sealable only after all joiners have acknowledged its end', async (t) => {
-  const sealable = [1, { act: 'sealable', path: PATH }]
-  const { board, want, told } = anInFlightAnswer()
-  board.take(1, ended(99))
-  want(4, 40)
-  told()
-  board.take(2, { act: 'heard', path: PATH })
-  board.take(2, { act: 'heard', path: PATH })
-  board.take(4, { act: 'left', path: PATH })
-  t.notMatch(told(), [sealable], 'the third has not acknowledged it')
-  board.take(3, { act: 'heard', path: PATH })
-  t.strictSame(told(), [sealable])
-  const alone = aCoordinator()
-  alone.want(1, 10)
-  alone.told()
-  alone.board.take(1, ended(99))
-  t.strictSame(alone.told(), [sealable], 'there are no joiners')
-  for (const go of ['left', 'lost'] as const) {
-    const inFlight = anInFlightAnswer()
-    inFlight.board.take(1, ended(99))
-    inFlight.board.take(2, { act: 'heard', path: PATH })
-    inFlight.told()
-    if (go === 'left') inFlight.board.take(3, { act: 'left', path: PATH })
-    else inFlight.board.lose(3)
-    t.strictSame(inFlight.told().at(-1), sealable, `the last one has ${go}`)
-  }
-})
+t.test(
+  'the end is sent to all joiners, also to those that join before the file is moved',
+  async (t) => {
+    const { board, want, told } = anInFlightAnswer()
+    board.take(1, ended(99))
+    t.strictSame(told(), [
+      [2, ended(99)],
+      [3, ended(99)],
+    ])
+    want(4, 40)
+    t.strictSame(told(), [
+      [1, { act: 'joiners', path: PATH, count: 3 }],
+      [4, { act: 'board', id: 40, path: PATH, role: 'joiner', bytes: 99 }],
+    ])
+    board.take(1, { act: 'moved', path: PATH })
+    want(5, 50)
+    t.match(told(), [[5, { role: 'leader', path: '/packs/k.2.part' }]])
+    board.take(2, { act: 'left', path: PATH })
+    t.strictSame(told(), [], 'a finished flight sends no messages')
+  },
+)
 
 t.test('a failed key can be started again immediately', async (t) => {
   const { board, want, told } = anInFlightAnswer()
@@ -134,7 +109,7 @@ t.test('a failed key can be started again immediately', async (t) => {
   ])
   want(2, 21)
   t.match(told(), [[2, { role: 'leader', path: '/packs/k.2.part' }]])
-  board.take(1, { act: 'sealed', path: PATH })
+  board.take(1, { act: 'moved', path: PATH })
   want(3, 31)
   t.match(told(), [
     [2, { act: 'joiners' }],
