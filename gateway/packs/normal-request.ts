@@ -2,7 +2,7 @@
 
 import { type FetchRequest, normalFetch, type ObjectFormat } from './normal-fetch.js'
 import { normalizeV0 } from './normal-request-v0.js'
-import { isLine, readPackets, readSections } from './pkt-line.js'
+import { readSections } from './pkt-line.js'
 
 /** An `ls-refs` request, which lists refs. */
 export interface LsRefsRequest {
@@ -90,17 +90,3 @@ const FETCH_FLAGS: ReadonlySet<string> = new Set([
   'wait-for-done',
   'done',
 ])
-
-const WANT = /^want ([0-9a-f]{40}|[0-9a-f]{64})$/
-
-/**
- * Returns the fetch of the objects that a request of version 2 wants, also if it has lines that are
- * not understood or is truncated. Returns undefined if it wants none.
- */
-export function readWants(body: Buffer): FetchRequest | undefined {
-  const lines = readPackets(body, { isTruncated: true })?.filter(isLine) ?? []
-  const wants = lines.filter((line) => WANT.test(line))
-  const isSha256 = wants.some((line) => line.length > 'want '.length + 40)
-  const objectFormat = isSha256 ? 'sha256' : 'sha1'
-  return normalFetch(wants, { version: 2, objectFormat, flags: FETCH_FLAGS })
-}

@@ -19,8 +19,8 @@ import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readOnce } from '../../conf/lib/chunks.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
-import { writeFetch } from './normal-fetch.js'
-import { type NormalRequest, normalize, readWants } from './normal-request.js'
+import { type FetchRequest, writeFetch } from './normal-fetch.js'
+import { type NormalRequest, normalize } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import { packetLine } from './pkt-line.js'
 import type { ProcessQueue } from './process-queue.js'
@@ -74,6 +74,7 @@ const KNOWN_REQUESTS_BYTES_MAX = 16_777_216
 /** Maximum size of a request that is its own key; longer ones have a digest as key. */
 const SHORT_REQUEST_BYTES_MAX = 2_048
 
+const SHA1_DIGITS = 40
 const TRIES = 5
 const PAUSE_MS = 20
 
@@ -150,12 +151,15 @@ export class PackCache {
 
   /**
    * Refuses a request of version 2 that git is to answer, if it wants a commit that no ref reaches:
-   * git itself would send it. The body may be truncated.
+   * git itself would send it.
    */
-  async refuse(warmRequest: WarmRequest, body: Buffer): Promise<WarmAnswer | undefined> {
-    const request = readWants(body)
+  async refuse(
+    warmRequest: WarmRequest,
+    wants: readonly string[],
+  ): Promise<WarmAnswer | undefined> {
     const present = readStateOfTick(warmRequest.repositoryPath)
-    if (request === undefined || present === undefined) return undefined
+    if (wants.length === 0 || present === undefined) return undefined
+    const request = fetchOf(wants)
     const seen = await this.#readRefs(warmRequest, request, present)
     if (seen === undefined || seen.references.areTips(request.wants)) return undefined
     const verdict = await this.#check(warmRequest, { request, ...seen })
@@ -303,6 +307,20 @@ export class PackCache {
     const seen = await this.#readRefs(warmRequest, request, present)
     if (seen?.state.settingsText !== state.settingsText) return false
     return seen.references.tagsDigest === references.tagsDigest
+  }
+}
+
+/** Returns a fetch of these objects whose other arguments have no effect. */
+function fetchOf(wants: readonly string[]): FetchRequest {
+  const isSha256 = wants.some((oid) => oid.length > SHA1_DIGITS)
+  return {
+    command: 'fetch',
+    version: 2,
+    objectFormat: isSha256 ? 'sha256' : 'sha1',
+    wants,
+    includesTags: false,
+    asksReferences: false,
+    text: '',
   }
 }
 

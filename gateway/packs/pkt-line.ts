@@ -11,33 +11,45 @@ export type Packet = string | typeof FLUSH_PACKET | typeof DELIMITER_PACKET
 export const FLUSH_PACKET = Symbol('flush-pkt')
 export const DELIMITER_PACKET = Symbol('delim-pkt')
 
-/**
- * Parses a body that consists of whole packets. Returns undefined for any other body; if it may be
- * truncated, returns its whole packets.
- */
-export function readPackets(
-  body: Buffer,
-  { isTruncated = false }: { readonly isTruncated?: boolean } = {},
-): readonly Packet[] | undefined {
-  const packets: Packet[] = []
-  let position = 0
-  while (position < body.length) {
-    const prefix = body.toString('latin1', position, position + LENGTH_DIGITS)
-    if (prefix === FLUSH || prefix === DELIMITER) {
-      packets.push(prefix === FLUSH ? FLUSH_PACKET : DELIMITER_PACKET)
-      position += LENGTH_DIGITS
-      continue
-    }
-    const length = /^[0-9a-f]{4}$/.test(prefix) ? Number.parseInt(prefix, 16) : 0
-    const end = position + length
-    if (length <= LENGTH_DIGITS || length > LINE_BYTES_MAX || end > body.length) {
-      return isTruncated ? packets : undefined
-    }
-    const hasNewline = body[end - 1] === 0x0a
-    packets.push(body.toString('latin1', position + LENGTH_DIGITS, hasNewline ? end - 1 : end))
-    position = end
+/** Parses a body that consists of whole packets. Returns undefined for any other body. */
+export function readPackets(body: Buffer): readonly Packet[] | undefined {
+  const reader = new PacketReader()
+  const packets = reader.push(body)
+  return reader.isBetween ? packets : undefined
+}
+
+/** A parser of packets that arrive in chunks. */
+export class PacketReader {
+  #left: Buffer = Buffer.alloc(0)
+
+  /** True if all bytes belong to whole packets. */
+  get isBetween(): boolean {
+    return this.#left.length === 0
   }
-  return packets
+
+  /** Returns the packets that the chunk completes; undefined if a length is malformed. */
+  push(chunk: Buffer): readonly Packet[] | undefined {
+    const bytes = this.isBetween ? chunk : Buffer.concat([this.#left, chunk])
+    const packets: Packet[] = []
+    let position = 0
+    while (position + LENGTH_DIGITS <= bytes.length) {
+      const prefix = bytes.toString('latin1', position, position + LENGTH_DIGITS)
+      if (prefix === FLUSH || prefix === DELIMITER) {
+        packets.push(prefix === FLUSH ? FLUSH_PACKET : DELIMITER_PACKET)
+        position += LENGTH_DIGITS
+        continue
+      }
+      const length = /^[0-9a-f]{4}$/.test(prefix) ? Number.parseInt(prefix, 16) : 0
+      if (length <= LENGTH_DIGITS || length > LINE_BYTES_MAX) return undefined
+      const end = position + length
+      if (end > bytes.length) break
+      const hasNewline = bytes[end - 1] === 0x0a
+      packets.push(bytes.toString('latin1', position + LENGTH_DIGITS, hasNewline ? end - 1 : end))
+      position = end
+    }
+    this.#left = bytes.subarray(position)
+    return packets
+  }
 }
 
 /** Lines of a protocol v2 request, without the packets that end a section. */

@@ -10,6 +10,7 @@ import type { Settings } from '../../conf/settings.js'
 import { enterQueue, type QueueContext } from './enter-queue.js'
 import type { PackCache, PackCacheLabels, WarmAnswer, WarmRequest } from './pack-cache.js'
 import { joined, readAhead } from './read-ahead.js'
+import { readWholeFetch } from './whole-fetch.js'
 
 /** Maximum size of a fetch request: the wants and haves of a repository with 200,000 refs. */
 export const FETCH_REQUEST_BYTES_MAX = 33_554_432
@@ -60,11 +61,11 @@ export function answerUploadPack(
 ): Awaitable<UploadPackReply> {
   const version = protocolVersionOf(uploadRequest.gitProtocol)
   return after(readAhead(uploadRequest.body, WARM_REQUEST_BYTES_MAX), ({ beginning, rest }) => {
-    const ask = async () => {
-      const refusal =
-        version === 2 ? await context.packCache.refuse(uploadRequest, beginning) : undefined
-      if (refusal !== undefined) return count(context, refusal)
-      return runUploadPack(context, { ...uploadRequest, body: joined(beginning, rest) })
+    const ask = () => {
+      const body = bounded(joined(beginning, rest))
+      return version === 2
+        ? askAllowed(context, { ...uploadRequest, body })
+        : runUploadPack(context, { ...uploadRequest, body })
     }
     if (rest !== undefined) return ask()
     return after(context.packCache.answer(uploadRequest, beginning, version), (warm) => {
@@ -75,6 +76,25 @@ export function answerUploadPack(
       )
     })
   })
+}
+
+/** Lets git answer a request of version 2, unless it wants a commit that no ref reaches. */
+async function askAllowed(
+  context: UploadPackContext,
+  uploadRequest: UploadPackRequest,
+): Promise<UploadPackReply> {
+  const fetch = await readWholeFetch(uploadRequest.body).catch((error: unknown) => {
+    countOutcome(context, 'failed')
+    throw error
+  })
+  try {
+    const refusal = await context.packCache.refuse(uploadRequest, fetch.wants)
+    if (refusal !== undefined) return count(context, refusal)
+    // Git has read the request before its first byte.
+    return await runUploadPack(context, { ...uploadRequest, body: fetch.replay() })
+  } finally {
+    fetch.close()
+  }
 }
 
 function count({ metrics }: UploadPackContext, warm: WarmAnswer): UploadPackReply {
@@ -116,7 +136,7 @@ async function runUploadPack(
     const answer = await callUploadPack(context.git, {
       repositoryPath,
       gitProtocol,
-      body: bounded(body),
+      body,
       signal,
       timeoutMs: context.settings.git.timeoutMs,
     })

@@ -69,10 +69,37 @@ t.test(
     const versions = { 'git-protocol': 'version=2:x' }
     t.match((await fetch(fetchBody(lost), versions)).body.toString(), refusal)
     const have = `have ${'1'.repeat(40)}`
-    const long = fetchBody(lost, ...Array.from({ length: 6_000 }, () => have))
-    t.match((await fetch(long)).body.toString(), refusal)
+    const long = (commit: string) => fetchBody(commit, ...Array(20_000).fill(have))
+    t.match((await fetch(long(lost))).body.toString(), refusal, 'behind a megabyte')
+    t.match((await fetch(long(tip))).body.toString('latin1'), PACK)
+    const blobs = Array.from({ length: 10_100 }, (_, at) => `blob\ndata 5\n${10_000 + at}\n`)
+    await git(['fast-import', '--quiet'], { cwd, input: blobs.join('') })
+    const all = ['cat-file', '--batch-all-objects', '--batch-check=want %(objectname)']
+    const wants = (await git(all, { cwd })).split('\n').filter((line) => !line.endsWith(lost))
+    t.match((await fetch(fetchBody(lost, ...wants))).body.toString(), refusal, 'of 10,000 wants')
   },
 )
+
+t.test('a want that git would read differently from the gateway is refused', async (t) => {
+  const { tip, fetch, pathOf } = await aFetch(t)
+  const cwd = await pathOf('ada', 'r')
+  const tree = await git(['rev-parse', `${tip}^{tree}`], { cwd })
+  const lost = await git(['commit-tree', tree, '-m', 'lost'], { cwd })
+  const line = packetLine(`want ${lost}\n`)
+  const notations = {
+    'capital letters': packetLine(`want ${lost.toUpperCase()}\n`),
+    'bytes behind the id': packetLine(`want ${lost} x\n`),
+    'a length in capital letters': `00AA${`want ${lost}`.padEnd(0xaa - 4)}`,
+    'an empty line before it': `0004${line}`,
+    'the end of a response before it': `0002${line}`,
+  }
+  for (const [notation, text] of Object.entries(notations)) {
+    const body = Buffer.from(String(fetchBody(tip)).replace(/0000$/, `${text}0000`))
+    const { status, body: answer } = await fetch(body)
+    t.equal(status, 400, notation)
+    t.equal(answer.toString(), 'Git cannot read this request.\n', notation)
+  }
+})
 
 t.test('a request that unpacks beyond the limit is a 413', async (t) => {
   const { tip, fetch, server } = await aFetch(t)

@@ -2,7 +2,13 @@
 
 import fc from 'fast-check'
 import t from 'tap'
-import { packetLine, readSections } from '../../../gateway/packs/pkt-line.js'
+import {
+  type Packet,
+  PacketReader,
+  packetLine,
+  readPackets,
+  readSections,
+} from '../../../gateway/packs/pkt-line.js'
 
 const read = (text: string) => readSections(Buffer.from(text, 'latin1'))
 
@@ -44,6 +50,31 @@ t.test('bytes that are not exactly one request are not parsed', async (t) => {
     read(`fff0${'x'.repeat(0xfff0 - 4)}0000`)?.head[0]?.length,
     0xfff0 - 4,
     'the longest line',
+  )
+})
+
+t.test('packets that arrive in any pieces are the same', async () => {
+  const bytes = fc.uint8Array({ minLength: 1, maxLength: 50 })
+  const packet = fc.oneof(
+    bytes.map((some) => packetLine(Buffer.from(some).toString('latin1'))),
+    fc.constantFrom('0000', '0001', '0002', '0004', '00'),
+  )
+  fc.assert(
+    fc.property(fc.array(packet), fc.array(fc.nat(200)), (packets, cuts) => {
+      const body = Buffer.from(packets.join(''), 'latin1')
+      const reader = new PacketReader()
+      const read: Packet[] = []
+      const ends = [...cuts.filter((cut) => cut < body.length).toSorted((a, b) => a - b)]
+      for (const [at, end] of [...ends, body.length].entries()) {
+        const found = reader.push(body.subarray(at === 0 ? 0 : ends[at - 1], end))
+        if (found === undefined) {
+          t.equal(readPackets(body), undefined)
+          return
+        }
+        read.push(...found)
+      }
+      t.strictSame(readPackets(body), reader.isBetween ? read : undefined)
+    }),
   )
 })
 
