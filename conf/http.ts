@@ -44,6 +44,11 @@ export interface Reply {
   readonly body?: ReplyBody
   /** Length of an iterable body, if known; it is sent as `Content-Length`. */
   readonly bodyBytes?: number
+  /**
+   * Returns the path of a file that has exactly the bytes of the body, if there is one. Who gets a
+   * path lets a proxy send the file and does not read the body.
+   */
+  readonly bodyFile?: (() => string | undefined) | undefined
   /** True for frequent requests of little interest, which are logged only at level debug. */
   readonly isRoutine?: boolean
 }

@@ -19,6 +19,7 @@ import {
 import { type HostSet, parseHostSet } from './host-set.js'
 import { LOG_FORMATS, LOG_LEVELS } from './log.js'
 import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
+import { asSendfileTarget } from './sendfile-target.js'
 
 function field<T>(
   about: string,
@@ -69,6 +70,10 @@ export const SCHEMAS = {
       'Proxies whose X-Forwarded-For and X-Forwarded-Proto headers are trusted.',
       asAddresses,
       ['127.0.0.1', '::1'],
+    ),
+    sendfile: field(
+      'Lets nginx send large files of data.dir: "nginx:" and the path of an internal location.',
+      asSendfileTarget,
     ),
     drain: field(
       'Time after SIGTERM during which new connections are still accepted.',

@@ -10,6 +10,7 @@ import type { HostSet } from './host-set.js'
 import type { LogOptions } from './log.js'
 import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
 import type { SCHEMAS } from './schemas.js'
+import type { SendfileTarget } from './sendfile-target.js'
 
 type Schemas = typeof SCHEMAS
 type SectionValues<S> = {
@@ -29,6 +30,7 @@ export interface Settings {
     readonly workers: number
     readonly upstream: URL | undefined
     readonly trustedProxies: AddressSet
+    readonly sendfile: SendfileTarget | undefined
     readonly drainMs: number
     readonly shutdownGraceMs: number
   }
@@ -110,6 +112,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       workers: given.http.workers ?? availableParallelism(),
       upstream: given.http.upstream,
       trustedProxies: required(given.http.trusted_proxies),
+      sendfile: given.http.sendfile,
       drainMs: required(given.http.drain),
       shutdownGraceMs: required(given.http.shutdown_grace),
     },

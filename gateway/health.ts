@@ -1,11 +1,13 @@
 /** Routes of health checks and metrics. */
 
 import { timingSafeEqual } from 'node:crypto'
+import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import { ping } from '../sql/database/database.js'
 import { jsonReply } from './api/surface.js'
+import { probePath, SENT_BY_GATEWAY } from './http/sendfile.js'
 import type { Context } from './request/context.js'
 import type { AnyRoute, Route, Surface } from './request/route.js'
 
@@ -43,6 +45,11 @@ export const HEALTH_ROUTES: readonly AnyRoute[] = [
     if (failed.length === 0) return textReply(200, 'ok\n')
     return textReply(503, failed.map((check) => `${check.name}: failing\n`).join(''))
   }),
+  systemRoute('/sendfilez', async ({ settings }) => {
+    const path = probePath(settings.data.dir)
+    const body = Buffer.from(SENT_BY_GATEWAY)
+    return { ...textReply(200, body), bodyFile: () => (existsSync(path) ? path : undefined) }
+  }),
   systemRoute('/api/healthz', healthz),
   systemRoute('/metrics', async (context, request) => {
     refuseMetricsCaller(context, request)
@@ -68,7 +75,7 @@ function systemRoute(
   }
 }
 
-function textReply(status: number, body: string): Reply {
+function textReply(status: number, body: string | Uint8Array): Reply {
   return { status, headers: [['Content-Type', 'text/plain; charset=utf-8']], body }
 }
 

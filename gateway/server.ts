@@ -100,10 +100,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { context, close } = await openContext(options)
   const { metrics, upkeep } = context
   const watch = watchLoop({ log, observe: metrics.observeLoopDelay })
-  const { upstream, listen: address, trustedProxies } = settings.http
+  const { upstream, listen: address, trustedProxies, sendfile: target } = settings.http
   const listener = await listen({
     listen: address,
     trustedProxies,
+    sendfile: target && { target, folder: settings.data.dir },
     handle: createRouter({
       context,
       table: createRouteTable(allRoutes(settings)),

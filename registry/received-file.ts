@@ -33,7 +33,7 @@ export async function receiveFile(
   { folder, bytesMax = Number.POSITIVE_INFINITY }: ReceiveOptions,
 ): Promise<ReceivedFile> {
   const path = join(folder, randomBytes(16).toString('hex'))
-  const file = await open(path, 'wx+', 0o600)
+  const file = await open(path, 'wx+', 0o640)
   try {
     const { bytes, digests } = await copyInto(file, body, bytesMax)
     return {

@@ -81,7 +81,9 @@ export async function serveFile(
     headers.push(['Content-Range', `bytes ${range.start}-${range.end - 1}/${bytes}`])
   }
   const body = await bodies.bodyOf(file, range)
-  const reply = { status: wanted === undefined ? 200 : 206, headers, body, bodyBytes }
+  const servedStatus = wanted === undefined ? 200 : 206
+  const bodyFile = () => storage.pathOf(blobKey)
+  const reply = { status: servedStatus, headers, body, bodyBytes, bodyFile }
   return { reply, isDownload: range.start === 0 }
 }
 

@@ -52,12 +52,12 @@ export function answerFetch(
 
 /** Returns the reply. For administrators it has the cache outcome in the header Server-Timing. */
 function replyOf(answer: UploadPackReply, isAdmin: boolean): Reply {
-  const { body, bytes, outcome } = answer
+  const { body, bytes, outcome, file } = answer
   const isNotified = isAdmin && outcome !== undefined
   const headers = isNotified ? [...HEADERS, timingOf(outcome)] : HEADERS
   const isRoutine = answer.command === 'ls-refs'
   if (bytes === undefined) return { status: 200, headers, body, isRoutine }
-  return { status: 200, headers, body, bodyBytes: bytes, isRoutine }
+  return { status: 200, headers, body, bodyBytes: bytes, bodyFile: file, isRoutine }
 }
 
 function timingOf(outcome: string): readonly [name: string, value: string] {

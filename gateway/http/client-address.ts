@@ -8,6 +8,8 @@ import type { RequestHeaders } from '../../conf/http.js'
 export interface Client {
   readonly address: string
   readonly scheme: 'http' | 'https'
+  /** True if a trusted proxy has forwarded the request. */
+  readonly isForwarded: boolean
 }
 
 /**
@@ -22,13 +24,14 @@ export function clientOf(
   trustedProxies: AddressSet,
 ): Client {
   const { direct, isTrusted } = lookUpPeer(peer, trustedProxies)
-  if (!isTrusted) return { address: direct, scheme: 'http' }
+  if (!isTrusted) return { address: direct, scheme: 'http', isForwarded: false }
   const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http'
   const forwarded = headers.get('x-forwarded-for')
-  if (forwarded === undefined) return { address: direct, scheme }
+  if (forwarded === undefined) return { address: direct, scheme, isForwarded: false }
   const hops = forwarded.split(',').map((hop) => plainAddress(hop.trim()))
   const client = hops.reverse().find((hop) => !trustedProxies.has(hop))
-  return { address: client !== undefined && isIP(client) !== 0 ? client : direct, scheme }
+  const address = client !== undefined && isIP(client) !== 0 ? client : direct
+  return { address, scheme, isForwarded: true }
 }
 
 interface Peer {

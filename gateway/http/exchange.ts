@@ -3,7 +3,7 @@
 import type { HttpRequest, HttpResponse } from 'uWebSockets.js'
 import type { AddressSet } from '../../conf/addresses.js'
 import type { Reply, Request, RequestHeaders } from '../../conf/http.js'
-import type { Awaitable } from '../../conf/lib/awaitable.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { type Client, clientOf } from './client-address.js'
 import { type BodySource, IncomingBody, NO_BODY } from './incoming-body.js'
 import {
@@ -15,10 +15,13 @@ import {
   writeReply,
 } from './reply.js'
 import { ReplyStream } from './reply-stream.js'
+import { leaveToProxy, type SendfileOptions } from './sendfile.js'
 import type { ArrivingBody, SlowBodies } from './slow-bodies.js'
 
 export interface ExchangeOptions {
   readonly trustedProxies: AddressSet
+  /** Way in which the proxy that forwarded a request sends large files; absent if it does not. */
+  readonly sendfile?: SendfileOptions | undefined
   /** Returns the reply to a request. Never throws. */
   readonly handle: (request: Request) => Awaitable<Reply>
   /** Reports an error that occurred after the head of the reply was sent. */
@@ -151,7 +154,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
   /** Reads the address on first use: it costs a quarter of the smallest reply, and few need it. */
   #lookUpClient(): Client {
     if (this.#client !== undefined) return this.#client
-    if (this.#isAborted) return { address: '', scheme: 'http' }
+    if (this.#isAborted) return { address: '', scheme: 'http', isForwarded: false }
     const peer = Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1')
     this.#client = clientOf(peer, this.headers, this.#options.trustedProxies)
     return this.#client
@@ -195,7 +198,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
 
   /** Runs the handler and starts its reply. Must be called while the socket is corked. */
   #answer(state: ExchangeState): void {
-    const reply = this.#options.handle(this)
+    const reply = this.#handle()
     // A handler may need the address after a wait, when a closed socket has none.
     if (reply instanceof Promise) this.#lookUpClient()
     const isRead = this.#incoming?.isComplete !== false
@@ -211,6 +214,16 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     state.running += 1
     void sending.then(() => {
       state.running -= 1
+    })
+  }
+
+  /** Returns the handler's reply, or one with which the proxy sends the body from its file. */
+  #handle(): Awaitable<Reply> {
+    const { handle, sendfile } = this.#options
+    if (sendfile === undefined || this.method === 'HEAD') return handle(this)
+    return after(handle(this), (reply) => {
+      if (reply.bodyFile === undefined || !this.#lookUpClient().isForwarded) return reply
+      return leaveToProxy(reply, sendfile) ?? reply
     })
   }
 

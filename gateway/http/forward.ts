@@ -8,7 +8,10 @@ import type { Reply, Request } from '../../conf/http.js'
 
 const UPSTREAM_TIMEOUT_MS = 120_000
 
-/** Hop-by-hop headers, which are not forwarded (RFC 9110 §7.6.1). */
+/**
+ * Headers that are not forwarded: those of one connection (RFC 9110 §7.6.1), and the one with which
+ * a proxy in front would send a file of the gateway.
+ */
 const HOP_HEADERS: ReadonlySet<string> = new Set([
   'connection',
   'expect',
@@ -20,6 +23,7 @@ const HOP_HEADERS: ReadonlySet<string> = new Set([
   'trailer',
   'transfer-encoding',
   'upgrade',
+  'x-accel-redirect',
 ])
 
 /**

@@ -33,7 +33,7 @@ export class GrowingFile {
   constructor(path: string, role: 'writer' | 'reader') {
     this.path = path
     const flags = role === 'writer' ? constants.O_CREAT | constants.O_EXCL : 0
-    this.file = openSync(path, constants.O_RDWR | flags, 0o600)
+    this.file = openSync(path, constants.O_RDWR | flags, 0o640)
   }
 
   get readers(): number {

@@ -21,7 +21,7 @@ import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { type FetchRequest, writeFetch } from './normal-fetch.js'
 import { type NormalRequest, normalize } from './normal-request.js'
-import type { PackStore } from './pack-store.js'
+import type { PackStore, StoredPack } from './pack-store.js'
 import { packetLine } from './pkt-line.js'
 import type { ProcessQueue } from './process-queue.js'
 import type { ReachableWants } from './reachable-wants.js'
@@ -44,6 +44,8 @@ export interface WarmAnswer {
   readonly body: Uint8Array | AsyncIterable<Uint8Array>
   /** Length of the body; absent if it is not known yet. */
   readonly bytes?: number
+  /** See `StoredPack`. */
+  readonly file?: StoredPack['file']
 }
 
 /** An upload-pack request of a client that may read the repository. */
@@ -232,7 +234,7 @@ export class PackCache {
     const key = this.#names.nameOf(warmRequest.repositoryPath, wanted)
     const held = this.#parts.store.held(key)
     if (held !== undefined) {
-      return { command: 'fetch', outcome: 'hit', body: held.body, bytes: held.bytes }
+      return { command: 'fetch', outcome: 'hit', ...held }
     }
     return this.#findOrJoin(key, warmRequest, wanted)
   }

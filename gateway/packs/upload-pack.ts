@@ -43,6 +43,8 @@ export interface UploadPackReply {
   /** Source of the answer; this and `command` are absent if the pack cache did not answer. */
   readonly outcome?: WarmAnswer['outcome']
   readonly command?: WarmAnswer['command']
+  /** See `Reply.bodyFile`. */
+  readonly file?: (() => string | undefined) | undefined
 }
 
 const PAST_CACHE = { command: 'other', outcome: 'bypass' } as const
@@ -104,7 +106,14 @@ function count({ metrics }: UploadPackContext, warm: WarmAnswer): UploadPackRepl
     return warm
   }
   const body = counted(warm.body, (bytes) => metrics.countPackBytes(warm, bytes))
-  return { ...warm, body }
+  const { file, bytes = 0 } = warm
+  if (file === undefined) return { ...warm, body }
+  const countedFile = () => {
+    const path = file()
+    if (path !== undefined) metrics.countPackBytes(warm, bytes)
+    return path
+  }
+  return { ...warm, body, file: countedFile }
 }
 
 /** Wraps a body so that `onChunk` is called with the length of each chunk when it is read. */

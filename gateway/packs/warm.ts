@@ -26,12 +26,15 @@ export interface WarmOptions {
   readonly link: CoordinatorLink
 }
 
+/** Time in which a proxy opens a file whose path it has received. */
+const OPENED_BY_PROXY_MS = 20_000
+
 /** Minimum memory for lists of refs; by default they may use half of `cache.memory_max`. */
 const LISTS_BYTES_MIN = 33_554_432
 
 /** Creates the pack cache of a worker. */
 export function createPackCache({ git, log, queue, settings, link }: WarmOptions): PackCache {
-  const { cache, data } = settings()
+  const { cache, data, http } = settings()
   const ask: AskReferences = async ({ repositoryPath, client }, body, bytesMax) => {
     const signal = AbortSignal.timeout(GIT_COMMAND_MS)
     const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
@@ -69,7 +72,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
         diskBytesMax: cache.diskBytesMax,
         diskBytesFree: cache.diskBytesFree,
         memoryBytesMax: cache.memoryBytesMax,
-        graceMs: 0,
+        graceMs: http.sendfile === undefined ? 0 : OPENED_BY_PROXY_MS,
       },
       log,
     ),

@@ -50,7 +50,7 @@ export function openIndexFiles(options: IndexFilesOptions): IndexFiles {
     async write(path, content) {
       if (written.has(path)) throw new Error(`an index has two files ${path}`)
       const file = join(storage.incomingFolder, randomBytes(16).toString('hex'))
-      const handle = await open(file, 'wx+', 0o600)
+      const handle = await open(file, 'wx+', 0o640)
       handles.set(file, handle)
       const filled = await fill(handle, content, options)
       const result = { path, bytes: filled.bytes, digests: filled.digests.finish() }

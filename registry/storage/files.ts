@@ -22,6 +22,7 @@ export async function openFileStorage(folder: string): Promise<BlobStorage> {
     incomingFolder,
     put: async (key, file) => moveIntoPlace(file, { folder, place: pathOf(key) }),
     open: async (key, range) => readFile(pathOf(key), range),
+    pathOf,
     remove: async (key) => rm(pathOf(key), { force: true }),
     list: () => listFiles(folder),
     directUrl: async () => undefined,
@@ -30,7 +31,7 @@ export async function openFileStorage(folder: string): Promise<BlobStorage> {
 
 /** Creates a folder with its parents and flushes their directory entries to the disk. */
 async function makeFolder(folder: string): Promise<void> {
-  const outermost = await mkdir(folder, { recursive: true, mode: 0o700 })
+  const outermost = await mkdir(folder, { recursive: true, mode: 0o750 })
   if (outermost === undefined) return
   let named = folder
   while (named !== dirname(outermost)) {
@@ -52,7 +53,7 @@ async function moveIntoPlace(file: IncomingFile, { folder, place }: Move): Promi
     await syncPath(path)
     if ((await stat(path)).size !== bytes) throw new Error(`${path} does not have ${bytes} bytes`)
     const inner = dirname(place)
-    await mkdir(inner, { recursive: true, mode: 0o700 })
+    await mkdir(inner, { recursive: true, mode: 0o750 })
     await rename(path, place)
     isMoved = true
     // All folders are flushed, because another put can have created one and not flushed it yet.

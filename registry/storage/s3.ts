@@ -39,6 +39,7 @@ export async function openS3Storage(options: S3StorageOptions): Promise<BlobStor
     incomingFolder,
     put: async (key, file) => send(clientOf(), { name: nameOf(key), file, partBytes }),
     open: async (key, range) => read(clientOf(), { name: nameOf(key), range, timeoutMs }),
+    pathOf: () => undefined,
     async remove(key) {
       const name = nameOf(key)
       await withRetry(() => clientOf().deleteObject(name)).catch(unlessNotFound)

@@ -1,11 +1,12 @@
 /** `gatehouse doctor`: checks the installation and reports faults with their remedy. */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { access, constants, mkdir, statfs, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { access, constants, mkdir, rm, statfs, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { findGit } from '../../cgi/process/git.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
+import { probePath, SENT_BY_GATEWAY, SENT_BY_PROXY } from '../../gateway/http/sendfile.js'
 import { openStorage } from '../../registry/storage/open.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { migrationStatus } from '../../sql/database/migrate.js'
@@ -14,6 +15,7 @@ import { checkSsh, isSshSetUp } from './sshd-configuration.js'
 
 const FREE_BYTES_MIN = 1_073_741_824
 const OPEN_FILES_MIN = 4_096
+const PROXY_TIMEOUT_MS = 10_000
 
 /** Check of one part. Its result is printed; an error it throws is a fault. */
 interface Check {
@@ -29,6 +31,7 @@ const CHECKS: readonly Check[] = [
   { name: 'blobs', run: checkBlobs },
   { name: 'limits', run: checkLimits },
   { name: 'sshd', run: checkSshd },
+  { name: 'sendfile', run: checkSendfile },
 ]
 
 export const DOCTOR_COMMANDS: readonly Command[] = [
@@ -60,7 +63,7 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
   {
     words: ['doctor'],
     usage: '',
-    about: 'Checks configuration, database, git, disk, blobs, limits and sshd; exit 1 for a fault.',
+    about: 'Checks configuration, database, git, disk, blobs, limits, sshd and proxy.',
     positionals: [],
     options: {},
     async run() {
@@ -166,6 +169,34 @@ async function checkLimits(): Promise<string> {
     )
   }
   return `${openFiles} open files`
+}
+
+/** Requests a file through the proxy, to see whether the proxy sends it. */
+async function checkSendfile({ data, http }: Settings): Promise<string> {
+  if (http.sendfile === undefined) return 'off (http.sendfile is not set)'
+  const path = probePath(data.dir)
+  const url = `${http.baseUrl}/sendfilez`
+  await mkdir(dirname(path), { recursive: true, mode: 0o750 })
+  await writeFile(path, SENT_BY_PROXY, { mode: 0o640 })
+  try {
+    const response = await fetch(url, { signal: AbortSignal.timeout(PROXY_TIMEOUT_MS) }).catch(
+      (error: unknown) => {
+        throw new Error(`${url} cannot be requested: ${reasonOf(error)}`)
+      },
+    )
+    const text = await response.text()
+    if (text === SENT_BY_PROXY) return `nginx sends files of ${data.dir}`
+    const advice = `the alias of its location ${http.sendfile.prefix} must be ${data.dir}/, and nginx must be able to read ${path}`
+    if (response.headers.has('x-accel-redirect')) {
+      throw new Error(`the proxy of ${http.baseUrl} does not act on X-Accel-Redirect: use nginx`)
+    }
+    if (text !== SENT_BY_GATEWAY) throw new Error(`${url} answered ${response.status}: ${advice}`)
+    throw new Error(
+      `the gateway sent ${url} itself: reload it, and see that the proxy is in http.trusted_proxies and sends X-Forwarded-For`,
+    )
+  } finally {
+    await rm(path, { force: true })
+  }
 }
 
 /** Checks sshd if it is set up for Git; a server with HTTPS only has no fault. */

@@ -98,6 +98,7 @@ const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'web.enabled': false,
   'http.base_url': 'https://code.example.org',
   'http.workers': 4,
+  'http.sendfile': 'nginx:/-/internal/',
   'http.upstream': 'http://127.0.0.1:8080',
   'database.url': 'mysql://gatehouse:password@127.0.0.1:3306/gatehouse',
   'blobs.url': 's3://key:secret@s3.example.org/packages?region=us-east-1',

@@ -44,7 +44,7 @@ t.test('the file is readable by its owner only and has its size and digests', as
     const { file } = await receive(t, content)
     t.equal(file.bytes, bytes)
     t.strictSame(await readFile(file.path), content)
-    t.equal((await stat(file.path)).mode & 0o777, 0o600)
+    t.equal((await stat(file.path)).mode & 0o777, 0o640)
     t.strictSame(file.digests, {
       md5: hexOf('md5', content),
       sha1: hexOf('sha1', content),

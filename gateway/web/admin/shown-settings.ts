@@ -24,6 +24,7 @@ const SHOWN: Shown = {
     workers: ({ http }) => http.workers,
     upstream: ({ http: { upstream } }) => upstream && upstream.origin + upstream.pathname,
     trusted_proxies: ({ http }) => http.trustedProxies.entries.join(', '),
+    sendfile: ({ http }) => http.sendfile && `nginx:${http.sendfile.prefix}`,
     drain: ({ http }) => durationOf(http.drainMs),
     shutdown_grace: ({ http }) => durationOf(http.shutdownGraceMs),
   },

@@ -49,7 +49,7 @@ t.test('blobs and their folders are accessible to their owner only', async (t) =
   const key = await keep(storage, contentOf(10))
   const [outer = '', inner = ''] = objectNameOf(key).split('/')
   for (const named of [folder, join(folder, outer), join(folder, outer, inner)]) {
-    t.equal((await stat(named)).mode & 0o777, 0o700, named.slice(folder.length))
+    t.equal((await stat(named)).mode & 0o777, 0o750, named.slice(folder.length))
   }
 })
 

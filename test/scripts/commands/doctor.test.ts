@@ -14,7 +14,17 @@ t.test('doctor reports ok for every check of a valid installation', async (t) =>
   const names = lines.map((line) => /^ok {6}([\w ]+): ./.exec(line)?.[1])
   t.strictSame(
     names,
-    ['configuration', 'database', 'git', 'git limits', 'disk', 'blobs', 'limits', 'sshd'],
+    [
+      'configuration',
+      'database',
+      'git',
+      'git limits',
+      'disk',
+      'blobs',
+      'limits',
+      'sshd',
+      'sendfile',
+    ],
     lines.join('\n'),
   )
   t.equal(process.exitCode ?? 0, 0)
