@@ -11,6 +11,7 @@ import { FLEET_BENCHMARK } from './benchmarks/fleet.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
 import { INDEX_BENCHMARK } from './benchmarks/package-index.js'
 import { PACKAGES_BENCHMARK } from './benchmarks/packages.js'
+import { SENDFILE_BENCHMARK } from './benchmarks/sendfile.js'
 import { SSH_BENCHMARK } from './benchmarks/ssh.js'
 import { formatTable } from './benchmarks/table.js'
 
@@ -20,6 +21,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   WEB_BENCHMARK,
   CLONE_BENCHMARK,
   FLEET_BENCHMARK,
+  SENDFILE_BENCHMARK,
   SSH_BENCHMARK,
   PACKAGES_BENCHMARK,
   INDEX_BENCHMARK,

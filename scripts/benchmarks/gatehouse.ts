@@ -17,6 +17,7 @@ const COMMAND_MS = 60_000
 export const OWNER = 'ada'
 
 export interface Gatehouse extends MeasuredServer {
+  readonly dataDir: string
   readonly databaseFile: string
   readonly token: string
   /** Creates a public repository of the owner, without commits. */
@@ -25,10 +26,17 @@ export interface Gatehouse extends MeasuredServer {
   addRepository(name: string, source: string): Promise<{ readonly path: string }>
 }
 
-/** Starts a server with its data in the benchmark's folder, optionally as another account. */
+export interface GatehouseOptions {
+  /** Account of the server; by default the one of the benchmark. */
+  readonly account?: string
+  /** Settings. */
+  readonly environment?: Readonly<Record<string, string>>
+}
+
+/** Starts a server with its data in the benchmark's folder. */
 export async function startGatehouse(
   { folder, signal }: BenchmarkContext,
-  account?: string,
+  { account, environment: settings }: GatehouseOptions = {},
 ): Promise<Gatehouse> {
   const port = await freePort()
   const dataDir = join(folder, 'data')
@@ -39,6 +47,7 @@ export async function startGatehouse(
     GATEHOUSE_HTTP_WORKERS: String(WORKERS),
     // Maintenance would start during measurements, and the peers read the same repositories.
     GATEHOUSE_MAINTENANCE_ENABLED: 'false',
+    ...settings,
   }
   const cpu = await createCpuGroup('gatehouse')
   await mkdir(dataDir)
@@ -63,6 +72,7 @@ export async function startGatehouse(
     url,
     token,
     cpu,
+    dataDir,
     databaseFile: join(dataDir, 'gatehouse.db'),
     makeRepository,
     async addRepository(name, source) {

@@ -9,8 +9,10 @@ export interface NginxOptions {
   /** Folder for its configuration, logs and temporary files. */
   readonly folder: string
   readonly port: number
-  /** Directives of its only location. */
+  /** Directives of the location `/`. */
   readonly location: readonly string[]
+  /** Directives beside the servers, and beside its location `/`. */
+  readonly more?: { readonly http: string; readonly server: string }
   readonly signal: AbortSignal
 }
 
@@ -32,7 +34,7 @@ export async function startNginx(cpu: CpuGroup, options: NginxOptions): Promise<
   )
 }
 
-function configOf({ folder, port, location }: NginxOptions): string {
+function configOf({ folder, port, location, more }: NginxOptions): string {
   return `daemon off;
 worker_processes ${WORKERS};
 pid ${folder}/nginx.pid;
@@ -53,7 +55,9 @@ http {
     location / {
 ${location.map((line) => `      ${line};`).join('\n')}
     }
+    ${more?.server ?? ''}
   }
+  ${more?.http ?? ''}
 }
 `
 }

@@ -86,7 +86,7 @@ interface Setup {
 
 async function startProduct(stage: BenchmarkContext, { key, undo }: Setup) {
   const { folder, signal } = stage
-  const gatehouse = await startGatehouse(stage, ACCOUNT)
+  const gatehouse = await startGatehouse(stage, { account: ACCOUNT })
   undo.push(() => gatehouse.stop())
   const source = join(folder, 'source.git')
   await runProgram('git', 'init', '--quiet', '--bare', '--initial-branch=main', source)

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { leaveToProxy } from '../../../gateway/http/sendfile.js'
 
+const BYTES_MIN = 1_048_576
 const OPTIONS = { target: { prefix: '/-/internal/' }, folder: '/srv/data' }
 const HEADERS = [
   ['Content-Type', 'application/octet-stream'],
@@ -12,7 +13,7 @@ const HEADERS = [
 const reply = {
   status: 200,
   headers: HEADERS,
-  body: Buffer.alloc(65_536),
+  body: Buffer.alloc(BYTES_MIN),
   isRoutine: true,
   bodyFile: (): string | undefined => '/srv/data/cache/packs/ab/a b%',
 }
@@ -38,7 +39,7 @@ t.test('a stream is closed without being read', async (t) => {
     },
   }
   const body = { [Symbol.asyncIterator]: () => chunks }
-  t.match(leaveToProxy({ ...reply, body, bodyBytes: 65_536 }, OPTIONS), { body: undefined })
+  t.match(leaveToProxy({ ...reply, body, bodyBytes: BYTES_MIN }, OPTIONS), { body: undefined })
   t.strictSame(calls, ['return'])
 })
 
@@ -48,7 +49,7 @@ t.test('the gateway sends what a proxy would send differently', async (t) => {
     'a body without a file': withoutFile,
     'a file that is not there': { ...reply, bodyFile: () => undefined },
     'a part of a file': { ...reply, status: 206 },
-    'a small body': { ...reply, body: Buffer.alloc(65_535) },
+    'a small body': { ...reply, body: Buffer.alloc(BYTES_MIN - 1) },
     'a stream of unknown length': { ...reply, body: (async function* () {})() },
     'a header that nginx drops': { ...reply, headers: [['Link', '<x>']] as const },
     'a file outside of the folder': { ...reply, bodyFile: () => '/srv/data-2/file' },
