@@ -112,5 +112,18 @@ export async function objectsOf(
   return own.map(([, , oid = '']) => oid).sort()
 }
 
+/**
+ * Returns true if a complete pack has deltas that name their base by its position. Those that name
+ * it by its id contain the id (gitformat-pack(5)).
+ */
+export async function hasOffsetDeltas(pack: Buffer, folder: string): Promise<boolean> {
+  const path = join(folder, `${process.hrtime.bigint()}.pack`)
+  await writeFile(path, pack)
+  await git(['index-pack', path], { cwd: folder })
+  const listed = await git(['verify-pack', '--verbose', path], { cwd: folder })
+  const bases = [...listed.matchAll(/^[0-9a-f]{40} .* ([0-9a-f]{40})$/gm)]
+  return bases.some(([, base = '']) => !pack.includes(Buffer.from(base, 'hex')))
+}
+
 /** Position of the number of objects in a pack (gitformat-pack(5)). */
 const PACK_COUNT_OFFSET = 8

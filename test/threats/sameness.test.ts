@@ -5,11 +5,17 @@ import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { findGit, type Git } from '../../cgi/process/git.js'
 import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
-import { objectsOf, postFetch, readAnswerV0, readFetchAnswer } from '../helpers/fetch-answers.js'
+import {
+  hasOffsetDeltas,
+  objectsOf,
+  postFetch,
+  readAnswerV0,
+  readFetchAnswer,
+} from '../helpers/fetch-answers.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { packetLine } from '../helpers/git-requests.js'
-import { countPackCache } from '../helpers/pack-cache-counts.js'
+import { countPackCache, untilAllCached } from '../helpers/pack-cache-counts.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
@@ -37,6 +43,75 @@ t.test("replies from the pack cache equal git's replies after random changes", a
   t.comment(JSON.stringify(counts))
   t.ok(counts.hit + counts.join > STEPS / 20, 'many requests were answered without a git process')
 })
+
+/** Lines of fetches in which the removal of one changes the reply; wants and haves are named. */
+const TEMPLATES = {
+  'the parts of a shallow workspace': {
+    version: 2,
+    lines: 'include-tag no-progress filter_blob:none deepen_3 shallow_OLD want_TIP have_OLD done',
+  },
+  'a thin pack': { version: 2, lines: 'ofs-delta thin-pack no-progress want_TIP have_OLD done' },
+  'a pack with deltas': { version: 2, lines: 'ofs-delta no-progress want_TIP done' },
+  'a shallow workspace of version 0': {
+    version: 0,
+    lines: 'want_TIP shallow_OLD deepen_3 flush have_OLD done',
+  },
+} as const
+
+t.test("the reply to a fetch that has one line more or less equals git's", async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 1 })
+  const ada = await gatehouse.addUser('ada')
+  const scene = await setScene(t, { gatehouse, ada, ours: await findGit(), name: 'r' })
+  for (const [name, { version, lines }] of Object.entries(TEMPLATES)) {
+    let pairs = 0
+    for (const at of packetsOf((await fetchFrom(scene, version, lines)).body).keys()) {
+      for (const isShorterFirst of [true, false]) {
+        const { whole, shorter } = await newPair(scene, { version, lines, at })
+        if (shorter === undefined) continue
+        pairs += 1
+        const [first, second] = isShorterFirst ? [shorter, whole] : [whole, shorter]
+        await ask(scene, first)
+        await untilAllCached(gatehouse.dataDir)
+        const warm = await ask(scene, second)
+        const fault = await differ(scene, second, { warm, right: await askGit(scene, second) })
+        const line = packetsOf(whole.body)[at]?.trim()
+        t.equal(fault, undefined, `${name}: ${line}, ${isShorterFirst ? 'added' : 'removed'}`)
+      }
+    }
+    t.ok(pairs > 3, `${name}: ${pairs} pairs`)
+  }
+})
+
+/** Text whose versions git stores as deltas. */
+const TEXT = randomBytes(6_000).toString('base64')
+
+/** Adds a tip, so that no reply is stored, and returns a fetch of it with and without a line. */
+async function newPair(
+  scene: Scene,
+  { version, lines, at }: { readonly version: 0 | 2; readonly lines: string; readonly at: number },
+) {
+  for (let commits = 0; commits < 2; commits += 1) {
+    await commitTo(scene, 'main', TEXT + randomBytes(4).toString('hex'))
+  }
+  await inBare(scene, 'tag', '-f', '-a', '-m', 'x', 'tip', 'main')
+  await tryGit(['push', '--quiet', scene.archive, '+refs/*:refs/*'], { cwd: scene.path })
+  const whole = await fetchFrom(scene, version, lines)
+  return { whole, shorter: without(whole, at) }
+}
+
+/** Returns a fetch with these lines, in which TIP is main and OLD the commit two before. */
+async function fetchFrom(scene: Scene, version: 0 | 2, text: string): Promise<Question> {
+  const read = (name: string) => git(['rev-parse', name], { cwd: scene.path })
+  const named = text.replace('TIP', await read('main')).replaceAll('OLD', await read('main~2'))
+  const lines = named.split(' ').map((line) => line.replace('_', ' '))
+  if (version === 2) return command('fetch', lines)
+  const [want = '', ...others] = lines
+  const capabilities = 'side-band-64k multi_ack_detailed no-progress ofs-delta'
+  const packets = [`${want} ${capabilities}`, ...others]
+    .map((line) => (line === 'flush' ? '0000' : packetLine(`${line}\n`)))
+    .join('')
+  return { version, body: Buffer.from(packets) }
+}
 
 /** A request to upload-pack, and the version of its protocol. */
 interface Question {
@@ -136,9 +211,13 @@ async function differ(
   if (one.pack.equals(other.pack)) return undefined
   // A client goes on to negotiate after a reply without a pack.
   if (one.pack.length === 0) return other.lines.some(isReady) ? undefined : 'no pack'
-  const here = await objectsOf(one.pack, scene.work, scene.archive)
-  const there =
-    other.pack.length === 0 ? [] : await objectsOf(other.pack, scene.work, scene.archive)
+  // Only a client that says so can complete a thin pack.
+  const bases = body.includes('thin-pack') ? scene.archive : undefined
+  if (!body.includes('ofs-delta') && bases === undefined) {
+    if (await hasOffsetDeltas(one.pack, scene.work)) return 'deltas that the client cannot read'
+  }
+  const here = await objectsOf(one.pack, scene.work, bases)
+  const there = other.pack.length === 0 ? [] : await objectsOf(other.pack, scene.work, bases)
   if (here.join() === there.join()) return undefined
   // A stored reply may be for fewer common commits than git sees now, or for more. A reply to a
   // request with `done` does not name them.
@@ -251,21 +330,30 @@ async function nextRequest(scene: Scene): Promise<Question> {
 const REMOVABLE = /^.{4}(?:have |shallow |deepen|filter |include-tag|thin-pack|ofs-delta|done)/
 
 /** Returns the request without one of its lines, so that its answer differs only by that line. */
-function vary({ version, body }: Question): Question {
+function vary(question: Question): Question {
+  const all = packetsOf(question.body).map((_, at) => without(question, at))
+  const shorter = all.filter((one) => one !== undefined)
+  return shorter.length === 0 ? question : pick(shorter)
+}
+
+/** Returns the request without one of its packets; undefined if it must have that packet. */
+function without({ version, body }: Question, at: number): Question | undefined {
+  const packets = packetsOf(body)
+  const packet = packets[at] ?? ''
+  if (!REMOVABLE.test(packet)) return undefined
+  // In version 0, a request without `done` ends with a flush packet.
+  const isEnd = version === 0 && packet.includes('done')
+  return { version, body: Buffer.from(packets.with(at, isEnd ? '0000' : '').join(''), 'latin1') }
+}
+
+function packetsOf(body: Buffer): readonly string[] {
   const packets: string[] = []
   for (let at = 0; at < body.length; ) {
     const length = Math.max(4, Number.parseInt(body.toString('latin1', at, at + 4), 16))
     packets.push(body.toString('latin1', at, at + length))
     at += length
   }
-  const removable = packets.flatMap((packet, at) => (REMOVABLE.test(packet) ? [at] : []))
-  if (removable.length === 0) return { version, body }
-  const removed = pick(removable)
-  const isEnd = version === 0 && packets[removed]?.includes('done')
-  return {
-    version,
-    body: Buffer.from(packets.with(removed, isEnd ? '0000' : '').join(''), 'latin1'),
-  }
+  return packets
 }
 
 function lsRefs(): Question {
@@ -391,8 +479,8 @@ function inBare({ path }: Scene, ...words: readonly string[]): Promise<unknown> 
   return tryGit(words, { cwd: path })
 }
 
-async function commitTo(scene: Scene, branch: string): Promise<void> {
-  await inBare(scene, 'update-ref', `refs/heads/${branch}`, await makeCommit(scene.path))
+async function commitTo(scene: Scene, branch: string, text?: string): Promise<void> {
+  await inBare(scene, 'update-ref', `refs/heads/${branch}`, await makeCommit(scene.path, text))
 }
 
 async function pushTo(scene: Scene): Promise<void> {
@@ -402,11 +490,12 @@ async function pushTo(scene: Scene): Promise<void> {
   await git(['push', '--quiet', remote, `+${commit}:refs/heads/${pick(BRANCHES)}`], { cwd })
 }
 
-/** Creates a commit with one random file on top of main, if main exists. */
-async function makeCommit(cwd: string): Promise<string> {
-  const input = randomBytes(400).toString('base64')
+/** Creates a commit with one file, by default a random one, on top of main, if main exists. */
+async function makeCommit(cwd: string, text?: string): Promise<string> {
+  const input = text ?? randomBytes(400).toString('base64')
   const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input })
-  const tree = await git(['mktree'], { cwd, input: `100644 blob ${blob}\tf${randomInt(9)}\n` })
+  const name = text === undefined ? `f${randomInt(9)}` : 'text'
+  const tree = await git(['mktree'], { cwd, input: `100644 blob ${blob}\t${name}\n` })
   const { output, exitCode } = await tryGit(['rev-parse', '--verify', '-q', 'main'], { cwd })
   const parents = exitCode === 0 ? ['-p', output] : []
   return git(['commit-tree', tree, ...parents, '-m', randomBytes(4).toString('hex')], { cwd })
