@@ -98,7 +98,8 @@ async function measureSize(
       const label = page === '' ? 'the repository itself' : page
       rows.push([label, comparison])
       firsts.push(`${label} ${firstMs.toFixed(0)}`)
-      sizes.push(`${label} ${(sizeBytes / 1_000).toFixed(1)}`)
+      const size = sizeBytes === undefined ? '?' : (sizeBytes / 1_000).toFixed(1)
+      sizes.push(`${label} ${size}`)
     }
     const peaks = await gatehouse.cpu.memoryPeaks()
     const megabytes = peaks.map((bytes) => Math.round(bytes / 1_000_000))
@@ -154,19 +155,20 @@ interface Measured {
   readonly comparison: Comparison
   /** Duration of the first request, without cached data. */
   readonly firstMs: number
-  /** Size of the response as sent, possibly compressed. */
-  readonly sizeBytes: number
+  /** Size of the response as sent, possibly compressed; undefined if it was not announced. */
+  readonly sizeBytes: number | undefined
 }
 
 async function measurePage(gatehouse: Gatehouse, address: string): Promise<Measured> {
   const headers = { Authorization: `token ${gatehouse.token}` }
   let firstMs: number | undefined
-  let sizeBytes = 0
+  let sizeBytes: number | undefined
   const work = async () => {
     const startedAt = performance.now()
     const response = await fetch(address, { headers })
-    const body = await response.arrayBuffer()
-    sizeBytes = Number(response.headers.get('content-length') ?? body.byteLength)
+    await response.arrayBuffer()
+    const length = response.headers.get('content-length')
+    sizeBytes = length === null ? undefined : Number(length)
     if (response.status !== 200) throw new Error(`${address} returned ${response.status}`)
     const ms = performance.now() - startedAt
     firstMs ??= ms

@@ -6,9 +6,10 @@ import { parseCommit, parseTag } from '../../cgi/objects/commit-object.js'
 import { parseModules } from '../../cgi/objects/modules-file.js'
 import { parseTree, treeBytes } from '../../cgi/objects/tree.js'
 import { unsharedEntries } from '../../cgi/objects/unshared-entries.js'
+import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { parseAddressSet } from '../../conf/addresses.js'
 import { asBlobLocation } from '../../conf/blob-location.js'
-import { Failure } from '../../conf/failures.js'
+import { Failure, isFailure } from '../../conf/failures.js'
 import { parseFilePath } from '../../conf/file-path.js'
 import { decodePercent, type RequestHeaders } from '../../conf/http.js'
 import { readByteRange } from '../../conf/lib/byte-range.js'
@@ -23,6 +24,7 @@ import { parseGoDuration } from '../../gateway/objects/repositories/go-duration.
 import { readTime } from '../../gateway/objects/times.js'
 import { parseCloneAddress } from '../../gateway/outbound/git-remote.js'
 import { normalize } from '../../gateway/packs/normal-request.js'
+import { readWholeFetch } from '../../gateway/packs/whole-fetch.js'
 import { ClientRequests } from '../../gateway/ssh/client-requests.js'
 import { parseCommand } from '../../gateway/ssh/command.js'
 import { fieldsOf, formatMessage, takeMessage } from '../../gateway/ssh/message.js'
@@ -196,6 +198,17 @@ const GIT: readonly FuzzTarget[] = [
     seeds: [Buffer.from(FETCH)],
     words: ['0000', '0001', 'deepen 1'],
     parse: (body) => normalize(body, 2),
+  },
+  {
+    name: 'fetch request that git answers',
+    seeds: [Buffer.from(FETCH)],
+    words: ['0000', '0001', '000A', 'want '],
+    async parse(body) {
+      const fetch = await readWholeFetch(chunksOf(body))
+      for await (const _ of fetch.replay());
+      fetch.close()
+    },
+    isRefusal: (error) => error instanceof UploadPackError || isFailure(error, 'payload_too_large'),
   },
   {
     name: 'fetch request of version 0',
