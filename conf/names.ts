@@ -43,6 +43,7 @@ const RESERVED_OWNERS: ReadonlySet<string> = new Set([
   'repo',
   'robots.txt',
   'search',
+  'sendfilez',
   'setup',
   'stars',
   'swagger.v1.json',

@@ -10,13 +10,18 @@ import { readChunks } from '../../conf/lib/read-buffers.js'
 import { keyOfObject, objectNameOf } from './object-name.js'
 import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage.js'
 
+/** Mode of folders with complete blobs, which a proxy of the group may send (http.sendfile). */
+const SHARED_MODE = 0o750
+const PRIVATE_MODE = 0o700
+
 const openFile = promisify(open)
 const closeFile = promisify(close)
 
 /** Opens the storage in a folder, which is created if it does not exist. */
 export async function openFileStorage(folder: string): Promise<BlobStorage> {
   const incomingFolder = join(folder, 'incoming')
-  await makeFolder(incomingFolder)
+  await makeFolder(folder, SHARED_MODE)
+  await makeFolder(incomingFolder, PRIVATE_MODE)
   const pathOf = (key: string) => join(folder, objectNameOf(key))
   return {
     incomingFolder,
@@ -30,8 +35,8 @@ export async function openFileStorage(folder: string): Promise<BlobStorage> {
 }
 
 /** Creates a folder with its parents and flushes their directory entries to the disk. */
-async function makeFolder(folder: string): Promise<void> {
-  const outermost = await mkdir(folder, { recursive: true, mode: 0o750 })
+async function makeFolder(folder: string, mode: number): Promise<void> {
+  const outermost = await mkdir(folder, { recursive: true, mode })
   if (outermost === undefined) return
   let named = folder
   while (named !== dirname(outermost)) {
@@ -53,7 +58,7 @@ async function moveIntoPlace(file: IncomingFile, { folder, place }: Move): Promi
     await syncPath(path)
     if ((await stat(path)).size !== bytes) throw new Error(`${path} does not have ${bytes} bytes`)
     const inner = dirname(place)
-    await mkdir(inner, { recursive: true, mode: 0o750 })
+    await mkdir(inner, { recursive: true, mode: SHARED_MODE })
     await rename(path, place)
     isMoved = true
     // All folders are flushed, because another put can have created one and not flushed it yet.

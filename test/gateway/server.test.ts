@@ -30,6 +30,7 @@ t.test(
       'GET /login/oauth/keys',
       'GET /metrics',
       'GET /readyz',
+      'GET /sendfilez',
       'GET /swagger.v1.json',
       // Applications authenticate themselves here, without an account.
       ...['access_token', 'introspect', 'revoke'].map((name) => `POST /login/oauth/${name}`),
