@@ -43,7 +43,7 @@ t.test('a reader that ends, stops or fails leaves no open file', async (t) => {
   t.equal(await openFilesBelow(folder), 0, 'the file was too short')
 })
 
-t.test('blobs and their folders are accessible to their owner, and readable by the group', async (t) => {
+t.test('folders of blobs are accessible to their owner and the group only', async (t) => {
   const folder = join(await temporaryFolder(t), 'blobs')
   const storage = await openFileStorage(folder)
   const key = await keep(storage, contentOf(10))
