@@ -20,18 +20,26 @@ export function readPackets(body: Buffer): readonly Packet[] | undefined {
 
 /** A parser of packets that arrive in chunks. */
 export class PacketReader {
-  #left: Buffer = Buffer.alloc(0)
+  /** Bytes of an incomplete packet, in pieces, so that small chunks are not copied repeatedly. */
+  #left: Buffer[] = []
+  #leftBytes = 0
+  /** Bytes with which the next packet, or its length, is complete. */
+  #neededBytes = LENGTH_DIGITS
 
   /** True if all bytes belong to whole packets. */
   get isBetween(): boolean {
-    return this.#left.length === 0
+    return this.#leftBytes === 0
   }
 
   /** Returns the packets that the chunk completes; undefined if a length is malformed. */
   push(chunk: Buffer): readonly Packet[] | undefined {
-    const bytes = this.isBetween ? chunk : Buffer.concat([this.#left, chunk])
+    this.#left.push(chunk)
+    this.#leftBytes += chunk.length
+    if (this.#leftBytes < this.#neededBytes) return []
+    const bytes = this.#left.length === 1 ? chunk : Buffer.concat(this.#left)
     const packets: Packet[] = []
     let position = 0
+    this.#neededBytes = LENGTH_DIGITS
     while (position + LENGTH_DIGITS <= bytes.length) {
       const prefix = bytes.toString('latin1', position, position + LENGTH_DIGITS)
       if (prefix === FLUSH || prefix === DELIMITER) {
@@ -42,12 +50,16 @@ export class PacketReader {
       const length = /^[0-9a-f]{4}$/.test(prefix) ? Number.parseInt(prefix, 16) : 0
       if (length <= LENGTH_DIGITS || length > LINE_BYTES_MAX) return undefined
       const end = position + length
-      if (end > bytes.length) break
+      if (end > bytes.length) {
+        this.#neededBytes = length
+        break
+      }
       const hasNewline = bytes[end - 1] === 0x0a
       packets.push(bytes.toString('latin1', position + LENGTH_DIGITS, hasNewline ? end - 1 : end))
       position = end
     }
-    this.#left = bytes.subarray(position)
+    this.#left = position === bytes.length ? [] : [bytes.subarray(position)]
+    this.#leftBytes = bytes.length - position
     return packets
   }
 }

@@ -40,12 +40,13 @@ export async function readWholeFetch(chunks: AsyncIterable<Uint8Array>): Promise
   }
   try {
     for await (const chunk of chunks) {
-      const packets = reader.push(Buffer.from(chunk))
+      const copy = Buffer.from(chunk)
+      const packets = reader.push(copy)
       if (packets === undefined) throw new UploadPackError('a packet has no valid length')
       for (const line of packets.filter(isLine)) addWant(wants, line)
       bytes += chunk.byteLength
       if (bytes > MEMORY_BYTES_MAX) file ??= new Spill()
-      if (file === undefined) beginning.push(Buffer.from(chunk))
+      if (file === undefined) beginning.push(copy)
       else file.append(chunk)
     }
     if (!reader.isBetween) throw new UploadPackError('the request ends within a packet')

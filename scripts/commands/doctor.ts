@@ -63,7 +63,7 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
   {
     words: ['doctor'],
     usage: '',
-    about: 'Checks configuration, database, git, disk, blobs, limits, sshd and proxy.',
+    about: 'Checks configuration, database, git, disks, limits, sshd, proxy; exit 1 for a fault.',
     positionals: [],
     options: {},
     async run() {

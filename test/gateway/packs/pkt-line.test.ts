@@ -53,6 +53,25 @@ t.test('bytes that are not exactly one request are not parsed', async (t) => {
   )
 })
 
+t.test('a packet that arrives byte by byte is copied once', async (t) => {
+  const body = Buffer.from(packetLine('x'.repeat(60_000)))
+  const { concat } = Buffer
+  t.teardown(() => {
+    Buffer.concat = concat
+  })
+  let copiedBytes = 0
+  Buffer.concat = (parts, length) => {
+    const whole = concat(parts, length)
+    copiedBytes += whole.length
+    return whole
+  }
+  const reader = new PacketReader()
+  let packets = 0
+  for (const at of body.keys()) packets += reader.push(body.subarray(at, at + 1))?.length ?? 0
+  t.equal(packets, 1)
+  t.ok(copiedBytes < 1.1 * body.length, `${copiedBytes} bytes were copied`)
+})
+
 t.test('packets that arrive in any pieces are the same', async () => {
   const bytes = fc.uint8Array({ minLength: 1, maxLength: 50 })
   const packet = fc.oneof(
