@@ -8,6 +8,7 @@ import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { currentTick, endTick } from '../../conf/lib/tick.js'
 import { checkBindings } from './bindings.js'
 import { isSqliteBusy, translateError, unavailable } from './errors.js'
+import { bindingsKey, ResultCache } from './result-cache.js'
 
 /**
  * Lock timeout while a connection opens, when other processes may open, migrate or checkpoint the
@@ -175,10 +176,6 @@ async function waitForLocks<T>(connection: Connection, work: () => T | Promise<T
   }
 }
 
-const CACHED_RESULTS_MAX = 1_000
-/** Larger results, such as pages of lists, are rarely requested twice. */
-const CACHED_ROWS_MAX = 10
-
 /** Cache of the results of a read-only connection, valid until the database changes. */
 class QueryCache {
   readonly reader: Connection
@@ -187,9 +184,7 @@ class QueryCache {
    * (https://sqlite.org/pragma.html#pragma_data_version).
    */
   readonly #version: Statement
-  /** Rows by SQL text and then by bindings, because there are few different texts. */
-  readonly #cached = new Map<string, Map<string, readonly unknown[]>>()
-  #cachedCount = 0
+  readonly #results = new ResultCache()
   #cachedVersion: unknown
   #checkedTick: number | undefined
 
@@ -202,39 +197,16 @@ class QueryCache {
     const tick = currentTick()
     if (tick === undefined || tick !== this.#checkedTick) this.#checkVersion()
     this.#checkedTick = tick
-    let key = ''
-    for (const value of values) key += keyOf(value)
-    const cached = this.#cached.get(sql)?.get(key)
-    if (cached !== undefined) return cached
-    const rows = Object.freeze(prepare(this.reader, sql).all(values).map(Object.freeze))
-    if (rows.length > CACHED_ROWS_MAX) return rows
-    if (this.#cachedCount >= CACHED_RESULTS_MAX) this.#clear()
-    this.#add(sql, key, rows)
-    return rows
+    const key = bindingsKey(values)
+    const cached = this.#results.get(sql, key)
+    return cached ?? this.#results.add(sql, key, prepare(this.reader, sql).all(values))
   }
 
   #checkVersion(): void {
     const version = this.#version.get()
-    if (version !== this.#cachedVersion) this.#clear()
+    if (version !== this.#cachedVersion) this.#results.clear()
     this.#cachedVersion = version
   }
-
-  #add(sql: string, key: string, rows: readonly unknown[]): void {
-    const ofQuery = this.#cached.get(sql) ?? new Map<string, readonly unknown[]>()
-    this.#cached.set(sql, ofQuery.set(key, rows))
-    this.#cachedCount += 1
-  }
-
-  #clear(): void {
-    this.#cached.clear()
-    this.#cachedCount = 0
-  }
-}
-
-/** Returns a prefix-free encoding, so that encodings can be concatenated without ambiguity. */
-function keyOf(value: unknown): string {
-  if (typeof value === 'string') return `${value.length}:${value}`
-  return typeof value === 'bigint' ? `${value}n` : `${JSON.stringify(value)},`
 }
 
 const STATEMENTS = new WeakMap<Connection, Map<string, Statement>>()
