@@ -27,8 +27,21 @@ export function inTick<T>(work: () => T): T {
 }
 
 /**
+ * Lets the code that waited for a read share its own reads, until no microtask is left. That is
+ * permitted only if all of this code belongs to requests that arrived before the read began.
+ */
+export function shareUntilNextWait(): void {
+  isAnswering = true
+  // Runs when no microtask is left.
+  process.nextTick(() => {
+    isAnswering = false
+  })
+}
+
+/**
  * Returns the number of the current tick, which is equal for all calls that may share reads.
- * Returns undefined outside of `inTick`: code after an `await` must read again.
+ * Returns undefined outside of `inTick` and of the code after `shareUntilNextWait`: code after
+ * another `await` must read again.
  */
 export function currentTick(): number | undefined {
   if (!isAnswering) return undefined

@@ -1,7 +1,7 @@
 /** Reads are shared within a tick of the event loop, and never beyond it. */
 
 import t from 'tap'
-import { currentTick, endTick, inTick } from '../../../conf/lib/tick.js'
+import { currentTick, endTick, inTick, shareUntilNextWait } from '../../../conf/lib/tick.js'
 
 /** Waits for the next tick of the event loop. */
 const nextTurn = () => new Promise((resolve) => setImmediate(resolve))
@@ -48,4 +48,19 @@ t.test('nothing is shared with the next tick, after a change, or after some time
   const endMs = performance.now() + 0.3
   while (performance.now() < endMs);
   t.not(tickNow(), third, 'after some time')
+})
+
+t.test('code after a shared read has a tick until it waits for something else', async (t) => {
+  const read = nextTurn().then(shareUntilNextWait)
+  const waiting = [1, 2].map(async () => {
+    await read
+    await undefined
+    const shared = currentTick()
+    await nextTurn()
+    return [typeof shared, currentTick()]
+  })
+  t.strictSame(await Promise.all(waiting), [
+    ['number', undefined],
+    ['number', undefined],
+  ])
 })
