@@ -92,14 +92,18 @@ export function isMysql(db: Knex): boolean {
 
 /**
  * Returns the rows of a query in SQL that both databases support; on SQLite mostly synchronously.
+ * Outside of transactions they may come from a cache, which has all changes that were acknowledged
+ * before this call.
  */
 export function selectRows<T>(
   db: Knex,
   sql: string,
   bindings: readonly Knex.RawBinding[] = [],
 ): Awaitable<readonly T[]> {
-  if (db.client instanceof SqliteClient && db.isTransaction !== true) {
-    return db.client.select(sql, bindings) as Awaitable<readonly T[]>
+  const { client } = db
+  const isCaching = client instanceof SqliteClient || client instanceof MysqlClient
+  if (isCaching && db.isTransaction !== true) {
+    return client.select(sql, bindings) as Awaitable<readonly T[]>
   }
   return queryConnection(db, sql, bindings)
 }
@@ -162,6 +166,8 @@ export interface TableDefinition {
   readonly lines: readonly string[]
   /** Index name → its columns. */
   readonly indexes?: Readonly<Record<string, string>>
+  /** True if MySQL keeps the rows in memory only; they are lost when it restarts. */
+  readonly isInMemory?: boolean
 }
 
 /**
@@ -171,14 +177,15 @@ export interface TableDefinition {
 export async function createTable(
   db: Knex,
   name: string,
-  { lines, indexes = {} }: TableDefinition,
+  { lines, indexes = {}, isInMemory = false }: TableDefinition,
 ): Promise<void> {
   if (isMysql(db)) {
     const keys = Object.entries(indexes).map(([index, columns]) => `index ${index} (${columns})`)
     const body = [...lines.map((line) => (line === ID ? MYSQL_ID : line)), ...keys].join(', ')
     const collation = collationOf(await serverVersion(db))
+    const engine = isInMemory ? 'MEMORY' : 'InnoDB'
     await db.raw(
-      `create table if not exists ${name} (${body}) engine = InnoDB default character set utf8mb4 collate ${collation}`,
+      `create table if not exists ${name} (${body}) engine = ${engine} default character set utf8mb4 collate ${collation}`,
     )
     return
   }

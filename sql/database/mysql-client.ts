@@ -3,8 +3,11 @@
 import KnexClient from 'knex/lib/dialects/mysql2/index.js'
 import KnexTransaction from 'knex/lib/dialects/mysql2/transaction.js'
 import type { Connection } from 'mysql2'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { checkBindings } from './bindings.js'
+import { COUNT_CHANGE, READ_CHANGES, SharedRead } from './change-counter.js'
 import { translateError, unavailable } from './errors.js'
+import { bindingsKey, ResultCache } from './result-cache.js'
 import { retryLockConflicts } from './retry.js'
 
 /**
@@ -28,6 +31,11 @@ interface Query {
   readonly sql: string
   readonly bindings?: unknown
   options?: object
+}
+
+/** Query of knex with its response. */
+interface Response {
+  readonly response: readonly [rows: readonly unknown[]]
 }
 
 /**
@@ -64,11 +72,75 @@ export class MysqlClient extends KnexClient {
 
   override async query(connection: Connection, query: unknown): Promise<unknown> {
     try {
-      if (isInTransaction(connection)) return await super.query(connection, query)
-      // MySQL rolls back a failed statement as a whole, so it may be sent again.
-      return await retryLockConflicts(() => super.query(connection, query))
+      const result = isInTransaction(connection)
+        ? await super.query(connection, query)
+        : // MySQL rolls back a failed statement as a whole, so it may be sent again.
+          await retryLockConflicts(() => super.query(connection, query))
+      await this.countChange(connection, query)
+      return result
     } catch (error) {
       throw translateError(error)
+    }
+  }
+
+  /**
+   * Increments the counter of changes if this statement has committed one. Throws `unavailable` if
+   * that fails: then the change must not be acknowledged, and is seen when results expire.
+   */
+  private async countChange(connection: Connection, query: unknown): Promise<void> {
+    const sql = typeof query === 'string' ? query : (query as Query).sql
+    const isWrite = !NO_CHANGE.test(sql)
+    if (isInTransaction(connection)) {
+      if (isWrite) WRITERS.add(connection)
+      const isEnd = /^(?:commit|rollback;?$)/i.test(sql)
+      if (!isEnd || !WRITERS.delete(connection) || !/^commit/i.test(sql)) return
+    } else if (!isWrite) {
+      return
+    }
+    await sendStatement(connection, COUNT_CHANGE).catch((error) => {
+      // Not an error of lost locks: the change is committed, and must not be made again.
+      if (!isMissingTable(error)) throw unavailable(error)
+    })
+    cacheOf(this).versions.noteChange()
+  }
+
+  /**
+   * Returns the rows of a query outside any transaction. They may be cached; the cache is valid
+   * while the counter of changes is the same. Rows are frozen.
+   */
+  select(sql: string, bindings: unknown): Awaitable<readonly unknown[]> {
+    const cache = cacheOf(this)
+    const key = bindingsKey(checkBindings(bindings))
+    const { current } = cache.versions
+    const query = { sql, bindings, key }
+    if (current !== undefined) return this.selectAt(current.value, cache, query)
+    return cache.versions.value().then((version) => this.selectAt(version, cache, query))
+  }
+
+  /** Returns the rows of a query as they are at a value of the counter of changes or later. */
+  private selectAt(
+    version: string | undefined,
+    cache: MysqlCache,
+    query: CachedQuery,
+  ): Awaitable<readonly unknown[]> {
+    if (version !== cache.version) cache.results.clear()
+    cache.version = version
+    const { sql, key } = query
+    const cached = cache.results.get(sql, key)
+    if (cached !== undefined) return cached
+    return this.selectNow(query).then((rows) =>
+      // A result that was read before a change must not be kept after it.
+      version !== undefined && version === cache.version ? cache.results.add(sql, key, rows) : rows,
+    )
+  }
+
+  private async selectNow({ sql, bindings }: CachedQuery): Promise<readonly unknown[]> {
+    const connection = await this.acquireConnection()
+    try {
+      const { response } = (await this.query(connection, { sql, bindings })) as Response
+      return response[0]
+    } finally {
+      await this.releaseConnection(connection)
     }
   }
 
@@ -88,6 +160,68 @@ export class MysqlClient extends KnexClient {
   override transaction(container: unknown, config: unknown, outer: unknown): never {
     return new Transaction(this, container, config, outer) as never
   }
+}
+
+/** Statements that change nothing. */
+const NO_CHANGE = /^\s*(?:select|show|set|begin|commit|rollback|savepoint|release)\b/i
+
+/** Connections whose transaction has changed something. */
+const WRITERS = new WeakSet<Connection>()
+
+/** Time after which a result is read again, also if the counter of changes is the same. */
+const RESULT_KEPT_MS = 1_000
+
+interface CachedQuery {
+  readonly sql: string
+  readonly bindings: unknown
+  /** Bindings as text. */
+  readonly key: string
+}
+
+interface MysqlCache {
+  readonly results: ResultCache
+  readonly versions: SharedRead<string | undefined>
+  version: string | undefined
+}
+
+const CACHES = new WeakMap<MysqlClient, MysqlCache>()
+
+function cacheOf(client: MysqlClient): MysqlCache {
+  const known = CACHES.get(client)
+  if (known !== undefined) return known
+  const versions = new SharedRead(() => readVersion(client))
+  const cache = { results: new ResultCache(RESULT_KEPT_MS), versions, version: undefined }
+  CACHES.set(client, cache)
+  return cache
+}
+
+/** Returns the counter of changes; undefined if nothing can be cached. */
+async function readVersion(client: MysqlClient): Promise<string | undefined> {
+  const connection: Connection = await client.acquireConnection()
+  try {
+    const [row] = await sendStatement<{ version: string }>(connection, READ_CHANGES)
+    return row?.version
+  } catch (error) {
+    if (isMissingTable(error)) return undefined
+    throw translateError(error)
+  } finally {
+    await client.releaseConnection(connection)
+  }
+}
+
+function isMissingTable(error: unknown): boolean {
+  return error instanceof Error && 'code' in error && error.code === 'ER_NO_SUCH_TABLE'
+}
+
+/** Sends a statement past knex, which would cost more than the statement. */
+function sendStatement<T>(connection: Connection, sql: string): Promise<readonly T[]> {
+  return new Promise((resolve, reject) => {
+    connection.query({ sql, timeout: QUERY_TIMEOUT_MS }, (error, rows) => {
+      if (error === null) return resolve(rows as unknown as readonly T[])
+      if (isQueryTimeout(error)) connection.destroy()
+      reject(error)
+    })
+  })
 }
 
 /** Transaction that does not run its work if BEGIN fails, unlike knex's. */

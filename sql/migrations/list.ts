@@ -26,6 +26,7 @@ import * as secondFactors from './0022-second-factors.js'
 import * as oauth from './0023-oauth.js'
 import * as administration from './0024-administration.js'
 import * as securityKeys from './0025-security-keys.js'
+import * as changeCounter from './0026-change-counter.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -63,4 +64,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0023-oauth', ...oauth },
   { name: '0024-administration', ...administration },
   { name: '0025-security-keys', ...securityKeys },
+  { name: '0026-change-counter', ...changeCounter },
 ]

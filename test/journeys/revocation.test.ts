@@ -1,4 +1,7 @@
-/** Revocation of access takes effect at the next request, in all workers and open connections. */
+/**
+ * Revocation of access takes effect at the next request, in all workers of two gateways with one
+ * database, and on open connections.
+ */
 
 import { Agent } from 'node:http'
 import t, { type Test } from 'tap'
@@ -9,52 +12,65 @@ import { changeRepository, makeRepository } from '../helpers/repositories.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
-/** Number of connections: with 24, both workers get some in all but one of 2^22 runs. */
+/** Connections to a gateway: with 24, both workers get some in all but one of 2^22 runs. */
 const CONNECTIONS = isFullSize ? 40 : 24
 
 const REFS = '/ada/secret.git/info/refs?service=git-upload-pack'
+
+/** Two gateways; changes are made through the first. */
+type Both = readonly [Gatehouse, Gatehouse]
 
 interface Watch {
   /** Sends the request once on every connection; returns the distinct statuses. */
   statuses(path: string, headers: Readonly<Record<string, string>>): Promise<readonly number[]>
 }
 
-/** Opens connections to both workers that stay open between requests. */
-async function keptConnections(t: Test, { port }: Gatehouse): Promise<Watch> {
-  const agents = Array.from(
-    { length: CONNECTIONS },
-    () => new Agent({ keepAlive: true, maxSockets: 1, timeout: 60_000 }),
+/** Opens connections to both workers of each gateway that stay open between requests. */
+async function keptConnections(t: Test, gatehouses: readonly Gatehouse[]): Promise<Watch> {
+  const connections = gatehouses.flatMap(({ port }) =>
+    Array.from({ length: CONNECTIONS }, () => ({
+      port,
+      agent: new Agent({ keepAlive: true, maxSockets: 1, timeout: 60_000 }),
+    })),
   )
   t.teardown(() => {
-    for (const agent of agents) agent.destroy()
+    for (const { agent } of connections) agent.destroy()
   })
   const workers = new Set<string>()
   const ask = async (path: string, headers: Readonly<Record<string, string>>) => {
-    const answers = await Promise.all(agents.map((agent) => askRaw(port, { path, headers, agent })))
+    const answers = await Promise.all(
+      connections.map(({ port, agent }) => askRaw(port, { path, headers, agent })),
+    )
     for (const { headers } of answers) {
       workers.add(String(headers['x-request-id']).replace(/-.*/, ''))
     }
     return [...new Set(answers.map(({ status }) => status))]
   }
   await ask('/livez', {})
-  t.equal(workers.size, 2, 'both workers have connections')
+  t.equal(workers.size, 2 * gatehouses.length, 'all workers have connections')
   return { statuses: ask }
 }
 
 await forEachDatabase(t, 'revoked access is refused', async (t, location) => {
   const gatehouse = await startGatehouse(t, { location })
+  const second = await startGatehouse(t, {
+    location,
+    environment: { GATEHOUSE_DATA_DIR: gatehouse.dataDir },
+  })
+  const both = [gatehouse, second] as const
   const ada = await gatehouse.addUser('ada')
   await makeRepository(ada, 'secret', { private: true })
   const copy = await newWorkingCopy(t)
   await copy.commit('file')
   await copy.git('push', '--quiet', ada.remote('ada/secret.git'), 'main')
 
-  await tokens(t, gatehouse, ada)
-  await accounts(t, gatehouse)
-  await visibility(t, gatehouse, ada)
+  await tokens(t, both, ada)
+  await accounts(t, both)
+  await visibility(t, both, ada)
 })
 
-async function tokens(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void> {
+async function tokens(t: Test, gatehouses: Both, ada: Person): Promise<void> {
+  const [gatehouse] = gatehouses
   const signedIn = basic('ada', ada.password).authorization
   const makeToken = async (name: string) => {
     const body = { name, scopes: ['all'] }
@@ -75,7 +91,7 @@ async function tokens(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void>
   for (const [how, revoke] of Object.entries(revokers)) {
     await t.test(`a token that is revoked ${how} is refused`, async (t) => {
       const token = await makeToken('short-lived')
-      const watch = await keptConnections(t, gatehouse)
+      const watch = await keptConnections(t, gatehouses)
       const asBasic = basic('ada', token)
       const asHeader = { authorization: `token ${token}` }
       t.same(await watch.statuses(REFS, asBasic), [200])
@@ -93,10 +109,11 @@ async function tokens(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void>
   }
 }
 
-async function accounts(t: Test, gatehouse: Gatehouse): Promise<void> {
+async function accounts(t: Test, gatehouses: Both): Promise<void> {
+  const [gatehouse] = gatehouses
   await t.test('the token of a deleted user is refused immediately', async (t) => {
     const eve = await gatehouse.addUser('eve')
-    const watch = await keptConnections(t, gatehouse)
+    const watch = await keptConnections(t, gatehouses)
     const headers = { authorization: `token ${eve.token}` }
     t.same(await watch.statuses('/api/v1/user', headers), [200])
     t.equal((await gatehouse.run('user', 'delete', 'eve')).exitCode, 0)
@@ -116,9 +133,9 @@ async function accounts(t: Test, gatehouse: Gatehouse): Promise<void> {
   })
 }
 
-async function visibility(t: Test, gatehouse: Gatehouse, ada: Person): Promise<void> {
+async function visibility(t: Test, gatehouses: Both, ada: Person): Promise<void> {
   await t.test('a repository that becomes private is hidden from others immediately', async (t) => {
-    const watch = await keptConnections(t, gatehouse)
+    const watch = await keptConnections(t, gatehouses)
     await changeRepository(ada, 'ada/secret', { private: false })
     t.same(await watch.statuses(REFS, {}), [200])
     t.same(await watch.statuses('/api/v1/repos/ada/secret', {}), [200])
@@ -128,7 +145,7 @@ async function visibility(t: Test, gatehouse: Gatehouse, ada: Person): Promise<v
   })
 
   await t.test('a deleted repository is not found immediately', async (t) => {
-    const watch = await keptConnections(t, gatehouse)
+    const watch = await keptConnections(t, gatehouses)
     const headers = basic('ada', ada.token)
     t.same(await watch.statuses(REFS, headers), [200])
     t.equal((await ada.api('DELETE', '/repos/ada/secret')).status, 204)

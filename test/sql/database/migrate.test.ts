@@ -40,6 +40,7 @@ const NAMES = [
   '0023-oauth',
   '0024-administration',
   '0025-security-keys',
+  '0026-change-counter',
 ]
 
 /** Returns the definition of every table, index and column. */

@@ -1,0 +1,69 @@
+/**
+ * A counter of the changes of a MySQL database, with which all workers and gateways validate their
+ * cached results. Who commits a change increments it before the change is acknowledged.
+ */
+
+import { shareUntilNextWait } from '../../conf/lib/tick.js'
+
+/** Table of the counter. It is in memory, so that an increment needs no write to a disk. */
+export const CHANGE_COUNTER_TABLE = 'change_counter'
+
+/** Statement that increments the counter. A restart empties the table: then the epoch is new. */
+export const COUNT_CHANGE = `insert into ${CHANGE_COUNTER_TABLE} (id, epoch, changes) values (1, uuid(), 1) on duplicate key update changes = changes + 1`
+
+/** Query of the counter, as text that is different after each change. */
+export const READ_CHANGES = `select concat(epoch, ' ', changes) as version from ${CHANGE_COUNTER_TABLE}`
+
+/** Reads of a value that are shared, but never with a read that began before the request for it. */
+export class SharedRead<T> {
+  readonly #read: () => Promise<T>
+  #next: Promise<T> | undefined
+  #running: Promise<unknown> = Promise.resolve()
+  #current: { readonly value: T } | undefined
+  #changes = 0
+
+  constructor(read: () => Promise<T>) {
+    this.#read = read
+  }
+
+  /**
+   * The value just read, until all code that waited for it has run up to its next wait for
+   * something else. Only that code runs meanwhile, and it began before the read. Undefined also if
+   * this process has changed the value since the read began.
+   */
+  get current(): { readonly value: T } | undefined {
+    return this.#current
+  }
+
+  /** Invalidates reads in progress. Must be called after each change by this process. */
+  noteChange(): void {
+    this.#changes += 1
+    this.#current = undefined
+  }
+
+  /**
+   * Returns the value as it is at this call or later. Calls of one event-loop tick, and those that
+   * arrive during a read, share the next one.
+   */
+  value(): Promise<T> {
+    this.#next ??= this.#begin()
+    return this.#next
+  }
+
+  async #begin(): Promise<T> {
+    await Promise.all([this.#running, new Promise((resolve) => setImmediate(resolve))])
+    this.#next = undefined
+    const changes = this.#changes
+    const reading = this.#read()
+    this.#running = reading.catch(() => {})
+    const value = await reading
+    if (changes !== this.#changes) return value
+    this.#current = { value }
+    shareUntilNextWait()
+    // Runs when no microtask is left.
+    process.nextTick(() => {
+      this.#current = undefined
+    })
+    return value
+  }
+}
