@@ -7,6 +7,7 @@ import { join } from 'node:path'
 import { API_BENCHMARK, WEB_BENCHMARK } from './benchmarks/api.js'
 import type { Benchmark } from './benchmarks/benchmark.js'
 import { CLONE_BENCHMARK } from './benchmarks/clone.js'
+import { DATABASE_BENCHMARK } from './benchmarks/database.js'
 import { FLEET_BENCHMARK } from './benchmarks/fleet.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
 import { INDEX_BENCHMARK } from './benchmarks/package-index.js'
@@ -22,6 +23,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   CLONE_BENCHMARK,
   FLEET_BENCHMARK,
   SENDFILE_BENCHMARK,
+  DATABASE_BENCHMARK,
   SSH_BENCHMARK,
   PACKAGES_BENCHMARK,
   INDEX_BENCHMARK,

@@ -2,7 +2,7 @@
 
 import { once } from 'node:events'
 import { constants } from 'node:fs'
-import { access, mkdir, readFile, rmdir } from 'node:fs/promises'
+import { access, mkdtemp, readFile, rmdir } from 'node:fs/promises'
 import { connect, createServer } from 'node:net'
 import { basename, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -136,8 +136,7 @@ export async function createCpuGroup(name: string): Promise<CpuGroup> {
     const unknown = { cpuMs: async () => undefined, memoryPeaks: async () => [] }
     return { entrance: '/dev/null', ...unknown, remove: async () => {} }
   }
-  const folder = join(root, `gatehouse-bench-${process.pid}-${name}`)
-  await mkdir(folder)
+  const folder = await mkdtemp(join(root, `gatehouse-bench-${name}-`))
   return {
     entrance: join(folder, 'cgroup.procs'),
     async cpuMs() {
