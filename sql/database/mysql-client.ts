@@ -71,12 +71,15 @@ export class MysqlClient extends KnexClient {
   }
 
   override async query(connection: Connection, query: unknown): Promise<unknown> {
+    const sql = typeof query === 'string' ? query : (query as Query).sql
+    const transaction = TRANSACTIONS.get(connection)
+    if (END.test(sql)) TRANSACTIONS.delete(connection)
+    const send = () => super.query(connection, query)
     try {
-      const result = isInTransaction(connection)
-        ? await super.query(connection, query)
-        : // MySQL rolls back a failed statement as a whole, so it may be sent again.
-          await retryLockConflicts(() => super.query(connection, query))
-      await this.countChange(connection, query)
+      // MySQL rolls back a failed statement as a whole, so it may be sent again if it is alone.
+      const result = transaction === undefined ? await retryLockConflicts(send) : await send()
+      if (sql === BEGIN) TRANSACTIONS.set(connection, { hasChanged: false })
+      else if (hasCommitted(sql, transaction)) await this.incrementCounter(connection)
       return result
     } catch (error) {
       throw translateError(error)
@@ -84,24 +87,15 @@ export class MysqlClient extends KnexClient {
   }
 
   /**
-   * Increments the counter of changes if this statement has committed one. Throws `unavailable` if
-   * that fails: then the change must not be acknowledged, and is seen when results expire.
+   * Increments the counter after a change was committed. Throws `unavailable` if that fails: then
+   * the change must not be acknowledged, and is seen when results expire.
    */
-  private async countChange(connection: Connection, query: unknown): Promise<void> {
-    const sql = typeof query === 'string' ? query : (query as Query).sql
-    const isWrite = !NO_CHANGE.test(sql)
-    if (isInTransaction(connection)) {
-      if (isWrite) WRITERS.add(connection)
-      const isEnd = /^(?:commit|rollback;?$)/i.test(sql)
-      if (!isEnd || !WRITERS.delete(connection) || !/^commit/i.test(sql)) return
-    } else if (!isWrite) {
-      return
-    }
+  private async incrementCounter(connection: Connection): Promise<void> {
     await sendStatement(connection, COUNT_CHANGE).catch((error) => {
       // Not an error of lost locks: the change is committed, and must not be made again.
       if (!isMissingTable(error)) throw unavailable(error)
     })
-    cacheOf(this).versions.noteChange()
+    CACHES.get(this.config)?.versions.noteChange()
   }
 
   /**
@@ -165,8 +159,25 @@ export class MysqlClient extends KnexClient {
 /** Statements that change nothing. */
 const NO_CHANGE = /^\s*(?:select|show|set|begin|commit|rollback|savepoint|release)\b/i
 
-/** Connections whose transaction has changed something. */
-const WRITERS = new WeakSet<Connection>()
+const BEGIN = 'BEGIN'
+
+const END = /^(?:commit|rollback);?$/i
+
+interface OpenTransaction {
+  hasChanged: boolean
+}
+
+/** Open transactions by their connections. Knex's own mark ends with a nested transaction. */
+const TRANSACTIONS = new WeakMap<object, OpenTransaction>()
+
+/** Returns true if a statement that succeeded has committed a change, by itself or at the end. */
+function hasCommitted(sql: string, transaction: OpenTransaction | undefined): boolean {
+  if (END.test(sql)) return transaction?.hasChanged === true && /^commit/i.test(sql)
+  const isChange = !NO_CHANGE.test(sql)
+  if (transaction === undefined) return isChange
+  transaction.hasChanged ||= isChange
+  return false
+}
 
 /** Time after which a result is read again, also if the counter of changes is the same. */
 const RESULT_KEPT_MS = 1_000
@@ -184,14 +195,15 @@ interface MysqlCache {
   version: string | undefined
 }
 
-const CACHES = new WeakMap<MysqlClient, MysqlCache>()
+/** Caches by configuration, which the clients of transactions share with the database's own. */
+const CACHES = new WeakMap<object, MysqlCache>()
 
 function cacheOf(client: MysqlClient): MysqlCache {
-  const known = CACHES.get(client)
+  const known = CACHES.get(client.config)
   if (known !== undefined) return known
   const versions = new SharedRead(() => readVersion(client))
   const cache = { results: new ResultCache(RESULT_KEPT_MS), versions, version: undefined }
-  CACHES.set(client, cache)
+  CACHES.set(client.config, cache)
   return cache
 }
 
@@ -227,13 +239,8 @@ function sendStatement<T>(connection: Connection, sql: string): Promise<readonly
 /** Transaction that does not run its work if BEGIN fails, unlike knex's. */
 class Transaction extends KnexTransaction {
   override begin(connection: unknown): Promise<unknown> {
-    return this.trxClient.query(connection, 'BEGIN')
+    return this.trxClient.query(connection, BEGIN)
   }
-}
-
-/** Reads the property that knex sets on a connection while a transaction holds it. */
-function isInTransaction(connection: object): boolean {
-  return '__knexTxId' in connection
 }
 
 function isQueryTimeout(error: unknown): boolean {

@@ -105,6 +105,13 @@ const WRITES: Readonly<Record<string, Write>> = {
   statement: async (db, id, value) => await db('numbers').where({ id }).update({ value }),
   transaction: async (db, id, value) =>
     await transaction(db, async (trx) => await trx('numbers').where({ id }).update({ value })),
+  'nested transaction': async (db, id, value) =>
+    await transaction(db, async (trx) => {
+      await transaction(
+        trx,
+        async (inner) => await inner('numbers').where({ id }).update({ value }),
+      )
+    }),
 }
 
 for (const [kind, write] of Object.entries(WRITES)) {
@@ -136,28 +143,29 @@ for (const [kind, write] of Object.entries(WRITES)) {
   })
 }
 
-t.test('code sees its own change, also if it read beside it', async (t) => {
-  const [one] = await twoWorkers(t)
-  const seen: number[] = []
-  for (let value = 1; value <= ROUNDS; value += 1) {
-    let isWritten = false
-    const writing = one('numbers').where({ id: 1 }).update({ value })
-    const done = writing.then(() => {
-      isWritten = true
-    })
-    for (;;) {
-      await read(one, 2)
-      if (isWritten) break
-      await nextTurn()
+for (const [kind, write] of Object.entries(WRITES)) {
+  t.test(`code sees its own change by a ${kind}, also if it read beside it`, async (t) => {
+    const [one] = await twoWorkers(t)
+    const seen: number[] = []
+    for (let value = 1; value <= ROUNDS; value += 1) {
+      let isWritten = false
+      const done = write(one, 1, value).then(() => {
+        isWritten = true
+      })
+      for (;;) {
+        await read(one, 2)
+        if (isWritten) break
+        await nextTurn()
+      }
+      seen.push(await read(one, 1))
+      await done
     }
-    seen.push(await read(one, 1))
-    await done
-  }
-  t.strictSame(
-    seen,
-    seen.map((_, at) => at + 1),
-  )
-})
+    t.strictSame(
+      seen,
+      seen.map((_, at) => at + 1),
+    )
+  })
+}
 
 t.test('the result of a query that a change overtook is not kept', async (t) => {
   const [one, two] = await twoWorkers(t)

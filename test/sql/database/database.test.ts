@@ -249,28 +249,35 @@ await t.test('sqlite: a query cannot change data', async (t) => {
   })
 })
 
-await t.test('mysql: a deadlock is retried until both transactions are committed', async (t) => {
-  const db = await openForTest(t, await freshLocation(t, 'mysql'))
-  await migrate(db)
-  const ids = [(await aUser(db, 'ada')).id, (await aUser(db, 'bob')).id]
-  const codes: unknown[] = []
-  db.on('query-error', (error: { readonly code?: string }) => codes.push(error.code))
-  let runs = 0
-  const both = deferred(2)
-  const swap = (order: readonly number[], language: string) =>
-    transaction(db, async (trx) => {
-      runs += 1
-      for (const id of order) {
-        await trx('users').where({ owner_id: id }).update({ language })
-        await both.arrive()
-      }
-    })
-  await Promise.all([swap(ids, 'en'), swap(ids.toReversed(), 'de')])
-  t.strictSame(codes, ['ER_LOCK_DEADLOCK'], 'there was one deadlock')
-  t.equal(runs, 3)
-  const languages = await db('users').distinct('language')
-  t.equal(languages.length, 1, 'each transaction was atomic')
-})
+for (const where of ['', ' after a nested transaction']) {
+  await t.test(
+    `mysql: a deadlock${where} is retried until both transactions are committed`,
+    async (t) => {
+      const db = await openForTest(t, await freshLocation(t, 'mysql'))
+      await migrate(db)
+      const ids = [(await aUser(db, 'ada')).id, (await aUser(db, 'bob')).id]
+      const codes: unknown[] = []
+      db.on('query-error', (error: { readonly code?: string }) => codes.push(error.code))
+      let runs = 0
+      const both = deferred(2)
+      const swap = (order: readonly number[], language: string) =>
+        transaction(db, async (trx) => {
+          runs += 1
+          for (const id of order) {
+            await trx('users').where({ owner_id: id }).update({ language })
+            if (where !== '')
+              await transaction(trx, async (inner) => await inner('users').first('owner_id'))
+            await both.arrive()
+          }
+        })
+      await Promise.all([swap(ids, 'en'), swap(ids.toReversed(), 'de')])
+      t.strictSame(codes, ['ER_LOCK_DEADLOCK'], 'there was one deadlock')
+      t.equal(runs, 3)
+      const languages = await db('users').distinct('language')
+      t.equal(languages.length, 1, 'each transaction was atomic')
+    },
+  )
+}
 
 /**
  * Creates a barrier that holds callers until `count` of them have arrived, and later ones never.
