@@ -6,7 +6,7 @@ import type { Connection } from 'mysql2'
 import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { checkBindings } from './bindings.js'
 import { COUNT_CHANGE, READ_CHANGES, SharedRead } from './change-counter.js'
-import { translateError, unavailable } from './errors.js'
+import { isReferenceViolation, isUniqueViolation, translateError, unavailable } from './errors.js'
 import { bindingsKey, ResultCache } from './result-cache.js'
 import { retryLockConflicts } from './retry.js'
 
@@ -72,28 +72,32 @@ export class MysqlClient extends KnexClient {
 
   override async query(connection: Connection, query: unknown): Promise<unknown> {
     const sql = typeof query === 'string' ? query : (query as Query).sql
-    const transaction = TRANSACTIONS.get(connection)
-    if (END.test(sql)) TRANSACTIONS.delete(connection)
+    const isAlone = !TRANSACTIONS.has(connection)
+    const isEnd = END.test(sql)
+    if (isEnd) TRANSACTIONS.delete(connection)
     const send = () => super.query(connection, query)
     try {
       // MySQL rolls back a failed statement as a whole, so it may be sent again if it is alone.
-      const result = transaction === undefined ? await retryLockConflicts(send) : await send()
-      if (sql === BEGIN) TRANSACTIONS.set(connection, { hasChanged: false })
-      else if (hasCommitted(sql, transaction)) await this.incrementCounter(connection)
+      const result = isAlone ? await retryLockConflicts(send) : await send()
+      if (sql === BEGIN) TRANSACTIONS.add(connection)
+      if (isEnd || (isAlone && !NO_CHANGE.test(sql))) await this.incrementCounter(connection, sql)
       return result
     } catch (error) {
+      // A violated constraint reveals a change by others that may not be counted yet.
+      if (isAlone && isViolation(error)) await this.incrementCounter(connection, ROLLBACK)
       throw translateError(error)
     }
   }
 
   /**
-   * Increments the counter after a change was committed. Throws `unavailable` if that fails: then
-   * the change must not be acknowledged, and is seen when results expire.
+   * Increments the counter after a change was committed, and also after a rollback: the transaction
+   * may have seen a change by others that is not counted yet. Throws `unavailable` if the increment
+   * of a change fails: then it must not be acknowledged, and is seen when results expire.
    */
-  private async incrementCounter(connection: Connection): Promise<void> {
+  private async incrementCounter(connection: Connection, sql: string): Promise<void> {
     await sendStatement(connection, COUNT_CHANGE).catch((error) => {
       // Not an error of lost locks: the change is committed, and must not be made again.
-      if (!isMissingTable(error)) throw unavailable(error)
+      if (sql !== ROLLBACK && !isMissingTable(error)) throw unavailable(error)
     })
     CACHES.get(this.config)?.versions.noteChange()
   }
@@ -161,22 +165,15 @@ const NO_CHANGE = /^\s*(?:select|show|set|begin|commit|rollback|savepoint|releas
 
 const BEGIN = 'BEGIN'
 
+const ROLLBACK = 'ROLLBACK'
+
 const END = /^(?:commit|rollback);?$/i
 
-interface OpenTransaction {
-  hasChanged: boolean
-}
+/** Connections with an open transaction. Knex's own mark ends with a nested transaction. */
+const TRANSACTIONS = new WeakSet<object>()
 
-/** Open transactions by their connections. Knex's own mark ends with a nested transaction. */
-const TRANSACTIONS = new WeakMap<object, OpenTransaction>()
-
-/** Returns true if a statement that succeeded has committed a change, by itself or at the end. */
-function hasCommitted(sql: string, transaction: OpenTransaction | undefined): boolean {
-  if (END.test(sql)) return transaction?.hasChanged === true && /^commit/i.test(sql)
-  const isChange = !NO_CHANGE.test(sql)
-  if (transaction === undefined) return isChange
-  transaction.hasChanged ||= isChange
-  return false
+function isViolation(error: unknown): boolean {
+  return isUniqueViolation(error) || isReferenceViolation(error)
 }
 
 /** Time after which a result is read again, also if the counter of changes is the same. */
