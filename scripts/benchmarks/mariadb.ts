@@ -14,7 +14,7 @@ export async function startMariadb({ folder, signal }: BenchmarkContext): Promis
   const socket = join(data, 'socket')
   const port = await freePort()
   await mkdir(data)
-  // As root, the server and its installation run as the user mysql.
+  // The server refuses to run as root, so it gets the user mysql then.
   const isRoot = process.getuid?.() === 0
   const flags = ['--no-defaults', `--datadir=${data}`, ...(isRoot ? ['--user=mysql'] : [])]
   if (isRoot) {

@@ -80,11 +80,13 @@ export class MysqlClient extends KnexClient {
       // MySQL rolls back a failed statement as a whole, so it may be sent again if it is alone.
       const result = isAlone ? await retryLockConflicts(send) : await send()
       if (sql === BEGIN) TRANSACTIONS.add(connection)
-      if (isEnd || (isAlone && !NO_CHANGE.test(sql))) await this.incrementCounter(connection, sql)
+      if (isEnd || (isAlone && !NO_CHANGE.test(sql)))
+        await this.incrementCounter(connection, { isChange: sql !== ROLLBACK })
       return result
     } catch (error) {
       // A violated constraint reveals a change by others that may not be counted yet.
-      if (isAlone && isViolation(error)) await this.incrementCounter(connection, ROLLBACK)
+      if (isAlone && isViolation(error))
+        await this.incrementCounter(connection, { isChange: false })
       throw translateError(error)
     }
   }
@@ -94,12 +96,18 @@ export class MysqlClient extends KnexClient {
    * may have seen a change by others that is not counted yet. Throws `unavailable` if the increment
    * of a change fails: then it must not be acknowledged, and is seen when results expire.
    */
-  private async incrementCounter(connection: Connection, sql: string): Promise<void> {
-    await sendStatement(connection, COUNT_CHANGE).catch((error) => {
+  private async incrementCounter(
+    connection: Connection,
+    { isChange }: { readonly isChange: boolean },
+  ): Promise<void> {
+    try {
+      await sendStatement(connection, COUNT_CHANGE)
+    } catch (error) {
       // Not an error of lost locks: the change is committed, and must not be made again.
-      if (sql !== ROLLBACK && !isMissingTable(error)) throw unavailable(error)
-    })
-    CACHES.get(this.config)?.versions.noteChange()
+      if (isChange && !isMissingTable(error)) throw unavailable(error)
+    } finally {
+      CACHES.get(this.config)?.versions.noteChange()
+    }
   }
 
   /**

@@ -200,7 +200,7 @@ t.test('code that a constraint refuses sees the row that another one has added',
 t.test('a result is read again after a second, also if no change was counted', async (t) => {
   const [one] = await twoWorkers(t)
   t.equal(await read(one, 1), 0)
-  // As after a gateway that was killed between its change and the counter.
+  // A gateway that is killed between its change and the counter leaves this state.
   const connection = await one.client.acquireRawConnection()
   t.teardown(() => one.client.destroyRawConnection(connection))
   await new Promise((resolve) => connection.query('update numbers set value = 7', resolve))
