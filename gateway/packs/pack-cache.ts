@@ -1,9 +1,7 @@
 /** The pack cache: answers `ls-refs` and clones from stored and from in-flight answers of git. */
 
-import { createHash } from 'node:crypto'
 import { fstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { LRUCache } from 'lru-cache'
 import type { Reachability } from '../../cgi/objects/reachability.js'
 import { firstLine, type Git } from '../../cgi/process/git.js'
 import type { ProcessEnd } from '../../cgi/process/run.js'
@@ -19,8 +17,9 @@ import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readOnce } from '../../conf/lib/chunks.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
+import { KnownRequests } from './known-requests.js'
 import { type FetchRequest, writeFetch } from './normal-fetch.js'
-import { type NormalRequest, normalize } from './normal-request.js'
+import type { NormalRequest } from './normal-request.js'
 import type { PackStore, StoredPack } from './pack-store.js'
 import { packetLine } from './pkt-line.js'
 import type { ProcessQueue } from './process-queue.js'
@@ -71,20 +70,9 @@ export interface PackCacheParts {
   readonly timeoutMs: () => number
 }
 
-const KNOWN_REQUESTS_MAX = 500
-const KNOWN_REQUESTS_BYTES_MAX = 16_777_216
-/** Maximum size of a request that is its own key; longer ones have a digest as key. */
-const SHORT_REQUEST_BYTES_MAX = 2_048
-
 const SHA1_DIGITS = 40
 const TRIES = 5
 const PAUSE_MS = 20
-
-/** A parsed request, and its approximate size in memory. */
-interface KnownRequest {
-  readonly request: NormalRequest
-  readonly bytes: number
-}
 
 /**
  * A cache of git's answers to upload-pack requests. Callers must have authorized the request. A
@@ -93,15 +81,7 @@ interface KnownRequest {
 export class PackCache {
   readonly #parts: PackCacheParts
   readonly #names: AnswerNames
-  /** Parsed requests by their bytes, because many clients send identical requests. */
-  readonly #requests = new LRUCache<string, KnownRequest>({
-    max: KNOWN_REQUESTS_MAX,
-    maxSize: KNOWN_REQUESTS_BYTES_MAX,
-    sizeCalculation: ({ bytes }) => bytes,
-  })
-  #lastRead:
-    | { readonly version: 0 | 2; readonly body: Buffer; readonly request: NormalRequest }
-    | undefined
+  readonly #requests = new KnownRequests()
 
   constructor(parts: PackCacheParts) {
     this.#parts = parts
@@ -130,7 +110,7 @@ export class PackCache {
     body: Buffer,
     version: 0 | 2,
   ): Awaitable<WarmAnswer | undefined> {
-    const request = this.#read(body, version)
+    const request = this.#requests.read(body, version)
     if (request === undefined) return undefined
     const present = readStateOfTick(warmRequest.repositoryPath)
     if (present === undefined) return undefined
@@ -180,27 +160,6 @@ export class PackCache {
     const { repositoryPath } = warmRequest
     const client = warmRequest.client()
     return this.#parts.reachable.check({ repositoryPath, client, wants: request.wants, references })
-  }
-
-  #read(body: Buffer, version: 0 | 2): NormalRequest | undefined {
-    const last = this.#lastRead
-    if (last?.version === version && last.body.equals(body)) return last.request
-    const request = this.#find(body, version)
-    if (request !== undefined) this.#lastRead = { version, body, request }
-    return request
-  }
-
-  #find(body: Buffer, version: 0 | 2): NormalRequest | undefined {
-    const isShort = body.byteLength <= SHORT_REQUEST_BYTES_MAX
-    const text = isShort ? body.toString('latin1') : createHash('sha256').update(body).digest('hex')
-    const key = version + text
-    const known = this.#requests.get(key)
-    if (known !== undefined) return known.request
-    const request = normalize(body, version)
-    // The parsed request has its lines twice.
-    const bytes = 3 * body.byteLength + 1
-    if (request !== undefined) this.#requests.set(key, { request, bytes })
-    return request
   }
 
   /**
