@@ -10,8 +10,9 @@ import { type ByteRange, cutRange, readByteRange } from '../../conf/lib/byte-ran
 import { readOnce } from '../../conf/lib/chunks.js'
 import type { Grants } from '../auth/authorize.js'
 import { readCapabilities } from '../packs/normal-request.js'
-import type { WarmAnswer, WarmRequest } from '../packs/pack-cache.js'
+import type { WarmRequest } from '../packs/pack-cache.js'
 import { packetLine, readSections } from '../packs/pkt-line.js'
+import type { WarmAnswer } from '../packs/warm-answer.js'
 import type { Context } from '../request/context.js'
 import { NoPack, readPackStream } from './pack-stream.js'
 

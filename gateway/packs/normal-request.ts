@@ -81,7 +81,8 @@ function readLsRefs(
   }
 }
 
-const FETCH_FLAGS: ReadonlySet<string> = new Set([
+/** Arguments of a fetch of protocol v2 that have no value. */
+export const FETCH_FLAGS: ReadonlySet<string> = new Set([
   'thin-pack',
   'no-progress',
   'include-tag',

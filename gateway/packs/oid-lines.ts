@@ -20,15 +20,15 @@ export function addLine(table: OidTable, lines: Lines, line: number): void {
   const { bytes, starts } = lines
   const at = (starts[line] ?? 0) + LENGTH_DIGITS
   if (bytes[at] === LETTER_U) return
-  if (!hasLine(table, lines, { bytes, at })) table.add(hashAt(bytes, at), line)
+  if (findLine(table, lines, { bytes, at }) === undefined) table.add(hashAt(bytes, at), line)
 }
 
-/** True if a line of the table has this id now: those of branches that moved have others. */
-export function hasLine(
+/** Returns the line of the table that has this id now: those of branches that moved have others. */
+export function findLine(
   table: OidTable,
   { bytes, starts, oidLength }: Lines,
   wanted: OidAt,
-): boolean {
+): number | undefined {
   const isWanted = (line: number) => {
     const at = (starts[line] ?? 0) + LENGTH_DIGITS
     for (let digit = 0; digit < oidLength; digit += 1) {
@@ -36,7 +36,7 @@ export function hasLine(
     }
     return true
   }
-  return table.find(hashAt(wanted.bytes, wanted.at), isWanted) !== undefined
+  return table.find(hashAt(wanted.bytes, wanted.at), isWanted)
 }
 
 /** An object id in hexadecimal digits, at a position. */

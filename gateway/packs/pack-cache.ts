@@ -14,37 +14,32 @@ import {
 import { spoolUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
-import { readOnce } from '../../conf/lib/chunks.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { KnownRequests } from './known-requests.js'
 import { type FetchRequest, writeFetch } from './normal-fetch.js'
 import type { NormalRequest } from './normal-request.js'
-import type { PackStore, StoredPack } from './pack-store.js'
-import { packetLine } from './pkt-line.js'
+import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import type { ReachableWants } from './reachable-wants.js'
 import type { ReferenceList } from './reference-list.js'
 import type { ReferenceListRequest, ReferenceLists } from './reference-lists.js'
+import { RepeatedFetches } from './repeated-fetches.js'
+import type { SharedBases } from './shared-bases.js'
 import { type SingleFlight, SingleFlightMissed, type SingleFlightPlan } from './single-flight.js'
-
-/** Source of an answer: a stored one, another request's in-flight one, or a new git process. */
-export type PackCacheOutcome = 'hit' | 'join' | 'miss'
+import {
+  bodyOf,
+  drain,
+  type PackCacheOutcome,
+  refusalOf,
+  type WarmAnswer,
+  withHead,
+} from './warm-answer.js'
 
 /** Labels of a request to git-upload-pack; `other` is any request that bypassed the pack cache. */
 export interface PackCacheLabels {
   readonly command: WarmAnswer['command'] | 'other'
   readonly outcome: PackCacheOutcome | 'bypass'
-}
-
-export interface WarmAnswer {
-  readonly command: NormalRequest['command']
-  readonly outcome: PackCacheOutcome
-  readonly body: Uint8Array | AsyncIterable<Uint8Array>
-  /** Length of the body; absent if it is not known yet. */
-  readonly bytes?: number
-  /** See `StoredPack`. */
-  readonly file?: StoredPack['file']
 }
 
 /** An upload-pack request of a client that may read the repository. */
@@ -66,6 +61,7 @@ export interface PackCacheParts {
   readonly store: PackStore
   readonly references: ReferenceLists
   readonly reachable: ReachableWants
+  readonly sharedBases: SharedBases
   readonly queue: ProcessQueue
   readonly timeoutMs: () => number
 }
@@ -82,6 +78,7 @@ export class PackCache {
   readonly #parts: PackCacheParts
   readonly #names: AnswerNames
   readonly #requests = new KnownRequests()
+  readonly #repeated = new RepeatedFetches()
 
   constructor(parts: PackCacheParts) {
     this.#parts = parts
@@ -112,6 +109,36 @@ export class PackCache {
   ): Awaitable<WarmAnswer | undefined> {
     const request = this.#requests.read(body, version)
     if (request === undefined) return undefined
+    return this.#answer(warmRequest, request, { isCounted: true })
+  }
+
+  /**
+   * Makes the answers that clients are expected to request after a push. Ends as soon as a request
+   * waits for a git process. Throws like `answer`.
+   */
+  async prepare(warmRequest: WarmRequest): Promise<void> {
+    const { queue, sharedBases } = this.#parts
+    const { repositoryPath, client } = warmRequest
+    const known = this.#repeated.any(repositoryPath)
+    const present = readStateOfTick(repositoryPath)
+    if (known === undefined || present === undefined || queue.load.waiting > 0) return
+    const seen = await this.#readRefs(warmRequest, known, present)
+    if (seen === undefined) return
+    const lineOf = (tip: string) => sharedBases.lineOf({ repositoryPath, tip, client })
+    const expected = this.#repeated.expected(repositoryPath, seen.references, lineOf)
+    for await (const request of expected) {
+      if (queue.load.waiting > 0) return
+      const answer = await this.#answer(warmRequest, request, { isCounted: false })
+      if (answer !== undefined) await drain(answer.body)
+    }
+  }
+
+  /** Answers a request. One that a client has sent is counted, so that `prepare` expects it. */
+  #answer(
+    warmRequest: WarmRequest,
+    request: NormalRequest,
+    { isCounted }: { readonly isCounted: boolean },
+  ): Awaitable<WarmAnswer | undefined> {
     const present = readStateOfTick(warmRequest.repositoryPath)
     if (present === undefined) return undefined
     return after(this.#readRefs(warmRequest, request, present), (seen) => {
@@ -126,8 +153,14 @@ export class PackCache {
       if (request.version === 0) {
         return references.areTargets(request.wants) ? this.#fetch(warmRequest, wanted) : undefined
       }
-      if (references.areTips(request.wants)) return this.#fetch(warmRequest, wanted)
-      return this.#fetchReachable(warmRequest, wanted)
+      if (!references.areTips(request.wants)) return this.#fetchReachable(warmRequest, wanted)
+      return after(this.#fetchShared(warmRequest, wanted), (answer) => {
+        const { repositoryPath } = warmRequest
+        if (isCounted && answer !== undefined) {
+          this.#repeated.note(repositoryPath, request, { references, bytes: answer.bytes })
+        }
+        return answer
+      })
     })
   }
 
@@ -187,6 +220,28 @@ export class PackCache {
     const state = present.isSettled ? present : await readSettledState(repositoryPath)
     const list = state && (await this.#parts.references.get({ ...asked, state }))
     return list && { state, ...list }
+  }
+
+  /** Answers a fetch with a short answer that clients with other commits get as well. */
+  #fetchShared(warmRequest: WarmRequest, wanted: Wanted): Awaitable<WarmAnswer | undefined> {
+    const { sharedBases } = this.#parts
+    const own = this.#names.nameOf(warmRequest.repositoryPath, wanted)
+    return after(sharedBases.find(warmRequest, wanted.request, own), (shared) => {
+      if (shared === undefined) return this.#fetch(warmRequest, wanted)
+      const form = { ...wanted, request: shared.request }
+      const name = this.#names.nameOf(warmRequest.repositoryPath, form)
+      if (sharedBases.isLong(name)) return this.#fetch(warmRequest, wanted)
+      return after(
+        this.#fetch(warmRequest, form),
+        (answer) =>
+          answer &&
+          after(withHead(answer, shared.head), (whole) => {
+            if (whole !== undefined) return whole
+            sharedBases.noteLong(name)
+            return this.#fetch(warmRequest, wanted)
+          }),
+      )
+    })
   }
 
   #fetch(warmRequest: WarmRequest, wanted: Wanted): Awaitable<WarmAnswer | undefined> {
@@ -283,25 +338,6 @@ function fetchOf(wants: readonly string[]): FetchRequest {
     asksReferences: false,
     text: '',
   }
-}
-
-/** Returns git's answer to a fetch of an object that it does not send. */
-function refusalOf(oid: string): WarmAnswer {
-  const body = Buffer.from(packetLine(`ERR upload-pack: not our ref ${oid}`))
-  return { command: 'fetch', outcome: 'miss', body, bytes: body.byteLength }
-}
-
-/** Returns the body of an answer, as a stream if it has several pieces. */
-function bodyOf(pieces: readonly Buffer[]): Pick<WarmAnswer, 'body' | 'bytes'> {
-  const [first, ...others] = pieces
-  if (first !== undefined && others.length === 0) return { body: first, bytes: first.byteLength }
-  const left = pieces.values()
-  const next = async (): Promise<IteratorResult<Uint8Array>> => {
-    const { done, value } = left.next()
-    return done === true ? { done, value: undefined } : { done: false, value }
-  }
-  const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
-  return { body: readOnce(next, () => {}), bytes }
 }
 
 /** Maximum length of git's error packet; a longer answer of a failed git is a truncated pack. */

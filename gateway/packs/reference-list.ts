@@ -3,7 +3,7 @@
 import { createHash } from 'node:crypto'
 import type { ObjectFormat } from './normal-fetch.js'
 import type { LsRefsRequest } from './normal-request.js'
-import { addLine, hasLine, lineWith, tableOf } from './oid-lines.js'
+import { addLine, findLine, lineWith, tableOf } from './oid-lines.js'
 import type { OidTable } from './oid-table.js'
 import { packetLine } from './pkt-line.js'
 import {
@@ -200,6 +200,24 @@ export class ReferenceList {
     return oids.every((oid) => this.#hasTarget(oid))
   }
 
+  /** Returns the full name of a branch that points to this commit, if there is one. */
+  branchAt(oid: string): string | undefined {
+    const line = this.#lineOf(oid)
+    if (line === undefined) return undefined
+    const [symbolic] = this.#lines.special.filter((entry) => entry.line === line)
+    const name = symbolic?.target ?? nameAt(this.#lines, line)
+    return name?.startsWith('refs/heads/') ? name : undefined
+  }
+
+  /** Returns the id that a ref has, by its full name; undefined if it does not exist. */
+  targetOf(name: string): string | undefined {
+    const line = this.#lineAfter(name)
+    if (nameAt(this.#lines, line) !== name) return undefined
+    const { bytes, starts, oidLength } = this.#lines
+    const at = (starts[line] ?? 0) + LENGTH_DIGITS
+    return bytes.toString('latin1', at, at + oidLength)
+  }
+
   /** Returns those of the objects that are not the target of a ref or of an annotated tag. */
   withoutTips(oids: readonly string[]): readonly string[] {
     return oids.filter((oid) => !this.#hasTip(oid))
@@ -222,8 +240,13 @@ export class ReferenceList {
   }
 
   #hasTarget(oid: string): boolean {
-    if (oid.length !== this.#lines.oidLength) return false
-    return hasLine(this.#table, this.#lines, { bytes: Buffer.from(oid, 'latin1'), at: 0 })
+    return this.#lineOf(oid) !== undefined
+  }
+
+  /** Returns the line of a ref that points to this object; of several, any one. */
+  #lineOf(oid: string): number | undefined {
+    if (oid.length !== this.#lines.oidLength) return undefined
+    return findLine(this.#table, this.#lines, { bytes: Buffer.from(oid, 'latin1'), at: 0 })
   }
 
   /** Digest of all tags, equal for lists with the same tags. */

@@ -8,8 +8,9 @@ import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readOnce } from '../../conf/lib/chunks.js'
 import type { Settings } from '../../conf/settings.js'
 import { enterQueue, type QueueContext } from './enter-queue.js'
-import type { PackCache, PackCacheLabels, WarmAnswer, WarmRequest } from './pack-cache.js'
+import type { PackCache, PackCacheLabels, WarmRequest } from './pack-cache.js'
 import { joined, readAhead } from './read-ahead.js'
+import type { WarmAnswer } from './warm-answer.js'
 import { readWholeFetch } from './whole-fetch.js'
 
 /** Maximum size of a fetch request: the wants and haves of a repository with 200,000 refs. */

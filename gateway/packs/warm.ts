@@ -1,6 +1,7 @@
 /** Construction of a worker's pack cache. */
 
 import { join } from 'node:path'
+import { firstParentsOf } from '../../cgi/objects/first-parents.js'
 import { checkReachability } from '../../cgi/objects/reachability.js'
 import type { Git } from '../../cgi/process/git.js'
 import { GIT_COMMAND_MS } from '../../cgi/process/git-limits.js'
@@ -14,6 +15,7 @@ import { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import { type AskReachability, ReachableWants } from './reachable-wants.js'
 import { type AskReferences, ReferenceLists } from './reference-lists.js'
+import { type AskLine, LINE_COMMITS_MAX, SharedBases } from './shared-bases.js'
 import { type CoordinatorLink, SingleFlight } from './single-flight.js'
 import { SingleFlightCoordinator } from './single-flight-coordinator.js'
 
@@ -60,6 +62,12 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
     return await checkReachability(git, repositoryPath, question).finally(freeSlot)
   }
+  const askLine: AskLine = async ({ repositoryPath, tip, client }) => {
+    const signal = AbortSignal.timeout(GIT_COMMAND_MS)
+    const freeSlot = await queue.enter(signal, { repository: repositoryPath, client: client() })
+    const line = { tip, count: LINE_COMMITS_MAX }
+    return await firstParentsOf(git, repositoryPath, line).finally(freeSlot)
+  }
   const folder = packFolder(data.dir)
   return new PackCache({
     git,
@@ -78,6 +86,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     ),
     references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
     reachable: new ReachableWants(askReachability),
+    sharedBases: new SharedBases(askLine),
     timeoutMs: () => settings().git.timeoutMs,
   })
 }

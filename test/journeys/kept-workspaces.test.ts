@@ -1,0 +1,178 @@
+/** CI runners that fetch into the workspaces they have kept, and the first ones after a push. */
+
+import { randomBytes } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { type Test, t } from 'tap'
+import { objectsOf, postFetch, readFetchAnswer } from '../helpers/fetch-answers.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import { packetLine } from '../helpers/git-requests.js'
+import { countPackCache, untilAllCached } from '../helpers/pack-cache-counts.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+
+const COMMITS = 40
+
+interface Scene {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly remote: string
+  /** Copy from which commits are pushed. */
+  readonly copy: WorkingCopy
+  /** Commits of main, the first one first. */
+  readonly commits: string[]
+}
+
+async function setScene(t: Test): Promise<Scene> {
+  const gatehouse = await startGatehouse(t, { workers: 1 })
+  const ada = await gatehouse.addUser('ada')
+  const remote = ada.remote(`${await makeRepository(ada, 'library')}.git`)
+  const copy = await newWorkingCopy(t)
+  await copy.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
+  const scene = { gatehouse, ada, remote, copy, commits: [] }
+  await push(scene, COMMITS)
+  return scene
+}
+
+/** Pushes new commits, each of which changes one file. */
+async function push({ copy, remote, commits }: Scene, count = 1): Promise<string> {
+  for (let left = count; left > 0; left -= 1) {
+    commits.push(await copy.commit('file', randomBytes(100).toString('hex')))
+  }
+  await copy.git('push', '--quiet', remote, 'main')
+  return commits.at(-1) ?? ''
+}
+
+/** Creates a workspace with commits that the server has, without a request to the server. */
+async function workspaceAt(
+  t: Test,
+  { copy }: Scene,
+  commits: readonly string[],
+  options: readonly string[] = [],
+): Promise<WorkingCopy> {
+  const workspace = await newWorkingCopy(t)
+  for (const commit of commits) {
+    const refspec = `+${commit}:refs/remotes/origin/main`
+    await workspace.git('fetch', '--quiet', ...options, `file://${copy.path}`, refspec)
+    await workspace.git('checkout', '--quiet', '--detach', commit)
+  }
+  return workspace
+}
+
+/** Fetches main into a workspace, checks it out, and verifies it. Returns the outcome counts. */
+async function fetchMain(
+  t: Test,
+  { gatehouse, remote, commits }: Scene,
+  workspace: WorkingCopy,
+  options: readonly string[] = [],
+) {
+  const before = await countPackCache(gatehouse, 'fetch')
+  const refspec = '+refs/heads/main:refs/remotes/origin/main'
+  await workspace.git('fetch', '--quiet', '--no-tags', ...options, remote, refspec)
+  await workspace.git('checkout', '--quiet', '--detach', 'origin/main')
+  t.equal(await workspace.git('rev-parse', 'HEAD'), commits.at(-1))
+  t.equal(await workspace.git('status', '--porcelain'), '')
+  await workspace.git('fsck', '--strict', '--no-dangling')
+  await untilAllCached(gatehouse.dataDir)
+  const after = await countPackCache(gatehouse, 'fetch')
+  const { hit, miss, bypass } = after
+  return { hit: hit - before.hit, miss: miss - before.miss, bypass: bypass - before.bypass }
+}
+
+const HIT = { hit: 1, miss: 0, bypass: 0 }
+const MISS = { hit: 0, miss: 1, bypass: 0 }
+
+t.test('workspaces with different commits share the answers to their fetches', async (t) => {
+  const scene = await setScene(t)
+  const { commits } = scene
+  const below = async (count: number) => workspaceAt(t, scene, [commits.at(-1 - count) ?? ''])
+  t.strictSame(await fetchMain(t, scene, await below(3)), MISS, 'the first fetch of a tip')
+  t.strictSame(await fetchMain(t, scene, await below(2)), MISS, 'the base 4 below')
+  for (const count of [3, 4, 1, 2]) {
+    const outcome = await fetchMain(t, scene, await below(count))
+    t.strictSame(outcome, count === 1 ? MISS : HIT, `${count} below`)
+  }
+  t.strictSame(await fetchMain(t, scene, await below(5)), MISS, 'the base 16 below')
+  t.strictSame(await fetchMain(t, scene, await below(16)), HIT)
+  t.strictSame(await fetchMain(t, scene, await below(17)), MISS, 'the first commit')
+  t.strictSame(await fetchMain(t, scene, await below(COMMITS - 1)), HIT)
+  const ahead = await below(9)
+  await ahead.commit('unpushed')
+  t.strictSame(await fetchMain(t, scene, ahead), HIT, 'with a commit that the server lacks')
+})
+
+t.test('shallow workspaces share the answer if they have the same commit', async (t) => {
+  const scene = await setScene(t)
+  const [first = '', second = '', third = ''] = scene.commits
+  const depth = ['--depth=1']
+  const at = (...commits: string[]) => workspaceAt(t, scene, commits, depth)
+  t.strictSame(await fetchMain(t, scene, await at(second), depth), MISS)
+  t.strictSame(await fetchMain(t, scene, await at(first, third), depth), MISS)
+  t.strictSame(await fetchMain(t, scene, await at(third), depth), HIT)
+  const shallow = await at(first, second, third)
+  t.strictSame(await fetchMain(t, scene, shallow, depth), HIT, 'with more shallow commits')
+  t.equal(await shallow.git('rev-list', '--count', 'HEAD'), '1')
+  const whole = await workspaceAt(t, scene, [third])
+  t.strictSame(await fetchMain(t, scene, whole, depth), HIT, 'with a complete history')
+  t.equal(await whole.git('rev-list', '--count', 'HEAD'), '1')
+  const deeper = await at(third)
+  t.same(await fetchMain(t, scene, deeper, ['--depth=5']), MISS)
+  t.equal(await deeper.git('rev-list', '--count', 'HEAD'), '5')
+})
+
+t.test('a client does not get a long answer that it does not need', async (t) => {
+  const scene = await setScene(t)
+  const { commits, copy, gatehouse, ada } = scene
+  commits.push(await copy.commit('large', randomBytes(400_000)))
+  await push(scene, 3)
+  const tip = commits.at(-1)
+  const folder = await temporaryFolder(t)
+  const head = ['command=fetch', 'object-format=sha1'].map(packetLine).join('')
+  // The large file is 3 below the tip, and the base for clients 2 below is 4 below it.
+  for (const [round, count] of [3, 2, 2, 1, 2].entries()) {
+    const lines = ['no-progress', `want ${tip}`, `have ${commits.at(-1 - count)}`]
+    const body = Buffer.from(`${head}0001${lines.map((l) => packetLine(`${l}\n`)).join('')}0000`)
+    const authorization = `token ${ada.token}`
+    const path = '/ada/library.git'
+    const answer = await postFetch({ port: gatehouse.port, path, authorization, body })
+    const { lines: said, pack, isWhole } = readFetchAnswer(answer.body)
+    t.ok(isWhole)
+    t.strictSame(said.slice(0, 3), ['acknowledgments', `ACK ${commits.at(-1 - count)}`, 'ready'])
+    const objects = await objectsOf(pack, folder)
+    t.equal(objects.length, 3 * count, `request ${round}, ${count} below`)
+  }
+})
+
+t.test('what a fleet requests after a push is ready when it comes', async (t) => {
+  const scene = await setScene(t)
+  const { gatehouse, remote, commits } = scene
+  /** Sends the fetches of a fleet: clones of depth 1, and fetches into both kinds of workspaces. */
+  const round = async (former: string) => ({
+    clone: await fetchMain(t, scene, await newWorkingCopy(t), ['--depth=1']),
+    increment: await fetchMain(t, scene, await workspaceAt(t, scene, [former])),
+    shallow: await fetchMain(t, scene, await workspaceAt(t, scene, [former], ['--depth=1']), [
+      '--depth=1',
+    ]),
+  })
+  let former = commits.at(-2) ?? ''
+  for (let clients = 0; clients < 3; clients += 1) await round(former)
+  for (const count of [2, 1]) {
+    former = commits.at(-1) ?? ''
+    await push(scene, count)
+    await untilQuiet(scene)
+    t.strictSame(await round(former), { clone: HIT, increment: HIT, shallow: HIT })
+    for (let clients = 1; clients < 3; clients += 1) await round(former)
+  }
+  t.ok(await git(['ls-remote', remote], { cwd: gatehouse.dataDir }))
+})
+
+/** Waits until the server runs no git process, twice in a row. */
+async function untilQuiet({ gatehouse }: Scene): Promise<void> {
+  for (let quiet = 0; quiet < 2; ) {
+    await sleep(500)
+    const text = await (await fetch(`${gatehouse.url}/metrics`)).text()
+    quiet = /^gatehouse_git_queue\{.*running.*\} 0$/m.test(text) ? quiet + 1 : 0
+    await untilAllCached(gatehouse.dataDir)
+  }
+}
