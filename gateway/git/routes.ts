@@ -1,16 +1,17 @@
 /** Routes of Git over HTTP (gitprotocol-http(5)): the smart protocol, and bundles. */
 
 import { Failure } from '../../conf/failures.js'
-import type { Reply } from '../../conf/http.js'
 import type { Grants } from '../auth/authorize.js'
+import { clientOf } from '../auth/client.js'
 import { advertiseFetch } from '../packs/advertisement.js'
+import { advertisePush } from '../packs/push-advertisement.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
-import type { AnyRoute, Call, Route } from '../request/route.js'
+import type { AnyRoute, Route } from '../request/route.js'
 import { sendBundle } from './bundle.js'
 import { answerFetch } from './fetch.js'
 import { packRequestOf } from './intake.js'
-import { type GitService, runService } from './service.js'
+import { runService } from './service.js'
 import { GIT_SURFACE } from './surface.js'
 
 const READ = {
@@ -38,14 +39,19 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
       if (elsewhere !== undefined) {
         return { status: 301, headers: [['Location', `${elsewhere}/info/refs?service=${service}`]] }
       }
-      const ask = async () => {
-        const reply = await answer(context, call, { service, suffix: 'info/refs' })
-        return { ...reply, isRoutine: true }
+      const { grant, request } = call
+      const { signal } = request
+      const asked = {
+        repositoryPath: repositoryPathOf(context, grant.repository),
+        gitProtocol: request.headers.get('git-protocol'),
+        ask: async () => {
+          const reply = await runService(context, request, { service, suffix: 'info/refs', grant })
+          return { ...reply, isRoutine: true }
+        },
       }
-      if (service === 'git-receive-pack') return ask()
-      const path = repositoryPathOf(context, call.grant.repository)
-      const gitProtocol = call.request.headers.get('git-protocol')
-      return advertiseFetch({ repositoryPath: path, gitProtocol, ask })
+      if (service === 'git-upload-pack') return advertiseFetch(asked)
+      refuseArchived(grant)
+      return advertisePush(context, { ...asked, client: clientOf(grant.who, request), signal })
     },
   }
   return route
@@ -82,8 +88,11 @@ const push: Route<'repository'> = {
   path: '/{owner}/{repo}/git-receive-pack',
   access: WRITE.access,
   scopes: WRITE.scopes,
-  handle: (context, call) =>
-    answer(context, call, { service: WRITE.service, suffix: WRITE.service }),
+  async handle(context, { grant, request }) {
+    refuseArchived(grant)
+    const { service } = WRITE
+    return runService(context, request, { service, suffix: service, grant })
+  },
 }
 
 /** Route of the dumb protocol, which requests the files of the repository and is not supported. */
@@ -110,17 +119,11 @@ export const GIT_ROUTES: readonly AnyRoute[] = [
   push,
 ]
 
-async function answer(
-  context: Context,
-  call: Call<'repository'>,
-  { service, suffix }: Pick<GitService, 'service' | 'suffix'>,
-): Promise<Reply> {
-  const { repository } = call.grant
-  if (service === 'git-receive-pack' && repository.isArchived) {
-    const fullName = `${repository.owner.name}/${repository.name}`
-    throw new Failure('forbidden', `${fullName} is archived: it can be read, not pushed to.`)
-  }
-  return runService(context, call.request, { service, suffix, grant: call.grant })
+/** Throws `forbidden` if the repository is archived. */
+function refuseArchived({ repository }: Grants['repository']): void {
+  if (!repository.isArchived) return
+  const fullName = `${repository.owner.name}/${repository.name}`
+  throw new Failure('forbidden', `${fullName} is archived: it can be read, not pushed to.`)
 }
 
 /** Returns the current address of the repository if the request used another name. */

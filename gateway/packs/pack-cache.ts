@@ -17,7 +17,7 @@ import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
 import { KnownRequests } from './known-requests.js'
-import { type FetchRequest, writeFetch } from './normal-fetch.js'
+import { type FetchRequest, type ObjectFormat, writeFetch } from './normal-fetch.js'
 import type { NormalRequest } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
@@ -162,6 +162,24 @@ export class PackCache {
         return answer
       })
     })
+  }
+
+  /**
+   * Returns the present refs, and the state that they belong to. Runs git at most once for each
+   * state. Returns undefined if the refs changed recently and the last list does not show how, if
+   * the list is too long, or if the repository has no state. Throws like `ProcessQueue.enter`.
+   */
+  presentReferences(
+    { repositoryPath, client }: Pick<WarmRequest, 'repositoryPath' | 'client'>,
+    objectFormat: ObjectFormat,
+  ): Awaitable<Seen | undefined> {
+    const { references } = this.#parts
+    const state = readStateOfTick(repositoryPath)
+    if (state === undefined) return undefined
+    const asked = { repositoryPath, objectFormat, state }
+    const known = state.isSettled ? references.known(asked) : references.followed(asked)
+    if (known !== undefined) return { state, references: known }
+    return state.isSettled ? this.#getRefs({ ...asked, client: client() }) : undefined
   }
 
   /**

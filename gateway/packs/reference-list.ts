@@ -124,15 +124,38 @@ export class ReferenceList {
     const key = textOf(request)
     const known = this.#answers.get(key)
     if (known !== undefined) return [known]
-    const pieces = this.#rangesOf(request.prefixes).flatMap((range) =>
-      this.#piecesOf(range, request),
-    )
+    const pieces = this.#rangesOf(request.prefixes).flatMap((range) => [
+      ...this.#piecesOf(range, request),
+    ])
     pieces.push(FLUSH)
     const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
     if (bytes > ANSWERS_BYTES_MAX) return pieces.flatMap(split)
     const answer = Buffer.concat(pieces, bytes)
     this.#remember(key, answer)
     return [answer]
+  }
+
+  /**
+   * Yields the packets of the answer to a request, without the flush-pkt, in pieces of less than
+   * twice `PIECE_BYTES`; the first packet is in the first piece. Each piece is made when it is
+   * requested, so that a long list does not block the event loop.
+   */
+  *packets(request: Omit<LsRefsRequest, 'command' | 'objectFormat'>): Generator<Buffer> {
+    let waiting: Buffer[] = []
+    let bytes = 0
+    for (const range of this.#rangesOf(request.prefixes)) {
+      for (const piece of this.#piecesOf(range, request)) {
+        for (const part of split(piece)) {
+          waiting.push(part)
+          bytes += part.byteLength
+          if (bytes < PIECE_BYTES) continue
+          yield joined(waiting, bytes)
+          waiting = []
+          bytes = 0
+        }
+      }
+    }
+    if (bytes > 0) yield joined(waiting, bytes)
   }
 
   /** Returns the ranges of lines whose names have one of the prefixes; all lines without any. */
@@ -152,31 +175,28 @@ export class ReferenceList {
     return ranges
   }
 
-  /** Returns the packets of a range. Only lines with attributes may differ from git's list. */
-  #piecesOf(range: Range, { peel, symrefs, unborn }: LsRefsRequest): readonly Buffer[] {
+  /** Yields the packets of a range. Only lines with attributes may differ from git's list. */
+  *#piecesOf(
+    range: Range,
+    { peel, symrefs, unborn }: Pick<LsRefsRequest, 'peel' | 'symrefs' | 'unborn'>,
+  ): Generator<Buffer> {
     const { bytes, starts, special } = this.#lines
-    const pieces: Buffer[] = []
     let from = range.from
-    const copyUntil = (line: number) => {
-      if (line > from) pieces.push(bytes.subarray(starts[from], starts[line]))
-      from = line
-    }
     for (const { line, oid, name, target, peeled } of special) {
       if (line < range.from || line >= range.to) continue
       const isUnborn = oid === UNBORN
       const isSame = (symrefs || target === undefined) && (peel || peeled === undefined)
       if (isSame && (unborn || !isUnborn)) continue
-      copyUntil(line)
+      if (line > from) yield bytes.subarray(starts[from], starts[line])
       from = line + 1
       if (isUnborn) continue
       const attributes = [
         symrefs && target !== undefined ? ` symref-target:${target}` : '',
         peel && peeled !== undefined ? ` peeled:${peeled}` : '',
       ].join('')
-      pieces.push(Buffer.from(packetLine(`${oid} ${name}${attributes}\n`), 'latin1'))
+      yield Buffer.from(packetLine(`${oid} ${name}${attributes}\n`), 'latin1')
     }
-    copyUntil(range.to)
-    return pieces
+    if (range.to > from) yield bytes.subarray(starts[from], starts[range.to])
   }
 
   #remember(key: string, answer: Buffer): void {
@@ -299,4 +319,10 @@ function split(piece: Buffer): readonly Buffer[] {
   return Array.from({ length: count }, (_, at) =>
     piece.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES),
   )
+}
+
+/** Returns the pieces as one buffer; a single piece is not copied. */
+function joined(pieces: readonly Buffer[], bytes: number): Buffer {
+  const [first, ...others] = pieces
+  return first !== undefined && others.length === 0 ? first : Buffer.concat(pieces, bytes)
 }

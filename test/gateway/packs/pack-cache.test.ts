@@ -1,30 +1,16 @@
 /** The pack cache with real git: requests answered from the cache and requests left to git. */
 
-import { chmod, readdir, readFile, truncate, writeFile } from 'node:fs/promises'
+import { readdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { findGit, type Git } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { createLocalCoordinator, createPackCache, packFolder } from '../../../gateway/packs/warm.js'
 import type { WarmAnswer } from '../../../gateway/packs/warm-answer.js'
+import { countedGit } from '../../helpers/counted-git.js'
 import { openContext } from '../../helpers/gateway.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
-
-/** Wraps git in a script that records each start. */
-async function countedGit(folder: string): Promise<Git & { starts(): Promise<number> }> {
-  const git = await findGit()
-  const [file, notes] = [join(folder, 'counted-git'), join(folder, 'starts')]
-  await writeFile(file, `#!/bin/sh\necho "$1" >> '${notes}'\nexec '${git.file}' "$@"\n`)
-  await chmod(file, 0o755)
-  await writeFile(notes, '')
-  return {
-    ...git,
-    file,
-    starts: async () => (await readFile(notes, 'utf8')).split('\n').length - 1,
-  }
-}
 
 function requestOf(
   command: string,
@@ -61,11 +47,11 @@ async function aCache(t: Test) {
   const cache = newCache()
   const ask = async (body: Buffer, asked = cache, version: 0 | 2 = 2) => {
     const request = new AbortController()
-    const before = await git.starts()
+    const before = (await git.started()).length
     const question = { repositoryPath, repositoryBytes: 0, client: () => 'ada', request }
     const answer = await asked.answer(question, body, version)
     const text = answer === undefined ? '' : await readAll(answer)
-    return { outcome: answer?.outcome, text, starts: (await git.starts()) - before }
+    return { outcome: answer?.outcome, text, starts: (await git.started()).length - before }
   }
   const folder = packFolder(settings.data.dir)
   return {
