@@ -3,7 +3,6 @@
 import type { Git } from '../../cgi/process/git.js'
 import { protocolVersionOf } from '../../cgi/transfer/environment.js'
 import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
-import { Failure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readOnce } from '../../conf/lib/chunks.js'
 import type { Settings } from '../../conf/settings.js'
@@ -11,7 +10,7 @@ import { enterQueue, type QueueContext } from './enter-queue.js'
 import type { PackCache, PackCacheLabels, WarmRequest } from './pack-cache.js'
 import { joined, readAhead } from './read-ahead.js'
 import type { WarmAnswer } from './warm-answer.js'
-import { readWholeFetch } from './whole-fetch.js'
+import { readWholeFetch, tooManyObjects } from './whole-fetch.js'
 
 /** Maximum size of a fetch request: the wants and haves of a repository with 200,000 refs. */
 export const FETCH_REQUEST_BYTES_MAX = 33_554_432
@@ -172,9 +171,7 @@ async function* bounded(body: AsyncIterable<Uint8Array>): AsyncGenerator<Uint8Ar
   let size = 0
   for await (const chunk of body) {
     size += chunk.byteLength
-    if (size > FETCH_REQUEST_BYTES_MAX) {
-      throw new Failure('payload_too_large', 'The request names too many objects.')
-    }
+    if (size > FETCH_REQUEST_BYTES_MAX) throw tooManyObjects()
     yield chunk
   }
 }
