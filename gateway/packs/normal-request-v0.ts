@@ -43,7 +43,12 @@ export function normalizeV0(body: Buffer): FetchRequest | undefined {
   const [want, capabilities] = splitFirst(first)
   const objectFormat = formatOf(capabilities)
   if (objectFormat === undefined) return undefined
-  const flags = capabilities.filter((name) => !/^(?:agent|session-id|object-format)=/.test(name))
+  // Without a common commit git is never ready, so `no-done`, which only a stateless server offers,
+  // has no effect, and clones over HTTP and SSH are equal.
+  const hasHave = haves.some((line) => line !== 'done')
+  const flags = capabilities.filter(
+    (name) => !/^(?:agent|session-id|object-format)=/.test(name) && (hasHave || name !== 'no-done'),
+  )
   const end = hasFlush ? ['flush'] : []
   // A capability must not be taken for an argument of another place.
   if (flags.some((name) => V0_ENDS.has(name))) return undefined

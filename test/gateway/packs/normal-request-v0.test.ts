@@ -38,6 +38,15 @@ t.test('clones, shallow clones and negotiations are parsed', async (t) => {
   t.equal(new Set(texts).size, requests.length, 'requests with different answers are different')
 })
 
+t.test('no-done makes a difference only if the client has a commit', async (t) => {
+  const clone = (flags: string) => read(`want ${ONE} ${flags}`, '', 'done')
+  t.strictSame(clone('multi_ack_detailed no-done'), clone('multi_ack_detailed'))
+  const shallow = (flags: string) => read(`want ${ONE} ${flags}`, 'deepen 1', '')
+  t.strictSame(shallow('no-done'), shallow(''))
+  const fetch = (flags: string) => read(`want ${ONE} ${flags}`, '', `have ${TWO}`, '')
+  t.not(fetch('no-done')?.text, fetch('')?.text)
+})
+
 t.test('the request for git has the meaning of the one that was parsed', async (t) => {
   for (const lines of [
     [`want ${TWO} ${FLAGS}\n`, `want ${ONE}\n`, `shallow ${ONE}\n`, 'deepen 3\n', '', 'done\n'],
