@@ -16,14 +16,9 @@ import { enterQueue } from '../packs/enter-queue.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import type { Channel } from './channel.js'
-import {
-  ANSWERED_PROTOCOL,
-  type ConversationEnd,
-  INTERNAL_ERROR_MESSAGE,
-  SSH_IDLE_MS,
-  serveFetch,
-} from './conversation.js'
+import { serveFetch } from './conversation.js'
 import { decide } from './decision.js'
+import { type FetchEnd, INTERNAL_ERROR_MESSAGE, SSH_IDLE_MS } from './fetch-talk.js'
 
 export interface SshCall {
   /** Fingerprint of the key that sshd has accepted. */
@@ -56,7 +51,8 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     const user = holder.who.kind === 'user' ? holder.who.user : undefined
     const run = { ...call, ...decision, name, user, client }
     if (run.service === 'git-receive-pack') await context.disk.refuseWrites()
-    if (isSpoken(run)) await speak(context, channel, run)
+    const serve = run.service === 'git-upload-pack' ? CONVERSATIONS.get(run.gitProtocol) : undefined
+    if (serve !== undefined) await converse(context, channel, { ...run, serve })
     else await runGit(context, channel, run)
   } catch (error) {
     // If the client left while it waited in the queue, the message is not sent.
@@ -97,12 +93,15 @@ interface Run extends SshCall {
   readonly repository: Repository
 }
 
-function isSpoken({ service, gitProtocol }: Run): boolean {
-  return service === 'git-upload-pack' && gitProtocol === ANSWERED_PROTOCOL
-}
+/** Fetches that the gateway answers itself, by GIT_PROTOCOL; for other values, git is run. */
+const CONVERSATIONS: ReadonlyMap<string, typeof serveFetch> = new Map([['version=2', serveFetch]])
 
 /** Runs a clone or fetch that the gateway answers itself. */
-async function speak(context: Context, channel: Channel, run: Run): Promise<void> {
+async function converse(
+  context: Context,
+  channel: Channel,
+  run: Run & { readonly serve: typeof serveFetch },
+): Promise<void> {
   const { repository, client, address, key, command } = run
   const startedAtMs = Date.now()
   const refusal = async () => {
@@ -111,11 +110,12 @@ async function speak(context: Context, channel: Channel, run: Run): Promise<void
     const decision = await decide(context.db, holder, command)
     return decision.kind === 'run' ? undefined : decision.sentence
   }
-  const end = await serveFetch(context, channel, {
+  const end = await run.serve(context, channel, {
     repositoryPath: repositoryPathOf(context, repository),
     repositoryBytes: repository.sizeKib * 1_024,
     client,
     address,
+    gitProtocol: run.gitProtocol,
     refusal,
   })
   logSession(context, run, { ...end, seconds: (Date.now() - startedAtMs) / 1_000 })
@@ -137,28 +137,20 @@ async function runGit(context: Context, channel: Channel, run: Run): Promise<voi
   }
 }
 
-const NOTHING: ConversationEnd = { exitCode: undefined, receivedBytes: 0, sentBytes: 0 }
+const NOTHING: FetchEnd = { exitCode: undefined, receivedBytes: 0, sentBytes: 0 }
 
 interface Following extends Run {
   readonly path: string
   readonly startedAtMs: number
 }
 
-async function followGit(
-  context: Context,
-  channel: Channel,
-  run: Following,
-): Promise<ConversationEnd> {
+async function followGit(context: Context, channel: Channel, run: Following): Promise<FetchEnd> {
   if (run.service === 'git-receive-pack') return followPush(context, channel, run)
   channel.send('run', 'fetch', ...commandOf(context, run))
   return awaitEnd(context, channel)
 }
 
-async function followPush(
-  context: Context,
-  channel: Channel,
-  run: Following,
-): Promise<ConversationEnd> {
+async function followPush(context: Context, channel: Channel, run: Following): Promise<FetchEnd> {
   const push = await openPush(context, run)
   try {
     return await followOpenPush(context, channel, { ...run, push })
@@ -172,7 +164,7 @@ async function followOpenPush(
   context: Context,
   channel: Channel,
   run: Following & { readonly push: OpenPush },
-): Promise<ConversationEnd> {
+): Promise<FetchEnd> {
   const { path, startedAtMs, push } = run
   channel.send('run', 'push', ...commandOf(context, run, push))
   const started = await channel.next(HELPER_MS)
@@ -223,7 +215,7 @@ function commandOf(
   return [idle, run.path, words[0], String(words.length), ...words, ...variables]
 }
 
-async function awaitEnd({ settings }: Context, channel: Channel): Promise<ConversationEnd> {
+async function awaitEnd({ settings }: Context, channel: Channel): Promise<FetchEnd> {
   let end = await channel.next(settings.git.timeoutMs)
   if (end === undefined && !channel.signal.aborted) {
     channel.send('end', OUT_OF_TIME)
@@ -240,7 +232,7 @@ async function awaitEnd({ settings }: Context, channel: Channel): Promise<Conver
 function logSession(
   { log }: Context,
   { address, key, name, service, repository }: Run,
-  { exitCode, ...counts }: ConversationEnd & { readonly seconds: number },
+  { exitCode, ...counts }: FetchEnd & { readonly seconds: number },
 ): void {
   const fullName = `${repository.owner.name}/${repository.name}`
   const outcome = exitCode === undefined ? 'cut' : exitCode === 0 ? 'ok' : `exit ${exitCode}`
