@@ -16,6 +16,8 @@ export interface UploadPackCall {
   readonly gitProtocol?: string | undefined
   /** Decoded body. If it throws, the fetch is cancelled and the process group ends. */
   readonly body: AsyncIterable<Uint8Array>
+  /** True for a conversation: git first sends its refs, and answers round by round. */
+  readonly isStateful?: boolean
   readonly signal: AbortSignal
   readonly timeoutMs: number
 }
@@ -79,7 +81,8 @@ function startUploadPack(
   git: Git,
   call: Omit<UploadPackCall, 'body'> & { readonly outputFile?: number },
 ): RunningProcess {
-  const running = startGit(git, 'fetch', [git.file, 'upload-pack', '--stateless-rpc', '.'], {
+  const form = call.isStateful ? [] : ['--stateless-rpc']
+  const running = startGit(git, 'fetch', [git.file, 'upload-pack', ...form, '.'], {
     cwd: call.repositoryPath,
     environment: {
       ...gitEnvironment(git, { config: [] }),

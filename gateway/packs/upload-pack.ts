@@ -2,7 +2,7 @@
 
 import type { Git } from '../../cgi/process/git.js'
 import { protocolVersionOf } from '../../cgi/transfer/environment.js'
-import { callUploadPack } from '../../cgi/transfer/upload-pack.js'
+import { callUploadPack, type UploadPackAnswer } from '../../cgi/transfer/upload-pack.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readOnce } from '../../conf/lib/chunks.js'
 import type { Settings } from '../../conf/settings.js'
@@ -63,7 +63,7 @@ export function answerUploadPack(
 ): Awaitable<UploadPackReply> {
   const version = protocolVersionOf(uploadRequest.gitProtocol)
   return after(readAhead(uploadRequest.body, WARM_REQUEST_BYTES_MAX), ({ beginning, rest }) => {
-    const ask = () => {
+    const ask = (): Promise<UploadPackReply> => {
       const body = bounded(joined(beginning, rest))
       return version === 2
         ? askAllowed(context, { ...uploadRequest, body })
@@ -130,10 +130,18 @@ function counted(
   return readOnce(next, () => chunks.return?.())
 }
 
-async function runUploadPack(
+/** A request for git, whose body ends with one round, or with the client's last one. */
+export interface GitRequest extends UploadPackRequest {
+  /** See `UploadPackCall`. */
+  readonly isStateful?: boolean
+}
+
+/** Lets git answer, in the queue and with its metrics. Throws as `answerUploadPack` does. */
+export async function runUploadPack(
   context: UploadPackContext,
-  { request: { signal }, client, gitProtocol, repositoryPath, body }: UploadPackRequest,
-): Promise<UploadPackReply> {
+  { request: { signal }, client, ...request }: GitRequest,
+): Promise<UploadPackAnswer> {
+  const { repositoryPath } = request
   context.metrics.countPackCache(PAST_CACHE)
   const freeSlot = await enterQueue(context, {
     signal,
@@ -143,9 +151,7 @@ async function runUploadPack(
   })
   try {
     const answer = await callUploadPack(context.git, {
-      repositoryPath,
-      gitProtocol,
-      body,
+      ...request,
       signal,
       timeoutMs: context.settings.git.timeoutMs,
     })
@@ -154,7 +160,7 @@ async function runUploadPack(
       countOutcome(context, exitCode === 0 ? 'ok' : 'failed')
     })
     const onChunk = (bytes: number) => context.metrics.countPackBytes(PAST_CACHE, bytes)
-    return { body: counted(answer.body, onChunk) }
+    return { body: counted(answer.body, onChunk), ended: answer.ended }
   } catch (error) {
     freeSlot()
     countOutcome(context, 'failed')

@@ -34,10 +34,10 @@ export interface FetchEnd {
 }
 
 /** Bytes of a body, complete or not. */
-type Body = Uint8Array | AsyncIterable<Uint8Array>
+export type Body = Uint8Array | AsyncIterable<Uint8Array>
 
 /** The client's side of a fetch. */
-interface FetchTalk {
+export interface FetchTalk {
   /** Returns the client's next bytes; undefined at their end. */
   read(): Promise<Buffer | undefined>
   /** Sends a body. Throws if the client disconnects. */
@@ -102,7 +102,7 @@ export async function holdTalk(
   }
 }
 
-function chunksOf(body: Body): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
+export function chunksOf(body: Body): Iterable<Uint8Array> | AsyncIterable<Uint8Array> {
   return body instanceof Uint8Array ? [body] : body
 }
 

@@ -2,7 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 
-const LENGTH_DIGITS = 4
+export const LENGTH_DIGITS = 4
 const PACKET_BYTES_MAX = 65_520
 const FLUSH = '0000'
 

@@ -19,6 +19,7 @@ import type { Channel } from './channel.js'
 import { serveFetch } from './conversation.js'
 import { decide } from './decision.js'
 import { type FetchEnd, INTERNAL_ERROR_MESSAGE, SSH_IDLE_MS } from './fetch-talk.js'
+import { serveStatefulFetch } from './stateful-fetch.js'
 
 export interface SshCall {
   /** Fingerprint of the key that sshd has accepted. */
@@ -94,7 +95,12 @@ interface Run extends SshCall {
 }
 
 /** Fetches that the gateway answers itself, by GIT_PROTOCOL; for other values, git is run. */
-const CONVERSATIONS: ReadonlyMap<string, typeof serveFetch> = new Map([['version=2', serveFetch]])
+const CONVERSATIONS: ReadonlyMap<string, typeof serveFetch> = new Map([
+  ['', serveStatefulFetch],
+  ['version=0', serveStatefulFetch],
+  ['version=1', serveStatefulFetch],
+  ['version=2', serveFetch],
+])
 
 /** Runs a clone or fetch that the gateway answers itself. */
 async function converse(

@@ -1,4 +1,4 @@
-/** A client of protocol v2 over the real ssh, whose requests the test writes. */
+/** A client of git's protocol over the real ssh, whose requests the test writes. */
 
 import { type ChildProcessWithoutNullStreams, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -17,16 +17,37 @@ export interface SshConversation {
   readonly ended: Promise<number | null>
 }
 
-/** Opens `git-upload-pack` of a repository and reads the capability advertisement. */
+/** Opens `git-upload-pack` of a repository in protocol v2 and reads the capabilities. */
 export async function converse(
-  { sshd }: SshGatehouse,
-  { keyFile }: Caller,
+  fixture: SshGatehouse,
+  caller: Caller,
   path: string,
 ): Promise<SshConversation> {
+  const conversation = open(fixture, caller, { path, gitProtocol: 'version=2' })
+  await conversation.send('', /^000eversion 2\n[\s\S]*0000$/)
+  return conversation
+}
+
+/** Opens `git-upload-pack` of a repository in protocol v0 or v1 and reads the refs. */
+export async function converseStateful(
+  fixture: SshGatehouse,
+  caller: Caller,
+  { path, gitProtocol = '' }: { readonly path: string; readonly gitProtocol?: string },
+): Promise<SshConversation> {
+  const conversation = open(fixture, caller, { path, gitProtocol })
+  await conversation.send('', /\n0000$/)
+  return conversation
+}
+
+function open(
+  { sshd }: SshGatehouse,
+  { keyFile }: Caller,
+  { path, gitProtocol }: { readonly path: string; readonly gitProtocol: string },
+): SshConversation {
   const [ssh = '', ...words] = sshd.clientOf(keyFile, '-o', 'SendEnv=GIT_PROTOCOL')
   const client = spawn(ssh, [...words, sshd.host, `git-upload-pack '${path}'`], {
     stdio: 'pipe',
-    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', GIT_PROTOCOL: 'version=2' },
+    env: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', GIT_PROTOCOL: gitProtocol },
   })
   let output = ''
   let errorText = ''
@@ -38,7 +59,7 @@ export async function converse(
   })
   client.stdin.on('error', () => {})
   const ended = once(client, 'close').then(() => client.exitCode)
-  const conversation: SshConversation = {
+  return {
     client,
     ended,
     output: () => output,
@@ -53,6 +74,4 @@ export async function converse(
       )
     },
   }
-  await conversation.send('', /^000eversion 2\n[\s\S]*0000$/)
-  return conversation
 }

@@ -1,6 +1,5 @@
 /** Threat: SSH attacks known from other servers: command injection, environment, aborts, bombs. */
 
-import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
@@ -201,18 +200,6 @@ async function aborts(t: Test, { fixture, ada }: Ground): Promise<void> {
     t.same(await noGitLeft(), [])
     const lines = await fixture.logged({ event: 'ssh-session', repository: 'ada/large' })
     t.match(lines, [{ outcome: 'cut' }])
-  })
-
-  await t.test('a killed client of protocol version 0 leaves no process', async (t) => {
-    const [ssh = '', ...words] = fixture.sshd.clientOf(ada.keyFile)
-    const command = [...words, fixture.sshd.host, "git-upload-pack 'ada/work'"]
-    const client = spawn(ssh, command, { stdio: 'pipe' })
-    await once(client.stdout, 'data')
-    t.equal((await gitProcessesOf(dataDir)).length, 1)
-    client.kill('SIGKILL')
-    t.same(await noGitLeft(), [])
-    const lines = await fixture.logged({ repository: 'ada/work', outcome: 'cut' })
-    t.equal(lines.length, 1)
   })
 
   await t.test(
