@@ -1,6 +1,6 @@
 /** Type of a benchmark. */
 
-import type { Table } from './table.js'
+import type { Grid, Table } from './table.js'
 
 export interface Benchmark {
   readonly name: string
@@ -9,7 +9,7 @@ export interface Benchmark {
   /** Default sizes; absent if the benchmark has no sizes. */
   readonly sizes?: readonly number[]
   /** Yields each table when it is measured. Stops all its processes before it returns. */
-  readonly run: (stage: BenchmarkContext, sizes: readonly number[]) => AsyncIterable<Table>
+  readonly run: (stage: BenchmarkContext, sizes: readonly number[]) => AsyncIterable<Table | Grid>
 }
 
 /** Environment of a benchmark run. */

@@ -1,4 +1,4 @@
-/** Tables of comparisons, formatted for a terminal. */
+/** Tables of comparisons and of other figures, formatted for a terminal. */
 
 import type { Comparison } from './compare.js'
 
@@ -16,32 +16,46 @@ export interface Table {
   readonly notes?: readonly string[]
 }
 
+/** Table whose columns are not those of a comparison. */
+export interface Grid {
+  readonly title: string
+  /** Lines above the rows, with a name for each column. */
+  readonly head: ReadonlyArray<readonly string[]>
+  /** Cells of each row, the first of which is its label; undefined is an unknown figure. */
+  readonly cells: ReadonlyArray<ReadonlyArray<string | number | undefined>>
+  /** Further lines below the table. */
+  readonly notes?: readonly string[]
+}
+
 /** Formats a table as text, without a final line break. */
-export function formatTable(table: Table): string {
+export function formatTable(table: Table | Grid): string {
+  const { title, head, cells, notes = [] } = 'cells' in table ? table : gridOf(table)
+  const lines = cells.map((row) =>
+    row.map((cell) => (typeof cell === 'string' ? cell : formatNumber(cell))),
+  )
+  const grid = [...head, ...lines]
+  const columns = Array.from({ length: Math.max(...grid.map((row) => row.length)) }, (_, at) => at)
+  const widths = columns.map((column) => Math.max(...grid.map((row) => cellOf(row, column).length)))
+  const text = grid.map((row) =>
+    widths.map((width, column) => pad(cellOf(row, column), { width, column })).join('  '),
+  )
+  return [title, ...text, ...notes].join('\n')
+}
+
+function gridOf(table: Table): Grid {
   const { title, peers, rows, notes = [] } = table
   const { heading, speedOf, ratioOf } = wordingOf(table)
   const names = ['gatehouse', ...peers.flatMap((peer) => [peer, 'ratio'])]
   const units = (text: string) => [text, ...peers.flatMap(() => [text, ''])]
   const head = ['', ...names, ...names]
-  const lines = rows.map(([label, { product, against }]) => [
+  const cells = rows.map(([label, { product, against }]) => [
     label,
-    formatNumber(speedOf(product.perSecond)),
-    ...against.flatMap(({ peer, speedRatio }) =>
-      [speedOf(peer.perSecond), ratioOf(speedRatio)].map(formatNumber),
-    ),
-    formatNumber(product.cpuMsPerOperation),
-    ...against.flatMap(({ peer, cpuRatio }) =>
-      [peer.cpuMsPerOperation, cpuRatio].map(formatNumber),
-    ),
+    speedOf(product.perSecond),
+    ...against.flatMap(({ peer, speedRatio }) => [speedOf(peer.perSecond), ratioOf(speedRatio)]),
+    product.cpuMsPerOperation,
+    ...against.flatMap(({ peer, cpuRatio }) => [peer.cpuMsPerOperation, cpuRatio]),
   ])
-  const grid = [head, ['', ...units(heading), ...units('CPU ms')], ...lines]
-  const widths = head.map((_, column) =>
-    Math.max(...grid.map((cells) => cellOf(cells, column).length)),
-  )
-  const text = grid.map((cells) =>
-    widths.map((width, column) => pad(cellOf(cells, column), { width, column })).join('  '),
-  )
-  return [title, ...text, ...notes].join('\n')
+  return { title, head: [head, ['', ...units(heading), ...units('CPU ms')]], cells, notes }
 }
 
 function wordingOf({ unit, shows }: Table) {

@@ -72,3 +72,22 @@ t.test('a table of times shows figures and ratios as times, with notes below', a
     ],
   )
 })
+
+t.test('a table with columns of its own shows unknown figures as a dash', async (t) => {
+  const text = formatTable({
+    title: 'Day',
+    head: [['', 'median ms', 'cached']],
+    cells: [
+      ['push', 1_234.5, '0.0 %'],
+      ['clone', undefined],
+    ],
+    notes: ['a note'],
+  })
+  t.strictSame(text.split('\n'), [
+    'Day',
+    '       median ms  cached',
+    'push        1235   0.0 %',
+    'clone          -        ',
+    'a note',
+  ])
+})
