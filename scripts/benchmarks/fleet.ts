@@ -4,37 +4,22 @@ import { cp, mkdtemp, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { performance } from 'node:perf_hooks'
 import type { Benchmark, BenchmarkContext } from './benchmark.js'
+import { besideGit, type Servers } from './beside-git.js'
 import { type Comparison, compare, type RoundResult, sideOf } from './compare.js'
-import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
-import { type GitPeer, startGitPeer } from './git-peer.js'
+import { OWNER } from './gatehouse.js'
 import { addCommit, fillRepository, SMALL_SHAPE } from './repositories.js'
 import type { Table } from './table.js'
 import { feedGitAsUser, runGitAsUser } from './user-git.js'
-
-/** Servers under measurement. */
-interface Setup extends BenchmarkContext {
-  readonly gatehouse: Gatehouse
-  readonly git: GitPeer
-}
 
 export const FLEET_BENCHMARK: Benchmark = {
   name: 'fleet',
   about: 'operations of CI runners by real git clients, compared with nginx and git-http-backend',
   sizes: [1, 230, 5_000, 50_000],
-  async *run(stage, sizes) {
-    const gatehouse = await startGatehouse(stage)
-    try {
-      const git = await startGitPeer(stage)
-      try {
-        yield await measureOperations({ ...stage, gatehouse, git })
-        yield await measureManyRefs({ ...stage, gatehouse, git }, sizes)
-      } finally {
-        await git.stop()
-      }
-    } finally {
-      await gatehouse.stop()
-    }
-  },
+  run: (stage, sizes) =>
+    besideGit(stage, async function* (setup) {
+      yield await measureOperations(setup)
+      yield await measureManyRefs(setup, sizes)
+    }),
 }
 
 /** Operation of a client in an empty folder. */
@@ -55,7 +40,7 @@ const V0 = ['-c', 'protocol.version=0'] as const
 const CLONE = ['clone', '--quiet', '--no-checkout'] as const
 const INTO = 'clone'
 
-async function measureOperations(setup: Setup): Promise<Table> {
+async function measureOperations(setup: Servers): Promise<Table> {
   const { gatehouse, git, folder, signal } = setup
   const name = 'text'
   const { path } = await gatehouse.makeRepository(name)
@@ -121,7 +106,7 @@ async function measureOperations(setup: Setup): Promise<Table> {
   }
 }
 
-async function measureManyRefs(setup: Setup, sizes: readonly number[]): Promise<Table> {
+async function measureManyRefs(setup: Servers, sizes: readonly number[]): Promise<Table> {
   const { gatehouse, git, signal } = setup
   const rows: Array<readonly [string, Comparison]> = []
   for (const size of sizes) {
@@ -167,7 +152,7 @@ async function addBranches(path: string, count: number, signal: AbortSignal): Pr
 }
 
 async function measure(
-  { gatehouse, git, folder, signal }: Setup,
+  { gatehouse, git, folder, signal }: Servers,
   name: string,
   operation: Operation,
 ): Promise<readonly [string, Comparison]> {

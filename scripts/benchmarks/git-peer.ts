@@ -4,19 +4,29 @@ import { mkdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { findGit } from '../../cgi/process/git.js'
 import type { BenchmarkContext } from './benchmark.js'
-import { startNginx } from './nginx.js'
+import { countRequests, startNginx } from './nginx.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 
-/** Number of fcgiwrap processes; equals the number of concurrent clones. */
+/** Number of fcgiwrap processes by default; equals the number of concurrent clones. */
 const BACKENDS = 4
 
 export interface GitPeer extends MeasuredServer {
   /** Serves a bare repository as `/NAME.git`. */
   addRepository(name: string, path: string): Promise<void>
+  /** Returns the number of requests so far, each of which has started git http-backend. */
+  countRequests(): Promise<number>
+}
+
+export interface GitPeerOptions {
+  /** Number of fcgiwrap processes, each of which serves one request at a time. */
+  readonly backends?: number
 }
 
 /** Starts nginx and fcgiwrap with their files in the benchmark's folder. */
-export async function startGitPeer({ folder, signal }: BenchmarkContext): Promise<GitPeer> {
+export async function startGitPeer(
+  { folder, signal }: BenchmarkContext,
+  { backends = BACKENDS }: GitPeerOptions = {},
+): Promise<GitPeer> {
   const root = join(folder, 'nginx')
   const repositories = join(root, 'repositories')
   await mkdir(repositories, { recursive: true })
@@ -26,7 +36,7 @@ export async function startGitPeer({ folder, signal }: BenchmarkContext): Promis
   const fcgiwrap = await startServer(
     cpu,
     {
-      program: ['fcgiwrap', '-c', String(BACKENDS), '-s', `unix:${socket}`],
+      program: ['fcgiwrap', '-c', String(backends), '-s', `unix:${socket}`],
       environment: { PATH: USER_PATH },
       logFile: join(root, 'fcgiwrap.log'),
       signal,
@@ -39,6 +49,7 @@ export async function startGitPeer({ folder, signal }: BenchmarkContext): Promis
     url: `http://127.0.0.1:${port}`,
     cpu,
     addRepository: (name, path) => symlink(path, join(repositories, `${name}.git`)),
+    countRequests: () => countRequests(root),
     async stop() {
       await nginx.stop()
       await fcgiwrap.stop()

@@ -1,6 +1,6 @@
 /** Nginx server under measurement, with Debian's default settings. */
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { WORKERS } from './gatehouse.js'
 import { type CpuGroup, type RunningServer, startServer, USER_PATH } from './server.js'
@@ -34,6 +34,14 @@ export async function startNginx(cpu: CpuGroup, options: NginxOptions): Promise<
   )
 }
 
+/** Returns the number of requests that nginx has answered, which its access log lists. */
+export async function countRequests(folder: string): Promise<number> {
+  const log = await readFile(join(folder, ACCESS_LOG), 'utf8')
+  return log.split('\n').length - 1
+}
+
+const ACCESS_LOG = 'access.log'
+
 function configOf({ folder, port, location, more }: NginxOptions): string {
   return `daemon off;
 worker_processes ${WORKERS};
@@ -43,7 +51,7 @@ events {}
 http {
   sendfile on;
   tcp_nopush on;
-  access_log ${folder}/access.log;
+  access_log ${folder}/${ACCESS_LOG};
   client_max_body_size 0;
   client_body_temp_path ${folder}/body;
   fastcgi_temp_path ${folder}/fastcgi;
