@@ -9,6 +9,7 @@ import type { Benchmark } from './benchmarks/benchmark.js'
 import { CLONE_BENCHMARK } from './benchmarks/clone.js'
 import { DATABASE_BENCHMARK } from './benchmarks/database.js'
 import { FLEET_BENCHMARK } from './benchmarks/fleet.js'
+import { DAY_BENCHMARK } from './benchmarks/fleet-day.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
 import { INDEX_BENCHMARK } from './benchmarks/package-index.js'
 import { PACKAGES_BENCHMARK } from './benchmarks/packages.js'
@@ -22,6 +23,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   WEB_BENCHMARK,
   CLONE_BENCHMARK,
   FLEET_BENCHMARK,
+  DAY_BENCHMARK,
   SENDFILE_BENCHMARK,
   DATABASE_BENCHMARK,
   SSH_BENCHMARK,

@@ -20,6 +20,8 @@ export interface Gatehouse extends MeasuredServer {
   readonly dataDir: string
   readonly databaseFile: string
   readonly token: string
+  /** Returns the address of a repository of the owner, with the token for pushes. */
+  pushAddress(name: string): string
   /** Creates a public repository of the owner, without commits. */
   makeRepository(name: string): Promise<{ readonly path: string }>
   /** Creates a public repository of the owner and pushes `HEAD` of another to its branch main. */
@@ -61,6 +63,8 @@ export async function startGatehouse(
   await run('user', 'create', OWNER, '--password', 'a long password', '--email', 'ada@example.com')
   const made = await run('token', 'create', OWNER, '--name', 'bench', '--scopes', 'all')
   const token = made.trim()
+  const pushAddress = (name: string) =>
+    `http://${OWNER}:${token}@127.0.0.1:${port}/${OWNER}/${name}.git`
   const makeRepository = async (name: string) => {
     const before = new Set(await listFolders(dataDir))
     await createRepository(url, { name, token })
@@ -74,14 +78,12 @@ export async function startGatehouse(
     cpu,
     dataDir,
     databaseFile: join(dataDir, 'gatehouse.db'),
+    pushAddress,
     makeRepository,
     async addRepository(name, source) {
       const made = await makeRepository(name)
-      const remote = `http://${OWNER}:${token}@127.0.0.1:${port}/${OWNER}/${name}.git`
-      await runGitAsUser(['push', '--quiet', remote, 'HEAD:refs/heads/main'], {
-        cwd: source,
-        signal,
-      })
+      const words = ['push', '--quiet', pushAddress(name), 'HEAD:refs/heads/main']
+      await runGitAsUser(words, { cwd: source, signal })
       return made
     },
     async stop() {

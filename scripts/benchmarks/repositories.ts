@@ -1,6 +1,7 @@
 /** Repositories to clone: the project's own, and generated ones. */
 
 import { fileURLToPath } from 'node:url'
+import { createRandom } from './random.js'
 import { feedGitAsUser } from './user-git.js'
 
 /** Root of this project's repository. */
@@ -59,6 +60,37 @@ export async function addCommit(
   await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input })
 }
 
+/** A commit on top of a branch. */
+export interface Change {
+  readonly branch: string
+  /** Time in seconds. */
+  readonly when: number
+  /** New texts of the changed files. */
+  readonly files: ReadonlyArray<{ readonly name: string; readonly text: string }>
+}
+
+/** Adds commits to branches that exist. */
+export async function addChanges(
+  path: string,
+  changes: readonly Change[],
+  signal: AbortSignal,
+): Promise<void> {
+  function* lines() {
+    for (const { branch, when, files } of changes) {
+      yield `${commitLines(when, branch)}from refs/heads/${branch}^0\n`
+      for (const { name, text } of files) {
+        yield `M 100644 inline ${name}\ndata ${text.length}\n${text}\n`
+      }
+    }
+  }
+  await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input: lines() })
+}
+
+/** Returns the path of a file of a generated repository. */
+export function fileName(file: number): string {
+  return `folder-${file % 40}/file-${file}.txt`
+}
+
 /**
  * Generates the input of git-fast-import(1). It is deterministic, so that results of different days
  * are comparable. All versions of a file are consecutive, because fast-import makes deltas only
@@ -89,16 +121,18 @@ function* history({ files, fileBytes, commits, filesChanged }: Shape): Generator
     yield commitLines(1_700_000_000 + commit * 3_600)
     for (const file of filesOf(commit)) {
       const version = marks[file] ?? 0
-      yield `M 100644 :${version} folder-${file % 40}/file-${file}.txt\n`
+      yield `M 100644 :${version} ${fileName(file)}\n`
       marks[file] = version + 1
     }
   }
 }
 
-function commitLines(when: number): string {
-  return `commit refs/heads/main\ncommitter Ada <ada@example.com> ${when} +0000\ndata 6\nchange\n`
+function commitLines(when: number, branch = 'main'): string {
+  const committer = `Ada <ada@example.com> ${when} +0000`
+  return `commit refs/heads/${branch}\ncommitter ${committer}\ndata 6\nchange\n`
 }
 
+/** Returns a text of this length. */
 type Writer = (length: number) => string
 
 function halfAnew(
@@ -112,13 +146,8 @@ function halfAnew(
 const POOL_WORDS = 2_000_000
 
 /** Creates a generator of words with natural frequencies, so that the pack compresses like text. */
-function createWriter(seed: number): Writer {
-  let state = seed
-  const random = () => {
-    // Generator of Numerical Recipes; its low quality does not matter for text.
-    state = (Math.imul(state, 1_664_525) + 1_013_904_223) >>> 0
-    return state / 2 ** 32
-  }
+export function createWriter(seed: number): Writer {
+  const random = createRandom(seed)
   const vocabulary = Array.from({ length: 4_000 }, () =>
     Math.floor(random() * 36 ** 6)
       .toString(36)
