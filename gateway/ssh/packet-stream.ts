@@ -25,7 +25,10 @@ export interface PacketStreamOptions {
 export class PacketStream {
   readonly #read: PacketStreamOptions['read']
   readonly #isMark: PacketStreamOptions['isMark']
+  /** Bytes that have arrived and were not taken. */
   #bytes: Buffer = Buffer.alloc(0)
+  /** Memory of `#bytes` while they are the beginning of a packet. */
+  #memory: Buffer = Buffer.alloc(0)
 
   constructor({ read, isMark }: PacketStreamOptions) {
     this.#read = read
@@ -84,15 +87,38 @@ export class PacketStream {
 
   /** Reads more bytes. Returns false at the end of the stream. */
   async #more(): Promise<boolean> {
-    // The source may use the memory of its last chunk again.
-    const left = Buffer.from(this.#bytes)
+    this.#own()
     const chunk = await this.#read()
-    if (chunk === undefined && left.length > 0) {
-      throw new Failure('bad_request', 'The request is incomplete.')
+    if (chunk !== undefined) this.#append(chunk)
+    else if (this.#bytes.length > 0) throw new Failure('bad_request', 'The request is incomplete.')
+    return chunk !== undefined
+  }
+
+  /** Copies the bytes, because the source may use the memory of its last chunk again. */
+  #own(): void {
+    if (this.#bytes.length === 0 || this.#bytes.buffer === this.#memory.buffer) return
+    this.#move(2 * this.#bytes.length)
+  }
+
+  /** Appends a chunk. The memory doubles, so that small chunks are not copied repeatedly. */
+  #append(chunk: Buffer): void {
+    const left = this.#bytes.length
+    if (left === 0) {
+      this.#bytes = chunk
+      return
     }
-    if (chunk === undefined) return false
-    this.#bytes = left.length === 0 ? chunk : Buffer.concat([left, chunk])
-    return true
+    const bytes = left + chunk.length
+    if (this.#bytes.byteOffset + bytes > this.#memory.length) this.#move(2 * bytes)
+    const start = this.#bytes.byteOffset
+    this.#memory.set(chunk, start + left)
+    this.#bytes = this.#memory.subarray(start, start + bytes)
+  }
+
+  /** Moves the bytes to the start of new memory. */
+  #move(capacity: number): void {
+    this.#memory = Buffer.allocUnsafeSlow(capacity)
+    this.#bytes.copy(this.#memory)
+    this.#bytes = this.#memory.subarray(0, this.#bytes.length)
   }
 }
 

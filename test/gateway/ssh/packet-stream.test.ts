@@ -47,6 +47,22 @@ t.test('packets are taken up to the one that is searched for, in chunks of any s
   )
 })
 
+t.test('a packet that arrives byte by byte is copied a few times at most', async (t) => {
+  const packet = packetLine('x'.repeat(65_000))
+  const { copy } = Buffer.prototype
+  let copiedBytes = 0
+  t.teardown(() => {
+    Buffer.prototype.copy = copy
+  })
+  const stream = streamOf(...packet)
+  Buffer.prototype.copy = function (this: Buffer, ...args: Parameters<typeof copy>) {
+    copiedBytes += this.length
+    return copy.apply(this, args)
+  }
+  t.equal((await stream.take(isFlush))?.bytes.length, packet.length)
+  t.ok(copiedBytes < 4 * packet.length, `${copiedBytes} bytes were copied`)
+})
+
 t.test('a stream that ends between two packets has no more', async (t) => {
   t.equal(await streamOf().peek(), undefined)
   const stream = streamOf(packetLine('one'))
