@@ -50,6 +50,8 @@ const FREE_SPACE_READ_INTERVAL_MS = 1_000
 /** Pause after a full disk, because each failed write breaks the answers of all its readers. */
 const FULL_PAUSE_MS = 60_000
 const SWEEP_INTERVAL_MS = 5_000
+/** Minimum time between sweeps, as a multiple of the last one's time: a sweep reads all names. */
+const SWEEP_REST = 50
 /** Share of `diskBytesMax` that a worker may store before it sweeps ahead of the interval. */
 const SWEEP_SHARE = 1 / 32
 /** Maximum size of an answer held in memory, as a share of `memoryBytesMax`. */
@@ -73,6 +75,7 @@ export class PackStore {
   #freeSpace = { freeBytes: 0, readAtMs: 0 }
   #fullUntilMs = 0
   #sweptAtMs = 0
+  #sweepPauseMs = SWEEP_INTERVAL_MS
   #keptBytes = 0
 
   constructor(options: PackStoreOptions, log: Log) {
@@ -272,7 +275,7 @@ export class PackStore {
   async #sweep(newestPath: string): Promise<void> {
     const now = Date.now()
     const isMuch = this.#keptBytes > this.#options.diskBytesMax * SWEEP_SHARE
-    if (!isMuch && now - this.#sweptAtMs < SWEEP_INTERVAL_MS) return
+    if (!isMuch && now - this.#sweptAtMs < this.#sweepPauseMs) return
     await this.#removeOldest({ newestPath })
   }
 
@@ -293,6 +296,7 @@ export class PackStore {
       await removePack(pack.path).catch(() => {})
       leftBytes -= pack.bytes
     }
+    this.#sweepPauseMs = Math.max(SWEEP_INTERVAL_MS, SWEEP_REST * (Date.now() - now))
   }
 
   #pathOf(key: string): string {
@@ -312,10 +316,9 @@ async function removePack(path: string): Promise<void> {
 
 /** Returns the answers among the files, and the files that crashes left before that time. */
 function sorted(files: readonly KeptFile[], beforeMs: number) {
-  const packs = files.filter(({ path }) => !basename(path).includes('.'))
-  const whole = new Set(packs.flatMap(({ path }) => [path, checksumsPath(path)]))
-  const stale = files.filter((file) => !whole.has(file.path) && file.writtenAtMs < beforeMs)
-  return { packs, stale }
+  const isPack = ({ path }: KeptFile) => !basename(path).includes('.')
+  const stale = files.filter((file) => !isPack(file) && file.writtenAtMs < beforeMs)
+  return { packs: files.filter(isPack), stale }
 }
 
 interface Removal {
@@ -332,16 +335,27 @@ interface KeptFile {
   readonly writtenAtMs: number
 }
 
+/** Lists the files, without those of checksums beside an answer, which are removed with it. */
 async function listFiles(folder: string): Promise<readonly KeptFile[]> {
-  const entries = await readdir(folder, { recursive: true, withFileTypes: true })
   const files: KeptFile[] = []
-  for (const entry of entries) {
-    if (!entry.isFile()) continue
-    const path = join(entry.parentPath, entry.name)
-    const stats = await stat(path).catch(() => undefined)
-    if (stats === undefined) continue
-    const { size: bytes, atimeMs: usedAtMs, mtimeMs: writtenAtMs } = stats
-    files.push({ path, bytes, usedAtMs, writtenAtMs })
+  for (const entry of await readdir(folder, { withFileTypes: true })) {
+    const path = join(folder, entry.name)
+    if (!entry.isDirectory()) await addFile(files, path)
+    else
+      for (const file of withoutChecksums(await readdir(path)))
+        await addFile(files, join(path, file))
   }
   return files
+}
+
+function withoutChecksums(names: readonly string[]): readonly string[] {
+  const checksums = new Set(names.map(checksumsPath))
+  return names.filter((name) => !checksums.has(name))
+}
+
+async function addFile(files: KeptFile[], path: string): Promise<void> {
+  const stats = await unlessMissing(stat(path))
+  if (!stats?.isFile()) return
+  const { size: bytes, atimeMs: usedAtMs, mtimeMs: writtenAtMs } = stats
+  files.push({ path, bytes, usedAtMs, writtenAtMs })
 }

@@ -296,6 +296,31 @@ t.test('leftovers of a crash are deleted after an hour without changes', async (
   t.strictSame((await names()).toSorted(), [keyOf(1), young, keyOf(4)].toSorted())
 })
 
+t.test('after a sweep that took long, the next one waits fifty times as long', async (t) => {
+  const { folder, newStore, keep, names } = await storeFixture(t)
+  const { now } = Date
+  t.teardown(() => {
+    Date.now = now
+  })
+  const leftover = `${keyOf(9)}.7.part`
+  const store = newStore()
+  let clockMs = now() + 24 * 3_600_000
+  /** Keeps an answer while each look at the clock takes this long; returns if it swept. */
+  const sweepsAt = async (afterMs: number, lookMs: number) => {
+    clockMs += afterMs
+    await writeFile(join(folder, leftover), 'half')
+    Date.now = () => (clockMs += lookMs)
+    await keep(store, 1, 1_000)
+    Date.now = now
+    return !(await names()).includes(leftover)
+  }
+  await keep(newStore(), 2, 1_000)
+  t.equal(await sweepsAt(0, 1_000), true)
+  t.equal(await sweepsAt(30_000, 0), false)
+  t.equal(await sweepsAt(500_000, 0), true)
+  t.equal(await sweepsAt(6_000, 0), true)
+})
+
 t.test('the path of an answer is given only while its file is one that was checked', async (t) => {
   for (const bytes of [400_000, 3_000_000]) {
     const { newStore, keep, pathOf } = await storeFixture(t)
