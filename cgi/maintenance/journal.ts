@@ -78,11 +78,11 @@ export async function openJournal(dataDir: string): Promise<Journal> {
   const folder = folderOf(dataDir)
   await mkdir(folder, { recursive: true })
   await syncPath(dataDir)
-  const gateway = await markProcess(process.pid)
+  const gateway = markProcess(process.pid)
   return {
     async record({ repositoryPath, pid, isUpkeep = false, updates: listed, changes = [] }) {
       const path = join(folder, `${randomBytes(12).toString('hex')}.json`)
-      const leader = await markProcess(pid)
+      const leader = markProcess(pid)
       const own = changes.length > 1 ? { file: `${path}.updates`, writer: GATEWAY } : undefined
       const updates = listed === undefined ? own : { ...listed, writer: GIT }
       const startedAtMs = Date.now()
@@ -135,7 +135,7 @@ export async function isRunningPush({
   startedAtMs,
 }: JournalEntry): Promise<boolean> {
   if (host !== hostname()) return Date.now() - startedAtMs < PUSH_MS_MAX
-  return (await isRunning(gateway)) && (await isRunning(leader))
+  return isRunning(gateway) && isRunning(leader)
 }
 
 const PUSH_MS_MAX = 86_400_000

@@ -56,7 +56,7 @@ type CutPush = readonly [file: string, push: JournalEntry]
 /** Ends the process group of an interrupted push, unless its id belongs to a new group by now. */
 async function endLeftGroup({ host, leader }: JournalEntry): Promise<void> {
   if (host !== hostname()) return
-  if (await isRunning(leader)) return endProcessGroup(leader.pid)
+  if (isRunning(leader)) return endProcessGroup(leader.pid)
   // The leader has ended. The group is the same if it runs git and has no new leader.
   const members = (await listProcesses()).filter((row) => row.groupId === leader.pid)
   const isLeft = members.every((row) => row.pid !== leader.pid && /^\S*git/.test(row.command))

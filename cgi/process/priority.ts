@@ -1,6 +1,6 @@
 /** Priorities of git processes: transfers and upkeep yield to requests that users wait for. */
 
-import { writeFile } from 'node:fs/promises'
+import { writeFileSync } from 'node:fs'
 import { constants, setPriority } from 'node:os'
 
 /** Niceness of fetches and pushes, whose cost depends on the client. The gateway itself has 0. */
@@ -16,11 +16,12 @@ export function lowerPriority(pid: number | undefined, niceness: number): void {
   if (pid === undefined) return
   try {
     setPriority(pid, niceness)
+    // sched(7), "The autogroup feature": the scheduler shares the CPU between sessions, and
+    // niceness counts only within one. Each git process leads a session, so its autogroup is
+    // changed too. Without a privilege, the kernel accepts ten such changes per second. The write
+    // is synchronous: it never waits for a disk, and its promises would cost more.
+    writeFileSync(`/proc/${pid}/autogroup`, String(niceness))
   } catch {
-    return
+    // The process has ended, or the system refuses.
   }
-  // sched(7), "The autogroup feature": the scheduler shares the CPU between sessions, and niceness
-  // counts only within one. Each git process leads a session, so its autogroup is changed too.
-  // Without a privilege, the kernel accepts ten such changes per second.
-  writeFile(`/proc/${pid}/autogroup`, String(niceness)).catch(() => {})
 }

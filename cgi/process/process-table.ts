@@ -1,5 +1,6 @@
 /** The processes of this machine, read from /proc; empty on a system without it. */
 
+import { readFileSync } from 'node:fs'
 import { readdir, readFile, readlink } from 'node:fs/promises'
 
 /** Row of the process table. */
@@ -20,14 +21,14 @@ export interface ProcessMark {
 }
 
 /** Returns the identity of a running process. */
-export async function markProcess(pid: number): Promise<ProcessMark> {
-  const identity = await readIdentity(pid)
+export function markProcess(pid: number): ProcessMark {
+  const identity = readIdentity(pid)
   return identity === undefined ? { pid } : { pid, identity }
 }
 
 /** Returns true if the process still runs. A zombie does not. */
-export async function isRunning({ pid, identity }: ProcessMark): Promise<boolean> {
-  if (identity !== undefined) return identity === (await readIdentity(pid))
+export function isRunning({ pid, identity }: ProcessMark): boolean {
+  if (identity !== undefined) return identity === readIdentity(pid)
   try {
     return process.kill(pid, 0)
   } catch {
@@ -109,10 +110,15 @@ async function forEachPid<T>(
   return results
 }
 
-async function readIdentity(pid: number): Promise<string | undefined> {
-  const stat = await readStat(pid)
-  const bootId = await readText('/proc/sys/kernel/random/boot_id')
-  return stat === undefined ? undefined : `${bootId.trim()}/${stat.startTick}`
+/** Reads synchronously: a file of /proc never waits for a disk, and each push reads two. */
+function readIdentity(pid: number): string | undefined {
+  try {
+    const stat = parseStat(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+    const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8')
+    return stat === undefined ? undefined : `${bootId.trim()}/${stat.startTick}`
+  } catch {
+    return undefined
+  }
 }
 
 async function readRow(pid: number, bootedAtMs: number): Promise<ProcessRow | undefined> {
@@ -128,7 +134,10 @@ async function readRow(pid: number, bootedAtMs: number): Promise<ProcessRow | un
 const TICKS_PER_SECOND = 100
 
 async function readStat(pid: number) {
-  const text = await readText(`/proc/${pid}/stat`)
+  return parseStat(await readText(`/proc/${pid}/stat`))
+}
+
+function parseStat(text: string) {
   // proc(5): the command name, in parentheses, may contain spaces and parentheses.
   const fields = text.slice(text.lastIndexOf(')') + 2).split(' ')
   if (text === '' || fields[0] === 'Z') return undefined

@@ -1,6 +1,7 @@
 /** Lists of ref updates of pushes on disk, which are complete before any ref changes. */
 
 import { randomBytes } from 'node:crypto'
+import { existsSync, statSync } from 'node:fs'
 import { open, readdir, readFile, rm, stat, unlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
@@ -54,12 +55,13 @@ export async function writeUpdateList(
  * answered: a list that a power failure brings back would undo what others have pushed since.
  */
 export async function settleUpdateList(file: string): Promise<void> {
-  const found = await unlessMissing(stat(file))
+  const found = statSync(file, { throwIfNoEntry: false })
   if (found?.size === 0) await removeUpdateList(file)
 }
 
 /** Removes a list, if there is one, and flushes that to disk. */
 export async function removeUpdateList(file: string): Promise<void> {
+  if (!existsSync(file)) return
   const isRemoved = await unlessMissing(unlink(file).then(() => true))
   if (isRemoved) await syncPath(dirname(file))
 }

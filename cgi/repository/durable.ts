@@ -1,6 +1,6 @@
 /** Flushes the files and folders of repositories, so that they survive a power failure. */
 
-import { stat } from 'node:fs/promises'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { walk } from './walk.js'
@@ -22,7 +22,7 @@ export async function syncRepositoryNames(repository: string, sinceMs: number): 
     if (isFolder) folders.push(path)
   }
   for (const folder of folders) {
-    const found = await unlessMissing(stat(folder))
+    const found = statSync(folder, { throwIfNoEntry: false })
     if (found !== undefined && found.mtimeMs >= sinceMs - CLOCK_GRAIN_MS) {
       await unlessMissing(syncPath(folder))
     }

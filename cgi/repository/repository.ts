@@ -1,8 +1,10 @@
 /** Creates, removes, measures and initializes bare repositories on disk. */
 
 import { randomBytes } from 'node:crypto'
+import { statSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
+import { setImmediate } from 'node:timers/promises'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { type Git, runGit } from '../process/git.js'
 import { syncRepositoryNames, syncTree } from './durable.js'
@@ -83,11 +85,21 @@ export async function isEmptyRepository(path: string): Promise<boolean> {
   return true
 }
 
-/** Returns the size of all files of a repository in KiB, rounded up. */
+/** Number of files whose sizes are read without other work of the event loop in between. */
+const SIZES_PER_TICK = 100
+
+/**
+ * Returns the size of all files of a repository in KiB, rounded up. Reads the sizes synchronously,
+ * because after each push the promises would cost more than the sizes of a small repository.
+ */
 export async function repositorySizeKib(repository: string): Promise<number> {
   let sizeBytes = 0
+  let files = 0
   for await (const { path, isFolder } of walk(repository)) {
-    if (!isFolder) sizeBytes += (await unlessMissing(stat(path)))?.size ?? 0
+    if (isFolder) continue
+    sizeBytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0
+    files += 1
+    if (files % SIZES_PER_TICK === 0) await setImmediate()
   }
   return Math.ceil(sizeBytes / 1_024)
 }

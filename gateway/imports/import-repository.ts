@@ -88,7 +88,7 @@ async function begin(
     name: input.name,
     storage: input.storage,
     machine: hostname(),
-    process: JSON.stringify(await markProcess(process.pid)),
+    process: JSON.stringify(markProcess(process.pid)),
     leaseMs: LEASE_MS,
   })
   const renew = () =>

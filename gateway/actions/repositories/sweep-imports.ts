@@ -30,5 +30,5 @@ export async function sweepImports(db: Database, dataDir: string): Promise<numbe
 /** Returns true if the import has ended. On another machine only its lease shows that. */
 async function isDead({ machine, process, leasedUntilMs }: Import): Promise<boolean> {
   if (leasedUntilMs < Date.now()) return true
-  return machine === hostname() && !(await isRunning(JSON.parse(process) as ProcessMark))
+  return machine === hostname() && !isRunning(JSON.parse(process) as ProcessMark)
 }

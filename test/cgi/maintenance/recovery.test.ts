@@ -200,7 +200,7 @@ t.test('recovery removes every stale file of a dead push and no other file', asy
 
 t.test('a push whose gateway and git run is left alone', async (t) => {
   const here = await scene(t)
-  const self = await markProcess(process.pid)
+  const self = markProcess(process.pid)
   await note(here, { gateway: self, leader: self })
   t.same(await recover(here.dataDir), [])
   t.equal((await listStaleFiles(here.bare)).size, here.staleFiles.length)
@@ -209,7 +209,7 @@ t.test('a push whose gateway and git run is left alone', async (t) => {
 
 t.test('a push whose git has ended is recovered although its gateway runs', async (t) => {
   const here = await scene(t)
-  await note(here, { gateway: await markProcess(process.pid) })
+  await note(here, { gateway: markProcess(process.pid) })
   t.same(await recover(here.dataDir), [here.bare])
   t.equal((await listStaleFiles(here.bare)).size, 0)
 })
@@ -290,7 +290,7 @@ t.test(
     const here = await scene(t)
     const leader = startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
     t.teardown(() => leader.kill())
-    await note(here, { leader: await markProcess(leader.pid ?? 0) })
+    await note(here, { leader: markProcess(leader.pid ?? 0) })
     // A process group whose leader kills itself while git waits for a pipe that is never closed.
     const pipe = join(here.dataDir, 'pipe')
     const script = `mkfifo ${pipe}
@@ -304,10 +304,10 @@ kill -9 $$`
     })
     const [deadProcessGroup = 0, orphan = 0] = output.toString().trim().split(' ').map(Number)
     t.teardown(async () => killQuietly(orphan))
-    t.equal(await isRunning(await markProcess(orphan)), true)
+    t.equal(isRunning(markProcess(orphan)), true)
     await note(here, { leader: { pid: deadProcessGroup, identity: 'this boot/1' } })
     await recover(here.dataDir)
-    t.equal((await markProcess(orphan)).identity, undefined)
+    t.equal(markProcess(orphan).identity, undefined)
     t.equal((await leader.ended).signal, 'SIGTERM')
   },
 )

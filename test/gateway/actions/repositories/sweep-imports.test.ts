@@ -22,7 +22,7 @@ async function anImport(t: Test, changes: Changes) {
   const { db, settings } = fixture
   const ada = await fixture.addUser('ada')
   const storage = newStorageKey()
-  const own = { machine: hostname(), process: JSON.stringify(await markProcess(process.pid)) }
+  const own = { machine: hostname(), process: JSON.stringify(markProcess(process.pid)) }
   await beginImport(db, {
     ownerId: ada.id,
     name: 'r',
