@@ -171,6 +171,9 @@ function answerMessages(coordinator: Coordinator, log: Log): void {
   cluster.on('message', (worker, message: unknown) => {
     if (!isWorkerMessage(message)) return
     if (message.kind === 'flight') coordinator.take(worker.id, message.report)
+    if (message.kind === 'pushed') {
+      for (const other of liveWorkers()) if (other !== worker) send(other, message)
+    }
     if (message.kind !== 'metrics-wanted') return
     collectMetrics()
       .then((text) => send(worker, { kind: 'metrics', id: message.id, text }))

@@ -1,6 +1,7 @@
 /** Messages between the supervisor and its workers. */
 
 import type { DrainTimes } from './http/drain.js'
+import type { PushedRepository } from './packs/single-flight.js'
 import type { SingleFlightNotice, SingleFlightReport } from './packs/single-flight-coordinator.js'
 
 /**
@@ -16,21 +17,24 @@ export type WorkerMessage =
   | { readonly kind: 'failed'; readonly reason: string }
   | { readonly kind: 'metrics-wanted'; readonly id: number }
   | { readonly kind: 'flight'; readonly report: SingleFlightReport }
+  | { readonly kind: 'pushed'; readonly pushed: PushedRepository }
 
 export type SupervisorMessage =
   | { readonly kind: 'metrics'; readonly id: number; readonly text: string }
   | { readonly kind: 'flight'; readonly notification: SingleFlightNotice }
+  /** Another worker has received a push. */
+  | { readonly kind: 'pushed'; readonly pushed: PushedRepository }
   /** The worker ends within these times; a later message replaces them. */
   | { readonly kind: 'stop'; readonly times: DrainTimes }
 
 /** True for a message of this module; libraries use the same channel. */
 export function isWorkerMessage(message: unknown): message is WorkerMessage {
-  return ['listening', 'failed', 'metrics-wanted', 'flight'].includes(kindOf(message))
+  return ['listening', 'failed', 'metrics-wanted', 'flight', 'pushed'].includes(kindOf(message))
 }
 
 /** True for a message of this module; libraries use the same channel. */
 export function isSupervisorMessage(message: unknown): message is SupervisorMessage {
-  return ['metrics', 'flight', 'stop'].includes(kindOf(message))
+  return ['metrics', 'flight', 'pushed', 'stop'].includes(kindOf(message))
 }
 
 function kindOf(message: unknown): string {

@@ -74,6 +74,12 @@ const sharedCoordinator: CoordinatorLink = {
       if (isSupervisorMessage(message) && message.kind === 'flight') take(message.notification)
     })
   },
+  announce: (pushed) => send({ kind: 'pushed', pushed }),
+  hear(take) {
+    process.on('message', (message: unknown) => {
+      if (isSupervisorMessage(message) && message.kind === 'pushed') take(message.pushed)
+    })
+  },
 }
 
 const METRICS_TIMEOUT_MS = 5_000

@@ -8,11 +8,11 @@ import type { ProcessEnd } from '../../cgi/process/run.js'
 import {
   type RepositoryState,
   readPresentState,
-  readSettledState,
   readStateOfTick,
 } from '../../cgi/repository/repository-state.js'
 import { spoolUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import { saysDiskIsFull } from '../../conf/disk-failure.js'
+import { isFailure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
@@ -22,11 +22,22 @@ import type { NormalRequest } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import type { ReachableWants } from './reachable-wants.js'
-import type { ReferenceList } from './reference-list.js'
-import type { ReferenceListRequest, ReferenceLists } from './reference-lists.js'
+import type { ReferenceLists } from './reference-lists.js'
 import { RepeatedFetches } from './repeated-fetches.js'
+import {
+  presentReferences,
+  type ReferencesQuestion,
+  referencesFor,
+  type SeenReferences,
+} from './seen-references.js'
 import type { SharedBases } from './shared-bases.js'
-import { type SingleFlight, SingleFlightMissed, type SingleFlightPlan } from './single-flight.js'
+import {
+  type CoordinatorLink,
+  type PushedRepository,
+  type SingleFlight,
+  SingleFlightMissed,
+  type SingleFlightPlan,
+} from './single-flight.js'
 import {
   bodyOf,
   drain,
@@ -63,10 +74,15 @@ export interface PackCacheParts {
   readonly reachable: ReachableWants
   readonly sharedBases: SharedBases
   readonly queue: ProcessQueue
+  readonly link: Pick<CoordinatorLink, 'announce'>
   readonly timeoutMs: () => number
 }
 
 const SHA1_DIGITS = 40
+
+/** Client of the git processes that no request has started; see `auth/client`. */
+const PREPARER = 'answers in advance'
+
 const TRIES = 5
 const PAUSE_MS = 20
 
@@ -112,17 +128,29 @@ export class PackCache {
     return this.#answer(warmRequest, request, { isCounted: true })
   }
 
-  /**
-   * Makes the answers that clients are expected to request after a push. Ends as soon as a request
-   * waits for a git process. Throws like `answer`.
-   */
-  async prepare(warmRequest: WarmRequest): Promise<void> {
+  /** Starts to make answers after a push, in all workers. */
+  notePush(pushed: PushedRepository): void {
+    this.#parts.link.announce(pushed)
+    this.prepareAfter(pushed)
+  }
+
+  /** Starts to make the answers that the clients of this worker are expected to request. */
+  prepareAfter(pushed: PushedRepository): void {
+    const request = new AbortController()
+    this.#prepare({ ...pushed, client: () => PREPARER, request }).catch((error: unknown) => {
+      const isBusy = isFailure(error, 'throttled') || isFailure(error, 'unavailable')
+      if (!isBusy) this.#parts.log.warn({ error, ...pushed }, 'answers were not made in advance')
+    })
+  }
+
+  /** Makes the expected answers. Ends as soon as a request waits for a git process. */
+  async #prepare(warmRequest: WarmRequest): Promise<void> {
     const { queue, sharedBases } = this.#parts
     const { repositoryPath, client } = warmRequest
     const known = this.#repeated.any(repositoryPath)
     const present = readStateOfTick(repositoryPath)
     if (known === undefined || present === undefined || queue.load.waiting > 0) return
-    const seen = await this.#readRefs(warmRequest, known, present)
+    const seen = await this.#read(warmRequest, known, present)
     if (seen === undefined) return
     const lineOf = (tip: string) => sharedBases.lineOf({ repositoryPath, tip, client })
     const expected = this.#repeated.expected(repositoryPath, seen.references, lineOf)
@@ -141,7 +169,7 @@ export class PackCache {
   ): Awaitable<WarmAnswer | undefined> {
     const present = readStateOfTick(warmRequest.repositoryPath)
     if (present === undefined) return undefined
-    return after(this.#readRefs(warmRequest, request, present), (seen) => {
+    return after(this.#read(warmRequest, request, present), (seen) => {
       if (seen === undefined) return undefined
       const { state, references } = seen
       if (request.command === 'ls-refs') {
@@ -157,29 +185,32 @@ export class PackCache {
       return after(this.#fetchShared(warmRequest, wanted), (answer) => {
         const { repositoryPath } = warmRequest
         if (isCounted && answer !== undefined) {
-          this.#repeated.note(repositoryPath, request, { references, bytes: answer.bytes })
+          const { bytes, outcome } = answer
+          this.#repeated.note(repositoryPath, request, {
+            references,
+            bytes,
+            isNew: outcome === 'miss',
+          })
         }
         return answer
       })
     })
   }
 
-  /**
-   * Returns the present refs, and the state that they belong to. Runs git at most once for each
-   * state. Returns undefined if the refs changed recently and the last list does not show how, if
-   * the list is too long, or if the repository has no state. Throws like `ProcessQueue.enter`.
-   */
+  /** Returns the present refs for another purpose; see `presentReferences`. */
   presentReferences(
-    { repositoryPath, client }: Pick<WarmRequest, 'repositoryPath' | 'client'>,
+    question: ReferencesQuestion,
     objectFormat: ObjectFormat,
   ): Awaitable<Seen | undefined> {
-    const { references } = this.#parts
-    const state = readStateOfTick(repositoryPath)
-    if (state === undefined) return undefined
-    const asked = { repositoryPath, objectFormat, state }
-    const known = state.isSettled ? references.known(asked) : references.followed(asked)
-    if (known !== undefined) return { state, references: known }
-    return state.isSettled ? this.#getRefs({ ...asked, client: client() }) : undefined
+    return presentReferences(this.#parts.references, question, objectFormat)
+  }
+
+  #read(
+    question: ReferencesQuestion,
+    request: NormalRequest,
+    present: RepositoryState,
+  ): Awaitable<SeenReferences | undefined> {
+    return referencesFor(this.#parts.references, question, { request, present })
   }
 
   /**
@@ -193,7 +224,7 @@ export class PackCache {
     const present = readStateOfTick(warmRequest.repositoryPath)
     if (wants.length === 0 || present === undefined) return undefined
     const request = fetchOf(wants)
-    const seen = await this.#readRefs(warmRequest, request, present)
+    const seen = await this.#read(warmRequest, request, present)
     if (seen === undefined || seen.references.areTips(request.wants)) return undefined
     const verdict = await this.#check(warmRequest, { request, ...seen })
     return verdict.kind === 'unreachable' ? refusalOf(verdict.commit) : undefined
@@ -211,33 +242,6 @@ export class PackCache {
     const { repositoryPath } = warmRequest
     const client = warmRequest.client()
     return this.#parts.reachable.check({ repositoryPath, client, wants: request.wants, references })
-  }
-
-  /**
-   * Returns the refs and the state they belong to. After a recent change, it derives the refs from
-   * the last list instead of waiting for a settled state. It cannot do so if the answer depends on
-   * other refs, because then the whole state is part of the cache key.
-   */
-  #readRefs(
-    warmRequest: WarmRequest,
-    request: NormalRequest,
-    present: RepositoryState,
-  ): Awaitable<SeenRefs | undefined> {
-    const { references } = this.#parts
-    const { repositoryPath } = warmRequest
-    const asked = { repositoryPath, objectFormat: request.objectFormat, state: present }
-    let known: ReferenceList | undefined
-    if (present.isSettled) known = references.known(asked)
-    else if (!dependsOnAll(request, present)) known = references.followed(asked)
-    if (known !== undefined) return { state: present, references: known, isKnown: true }
-    return this.#getRefs({ ...asked, client: warmRequest.client() })
-  }
-
-  async #getRefs(asked: ReferenceListRequest): Promise<SeenRefs | undefined> {
-    const { repositoryPath, state: present } = asked
-    const state = present.isSettled ? present : await readSettledState(repositoryPath)
-    const list = state && (await this.#parts.references.get({ ...asked, state }))
-    return list && { state, ...list }
   }
 
   /** Answers a fetch with a short answer that clients with other commits get as well. */
@@ -338,7 +342,7 @@ export class PackCache {
     if (state.isSettled && present?.text === state.text) return true
     if (dependsOnAll(request, state) || present?.settingsText !== state.settingsText) return false
     if (!request.includesTags) return true
-    const seen = await this.#readRefs(warmRequest, request, present)
+    const seen = await this.#read(warmRequest, request, present)
     if (seen?.state.settingsText !== state.settingsText) return false
     return seen.references.tagsDigest === references.tagsDigest
   }
@@ -377,10 +381,4 @@ function throwIfBroken(end: ProcessEnd, bytes: number): void {
 /** Returns true for a file system error, after which git can still answer without the cache. */
 function isFileSystemError(error: unknown): boolean {
   return error instanceof Error && 'code' in error && typeof error.code === 'string'
-}
-
-/** The refs and the state that a request is answered from. */
-interface SeenRefs extends Seen {
-  /** True if the refs were known without running git for this request. */
-  readonly isKnown: boolean
 }

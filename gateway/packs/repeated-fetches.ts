@@ -6,8 +6,8 @@ import type { FetchRequest } from './normal-fetch.js'
 import type { ReferenceList } from './reference-list.js'
 import { argumentsOf, fetchFrom, isSharable, type Line, withObjects } from './shared-bases.js'
 
-/** Number of equal fetches of a tip after which the next tip is expected to be fetched like it. */
-const FETCHES_MIN = 3
+/** Number of clients with a like fetch of a tip from which on the next tip is prepared for it. */
+const CLIENTS_MIN = 2
 
 /** Maximum size of an answer that is made before it is requested. */
 const ANSWER_BYTES_MAX = 16_777_216
@@ -23,7 +23,7 @@ const FORMS_MAX = 8
 interface Counted {
   readonly request: FetchRequest
   count: number
-  /** Branch at the tip; known from the fetch on that reaches FETCHES_MIN. */
+  /** Branch at the tip; known from the client on that reaches CLIENTS_MIN. */
   branch: string | undefined
 }
 
@@ -35,14 +35,22 @@ export class RepeatedFetches {
   readonly #repositories = new LRUCache<string, LRUCache<string, Forms>>({ max: REPOSITORIES_MAX })
   readonly #forms = new WeakMap<FetchRequest, string>()
 
-  /** Counts a fetch that was answered. `bytes` is absent if the answer's length is not known. */
+  /**
+   * Counts a fetch that was answered. `bytes` is absent if the answer's length is not known.
+   * `isNew` is false if another client, perhaps of another process, has requested the answer.
+   */
   note(
     repositoryPath: string,
     request: FetchRequest,
     {
       references,
       bytes = 0,
-    }: { readonly references: ReferenceList; readonly bytes: number | undefined },
+      isNew,
+    }: {
+      readonly references: ReferenceList
+      readonly bytes: number | undefined
+      readonly isNew: boolean
+    },
   ): void {
     const [tip = '', ...others] = request.wants
     const form = this.#formOf(request)
@@ -50,8 +58,8 @@ export class RepeatedFetches {
     const tips = entryOf(this.#repositories, repositoryPath, () => new LRUCache({ max: TIPS_MAX }))
     const forms: Forms = entryOf(tips, tip, () => new LRUCache({ max: FORMS_MAX }))
     const counted = entryOf(forms, form, () => ({ request, count: 0, branch: undefined }))
-    counted.count += 1
-    if (counted.count === FETCHES_MIN) counted.branch = references.branchAt(tip)
+    counted.count += counted.count === 0 && !isNew ? 2 : 1
+    if (counted.count >= CLIENTS_MIN) counted.branch ??= references.branchAt(tip)
   }
 
   /** Returns one of the counted fetches of a repository. */

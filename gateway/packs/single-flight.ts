@@ -6,8 +6,20 @@ import type { Log } from '../../conf/log.js'
 import { GrowingFile } from './growing-file.js'
 import type { SingleFlightNotice, SingleFlightReport } from './single-flight-coordinator.js'
 
-/** The connection of a worker to the coordinator. */
+/** A repository that was pushed to. */
+export interface PushedRepository {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  /** Size on the disk, before the push. */
+  readonly repositoryBytes: number
+}
+
+/** The connection of a worker to the coordinator and, through it, to the other workers. */
 export interface CoordinatorLink {
+  /** Announces a push to the other workers. */
+  announce(pushed: PushedRepository): void
+  /** Sets the receiver of their announcements. Must be called once. */
+  hear(take: (pushed: PushedRepository) => void): void
   report(report: SingleFlightReport): void
   /** Sets the receiver of notices. Must be called once. */
   listen(take: (notification: SingleFlightNotice) => void): void
@@ -48,7 +60,7 @@ interface InFlightAnswer {
 }
 
 export class SingleFlight {
-  readonly #link: CoordinatorLink
+  readonly #link: Pick<CoordinatorLink, 'report' | 'listen'>
   readonly #log: Log
   readonly #byKey = new Map<string, Promise<InFlightAnswer>>()
   readonly #wanted = new Map<
@@ -59,7 +71,7 @@ export class SingleFlight {
   readonly #watchers = new Map<string, (notification: SingleFlightNotice) => void>()
   #counter = 0
 
-  constructor(link: CoordinatorLink, log: Log) {
+  constructor(link: Pick<CoordinatorLink, 'report' | 'listen'>, log: Log) {
     this.#link = link
     this.#log = log
     link.listen((notification) => {

@@ -69,7 +69,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     return await firstParentsOf(git, repositoryPath, line).finally(freeSlot)
   }
   const folder = packFolder(data.dir)
-  return new PackCache({
+  const packCache = new PackCache({
     git,
     log,
     queue,
@@ -87,8 +87,11 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
     reachable: new ReachableWants(askReachability),
     sharedBases: new SharedBases(askLine),
+    link,
     timeoutMs: () => settings().git.timeoutMs,
   })
+  link.hear((pushed) => packCache.prepareAfter(pushed))
+  return packCache
 }
 
 async function* onlyChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
@@ -114,5 +117,7 @@ export function createLocalCoordinator(dataDir: string): CoordinatorLink {
     listen(listener) {
       take = listener
     },
+    announce() {},
+    hear() {},
   }
 }

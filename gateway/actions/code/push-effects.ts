@@ -1,7 +1,6 @@
 /** Effects of a successful push: maintenance, pull requests, and the repository's row. */
 
 import { repositorySizeKib } from '../../../cgi/repository/repository.js'
-import { isFailure } from '../../../conf/failures.js'
 import { type Repository, updateRepository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { followHeads } from '../pulls/follow-heads.js'
@@ -20,22 +19,10 @@ export async function applyPushEffects(
   followHeads(context, repository).catch((error: unknown) =>
     context.log.warn({ error, path }, 'pull requests were not updated after a push'),
   )
-  prepareAnswers(context, repository, path)
+  context.packCache.notePush({
+    repositoryPath: path,
+    repositoryBytes: repository.sizeKib * 1_024,
+  })
   const sizeKib = await repositorySizeKib(path)
   await updateRepository(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })
 }
-
-/** Starts to make the answers that a fleet of clients will request. */
-function prepareAnswers({ packCache, log }: Context, { sizeKib }: Repository, path: string): void {
-  const repositoryBytes = sizeKib * 1_024
-  const request = { signal: new AbortController().signal }
-  packCache
-    .prepare({ repositoryPath: path, repositoryBytes, client: () => PREPARER, request })
-    .catch((error: unknown) => {
-      const isBusy = isFailure(error, 'throttled') || isFailure(error, 'unavailable')
-      if (!isBusy) log.warn({ error, path }, 'answers were not made in advance')
-    })
-}
-
-/** Client of the git processes that no request has started; see `auth/client`. */
-const PREPARER = 'prepared answers'
