@@ -7,6 +7,7 @@ import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { besideGit, type Servers } from './beside-git.js'
 import { type Comparison, compare, type RoundResult, sideOf } from './compare.js'
 import { OWNER } from './gatehouse.js'
+import { measurePushes } from './pushes.js'
 import { addCommit, fillRepository, SMALL_SHAPE } from './repositories.js'
 import type { Table } from './table.js'
 import { feedGitAsUser, runGitAsUser } from './user-git.js'
@@ -19,6 +20,7 @@ export const FLEET_BENCHMARK: Benchmark = {
     besideGit(stage, async function* (setup) {
       yield await measureOperations(setup)
       yield await measureManyRefs(setup, sizes)
+      yield await measurePushes(setup)
     }),
 }
 
