@@ -237,8 +237,14 @@ const PROGRAM = `
   if (file.exists(file.path(folder, 'always', 'DESCRIPTION'))) cat('\\ninstalled\\n')
 `
 
+/**
+ * Message of R for an index of which it got no file in three attempts. It does not contain the
+ * reason, which R suppresses. The direct reads of the same files report statuses other than 200.
+ */
+const NO_INDEX = /unable to access index for repository/
+
 function seenByR({ exitCode, output, errorText }: REnd): Seen | undefined {
-  const isCutOff = CUT_OFF.test(errorText)
+  const isCutOff = CUT_OFF.test(errorText) || NO_INDEX.test(errorText)
   const isInstalled = /^installed$/m.test(output)
   const isWrong = /^wrong /m.test(output)
   if (exitCode !== 0 || isWrong || !(isInstalled || isCutOff)) {
