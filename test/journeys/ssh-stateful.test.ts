@@ -153,6 +153,8 @@ async function clone(t: Test, caller: Caller, args: readonly string[]) {
 async function clones(t: Test, { fixture, ada, origin }: Library): Promise<void> {
   for (const version of [0, 1]) {
     for (const [kind, options] of Object.entries(KINDS)) {
+      // Version 1 is version 0 after one more packet.
+      if (version === 1 && !/complete|depth 1/.test(kind)) continue
       await t.test(`${kind} with protocol version ${version} ends as git's own`, async (t) => {
         const from = (address: string) =>
           clone(t, ada, [
@@ -259,6 +261,19 @@ async function shallowFetches(t: Test, { fixture, ada, origin }: Library): Promi
   }
 }
 
+/**
+ * Returns a stream of commits on a branch of their own (git-fast-import(1)). They are the newest
+ * ones, which git offers first.
+ */
+function unknownCommits(base: string): string {
+  const nowS = Math.ceil(Date.now() / 1_000)
+  return Array.from({ length: UNKNOWN_COMMITS }, (_, at) => {
+    const from = at === 0 ? `from ${base}\n` : ''
+    const committer = `committer Ada <ada@example.com> ${nowS + at} +0000`
+    return `commit refs/heads/unknown\n${committer}\ndata 1\nx\n${from}`
+  }).join('')
+}
+
 async function negotiations(t: Test, { fixture, ada, origin }: Library): Promise<void> {
   for (const version of [0, 1, 2]) {
     await t.test(
@@ -268,9 +283,9 @@ async function negotiations(t: Test, { fixture, ada, origin }: Library): Promise
         const address = fixture.remote('ada/library')
         const { copy } = await clone(t, ada, [...use, 'clone', '-q', address, 'clone'])
         await copy.git('reset', '--quiet', '--hard', 'HEAD~5')
-        for (let number = 0; number < UNKNOWN_COMMITS; number += 1) {
-          await copy.git('commit', '--quiet', '--allow-empty', '-m', `${number}`)
-        }
+        await copy.try(['fast-import', '--quiet'], {
+          input: unknownCommits(await copy.git('rev-parse', 'HEAD')),
+        })
         const commit = await origin.commit(`news-${version}`)
         await origin.git('push', '--quiet', ada.remote('ada/library.git'), 'main')
         const environment = { ...ada.environment, GIT_TRACE_PACKET: '1' }
