@@ -152,7 +152,7 @@ export class PackCache {
     if (known === undefined || present === undefined || queue.load.waiting > 0) return
     const seen = await this.#read(warmRequest, known, present)
     if (seen === undefined) return
-    const lineOf = (tip: string) => sharedBases.lineOf({ repositoryPath, tip, client })
+    const lineOf = (tip: string) => sharedBases.expect({ repositoryPath, tip, client })
     const expected = this.#repeated.expected(repositoryPath, seen.references, lineOf)
     for await (const request of expected) {
       if (queue.load.waiting > 0) return
@@ -250,9 +250,13 @@ export class PackCache {
     const own = this.#names.nameOf(warmRequest.repositoryPath, wanted)
     return after(sharedBases.find(warmRequest, wanted.request, own), (shared) => {
       if (shared === undefined) return this.#fetch(warmRequest, wanted)
-      const form = { ...wanted, request: shared.request }
-      const name = this.#names.nameOf(warmRequest.repositoryPath, form)
-      if (sharedBases.isLong(name)) return this.#fetch(warmRequest, wanted)
+      const forms = shared.requests.map((request) => {
+        const form = { ...wanted, request }
+        return { form, name: this.#names.nameOf(warmRequest.repositoryPath, form) }
+      })
+      const short = forms.find(({ name }) => !sharedBases.isLong(name))
+      if (short === undefined) return this.#fetch(warmRequest, wanted)
+      const { form, name } = short
       return after(
         this.#fetch(warmRequest, form),
         (answer) =>
@@ -260,7 +264,7 @@ export class PackCache {
           after(withHead(answer, shared.head), (whole) => {
             if (whole !== undefined) return whole
             sharedBases.noteLong(name)
-            return this.#fetch(warmRequest, wanted)
+            return this.#fetchShared(warmRequest, wanted)
           }),
       )
     })

@@ -1,13 +1,16 @@
-/** Fetches of a branch that several clients have sent: after a push, others will send the like. */
+/** Fetches that the clients of a repository repeat: after a push, they will send the like again. */
 
 import { LRUCache } from 'lru-cache'
 import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { FetchRequest } from './normal-fetch.js'
 import type { ReferenceList } from './reference-list.js'
-import { argumentsOf, fetchFrom, isSharable, type Line, withObjects } from './shared-bases.js'
+import { argumentsOf, expectedFetch, isSharable, type Line, withObjects } from './shared-bases.js'
 
-/** Number of clients with a like fetch of a tip from which on the next tip is prepared for it. */
+/** Number of clients from which on a tip is followed, and a form of fetch is expected. */
 const CLIENTS_MIN = 2
+
+/** Share of the counts of forms that remains after each push to a branch that is followed. */
+const REMAINING = 0.75
 
 /** Maximum size of an answer that is made before it is requested. */
 const ANSWER_BYTES_MAX = 16_777_216
@@ -17,22 +20,30 @@ const ANSWERS_MAX = 4
 
 const REPOSITORIES_MAX = 500
 const TIPS_MAX = 32
-const FORMS_MAX = 8
+const FORMS_MAX = 16
 
-/** Fetches of one tip that are equal but for the client's own commits. */
-interface Counted {
+/** Fetches that are equal but for the tip and the client's own commits. */
+interface Form {
+  /** Example, with at most one commit of a client. */
   readonly request: FetchRequest
   count: number
-  /** Branch at the tip; known from the client on that reaches CLIENTS_MIN. */
+}
+
+interface Tip {
+  count: number
+  /** Branch at the tip; known when the tip is followed. */
   branch: string | undefined
 }
 
-/** Counts of a form of fetch, by the form; the tips of a repository have one such map each. */
-type Forms = LRUCache<string, Counted>
+/** Counted fetches of one repository: forms by their text, and tips by their ids. */
+interface Counts {
+  readonly forms: LRUCache<string, Form>
+  readonly tips: LRUCache<string, Tip>
+}
 
 /** The fetches that the clients of one process have sent. */
 export class RepeatedFetches {
-  readonly #repositories = new LRUCache<string, LRUCache<string, Forms>>({ max: REPOSITORIES_MAX })
+  readonly #repositories = new LRUCache<string, Counts>({ max: REPOSITORIES_MAX })
   readonly #forms = new WeakMap<FetchRequest, string>()
 
   /**
@@ -52,44 +63,48 @@ export class RepeatedFetches {
       readonly isNew: boolean
     },
   ): void {
-    const [tip = '', ...others] = request.wants
-    const form = this.#formOf(request)
-    if (others.length > 0 || form === '' || bytes > ANSWER_BYTES_MAX) return
-    const tips = entryOf(this.#repositories, repositoryPath, () => new LRUCache({ max: TIPS_MAX }))
-    const forms: Forms = entryOf(tips, tip, () => new LRUCache({ max: FORMS_MAX }))
-    const counted = entryOf(forms, form, () => ({ request, count: 0, branch: undefined }))
-    counted.count += counted.count === 0 && !isNew ? 2 : 1
-    if (counted.count >= CLIENTS_MIN) counted.branch ??= references.branchAt(tip)
+    const [oid = '', ...others] = request.wants
+    const text = this.#formOf(request)
+    if (others.length > 0 || text === '' || bytes > ANSWER_BYTES_MAX) return
+    const { forms, tips } = entryOf(this.#repositories, repositoryPath, () => ({
+      forms: new LRUCache<string, Form>({ max: FORMS_MAX }),
+      tips: new LRUCache<string, Tip>({ max: TIPS_MAX }),
+    }))
+    const start = isNew ? 0 : 1
+    const form = entryOf(forms, text, () => ({ request: example(request, oid), count: start }))
+    const tip = entryOf(tips, oid, (): Tip => ({ count: start, branch: undefined }))
+    form.count += 1
+    tip.count += 1
+    if (tip.count >= CLIENTS_MIN) tip.branch ??= references.branchAt(oid)
   }
 
   /** Returns one of the counted fetches of a repository. */
   any(repositoryPath: string): FetchRequest | undefined {
-    const [forms] = this.#repositories.get(repositoryPath)?.values() ?? []
-    const [counted] = forms?.values() ?? []
-    return counted?.request
+    const [form] = this.#repositories.get(repositoryPath)?.forms.values() ?? []
+    return form?.request
   }
 
   /**
-   * Yields the fetches to expect, the most frequent of each branch first, for branches that have
-   * another tip than when their fetches were counted. `lineOf` returns the line of a tip.
+   * Yields the fetches to expect, the most frequent first, for branches that are followed and have
+   * moved since. `lineOf` returns the line of a tip.
    */
   async *expected(
     repositoryPath: string,
     references: ReferenceList,
     lineOf: (tip: string) => Awaitable<Line>,
   ): AsyncGenerator<FetchRequest> {
+    const counts = this.#repositories.get(repositoryPath)
+    if (counts === undefined) return
+    const moved = takeMoved(counts, references)
+    const forms = moved.length === 0 ? [] : takeFrequent(counts)
     let left = ANSWERS_MAX
-    const tips = this.#repositories.get(repositoryPath)
-    // A list, because fetches are counted in the meantime.
-    for (const [from, forms] of [...(tips?.entries() ?? [])]) {
-      const frequent = [...forms.values()].filter(({ branch }) => branch !== undefined)
-      for (const { request, branch } of frequent.toSorted((a, b) => b.count - a.count)) {
-        const to = references.targetOf(branch ?? '')
-        if (to === undefined || to === from) continue
-        tips?.delete(from)
-        const next = hasCommits(request)
-          ? nextIncrement(request, from, await lineOf(to))
-          : withObjects(request, [`want ${to}`])
+    for (const { from, to } of moved) {
+      const line = forms.some(hasCommits) ? await lineOf(to) : undefined
+      for (const form of forms) {
+        const next =
+          line !== undefined && hasCommits(form)
+            ? expectedFetch(form, line, from)
+            : withObjects(form, [`want ${to}`])
         if (next === undefined) continue
         yield next
         left -= 1
@@ -109,6 +124,34 @@ export class RepeatedFetches {
   }
 }
 
+/** Returns a short fetch of the same form. */
+function example(request: FetchRequest, oid: string): FetchRequest {
+  const objects = hasCommits(request) ? [`want ${oid}`, `have ${oid}`] : [`want ${oid}`]
+  return withObjects(request, objects) ?? request
+}
+
+/** Removes and returns the tips that were followed and are not the tips of their branches now. */
+function takeMoved({ tips }: Counts, references: ReferenceList) {
+  const moved: { readonly from: string; readonly to: string }[] = []
+  for (const [from, { branch }] of [...tips.entries()]) {
+    const to = branch === undefined ? undefined : references.targetOf(branch)
+    if (to === undefined || to === from) continue
+    tips.delete(from)
+    moved.push({ from, to })
+  }
+  return moved
+}
+
+/** Returns the frequent forms, and lowers all counts: forms without clients are forgotten. */
+function takeFrequent({ forms }: Counts): readonly FetchRequest[] {
+  const frequent = [...forms.values()]
+    .filter(({ count }) => count >= CLIENTS_MIN)
+    .toSorted((one, other) => other.count - one.count)
+    .map(({ request }) => request)
+  for (const form of forms.values()) form.count *= REMAINING
+  return frequent
+}
+
 /** Returns the value of a key, after creating it if it is missing. */
 function entryOf<T extends object>(map: LRUCache<string, T>, key: string, create: () => T): T {
   const known = map.get(key)
@@ -124,14 +167,4 @@ function hasCommits({ text }: FetchRequest): boolean {
 
 function isClone({ text }: FetchRequest): boolean {
   return !/\n(?:have|shallow) /.test(text)
-}
-
-/** Returns the fetch of clients that have the former tip, if it is in the line of the new one. */
-function nextIncrement(
-  request: FetchRequest,
-  former: string,
-  line: Line,
-): FetchRequest | undefined {
-  const position = line.get(former)
-  return position === undefined ? undefined : fetchFrom(request, line, position)
 }

@@ -8,13 +8,15 @@ import { packetLine } from './pkt-line.js'
 
 /**
  * Positions of bases below a tip, in its line of first parents. A client that has a commit above a
- * base has the base as well. So it can use the pack for a client that has only the base; the pack
- * has at most four times the commits that it lacks.
+ * base has the base as well, so it can use the pack for a client that has only the base.
  */
 const BASES = [1, 4, 16, 64, 256] as const
 
 /** Number of commits that the line of a tip has: the tip, and those down to the last base. */
 export const LINE_COMMITS_MAX = 257
+
+/** Base of answers that are made in advance: few clients have only commits further below. */
+const PREPARED_BASE = 16
 
 /** Maximum number of lines, each of about 40 KiB, in memory. */
 const LINES_MAX = 256
@@ -38,7 +40,8 @@ export type AskLine = (question: LineQuestion) => Promise<readonly string[]>
 
 /** The shared form of a fetch. */
 export interface SharedFetch {
-  readonly request: FetchRequest
+  /** Requests whose answers the client can use; an earlier one is more likely to be stored. */
+  readonly requests: readonly FetchRequest[]
   /** Packets before the shared answer: what git acknowledges; empty if the client is `done`. */
   readonly head: Buffer
 }
@@ -51,6 +54,8 @@ interface Entry {
   readonly first: string | undefined
   /** Absent until a second fetch needs it, because the first one may be the only one. */
   line: Line | Promise<Line> | undefined
+  /** Lowest base that a fetch of the tip has used, or is expected to use; 0 for none. */
+  base: number
 }
 
 export class SharedBases {
@@ -58,8 +63,11 @@ export class SharedBases {
   /** Lines by repository and tip. */
   readonly #lines = new LRUCache<string, Entry>({ max: LINES_MAX })
   readonly #long = new LRUCache<string, true>({ max: LONG_MAX })
-  /** The last shared form of each request, with the line that it was made from. */
-  readonly #last = new WeakMap<FetchRequest, { line: Line; shared: SharedFetch | undefined }>()
+  /** The last shared form of each request, with the line and the base that it was made from. */
+  readonly #last = new WeakMap<
+    FetchRequest,
+    { line: Line; base: number; shared: SharedFetch | undefined }
+  >()
 
   constructor(ask: AskLine) {
     this.#ask = ask
@@ -80,43 +88,49 @@ export class SharedBases {
     const key = `${question.repositoryPath} ${tip}`
     const known = this.#lines.get(key)
     if (known === undefined) {
-      this.#lines.set(key, { first: name, line: undefined })
+      this.#lines.set(key, { first: name, line: undefined, base: 0 })
       return undefined
     }
     if (known.first === name) return undefined
-    const line = known.line ?? this.lineOf({ ...question, tip })
-    if (!(line instanceof Promise)) return this.#sharedFetch(request, line)
+    const line = known.line ?? this.#readLine(known, { ...question, tip })
+    if (!(line instanceof Promise)) return this.#sharedFetch(request, line, known)
     return line.then(
-      (commits) => this.#sharedFetch(request, commits),
+      (commits) => this.#sharedFetch(request, commits, known),
       () => undefined,
     )
   }
 
-  #sharedFetch(request: FetchRequest, line: Line): SharedFetch | undefined {
+  #sharedFetch(request: FetchRequest, line: Line, entry: Entry): SharedFetch | undefined {
+    const { base } = entry
     const last = this.#last.get(request)
-    if (last?.line === line) return last.shared
-    const shared = sharedFetch(request, line)
-    this.#last.set(request, { line, shared })
+    if (last?.line === line && last.base === base) return last.shared
+    const shared = sharedFetch(request, line, entry)
+    this.#last.set(request, { line, base: entry.base, shared })
     return shared
   }
 
   /**
-   * Returns the line of a tip; runs git at most once for each. Throws `unavailable` or `throttled`
-   * like `ProcessQueue.enter`.
+   * Returns the line of a tip of which fetches are expected; runs git at most once for each tip.
+   * Throws `unavailable` or `throttled` like `ProcessQueue.enter`.
    */
-  lineOf(question: LineQuestion): Awaitable<Line> {
+  expect(question: LineQuestion): Awaitable<Line> {
     const key = `${question.repositoryPath} ${question.tip}`
-    const known = this.#lines.get(key)
-    if (known?.line !== undefined) return known.line
-    const entry: Entry = { first: known?.first, line: undefined }
+    const entry = this.#lines.get(key) ?? { first: undefined, line: undefined, base: 0 }
+    entry.base = Math.max(entry.base, PREPARED_BASE)
+    this.#lines.set(key, entry)
+    return entry.line ?? this.#readLine(entry, question)
+  }
+
+  #readLine(entry: Entry, question: LineQuestion): Promise<Line> {
     const line = this.#ask(question).then((oids) => {
       const positions = new Map(oids.map((oid, at) => [oid, at]))
       entry.line = positions
       return positions
     })
     entry.line = line
-    this.#lines.set(key, entry)
-    line.catch(() => this.#lines.delete(key))
+    line.catch(() => {
+      entry.line = undefined
+    })
     return line
   }
 
@@ -144,27 +158,28 @@ function isDepthOne(text: string): boolean {
   return /\ndeepen 1(?:\n|$)/.test(text) && !/\ndeepen-/.test(text)
 }
 
-/** Returns the shared form of a sharable fetch, if the client has a commit of the tip's line. */
-function sharedFetch(request: FetchRequest, line: Line): SharedFetch | undefined {
+/**
+ * Returns the shared form of a sharable fetch, if the client has a commit of the tip's line. It has
+ * the request for the lowest base so far, and the one for the client's own base.
+ */
+function sharedFetch(request: FetchRequest, line: Line, entry: Entry): SharedFetch | undefined {
   const haves = request.text.split('\n').filter((text) => text.startsWith('have '))
   const common = haves.map((text) => text.slice('have '.length)).filter((oid) => line.has(oid))
   const nearest = Math.min(...common.map((oid) => line.get(oid) ?? 0))
   if (common.length === 0 || nearest === 0) return undefined
-  const shared = fetchFrom(request, line, nearest)
-  if (shared === undefined) return undefined
+  const isDeep = isDepthOne(request.text)
+  if (!isDeep) entry.base = Math.max(entry.base, nearest)
+  const positions = isDeep ? [nearest] : [entry.base, nearest]
+  const requests = positions.flatMap((position) => fetchFrom(request, line, position) ?? [])
   const isDone = request.text.split('\n').includes('done')
-  return { request: shared, head: isDone ? Buffer.alloc(0) : acknowledge(common) }
+  return { requests, head: isDone ? Buffer.alloc(0) : acknowledge(common) }
 }
 
 /**
  * Returns the fetch of a client that has only a commit at or below this position. With depth 1 it
  * is the commit itself, without its history.
  */
-export function fetchFrom(
-  request: FetchRequest,
-  line: Line,
-  position: number,
-): FetchRequest | undefined {
+function fetchFrom(request: FetchRequest, line: Line, position: number): FetchRequest | undefined {
   const oids = [...line.keys()]
   const isDeep = isDepthOne(request.text)
   const base = isDeep ? position : BASES.find((below) => below >= position)
@@ -172,6 +187,18 @@ export function fetchFrom(
   if (oid === undefined) return undefined
   const has = isDeep ? [`have ${oid}`, `shallow ${oid}`] : [`have ${oid}`]
   return withObjects(request, [`want ${oids[0]}`, ...has])
+}
+
+/** Returns the fetch that is expected of clients with a former tip, if it is in the line. */
+export function expectedFetch(
+  request: FetchRequest,
+  line: Line,
+  former: string,
+): FetchRequest | undefined {
+  const position = line.get(former)
+  if (position === undefined) return undefined
+  const isDeep = isDepthOne(request.text)
+  return fetchFrom(request, line, isDeep ? position : Math.max(position, PREPARED_BASE))
 }
 
 /** Returns a fetch of protocol v2 with the same arguments for other objects, and with `done`. */

@@ -75,9 +75,24 @@ t.test('fetches of clients with different commits become that of the former tip'
   }
   t.strictSame(await expected(), [
     `want ${NEW} have ${OLD} shallow ${OLD} done deepen 1`,
-    `want ${NEW} have ${OLD} done thin-pack`,
+    `want ${NEW} have ${BASE} done thin-pack`,
   ])
 })
+
+t.test(
+  'forms are counted for all branches, and forgotten if clients stop using them',
+  async (t) => {
+    const { note, expected } = await aCounter()
+    note(CLONE, 1)
+    note(fetchOf(`want ${BASE}`, 'ofs-delta', 'done'), 1)
+    note(SHALLOW, 4)
+    const clone = `want ${NEW} done ofs-delta`
+    const shallow = `want ${NEW} done deepen 1`
+    t.strictSame(await expected(), [shallow, clone])
+    note(SHALLOW, 2)
+    t.strictSame(await expected(), [shallow])
+  },
+)
 
 t.test('nothing is expected that the former fetches do not show', async (t) => {
   const cases = {
