@@ -18,6 +18,8 @@ export interface Seen {
 /** A fetch, with the refs and the repository state that it is answered from. */
 export interface Wanted extends Seen {
   readonly request: FetchRequest
+  /** Writes the answer to a file descriptor; if absent, git's upload-pack does. */
+  readonly write?: (outputFile: number, signal: AbortSignal) => Promise<void>
 }
 
 /** Returns true if the answer depends on refs other than those of the wanted objects. */

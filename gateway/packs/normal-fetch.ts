@@ -18,7 +18,8 @@ export interface FetchRequest {
   readonly text: string
 }
 
-const WANTS_MAX = 10_000
+/** Maximum number of wanted objects of a fetch that has a normal form. */
+export const WANTS_MAX = 10_000
 const HAVES_MAX = 50_000
 
 /** Filters that depend on objects alone. `sparse:oid` is missing because it can name a ref. */

@@ -30,7 +30,7 @@ import {
   referencesFor,
   type SeenReferences,
 } from './seen-references.js'
-import type { SharedBases } from './shared-bases.js'
+import type { SharedAnswers } from './shared-answers.js'
 import {
   type CoordinatorLink,
   type PushedRepository,
@@ -38,14 +38,7 @@ import {
   SingleFlightMissed,
   type SingleFlightPlan,
 } from './single-flight.js'
-import {
-  bodyOf,
-  drain,
-  type PackCacheOutcome,
-  refusalOf,
-  type WarmAnswer,
-  withHead,
-} from './warm-answer.js'
+import { bodyOf, drain, type PackCacheOutcome, refusalOf, type WarmAnswer } from './warm-answer.js'
 
 /** Labels of a request to git-upload-pack; `other` is any request that bypassed the pack cache. */
 export interface PackCacheLabels {
@@ -72,7 +65,7 @@ export interface PackCacheParts {
   readonly store: PackStore
   readonly references: ReferenceLists
   readonly reachable: ReachableWants
-  readonly sharedBases: SharedBases
+  readonly shared: SharedAnswers
   readonly queue: ProcessQueue
   readonly link: Pick<CoordinatorLink, 'announce'>
   readonly timeoutMs: () => number
@@ -125,7 +118,7 @@ export class PackCache {
   ): Awaitable<WarmAnswer | undefined> {
     const request = this.#requests.read(body, version)
     if (request === undefined) return undefined
-    return this.#answer(warmRequest, request, { isCounted: true })
+    return this.#answer(warmRequest, request)
   }
 
   /** Starts to make answers after a push, in all workers. */
@@ -145,28 +138,25 @@ export class PackCache {
 
   /** Makes the expected answers. Ends as soon as a request waits for a git process. */
   async #prepare(warmRequest: WarmRequest): Promise<void> {
-    const { queue, sharedBases } = this.#parts
-    const { repositoryPath, client } = warmRequest
+    const { queue, shared } = this.#parts
+    const { repositoryPath } = warmRequest
     const known = this.#repeated.any(repositoryPath)
     const present = readStateOfTick(repositoryPath)
     if (known === undefined || present === undefined || queue.load.waiting > 0) return
     const seen = await this.#read(warmRequest, known, present)
     if (seen === undefined) return
-    const lineOf = (tip: string) => sharedBases.expect({ repositoryPath, tip, client })
-    const expected = this.#repeated.expected(repositoryPath, seen.references, lineOf)
-    for await (const request of expected) {
+    const { references } = seen
+    const expected = this.#repeated.expected(repositoryPath, references, (form) =>
+      shared.expected(warmRequest, form, references),
+    )
+    for await (const fetch of expected) {
       if (queue.load.waiting > 0) return
-      const answer = await this.#answer(warmRequest, request, { isCounted: false })
-      if (answer !== undefined) await drain(answer.body)
+      const answer = await this.#fetch(warmRequest, { ...seen, ...fetch })
+      if (answer !== undefined) shared.noteLength(fetch, await drain(answer.body))
     }
   }
 
-  /** Answers a request. One that a client has sent is counted, so that `prepare` expects it. */
-  #answer(
-    warmRequest: WarmRequest,
-    request: NormalRequest,
-    { isCounted }: { readonly isCounted: boolean },
-  ): Awaitable<WarmAnswer | undefined> {
+  #answer(warmRequest: WarmRequest, request: NormalRequest): Awaitable<WarmAnswer | undefined> {
     const present = readStateOfTick(warmRequest.repositoryPath)
     if (present === undefined) return undefined
     return after(this.#read(warmRequest, request, present), (seen) => {
@@ -182,16 +172,15 @@ export class PackCache {
         return references.areTargets(request.wants) ? this.#fetch(warmRequest, wanted) : undefined
       }
       if (!references.areTips(request.wants)) return this.#fetchReachable(warmRequest, wanted)
-      return after(this.#fetchShared(warmRequest, wanted), (answer) => {
-        const { repositoryPath } = warmRequest
-        if (isCounted && answer !== undefined) {
-          const { bytes, outcome } = answer
-          this.#repeated.note(repositoryPath, request, {
-            references,
-            bytes,
-            isNew: outcome === 'miss',
-          })
-        }
+      const { shared } = this.#parts
+      const name = this.#names.nameOf(warmRequest.repositoryPath, wanted)
+      const fetchExactly = (exact: Wanted) => this.#fetch(warmRequest, exact)
+      const asked = { owner: warmRequest, wanted, name, fetchExactly }
+      return after(shared.answer(asked), (answer) => {
+        if (answer === undefined) return undefined
+        const { bytes, outcome } = answer
+        const isNew = outcome === 'miss'
+        this.#repeated.note({ ...warmRequest, request, references, bytes, isNew })
         return answer
       })
     })
@@ -244,32 +233,6 @@ export class PackCache {
     return this.#parts.reachable.check({ repositoryPath, client, wants: request.wants, references })
   }
 
-  /** Answers a fetch with a short answer that clients with other commits get as well. */
-  #fetchShared(warmRequest: WarmRequest, wanted: Wanted): Awaitable<WarmAnswer | undefined> {
-    const { sharedBases } = this.#parts
-    const own = this.#names.nameOf(warmRequest.repositoryPath, wanted)
-    return after(sharedBases.find(warmRequest, wanted.request, own), (shared) => {
-      if (shared === undefined) return this.#fetch(warmRequest, wanted)
-      const forms = shared.requests.map((request) => {
-        const form = { ...wanted, request }
-        return { form, name: this.#names.nameOf(warmRequest.repositoryPath, form) }
-      })
-      const short = forms.find(({ name }) => !sharedBases.isLong(name))
-      if (short === undefined) return this.#fetch(warmRequest, wanted)
-      const { form, name } = short
-      return after(
-        this.#fetch(warmRequest, form),
-        (answer) =>
-          answer &&
-          after(withHead(answer, shared.head), (whole) => {
-            if (whole !== undefined) return whole
-            sharedBases.noteLong(name)
-            return this.#fetchShared(warmRequest, wanted)
-          }),
-      )
-    })
-  }
-
   #fetch(warmRequest: WarmRequest, wanted: Wanted): Awaitable<WarmAnswer | undefined> {
     const key = this.#names.nameOf(warmRequest.repositoryPath, wanted)
     const held = this.#parts.store.held(key)
@@ -306,7 +269,7 @@ export class PackCache {
   }
 
   #plan(key: string, warmRequest: WarmRequest, wanted: Wanted): SingleFlightPlan {
-    const { git, store, queue, timeoutMs } = this.#parts
+    const { store, queue } = this.#parts
     const { repositoryPath } = warmRequest
     const client = warmRequest.client()
     return {
@@ -314,19 +277,11 @@ export class PackCache {
       write: async (file, { signal, onStarted }) => {
         const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
         try {
-          const running = spoolUploadPack(git, {
-            repositoryPath,
-            gitProtocol: wanted.request.version === 2 ? 'version=2' : undefined,
-            signal,
-            request: writeFetch(wanted.request),
-            outputFile: file.file,
-            timeoutMs: timeoutMs(),
-          })
-          if (running.pid !== undefined) onStarted(running.pid)
-          const end = await running.ended
+          let isWhole = true
+          if (wanted.write !== undefined) await wanted.write(file.file, signal)
+          else isWhole = await this.#spool(warmRequest, wanted, file.file, { signal, onStarted })
           const { size: bytes } = fstatSync(file.file)
-          throwIfBroken(end, bytes)
-          const isKept = end.exitCode === 0 && (await this.#isStillCurrent(warmRequest, wanted))
+          const isKept = isWhole && (await this.#isStillCurrent(warmRequest, wanted))
           if (!isKept) return { bytes }
           return { bytes, keep: () => store.keep(key, { path: file.path, bytes }) }
         } catch (error) {
@@ -337,6 +292,28 @@ export class PackCache {
         }
       },
     }
+  }
+
+  /** Lets git write an answer; returns false if git refused the fetch. Throws if it failed. */
+  async #spool(
+    { repositoryPath }: WarmRequest,
+    { request }: Wanted,
+    outputFile: number,
+    { signal, onStarted }: Parameters<SingleFlightPlan['write']>[1],
+  ): Promise<boolean> {
+    const { git, timeoutMs } = this.#parts
+    const running = spoolUploadPack(git, {
+      repositoryPath,
+      gitProtocol: request.version === 2 ? 'version=2' : undefined,
+      signal,
+      request: writeFetch(request),
+      outputFile,
+      timeoutMs: timeoutMs(),
+    })
+    if (running.pid !== undefined) onStarted(running.pid)
+    const end = await running.ended
+    throwIfBroken(end, fstatSync(outputFile).size)
+    return end.exitCode === 0
   }
 
   /** Returns true if the answer is valid whenever git read the repository since the request. */

@@ -95,3 +95,18 @@ export function packetLine(text: string): string {
   const length = Buffer.byteLength(text, 'latin1') + LENGTH_DIGITS
   return length.toString(16).padStart(LENGTH_DIGITS, '0') + text
 }
+
+/** Sideband of data, and the maximum bytes of it in a packet (gitprotocol-pack(5)). */
+const DATA_BAND = 1
+const BAND_BYTES_MAX = LINE_BYTES_MAX - LENGTH_DIGITS - 1
+
+/** Returns the packets of side-band-64k that carry these bytes. */
+export function sidebandPackets(bytes: Buffer): readonly Buffer[] {
+  const packets: Buffer[] = []
+  for (let from = 0; from < bytes.length; from += BAND_BYTES_MAX) {
+    const part = bytes.subarray(from, from + BAND_BYTES_MAX)
+    const length = (part.length + LENGTH_DIGITS + 1).toString(16).padStart(LENGTH_DIGITS, '0')
+    packets.push(Buffer.from(length), Buffer.of(DATA_BAND), part)
+  }
+  return packets
+}

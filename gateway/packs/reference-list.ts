@@ -238,6 +238,20 @@ export class ReferenceList {
     return bytes.toString('latin1', at, at + oidLength)
   }
 
+  /** Returns the distinct targets of refs below prefixes, those of the first `countMax` by name. */
+  targetsBelow(prefixes: readonly string[], countMax: number): readonly string[] {
+    const { bytes, starts, oidLength } = this.#lines
+    const oids = new Set<string>()
+    let left = countMax
+    for (const { from, to } of this.#rangesOf(prefixes)) {
+      for (const start of starts.subarray(from, Math.min(to, from + left))) {
+        oids.add(bytes.toString('latin1', start + LENGTH_DIGITS, start + LENGTH_DIGITS + oidLength))
+      }
+      left -= Math.min(to - from, left)
+    }
+    return [...oids]
+  }
+
   /** Returns those of the objects that are not the target of a ref or of an annotated tag. */
   withoutTips(oids: readonly string[]): readonly string[] {
     return oids.filter((oid) => !this.#hasTip(oid))

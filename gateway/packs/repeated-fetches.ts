@@ -1,13 +1,18 @@
 /** Fetches that the clients of a repository repeat: after a push, they will send the like again. */
 
 import { LRUCache } from 'lru-cache'
-import type { Awaitable } from '../../conf/lib/awaitable.js'
-import type { FetchRequest } from './normal-fetch.js'
+import type { Wanted } from './answer-names.js'
+import { type FetchRequest, WANTS_MAX } from './normal-fetch.js'
+import { branchTips } from './recent-histories.js'
 import type { ReferenceList } from './reference-list.js'
-import { argumentsOf, expectedFetch, isSharable, type Line, withObjects } from './shared-bases.js'
+import { isShallowUpdate } from './shallow-updates.js'
+import { argumentsOf, type ExpectedForm, isSharable, withObjects } from './shared-bases.js'
 
 /** Number of clients from which on a tip is followed, and a form of fetch is expected. */
 const CLIENTS_MIN = 2
+
+/** Share of the last pushed tips that must be followed so that clients are expected for others. */
+const FOLLOWED_MIN = 0.5
 
 /** Share of the counts of forms that remains after each push to a branch that is followed. */
 const REMAINING = 0.75
@@ -15,67 +20,78 @@ const REMAINING = 0.75
 /** Maximum size of an answer that is made before it is requested. */
 const ANSWER_BYTES_MAX = 16_777_216
 
-/** Maximum number of answers to make after one push. */
-const ANSWERS_MAX = 4
+/** Maximum number of forms that are expected after one push. */
+const EXPECTED_MAX = 8
 
 const REPOSITORIES_MAX = 500
 const TIPS_MAX = 32
 const FORMS_MAX = 16
+const PUSHES_MAX = 8
 
 /** Fetches that are equal but for the tip and the client's own commits. */
 interface Form {
   /** Example, with at most one commit of a client. */
   readonly request: FetchRequest
+  /** True if the clients want all branches and tags. */
+  readonly isWhole: boolean
   count: number
 }
 
-interface Tip {
-  count: number
-  /** Branch at the tip; known when the tip is followed. */
-  branch: string | undefined
-}
-
-/** Counted fetches of one repository: forms by their text, and tips by their ids. */
+/** Counted fetches of one repository, and its pushes. */
 interface Counts {
+  /** Forms by their text. */
   readonly forms: LRUCache<string, Form>
-  readonly tips: LRUCache<string, Tip>
+  /** Number of fetches of each tip. */
+  readonly tips: LRUCache<string, number>
+  /** The last pushed tips. */
+  readonly pushed: LRUCache<string, true>
+  /** Tips of branches at the last push, or at the first fetch. */
+  branches: ReadonlySet<string>
 }
+
+/** A fetch that was answered. */
+export interface AnsweredFetch {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  readonly repositoryBytes: number
+  readonly request: FetchRequest
+  readonly references: ReferenceList
+  /** Length of the answer; absent if it is not known. */
+  readonly bytes: number | undefined
+  /** False if another client, perhaps of another process, has requested the answer. */
+  readonly isNew: boolean
+}
+
+/** A fetch that is expected, and how its answer is written; see `Wanted`. */
+export type ExpectedFetch = Pick<Wanted, 'request' | 'write'>
 
 /** The fetches that the clients of one process have sent. */
 export class RepeatedFetches {
   readonly #repositories = new LRUCache<string, Counts>({ max: REPOSITORIES_MAX })
   readonly #forms = new WeakMap<FetchRequest, string>()
 
-  /**
-   * Counts a fetch that was answered. `bytes` is absent if the answer's length is not known.
-   * `isNew` is false if another client, perhaps of another process, has requested the answer.
-   */
-  note(
-    repositoryPath: string,
-    request: FetchRequest,
-    {
-      references,
-      bytes = 0,
-      isNew,
-    }: {
-      readonly references: ReferenceList
-      readonly bytes: number | undefined
-      readonly isNew: boolean
-    },
-  ): void {
-    const [oid = '', ...others] = request.wants
+  /** Counts a fetch that was answered. */
+  note({ repositoryPath, request, references, isNew, ...sizes }: AnsweredFetch): void {
     const text = this.#formOf(request)
-    if (others.length > 0 || text === '' || bytes > ANSWER_BYTES_MAX) return
-    const { forms, tips } = entryOf(this.#repositories, repositoryPath, () => ({
+    const isWhole = text !== '' && isWholeClone(request, references)
+    const size = sizes.bytes ?? (isWhole ? sizes.repositoryBytes : 0)
+    const isExpectable = isWhole || request.wants.length === 1
+    if (text === '' || !isExpectable || size > ANSWER_BYTES_MAX) return
+    const { forms, tips, pushed } = entryOf(this.#repositories, repositoryPath, () => ({
       forms: new LRUCache<string, Form>({ max: FORMS_MAX }),
-      tips: new LRUCache<string, Tip>({ max: TIPS_MAX }),
+      tips: new LRUCache<string, number>({ max: TIPS_MAX }),
+      pushed: new LRUCache<string, true>({ max: PUSHES_MAX }),
+      branches: new Set(branchTips(references)),
     }))
     const start = isNew ? 0 : 1
-    const form = entryOf(forms, text, () => ({ request: example(request, oid), count: start }))
-    const tip = entryOf(tips, oid, (): Tip => ({ count: start, branch: undefined }))
+    const form = entryOf(forms, `${isWhole} ${text}`, () => ({
+      request: example(request),
+      isWhole,
+      count: start,
+    }))
     form.count += 1
-    tip.count += 1
-    if (tip.count >= CLIENTS_MIN) tip.branch ??= references.branchAt(oid)
+    const wanted = isWhole ? request.wants.filter((oid) => pushed.has(oid)) : request.wants
+    for (const oid of wanted) tips.set(oid, (tips.get(oid) ?? start) + 1)
   }
 
   /** Returns one of the counted fetches of a repository. */
@@ -85,31 +101,35 @@ export class RepeatedFetches {
   }
 
   /**
-   * Yields the fetches to expect, the most frequent first, for branches that are followed and have
-   * moved since. `lineOf` returns the line of a tip.
+   * Yields the fetches to expect after a push, the most frequent first: if clients have fetched a
+   * tip that is gone now, or most of the tips that were pushed lately. `shared` yields the expected
+   * fetches of a form with commits.
    */
   async *expected(
     repositoryPath: string,
     references: ReferenceList,
-    lineOf: (tip: string) => Awaitable<Line>,
-  ): AsyncGenerator<FetchRequest> {
+    shared: (expected: ExpectedForm) => AsyncIterable<ExpectedFetch>,
+  ): AsyncGenerator<ExpectedFetch> {
     const counts = this.#repositories.get(repositoryPath)
     if (counts === undefined) return
-    const moved = takeMoved(counts, references)
-    const forms = moved.length === 0 ? [] : takeFrequent(counts)
-    let left = ANSWERS_MAX
-    for (const { from, to } of moved) {
-      const line = forms.some(hasCommits) ? await lineOf(to) : undefined
-      for (const form of forms) {
-        const next =
-          line !== undefined && hasCommits(form)
-            ? expectedFetch(form, line, from)
-            : withObjects(form, [`want ${to}`])
-        if (next === undefined) continue
-        yield next
-        left -= 1
-        if (left === 0) return
-      }
+    const former = [...counts.tips.keys()]
+    const pushed = takeFollowed(counts, branchTips(references))
+    if (pushed.length === 0) return
+    const expected = takeFrequent(counts).flatMap(({ request, isWhole }) =>
+      isWhole
+        ? [{ form: request, wants: allTips(references) }]
+        : pushed.map((tip) => ({ form: request, wants: [tip] })),
+    )
+    for (const { form, wants } of expected.slice(0, EXPECTED_MAX)) {
+      const [tip = ''] = wants
+      if (hasCommits(form)) yield* shared({ form, tip, former })
+      else
+        yield {
+          request: withObjects(
+            form,
+            wants.map((oid) => `want ${oid}`),
+          ),
+        }
     }
   }
 
@@ -117,7 +137,8 @@ export class RepeatedFetches {
   #formOf(request: FetchRequest): string {
     const known = this.#forms.get(request)
     if (known !== undefined) return known
-    const isCounted = request.version === 2 && (isSharable(request) || isClone(request))
+    const isCounted =
+      request.version === 2 && (isSharable(request) || isShallowUpdate(request) || isClone(request))
     const form = isCounted ? `${hasCommits(request)} ${argumentsOf(request).join('\n')}` : ''
     this.#forms.set(request, form)
     return form
@@ -125,31 +146,52 @@ export class RepeatedFetches {
 }
 
 /** Returns a short fetch of the same form. */
-function example(request: FetchRequest, oid: string): FetchRequest {
+function example(request: FetchRequest): FetchRequest {
+  const [oid = ''] = request.wants
   const objects = hasCommits(request) ? [`want ${oid}`, `have ${oid}`] : [`want ${oid}`]
-  return withObjects(request, objects) ?? request
+  return withObjects(request, objects)
 }
 
-/** Removes and returns the tips that were followed and are not the tips of their branches now. */
-function takeMoved({ tips }: Counts, references: ReferenceList) {
-  const moved: { readonly from: string; readonly to: string }[] = []
-  for (const [from, { branch }] of [...tips.entries()]) {
-    const to = branch === undefined ? undefined : references.targetOf(branch)
-    if (to === undefined || to === from) continue
-    tips.delete(from)
-    moved.push({ from, to })
-  }
-  return moved
+/** Returns the pushed tips if clients are expected for them, and takes note of the push. */
+function takeFollowed(counts: Counts, branches: readonly string[]): readonly string[] {
+  const { tips, pushed } = counts
+  const isFollowed = (oid: string) => (tips.get(oid) ?? 0) >= CLIENTS_MIN
+  const present = new Set(branches)
+  const hasMoved = [...counts.branches].some((oid) => isFollowed(oid) && !present.has(oid))
+  const former = [...pushed.keys()]
+  const followed = former.filter(isFollowed)
+  const fresh = branches.filter((oid) => !counts.branches.has(oid))
+  counts.branches = present
+  for (const oid of fresh) pushed.set(oid, true)
+  const isUsual = former.length > 0 && followed.length >= FOLLOWED_MIN * former.length
+  return hasMoved || isUsual ? fresh : []
 }
 
 /** Returns the frequent forms, and lowers all counts: forms without clients are forgotten. */
-function takeFrequent({ forms }: Counts): readonly FetchRequest[] {
+function takeFrequent({ forms }: Counts): readonly Form[] {
   const frequent = [...forms.values()]
     .filter(({ count }) => count >= CLIENTS_MIN)
     .toSorted((one, other) => other.count - one.count)
-    .map(({ request }) => request)
   for (const form of forms.values()) form.count *= REMAINING
   return frequent
+}
+
+/** True for a clone of all branches and tags. */
+function isWholeClone(request: FetchRequest, references: ReferenceList): boolean {
+  if (request.wants.length === 1 || !isClone(request)) return false
+  const tips = allTips(references)
+  return tips.length === request.wants.length && request.wants.every((oid, at) => oid === tips[at])
+}
+
+const wholes = new WeakMap<ReferenceList, readonly string[]>()
+
+/** Returns what a clone wants: the targets of all branches and tags, sorted. */
+function allTips(references: ReferenceList): readonly string[] {
+  const known = wholes.get(references)
+  if (known !== undefined) return known
+  const tips = references.targetsBelow(['refs/heads/', 'refs/tags/'], WANTS_MAX).toSorted()
+  wholes.set(references, tips)
+  return tips
 }
 
 /** Returns the value of a key, after creating it if it is missing. */

@@ -1,10 +1,13 @@
 /** Fetches into kept workspaces that have many different commits, in a form that they share. */
 
 import { LRUCache } from 'lru-cache'
-import type { Awaitable } from '../../conf/lib/awaitable.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
+import type { CommitGraph } from './commit-graph.js'
 import { type FetchRequest, normalFetch } from './normal-fetch.js'
 import { FETCH_FLAGS } from './normal-request.js'
 import { packetLine } from './pkt-line.js'
+import type { HistoryOwner, RecentHistories } from './recent-histories.js'
+import type { ReferenceList } from './reference-list.js'
 
 /**
  * Positions of bases below a tip, in its line of first parents. A client that has a commit above a
@@ -13,13 +16,19 @@ import { packetLine } from './pkt-line.js'
 const BASES = [1, 4, 16, 64, 256] as const
 
 /** Number of commits that the line of a tip has: the tip, and those down to the last base. */
-export const LINE_COMMITS_MAX = 257
+const LINE_COMMITS_MAX = 257
 
-/** Base of answers that are made in advance: few clients have only commits further below. */
-const PREPARED_BASE = 16
+/** Maximum number of tips, each of about 40 KiB, in memory. */
+const TIPS_MAX = 256
 
-/** Maximum number of lines, each of about 40 KiB, in memory. */
-const LINES_MAX = 256
+/** Number of repositories whose clients' bases are counted. */
+const REPOSITORIES_MAX = 500
+
+/** Share of the clients of a repository for which an answer is made in advance. */
+const EXPECTED = 0.95
+
+/** Share of the counts of bases that remains after each tip that is expected. */
+const REMAINING = 0.75
 
 /** Maximum bytes of a shared answer; above it, each client gets the answer to its own request. */
 export const SHARED_BYTES_MAX = 262_144
@@ -27,16 +36,13 @@ export const SHARED_BYTES_MAX = 262_144
 /** Maximum number of shared requests whose answers are known to be too long. */
 const LONG_MAX = 1_000
 
-/** A tip, and the client that a git process is counted for; see `auth/client`. */
-export interface LineQuestion {
-  /** Absolute path of the bare repository. */
-  readonly repositoryPath: string
+/** A form of fetch that is expected for a new tip. */
+export interface ExpectedForm {
+  readonly form: FetchRequest
   readonly tip: string
-  readonly client: () => string
+  /** Tips that clients have fetched lately. */
+  readonly former: readonly string[]
 }
-
-/** Runs git for the ids of the tip and of the first parents below it, at most LINE_COMMITS_MAX. */
-export type AskLine = (question: LineQuestion) => Promise<readonly string[]>
 
 /** The shared form of a fetch. */
 export interface SharedFetch {
@@ -46,168 +52,184 @@ export interface SharedFetch {
   readonly head: Buffer
 }
 
-/** Positions of commits by their ids; the tip is at 0. */
-export type Line = ReadonlyMap<string, number>
-
-interface Entry {
-  /** Cache key of the first fetch of the tip; absent if the line was read before. */
-  readonly first: string | undefined
-  /** Absent until a second fetch needs it, because the first one may be the only one. */
-  line: Line | Promise<Line> | undefined
-  /** Lowest base that a fetch of the tip has used, or is expected to use; 0 for none. */
-  base: number
+/** A tip that clients fetch. */
+interface Tip {
+  /** Line of first parents. */
+  readonly line: readonly string[]
+  /** Positions in the line by their ids. */
+  readonly positions: ReadonlyMap<string, number>
+  /** Lowest base, as its number, that a fetch has used or is expected to use. */
+  lowest: number
 }
 
 export class SharedBases {
-  readonly #ask: AskLine
-  /** Lines by repository and tip. */
-  readonly #lines = new LRUCache<string, Entry>({ max: LINES_MAX })
+  readonly #histories: RecentHistories
+  /** Tips by repository and id. */
+  readonly #tips = new LRUCache<string, Tip>({ max: TIPS_MAX })
+  /** Number of clients with each base, by repository. */
+  readonly #clients = new LRUCache<string, number[]>({ max: REPOSITORIES_MAX })
   readonly #long = new LRUCache<string, true>({ max: LONG_MAX })
-  /** The last shared form of each request, with the line and the base that it was made from. */
-  readonly #last = new WeakMap<
-    FetchRequest,
-    { line: Line; base: number; shared: SharedFetch | undefined }
-  >()
 
-  constructor(ask: AskLine) {
-    this.#ask = ask
+  constructor(histories: RecentHistories) {
+    this.#histories = histories
   }
 
   /**
-   * Returns the shared form of a fetch; undefined if it has none, for the first fetch of a tip and
-   * those equal to it, and if git cannot be run for the line of the tip. `name` is the cache key of
-   * the fetch.
+   * Returns the shared form of a sharable fetch; undefined if it has none. The first fetch of a tip
+   * outside the known history has none, because it may be the only one.
    */
   find(
-    question: Omit<LineQuestion, 'tip'>,
+    owner: HistoryOwner,
     request: FetchRequest,
-    name: string,
+    references: ReferenceList,
   ): Awaitable<SharedFetch | undefined> {
     const [tip, ...otherWants] = request.wants
-    if (tip === undefined || otherWants.length > 0 || !isSharable(request)) return undefined
-    const key = `${question.repositoryPath} ${tip}`
-    const known = this.#lines.get(key)
-    if (known === undefined) {
-      this.#lines.set(key, { first: name, line: undefined, base: 0 })
-      return undefined
-    }
-    if (known.first === name) return undefined
-    const line = known.line ?? this.#readLine(known, { ...question, tip })
-    if (!(line instanceof Promise)) return this.#sharedFetch(request, line, known)
-    return line.then(
-      (commits) => this.#sharedFetch(request, commits, known),
-      () => undefined,
+    if (tip === undefined || otherWants.length > 0) return undefined
+    return after(
+      this.#histories.readRepeated(owner, tip, references),
+      (history) => history && this.#sharedFetch(owner.repositoryPath, request, history),
     )
   }
 
-  #sharedFetch(request: FetchRequest, line: Line, entry: Entry): SharedFetch | undefined {
-    const { base } = entry
-    const last = this.#last.get(request)
-    if (last?.line === line && last.base === base) return last.shared
-    const shared = sharedFetch(request, line, entry)
-    this.#last.set(request, { line, base: entry.base, shared })
-    return shared
+  /**
+   * Returns the shared form of a fetch if the client has a commit of the tip's line. It has the
+   * request for the lowest base so far, and the one for the client's own base.
+   */
+  #sharedFetch(
+    repositoryPath: string,
+    request: FetchRequest,
+    history: CommitGraph,
+  ): SharedFetch | undefined {
+    const tip = this.#tipOf(repositoryPath, request.wants[0] ?? '', history)
+    const common = havesOf(request).filter((oid) => history.has(oid))
+    const nearest = nearestBase(common, history, tip)
+    if (nearest === undefined) return undefined
+    tip.lowest = Math.max(tip.lowest, nearest)
+    const clients = this.#clientsOf(repositoryPath)
+    clients[nearest] = (clients[nearest] ?? 0) + 1
+    return {
+      requests: [tip.lowest, nearest].map((base) => fetchFrom(request, tip.line, base)),
+      head: isDone(request) ? Buffer.alloc(0) : acknowledge(common),
+    }
   }
 
   /**
-   * Returns the line of a tip of which fetches are expected; runs git at most once for each tip.
-   * Throws `unavailable` or `throttled` like `ProcessQueue.enter`.
+   * Yields the shared fetches of a form that are expected for a new tip: that for the base which
+   * suffices for most clients, and those for nearer bases as long as the answers are too long.
    */
-  expect(question: LineQuestion): Awaitable<Line> {
-    const key = `${question.repositoryPath} ${question.tip}`
-    const entry = this.#lines.get(key) ?? { first: undefined, line: undefined, base: 0 }
-    entry.base = Math.max(entry.base, PREPARED_BASE)
-    this.#lines.set(key, entry)
-    return entry.line ?? this.#readLine(entry, question)
+  async *expected(
+    owner: HistoryOwner,
+    { form, tip: oid, former }: ExpectedForm,
+    references: ReferenceList,
+  ): AsyncGenerator<FetchRequest> {
+    const { repositoryPath } = owner
+    const history = await this.#histories.read(owner, oid, references)
+    if (history === undefined) return
+    const tip = this.#tipOf(repositoryPath, oid, history)
+    const clients = this.#clientsOf(repositoryPath)
+    const formerBase = nearestBase(former, history, tip) ?? 0
+    const first = Math.max(expectedBase(clients), formerBase)
+    for (let base = first; base >= 0; base -= 1) {
+      const next = fetchFrom(form, tip.line, base)
+      tip.lowest = Math.max(tip.lowest, base)
+      yield next
+      if (!this.isLong(next)) break
+      // It is expected again when many other clients have needed it.
+      clients[base] = 0
+    }
+    for (const base of clients.keys()) clients[base] = (clients[base] ?? 0) * REMAINING
   }
 
-  #readLine(entry: Entry, question: LineQuestion): Promise<Line> {
-    const line = this.#ask(question).then((oids) => {
-      const positions = new Map(oids.map((oid, at) => [oid, at]))
-      entry.line = positions
-      return positions
-    })
-    entry.line = line
-    line.catch(() => {
-      entry.line = undefined
-    })
-    return line
+  #tipOf(repositoryPath: string, oid: string, history: CommitGraph): Tip {
+    const key = keyOf(repositoryPath, oid)
+    const known = this.#tips.get(key)
+    if (known !== undefined) return known
+    const line = history.firstParents(oid, LINE_COMMITS_MAX)
+    const tip = { line, positions: new Map(line.map((id, at) => [id, at])), lowest: 0 }
+    this.#tips.set(key, tip)
+    return tip
   }
 
-  /** Returns true if the answer to a shared request, by its cache key, is known to be too long. */
-  isLong(name: string): boolean {
-    return this.#long.has(name)
+  #clientsOf(repositoryPath: string): number[] {
+    const known = this.#clients.get(repositoryPath)
+    if (known !== undefined) return known
+    const clients = BASES.map(() => 0)
+    this.#clients.set(repositoryPath, clients)
+    return clients
   }
 
-  noteLong(name: string): void {
-    this.#long.set(name, true)
+  /** Returns true if the answer to a shared fetch is known to be too long. */
+  isLong(request: FetchRequest): boolean {
+    return this.#long.has(request.text)
+  }
+
+  noteLong(request: FetchRequest): void {
+    this.#long.set(request.text, true)
   }
 }
 
-/** True for a fetch that has commits and wants history to its beginning, or one commit alone. */
+function keyOf(repositoryPath: string, oid: string): string {
+  return `${repositoryPath} ${oid}`
+}
+
+/** Returns the number of the base that suffices for most clients. */
+function expectedBase(counts: readonly number[]): number {
+  const enough = EXPECTED * counts.reduce((sum, count) => sum + count, 0)
+  let sum = 0
+  return counts.findIndex((count) => {
+    sum += count
+    return sum >= enough
+  })
+}
+
+/** True for a fetch that has commits and all of the history below them. */
 export function isSharable({ version, text }: FetchRequest): boolean {
-  if (version !== 2 || !text.includes('\nhave ')) return false
-  const isDeep = text.includes('\ndeepen')
   // A client that has no complete history below its commits does not have the bases either.
-  if (!isDeep && text.includes('\nshallow ')) return false
-  return (!isDeep || isDepthOne(text)) && !text.includes('\nwait-for-done')
+  return (
+    version === 2 && text.includes('\nhave ') && !/\n(?:deepen|shallow|wait-for-done)/.test(text)
+  )
 }
 
-/** True if `deepen 1` is the only argument that restricts the depth. */
-function isDepthOne(text: string): boolean {
-  return /\ndeepen 1(?:\n|$)/.test(text) && !/\ndeepen-/.test(text)
+/** True if the client sends no more commits. */
+export function isDone({ text }: FetchRequest): boolean {
+  return text.split('\n').includes('done')
 }
 
-/**
- * Returns the shared form of a sharable fetch, if the client has a commit of the tip's line. It has
- * the request for the lowest base so far, and the one for the client's own base.
- */
-function sharedFetch(request: FetchRequest, line: Line, entry: Entry): SharedFetch | undefined {
-  const haves = request.text.split('\n').filter((text) => text.startsWith('have '))
-  const common = haves.map((text) => text.slice('have '.length)).filter((oid) => line.has(oid))
-  const nearest = Math.min(...common.map((oid) => line.get(oid) ?? 0))
-  if (common.length === 0 || nearest === 0) return undefined
-  const isDeep = isDepthOne(request.text)
-  if (!isDeep) entry.base = Math.max(entry.base, nearest)
-  const positions = isDeep ? [nearest] : [entry.base, nearest]
-  const requests = positions.flatMap((position) => fetchFrom(request, line, position) ?? [])
-  const isDone = request.text.split('\n').includes('done')
-  return { requests, head: isDone ? Buffer.alloc(0) : acknowledge(common) }
+/** Returns the commits that the client says it has. */
+export function havesOf({ text }: FetchRequest): readonly string[] {
+  const haves = text.split('\n').filter((argument) => argument.startsWith('have '))
+  return haves.map((have) => have.slice('have '.length))
 }
 
 /**
- * Returns the fetch of a client that has only a commit at or below this position. With depth 1 it
- * is the commit itself, without its history.
+ * Returns the number of the nearest base that is below one of the commits; undefined if there is
+ * none, or if the tip itself is.
  */
-function fetchFrom(request: FetchRequest, line: Line, position: number): FetchRequest | undefined {
-  const oids = [...line.keys()]
-  const isDeep = isDepthOne(request.text)
-  const base = isDeep ? position : BASES.find((below) => below >= position)
-  const oid = base === undefined ? undefined : (oids[base] ?? oids.at(-1))
-  if (oid === undefined) return undefined
-  const has = isDeep ? [`have ${oid}`, `shallow ${oid}`] : [`have ${oid}`]
-  return withObjects(request, [`want ${oids[0]}`, ...has])
+function nearestBase(
+  commits: readonly string[],
+  history: CommitGraph,
+  { positions }: Tip,
+): number | undefined {
+  let nearest = Number.POSITIVE_INFINITY
+  for (const oid of history.reachedFrom(commits, positions)) {
+    nearest = Math.min(nearest, positions.get(oid) ?? nearest)
+  }
+  const base = BASES.findIndex((position) => position >= nearest)
+  return nearest === 0 || base === -1 ? undefined : base
 }
 
-/** Returns the fetch that is expected of clients with a former tip, if it is in the line. */
-export function expectedFetch(
-  request: FetchRequest,
-  line: Line,
-  former: string,
-): FetchRequest | undefined {
-  const position = line.get(former)
-  if (position === undefined) return undefined
-  const isDeep = isDepthOne(request.text)
-  return fetchFrom(request, line, isDeep ? position : Math.max(position, PREPARED_BASE))
+/** Returns the fetch of a client that has only the base with this number, or the last commit. */
+function fetchFrom(request: FetchRequest, line: readonly string[], base: number): FetchRequest {
+  const oid = line[BASES[base] ?? 0] ?? line.at(-1)
+  return withObjects(request, [`want ${line[0]}`, `have ${oid}`])
 }
 
 /** Returns a fetch of protocol v2 with the same arguments for other objects, and with `done`. */
-export function withObjects(
-  request: FetchRequest,
-  objects: readonly string[],
-): FetchRequest | undefined {
+export function withObjects(request: FetchRequest, objects: readonly string[]): FetchRequest {
   const lines = [...objects, ...argumentsOf(request), 'done']
-  return normalFetch(lines, { ...request, version: 2, flags: FETCH_FLAGS })
+  const fetch = normalFetch(lines, { ...request, version: 2, flags: FETCH_FLAGS })
+  if (fetch === undefined) throw new Error(`not a fetch: ${lines.join(', ')}`)
+  return fetch
 }
 
 /** Returns the arguments of a fetch, without the objects and without `done`. */
@@ -217,7 +239,7 @@ export function argumentsOf({ text }: FetchRequest): readonly string[] {
 }
 
 /** Returns the section in which git acknowledges commits and ends the negotiation. */
-function acknowledge(oids: readonly string[]): Buffer {
+export function acknowledge(oids: readonly string[]): Buffer {
   const lines = ['acknowledgments\n', ...oids.map((oid) => `ACK ${oid}\n`), 'ready\n']
   return Buffer.from(`${lines.map(packetLine).join('')}0001`)
 }

@@ -6,7 +6,6 @@ import type { NormalRequest } from './normal-request.js'
 import type { StoredPack } from './pack-store.js'
 import { packetLine } from './pkt-line.js'
 import { readAhead } from './read-ahead.js'
-import { SHARED_BYTES_MAX } from './shared-bases.js'
 
 /** Source of an answer: a stored one, another request's in-flight one, or a new git process. */
 export type PackCacheOutcome = 'hit' | 'join' | 'miss'
@@ -28,25 +27,40 @@ export function refusalOf(oid: string): WarmAnswer {
   return { command: 'fetch', outcome: 'miss', body, bytes: body.byteLength }
 }
 
-/** Returns the answer after these packets; undefined if it is too long to be shared. */
-export function withHead(answer: WarmAnswer, head: Buffer): Awaitable<WarmAnswer | undefined> {
-  const { body, outcome } = answer
-  if (!(body instanceof Uint8Array)) {
-    return after(readAhead(body, SHARED_BYTES_MAX), async ({ beginning, rest }) => {
-      if (rest === undefined) return withHead({ ...answer, body: beginning }, head)
-      await rest.return?.()
-      return undefined
-    })
-  }
-  if (body.byteLength > SHARED_BYTES_MAX) return undefined
-  const bytes = head.byteLength + body.byteLength
-  return { command: 'fetch', outcome, body: Buffer.concat([head, body]), bytes }
+/** An answer in memory. */
+export interface ShortAnswer extends WarmAnswer {
+  readonly body: Buffer
 }
 
-/** Reads a body to its end. */
-export async function drain(body: WarmAnswer['body']): Promise<void> {
-  if (body instanceof Uint8Array) return
-  for await (const _chunk of body);
+/** Returns an answer with its body in memory; undefined if it has more bytes than this. */
+export function shortAnswer(
+  answer: WarmAnswer,
+  bytesMax: number,
+): Awaitable<ShortAnswer | undefined> {
+  const { body } = answer
+  if (body instanceof Uint8Array) {
+    return body.byteLength > bytesMax
+      ? undefined
+      : withBody(answer, Buffer.from(body.buffer, body.byteOffset, body.byteLength))
+  }
+  return after(readAhead(body, bytesMax), async ({ beginning, rest }) => {
+    if (rest === undefined) return withBody(answer, beginning)
+    await rest.return?.()
+    return undefined
+  })
+}
+
+/** Returns an answer of the same outcome with another body. */
+export function withBody({ command, outcome }: WarmAnswer, body: Buffer): ShortAnswer {
+  return { command, outcome, body, bytes: body.byteLength }
+}
+
+/** Reads a body to its end and returns its length. */
+export async function drain(body: WarmAnswer['body']): Promise<number> {
+  if (body instanceof Uint8Array) return body.byteLength
+  let bytes = 0
+  for await (const chunk of body) bytes += chunk.byteLength
+  return bytes
 }
 
 /** Returns the body of an answer, as a stream if it has several pieces. */

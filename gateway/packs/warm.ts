@@ -1,8 +1,9 @@
 /** Construction of a worker's pack cache. */
 
 import { join } from 'node:path'
-import { firstParentsOf } from '../../cgi/objects/first-parents.js'
 import { checkReachability } from '../../cgi/objects/reachability.js'
+import { recentCommits } from '../../cgi/objects/recent-commits.js'
+import { updatePack } from '../../cgi/objects/update-pack.js'
 import type { Git } from '../../cgi/process/git.js'
 import { GIT_COMMAND_MS } from '../../cgi/process/git-limits.js'
 import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
@@ -14,8 +15,11 @@ import { PackCache } from './pack-cache.js'
 import { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import { type AskReachability, ReachableWants } from './reachable-wants.js'
+import { type AskHistory, RecentHistories } from './recent-histories.js'
 import { type AskReferences, ReferenceLists } from './reference-lists.js'
-import { type AskLine, LINE_COMMITS_MAX, SharedBases } from './shared-bases.js'
+import { type AskPack, ShallowUpdates } from './shallow-updates.js'
+import { SharedAnswers } from './shared-answers.js'
+import { SharedBases } from './shared-bases.js'
 import { type CoordinatorLink, SingleFlight } from './single-flight.js'
 import { SingleFlightCoordinator } from './single-flight-coordinator.js'
 
@@ -62,12 +66,17 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
     return await checkReachability(git, repositoryPath, question).finally(freeSlot)
   }
-  const askLine: AskLine = async ({ repositoryPath, tip, client }) => {
+  const askHistory: AskHistory = async ({ repositoryPath, client }, question) => {
     const signal = AbortSignal.timeout(GIT_COMMAND_MS)
     const freeSlot = await queue.enter(signal, { repository: repositoryPath, client: client() })
-    const line = { tip, count: LINE_COMMITS_MAX }
-    return await firstParentsOf(git, repositoryPath, line).finally(freeSlot)
+    return await recentCommits(git, repositoryPath, question).finally(freeSlot)
   }
+  const askPack: AskPack = async (repositoryPath, contents, signal) =>
+    await updatePack(git, repositoryPath, contents, signal).catch((error: unknown) => {
+      log.warn({ error, repositoryPath }, 'no pack was made for shallow workspaces')
+      return undefined
+    })
+  const histories = new RecentHistories(askHistory)
   const folder = packFolder(data.dir)
   const packCache = new PackCache({
     git,
@@ -86,7 +95,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     ),
     references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
     reachable: new ReachableWants(askReachability),
-    sharedBases: new SharedBases(askLine),
+    shared: new SharedAnswers(new SharedBases(histories), new ShallowUpdates(histories, askPack)),
     link,
     timeoutMs: () => settings().git.timeoutMs,
   })

@@ -100,23 +100,34 @@ t.test('workspaces with different commits share the answers to their fetches', a
   t.strictSame(await fetchMain(t, scene, ahead), HIT, 'with a commit that the server lacks')
 })
 
-t.test('shallow workspaces share the answer if they have the same commit', async (t) => {
+t.test('shallow workspaces with different commits share the answers of a depth', async (t) => {
   const scene = await setScene(t)
-  const [first = '', second = '', third = ''] = scene.commits
-  const depth = ['--depth=1']
-  const at = (...commits: string[]) => workspaceAt(t, scene, commits, depth)
-  t.strictSame(await fetchMain(t, scene, await at(second), depth), MISS)
-  t.strictSame(await fetchMain(t, scene, await at(first, third), depth), MISS)
-  t.strictSame(await fetchMain(t, scene, await at(third), depth), HIT)
-  const shallow = await at(first, second, third)
-  t.strictSame(await fetchMain(t, scene, shallow, depth), HIT, 'with more shallow commits')
-  t.equal(await shallow.git('rev-list', '--count', 'HEAD'), '1')
+  const { commits, copy, remote } = scene
+  const [first = '', second = '', third = ''] = commits
+  const fetchAt = async (depth: number, ...at: string[]) => {
+    const workspace = await workspaceAt(t, scene, at, [`--depth=${depth}`])
+    const outcome = await fetchMain(t, scene, workspace, [`--depth=${depth}`])
+    t.equal(await workspace.git('rev-list', '--count', 'HEAD'), String(depth))
+    return outcome
+  }
+  t.strictSame(await fetchAt(1, second), MISS, 'the first fetch of a tip')
+  t.strictSame(await fetchAt(1, third), MISS)
+  t.strictSame(await fetchAt(1, third), HIT)
+  t.strictSame(await fetchAt(1, first, third), HIT, 'with more shallow commits')
+  t.strictSame(await fetchAt(1, first), MISS, 'with a commit that no client had')
+  for (const commit of [first, third]) t.strictSame(await fetchAt(1, commit), HIT)
   const whole = await workspaceAt(t, scene, [third])
-  t.strictSame(await fetchMain(t, scene, whole, depth), HIT, 'with a complete history')
+  t.strictSame(await fetchMain(t, scene, whole, ['--depth=1']), HIT, 'with a complete history')
   t.equal(await whole.git('rev-list', '--count', 'HEAD'), '1')
-  const deeper = await at(third)
-  t.same(await fetchMain(t, scene, deeper, ['--depth=5']), MISS)
-  t.equal(await deeper.git('rev-list', '--count', 'HEAD'), '5')
+  t.strictSame(await fetchAt(5, first), MISS)
+  for (const commit of [first, third]) t.strictSame(await fetchAt(5, commit), HIT)
+  const near = commits.at(-3) ?? ''
+  t.strictSame(await fetchAt(5, near), MISS, 'with shallow commits above the new ones')
+  t.strictSame(await fetchAt(5, near), HIT)
+  await copy.git('push', '--quiet', remote, `${second}:refs/heads/other`)
+  const other = await workspaceAt(t, scene, [second], ['--depth=1'])
+  await other.commit('file', 'unpushed')
+  t.match(await fetchMain(t, scene, other, ['--depth=5']), { bypass: 0 }, 'with a new commit')
 })
 
 t.test('a client does not get a long answer that it does not need', async (t) => {

@@ -5,17 +5,20 @@ import { normalFetch } from '../../../gateway/packs/normal-fetch.js'
 import { FETCH_FLAGS } from '../../../gateway/packs/normal-request.js'
 import { ReferenceList } from '../../../gateway/packs/reference-list.js'
 import { RepeatedFetches } from '../../../gateway/packs/repeated-fetches.js'
+import { withObjects } from '../../../gateway/packs/shared-bases.js'
 import { packetLine } from '../../helpers/git-requests.js'
 
-const [OLD, NEW, BASE] = ['1'.repeat(40), '2'.repeat(40), '3'.repeat(40)]
-const PATH = '/r.git'
+const [OLD, NEW, BASE, LATER] = ['1', '2', '3', '4'].map((digit) => digit.repeat(40)) as [
+  string,
+  string,
+  string,
+  string,
+]
 const MEBIBYTE = 1 << 20
 
-async function listOf(tip: string, branch = 'main'): Promise<ReferenceList> {
-  const lines = [
-    `${tip} HEAD symref-target:refs/heads/${branch}\n`,
-    `${tip} refs/heads/${branch}\n`,
-  ]
+/** Returns a list of branches with these tips. */
+async function listOf(...tips: readonly string[]): Promise<ReferenceList> {
+  const lines = tips.map((tip, at) => `${tip} refs/heads/branch-${at}\n`)
   const list = await ReferenceList.parse(Buffer.from(`${lines.map(packetLine).join('')}0000`))
   if (list === undefined) throw new Error('not a list')
   return list
@@ -30,21 +33,32 @@ function fetchOf(...lines: readonly string[]) {
 const CLONE = fetchOf(`want ${OLD}`, 'ofs-delta', 'done')
 const SHALLOW = fetchOf(`want ${OLD}`, 'deepen 1', 'done')
 
-async function aCounter() {
+/** Counts fetches of a repository whose branches have these tips at first. */
+async function aCounter(...tips: readonly string[]) {
   const fetches = new RepeatedFetches()
-  const before = await listOf(OLD)
+  const repositoryPath = '/r.git'
+  let references = await listOf(...tips)
   return {
-    note(request: typeof CLONE, times: number, { bytes = MEBIBYTE, isNew = true } = {}) {
+    note(
+      request: typeof CLONE,
+      times: number,
+      { bytes = MEBIBYTE, isNew = true }: { bytes?: number | undefined; isNew?: boolean } = {},
+    ) {
       for (let left = times; left > 0; left -= 1) {
-        fetches.note(PATH, request, { references: before, bytes, isNew })
+        const sizes = { repositoryBytes: MEBIBYTE, bytes }
+        fetches.note({ repositoryPath, request, references, isNew, ...sizes })
       }
     },
-    async expected(tip = NEW, { branch = 'main', line = [NEW, OLD, BASE] } = {}) {
-      const lineOf = () => new Map(line.map((oid, at) => [oid, at]))
+    /** Returns the fetches that are expected when the branches have these tips. */
+    async push(...pushed: readonly string[]) {
+      references = await listOf(...pushed)
       const found: string[] = []
-      const now = await listOf(tip, branch)
-      for await (const { text } of fetches.expected(PATH, now, lineOf)) {
-        found.push(text.split('\n').slice(2).join(' '))
+      const expected = fetches.expected(repositoryPath, references, async function* (shared) {
+        const haves = shared.former.map((oid) => `have ${oid}`)
+        yield { request: withObjects(shared.form, [`want ${shared.tip}`, ...haves]) }
+      })
+      for await (const { request } of expected) {
+        found.push(request.text.split('\n').slice(2).join(' '))
       }
       return found
     },
@@ -52,75 +66,83 @@ async function aCounter() {
 }
 
 t.test('fetches that two clients have sent are expected for the next tip, once', async (t) => {
-  const { note, expected } = await aCounter()
+  const { note, push } = await aCounter(OLD)
   note(CLONE, 2)
   note(SHALLOW, 3)
   note(fetchOf(`want ${OLD}`, 'filter blob:none', 'done'), 1)
-  t.strictSame(await expected(OLD), [], 'the branch has not moved')
-  t.strictSame(await expected(), [`want ${NEW} done deepen 1`, `want ${NEW} done ofs-delta`])
-  t.strictSame(await expected(), [])
+  t.strictSame(await push(OLD), [], 'the branch has not moved')
+  t.strictSame(await push(NEW), [`want ${NEW} done deepen 1`, `want ${NEW} done ofs-delta`])
+  t.strictSame(await push(NEW), [])
 })
 
 t.test('one client is sufficient if another process has made its answer', async (t) => {
-  const { note, expected } = await aCounter()
+  const { note, push } = await aCounter(OLD)
   note(CLONE, 1, { isNew: false })
-  t.strictSame(await expected(), [`want ${NEW} done ofs-delta`])
+  t.strictSame(await push(NEW), [`want ${NEW} done ofs-delta`])
 })
 
-t.test('fetches of clients with different commits become that of the former tip', async (t) => {
-  const { note, expected } = await aCounter()
-  for (const oid of [BASE, '4'.repeat(40)]) {
-    note(fetchOf(`want ${OLD}`, `have ${oid}`, 'thin-pack'), 1)
-    note(fetchOf(`want ${OLD}`, `have ${oid}`, `shallow ${oid}`, 'deepen 1'), 1)
-  }
-  t.strictSame(await expected(), [
-    `want ${NEW} have ${OLD} shallow ${OLD} done deepen 1`,
-    `want ${NEW} have ${BASE} done thin-pack`,
-  ])
+t.test('fetches of clients with different commits have one form', async (t) => {
+  const { note, push } = await aCounter(OLD)
+  for (const oid of [BASE, LATER]) note(fetchOf(`want ${OLD}`, `have ${oid}`, 'thin-pack'), 1)
+  t.strictSame(await push(NEW), [`want ${NEW} have ${OLD} done thin-pack`])
 })
 
-t.test(
-  'forms are counted for all branches, and forgotten if clients stop using them',
-  async (t) => {
-    const { note, expected } = await aCounter()
-    note(CLONE, 1)
-    note(fetchOf(`want ${BASE}`, 'ofs-delta', 'done'), 1)
-    note(SHALLOW, 4)
-    const clone = `want ${NEW} done ofs-delta`
-    const shallow = `want ${NEW} done deepen 1`
-    t.strictSame(await expected(), [shallow, clone])
-    note(SHALLOW, 2)
-    t.strictSame(await expected(), [shallow])
-  },
-)
+t.test('clones of all branches are expected with the tips of all branches', async (t) => {
+  const { note, push } = await aCounter(OLD, BASE)
+  const whole = fetchOf(`want ${BASE}`, `want ${OLD}`, 'done')
+  note(whole, 2)
+  note(CLONE, 2)
+  t.strictSame(await push(OLD, NEW), [], 'no client has fetched the branch by itself')
+  note(CLONE, 2)
+  note(fetchOf(`want ${NEW}`, `want ${OLD}`, 'done'), 2)
+  const expected = [`want ${NEW} want ${LATER} done`, `want ${LATER} done ofs-delta`]
+  t.same((await push(LATER, NEW)).toSorted(), expected.toSorted())
+})
+
+t.test('clients of most pushed branches are expected for new branches', async (t) => {
+  const { note, push } = await aCounter(OLD)
+  note(CLONE, 2)
+  t.strictSame(await push(OLD, NEW), [], 'the first push')
+  note(fetchOf(`want ${NEW}`, 'ofs-delta', 'done'), 2)
+  t.strictSame(await push(OLD, NEW, BASE), [`want ${BASE} done ofs-delta`], 'one of one')
+  t.strictSame(await push(OLD, NEW, BASE, LATER), [`want ${LATER} done ofs-delta`], 'one of two')
+  t.strictSame(await push(OLD, NEW, BASE, LATER, '5'.repeat(40)), [], 'one of three')
+})
+
+t.test('forms are counted for all branches, and forgotten if no client uses them', async (t) => {
+  const { note, push } = await aCounter(OLD, BASE)
+  note(CLONE, 1)
+  note(fetchOf(`want ${BASE}`, 'ofs-delta', 'done'), 1)
+  note(SHALLOW, 4)
+  t.strictSame(await push(NEW, BASE), [`want ${NEW} done deepen 1`, `want ${NEW} done ofs-delta`])
+  note(fetchOf(`want ${NEW}`, 'deepen 1', 'done'), 2)
+  t.strictSame(await push(LATER, BASE), [`want ${LATER} done deepen 1`])
+})
 
 t.test('nothing is expected that the former fetches do not show', async (t) => {
   const cases = {
     'a long answer': { request: CLONE, bytes: 17 * MEBIBYTE },
-    'several wants': { request: fetchOf(`want ${OLD}`, `want ${BASE}`, 'done') },
-    'more depth than 1': { request: fetchOf(`want ${OLD}`, `have ${BASE}`, 'deepen 2', 'done') },
-    'a branch that is gone': { request: CLONE, branch: 'other' },
-    'a former tip outside the line': {
-      request: fetchOf(`want ${OLD}`, `have ${BASE}`, 'done'),
-      line: [NEW, BASE],
+    'several wants, but not all branches': { request: fetchOf(`want ${OLD}`, `want ${BASE}`) },
+    'a shallow workspace by time': {
+      request: fetchOf(`want ${OLD}`, `have ${BASE}`, 'deepen-since 1', 'done'),
     },
+    'a branch that is gone': { request: CLONE, tips: [LATER] },
   }
-  for (const [name, { request, bytes, ...after }] of Object.entries<{
+  for (const [name, { request, bytes, tips = [NEW, LATER] }] of Object.entries<{
     readonly request: typeof CLONE
     readonly bytes?: number
-    readonly branch?: string
-    readonly line?: string[]
+    readonly tips?: string[]
   }>(cases)) {
-    const { note, expected } = await aCounter()
+    const { note, push } = await aCounter(OLD, LATER)
     note(request, 2, { bytes })
-    t.strictSame(await expected(NEW, after), [], name)
+    t.strictSame(await push(...tips), [], name)
   }
 })
 
-t.test('at most four answers are expected after a push', async (t) => {
-  const { note, expected } = await aCounter()
-  for (let depth = 1; depth <= 6; depth += 1) {
+t.test('at most eight forms are expected after a push', async (t) => {
+  const { note, push } = await aCounter(OLD)
+  for (let depth = 1; depth <= 10; depth += 1) {
     note(fetchOf(`want ${OLD}`, `deepen ${depth}`, 'done'), 2)
   }
-  t.equal((await expected()).length, 4)
+  t.equal((await push(NEW)).length, 8)
 })

@@ -1,0 +1,31 @@
+/** The newest commits of a history, with their parents. */
+
+import { type Git, tryGit } from '../process/git.js'
+import { fullId } from '../process/git-output.js'
+
+/** A part of a history: what these commits reach and the known ones do not. */
+export interface HistoryQuestion {
+  readonly tips: readonly string[]
+  readonly known: readonly string[]
+  /** Maximum number of commits. */
+  readonly count: number
+}
+
+/**
+ * Returns the newest commits of a part of the history, each as its id and those of its parents.
+ * Missing objects are left out, and trees and files as well. Replaced objects are not followed:
+ * clients do not have the replacements.
+ */
+export async function recentCommits(
+  git: Git,
+  path: string,
+  { tips, known, count }: HistoryQuestion,
+): Promise<ReadonlyArray<readonly string[]>> {
+  const args = ['rev-list', '--parents', '--ignore-missing', `--max-count=${count}`, '--stdin']
+  const input = [...tips.map(fullId), ...known.map((id) => `^${fullId(id)}`), ''].join('\n')
+  const environment = { GIT_NO_REPLACE_OBJECTS: '1' }
+  const { exitCode, output } = await tryGit(git, args, { cwd: path, input, environment })
+  if (exitCode !== 0) return []
+  const lines = output.toString().split('\n').filter(Boolean)
+  return lines.map((line) => line.split(' '))
+}

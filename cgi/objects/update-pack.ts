@@ -1,0 +1,69 @@
+/** Packs for clients that have the files of some commit, and not those of another one. */
+
+import type { Git } from '../process/git.js'
+import { fullId, gitOutput, gitRecordBatches } from '../process/git-output.js'
+
+/** Contents of a pack. */
+export interface UpdateContents {
+  /**
+   * Pairs of commits. The pack has the first one of each pair, and its trees and files that the
+   * second one does not have.
+   */
+  readonly pairs: ReadonlyArray<readonly [commit: string, other: string]>
+  /** True if deltas may name their base by its position. */
+  readonly hasOffsetDeltas: boolean
+  /** Maximum size of the pack in bytes. */
+  readonly bytesMax: number
+}
+
+/** Replaced objects are not followed: clients do not have the replacements. */
+const environment = { GIT_NO_REPLACE_OBJECTS: '1' }
+
+/**
+ * Returns a pack that needs no other objects to be complete; undefined if it is too long. Throws an
+ * Error if a commit is missing.
+ */
+export async function updatePack(
+  git: Git,
+  path: string,
+  { pairs, hasOffsetDeltas, bytesMax }: UpdateContents,
+  signal: AbortSignal,
+): Promise<Buffer | undefined> {
+  const oids = await changedObjects(git, path, pairs, signal)
+  const form = hasOffsetDeltas ? ['--delta-base-offset'] : []
+  const args = ['pack-objects', '--stdout', '-q', '--threads=1', ...form]
+  const input = `${[...oids].join('\n')}\n`
+  const chunks: Buffer[] = []
+  let bytes = 0
+  for await (const chunk of gitOutput(git, args, { cwd: path, environment, input, signal })) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) return undefined
+    chunks.push(Buffer.from(chunk))
+  }
+  return Buffer.concat(chunks)
+}
+
+const SUBMODULE_MODE = '160000'
+const ABSENT_MODE = '000000'
+
+async function changedObjects(
+  git: Git,
+  path: string,
+  pairs: UpdateContents['pairs'],
+  signal: AbortSignal,
+): Promise<ReadonlySet<string>> {
+  // Each pair has a line with its commit and the root tree, and lines of changed entries.
+  const args = ['diff-tree', '--stdin', '-r', '-t', '--always', '--no-renames', '--format=%H %T']
+  const input = `${pairs.map((pair) => pair.map(fullId).join(' ')).join('\n')}\n`
+  const options = { cwd: path, environment, input, signal, separator: '\n' } as const
+  const oids = new Set<string>()
+  for await (const lines of gitRecordBatches(git, args, options)) {
+    for (const line of lines) {
+      const words = line.split(' ', 5)
+      if (!line.startsWith(':')) for (const oid of words) oids.add(oid)
+      else if (words[1] !== SUBMODULE_MODE && words[1] !== ABSENT_MODE) oids.add(words[3] ?? '')
+    }
+  }
+  oids.delete('')
+  return oids
+}

@@ -1,0 +1,126 @@
+/** The recent history of repositories that fleets fetch from, followed from push to push. */
+
+import { LRUCache } from 'lru-cache'
+import type { HistoryQuestion } from '../../cgi/objects/recent-commits.js'
+import type { Awaitable } from '../../conf/lib/awaitable.js'
+import { CommitGraph } from './commit-graph.js'
+import type { ReferenceList } from './reference-list.js'
+
+/** Maximum number of commits that one git process reads. With twice as many, all are read anew. */
+const COMMITS_MAX = 2_048
+
+/** Maximum number of commits in memory, of all repositories; each takes about 150 bytes. */
+const ALL_COMMITS_MAX = 131_072
+
+/** Maximum number of branches whose history is read without being wanted. */
+const BRANCHES_MAX = 1_000
+
+/** Maximum number of commits that are known to be wanted once. */
+const WANTED_MAX = 1_000
+
+/** A repository, and the client that a git process is counted for; see `auth/client`. */
+export interface HistoryOwner {
+  /** Absolute path of the bare repository. */
+  readonly repositoryPath: string
+  readonly client: () => string
+}
+
+/** Runs git for commits of a repository, each as its id and those of its parents. */
+export type AskHistory = (
+  owner: HistoryOwner,
+  question: HistoryQuestion,
+) => Promise<ReadonlyArray<readonly string[]>>
+
+interface Entry {
+  graph: CommitGraph
+  /** Commits from which the graph was read. */
+  tips: readonly string[]
+  reading: Promise<void> | undefined
+}
+
+export class RecentHistories {
+  readonly #ask: AskHistory
+  readonly #entries = new LRUCache<string, Entry>({
+    maxSize: ALL_COMMITS_MAX,
+    sizeCalculation: ({ graph }) => graph.size + 1,
+  })
+
+  /** Commits that were wanted once, by repository and id. */
+  readonly #wanted = new LRUCache<string, true>({ max: WANTED_MAX })
+
+  constructor(ask: AskHistory) {
+    this.#ask = ask
+  }
+
+  /** Returns the history in memory if it has the commit. */
+  known(repositoryPath: string, oid: string): CommitGraph | undefined {
+    const graph = this.#entries.get(repositoryPath)?.graph
+    return graph?.has(oid) === true ? graph : undefined
+  }
+
+  /**
+   * Returns the history of a commit that clients fetch repeatedly; undefined for the first fetch of
+   * a commit outside the history in memory, because it may be the only one, and if git cannot run.
+   */
+  readRepeated(
+    owner: HistoryOwner,
+    oid: string,
+    references: ReferenceList,
+  ): Awaitable<CommitGraph | undefined> {
+    const known = this.known(owner.repositoryPath, oid)
+    if (known !== undefined) return known
+    const key = `${owner.repositoryPath} ${oid}`
+    if (this.#wanted.has(key)) return this.read(owner, oid, references).catch(() => undefined)
+    this.#wanted.set(key, true)
+    return undefined
+  }
+
+  /**
+   * Returns the history of a commit and of the branches; undefined if the commit is missing. Runs
+   * git only if the commit is not in memory. Throws `unavailable` or `throttled` like
+   * `ProcessQueue.enter`.
+   */
+  async read(
+    owner: HistoryOwner,
+    oid: string,
+    references: ReferenceList,
+  ): Promise<CommitGraph | undefined> {
+    const { repositoryPath } = owner
+    const known = this.known(repositoryPath, oid)
+    if (known !== undefined) return known
+    const entry = this.#entryOf(repositoryPath)
+    while (entry.reading !== undefined) await entry.reading
+    if (!entry.graph.has(oid)) {
+      const tips = [...new Set([oid, ...branchTips(references)])]
+      entry.reading = this.#extend(owner, entry, tips).finally(() => {
+        entry.reading = undefined
+      })
+      await entry.reading
+    }
+    return entry.graph.has(oid) ? entry.graph : undefined
+  }
+
+  async #extend(owner: HistoryOwner, entry: Entry, tips: readonly string[]): Promise<void> {
+    const known = entry.graph.size > 2 * COMMITS_MAX ? [] : entry.tips
+    const isMissing = (oid: string) => known.length === 0 || !entry.graph.has(oid)
+    const question = { tips: tips.filter(isMissing), known, count: COMMITS_MAX }
+    const commits = await this.#ask(owner, question)
+    if (known.length === 0) entry.graph = new CommitGraph()
+    entry.graph.add(commits)
+    entry.tips = tips
+    this.#entries.set(owner.repositoryPath, entry)
+  }
+
+  #entryOf(repositoryPath: string): Entry {
+    const known = this.#entries.get(repositoryPath)
+    if (known !== undefined) return known
+    const entry = { graph: new CommitGraph(), tips: [], reading: undefined }
+    this.#entries.set(repositoryPath, entry)
+    return entry
+  }
+}
+
+/** Returns the commits of branches, as far as histories are read for them. */
+export function branchTips(references: ReferenceList): readonly string[] {
+  return references.targetsBelow(['refs/heads/'], BRANCHES_MAX)
+}
