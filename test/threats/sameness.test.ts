@@ -1,6 +1,7 @@
 /** Threat: replies from the pack cache differ from git's replies after random changes. */
 
 import { randomBytes, randomInt } from 'node:crypto'
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { findGit, type Git } from '../../cgi/process/git.js'
@@ -223,7 +224,10 @@ async function differ(
   // request with `done` does not name them.
   const sent = [...body.toString('latin1').matchAll(/have ([0-9a-f]+)/g)].map(([, oid = '']) => oid)
   const known = one.lines.some(isAcknowledgment) ? common : sent
-  const has = new Set([...here, ...(await objectsBehind(scene, known))])
+  const shallow = [...body.toString('latin1').matchAll(/shallow ([0-9a-f]+)/g)].map(
+    ([, oid]) => oid,
+  )
+  const has = new Set([...here, ...(await objectsBehind(scene, known, shallow))])
   const missing = there.filter((oid) => !has.has(oid))
   return missing.length === 0 ? undefined : `${missing.length} objects are missing`
 }
@@ -245,13 +249,18 @@ function isKept(line: string): boolean {
   return !isReady(line) && !isAcknowledgment(line) && line !== 'NAK' && line !== 'packfile'
 }
 
+/** Returns the objects of a client that has commits, some of which may be shallow. */
 async function objectsBehind(
-  { archive }: Scene,
+  { archive, work }: Scene,
   commits: readonly string[],
+  shallow: readonly (string | undefined)[],
 ): Promise<readonly string[]> {
   if (commits.length === 0) return []
+  const file = join(work, 'shallow')
+  await writeFile(file, shallow.map((oid) => `${oid}\n`).join(''))
   const listed = await git(['rev-list', '--objects', '--ignore-missing', ...commits], {
     cwd: archive,
+    environment: { GIT_SHALLOW_FILE: file },
   })
   return listed.split('\n').map((line) => line.slice(0, 40))
 }
@@ -372,6 +381,7 @@ async function fetchOf(scene: Scene): Promise<Question> {
   const shape = pick([[], [], ['deepen 1'], ['deepen 2'], ['filter blob:none'], ['filter tree:0']])
   const cut = randomInt(12) === 0 ? ['deepen-since 1500000000'] : shape
   const flags = some(['include-tag', 'ofs-delta', 'thin-pack'])
+  if (randomInt(3) === 0) return keptWorkspace(scene, pick(tips))
   if (randomInt(3) === 0) return fetchV0(scene, { wants, cut, flags })
   if (randomInt(5) === 0) wants.splice(0, wants.length, ...(await contentsOf(scene, wants)))
   return command('fetch', [
@@ -380,6 +390,25 @@ async function fetchOf(scene: Scene): Promise<Question> {
     ...cut,
     ...wants.map((oid) => `want ${oid}`),
     ...(randomInt(2) === 0 ? ['done'] : negotiation(scene)),
+  ])
+}
+
+/** Returns a fetch into a workspace that has former tips, each to some depth. */
+async function keptWorkspace({ archive, tips }: Scene, tip: string): Promise<Question> {
+  const depth = randomInt(4)
+  const haves = Array.from({ length: 1 + randomInt(2) }, () => pick(tips))
+  const ends = haves.map((oid) =>
+    tryGit(['rev-parse', '--verify', '-q', `${oid}~${depth - 1}^{commit}`], { cwd: archive }),
+  )
+  const shallow = depth === 0 ? [] : (await Promise.all(ends)).map(({ output }) => output)
+  return command('fetch', [
+    'no-progress',
+    ...some(['ofs-delta', 'thin-pack']),
+    ...(depth === 0 ? [] : [`deepen ${pick([1, depth])}`]),
+    `want ${tip}`,
+    ...[...new Set(haves)].map((oid) => `have ${oid}`),
+    ...[...new Set(shallow)].filter(Boolean).map((oid) => `shallow ${oid}`),
+    ...some(['done']),
   ])
 }
 
@@ -490,12 +519,20 @@ async function pushTo(scene: Scene): Promise<void> {
   await git(['push', '--quiet', remote, `+${commit}:refs/heads/${pick(BRANCHES)}`], { cwd })
 }
 
-/** Creates a commit with one file, by default a random one, on top of main, if main exists. */
+/** Texts of files: few, so that later commits have files of earlier ones again. */
+const TEXTS = Array.from({ length: 8 }, () => randomBytes(400).toString('base64'))
+
+/**
+ * Creates a commit on top of main, if main exists, with one file of another text. The other files
+ * are those of main.
+ */
 async function makeCommit(cwd: string, text?: string): Promise<string> {
-  const input = text ?? randomBytes(400).toString('base64')
-  const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input })
+  const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: text ?? pick(TEXTS) })
   const name = text === undefined ? `f${randomInt(9)}` : 'text'
-  const tree = await git(['mktree'], { cwd, input: `100644 blob ${blob}\t${name}\n` })
+  const present = await tryGit(['ls-tree', 'main'], { cwd })
+  const others = present.output.split('\n').filter((line) => !line.endsWith(`\t${name}`))
+  const lines = [...others, `100644 blob ${blob}\t${name}`, ''].filter(Boolean)
+  const tree = await git(['mktree'], { cwd, input: `${lines.join('\n')}\n` })
   const { output, exitCode } = await tryGit(['rev-parse', '--verify', '-q', 'main'], { cwd })
   const parents = exitCode === 0 ? ['-p', output] : []
   return git(['commit-tree', tree, ...parents, '-m', randomBytes(4).toString('hex')], { cwd })
