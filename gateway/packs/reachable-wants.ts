@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
 import type { Reachability } from '../../cgi/objects/reachability.js'
 import { isFailure } from '../../conf/failures.js'
+import type { RecentHistories } from './recent-histories.js'
 import type { ReferenceList } from './reference-list.js'
 
 /** Maximum number of verdicts for one list of refs. */
@@ -28,16 +29,23 @@ export type AskReachability = (
 /** The verdicts of one process. Those of a list of refs end with it. */
 export class ReachableWants {
   readonly #ask: AskReachability
+  readonly #histories: Pick<RecentHistories, 'reached'>
   readonly #verdicts = new WeakMap<ReferenceList, LRUCache<string, Promise<Reachability>>>()
 
-  constructor(ask: AskReachability) {
+  constructor(ask: AskReachability, histories: Pick<RecentHistories, 'reached'>) {
     this.#ask = ask
+    this.#histories = histories
   }
 
-  /** Returns the verdict about the wants that are not tips. Runs git once for each set of them. */
+  /**
+   * Returns the verdict about the wants that are not tips. Runs git once for each set of them,
+   * unless the history in memory shows that branches reach them.
+   */
   check(question: WantsQuestion): Promise<Reachability> {
-    const { references, wants } = question
+    const { repositoryPath, references, wants } = question
     const oids = references.withoutTips(wants)
+    const reached = this.#histories.reached(repositoryPath, references)
+    if (oids.every((oid) => reached.has(oid))) return Promise.resolve({ kind: 'reachable' })
     const verdicts = this.#verdictsOf(references)
     // A partial clone wants thousands of files.
     const key = createHash('sha256').update(oids.join()).digest('base64')

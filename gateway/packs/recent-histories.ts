@@ -38,6 +38,12 @@ interface Entry {
   reading: Promise<void> | undefined
 }
 
+interface Reached {
+  readonly graph: CommitGraph
+  readonly size: number
+  readonly commits: ReadonlySet<string>
+}
+
 export class RecentHistories {
   readonly #ask: AskHistory
   readonly #entries = new LRUCache<string, Entry>({
@@ -45,6 +51,8 @@ export class RecentHistories {
     sizeCalculation: ({ graph }) => graph.size + 1,
   })
 
+  /** Last result of `reached` for a list of refs, and the graph and its size at that time. */
+  readonly #reached = new WeakMap<ReferenceList, Reached>()
   /** Commits that were wanted once, by repository and id. */
   readonly #wanted = new LRUCache<string, true>({ max: WANTED_MAX })
 
@@ -109,6 +117,17 @@ export class RecentHistories {
     entry.graph.add(commits)
     entry.tips = tips
     this.#entries.set(owner.repositoryPath, entry)
+  }
+
+  /** Returns the commits of which the history in memory shows that branches reach them. */
+  reached(repositoryPath: string, references: ReferenceList): ReadonlySet<string> {
+    const graph = this.#entries.get(repositoryPath)?.graph
+    if (graph === undefined) return new Set()
+    const last = this.#reached.get(references)
+    if (last?.graph === graph && last.size === graph.size) return last.commits
+    const commits = new Set(graph.reachedFrom(branchTips(references)))
+    this.#reached.set(references, { graph, size: graph.size, commits })
+    return commits
   }
 
   #entryOf(repositoryPath: string): Entry {

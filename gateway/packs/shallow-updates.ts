@@ -7,7 +7,7 @@ import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { CommitGraph } from './commit-graph.js'
 import type { FetchRequest } from './normal-fetch.js'
 import { packetLine, sidebandPackets } from './pkt-line.js'
-import { branchTips, type HistoryOwner, type RecentHistories } from './recent-histories.js'
+import type { HistoryOwner, RecentHistories } from './recent-histories.js'
 import type { ReferenceList } from './reference-list.js'
 import {
   acknowledge,
@@ -206,7 +206,7 @@ export class ShallowUpdates {
   /** Makes an answer: a packet with the bases, and those of the pack. A long one has no bases. */
   async #makeAnswer(asked: Asked, reach: Reach, signal: AbortSignal): Promise<Buffer> {
     const { owner, request, history, references, cut } = asked
-    const present = new Set(history.reachedFrom(branchTips(references)))
+    const present = this.#histories.reached(owner.repositoryPath, references)
     const { received } = this.#clientsOf(owner.repositoryPath)
     const bases = [...received.keys()].filter(
       (oid) => present.has(oid) && (reach === 'far' || cut.near.has(oid)),

@@ -94,7 +94,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       log,
     ),
     references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
-    reachable: new ReachableWants(askReachability),
+    reachable: new ReachableWants(askReachability, histories),
     shared: new SharedAnswers(new SharedBases(histories), new ShallowUpdates(histories, askPack)),
     link,
     timeoutMs: () => settings().git.timeoutMs,

@@ -3,7 +3,11 @@
 import t from 'tap'
 import type { Reachability } from '../../../cgi/objects/reachability.js'
 import { Failure } from '../../../conf/failures.js'
-import { ReachableWants, type WantsQuestion } from '../../../gateway/packs/reachable-wants.js'
+import {
+  type AskReachability,
+  ReachableWants,
+  type WantsQuestion,
+} from '../../../gateway/packs/reachable-wants.js'
 import { ReferenceList } from '../../../gateway/packs/reference-list.js'
 import { packetLine } from '../../helpers/git-requests.js'
 
@@ -19,12 +23,16 @@ async function listOf(tip = TIP): Promise<ReferenceList> {
 
 const LIST = await listOf()
 
-function verdictsOf(answer: (call: number) => Promise<Reachability>) {
+function verdictsOf(
+  answer: (call: number) => Promise<Reachability>,
+  reached: readonly string[] = [],
+) {
   const asked: string[] = []
-  const wants = new ReachableWants((_, { oids, tips }) => {
+  const ask: AskReachability = (_, { oids, tips }) => {
     asked.push([...oids, 'of', ...tips].join(' '))
     return answer(asked.length)
-  })
+  }
+  const wants = new ReachableWants(ask, { reached: () => new Set(reached) })
   const check = (question: Partial<WantsQuestion>) =>
     wants.check({
       repositoryPath: '/r.git',
@@ -55,4 +63,12 @@ t.test('an error is not kept, and a client does not get the limit of another', a
   t.match(first, { status: 'rejected', reason: { message: 'too many' } })
   t.match(second, { status: 'fulfilled', value: { kind: 'reachable' } })
   t.equal(asked.length, 2)
+})
+
+t.test('git does not run for commits that the history in memory reaches', async (t) => {
+  const { asked, check } = verdictsOf(async () => ({ kind: 'reachable' }), [OLD])
+  t.strictSame(await check({ wants: [TIP, OLD] }), { kind: 'reachable' })
+  t.strictSame(asked, [])
+  await check({ wants: [OLD, OLDER] })
+  t.strictSame(asked, [`${OLD} ${OLDER} of ${TIP}`])
 })

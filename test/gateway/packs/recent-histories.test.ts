@@ -75,3 +75,18 @@ t.test('a history that has grown long is read anew', async (t) => {
   )
   t.equal(histories.known('/r.git', idOf(6_000))?.size, 2_048)
 })
+
+t.test('only commits below the present branches are reached', async (t) => {
+  const { histories } = line()
+  const reached = async (...tips: number[]) =>
+    [...histories.reached('/r.git', await listOf(...tips))].map(Number)
+  t.same(await reached(4), [], 'before the history is read')
+  await histories.read(OWNER, idOf(4), await listOf(4))
+  t.same(await reached(4), [4, 3, 2, 1, 0])
+  t.same(await reached(2), [2, 1, 0], 'after the branch went back')
+  t.same(await reached(5), [], 'after a push that was not read')
+  const list = await listOf(5)
+  t.equal(histories.reached('/r.git', list).size, 0)
+  await histories.read(OWNER, idOf(5), list)
+  t.equal(histories.reached('/r.git', list).size, 6)
+})
