@@ -12,11 +12,14 @@ export const BRANCHES: readonly string[] = [
   ...Array.from({ length: 9 }, (_, at) => `work-${at + 1}`),
 ]
 
-/** Number of kept workspaces of each kind, each at least the number of jobs after a push. */
-export const WORKSPACES = { complete: 18, shallow: 12 } as const
-
 export const PUSHES_PER_HOUR = 40
-const JOBS_PER_PUSH = 12
+
+/** 500 runners with jobs of 12.5 minutes run 2,400 jobs an hour. */
+const JOBS_PER_PUSH = 60
+
+/** Number of kept workspaces of each kind, each at least the number of jobs after a push. */
+export const WORKSPACES = { complete: 60, shallow: 40 } as const
+
 const PUSH_COMMITS_MAX = 3
 const COMMIT_FILES_MAX = 3
 const SECONDS_PER_PUSH = 3_600 / PUSHES_PER_HOUR
