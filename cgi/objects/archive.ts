@@ -107,6 +107,9 @@ export function streamBlob(
   return stream(git, path, { args: ['cat-file', 'blob', fullId(blobId)], ...input })
 }
 
+/** Clones ignore `refs/replace`, and so do downloads, which depend on no refs then. */
+const NO_REPLACEMENTS = { GIT_NO_REPLACE_OBJECTS: '1' }
+
 function stream(
   git: Git,
   path: string,
@@ -125,7 +128,7 @@ function stream(
     cwd: path,
     signal,
     timeoutMs,
-    environment: gitEnvironment(git, { config: [] }),
+    environment: { ...gitEnvironment(git, { config: [] }), ...NO_REPLACEMENTS },
   })
   running.input.end()
   const chunks = within(running, bytesMax, args[0])

@@ -2,6 +2,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { gunzipSync } from 'node:zlib'
 import t from 'tap'
 import { streamArchive, streamBlob, streamCommit } from '../../../cgi/objects/archive.js'
 import { findGit } from '../../../cgi/process/git.js'
@@ -113,6 +114,15 @@ t.test(
     t.equal(attributes, 'a -text\n* export-subst\n* -export-subst\n')
   },
 )
+
+t.test('refs/replace does not change an archive, as it does not change a clone', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const commitId = await copy.commit('a', 'real\n')
+  await copy.git('replace', 'HEAD:a', await copy.git('hash-object', '-w', '.git/HEAD'))
+  const input = { commitId, folder: 'r', format: 'tar.gz' as const, ...bounds() }
+  const archive = await collect((await streamArchive(ours, copy.path, input)).body)
+  t.match(gunzipSync(archive).toString('latin1'), 'real\n')
+})
 
 t.test('a request that exceeded a limit is not started again', async (t) => {
   const copy = await newWorkingCopy(t)
