@@ -59,6 +59,23 @@ export async function streamArchive(
   return stream(git, path, { args, ...input })
 }
 
+/**
+ * Returns everything that an archive depends on, besides git and the configuration of the
+ * repository: the commit names its other attributes and the time of its files.
+ */
+export async function archiveWords(
+  path: string,
+  { commitId, format, folder }: Pick<ArchiveInput, 'commitId' | 'format' | 'folder'>,
+): Promise<readonly string[]> {
+  const attributes = await readAttributes(path)
+  const isOurs = attributes === '' || attributes === NO_PLACEHOLDERS
+  return ['archive', fullId(commitId), format, folder, isOurs ? '' : attributes]
+}
+
+async function readAttributes(path: string): Promise<string> {
+  return (await unlessMissing(readFile(join(path, 'info', 'attributes'), 'utf8'))) ?? ''
+}
+
 async function refuseMany(git: Git, path: string, commitId: string): Promise<void> {
   const isSmall = await withObjects(git, path, async (objects) => {
     const tree = await objects.read(`${commitId}^{tree}`)
@@ -76,7 +93,7 @@ const NO_PLACEHOLDERS = '* -export-subst\n'
  */
 async function turnPlaceholdersOff(path: string): Promise<void> {
   const file = join(path, 'info', 'attributes')
-  const text = (await unlessMissing(readFile(file, 'utf8'))) ?? ''
+  const text = await readAttributes(path)
   if (text.endsWith(NO_PLACEHOLDERS)) return
   await mkdir(join(path, 'info'), { recursive: true })
   const separator = text === '' || text.endsWith('\n') ? '' : '\n'

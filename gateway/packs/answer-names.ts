@@ -37,6 +37,14 @@ export function answersPrefix(repositoryPath: string): string {
   return createHash('sha256').update(basename(repositoryPath)).digest('hex').slice(0, 16)
 }
 
+type GitIdentity = Pick<Git, 'version' | 'configFile'>
+
+/** Returns a digest of git's version and of the text of its configuration file. */
+export function gitDigestOf({ version, configFile }: GitIdentity): string {
+  const text = `${version.join('.')}\n${readFileSync(configFile, 'utf8')}`
+  return createHash('sha256').update(text).digest('hex')
+}
+
 interface KeyedInputs extends Seen {
   readonly repositoryPath: string
   readonly name: string
@@ -44,14 +52,12 @@ interface KeyedInputs extends Seen {
 
 /** Computes cache keys for one git executable and its configuration. */
 export class AnswerNames {
-  /** Digest of git's version and of the text of its configuration file. */
   readonly #gitDigest: string
   /** Last key of each request, with the inputs from which it was computed. */
   readonly #last = new WeakMap<FetchRequest, KeyedInputs>()
 
-  constructor({ version, configFile }: Pick<Git, 'version' | 'configFile'>) {
-    const text = `${version.join('.')}\n${readFileSync(configFile, 'utf8')}`
-    this.#gitDigest = createHash('sha256').update(text).digest('hex')
+  constructor(git: GitIdentity) {
+    this.#gitDigest = gitDigestOf(git)
   }
 
   /**

@@ -16,6 +16,7 @@ import { isFailure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
+import type { KeptDownloads } from './kept-downloads.js'
 import { KnownRequests } from './known-requests.js'
 import { type FetchRequest, type ObjectFormat, writeFetch } from './normal-fetch.js'
 import type { NormalRequest } from './normal-request.js'
@@ -63,6 +64,7 @@ export interface PackCacheParts {
   readonly log: Log
   readonly singleFlight: SingleFlight
   readonly store: PackStore
+  readonly downloads: KeptDownloads
   readonly references: ReferenceLists
   readonly reachable: ReachableWants
   readonly shared: SharedAnswers
@@ -92,6 +94,11 @@ export class PackCache {
   constructor(parts: PackCacheParts) {
     this.#parts = parts
     this.#names = new AnswerNames(parts.git)
+  }
+
+  /** Stored downloads that are not answers to upload-pack requests. */
+  get downloads(): KeptDownloads {
+    return this.#parts.downloads
   }
 
   /** Bytes of answers that this process holds in memory. */

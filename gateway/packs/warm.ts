@@ -11,6 +11,7 @@ import { isFailure } from '../../conf/failures.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import { readBody } from '../http/incoming-body.js'
+import { KeptDownloads } from './kept-downloads.js'
 import { PackCache } from './pack-cache.js'
 import { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
@@ -34,6 +35,9 @@ export interface WarmOptions {
 
 /** Time in which a proxy opens a file whose path it has received. */
 const OPENED_BY_PROXY_MS = 20_000
+
+/** Maximum size of a stored archive or bundle, as a share of `cache.disk_max`. */
+const DOWNLOAD_SHARE = 1 / 8
 
 /** Minimum memory for lists of refs; by default they may use half of `cache.memory_max`. */
 const LISTS_BYTES_MIN = 33_554_432
@@ -78,21 +82,30 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     })
   const histories = new RecentHistories(askHistory)
   const folder = packFolder(data.dir)
+  const { diskBytesMax } = cache
+  const store = new PackStore(
+    {
+      folder,
+      diskBytesMax,
+      diskBytesFree: cache.diskBytesFree,
+      memoryBytesMax: cache.memoryBytesMax,
+      graceMs: http.sendfile === undefined ? 0 : OPENED_BY_PROXY_MS,
+    },
+    log,
+  )
   const packCache = new PackCache({
     git,
     log,
     queue,
     singleFlight: new SingleFlight(link, log),
-    store: new PackStore(
-      {
-        folder,
-        diskBytesMax: cache.diskBytesMax,
-        diskBytesFree: cache.diskBytesFree,
-        memoryBytesMax: cache.memoryBytesMax,
-        graceMs: http.sendfile === undefined ? 0 : OPENED_BY_PROXY_MS,
-      },
+    store,
+    downloads: new KeptDownloads({
+      git,
       log,
-    ),
+      store,
+      folder,
+      bytesMax: diskBytesMax * DOWNLOAD_SHARE,
+    }),
     references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
     reachable: new ReachableWants(askReachability, histories),
     shared: new SharedAnswers(new SharedBases(histories), new ShallowUpdates(histories, askPack)),

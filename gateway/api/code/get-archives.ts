@@ -1,6 +1,11 @@
 /** Downloads that git generates while they are sent: archives, and commits as diff or patch. */
 
-import { type GitStream, streamArchive, streamCommit } from '../../../cgi/objects/archive.js'
+import {
+  archiveWords,
+  type GitStream,
+  streamArchive,
+  streamCommit,
+} from '../../../cgi/objects/archive.js'
 import { isBounded } from '../../../cgi/objects/commit-changes.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
@@ -61,16 +66,23 @@ async function sendArchive(context: Context, caller: Caller, text: string): Prom
     ['Link', `<${html}/archive/${commitId}.${format}?rev=${rev}>; rel="immutable"`],
   ] as const
   if (request.method === 'HEAD') return { status: 200, headers }
+  const repositoryPath = repositoryPathOf(context, repository)
   const folder = repository.name.toLowerCase()
+  const archive = { commitId, format, folder } as const
+  const { downloads } = context.packCache
+  const presentKey = async () =>
+    downloads.keyOf({ repositoryPath, words: await archiveWords(repositoryPath, archive) })
+  const key = await presentKey()
+  const stored = key === undefined ? undefined : await downloads.find(key)
+  if (stored !== undefined) {
+    const { body, bytes, file } = stored
+    return { status: 200, headers, body, bodyBytes: bytes, bodyFile: file }
+  }
   const body = await streamInQueue(context, caller, (bounds) =>
-    streamArchive(context.git, repositoryPathOf(context, grant.repository), {
-      commitId,
-      format,
-      folder,
-      ...bounds,
-    }),
+    streamArchive(context.git, repositoryPath, { ...archive, ...bounds }),
   )
-  return { status: 200, headers, body }
+  if (key === undefined) return { status: 200, headers, body }
+  return { status: 200, headers, body: downloads.keep(body, { key, presentKey }) }
 }
 
 interface Bounds {

@@ -1,11 +1,12 @@
 /** Archives and diffs over the API and at the web addresses. */
 
-import { writeFile } from 'node:fs/promises'
+import { appendFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { runToEnd } from '../../../../cgi/process/run.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
+import { untilAllCached } from '../../../helpers/pack-cache-counts.js'
 import { temporaryFolder } from '../../../helpers/temporary.js'
 
 t.test('an archive of any revision name is readable by tar', async (t) => {
@@ -41,6 +42,25 @@ t.test('an archive of any revision name is readable by tar', async (t) => {
     t.equal((await get(`archive/${name}`)).status, 404, name)
     t.equal((await ask({ path: `/ada/r/archive/${name}` })).status, 404, name)
   }
+})
+
+t.test('a stored archive equals a new one, until the attributes change', async (t) => {
+  const { get, folder, settings } = await startGatewayWithRepository(t)
+  for (const format of ['tar.gz', 'zip']) {
+    const first = await get(`archive/main.${format}`)
+    t.equal(first.headers['content-length'], undefined, 'the first is streamed from git')
+    await get(`archive/main.${format}`)
+    await untilAllCached(settings.data.dir)
+    const stored = await get(`archive/main.${format}`)
+    t.equal(stored.headers['content-length'], String(first.bytes.length), 'the third is stored')
+    t.ok(stored.bytes.equals(first.bytes))
+    const other = await get(`archive/v1.${format}`)
+    t.equal(other.headers['content-length'], undefined, 'another commit')
+  }
+  await appendFile(join(folder, 'info', 'attributes'), 'data.bin export-ignore\n')
+  const changed = await get('archive/main.zip')
+  t.equal(changed.headers['content-length'], undefined)
+  t.notMatch(changed.bytes.toString('latin1'), 'data.bin')
 })
 
 t.test('a private repository is 404 for others on both addresses', async (t) => {
