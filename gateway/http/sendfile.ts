@@ -37,6 +37,7 @@ const PASSED_HEADERS: ReadonlySet<string> = new Set([
   'digest',
   'etag',
   'last-modified',
+  'link',
   'x-checksum-sha256',
   'x-content-type-options',
 ])

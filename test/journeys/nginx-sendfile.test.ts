@@ -148,6 +148,35 @@ t.test('nginx sends stored answers and packages, to the byte', async (t) => {
     t.strictSame(comparable(head), comparable(ownHead))
   })
 
+  await t.test('a stored archive of a commit, with the headers of the gateway', async (t) => {
+    for (const path of ['/ada/large/archive/main.zip', '/ada/large/archive/main.tar.gz']) {
+      const first = await ask(address + path)
+      t.equal(first.headers[SENDER], undefined, 'the first archive is streamed')
+      await ask(address + path)
+      await untilAllCached(gatehouse.dataDir)
+      const [sent, own] = [await ask(address + path), await ask(direct + path)]
+      t.equal(sent.headers[SENDER], 'nginx')
+      t.ok(sent.body.equals(first.body))
+      t.match(sent.headers['link'], /rel="immutable"$/)
+      t.strictSame(comparable(sent), comparable(own))
+    }
+  })
+
+  await t.test('a file of a release, with the headers of the gateway', async (t) => {
+    const release = await ada.api('POST', '/repos/ada/large/releases', { tag_name: 'v1' })
+    const { id } = release.body as { readonly id: number }
+    const body = Buffer.from(incompressible(1_200_000))
+    const assets = `/api/v1/repos/ada/large/releases/${id}/assets?name=tool.bin`
+    const headers = { authorization, 'Content-Type': 'application/octet-stream' }
+    const made = await ask(direct + assets, { method: 'POST', headers, body })
+    t.equal(made.status, 201)
+    const path = '/ada/large/releases/download/v1/tool.bin'
+    const [sent, own] = [await ask(address + path), await ask(direct + path)]
+    t.equal(sent.headers[SENDER], 'nginx')
+    t.ok(sent.body.equals(body))
+    t.strictSame(comparable(sent), comparable(own))
+  })
+
   await t.test('a private package is refused without a token', async (t) => {
     const path = '/api/packages/club/generic/tool/1.0/tool.bin'
     await ada.api('POST', '/orgs', { username: 'club', visibility: 'private' })
