@@ -77,28 +77,27 @@ export async function sendBundle(
   { name, range: wantedRange }: { readonly name: string; readonly range: string | undefined },
 ): Promise<Reply> {
   const bundle = await describeBundle(context, asked)
-  const pack = bundle?.name === name ? await openPack(context, asked, bundle) : undefined
-  if (bundle === undefined || pack === undefined) {
+  const answer = bundle?.name === name ? await openBundle(context, asked, bundle) : undefined
+  if (answer === undefined) {
     throw new Failure('not_found', 'This bundle does not exist any more: clone without it.')
   }
-  context.metrics.countPackCache(pack.answer)
+  context.metrics.countPackCache(answer)
   const headers: Array<readonly [string, string]> = [
     ['Content-Type', 'application/x-git-bundle'],
     ['Cache-Control', 'no-cache'],
   ]
-  const stream = (range?: ByteRange) => streamBundle(bundle.header, pack.answer.body, range)
+  const { body, bytes: totalBytes, file: bodyFile } = answer
   // The length is not known while git is still writing the pack.
-  if (pack.bytes === undefined) return { status: 200, headers, body: stream() }
-  const totalBytes = bundle.header.byteLength + pack.bytes
+  if (totalBytes === undefined) return { status: 200, headers, body }
   headers.push(['Accept-Ranges', 'bytes'])
-  const found = readByteRange(wantedRange, totalBytes)
+  const range = readByteRange(wantedRange, totalBytes)
   // A client that requests a range outside the bundle gets all of it.
-  const range = found === 'outside' ? undefined : found
-  const { start, end } = range ?? { start: 0, end: totalBytes }
-  const bodyBytes = end - start
-  if (range !== undefined)
-    headers.push(['Content-Range', `bytes ${start}-${end - 1}/${totalBytes}`])
-  return { status: range === undefined ? 200 : 206, headers, body: stream(range), bodyBytes }
+  if (range === undefined || range === 'outside') {
+    return { status: 200, headers, body, bodyBytes: totalBytes, bodyFile }
+  }
+  const { start, end } = range
+  headers.push(['Content-Range', `bytes ${start}-${end - 1}/${totalBytes}`])
+  return { status: 206, headers, body: partOf(body, range), bodyBytes: end - start }
 }
 
 interface Bundle {
@@ -149,6 +148,27 @@ async function cachedAnswer(
   }
 }
 
+/** Returns the stored bundle, or a new one, whose length is absent while it is not known. */
+async function openBundle(
+  context: Context,
+  asked: BundleRequest,
+  bundle: Bundle,
+): Promise<WarmAnswer | undefined> {
+  const { downloads } = context.packCache
+  const { repositoryPath } = asked.question
+  const presentKey = async () => downloads.keyOf({ repositoryPath, words: ['bundle', bundle.name] })
+  const key = await presentKey()
+  const stored = key === undefined ? undefined : await downloads.find(key)
+  if (stored !== undefined) return { command: 'fetch', outcome: 'hit', ...stored }
+  const pack = await openPack(context, asked, bundle)
+  if (pack === undefined) return undefined
+  const { command, outcome } = pack.answer
+  const length = pack.bytes === undefined ? {} : { bytes: bundle.header.byteLength + pack.bytes }
+  const chunks = streamBundle(bundle.header, pack.answer.body)
+  const body = key === undefined ? chunks : downloads.keep(chunks, { key, presentKey, ...length })
+  return { command, outcome, body, ...length }
+}
+
 interface Pack {
   /** Answer of git, in which the pack is split into packets. */
   readonly answer: WarmAnswer
@@ -183,26 +203,34 @@ async function openPack(
   return openPack(context, asked, bundle)
 }
 
-/** Returns the bytes of the bundle. Closing the stream also closes the answer, even if unread. */
-function streamBundle(
-  header: Buffer,
-  answer: WarmAnswer['body'],
-  range: ByteRange | undefined,
-): AsyncIterable<Uint8Array> {
-  const source = answer instanceof Uint8Array ? undefined : answer[Symbol.asyncIterator]()
-  const whole = joined(
-    header,
-    source === undefined ? answer : { [Symbol.asyncIterator]: () => source },
-  )
-  const chunks = range === undefined ? whole : cutRange(whole, range)
-  const leave = async () => {
-    await chunks.return(undefined)
-    await source?.return?.()
-  }
-  return readOnce(() => chunks.next(), leave)
+/** Returns the bytes of the bundle. */
+function streamBundle(header: Buffer, answer: WarmAnswer['body']): AsyncIterable<Uint8Array> {
+  if (answer instanceof Uint8Array) return joined(header, answer)
+  return closing(answer, (chunks) => joined(header, chunks))
 }
 
 async function* joined(header: Buffer, answer: WarmAnswer['body']): AsyncGenerator<Uint8Array> {
   yield header
   yield* readPackStream(answer)
+}
+
+function partOf(body: WarmAnswer['body'], range: ByteRange): WarmAnswer['body'] {
+  if (body instanceof Uint8Array) return body.subarray(range.start, range.end)
+  return closing(body, (chunks) => cutRange(chunks, range))
+}
+
+/** Returns the converted chunks. Closing them also closes their source, even if it is unread. */
+function closing(
+  chunks: AsyncIterable<Uint8Array>,
+  convert: (source: AsyncIterable<Uint8Array>) => AsyncGenerator<Uint8Array>,
+): AsyncIterable<Uint8Array> {
+  const source = chunks[Symbol.asyncIterator]()
+  const converted = convert({ [Symbol.asyncIterator]: () => source })
+  return readOnce(
+    () => converted.next(),
+    async () => {
+      await converted.return(undefined)
+      await source.return?.()
+    },
+  )
 }

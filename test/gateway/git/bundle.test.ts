@@ -1,6 +1,6 @@
 /** Bundle URIs: advertised as by git, equal to a clone, and invalid after any change. */
 
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { BUNDLE_REPOSITORY_KIB_MIN } from '../../../gateway/git/bundle.js'
@@ -164,6 +164,29 @@ t.test(
     t.ok(part.status === 206 && part.bytes.equals(bytes.subarray(100_000)))
   },
 )
+
+t.test('a bundle that is requested again is stored as a file, which nginx may send', async (t) => {
+  const environment = { GATEHOUSE_HTTP_SENDFILE: 'nginx:/-/internal/' }
+  const { offered, get, copy, path: folder, settings } = await setScene(t, { environment })
+  await copy.commit('three', incompressible(1_200_000))
+  await copy.git('push', '--quiet', folder, 'main')
+  const path = (await offered()) ?? ''
+  const { bytes } = await get(path)
+  await untilAllCached(settings.data.dir)
+  const forwarded = { 'x-forwarded-for': '192.0.2.1' }
+  const again = await get(path, forwarded)
+  t.equal(again.reply.headers.get('x-accel-redirect'), null)
+  t.ok(again.bytes.equals(bytes))
+  await untilAllCached(settings.data.dir)
+  const { reply } = await get(path, forwarded)
+  const uri = reply.headers.get('x-accel-redirect') ?? ''
+  t.match(uri, /^\/-\/internal\/cache\/packs\//)
+  const file = join(settings.data.dir, uri.slice('/-/internal/'.length))
+  t.ok((await readFile(file)).equals(bytes))
+  const part = await get(path, { ...forwarded, range: 'bytes=10-1000000' })
+  t.ok(part.status === 206 && part.bytes.equals(bytes.subarray(10, 1_000_001)))
+  t.ok((await get(path)).bytes.equals(bytes), 'a client without a proxy gets the bytes')
+})
 
 t.test('a bundle and a clone share one run of git', async (t) => {
   const { offered, get, copy, port, server, settings } = await setScene(t)
