@@ -24,6 +24,8 @@ export interface PackStoreOptions {
   readonly diskBytesFree: number
   /** Maximum bytes of answers that this process also holds in memory. */
   readonly memoryBytesMax: number
+  /** Maximum size of one of them. */
+  readonly heldBytesMax: number
   /**
    * Time after its last use in which an answer is not removed to free space: a proxy that received
    * its path may be about to open it.
@@ -54,7 +56,7 @@ const SWEEP_INTERVAL_MS = 5_000
 const SWEEP_REST = 50
 /** Share of `diskBytesMax` that a worker may store before it sweeps ahead of the interval. */
 const SWEEP_SHARE = 1 / 32
-/** Maximum size of an answer held in memory, as a share of `memoryBytesMax`. */
+/** Share of `memoryBytesMax` up to which an answer is held in memory from its first use on. */
 const MEMORY_SHARE = 0.5
 /** Time since the last write after which an unfinished file is a leftover of a crash. */
 const PART_AGE_MS = 3_600_000
@@ -72,6 +74,8 @@ export class PackStore {
   readonly #checked = new Map<string, string>()
   readonly #touchedAtMs = new Map<string, number>()
   #memoryBytes = 0
+  /** Key of the long answer that was used last; see `#isWorthMemory`. */
+  #lastLong: string | undefined
   #freeSpace = { freeBytes: 0, readAtMs: 0 }
   #fullUntilMs = 0
   #sweptAtMs = 0
@@ -161,13 +165,24 @@ export class PackStore {
     if (pack === undefined) return undefined
     this.#touch(key)
     const { bytes } = pack
-    const { memoryBytesMax } = this.#options
-    if (bytes > memoryBytesMax * MEMORY_SHARE) {
+    if (!this.#isWorthMemory(key, bytes)) {
       return { bytes, body: await this.#stream(key, pack), file: () => this.#checkedFile(key) }
     }
     const loaded = this.#load(key, pack).finally(() => this.#loading.delete(key))
     this.#loading.set(key, loaded)
     return this.#storedInMemory(key, await loaded)
+  }
+
+  /**
+   * Returns true if an answer should be held in memory. A long one takes the place of most others,
+   * so it must be used twice without another long one in between.
+   */
+  #isWorthMemory(key: string, bytes: number): boolean {
+    const { memoryBytesMax, heldBytesMax } = this.#options
+    if (bytes <= memoryBytesMax * MEMORY_SHARE) return true
+    const isRepeated = this.#lastLong === key
+    this.#lastLong = key
+    return isRepeated && bytes <= heldBytesMax
   }
 
   #storedInMemory(key: string, bytes: Uint8Array): StoredPack {

@@ -89,6 +89,8 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       diskBytesMax,
       diskBytesFree: cache.diskBytesFree,
       memoryBytesMax: cache.memoryBytesMax,
+      // A proxy that sends the files makes long answers in memory useless.
+      heldBytesMax: http.sendfile === undefined ? cache.memoryBytesMax : 0,
       graceMs: http.sendfile === undefined ? 0 : OPENED_BY_PROXY_MS,
     },
     log,

@@ -29,8 +29,9 @@ async function aStore(
   const { folder = await temporaryFolder(t), bytesMax = 1_000_000 } = more
   const lines: string[] = []
   const log = pino({ level: 'debug' }, { write: (line: string) => lines.push(line) })
-  const limits = { diskBytesMax: 1 << 30, diskBytesFree: 0, memoryBytesMax: 1_000_000, graceMs: 0 }
-  const store = new PackStore({ folder, ...limits, ...more }, log)
+  const memory = { memoryBytesMax: 1_000_000, heldBytesMax: 1_000_000 }
+  const disk = { diskBytesMax: 1 << 30, diskBytesFree: 0, graceMs: 0 }
+  const store = new PackStore({ folder, ...memory, ...disk, ...more }, log)
   const downloads = new KeptDownloads({ git, log, store, folder, bytesMax })
   const keep = (chunks: AsyncIterable<Uint8Array> = chunksOf(CONTENT), other = {}) =>
     downloads.keep(chunks, { key: KEY, presentKey: async () => KEY, ...other } as NewDownload)

@@ -36,6 +36,7 @@ async function storeFixture(t: Test, more: Partial<PackStoreOptions> = {}): Prom
     diskBytesMax: 1 << 30,
     diskBytesFree: 0,
     memoryBytesMax: 1_000_000,
+    heldBytesMax: 1_000_000,
     graceMs: 0,
     ...more,
   }
@@ -96,6 +97,31 @@ t.test('a stored answer is found by every process, small or large', async (t) =>
     }
   }
   t.strictSame((await names()).toSorted(), [keyOf(1), keyOf(2)])
+})
+
+t.test('a long answer is held in memory when it is used twice in succession', async (t) => {
+  const { newStore, keep } = await storeFixture(t)
+  const writer = newStore()
+  const sizes = { 1: 600_000, 2: 900_000, 3: 1_000_001, 4: 400_000 }
+  for (const [number, bytes] of Object.entries(sizes)) await keep(writer, Number(number), bytes)
+  const isHeld = async (store: PackStore, number: number) => {
+    const found = await store.find(keyOf(number))
+    if (found === undefined) throw new Error('not found')
+    t.equal((await readAll(found)).length, found.bytes)
+    return found.body instanceof Uint8Array
+  }
+  const store = newStore()
+  for (const number of [1, 2, 1, 2]) t.notOk(await isHeld(store, number), 'in turn with another')
+  t.ok(await isHeld(store, 4))
+  t.ok(await isHeld(store, 2), 'a short answer in between does not matter')
+  t.equal(store.memoryBytes, 900_000, 'the short one made room')
+  t.notOk(await isHeld(store, 3))
+  t.notOk(await isHeld(store, 3), 'too long')
+  const { newStore: newOther, keep: keepOther } = await storeFixture(t, { heldBytesMax: 0 })
+  const other = newOther()
+  await keepOther(other, 1, 600_000)
+  await isHeld(other, 1)
+  t.notOk(await isHeld(other, 1), 'long answers are not held')
 })
 
 t.test('concurrent requests share one load', async (t) => {
