@@ -1,7 +1,7 @@
 /** `sendfile`: large stored answers behind nginx, sent by nginx or by the gateway. */
 
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Benchmark, BenchmarkContext } from './benchmark.js'
@@ -23,6 +23,8 @@ const WARM_UP_ROUNDS = 3
 /** Servers under measurement. */
 interface Setup extends BenchmarkContext {
   readonly gatehouse: Gatehouse
+  /** A gateway whose clients use no proxy. */
+  readonly alone: Gatehouse
   /** nginx in front of the gateway, with the header that names the client. */
   readonly sending: MeasuredServer
   /** nginx in front of the gateway as a proxy that is not known to forward. */
@@ -37,16 +39,19 @@ export const SENDFILE_BENCHMARK: Benchmark = {
     const environment = { GATEHOUSE_HTTP_SENDFILE: `nginx:${PREFIX}` }
     const gatehouse = await startGatehouse(stage, { environment })
     const started: Array<{ stop(): Promise<void> }> = [gatehouse]
+    const folder = join(stage.folder, 'alone')
     const start = async <S extends MeasuredServer>(starting: Promise<S>): Promise<S> => {
       const server = await starting
       started.push(server)
       return server
     }
     try {
+      await mkdir(folder)
+      const alone = await start(startGatehouse({ ...stage, folder }))
       const sending = await start(startFront(stage, gatehouse, 'sending'))
       const copying = await start(startFront(stage, gatehouse, 'copying'))
       const files = await start(startStaticPeer(stage))
-      yield await measure({ ...stage, gatehouse, sending, copying, files })
+      yield await measure({ ...stage, gatehouse, alone, sending, copying, files })
     } finally {
       for (const server of started.reverse()) await server.stop()
     }
@@ -109,12 +114,15 @@ async function measure(setup: Setup) {
 }
 
 async function measureRow(
-  { gatehouse, sending, copying, files, folder, signal }: Setup,
+  { gatehouse, alone, sending, copying, files, folder, signal }: Setup,
   { bytes, clients }: (typeof ROWS)[number],
 ): Promise<Comparison> {
   const name = `random-${bytes}`
-  const { path } = await gatehouse.makeRepository(name)
-  await addRandomFile(path, bytes, signal)
+  const text = randomBytes(bytes).toString('base64')
+  for (const server of [gatehouse, alone]) {
+    const { path } = await server.makeRepository(name)
+    await addFile(path, text, signal)
+  }
   const remote = `${OWNER}/${name}.git`
   const options = { args: [], folder, signal }
   const { fetch } = await recordClone(`${gatehouse.url}/${remote}`, options)
@@ -127,13 +135,14 @@ async function measureRow(
   })
   const file = join(files.files, name)
   const answerBytes = await saveAnswer(replayOf(gatehouse.url), { file, signal })
+  await saveAnswer(replayOf(alone.url), { file, signal })
   await sleep(STORED_WITHIN_MS)
   const workOf = (replay: Replay) => createReplay(replay, { clients, answerBytes, signal })
   const product = both(gatehouse, sideOf(sending, workOf(replayOf(sending.url))))
   const peers = [
     sideOf(files, workOf({ url: `${files.url}/${name}`, headers: [] })),
     both(gatehouse, sideOf(copying, workOf(replayOf(copying.url)))),
-    sideOf(gatehouse, workOf(replayOf(gatehouse.url))),
+    sideOf(alone, workOf(replayOf(alone.url))),
   ]
   // The gateway is compiled to machine code as it runs.
   for (let round = 0; round < WARM_UP_ROUNDS; round += 1) {
@@ -153,9 +162,8 @@ function both({ cpu }: Gatehouse, front: Side): Side {
   }
 }
 
-async function addRandomFile(path: string, bytes: number, signal: AbortSignal): Promise<void> {
-  // In base64, three quarters of a byte are random: the pack has about `bytes` bytes.
-  const text = randomBytes(bytes).toString('base64')
+/** Commits a file of base64, whose pack has three quarters of its bytes. */
+async function addFile(path: string, text: string, signal: AbortSignal): Promise<void> {
   const input = [
     'commit refs/heads/main\ncommitter Ada <ada@example.com> 1700000000 +0000\ndata 0\n',
     `M 100644 inline file\ndata ${text.length}\n${text}\n`,
