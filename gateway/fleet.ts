@@ -1,6 +1,7 @@
 /** The supervisor's workers: started, replaced when they die, renewed by a reload, stopped. */
 
 import cluster, { type Worker } from 'node:cluster'
+import { randomUUID } from 'node:crypto'
 import { rm } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { setFlagsFromString } from 'node:v8'
@@ -189,7 +190,7 @@ type Coordinator = ReturnType<typeof openCoordinator>
  */
 function openCoordinator(settings: Settings, log: Log) {
   const coordinator = new SingleFlightCoordinator(
-    packFolder(settings.data.dir),
+    { folder: packFolder(settings.data.dir), name: randomUUID() },
     (member, notification) => {
       const worker = cluster.workers?.[member]
       if (worker !== undefined) send(worker, { kind: 'flight', notification })

@@ -1,4 +1,4 @@
-/** Single flight for the workers of one machine: the first to want an answer of git leads. */
+/** Single flight for the workers of one gateway: the first to want an answer of git leads. */
 
 /** A message of a worker. Each in-flight answer has its own path; keys are used again. */
 export type SingleFlightReport =
@@ -46,14 +46,22 @@ export interface LostLeader {
 /** The in-flight answers of all workers; runs in the process to which all of them report. */
 export class SingleFlightCoordinator {
   readonly #folder: string
+  readonly #name: string
   readonly #send: (member: number, notification: SingleFlightNotice) => void
   readonly #byKey = new Map<string, InFlightAnswer>()
   readonly #byPath = new Map<string, InFlightAnswer>()
   #counter = 0
 
-  /** Files of in-flight answers are below `folder`. */
-  constructor(folder: string, send: (member: number, notification: SingleFlightNotice) => void) {
+  /**
+   * Files of in-flight answers are below `folder`. No other coordinator of the folder may have the
+   * same name, of letters, digits and hyphens.
+   */
+  constructor(
+    { folder, name }: { readonly folder: string; readonly name: string },
+    send: (member: number, notification: SingleFlightNotice) => void,
+  ) {
     this.#folder = folder
+    this.#name = name
     this.#send = send
   }
 
@@ -101,7 +109,7 @@ export class SingleFlightCoordinator {
       return
     }
     this.#counter += 1
-    const path = `${this.#folder}/${key}.${this.#counter}.part`
+    const path = `${this.#folder}/${key}.${this.#name}-${this.#counter}.part`
     const inFlight = {
       key,
       path,

@@ -1,5 +1,6 @@
 /** Construction of a worker's pack cache. */
 
+import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { checkReachability } from '../../cgi/objects/reachability.js'
 import { recentCommits } from '../../cgi/objects/recent-commits.js'
@@ -131,7 +132,7 @@ export function packFolder(dataDir: string): string {
 export function createLocalCoordinator(dataDir: string): CoordinatorLink {
   let take: Parameters<CoordinatorLink['listen']>[0] = () => {}
   const localCoordinator = new SingleFlightCoordinator(
-    packFolder(dataDir),
+    { folder: packFolder(dataDir), name: randomUUID() },
     (_member, notification) => {
       queueMicrotask(() => take(notification))
     },

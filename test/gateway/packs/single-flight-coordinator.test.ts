@@ -8,8 +8,9 @@ import {
 
 function aCoordinator() {
   let told: (readonly [member: number, notification: SingleFlightNotice])[] = []
-  const board = new SingleFlightCoordinator('/packs', (member, notification) =>
-    told.push([member, notification]),
+  const board = new SingleFlightCoordinator(
+    { folder: '/packs', name: 'g' },
+    (member, notification) => told.push([member, notification]),
   )
   const want = (member: number, id: number, key = 'k') =>
     board.take(member, { act: 'want', id, key })
@@ -25,7 +26,7 @@ function aCoordinator() {
   }
 }
 
-const PATH = '/packs/k.1.part'
+const PATH = '/packs/k.g-1.part'
 
 /** Creates an in-flight answer that worker 1 leads and workers 2 and 3 have joined. */
 function anInFlightAnswer() {
@@ -48,14 +49,14 @@ t.test('the first worker leads and the others join, separately for each key', as
     [1, { act: 'board', id: 10, path: PATH, role: 'leader', bytes: undefined }],
     [1, { act: 'joiners', path: PATH, count: 1 }],
     [2, { act: 'board', id: 20, path: PATH, role: 'joiner', bytes: undefined }],
-    [3, { act: 'board', id: 30, path: '/packs/other.2.part', role: 'leader', bytes: undefined }],
+    [3, { act: 'board', id: 30, path: '/packs/other.g-2.part', role: 'leader', bytes: undefined }],
   ])
 })
 
 t.test('a leader that starts the same key again gets a new file', async (t) => {
   const { board, want, told } = anInFlightAnswer()
   want(1, 11)
-  const path = '/packs/k.2.part'
+  const path = '/packs/k.g-2.part'
   t.match(told(), [[1, { role: 'leader', path }]])
   want(4, 40)
   t.match(told(), [
@@ -94,7 +95,7 @@ t.test(
     ])
     board.take(1, { act: 'moved', path: PATH })
     want(5, 50)
-    t.match(told(), [[5, { role: 'leader', path: '/packs/k.2.part' }]])
+    t.match(told(), [[5, { role: 'leader', path: '/packs/k.g-2.part' }]])
     board.take(2, { act: 'left', path: PATH })
     t.strictSame(told(), [], 'a finished flight sends no messages')
   },
@@ -108,12 +109,12 @@ t.test('a failed key can be started again immediately', async (t) => {
     [3, ended(undefined)],
   ])
   want(2, 21)
-  t.match(told(), [[2, { role: 'leader', path: '/packs/k.2.part' }]])
+  t.match(told(), [[2, { role: 'leader', path: '/packs/k.g-2.part' }]])
   board.take(1, { act: 'moved', path: PATH })
   want(3, 31)
   t.match(told(), [
     [2, { act: 'joiners' }],
-    [3, { role: 'joiner', path: '/packs/k.2.part' }],
+    [3, { role: 'joiner', path: '/packs/k.g-2.part' }],
   ])
 })
 

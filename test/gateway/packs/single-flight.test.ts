@@ -46,7 +46,7 @@ function lateChannel<Item>(latencyMs: number, take: (item: Item) => void): (item
 async function twoWorkers(t: Test, latencyMs = 2) {
   const folder = await temporaryFolder(t)
   const channels = new Map<number, (notification: SingleFlightNotice) => void>()
-  const board = new SingleFlightCoordinator(folder, (member, notification) =>
+  const board = new SingleFlightCoordinator({ folder, name: 'g' }, (member, notification) =>
     channels.get(member)?.(notification),
   )
   const lines: string[] = []
