@@ -39,7 +39,14 @@ import {
   SingleFlightMissed,
   type SingleFlightPlan,
 } from './single-flight.js'
-import { bodyOf, drain, type PackCacheOutcome, refusalOf, type WarmAnswer } from './warm-answer.js'
+import {
+  bodyOf,
+  drain,
+  leave,
+  type PackCacheOutcome,
+  refusalOf,
+  type WarmAnswer,
+} from './warm-answer.js'
 
 /** Labels of a request to git-upload-pack; `other` is any request that bypassed the pack cache. */
 export interface PackCacheLabels {
@@ -282,6 +289,12 @@ export class PackCache {
     return {
       key,
       write: async (file, { signal, onStarted }) => {
+        // Another worker or gateway may have stored it after this one looked for it.
+        const stored = await store.find(key)
+        if (stored !== undefined) {
+          await leave(stored.body)
+          throw new SingleFlightMissed('the answer was stored in the meantime')
+        }
         const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
         try {
           let isWhole = true

@@ -63,6 +63,11 @@ export async function drain(body: WarmAnswer['body']): Promise<number> {
   return bytes
 }
 
+/** Closes a body that is not read. */
+export async function leave(body: WarmAnswer['body']): Promise<void> {
+  if (!(body instanceof Uint8Array)) await body[Symbol.asyncIterator]().return?.()
+}
+
 /** Returns the body of an answer, as a stream if it has several pieces. */
 export function bodyOf(pieces: readonly Buffer[]): Pick<WarmAnswer, 'body' | 'bytes'> {
   const [first, ...others] = pieces

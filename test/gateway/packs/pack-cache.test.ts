@@ -10,6 +10,7 @@ import { countedGit } from '../../helpers/counted-git.js'
 import { openContext } from '../../helpers/gateway.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
+import { deferred } from '../../helpers/listening.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 function requestOf(
@@ -40,10 +41,10 @@ async function aCache(t: Test) {
   await copy.git('remote', 'add', 'origin', repositoryPath)
   const [first, second] = [await copy.commit('one'), await copy.commit('two')]
   await copy.git('push', '--quiet', 'origin', 'main', 'main:topic')
-  const newCache = () => {
-    const link = createLocalCoordinator(settings.data.dir)
-    return createPackCache({ git, log, queue, settings: () => settings, link })
-  }
+  const newLink = () => createLocalCoordinator(settings.data.dir)
+  /** Creates the cache of another gateway with the same data folder. */
+  const newCache = (link = newLink()) =>
+    createPackCache({ git, log, queue, settings: () => settings, link })
   const cache = newCache()
   const ask = async (body: Buffer, asked = cache, version: 0 | 2 = 2) => {
     const request = new AbortController()
@@ -60,6 +61,7 @@ async function aCache(t: Test) {
     first,
     second,
     newCache,
+    newLink,
     lines: fixture.lines,
     fetch: (...lines: readonly string[]) => ask(requestOf('fetch', [...lines, 'done'])),
     server: (...args: readonly string[]) => runGit(args, { cwd: repositoryPath }),
@@ -124,6 +126,26 @@ t.test('concurrent clones share one process', async (t) => {
   ])
   t.equal(new Set(all.map(({ text }) => text)).size, 1)
   t.match(all[1]?.text, /PACK/, 'although the first request had an unknown argument')
+})
+
+t.test('an answer that another gateway has just stored is not made again', async (t) => {
+  const { ask, newCache, newLink, second, kept } = await aCache(t)
+  const clone = requestOf('fetch', [`want ${second}`, 'done'])
+  const link = newLink()
+  const stored = deferred()
+  const late = newCache({
+    ...link,
+    report: (report) => {
+      if (report.act === 'want') void stored.promise.then(() => link.report(report))
+      else link.report(report)
+    },
+  })
+  const waiting = ask(clone, late)
+  const cold = await ask(clone)
+  await kept(1)
+  stored.resolve()
+  const { outcome, text } = await waiting
+  t.strictSame([outcome, text], ['hit', cold.text])
 })
 
 t.test('a push to one branch keeps the answers for others', async (t) => {
