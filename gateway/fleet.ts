@@ -12,6 +12,7 @@ import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { sweepImports } from './actions/repositories/sweep-imports.js'
 import { isWorkerMessage, PROTOCOL, type SupervisorMessage } from './messages.js'
+import { releaseLease } from './packs/answer-lease.js'
 import {
   SingleFlightCoordinator,
   type SingleFlightReport,
@@ -200,6 +201,7 @@ function openCoordinator(settings: Settings, log: Log) {
     take: (member: number, report: SingleFlightReport) => coordinator.take(member, report),
     lose(member: number) {
       for (const { path, groupId } of coordinator.lose(member)) {
+        releaseLease(path)
         Promise.all([
           rm(path, { force: true }),
           groupId === undefined ? undefined : endProcessGroup(groupId),

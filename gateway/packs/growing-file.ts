@@ -14,7 +14,7 @@ export type WriteEnd = { readonly bytes: number } | { readonly error: unknown }
 /** A file with one writer and any number of readers, which wait for bytes not yet written. */
 export class GrowingFile {
   readonly path: string
-  /** File descriptor, open for reading and writing. */
+  /** File descriptor, open for reading, and for writing if this process writes. */
   readonly file: number
   /** Callback that runs each time the number of readers falls to zero. */
   onUnread: () => void = () => {}
@@ -32,8 +32,8 @@ export class GrowingFile {
    */
   constructor(path: string, role: 'writer' | 'reader') {
     this.path = path
-    const flags = role === 'writer' ? constants.O_CREAT | constants.O_EXCL : 0
-    this.file = openSync(path, constants.O_RDWR | flags, 0o640)
+    const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = constants
+    this.file = openSync(path, role === 'writer' ? O_RDWR | O_CREAT | O_EXCL : O_RDONLY, 0o640)
   }
 
   get readers(): number {

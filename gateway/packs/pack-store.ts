@@ -1,7 +1,7 @@
 /** Store of git's answers: on disk for all workers, and the small ones also in memory. */
 
 import { closeSync, statSync } from 'node:fs'
-import { mkdir, readdir, rm, stat, statfs, utimes } from 'node:fs/promises'
+import { lstat, mkdir, readdir, rm, stat, statfs, utimes } from 'node:fs/promises'
 import { basename, dirname, join } from 'node:path'
 import { beginWith, readOnce } from '../../conf/lib/chunks.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
@@ -369,8 +369,9 @@ function withoutChecksums(names: readonly string[]): readonly string[] {
 }
 
 async function addFile(files: KeptFile[], path: string): Promise<void> {
-  const stats = await unlessMissing(stat(path))
-  if (!stats?.isFile()) return
+  const stats = await unlessMissing(lstat(path))
+  // Leases are symbolic links.
+  if (stats === undefined || !(stats.isFile() || stats.isSymbolicLink())) return
   const { size: bytes, atimeMs: usedAtMs, mtimeMs: writtenAtMs } = stats
   files.push({ path, bytes, usedAtMs, writtenAtMs })
 }

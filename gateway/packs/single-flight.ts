@@ -1,8 +1,10 @@
 /** Single flight: concurrent requests with the same answer share one git process. */
 
+import { unlinkSync } from 'node:fs'
 import { rm, unlink } from 'node:fs/promises'
 import { isFailure } from '../../conf/failures.js'
 import type { Log } from '../../conf/log.js'
+import { followLease, isFollowed, markComplete, takeLease, untilComplete } from './answer-lease.js'
 import { GrowingFile } from './growing-file.js'
 import type { SingleFlightNotice, SingleFlightReport } from './single-flight-coordinator.js'
 
@@ -53,6 +55,9 @@ export class SingleFlightMissed extends Error {
 
 /** Time that git goes on without a reader; its process group must end within a second. */
 const UNWANTED_GRACE_MS = 250
+
+/** Number of times that a lease is tried before an answer is made without one. */
+const LEASE_TRIES = 3
 
 interface InFlightAnswer {
   readonly file: GrowingFile
@@ -119,7 +124,7 @@ export class SingleFlight {
         try {
           resolve(
             notification.role === 'leader'
-              ? this.#lead(plan, notification.path)
+              ? this.#leadHere(plan, notification.path)
               : this.#follow(plan, notification),
           )
         } catch (error) {
@@ -133,23 +138,33 @@ export class SingleFlight {
     return boarding
   }
 
-  #lead(plan: SingleFlightPlan, path: string): InFlightAnswer {
-    const report = (rest: { readonly bytes: number | undefined }) =>
-      this.#link.report({ act: 'ended', path, ...rest })
-    let file: GrowingFile
+  /** Leads the workers of this gateway: makes the answer, or follows another gateway's. */
+  #leadHere(plan: SingleFlightPlan, path: string): InFlightAnswer {
     try {
-      file = new GrowingFile(path, 'writer')
+      return this.#lead(plan, openShared(path))
     } catch (error) {
-      report({ bytes: undefined })
+      this.#link.report({ act: 'ended', path, bytes: undefined })
       this.#link.report({ act: 'moved', path })
       throw error
     }
+  }
+
+  #lead(plan: SingleFlightPlan, { file, leading, release }: SharedFile): InFlightAnswer {
+    const { path } = file
+    const report = (rest: { readonly bytes: number | undefined }) =>
+      this.#link.report({ act: 'ended', path, ...rest })
     const boarding = this.#byKey.get(plan.key)
     const unwanted = new AbortController()
+    let isEnded = false
     let followers = 0
     const endIfUnwanted = () => {
-      if (file.readers > 0 || followers > 0) return
+      if (isEnded || file.readers > 0 || followers > 0) return
+      if (leading === undefined && isFollowed(file.file)) {
+        lookSoon()
+        return
+      }
       this.#drop(plan.key, boarding)
+      release()
       unwanted.abort()
     }
     // The notice of a new follower may be on its way.
@@ -161,18 +176,25 @@ export class SingleFlight {
       if (followers === 0) lookSoon()
     })
     const onStarted = (groupId: number) => this.#link.report({ act: 'started', path, groupId })
-    plan
-      .write(file, { signal: unwanted.signal, onStarted })
+    const making =
+      leading === undefined
+        ? plan.write(file, { signal: unwanted.signal, onStarted })
+        : follow(file, leading, unwanted.signal)
+    making
       .then(
         async ({ bytes, keep }) => {
+          isEnded = true
           file.end({ bytes })
           report({ bytes })
+          if (leading === undefined) markComplete(file.file)
           if (keep === undefined) await unlink(path)
           else await keep()
         },
         async (error: unknown) => {
+          isEnded = true
           // Later requests must not get the failed answer.
           this.#drop(plan.key, boarding)
+          release()
           const missed = new SingleFlightMissed('all readers left before the answer was complete', {
             cause: error,
           })
@@ -187,11 +209,12 @@ export class SingleFlight {
       })
       .finally(() => {
         this.#drop(plan.key, boarding)
+        release()
         this.#watchers.delete(path)
         this.#link.report({ act: 'moved', path })
         file.release()
       })
-    return { file, isLeader: true }
+    return { file, isLeader: leading === undefined }
   }
 
   #follow(
@@ -231,4 +254,41 @@ export class SingleFlight {
   #drop(key: string, boarding: Promise<InFlightAnswer> | undefined): void {
     if (this.#byKey.get(key) === boarding) this.#byKey.delete(key)
   }
+}
+
+/** File of an answer that this gateway makes, or that another one makes. */
+interface SharedFile {
+  readonly file: GrowingFile
+  /** Name of the file in the gateway that makes the answer; undefined if it is this one. */
+  readonly leading: string | undefined
+  /** Releases the lease of this gateway, if it has one. */
+  readonly release: () => void
+}
+
+/** Opens the answer that another gateway makes, or a new file with the lease for the answer. */
+function openShared(path: string): SharedFile {
+  for (let tries = 1; ; tries += 1) {
+    const leading = followLease(path)
+    if (leading !== undefined) {
+      return { file: new GrowingFile(path, 'reader'), leading, release: () => {} }
+    }
+    // The file exists before its lease, so a lease without a file is one of a dead leader.
+    const file = new GrowingFile(path, 'writer')
+    const release = takeLease(path)
+    if (release !== undefined) return { file, leading, release }
+    if (tries === LEASE_TRIES) return { file, leading, release: () => {} }
+    file.release()
+    unlinkSync(path)
+  }
+}
+
+/** Waits until another gateway has made the answer. Throws SingleFlightMissed if it does not. */
+async function follow(
+  file: GrowingFile,
+  leading: string,
+  signal: AbortSignal,
+): Promise<SingleFlightEnd> {
+  const bytes = await untilComplete(file, leading, signal)
+  if (bytes === undefined) throw new SingleFlightMissed('another gateway did not finish the answer')
+  return { bytes }
 }

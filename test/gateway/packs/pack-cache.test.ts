@@ -128,6 +128,17 @@ t.test('concurrent clones share one process', async (t) => {
   t.match(all[1]?.text, /PACK/, 'although the first request had an unknown argument')
 })
 
+t.test('concurrent clones from gateways with one data folder share one process', async (t) => {
+  const { ask, newCache, second } = await aCache(t)
+  const list = requestOf('ls-refs', [])
+  const clone = requestOf('fetch', [`want ${second}`, 'done'])
+  const others = [newCache(), newCache()]
+  await Promise.all([ask(list), ...others.map((other) => ask(list, other))])
+  const all = await Promise.all([ask(clone), ...others.map((other) => ask(clone, other))])
+  t.strictSame(all.map(({ outcome }) => outcome).toSorted(), ['join', 'join', 'miss'])
+  t.equal(new Set(all.map(({ text }) => text)).size, 1)
+})
+
 t.test('an answer that another gateway has just stored is not made again', async (t) => {
   const { ask, newCache, newLink, second, kept } = await aCache(t)
   const clone = requestOf('fetch', [`want ${second}`, 'done'])

@@ -1,6 +1,17 @@
 /** Stored answers: found in memory and on disk, limited in size, and never damaged. */
 
-import { mkdir, open, readdir, rm, stat, truncate, utimes, writeFile } from 'node:fs/promises'
+import {
+  lutimes,
+  mkdir,
+  open,
+  readdir,
+  rm,
+  stat,
+  symlink,
+  truncate,
+  utimes,
+  writeFile,
+} from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -57,7 +68,7 @@ async function storeFixture(t: Test, more: Partial<PackStoreOptions> = {}): Prom
     },
     async names() {
       const entries = await readdir(folder, { recursive: true, withFileTypes: true })
-      const names = entries.filter((entry) => entry.isFile()).map(({ name }) => name)
+      const names = entries.filter((entry) => !entry.isDirectory()).map(({ name }) => name)
       const checksums = new Set(names.map(checksumsPath))
       return names.filter((name) => !checksums.has(name))
     },
@@ -314,12 +325,16 @@ t.test('leftovers of a crash are deleted after an hour without changes', async (
   const young = `${keyOf(3)}.8.part`
   for (const name of [...old, young]) await writeFile(join(folder, name), 'half')
   const twoHoursAgo = new Date(Date.now() - 2 * 3_600_000)
+  const leases = [6, 7].map((number) => `${keyOf(number)}.lease`)
+  for (const lease of leases) await symlink('removed', join(folder, lease))
+  await lutimes(join(folder, leases[0] ?? ''), twoHoursAgo, twoHoursAgo)
   for (const name of [...old, keyOf(1)]) {
     const path = name === keyOf(1) ? pathOf(1) : join(folder, name)
     await utimes(path, twoHoursAgo, twoHoursAgo)
   }
   await keep(newStore(), 4, 1_000)
-  t.strictSame((await names()).toSorted(), [keyOf(1), young, keyOf(4)].toSorted())
+  const left = [keyOf(1), young, keyOf(4), leases[1]]
+  t.strictSame((await names()).toSorted(), left.toSorted())
 })
 
 t.test('after a sweep that took long, the next one waits fifty times as long', async (t) => {

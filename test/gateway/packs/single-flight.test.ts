@@ -3,12 +3,13 @@
  */
 
 import { writeSync } from 'node:fs'
-import { readdir, rename } from 'node:fs/promises'
+import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
 import t, { type Test } from 'tap'
 import { Failure } from '../../../conf/failures.js'
+import { releaseLease } from '../../../gateway/packs/answer-lease.js'
 import type { GrowingFile } from '../../../gateway/packs/growing-file.js'
 import {
   SingleFlight,
@@ -20,12 +21,11 @@ import {
   type SingleFlightNotice,
   type SingleFlightReport,
 } from '../../../gateway/packs/single-flight-coordinator.js'
+import { aPlan, joinAndRead, present, readText } from '../../helpers/single-flights.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 /** Upper bound for one second, with a margin for a busy machine. */
 const BUSY_SECOND_MS = 2_000
-
-const present = () => new AbortController().signal
 
 /** Creates a channel with latency that delivers pending messages together in one tick. */
 function lateChannel<Item>(latencyMs: number, take: (item: Item) => void): (item: Item) => void {
@@ -64,54 +64,6 @@ async function twoWorkers(t: Test, latencyMs = 2) {
       log,
     )
   return { folder, board, lines, reports, one: startWorker(1), two: startWorker(2) }
-}
-
-/** Creates a plan that writes on command and counts its starts. */
-function aPlan(folder: string, key = 'k') {
-  const started: { file: GrowingFile; signal: AbortSignal }[] = []
-  let end = () => {}
-  let fail: (error: Error) => void = () => {}
-  const ended = new Promise<void>((resolve, reject) => {
-    end = resolve
-    fail = reject
-  })
-  let bytes = 0
-  const plan: SingleFlightPlan = {
-    key,
-    async write(file, { signal, onStarted }) {
-      started.push({ file, signal })
-      onStarted(4711)
-      const wanted = new Promise((_resolve, reject) => {
-        signal.addEventListener('abort', () => reject(new Error('was ended')))
-      })
-      await Promise.race([ended, wanted])
-      return { bytes, keep: () => rename(file.path, join(folder, key)) }
-    },
-  }
-  return {
-    plan,
-    started,
-    write(text: string) {
-      bytes += writeSync(started[0]?.file.file ?? -1, text)
-    },
-    end,
-    fail,
-  }
-}
-
-async function readText(body: AsyncIterable<Uint8Array>): Promise<string> {
-  let text = ''
-  for await (const chunk of body) text += Buffer.from(chunk).toString()
-  return text
-}
-
-/** Joins and reads to the end. */
-async function joinAndRead(
-  singleFlight: SingleFlight,
-  plan: SingleFlightPlan,
-  signal = present(),
-): Promise<string> {
-  return readText((await singleFlight.join(plan, signal)).body)
 }
 
 async function until(isSo: () => boolean | Promise<boolean>): Promise<void> {
@@ -320,7 +272,10 @@ t.test('a lost leader is a miss before the first byte and a broken answer after 
     const joining = two.join(plan, present())
     const outcome = joining.then(async ({ body }) => readText(body).catch(() => 'broke off'))
     await Promise.race([outcome.catch(() => {}), sleep(30)])
-    t.match(board.lose(1), [{ groupId: 4711 }])
+    const answers = board.lose(1)
+    t.match(answers, [{ groupId: 4711 }])
+    // The supervisor does the same for a worker that died.
+    for (const { path } of answers) releaseLease(path)
     if (bytes === 0) await t.rejects(outcome, SingleFlightMissed)
     else t.equal(await outcome, 'broke off')
     const again = aPlan(folder)
