@@ -1,0 +1,162 @@
+/** Gateways with one data folder and one database share the git process of identical clones. */
+
+import { randomBytes } from 'node:crypto'
+import { readdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { freshLocation } from '../helpers/databases.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git, tryGit } from '../helpers/git-client.js'
+import { countPackCache } from '../helpers/pack-cache-counts.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { gitProcessesOf, killServer, until } from '../helpers/server-processes.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+import { newWorkingCopy } from '../helpers/working-copy.js'
+
+const GATEWAYS = 3
+const CLONES = 24
+const ROUNDS = isFullSize ? 5 : 1
+const WAITS_MS = 60_000
+const CONTENT_BYTES = 3_000_000
+/** Large enough that git can be stopped while it writes the answer. */
+const LONG_CONTENT_BYTES = 20_000_000
+
+interface Fleet {
+  readonly gateways: readonly Gatehouse[]
+  readonly folder: string
+  /** Address of the repository at a gateway. */
+  readonly remoteAt: (gateway: Gatehouse) => string
+  /** Pushes a commit of incompressible content; returns its id. */
+  readonly push: (bytes: number) => Promise<string>
+}
+
+t.test('three gateways of one database and one data folder', async (t) => {
+  const fleet = await startFleet(t)
+  await t.test('identical concurrent clones share one git process', (t) => shareOne(t, fleet))
+  await t.test('clones are complete or fail if the gateway that leads is killed', (t) =>
+    killLeader(t, fleet),
+  )
+})
+
+async function startFleet(t: Test): Promise<Fleet> {
+  const location = await freshLocation(t, 'mysql')
+  const first = await startGatehouse(t, { location })
+  const environment = { GATEHOUSE_DATA_DIR: first.dataDir }
+  const gateways = [first]
+  while (gateways.length < GATEWAYS) {
+    gateways.push(await startGatehouse(t, { location, environment }))
+  }
+  const ada: Person = await first.addUser('ada')
+  await makeRepository(ada, 'library')
+  const remoteAt = ({ port }: Gatehouse) =>
+    `http://ada:${ada.token}@127.0.0.1:${port}/ada/library.git`
+  const copy = await newWorkingCopy(t)
+  await copy.git('config', 'core.compression', '0')
+  const push = async (bytes: number) => {
+    await writeFile(join(copy.path, 'content'), randomBytes(bytes))
+    await copy.git('add', 'content')
+    await copy.git('commit', '--quiet', '-m', 'content')
+    await copy.git('push', '--quiet', remoteAt(first), 'HEAD:refs/heads/main')
+    return await copy.git('rev-parse', 'HEAD')
+  }
+  return { gateways, folder: await temporaryFolder(t), remoteAt, push }
+}
+
+interface Clones {
+  /** Prefix of the folders. */
+  readonly name: string
+  readonly commit: string
+  readonly count: number
+}
+
+/** Clones concurrently from all gateways; returns the folders of the clones that succeed. */
+async function clone(t: Test, fleet: Fleet, { name, commit, count }: Clones) {
+  const { gateways, folder, remoteAt } = fleet
+  const clones = Array.from({ length: count }, async (_, index) => {
+    const gateway = gateways[index % gateways.length] as Gatehouse
+    const cwd = join(folder, `${name}-${index}`)
+    const { exitCode } = await tryGit(['clone', '--quiet', '--bare', remoteAt(gateway), cwd], {
+      cwd: folder,
+    })
+    return exitCode === 0 ? [cwd] : []
+  })
+  const whole = (await Promise.all(clones)).flat()
+  for (const cwd of whole) {
+    t.equal(await git(['rev-parse', 'main'], { cwd }), commit)
+    t.equal((await tryGit(['fsck', '--full'], { cwd })).exitCode, 0, 'the clone is complete')
+  }
+  return whole
+}
+
+async function countFetches({ gateways }: Fleet) {
+  const sum = { hit: 0, join: 0, miss: 0, bypass: 0 }
+  for (const gateway of gateways) {
+    const { hit, join, miss, bypass } = await countPackCache(gateway, 'fetch')
+    sum.hit += hit
+    sum.join += join
+    sum.miss += miss
+    sum.bypass += bypass
+  }
+  return sum
+}
+
+async function shareOne(t: Test, fleet: Fleet): Promise<void> {
+  for (let round = 0; round < ROUNDS; round += 1) {
+    const commit = await fleet.push(CONTENT_BYTES)
+    const before = await countFetches(fleet)
+    const whole = await clone(t, fleet, { name: `share-${round}`, commit, count: CLONES })
+    t.equal(whole.length, CLONES)
+    const after = await countFetches(fleet)
+    t.equal(after.miss - before.miss, 1, 'git ran once')
+    t.equal(after.bypass, before.bypass, 'no clone bypassed the cache')
+    t.comment(`hits ${after.hit - before.hit}, coalesced ${after.join - before.join}`)
+  }
+  await untilNoneIsMade(t, fleet)
+}
+
+async function killLeader(t: Test, fleet: Fleet): Promise<void> {
+  const [first, ...others] = fleet.gateways as [Gatehouse, ...Gatehouse[]]
+  const commit = await fleet.push(LONG_CONTENT_BYTES)
+  const lost = tryGit(['clone', '--quiet', '--bare', fleet.remoteAt(first), 'lost'], {
+    cwd: fleet.folder,
+  })
+  const leases = await untilCount(first, { suffix: '.lease', count: 1 })
+  t.equal(leases, 1, 'the first gateway leads')
+  // The other gateways must follow before git has written the answer.
+  for (const { pid } of await gitProcessesOf(first.dataDir)) process.kill(pid, 'SIGSTOP')
+  const survivors = { ...fleet, gateways: others }
+  const cloning = clone(t, survivors, { name: 'killed', commit, count: 2 * others.length })
+  t.equal(await untilCount(first, { suffix: '.part', count: GATEWAYS }), GATEWAYS)
+  await killServer(first, { withGit: true })
+  t.not((await lost).exitCode, 0)
+  t.comment(`${(await cloning).length} of ${2 * others.length} clones were complete`)
+  const again = await clone(t, survivors, { name: 'again', commit, count: others.length })
+  t.equal(again.length, others.length, 'later clones are complete')
+  await first.start()
+}
+
+/** Waits until the pack cache has so many files with that suffix; returns the last number. */
+function untilCount(
+  gateway: Gatehouse,
+  { suffix, count }: { readonly suffix: string; readonly count: number },
+): Promise<number> {
+  return until(
+    async () => (await namesIn(gateway)).filter((name) => name.endsWith(suffix)).length,
+    (found) => found === count,
+    WAITS_MS,
+  )
+}
+
+function namesIn({ dataDir }: Gatehouse) {
+  return readdir(join(dataDir, 'cache', 'packs'))
+}
+
+async function untilNoneIsMade(t: Test, { gateways: [first] }: Fleet): Promise<void> {
+  const left = await until(
+    async () => (await namesIn(first as Gatehouse)).filter((name) => name.includes('.')),
+    (names) => names.length === 0,
+    WAITS_MS,
+  )
+  t.strictSame(left, [], 'no lease and no unfinished answer is left')
+}
