@@ -198,8 +198,12 @@ async function differ(
   if (warm.equals(right) || [warm, right].every(isRefusal)) return undefined
   const read = version === 2 ? readFetchAnswer : readAnswerV0
   const [one, other] = [read(warm), read(right)]
+  // We may end a negotiation that git continues: its answer to a client that is done is the same.
+  const isEarly = version === 2 && one.pack.length > 0 && other.pack.length === 0
+  const last = isEarly ? await askGit(scene, { version, body: withDone(body) }) : undefined
+  const final = last === undefined ? other : read(last)
   // The shallow commits are a set, which git lists in the order of the request.
-  const [lines, rightLines] = [one, other].map((answer) => answer.lines.filter(isKept).toSorted())
+  const [lines, rightLines] = [one, final].map((answer) => answer.lines.filter(isKept).toSorted())
   if (lines?.join() !== rightLines?.join()) return `${lines} is not ${rightLines}`
   const common = one.lines.flatMap((line) => /^ACK ([0-9a-f]+)/.exec(line)?.[1] ?? [])
   const foreign = common.filter((oid) => !body.includes(`have ${oid}`))
@@ -209,7 +213,7 @@ async function differ(
   )
   if (isNegotiating !== isRight) return 'one of the replies has no acknowledgments'
   if (one.isWhole !== other.isWhole) return `whole: ${one.isWhole}, git: ${other.isWhole}`
-  if (one.pack.equals(other.pack)) return undefined
+  if (one.pack.equals(final.pack)) return undefined
   // A client goes on to negotiate after a reply without a pack.
   if (one.pack.length === 0) return other.lines.some(isReady) ? undefined : 'no pack'
   // Only a client that says so can complete a thin pack.
@@ -218,7 +222,7 @@ async function differ(
     if (await hasOffsetDeltas(one.pack, scene.work)) return 'deltas that the client cannot read'
   }
   const here = await objectsOf(one.pack, scene.work, bases)
-  const there = other.pack.length === 0 ? [] : await objectsOf(other.pack, scene.work, bases)
+  const there = final.pack.length === 0 ? [] : await objectsOf(final.pack, scene.work, bases)
   if (here.join() === there.join()) return undefined
   // A stored reply may be for fewer common commits than git sees now, or for more. A reply to a
   // request with `done` does not name them.
@@ -230,6 +234,11 @@ async function differ(
   const has = new Set([...here, ...(await objectsBehind(scene, known, shallow))])
   const missing = there.filter((oid) => !has.has(oid))
   return missing.length === 0 ? undefined : `${missing.length} objects are missing`
+}
+
+/** Returns the request of version 2 of a client that sends no more commits. */
+function withDone(body: Buffer): Buffer {
+  return Buffer.concat([body.subarray(0, -4), Buffer.from(`${packetLine('done\n')}0000`)])
 }
 
 function isRefusal(answer: Buffer): boolean {
