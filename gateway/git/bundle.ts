@@ -11,10 +11,10 @@ import { readOnce } from '../../conf/lib/chunks.js'
 import type { Grants } from '../auth/authorize.js'
 import { readCapabilities } from '../packs/normal-request.js'
 import type { WarmRequest } from '../packs/pack-cache.js'
+import { NoPack, readPackStream } from '../packs/pack-stream.js'
 import { packetLine, readSections } from '../packs/pkt-line.js'
 import type { WarmAnswer } from '../packs/warm-answer.js'
 import type { Context } from '../request/context.js'
-import { NoPack, readPackStream } from './pack-stream.js'
 
 /** Minimum size of a repository, in KiB, for which clients are offered a bundle. */
 export const BUNDLE_REPOSITORY_KIB_MIN = 4_096

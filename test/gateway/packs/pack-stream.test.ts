@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { NoPack, readPackStream } from '../../../gateway/git/pack-stream.js'
+import { NoPack, readPackStream } from '../../../gateway/packs/pack-stream.js'
 
 function packet(content: Uint8Array): Buffer {
   const length = (content.byteLength + 4).toString(16).padStart(4, '0')
