@@ -1,7 +1,10 @@
 /** Extraction of the pack from the packets of git's answer to a fetch. */
 
-/** Beginning of an answer that contains only a pack (gitprotocol-v2(5) "fetch"). */
-const BEGINNING = '000dpackfile\n'
+/**
+ * Beginnings of answers that contain only a pack, by the version of the protocol (gitprotocol-v2(5)
+ * "fetch", gitprotocol-pack(5) "Packfile Negotiation").
+ */
+export const PACK_BEGINNINGS = { 0: '0008NAK\n', 2: '000dpackfile\n' } as const
 const FLUSH = '0000'
 const LENGTH_DIGITS = 4
 /** Size of a packet's header: its length in 4 digits, and its sideband in 1 byte. */
@@ -21,10 +24,23 @@ export class NoPack extends Error {
 export async function* readPackStream(
   answer: Uint8Array | AsyncIterable<Uint8Array>,
 ): AsyncGenerator<Uint8Array> {
-  const packets = new Packets()
+  for await (const parts of readPackParts(answer, 2)) {
+    // The parts are valid only until the next ones are requested.
+    if (parts.length > 0) yield Buffer.concat(parts)
+  }
+}
+
+/**
+ * Yields the parts of the pack in each chunk of an answer, which are valid until the next ones are
+ * requested. Throws NoPack if there is no pack or it is incomplete.
+ */
+export async function* readPackParts(
+  answer: Uint8Array | AsyncIterable<Uint8Array>,
+  version: 0 | 2,
+): AsyncGenerator<readonly Buffer[]> {
+  const packets = new Packets(PACK_BEGINNINGS[version])
   for await (const chunk of answer instanceof Uint8Array ? piecesOf(answer) : answer) {
-    const pack = packets.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
-    if (pack.byteLength > 0) yield pack
+    yield packets.take(Buffer.from(chunk.buffer, chunk.byteOffset, chunk.byteLength))
   }
   if (!packets.isWhole) throw new NoPack('the answer is incomplete')
 }
@@ -38,17 +54,22 @@ function* piecesOf(bytes: Uint8Array): Generator<Uint8Array> {
 /** Incremental parser of packets, which may begin and end anywhere in a chunk. */
 class Packets {
   isWhole = false
+  readonly #beginning: string
   /** Received part of the answer's beginning or of a packet's header. */
   #head = ''
-  #headBytes = BEGINNING.length
+  #headBytes: number
   #isOfPack = false
   /** Number of content bytes of the current packet that have not arrived. */
   #leftBytes = 0
 
-  /** Returns a copy of the pack's bytes in a chunk. */
-  take(chunk: Buffer): Uint8Array {
-    const pack = Buffer.allocUnsafe(chunk.length)
-    let packBytes = 0
+  constructor(beginning: string) {
+    this.#beginning = beginning
+    this.#headBytes = beginning.length
+  }
+
+  /** Returns the parts of a chunk that belong to the pack: one for each packet. */
+  take(chunk: Buffer): readonly Buffer[] {
+    const parts: Buffer[] = []
     for (let at = 0; at < chunk.length; ) {
       if (this.isWhole) throw new NoPack('the answer has data after the pack')
       const wanted = this.#leftBytes || this.#headBytes - this.#head.length
@@ -56,19 +77,20 @@ class Packets {
       if (this.#leftBytes === 0) {
         this.#readHead(chunk.toString('latin1', at, end))
       } else {
-        if (this.#isOfPack) packBytes += chunk.copy(pack, packBytes, at, end)
+        if (this.#isOfPack) parts.push(chunk.subarray(at, end))
         this.#leftBytes -= end - at
       }
       at = end
     }
-    return pack.subarray(0, packBytes)
+    return parts
   }
 
   #readHead(text: string): void {
     this.#head += text
     if (this.#head.length < this.#headBytes) return
-    if (this.#headBytes === BEGINNING.length) {
-      if (this.#head !== BEGINNING) throw new NoPack('the answer does not contain only a pack')
+    if (this.#headBytes === this.#beginning.length) {
+      if (this.#head !== this.#beginning)
+        throw new NoPack('the answer does not contain only a pack')
       this.#nextPacket()
     } else if (this.#headBytes === LENGTH_DIGITS) {
       this.isWhole = this.#head === FLUSH

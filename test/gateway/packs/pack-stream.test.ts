@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import fc from 'fast-check'
 import t from 'tap'
-import { NoPack, readPackStream } from '../../../gateway/packs/pack-stream.js'
+import { NoPack, readPackParts, readPackStream } from '../../../gateway/packs/pack-stream.js'
 
 function packet(content: Uint8Array): Buffer {
   const length = (content.byteLength + 4).toString(16).padStart(4, '0')
@@ -57,6 +57,15 @@ t.test('an answer in memory is extracted in pieces', async (t) => {
   for await (const { byteLength } of readPackStream(answer)) largest = Math.max(largest, byteLength)
   t.ok(largest <= 524_288)
   t.ok((await readAll(answer)).equals(pack))
+})
+
+t.test('a pack is extracted from an answer of protocol version 0', async (t) => {
+  const pack = onBand(1, Buffer.from('PACK'))
+  const answer = Buffer.concat([packet(Buffer.from('NAK\n')), pack, END])
+  const chunks: Buffer[] = []
+  for await (const parts of readPackParts(answer, 0)) chunks.push(...parts)
+  t.equal(Buffer.concat(chunks).toString(), 'PACK')
+  await t.rejects(readAll(answer), NoPack, 'it is not an answer of version 2')
 })
 
 t.test('an answer that is not exactly one pack is refused', async (t) => {
