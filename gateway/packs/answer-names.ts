@@ -15,11 +15,21 @@ export interface Seen {
   readonly references: ReferenceList
 }
 
+/** File that an answer is written to, and the limits of the writing. */
+export interface WriteOptions {
+  /** File descriptor of an empty file, open for writing. */
+  readonly file: number
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+  /** Called with the id of git's process group. */
+  readonly onStarted: (groupId: number) => void
+}
+
 /** A fetch, with the refs and the repository state that it is answered from. */
 export interface Wanted extends Seen {
   readonly request: FetchRequest
-  /** Writes the answer to a file descriptor; if absent, git's upload-pack does. */
-  readonly write?: (outputFile: number, signal: AbortSignal) => Promise<void>
+  /** Writes the answer; if absent, git's upload-pack does. See `writeByGit`. */
+  readonly write?: (options: WriteOptions) => Promise<boolean>
 }
 
 /** Returns true if the answer depends on refs other than those of the wanted objects. */

@@ -3,22 +3,21 @@
 import { fstatSync } from 'node:fs'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reachability } from '../../cgi/objects/reachability.js'
-import { firstLine, type Git } from '../../cgi/process/git.js'
-import type { ProcessEnd } from '../../cgi/process/run.js'
+import type { Git } from '../../cgi/process/git.js'
 import {
   type RepositoryState,
   readPresentState,
   readStateOfTick,
 } from '../../cgi/repository/repository-state.js'
-import { spoolUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
-import { saysDiskIsFull } from '../../conf/disk-failure.js'
 import { isFailure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
+import { ExtendedAnswers } from './extended-answers.js'
+import { writeByGit } from './git-answer.js'
 import type { KeptDownloads } from './kept-downloads.js'
 import { KnownRequests } from './known-requests.js'
-import { type FetchRequest, type ObjectFormat, writeFetch } from './normal-fetch.js'
+import type { FetchRequest, ObjectFormat } from './normal-fetch.js'
 import type { NormalRequest } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
@@ -97,10 +96,12 @@ export class PackCache {
   readonly #names: AnswerNames
   readonly #requests = new KnownRequests()
   readonly #repeated = new RepeatedFetches()
+  readonly #extended: ExtendedAnswers
 
   constructor(parts: PackCacheParts) {
     this.#parts = parts
     this.#names = new AnswerNames(parts.git)
+    this.#extended = new ExtendedAnswers({ ...parts, names: this.#names })
   }
 
   /** Stored downloads that are not answers to upload-pack requests. */
@@ -283,9 +284,10 @@ export class PackCache {
   }
 
   #plan(key: string, warmRequest: WarmRequest, wanted: Wanted): SingleFlightPlan {
-    const { store, queue } = this.#parts
+    const { git, store, queue } = this.#parts
     const { repositoryPath } = warmRequest
     const client = warmRequest.client()
+    const question = { repositoryPath, wanted }
     return {
       key,
       write: async (file, { signal, onStarted }) => {
@@ -297,13 +299,18 @@ export class PackCache {
         }
         const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
         try {
-          let isWhole = true
-          if (wanted.write !== undefined) await wanted.write(file.file, signal)
-          else isWhole = await this.#spool(warmRequest, wanted, file.file, { signal, onStarted })
+          const options = { file: file.file, signal, timeoutMs: this.#parts.timeoutMs() }
+          const base = await this.#extended.write(question, options)
+          const write = wanted.write ?? ((rest) => writeByGit(git, question, rest))
+          const isAnswered = base !== undefined || (await write({ ...options, onStarted }))
           const { size: bytes } = fstatSync(file.file)
-          const isKept = isWhole && (await this.#isStillCurrent(warmRequest, wanted))
+          const isKept = isAnswered && (await this.#isStillCurrent(warmRequest, wanted))
           if (!isKept) return { bytes }
-          return { bytes, keep: () => store.keep(key, { path: file.path, bytes }) }
+          const keep = async () => {
+            await store.keep(key, { path: file.path, bytes })
+            this.#extended.note(question, bytes, base)
+          }
+          return { bytes, keep }
         } catch (error) {
           if (isFileSystemError(error)) store.noteFull()
           throw error
@@ -312,28 +319,6 @@ export class PackCache {
         }
       },
     }
-  }
-
-  /** Lets git write an answer; returns false if git refused the fetch. Throws if it failed. */
-  async #spool(
-    { repositoryPath }: WarmRequest,
-    { request }: Wanted,
-    outputFile: number,
-    { signal, onStarted }: Parameters<SingleFlightPlan['write']>[1],
-  ): Promise<boolean> {
-    const { git, timeoutMs } = this.#parts
-    const running = spoolUploadPack(git, {
-      repositoryPath,
-      gitProtocol: request.version === 2 ? 'version=2' : undefined,
-      signal,
-      request: writeFetch(request),
-      outputFile,
-      timeoutMs: timeoutMs(),
-    })
-    if (running.pid !== undefined) onStarted(running.pid)
-    const end = await running.ended
-    throwIfBroken(end, fstatSync(outputFile).size)
-    return end.exitCode === 0
   }
 
   /** Returns true if the answer is valid whenever git read the repository since the request. */
@@ -360,22 +345,6 @@ function fetchOf(wants: readonly string[]): FetchRequest {
     includesTags: false,
     asksReferences: false,
     text: '',
-  }
-}
-
-/** Maximum length of git's error packet; a longer answer of a failed git is a truncated pack. */
-const REFUSAL_BYTES_MAX = 4_096
-
-function throwIfBroken(end: ProcessEnd, bytes: number): void {
-  if (end.exitCode === 0) return
-  const complaint = firstLine(end.errorText)
-  const isFull = saysDiskIsFull(end.errorText) || /File too large/.test(end.errorText)
-  if (isFull || end.signal === 'SIGXFSZ') {
-    throw Object.assign(new Error(complaint), { code: 'ENOSPC' })
-  }
-  if (end.exitCode !== undefined && bytes === 0) throw new UploadPackError(complaint)
-  if (end.exitCode === undefined || bytes > REFUSAL_BYTES_MAX) {
-    throw new Error(`git upload-pack did not finish: ${complaint}`)
   }
 }
 

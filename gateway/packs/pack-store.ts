@@ -103,12 +103,15 @@ export class PackStore {
     return this.#storedInMemory(key, known)
   }
 
-  /** Returns the answer with this key, if any. Removes a damaged or unreadable file. */
-  async find(key: string): Promise<StoredPack | undefined> {
+  /**
+   * Returns the answer with this key, if any. Removes a damaged or unreadable file. If `isLast` is
+   * true, no further request is expected, so the answer is not loaded into memory.
+   */
+  async find(key: string, { isLast = false } = {}): Promise<StoredPack | undefined> {
     const held = this.held(key)
     if (held !== undefined) return held
     try {
-      return await this.#findOnDisk(key)
+      return await this.#findOnDisk(key, isLast)
     } catch (error) {
       await this.#discard(key, error)
       return undefined
@@ -158,14 +161,14 @@ export class PackStore {
     if (missingBytes > 0) await this.#removeOldest({ missingBytes })
   }
 
-  async #findOnDisk(key: string): Promise<StoredPack | undefined> {
+  async #findOnDisk(key: string, isLast: boolean): Promise<StoredPack | undefined> {
     const loading = this.#loading.get(key)
     if (loading !== undefined) return this.#storedInMemory(key, await loading)
     const pack = openPack(this.#pathOf(key), this.#checked.get(key))
     if (pack === undefined) return undefined
     this.#touch(key)
     const { bytes } = pack
-    if (!this.#isWorthMemory(key, bytes)) {
+    if (isLast || !this.#isWorthMemory(key, bytes)) {
       return { bytes, body: await this.#stream(key, pack), file: () => this.#checkedFile(key) }
     }
     const loaded = this.#load(key, pack).finally(() => this.#loading.delete(key))

@@ -4,6 +4,7 @@ import { writeFileSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
 import type { UpdateContents } from '../../cgi/objects/update-pack.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
+import type { WriteOptions } from './answer-names.js'
 import type { CommitGraph } from './commit-graph.js'
 import type { FetchRequest } from './normal-fetch.js'
 import { packetLine, sidebandPackets } from './pkt-line.js'
@@ -66,8 +67,8 @@ export type AskPack = (
 export interface SharedUpdate {
   /** Fetch in place of those of all clients; git does not know its arguments. */
   readonly request: FetchRequest
-  /** Writes the answer to a file descriptor. Throws if git fails or if the disk is full. */
-  readonly write: (outputFile: number, signal: AbortSignal) => Promise<void>
+  /** Writes the answer, and returns true. Throws if the disk is full. */
+  readonly write: (options: Pick<WriteOptions, 'file' | 'signal'>) => Promise<boolean>
 }
 
 /** An update, and the history and refs that its answer is made from. */
@@ -189,8 +190,9 @@ export class ShallowUpdates {
         wants: [cut.tip],
         text: [request.version, request.objectFormat, ...lines].join('\n'),
       },
-      write: async (outputFile, signal) => {
-        writeFileSync(outputFile, await this.#makeAnswer(asked, reach, signal))
+      write: async ({ file, signal }) => {
+        writeFileSync(file, await this.#makeAnswer(asked, reach, signal))
+        return true
       },
     }
   }

@@ -1,0 +1,275 @@
+/** Complete clones after a push: stored answers that are extended, and those that git makes. */
+
+import { randomBytes } from 'node:crypto'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { initRepository } from '../../../cgi/repository/repository.js'
+import { removeAnswers } from '../../../gateway/packs/remove-answers.js'
+import { createLocalCoordinator, createPackCache } from '../../../gateway/packs/warm.js'
+import { countedGit } from '../../helpers/counted-git.js'
+import { readAnswerV0, readFetchAnswer } from '../../helpers/fetch-answers.js'
+import { openContext } from '../../helpers/gateway.js'
+import { git as runGit } from '../../helpers/git-client.js'
+import { packetLine } from '../../helpers/git-requests.js'
+import { untilAllCached } from '../../helpers/pack-cache-counts.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+/** Length of a file, so that the stored answers are long enough to be extended. */
+const LARGE_BYTES = 4_300_000
+
+interface CloneOptions {
+  readonly version?: 0 | 2
+  /** Wanted refs; by default all branches and tags. */
+  readonly refs?: readonly string[]
+  readonly flags?: readonly string[]
+}
+
+/** Creates a repository with a large file and a bitmap, and a pack cache. */
+async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
+  const { context } = await openContext(t)
+  const { settings, log, queue } = context
+  const git = await countedGit(settings.data.dir)
+  const repositoryPath = join(settings.data.dir, 'one.git')
+  await initRepository(git, repositoryPath, { defaultBranch: 'main', objectFormat })
+  const server = (...args: readonly string[]) => runGit(args, { cwd: repositoryPath })
+  const copy = await newWorkingCopy(t, objectFormat)
+  await copy.git('remote', 'add', 'origin', repositoryPath)
+  const link = createLocalCoordinator(settings.data.dir)
+  const cache = createPackCache({ git, log, queue, settings: () => settings, link })
+
+  const push = async (name: string, content?: string | Uint8Array) => {
+    const commit = await copy.commit(name, content)
+    await copy.git('push', '--quiet', '--force', 'origin', 'HEAD')
+    return commit
+  }
+
+  const ask = async (body: string, version: 0 | 2) => {
+    const request = new AbortController()
+    const question = { repositoryPath, repositoryBytes: 0, client: () => 'ada', request }
+    const answer = await cache.answer(question, Buffer.from(body), version)
+    if (answer === undefined) throw new Error('the pack cache did not answer')
+    const chunks: Uint8Array[] = []
+    const bytes = answer.body instanceof Uint8Array ? [answer.body] : answer.body
+    for await (const chunk of bytes) chunks.push(Buffer.from(chunk))
+    await untilAllCached(settings.data.dir)
+    return Buffer.concat(chunks)
+  }
+  const commandOf = (name: string, lines: readonly string[]) => {
+    const head = [`command=${name}`, `object-format=${objectFormat}`].map(packetLine).join('')
+    return `${head}0001${lines.map((line) => packetLine(`${line}\n`)).join('')}0000`
+  }
+
+  /** Clones; returns the pack, and true if git has not made the whole answer. */
+  const fetchPack = async ({ version = 2, flags = ['ofs-delta'], refs }: CloneOptions = {}) => {
+    const listed = await server('for-each-ref', '--format=%(refname)')
+    const oids = await server('rev-parse', ...(refs ?? listed.split('\n')))
+    const wants = [...new Set(oids.split('\n'))]
+    // The refs are read before git processes are counted.
+    await ask(commandOf('ls-refs', []), 2)
+    const before = (await git.started()).length
+    const lines = wants.map((oid) => `want ${oid}`)
+    const answer =
+      version === 2
+        ? await ask(commandOf('fetch', [...flags, 'no-progress', ...lines, 'done']), 2)
+        : await ask(requestV0(lines, flags), 0)
+    const { pack } = version === 2 ? readFetchAnswer(answer) : readAnswerV0(answer)
+    const isExtended = !(await git.started()).slice(before).includes('upload-pack')
+    return { wants, pack, isExtended }
+  }
+
+  /** Clones; returns also the ids of the objects. */
+  const clone = async (options?: CloneOptions) => {
+    const { pack, ...fetched } = await fetchPack(options)
+    return { oids: await objectsIn(t, pack, objectFormat), ...fetched }
+  }
+
+  /** Returns the ids of the objects that git would send. */
+  const reached = async (wants: readonly string[], ...options: readonly string[]) => {
+    const list = await server('rev-list', '--objects', '--no-object-names', ...options, ...wants)
+    return list.split('\n').toSorted()
+  }
+
+  const first = await push('large', randomBytes(LARGE_BYTES))
+  const loseAnswers = () => removeAnswers(settings.data.dir, repositoryPath)
+  const repack = (bitmap = '--write-bitmap-index') => server('repack', '-a', '-d', '-q', bitmap)
+  await repack()
+  return { copy, server, push, fetchPack, clone, reached, first, repack, loseAnswers }
+}
+
+function requestV0([first, ...others]: readonly string[], flags: readonly string[]): string {
+  const lines = [`${first} ${flags.join(' ')}`, ...others].map((line) => packetLine(`${line}\n`))
+  return `${lines.join('')}0000${packetLine('done\n')}`
+}
+
+/** Returns the ids of a pack's objects. Throws if git refuses it or an object is there twice. */
+async function objectsIn(
+  t: Test,
+  pack: Buffer,
+  objectFormat: 'sha1' | 'sha256',
+): Promise<readonly string[]> {
+  const cwd = await temporaryFolder(t)
+  await runGit(['init', '--quiet', '--bare', `--object-format=${objectFormat}`], { cwd })
+  await runGit(['index-pack', '--stdin'], { cwd, input: pack })
+  const listed = await runGit(
+    ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objectname)'],
+    { cwd },
+  )
+  const oids = listed.split('\n').toSorted()
+  const count = pack.readUInt32BE(PACK_COUNT_OFFSET)
+  if (count !== oids.length) throw new Error(`${count} entries for ${oids.length} objects`)
+  return oids
+}
+
+/** Position of the number of objects in a pack (gitformat-pack(5)). */
+const PACK_COUNT_OFFSET = 8
+
+t.test('a complete clone after a push gets a stored answer and the new objects', async (t) => {
+  for (const objectFormat of ['sha1', 'sha256'] as const) {
+    const { clone, push, reached } = await aScene(t, objectFormat)
+    t.equal((await clone()).isExtended, false)
+    for (const name of ['one', 'two', 'three']) {
+      await push(name)
+      const { oids, wants, isExtended } = await clone()
+      t.equal(isExtended, true, `${name} in ${objectFormat}`)
+      t.strictSame(oids, await reached(wants))
+    }
+  }
+})
+
+t.test('all forms of complete clones are extended', async (t) => {
+  const { clone, push, reached } = await aScene(t)
+  const v0 = ['side-band-64k', 'multi_ack_detailed', 'no-progress', 'deepen-since']
+  const forms: Readonly<Record<string, CloneOptions>> = {
+    'without deltas by position': { flags: [] },
+    'of one branch': { refs: ['main'], flags: ['include-tag', 'ofs-delta'] },
+    'of version 0': { version: 0, flags: [...v0, 'ofs-delta', 'agent=git/2'] },
+    'of version 0 without deltas by position': { version: 0, flags: v0 },
+  }
+  for (const options of Object.values(forms)) await clone(options)
+  await push('one')
+  for (const [name, options] of Object.entries(forms)) {
+    const { oids, wants, isExtended } = await clone(options)
+    t.equal(isExtended, true, name)
+    t.strictSame(oids, await reached(wants), name)
+  }
+})
+
+t.test('a clone without files is extended, unless a new tag may want a file', async (t) => {
+  const { clone, push, copy, server, repack, reached } = await aScene(t)
+  const message = randomBytes(LARGE_BYTES).toString('base64')
+  await copy.try(['commit', '--quiet', '--allow-empty', '-F', '-'], { input: message })
+  await push('file')
+  await repack()
+  const options = { flags: ['filter blob:none'] }
+  await clone(options)
+  await push('one')
+  const { oids, wants, isExtended } = await clone(options)
+  t.equal(isExtended, true)
+  t.strictSame(oids, await reached(wants, '--filter=blob:none'))
+  const file = await copy.git('rev-parse', 'HEAD:one')
+  await server('tag', 'file', file)
+  const tagged = await clone(options)
+  t.equal(tagged.isExtended, false)
+  t.ok(tagged.oids.includes(file))
+})
+
+t.test('a file that is back in an old version is not sent twice', async (t) => {
+  const { clone, push, repack, reached } = await aScene(t)
+  await push('file', 'one')
+  await push('file', 'two')
+  await repack()
+  await clone()
+  await push('file', 'one')
+  const known = await clone()
+  t.equal(known.isExtended, true)
+  t.strictSame(known.oids, await reached(known.wants))
+  await repack('--no-write-bitmap-index')
+  await push('file', 'two')
+  const { oids, wants, isExtended } = await clone()
+  t.equal(isExtended, false, 'without a bitmap git does not name the new objects exactly')
+  t.strictSame(oids, await reached(wants))
+})
+
+t.test('objects that a force push has removed are not sent', async (t) => {
+  const { clone, push, copy, first, repack, reached } = await aScene(t)
+  await push('password', 'secret')
+  const secret = await copy.git('rev-parse', 'HEAD:password')
+  await repack()
+  t.ok((await clone()).oids.includes(secret))
+  await copy.git('reset', '--quiet', '--hard', first)
+  await push('other')
+  const { oids, wants, isExtended } = await clone()
+  t.equal(isExtended, false)
+  t.notOk(oids.includes(secret))
+  t.strictSame(oids, await reached(wants))
+  await repack()
+  await push('more')
+  t.equal((await clone()).isExtended, true, 'the next answers extend the one without them')
+})
+
+t.test('after a deletion only objects that are still reachable are sent', async (t) => {
+  const { clone, push, copy, server, reached } = await aScene(t)
+  await server('tag', '-a', '-m', 'Merged', 'merged', 'main')
+  await copy.git('checkout', '--quiet', '-b', 'merged')
+  await push('topic')
+  await copy.git('checkout', '--quiet', '-b', 'main2')
+  await copy.git('branch', '-f', 'main', 'main2')
+  await copy.git('checkout', '--quiet', 'main')
+  await push('after')
+  await clone()
+  await server('update-ref', '-d', 'refs/heads/merged')
+  const merged = await clone()
+  t.equal(merged.isExtended, true, 'main has the commits of the deleted branch')
+  t.strictSame(merged.oids, await reached(merged.wants))
+  await server('tag', '-d', 'merged')
+  const untagged = await clone()
+  t.equal(untagged.isExtended, false, 'no tip reaches the object of the deleted tag')
+  t.strictSame(untagged.oids, await reached(untagged.wants))
+})
+
+t.test('new branches and tags are added', async (t) => {
+  const { clone, server, push, reached } = await aScene(t)
+  await clone()
+  await push('one')
+  await server('tag', '-a', '-m', 'One', 'v1', 'main')
+  await server('tag', 'v0', 'main~1')
+  const { oids, wants, isExtended } = await clone()
+  t.equal(isExtended, true)
+  t.strictSame(oids, await reached(wants))
+  const tagged = { refs: ['main'], flags: ['include-tag'] }
+  await clone(tagged)
+  await push('two')
+  await server('tag', '-a', '-m', 'Two', 'v2', 'main')
+  const followed = await clone(tagged)
+  t.ok(followed.oids.includes(await server('rev-parse', 'v2')), 'a tag that comes along')
+})
+
+t.test('git makes the whole answer after much growth, and without the stored answer', async (t) => {
+  const { clone, push, repack, loseAnswers } = await aScene(t)
+  await clone()
+  await push('more', randomBytes(LARGE_BYTES / 5))
+  t.equal((await clone()).isExtended, true)
+  await push('even-more', randomBytes(LARGE_BYTES / 10))
+  t.equal((await clone()).isExtended, false, 'a quarter was added')
+  await repack()
+  await push('one')
+  t.equal((await clone()).isExtended, true)
+  await loseAnswers()
+  await push('two')
+  t.equal((await clone()).isExtended, false, 'the stored answer is missing')
+})
+
+t.test('after fifty extensions git makes the whole answer', async (t) => {
+  const { fetchPack, server } = await aScene(t)
+  await fetchPack()
+  let extensions = 0
+  for (let isExtended = true; isExtended && extensions < 60; ) {
+    const commit = await server('commit-tree', '-p', 'main', '-m', 'next', 'main^{tree}')
+    await server('update-ref', 'refs/heads/main', commit)
+    isExtended = (await fetchPack()).isExtended
+    if (isExtended) extensions += 1
+  }
+  // An answer that is not recorded yet is not extended, but the one before it.
+  t.ok(extensions >= 50 && extensions < 55, `${extensions} extensions`)
+})
