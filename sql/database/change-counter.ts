@@ -11,8 +11,8 @@ export const CHANGE_COUNTER_TABLE = 'change_counter'
 /** Statement that increments the counter. A restart empties the table: then the epoch is new. */
 export const COUNT_CHANGE = `insert into ${CHANGE_COUNTER_TABLE} (id, epoch, changes) values (1, uuid(), 1) on duplicate key update changes = changes + 1`
 
-/** Query of the counter, as text that is different after each change. */
-export const READ_CHANGES = `select concat(epoch, ' ', changes) as version from ${CHANGE_COUNTER_TABLE}`
+/** Query of the counter. Its row is different after each change. */
+export const READ_CHANGES = `select epoch, changes from ${CHANGE_COUNTER_TABLE}`
 
 /** Reads of a value that are shared, but never with a read that began before the request for it. */
 export class SharedRead<T> {

@@ -5,7 +5,8 @@ import KnexTransaction from 'knex/lib/dialects/mysql2/transaction.js'
 import type { Connection } from 'mysql2'
 import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { checkBindings } from './bindings.js'
-import { COUNT_CHANGE, READ_CHANGES, SharedRead } from './change-counter.js'
+import { COUNT_CHANGE, SharedRead } from './change-counter.js'
+import { CounterReader, isMissingTable } from './counter-reader.js'
 import { isReferenceViolation, isUniqueViolation, translateError, unavailable } from './errors.js'
 import { bindingsKey, ResultCache } from './result-cache.js'
 import { retryLockConflicts } from './retry.js'
@@ -60,6 +61,12 @@ export class MysqlClient extends KnexClient {
   /** Keeps the error listener, unlike knex: a late connection reset would end the process. */
   override async destroyRawConnection(connection: Connection): Promise<void> {
     await new Promise<void>((resolve) => connection.end(() => resolve()))
+  }
+
+  /** Closes all connections, after running statements have ended. */
+  override async destroy(callback: () => void): Promise<void> {
+    await super.destroy(callback)
+    cacheOf(this).reader.close()
   }
 
   override async acquireConnection(): Promise<Connection> {
@@ -196,6 +203,7 @@ interface CachedQuery {
 
 interface MysqlCache {
   readonly results: ResultCache
+  readonly reader: CounterReader
   readonly versions: SharedRead<string | undefined>
   version: string | undefined
 }
@@ -206,35 +214,20 @@ const CACHES = new WeakMap<object, MysqlCache>()
 function cacheOf(client: MysqlClient): MysqlCache {
   const known = CACHES.get(client.config)
   if (known !== undefined) return known
-  const versions = new SharedRead(() => readVersion(client))
-  const cache = { results: new ResultCache(RESULT_KEPT_MS), versions, version: undefined }
+  const connect = (): Connection => client.driver.createConnection(client.connectionSettings)
+  const reader = new CounterReader(connect, QUERY_TIMEOUT_MS)
+  const versions = new SharedRead(() => reader.read())
+  const results = new ResultCache(RESULT_KEPT_MS)
+  const cache = { results, reader, versions, version: undefined }
   CACHES.set(client.config, cache)
   return cache
 }
 
-/** Returns the counter of changes; undefined if nothing can be cached. */
-async function readVersion(client: MysqlClient): Promise<string | undefined> {
-  const connection: Connection = await client.acquireConnection()
-  try {
-    const [row] = await sendStatement<{ version: string }>(connection, READ_CHANGES)
-    return row?.version
-  } catch (error) {
-    if (isMissingTable(error)) return undefined
-    throw translateError(error)
-  } finally {
-    await client.releaseConnection(connection)
-  }
-}
-
-function isMissingTable(error: unknown): boolean {
-  return error instanceof Error && 'code' in error && error.code === 'ER_NO_SUCH_TABLE'
-}
-
 /** Sends a statement past knex, which would cost more than the statement. */
-function sendStatement<T>(connection: Connection, sql: string): Promise<readonly T[]> {
+function sendStatement(connection: Connection, sql: string): Promise<void> {
   return new Promise((resolve, reject) => {
-    connection.query({ sql, timeout: QUERY_TIMEOUT_MS }, (error, rows) => {
-      if (error === null) return resolve(rows as unknown as readonly T[])
+    connection.query({ sql, timeout: QUERY_TIMEOUT_MS }, (error) => {
+      if (error === null) return resolve()
       if (isQueryTimeout(error)) connection.destroy()
       reject(error)
     })
