@@ -113,6 +113,18 @@ export async function objectsOf(
 }
 
 /**
+ * Returns true for an answer that the gateway made of a stored one and of new objects: the checksum
+ * of its pack has a packet of its own. The last packet of git has one byte.
+ */
+export function isExtended(answer: Buffer): boolean {
+  return [20, 32].some((bytes) => {
+    const head = (bytes + 5).toString(16).padStart(4, '0')
+    const at = answer.length - bytes - 9
+    return answer.toString('latin1', at, at + 5) === `${head}\u0001`
+  })
+}
+
+/**
  * Returns true if a complete pack has deltas that name their base by its position. Those that name
  * it by its id contain the id (gitformat-pack(5)).
  */
@@ -127,3 +139,23 @@ export async function hasOffsetDeltas(pack: Buffer, folder: string): Promise<boo
 
 /** Position of the number of objects in a pack (gitformat-pack(5)). */
 const PACK_COUNT_OFFSET = 8
+
+/** True for git's reply that an object is not sent. */
+export function isRefusal(answer: Buffer): boolean {
+  return /^[0-9a-f]{4}ERR upload-pack: not our ref/.test(answer.toString('latin1', 0, 100))
+}
+
+/** True for the line that ends a negotiation. */
+export function isReady(line: string): boolean {
+  return /^(?:ready|ACK [0-9a-f]+ ready)$/.test(line)
+}
+
+/** True for a line that acknowledges commits. */
+export function isAcknowledgment(line: string): boolean {
+  return /^(?:ACK |acknowledgments$)/.test(line)
+}
+
+/** True for the lines of a reply that do not depend on which commits are common. */
+export function isKept(line: string): boolean {
+  return !isReady(line) && !isAcknowledgment(line) && line !== 'NAK' && line !== 'packfile'
+}

@@ -8,6 +8,11 @@ import { findGit, type Git } from '../../cgi/process/git.js'
 import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
 import {
   hasOffsetDeltas,
+  isAcknowledgment,
+  isExtended,
+  isKept,
+  isReady,
+  isRefusal,
   objectsOf,
   postFetch,
   readAnswerV0,
@@ -43,6 +48,36 @@ t.test("replies from the pack cache equal git's replies after random changes", a
   t.comment(`${tally.same} equal replies, ${tally.refused} equal refusals`)
   t.comment(JSON.stringify(counts))
   t.ok(counts.hit + counts.join > STEPS / 20, 'many requests were answered without a git process')
+})
+
+/** Number of changes before complete clones. */
+const PUSHES = isFullSize ? 400 : 24
+
+t.test('complete clones have the same objects as those of git after random changes', async (t) => {
+  const gatehouse = await startGatehouse(t, { workers: 1 })
+  const ada = await gatehouse.addUser('ada')
+  const scene = await setScene(t, { gatehouse, ada, ours: await findGit(), name: 'r' })
+  // Only long replies are extended.
+  const input = randomBytes(4_300_000).toString('base64')
+  const large = await git(['commit-tree', 'main^{tree}', '-F', '-'], { cwd: scene.path, input })
+  await inBare(scene, 'update-ref', 'refs/heads/large', large)
+  await inBare(scene, 'repack', '-a', '-d', '-q', '--write-bitmap-index')
+  let extended = 0
+  for (let pushes = 0; pushes < PUSHES; pushes += 1) {
+    const change = pick(CHANGES.filter(({ name }) => !/hidden|show|HEAD/.test(name)))
+    await change.make(scene)
+    for (const argument of ['ofs-delta', 'filter blob:none']) {
+      const question = await cloneOf(scene, argument)
+      const warm = (await ask(scene, question)) ?? Buffer.alloc(0)
+      const right = (await askGit(scene, question)) ?? Buffer.alloc(0)
+      if (isExtended(warm)) extended += 1
+      const [ours, theirs] = await Promise.all(
+        [warm, right].map((answer) => objectsOf(readFetchAnswer(answer).pack, scene.work)),
+      )
+      t.strictSame(ours, theirs, `${argument}, after ${change.name}`)
+    }
+  }
+  t.ok(extended > PUSHES / 10, `${extended} replies are a stored one with new objects`)
 })
 
 /** Lines of fetches in which the removal of one changes the reply; wants and haves are named. */
@@ -193,7 +228,8 @@ async function differ(
   { warm, right }: { readonly warm: Buffer | undefined; readonly right: Buffer | undefined },
 ): Promise<string | undefined> {
   if (warm === undefined || right === undefined) {
-    return warm === right ? undefined : `git ${right ? 'answers' : 'refuses'}, and we do not`
+    const refusal = right ? 'answers' : `refuses (${refusals.get(scene)})`
+    return warm === right ? undefined : `git ${refusal}, and we do not`
   }
   if (warm.equals(right) || [warm, right].every(isRefusal)) return undefined
   const read = version === 2 ? readFetchAnswer : readAnswerV0
@@ -233,29 +269,15 @@ async function differ(
   )
   const has = new Set([...here, ...(await objectsBehind(scene, known, shallow))])
   const missing = there.filter((oid) => !has.has(oid))
-  return missing.length === 0 ? undefined : `${missing.length} objects are missing`
+  // A client fetches a missing tag of a commit that it has with its next request.
+  const targets = missing.map((oid) => git(['rev-parse', `${oid}^{}`], { cwd: scene.archive }))
+  const lost = (await Promise.all(targets)).filter((oid) => !has.has(oid))
+  return lost.length === 0 ? undefined : `${lost.length} objects are missing`
 }
 
 /** Returns the request of version 2 of a client that sends no more commits. */
 function withDone(body: Buffer): Buffer {
   return Buffer.concat([body.subarray(0, -4), Buffer.from(`${packetLine('done\n')}0000`)])
-}
-
-function isRefusal(answer: Buffer): boolean {
-  return /^[0-9a-f]{4}ERR upload-pack: not our ref/.test(answer.toString('latin1', 0, 100))
-}
-
-function isReady(line: string): boolean {
-  return /^(?:ready|ACK [0-9a-f]+ ready)$/.test(line)
-}
-
-function isAcknowledgment(line: string): boolean {
-  return /^(?:ACK |acknowledgments$)/.test(line)
-}
-
-/** True for the lines of a reply that do not depend on which commits are common. */
-function isKept(line: string): boolean {
-  return !isReady(line) && !isAcknowledgment(line) && line !== 'NAK' && line !== 'packfile'
 }
 
 /** Returns the objects of a client that has commits, some of which may be shallow. */
@@ -288,6 +310,9 @@ async function ask(scene: Scene, { version, body }: Question): Promise<Buffer | 
   throw new Error(`status ${answer.status}: ${answer.body}`)
 }
 
+/** Last errors of git. */
+const refusals = new WeakMap<Scene, string>()
+
 /** Returns git's reply, or its refusal of a commit that no visible ref reaches. */
 async function askGit(scene: Scene, { version, body }: Question): Promise<Buffer | undefined> {
   const { ours, path } = scene
@@ -311,8 +336,9 @@ async function askGit(scene: Scene, { version, body }: Question): Promise<Buffer
     for await (const chunk of answer.body) chunks.push(chunk)
     return Buffer.concat(chunks)
   } catch (error) {
-    if (error instanceof UploadPackError) return undefined
-    throw error
+    if (!(error instanceof UploadPackError)) throw error
+    refusals.set(scene, error.message)
+    return undefined
   }
 }
 
@@ -421,6 +447,15 @@ async function keptWorkspace({ archive, tips }: Scene, tip: string): Promise<Que
   ])
 }
 
+/** Returns a complete clone of the refs that are never hidden. */
+async function cloneOf({ path }: Scene, argument: string): Promise<Question> {
+  const refs = ['refs/heads/large', 'refs/heads/main', 'refs/heads/b1', 'refs/heads/b2']
+  const format = '--format=%(objectname)'
+  const listed = await git(['for-each-ref', format, ...refs, 'refs/tags'], { cwd: path })
+  const wants = [...new Set(listed.split('\n'))].map((oid) => `want ${oid}`)
+  return command('fetch', [argument, 'no-progress', ...wants, 'done'])
+}
+
 /** Returns lines of a client that has commits, some of which the server has never seen. */
 function negotiation({ tips }: Scene): readonly string[] {
   const unknown = randomBytes(20).toString('hex')
@@ -498,6 +533,10 @@ const CHANGES: readonly Change[] = [
   { name: 'packed references', make: (scene) => inBare(scene, 'pack-refs', '--all', '--prune') },
   { name: 'git gc', make: (scene) => inBare(scene, 'gc', '-q', '--prune=now') },
   { name: 'git repack', make: (scene) => inBare(scene, 'repack', '-a', '-d', '-q', '-n') },
+  {
+    name: 'git repack without a bitmap',
+    make: (scene) => inBare(scene, 'repack', '-a', '-d', '-q', '-n', '--no-write-bitmap-index'),
+  },
   {
     name: 'hidden references',
     make: (scene) => inBare(scene, 'config', '--add', 'uploadpack.hideRefs', 'refs/heads/x'),
