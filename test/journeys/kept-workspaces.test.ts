@@ -124,6 +124,9 @@ t.test('shallow workspaces with different commits share the answers of a depth',
   const near = commits.at(-3) ?? ''
   t.strictSame(await fetchAt(5, near), MISS, 'with shallow commits above the new ones')
   t.strictSame(await fetchAt(5, near), HIT)
+  const short = await workspaceAt(t, scene, [near], ['--depth=1'])
+  t.match(await fetchMain(t, scene, short, ['--depth=5']), { bypass: 0 })
+  t.equal(await short.git('rev-list', '--count', 'HEAD'), '5', 'the shallow commit is complete')
   await copy.git('push', '--quiet', remote, `${second}:refs/heads/other`)
   const other = await workspaceAt(t, scene, [second], ['--depth=1'])
   await other.commit('file', 'unpushed')
