@@ -4,7 +4,7 @@ import { appendFile, mkdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../conf/failures.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
-import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
+import { type Git, gitEnvironment, gitError, NO_REPLACEMENTS, startGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 import {
   refusalKey,
@@ -124,9 +124,6 @@ export function streamBlob(
   return stream(git, path, { args: ['cat-file', 'blob', fullId(blobId)], ...input })
 }
 
-/** Clones ignore `refs/replace`, and so do downloads, which depend on no refs then. */
-const NO_REPLACEMENTS = { GIT_NO_REPLACE_OBJECTS: '1' }
-
 function stream(
   git: Git,
   path: string,
@@ -145,6 +142,7 @@ function stream(
     cwd: path,
     signal,
     timeoutMs,
+    // Downloads, which may be stored, then depend on no refs.
     environment: { ...gitEnvironment(git, { config: [] }), ...NO_REPLACEMENTS },
   })
   running.input.end()

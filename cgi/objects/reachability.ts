@@ -1,6 +1,6 @@
 /** Reachability of objects from the tips of refs. */
 
-import { type Git, tryGit } from '../process/git.js'
+import { type Git, gitError, NO_REPLACEMENTS, tryGit } from '../process/git.js'
 import { fullId, gitRecordBatches } from '../process/git-output.js'
 
 /** Object ids of one repository. */
@@ -22,7 +22,7 @@ export type Reachability =
  * Checks if each object is reachable from one of the tips. `unreachable` names a commit that is
  * not, or a tag of one. Git stops at the oldest of the commits, and reads the history from the
  * commit-graph. Trees and files are searched only in the trees of the tips, because a search in all
- * of the history takes long.
+ * of the history takes long. Throws if git fails, and if a tip is missing.
  */
 export async function checkReachability(
   git: Git,
@@ -33,9 +33,15 @@ export async function checkReachability(
   // leaves out the trees of commits.
   const args = ['rev-list', '--objects', '--filter=tree:0', '--max-count=1', '--stdin']
   const input = [...oids.map(fullId), ...tips.map((id) => `^${fullId(id)}`), ''].join('\n')
-  const { exitCode, output } = await tryGit(git, args, { cwd: path, input })
-  if (exitCode !== 0) return { kind: 'unknown' }
-  const printed = output.toString().split('\n').filter(Boolean)
+  const options = { cwd: path, input, environment: NO_REPLACEMENTS }
+  const end = await tryGit(git, args, options)
+  if (end.exitCode !== 0) {
+    // An object that was not checked for another reason must not be sent.
+    const [, missing = ''] = /^fatal: bad object ([0-9a-f]+)$/m.exec(end.errorText) ?? []
+    if (oids.includes(missing)) return { kind: 'unknown' }
+    throw gitError(args[0], end)
+  }
+  const printed = end.output.toString().split('\n').filter(Boolean)
   if (printed.length === 0) return { kind: 'reachable' }
   const [commit] = printed.filter((line) => !line.includes(' '))
   if (commit !== undefined) {

@@ -133,6 +133,9 @@ export function gitEnvironment(
   return environment
 }
 
+/** Environment in which git ignores `refs/replace`: clients do not have the replacements. */
+export const NO_REPLACEMENTS = { GIT_NO_REPLACE_OBJECTS: '1' } as const
+
 /** Folder, input and limits of a one-shot command. */
 export interface GitCommandOptions {
   readonly cwd: string

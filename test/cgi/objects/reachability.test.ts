@@ -1,5 +1,7 @@
 /** Reachability of commits from tips, checked by git. */
 
+import { rm } from 'node:fs/promises'
+import { join } from 'node:path'
 import t from 'tap'
 import { checkReachability } from '../../../cgi/objects/reachability.js'
 import { findGit, type Git } from '../../../cgi/process/git.js'
@@ -43,4 +45,22 @@ t.test('a missing object, a tag, and a file of an older commit are unknown', asy
   t.strictSame(await check([second, tag], [first]), { kind: 'unreachable', commit: second })
   const commits = ['1'.repeat(40)]
   t.strictSame(await check(commits, [second]), { kind: 'unknown' })
+})
+
+t.test('a commit that git cannot check is not taken for an unknown object', async (t) => {
+  const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
+  const [first, second] = [await copy.commit('one'), await copy.commit('two')]
+  const check = checkIn(copy, ours)
+  await t.rejects(check([first], ['1'.repeat(40)]), /bad object 1111/, 'a tip is missing')
+  const file = join(copy.path, '.git', 'objects', first.slice(0, 2), first.slice(2))
+  await rm(file)
+  await t.rejects(check([second], []), /Could not read/, 'a parent is missing')
+})
+
+t.test('replacements of objects are not followed', async (t) => {
+  const [ours, copy] = [await findGit(), await newWorkingCopy(t)]
+  const [first, second] = [await copy.commit('one'), await copy.commit('two')]
+  const other = await copy.git('commit-tree', '-m', 'other', `${first}^{tree}`)
+  await copy.git('replace', other, second)
+  t.match(await checkIn(copy, ours)([first], [other]), { kind: 'unreachable' })
 })
