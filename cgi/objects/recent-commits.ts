@@ -1,6 +1,6 @@
 /** The newest commits of a history, with their parents. */
 
-import { type Git, tryGit } from '../process/git.js'
+import { type Git, NO_REPLACEMENTS, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 
 /** A part of a history: what these commits reach and the known ones do not. */
@@ -13,8 +13,7 @@ export interface HistoryQuestion {
 
 /**
  * Returns the newest commits of a part of the history, each as its id and those of its parents.
- * Missing objects are left out, and trees and files as well. Replaced objects are not followed:
- * clients do not have the replacements.
+ * Missing objects are left out, and trees and files as well. Throws if git fails.
  */
 export async function recentCommits(
   git: Git,
@@ -23,9 +22,7 @@ export async function recentCommits(
 ): Promise<ReadonlyArray<readonly string[]>> {
   const args = ['rev-list', '--parents', '--ignore-missing', `--max-count=${count}`, '--stdin']
   const input = [...tips.map(fullId), ...known.map((id) => `^${fullId(id)}`), ''].join('\n')
-  const environment = { GIT_NO_REPLACE_OBJECTS: '1' }
-  const { exitCode, output } = await tryGit(git, args, { cwd: path, input, environment })
-  if (exitCode !== 0) return []
+  const output = await runGit(git, args, { cwd: path, input, environment: NO_REPLACEMENTS })
   const lines = output.toString().split('\n').filter(Boolean)
   return lines.map((line) => line.split(' '))
 }

@@ -9,7 +9,7 @@ import type { ReferenceList } from './reference-list.js'
 /** Maximum number of commits that one git process reads. With twice as many, all are read anew. */
 const COMMITS_MAX = 2_048
 
-/** Maximum number of commits in memory, of all repositories; each takes about 150 bytes. */
+/** Maximum number of commits in memory, of all repositories; each takes about 200 bytes. */
 const ALL_COMMITS_MAX = 131_072
 
 /** Maximum number of branches whose history is read without being wanted. */
@@ -113,6 +113,8 @@ export class RecentHistories {
     const isMissing = (oid: string) => known.length === 0 || !entry.graph.has(oid)
     const question = { tips: tips.filter(isMissing), known, count: COMMITS_MAX }
     const commits = await this.#ask(owner, question)
+    // A missing commit must not count as read.
+    if (commits.length === 0) return
     if (known.length === 0) entry.graph = new CommitGraph()
     entry.graph.add(commits)
     entry.tips = tips

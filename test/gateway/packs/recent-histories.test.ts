@@ -52,16 +52,23 @@ t.test('after a push, git reads only what is new', async (t) => {
   t.strictSame(graph?.firstParents(idOf(12), 4), [12, 11, 10, 9].map(idOf))
 })
 
-t.test('a missing commit has no history, and a failed read is tried again', async (t) => {
+t.test('a failed read is tried again, and so is that of a missing commit', async (t) => {
   let tries = 0
-  const histories = new RecentHistories(async () => {
+  const asked: HistoryQuestion[] = []
+  const histories = new RecentHistories(async (_owner, question) => {
+    asked.push(question)
     tries += 1
     if (tries === 1) throw new Error('busy')
-    return []
+    return tries === 2 ? [] : [[idOf(1)]]
   })
   const read = async () => histories.read(OWNER, idOf(1), await listOf(1))
   await t.rejects(read(), { message: 'busy' })
   t.equal(await read(), undefined)
+  t.ok((await read())?.has(idOf(1)))
+  t.same(
+    asked.map(({ known }) => known),
+    [[], [], []],
+  )
 })
 
 t.test('a history that has grown long is read anew', async (t) => {
