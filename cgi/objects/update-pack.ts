@@ -1,6 +1,6 @@
 /** Packs for clients that have the files of some commit, and not those of another one. */
 
-import type { Git } from '../process/git.js'
+import { type Git, NO_REPLACEMENTS } from '../process/git.js'
 import { fullId, gitOutput, gitRecordBatches } from '../process/git-output.js'
 
 /** Contents of a pack. */
@@ -15,9 +15,6 @@ export interface UpdateContents {
   /** Maximum size of the pack in bytes. */
   readonly bytesMax: number
 }
-
-/** Replaced objects are not followed: clients do not have the replacements. */
-const environment = { GIT_NO_REPLACE_OBJECTS: '1' }
 
 /**
  * Returns a pack that needs no other objects to be complete; undefined if it is too long. Throws an
@@ -35,7 +32,8 @@ export async function updatePack(
   const input = `${[...oids].join('\n')}\n`
   const chunks: Buffer[] = []
   let bytes = 0
-  for await (const chunk of gitOutput(git, args, { cwd: path, environment, input, signal })) {
+  const options = { cwd: path, environment: NO_REPLACEMENTS, input, signal }
+  for await (const chunk of gitOutput(git, args, options)) {
     bytes += chunk.byteLength
     if (bytes > bytesMax) return undefined
     chunks.push(Buffer.from(chunk))
@@ -55,6 +53,7 @@ async function changedObjects(
   // Each pair has a line with its commit and the root tree, and lines of changed entries.
   const args = ['diff-tree', '--stdin', '-r', '-t', '--always', '--no-renames', '--format=%H %T']
   const input = `${pairs.map((pair) => pair.map(fullId).join(' ')).join('\n')}\n`
+  const environment = NO_REPLACEMENTS
   const options = { cwd: path, environment, input, signal, separator: '\n' } as const
   const oids = new Set<string>()
   for await (const lines of gitRecordBatches(git, args, options)) {

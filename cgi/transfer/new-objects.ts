@@ -1,38 +1,16 @@
 /** The objects that new tips of a repository reach and former ones do not, as a pack. */
 
-import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
-import { fullId, gitOutput, gitRecordBatches } from '../process/git-output.js'
+import { type Git, gitEnvironment, gitError, NO_REPLACEMENTS, startGit } from '../process/git.js'
+import { fullId, gitRecordBatches } from '../process/git-output.js'
 import { lowerPriority, TRANSFER_NICENESS } from '../process/priority.js'
 
 /** Environment in which the set does not depend on a repository's replacements and settings. */
 const ENVIRONMENT = {
-  // Clients do not have the replacements of objects.
-  GIT_NO_REPLACE_OBJECTS: '1',
-  // By its manual, this setting of git 2.42 and later makes bitmaps inexact (git-config(1)).
+  ...NO_REPLACEMENTS,
+  // This setting of git 2.42 and later makes bitmaps inexact, as git-config(1) says.
   GIT_CONFIG_COUNT: '1',
   GIT_CONFIG_KEY_0: 'pack.useBitmapBoundaryTraversal',
   GIT_CONFIG_VALUE_0: 'false',
-}
-
-/**
- * Returns true if the tips reach each of these objects. Returns false also if one is missing, and
- * if git fails for another reason: its whole answer then reports that.
- */
-export async function areReachable(
-  git: Git,
-  path: string,
-  { oids, tips }: { readonly oids: readonly string[]; readonly tips: readonly string[] },
-): Promise<boolean> {
-  // The filter leaves out the trees of commits, but not the objects themselves.
-  const args = ['rev-list', '--objects', '--filter=tree:0', '--max-count=1', '--stdin']
-  const input = difference(oids, tips)
-  try {
-    const output = gitOutput(git, args, { cwd: path, input, environment: ENVIRONMENT })
-    for await (const _chunk of output) return false
-    return true
-  } catch {
-    return false
-  }
 }
 
 /** A set of new objects, and the form of their pack. */

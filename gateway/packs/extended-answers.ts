@@ -2,8 +2,9 @@
 
 import { fstatSync } from 'node:fs'
 import { LRUCache } from 'lru-cache'
+import { checkReachability } from '../../cgi/objects/reachability.js'
 import type { Git } from '../../cgi/process/git.js'
-import { areReachable, packNewObjects } from '../../cgi/transfer/new-objects.js'
+import { packNewObjects } from '../../cgi/transfer/new-objects.js'
 import type { Log } from '../../conf/log.js'
 import { type AnswerNames, dependsOnAll, type Wanted, type WriteOptions } from './answer-names.js'
 import { writeExtendedPack } from './extended-pack.js'
@@ -124,10 +125,11 @@ export class ExtendedAnswers {
     const withoutFiles = hasLine(request, 'filter blob:none')
     if (withoutFiles && !added.every((oid) => references.branchAt(oid) !== undefined)) return false
     // Objects that no present tip reaches must not be sent: a force push may have removed a secret.
-    const isPresent =
-      former.length === 0 ||
-      (await areReachable(git, repositoryPath, { oids: former, tips: wants }))
-    if (!isPresent) return false
+    if (former.length > 0) {
+      const question = { oids: former, tips: wants }
+      const { kind } = await checkReachability(git, repositoryPath, question)
+      if (kind !== 'reachable') return false
+    }
     const pack = await packNewObjects(git, repositoryPath, {
       wants: added,
       // Git uses its bitmap only if that has one of these, and the last push may be too recent.

@@ -5,6 +5,7 @@ import { writev } from 'node:fs'
 import { promisify } from 'node:util'
 import type { ObjectFormat } from './normal-fetch.js'
 import { NoPack, PACK_BEGINNINGS, readPackParts } from './pack-stream.js'
+import { sidebandPacket, sidebandPieces } from './pkt-line.js'
 
 const writeInPool = promisify(writev)
 
@@ -29,7 +30,7 @@ export async function writeExtendedPack(
   let beginning: readonly Buffer[] = [Buffer.from(PACK_BEGINNINGS[parts.version])]
   for await (const pieces of extendedPack(parts)) {
     signal.throwIfAborted()
-    await writeWhole(file, [...beginning, ...pieces.flatMap(packetOf)])
+    await writeWhole(file, [...beginning, ...pieces.flatMap(sidebandPacket)])
     beginning = []
   }
   await writeWhole(file, [Buffer.from('0000')])
@@ -56,12 +57,12 @@ async function* extendedPack(parts: ExtendedPackParts): AsyncGenerator<readonly 
     // Git may send the header in a packet of its own, without its last byte.
     const pieces = hasHeader
       ? known.filter(({ length }) => length > 0)
-      : [...piecesOf(withCountOf(Buffer.concat(known), added))]
+      : [...sidebandPieces(withCountOf(Buffer.concat(known), added))]
     hasHeader = true
     for (const piece of pieces) hash.update(piece)
     yield pieces
   }
-  for (const piece of piecesOf(added.subarray(HEADER_BYTES, -checksumBytes))) {
+  for (const piece of sidebandPieces(added.subarray(HEADER_BYTES, -checksumBytes))) {
     hash.update(piece)
     yield [piece]
   }
@@ -95,23 +96,6 @@ function withCountOf(beginning: Buffer, added: Buffer): Buffer {
   const count = beginning.readUInt32BE(COUNT_OFFSET) + added.readUInt32BE(COUNT_OFFSET)
   beginning.writeUInt32BE(count, COUNT_OFFSET)
   return beginning
-}
-
-/** Maximum length of a packet's content (gitprotocol-common(5)), without the sideband byte. */
-const CONTENT_BYTES_MAX = 65_515
-const HEAD_BYTES = 5
-const PACK_BAND = '\u0001'
-
-function* piecesOf(pack: Buffer): Generator<Buffer> {
-  for (let start = 0; start < pack.length; start += CONTENT_BYTES_MAX) {
-    yield pack.subarray(start, start + CONTENT_BYTES_MAX)
-  }
-}
-
-/** Returns a packet of the pack's sideband (gitprotocol-pack(5) "Packfile Data"), in two parts. */
-function packetOf(content: Buffer): readonly Buffer[] {
-  const length = (content.length + HEAD_BYTES).toString(16).padStart(4, '0')
-  return [Buffer.from(length + PACK_BAND, 'latin1'), content]
 }
 
 /** Writes the buffers at the present position of the file. */

@@ -97,16 +97,19 @@ export function packetLine(text: string): string {
 }
 
 /** Sideband of data, and the maximum bytes of it in a packet (gitprotocol-pack(5)). */
-const DATA_BAND = 1
-const BAND_BYTES_MAX = LINE_BYTES_MAX - LENGTH_DIGITS - 1
+const DATA_BAND = '\u0001'
+const DATA_BYTES_MAX = LINE_BYTES_MAX - LENGTH_DIGITS - DATA_BAND.length
 
-/** Returns the packets of side-band-64k that carry these bytes. */
-export function sidebandPackets(bytes: Buffer): readonly Buffer[] {
-  const packets: Buffer[] = []
-  for (let from = 0; from < bytes.length; from += BAND_BYTES_MAX) {
-    const part = bytes.subarray(from, from + BAND_BYTES_MAX)
-    const length = (part.length + LENGTH_DIGITS + 1).toString(16).padStart(LENGTH_DIGITS, '0')
-    packets.push(Buffer.from(length), Buffer.of(DATA_BAND), part)
+/** Yields the bytes in pieces that fit into packets of side-band-64k. */
+export function* sidebandPieces(bytes: Buffer): Generator<Buffer> {
+  for (let start = 0; start < bytes.length; start += DATA_BYTES_MAX) {
+    yield bytes.subarray(start, start + DATA_BYTES_MAX)
   }
-  return packets
+}
+
+/** Returns a packet of side-band-64k in two parts, the second of which is the piece. */
+export function sidebandPacket(piece: Buffer): readonly Buffer[] {
+  const length = piece.length + LENGTH_DIGITS + DATA_BAND.length
+  const head = length.toString(16).padStart(LENGTH_DIGITS, '0') + DATA_BAND
+  return [Buffer.from(head, 'latin1'), piece]
 }

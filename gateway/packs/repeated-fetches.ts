@@ -122,14 +122,9 @@ export class RepeatedFetches {
     )
     for (const { form, wants } of expected.slice(0, EXPECTED_MAX)) {
       const [tip = ''] = wants
+      const objects = wants.map((oid) => `want ${oid}`)
       if (hasCommits(form)) yield* shared({ form, tip, former })
-      else
-        yield {
-          request: withObjects(
-            form,
-            wants.map((oid) => `want ${oid}`),
-          ),
-        }
+      else yield { request: withObjects(form, objects) }
     }
   }
 

@@ -7,7 +7,7 @@ import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { WriteOptions } from './answer-names.js'
 import type { CommitGraph } from './commit-graph.js'
 import type { FetchRequest } from './normal-fetch.js'
-import { packetLine, sidebandPackets } from './pkt-line.js'
+import { packetLine, sidebandPacket, sidebandPieces } from './pkt-line.js'
 import type { HistoryOwner, RecentHistories } from './recent-histories.js'
 import type { ReferenceList } from './reference-list.js'
 import {
@@ -220,7 +220,7 @@ export class ShallowUpdates {
     const pack = isPossible ? await this.#ask(owner.repositoryPath, contents, signal) : undefined
     // The answer of a process that was ended is not that of one without bases.
     signal.throwIfAborted()
-    return pack === undefined ? writeAnswer([], []) : writeAnswer(bases, sidebandPackets(pack))
+    return pack === undefined ? writeAnswer([], Buffer.alloc(0)) : writeAnswer(bases, pack)
   }
 
   #clientsOf(repositoryPath: string): Clients {
@@ -301,9 +301,10 @@ function headOf({ request, cut }: Asked, common: readonly string[]): Buffer {
   return isDone(request) ? section : Buffer.concat([acknowledge(common), section])
 }
 
-function writeAnswer(bases: readonly string[], pack: readonly Buffer[]): Buffer {
+function writeAnswer(bases: readonly string[], pack: Buffer): Buffer {
   const head = Buffer.from(`${packetLine(bases.join(' '))}${packetLine('packfile\n')}`)
-  return Buffer.concat([head, ...pack, Buffer.from('0000')])
+  const packets = [...sidebandPieces(pack)].flatMap(sidebandPacket)
+  return Buffer.concat([head, ...packets, Buffer.from('0000')])
 }
 
 /** Returns the bases of a shared answer, and its packets from the pack on. */

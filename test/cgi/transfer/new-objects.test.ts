@@ -3,7 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { findGit, type Git } from '../../../cgi/process/git.js'
-import { areReachable, type NewObjects, packNewObjects } from '../../../cgi/transfer/new-objects.js'
+import { type NewObjects, packNewObjects } from '../../../cgi/transfer/new-objects.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { findNewerGit } from '../../helpers/newer-git.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -37,9 +37,7 @@ async function aRepository(t: Test, git?: Git) {
       timeoutMs: 60_000,
       ...objects,
     })
-  const reach = (oids: readonly string[], tips: readonly string[]) =>
-    areReachable(ours, path, { oids, tips })
-  return { copy, server, push, first, second, pack, reach }
+  return { copy, server, push, first, second, pack }
 }
 
 /** Returns the number of objects of a pack (gitformat-pack(5)). */
@@ -91,23 +89,10 @@ t.test('files, tags and deltas are as the client wants them', async (t) => {
   t.equal(countOf(await pack({ ...objects, wants: [tag], includesTags: true })), 4)
 })
 
-t.test('objects are reachable if commits or tags lead to them', async (t) => {
-  const { server, first, second, reach } = await aRepository(t)
-  await server('tag', '-a', '-m', 'Two', 'v2', 'main')
-  const tag = await server('rev-parse', 'v2')
-  t.equal(await reach([first], [second]), true)
-  t.equal(await reach([first, second], [tag]), true)
-  t.equal(await reach([second], [first]), false)
-  t.equal(await reach([first, second], [first]), false, 'only one of them')
-  t.equal(await reach([tag], [second]), false, 'a tag of a reachable commit')
-  t.equal(await reach(['1'.repeat(40)], [second]), false, 'a missing object')
-})
-
 t.test('replacements of objects are not followed', async (t) => {
-  const { server, first, second, pack, reach } = await aRepository(t)
+  const { server, first, second, pack } = await aRepository(t)
   const other = await server('commit-tree', '-m', 'other', `${first}^{tree}`)
   const child = await server('commit-tree', '-p', other, '-m', 'child', `${first}^{tree}`)
   await server('replace', other, second)
-  t.equal(await reach([first], [child]), false)
   t.equal(countOf(await pack({ wants: [child], known: [second] })), 2)
 })
