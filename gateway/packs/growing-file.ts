@@ -1,6 +1,7 @@
 /** A file that git writes while several clients read it, each at its own pace. */
 
-import { closeSync, constants, fstatSync, openSync } from 'node:fs'
+import { closeSync, constants, fstatSync, mkdirSync, openSync } from 'node:fs'
+import { dirname } from 'node:path'
 import { readOnce } from '../../conf/lib/chunks.js'
 import { borrowBuffer, readPart } from '../../conf/lib/read-buffers.js'
 
@@ -28,12 +29,12 @@ export class GrowingFile {
   #pauseMs = POLL_MS_MIN
 
   /**
-   * Opens the file. A writer creates it, a reader needs it to exist. Throws the error of `open`.
+   * Opens the file. A writer creates it, and its folder if that was removed; a reader needs it to
+   * exist. Throws the error of `open`.
    */
   constructor(path: string, role: 'writer' | 'reader') {
     this.path = path
-    const { O_CREAT, O_EXCL, O_RDONLY, O_RDWR } = constants
-    this.file = openSync(path, role === 'writer' ? O_RDWR | O_CREAT | O_EXCL : O_RDONLY, 0o640)
+    this.file = role === 'writer' ? createFile(path) : openSync(path, 'r')
   }
 
   get readers(): number {
@@ -162,5 +163,18 @@ export class GrowingFile {
     if (!this.#isReleased || this.#readers > 0 || this.#isClosed) return
     this.#isClosed = true
     closeSync(this.file)
+  }
+}
+
+function createFile(path: string): number {
+  const { O_CREAT, O_EXCL, O_RDWR } = constants
+  const open = () => openSync(path, O_RDWR | O_CREAT | O_EXCL, 0o640)
+  try {
+    return open()
+  } catch (error) {
+    const isMissing = error instanceof Error && 'code' in error && error.code === 'ENOENT'
+    if (!isMissing) throw error
+    mkdirSync(dirname(path), { recursive: true, mode: 0o750 })
+    return open()
   }
 }

@@ -1,8 +1,8 @@
 /** Archives and bundles, which are stored beside the answers to clones while they are sent. */
 
 import { createHash } from 'node:crypto'
-import { type FileHandle, open, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { type FileHandle, mkdir, open, rm } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import type { Git } from '../../cgi/process/git.js'
 import { readPresentState } from '../../cgi/repository/repository-state.js'
 import { readOnce } from '../../conf/lib/chunks.js'
@@ -150,9 +150,14 @@ class PartFile {
   }
 
   async write(chunk: Uint8Array): Promise<void> {
-    this.#handle ??= await open(this.path, 'wx', 0o640)
+    this.#handle ??= await this.#create()
     await this.#handle.writeFile(chunk)
     this.bytes += chunk.byteLength
+  }
+
+  async #create(): Promise<FileHandle> {
+    await mkdir(dirname(this.path), { recursive: true, mode: 0o750 })
+    return await open(this.path, 'wx', 0o640)
   }
 
   async close(): Promise<PartFile> {

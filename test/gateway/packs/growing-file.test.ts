@@ -182,3 +182,11 @@ t.test('a writer creates the file, and a reader must find it', async (t) => {
   t.throws(() => new GrowingFile(path, 'writer'), { code: 'EEXIST' })
   t.throws(() => new GrowingFile(`${path}x`, 'reader'), { code: 'ENOENT' })
 })
+
+t.test('a writer creates its folder again after it was removed', async (t) => {
+  const path = join(await temporaryFolder(t), 'packs', 'growing')
+  const file = new GrowingFile(path, 'writer')
+  writeSync(file.file, 'something')
+  file.end({ bytes: 9 })
+  t.equal(String(await readAll(file.open(present()))), 'something')
+})

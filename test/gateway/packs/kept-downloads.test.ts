@@ -1,6 +1,6 @@
 /** Downloads are stored from the second request on, and only if they are whole and current. */
 
-import { appendFile, mkdir, readdir } from 'node:fs/promises'
+import { appendFile, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -65,6 +65,16 @@ t.test('a download is stored by its second request and found by the third', asyn
   t.equal(stored?.bytes, CONTENT.length)
   t.ok(Buffer.from(stored?.body as Uint8Array).equals(CONTENT))
   t.type(stored?.file(), 'string')
+})
+
+t.test('a download is stored after the folder was removed', async (t) => {
+  const { folder, request, files } = await aStore(t)
+  await request()
+  await request()
+  await files()
+  await rm(folder, { recursive: true })
+  await request()
+  t.strictSame(await files(), [KEY, `${KEY}.sums`])
 })
 
 t.test('a reader that stops at the announced length has read the whole download', async (t) => {
