@@ -6,6 +6,7 @@ import type { Reachability } from '../../cgi/objects/reachability.js'
 import { isFailure } from '../../conf/failures.js'
 import type { RecentHistories } from './recent-histories.js'
 import type { ReferenceList } from './reference-list.js'
+import type { TipFiles } from './tip-files.js'
 
 /** Maximum number of verdicts for one list of refs. */
 const VERDICTS_MAX = 2_000
@@ -26,26 +27,35 @@ export type AskReachability = (
   question: { readonly oids: readonly string[]; readonly tips: readonly string[] },
 ) => Promise<Reachability>
 
+/** Objects in memory of which it is known that branches reach them. */
+interface KnownObjects {
+  readonly histories: Pick<RecentHistories, 'reached'>
+  readonly files: Pick<TipFiles, 'haveAll'>
+}
+
 /** The verdicts of one process. Those of a list of refs end with it. */
 export class ReachableWants {
   readonly #ask: AskReachability
-  readonly #histories: Pick<RecentHistories, 'reached'>
+  readonly #known: KnownObjects
   readonly #verdicts = new WeakMap<ReferenceList, LRUCache<string, Promise<Reachability>>>()
 
-  constructor(ask: AskReachability, histories: Pick<RecentHistories, 'reached'>) {
+  constructor(ask: AskReachability, known: KnownObjects) {
     this.#ask = ask
-    this.#histories = histories
+    this.#known = known
   }
 
   /**
    * Returns the verdict about the wants that are not tips. Runs git once for each set of them,
-   * unless the history in memory shows that branches reach them.
+   * unless what is in memory shows that branches reach them.
    */
   check(question: WantsQuestion): Promise<Reachability> {
     const { repositoryPath, references, wants } = question
     const oids = references.withoutTips(wants)
-    const reached = this.#histories.reached(repositoryPath, references)
-    if (oids.every((oid) => reached.has(oid))) return Promise.resolve({ kind: 'reachable' })
+    const { histories, files } = this.#known
+    const reached = histories.reached(repositoryPath, references)
+    const isKnown =
+      oids.every((oid) => reached.has(oid)) || files.haveAll(repositoryPath, references, oids)
+    if (isKnown) return Promise.resolve({ kind: 'reachable' })
     const verdicts = this.#verdictsOf(references)
     // A partial clone wants thousands of files.
     const key = createHash('sha256').update(oids.join()).digest('base64')

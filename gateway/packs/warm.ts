@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { checkReachability } from '../../cgi/objects/reachability.js'
 import { recentCommits } from '../../cgi/objects/recent-commits.js'
+import { filesOf } from '../../cgi/objects/tip-files.js'
 import { updatePack } from '../../cgi/objects/update-pack.js'
 import type { Git } from '../../cgi/process/git.js'
 import { GIT_COMMAND_MS } from '../../cgi/process/git-limits.js'
@@ -13,6 +14,7 @@ import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import { readBody } from '../http/incoming-body.js'
 import { KeptDownloads } from './kept-downloads.js'
+import { WANTS_MAX } from './normal-fetch.js'
 import { PackCache } from './pack-cache.js'
 import { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
@@ -24,6 +26,7 @@ import { SharedAnswers } from './shared-answers.js'
 import { SharedBases } from './shared-bases.js'
 import { type CoordinatorLink, SingleFlight } from './single-flight.js'
 import { SingleFlightCoordinator } from './single-flight-coordinator.js'
+import { type AskFiles, TipFiles } from './tip-files.js'
 
 export interface WarmOptions {
   readonly git: Git
@@ -81,7 +84,14 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       log.warn({ error, repositoryPath }, 'no pack was made for shallow workspaces')
       return undefined
     })
+  const askFiles: AskFiles = async ({ repositoryPath, client }, commit) => {
+    const signal = AbortSignal.timeout(GIT_COMMAND_MS)
+    const freeSlot = await queue.enter(signal, { repository: repositoryPath, client: client() })
+    const question = { commit, countMax: WANTS_MAX }
+    return await filesOf(git, repositoryPath, question).finally(freeSlot)
+  }
   const histories = new RecentHistories(askHistory)
+  const files = new TipFiles(askFiles)
   const folder = packFolder(data.dir)
   const { diskBytesMax } = cache
   const store = new PackStore(
@@ -110,7 +120,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       bytesMax: diskBytesMax * DOWNLOAD_SHARE,
     }),
     references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
-    reachable: new ReachableWants(askReachability, histories),
+    reachable: new ReachableWants(askReachability, { histories, files }),
     shared: new SharedAnswers(new SharedBases(histories), new ShallowUpdates(histories, askPack)),
     link,
     timeoutMs: () => settings().git.timeoutMs,

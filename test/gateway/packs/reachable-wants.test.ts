@@ -26,13 +26,17 @@ const LIST = await listOf()
 function verdictsOf(
   answer: (call: number) => Promise<Reachability>,
   reached: readonly string[] = [],
+  files: readonly string[] = [],
 ) {
   const asked: string[] = []
   const ask: AskReachability = (_, { oids, tips }) => {
     asked.push([...oids, 'of', ...tips].join(' '))
     return answer(asked.length)
   }
-  const wants = new ReachableWants(ask, { reached: () => new Set(reached) })
+  const wants = new ReachableWants(ask, {
+    histories: { reached: () => new Set(reached) },
+    files: { haveAll: (_path, _references, oids) => oids.every((oid) => files.includes(oid)) },
+  })
   const check = (question: Partial<WantsQuestion>) =>
     wants.check({
       repositoryPath: '/r.git',
@@ -68,6 +72,14 @@ t.test('an error is not kept, and a client does not get the limit of another', a
 t.test('git does not run for commits that the history in memory reaches', async (t) => {
   const { asked, check } = verdictsOf(async () => ({ kind: 'reachable' }), [OLD])
   t.strictSame(await check({ wants: [TIP, OLD] }), { kind: 'reachable' })
+  t.strictSame(asked, [])
+  await check({ wants: [OLD, OLDER] })
+  t.strictSame(asked, [`${OLD} ${OLDER} of ${TIP}`])
+})
+
+t.test('git does not run for files that a tip is known to have', async (t) => {
+  const { asked, check } = verdictsOf(async () => ({ kind: 'reachable' }), [], [OLD])
+  t.strictSame(await check({ wants: [OLD] }), { kind: 'reachable' })
   t.strictSame(asked, [])
   await check({ wants: [OLD, OLDER] })
   t.strictSame(asked, [`${OLD} ${OLDER} of ${TIP}`])
