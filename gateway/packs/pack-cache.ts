@@ -23,6 +23,7 @@ import type { PackStore } from './pack-store.js'
 import type { ProcessQueue } from './process-queue.js'
 import type { ReachableWants } from './reachable-wants.js'
 import type { ReferenceLists } from './reference-lists.js'
+import type { RepeatedCheckouts } from './repeated-checkouts.js'
 import { RepeatedFetches } from './repeated-fetches.js'
 import {
   presentReferences,
@@ -74,6 +75,7 @@ export interface PackCacheParts {
   readonly references: ReferenceLists
   readonly reachable: ReachableWants
   readonly shared: SharedAnswers
+  readonly checkouts: RepeatedCheckouts
   readonly queue: ProcessQueue
   readonly link: Pick<CoordinatorLink, 'announce'>
   readonly timeoutMs: () => number
@@ -153,7 +155,7 @@ export class PackCache {
 
   /** Makes the expected answers. Ends as soon as a request waits for a git process. */
   async #prepare(warmRequest: WarmRequest): Promise<void> {
-    const { queue, shared } = this.#parts
+    const { queue, shared, checkouts } = this.#parts
     const { repositoryPath } = warmRequest
     const known = this.#repeated.any(repositoryPath)
     const present = readStateOfTick(repositoryPath)
@@ -161,9 +163,10 @@ export class PackCache {
     const seen = await this.#read(warmRequest, known, present)
     if (seen === undefined) return
     const { references } = seen
-    const expected = this.#repeated.expected(repositoryPath, references, (form) =>
-      shared.expected(warmRequest, form, references),
-    )
+    const expected = this.#repeated.expected(repositoryPath, references, {
+      shared: (form) => shared.expected(warmRequest, form, references),
+      checkouts: (tips) => checkouts.expected(warmRequest, tips),
+    })
     for await (const fetch of expected) {
       if (queue.load.waiting > 0) return
       const answer = await this.#fetch(warmRequest, { ...seen, ...fetch })
@@ -238,8 +241,14 @@ export class PackCache {
   async #fetchReachable(warmRequest: WarmRequest, wanted: Wanted): Promise<WarmAnswer | undefined> {
     const verdict = await this.#check(warmRequest, wanted)
     if (verdict.kind === 'unknown') return undefined
-    if (verdict.kind === 'reachable') return this.#fetch(warmRequest, wanted)
-    return refusalOf(verdict.commit)
+    if (verdict.kind === 'unreachable') return refusalOf(verdict.commit)
+    const answer = await this.#fetch(warmRequest, wanted)
+    if (answer !== undefined) {
+      const { request } = wanted
+      const { bytes, outcome } = answer
+      this.#parts.checkouts.note({ ...warmRequest, request, bytes, isNew: outcome === 'miss' })
+    }
+    return answer
   }
 
   #check(warmRequest: WarmRequest, { request, references }: Wanted): Promise<Reachability> {

@@ -9,16 +9,16 @@ import { isShallowUpdate } from './shallow-updates.js'
 import { argumentsOf, type ExpectedForm, isSharable, withObjects } from './shared-bases.js'
 
 /** Number of clients from which on a tip is followed, and a form of fetch is expected. */
-const CLIENTS_MIN = 2
+export const CLIENTS_MIN = 2
 
 /** Share of the last pushed tips that must be followed so that clients are expected for others. */
 const FOLLOWED_MIN = 0.5
 
 /** Share of the counts of forms that remains after each push to a branch that is followed. */
-const REMAINING = 0.75
+export const REMAINING = 0.75
 
 /** Maximum size of an answer that is made before it is requested. */
-const ANSWER_BYTES_MAX = 16_777_216
+export const ANSWER_BYTES_MAX = 16_777_216
 
 /** Maximum number of forms that are expected after one push. */
 const EXPECTED_MAX = 8
@@ -65,6 +65,12 @@ export interface AnsweredFetch {
 /** A fetch that is expected, and how its answer is written; see `Wanted`. */
 export type ExpectedFetch = Pick<Wanted, 'request' | 'write'>
 
+/** Expected fetches that depend on more than the refs. */
+interface Expectations {
+  readonly shared: (form: ExpectedForm) => AsyncIterable<ExpectedFetch>
+  readonly checkouts: (tips: readonly string[]) => AsyncIterable<ExpectedFetch>
+}
+
 /** The fetches that the clients of one process have sent. */
 export class RepeatedFetches {
   readonly #repositories = new LRUCache<string, Counts>({ max: REPOSITORIES_MAX })
@@ -103,12 +109,12 @@ export class RepeatedFetches {
   /**
    * Yields the fetches to expect after a push, the most frequent first: if clients have fetched a
    * tip that is gone now, or most of the tips that were pushed lately. `shared` yields the expected
-   * fetches of a form with commits.
+   * fetches of a form with commits, and `checkouts` those that follow the clones of new tips.
    */
   async *expected(
     repositoryPath: string,
     references: ReferenceList,
-    shared: (expected: ExpectedForm) => AsyncIterable<ExpectedFetch>,
+    { shared, checkouts }: Expectations,
   ): AsyncGenerator<ExpectedFetch> {
     const counts = this.#repositories.get(repositoryPath)
     if (counts === undefined) return
@@ -126,6 +132,7 @@ export class RepeatedFetches {
       if (hasCommits(form)) yield* shared({ form, tip, former })
       else yield { request: withObjects(form, objects) }
     }
+    yield* checkouts(pushed)
   }
 
   /** Returns the text that repeated fetches have in common; empty for those that do not count. */

@@ -21,6 +21,7 @@ import type { ProcessQueue } from './process-queue.js'
 import { type AskReachability, ReachableWants } from './reachable-wants.js'
 import { type AskHistory, RecentHistories } from './recent-histories.js'
 import { type AskReferences, ReferenceLists } from './reference-lists.js'
+import { RepeatedCheckouts } from './repeated-checkouts.js'
 import { type AskPack, ShallowUpdates } from './shallow-updates.js'
 import { SharedAnswers } from './shared-answers.js'
 import { SharedBases } from './shared-bases.js'
@@ -122,6 +123,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
     reachable: new ReachableWants(askReachability, { histories, files }),
     shared: new SharedAnswers(new SharedBases(histories), new ShallowUpdates(histories, askPack)),
+    checkouts: new RepeatedCheckouts(files),
     link,
     timeoutMs: () => settings().git.timeoutMs,
   })

@@ -9,7 +9,7 @@ import { packetLine } from '../helpers/git-requests.js'
 import { countPackCache, untilAllCached } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
-import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const COMMITS = 40
 
@@ -62,17 +62,25 @@ async function workspaceAt(
 /** Fetches main into a workspace, checks it out, and verifies it. Returns the outcome counts. */
 async function fetchMain(
   t: Test,
-  { gatehouse, remote, commits }: Scene,
+  scene: Scene,
   workspace: WorkingCopy,
   options: readonly string[] = [],
 ) {
+  const { remote, commits } = scene
+  return await outcomesOf(scene, async () => {
+    const refspec = '+refs/heads/main:refs/remotes/origin/main'
+    await workspace.git('fetch', '--quiet', '--no-tags', ...options, remote, refspec)
+    await workspace.git('checkout', '--quiet', '--detach', 'origin/main')
+    t.equal(await workspace.git('rev-parse', 'HEAD'), commits.at(-1))
+    t.equal(await workspace.git('status', '--porcelain'), '')
+    await workspace.git('fsck', '--strict', '--no-dangling')
+  })
+}
+
+/** Returns the counts of outcomes of the fetches of a client. */
+async function outcomesOf({ gatehouse }: Scene, runClient: () => Promise<void>) {
   const before = await countPackCache(gatehouse, 'fetch')
-  const refspec = '+refs/heads/main:refs/remotes/origin/main'
-  await workspace.git('fetch', '--quiet', '--no-tags', ...options, remote, refspec)
-  await workspace.git('checkout', '--quiet', '--detach', 'origin/main')
-  t.equal(await workspace.git('rev-parse', 'HEAD'), commits.at(-1))
-  t.equal(await workspace.git('status', '--porcelain'), '')
-  await workspace.git('fsck', '--strict', '--no-dangling')
+  await runClient()
   await untilAllCached(gatehouse.dataDir)
   const after = await countPackCache(gatehouse, 'fetch')
   const { hit, miss, bypass } = after
@@ -185,6 +193,26 @@ t.test('answers are ready if another worker has received the push', async (t) =>
     await push(scene)
     await untilQuiet(scene)
     t.strictSame(await clone(), HIT)
+  }
+})
+
+t.test('a partial clone and its checkout are ready after a push', async (t) => {
+  const scene = await setScene(t)
+  const { copy, remote, commits } = scene
+  for (const name of ['one', 'two', 'three']) await copy.commit(name)
+  await push(scene)
+  const clone = () =>
+    outcomesOf(scene, async () => {
+      const partial = await cloneInto(t, remote, ['--filter=blob:none'])
+      t.equal(await partial.git('rev-parse', 'HEAD'), commits.at(-1))
+      t.equal(await partial.git('status', '--porcelain'), '')
+    })
+  t.strictSame(await clone(), { hit: 0, miss: 2, bypass: 0 })
+  t.strictSame(await clone(), { hit: 2, miss: 0, bypass: 0 })
+  for (let pushes = 0; pushes < 2; pushes += 1) {
+    await push(scene)
+    await untilQuiet(scene)
+    t.strictSame(await clone(), { hit: 2, miss: 0, bypass: 0 })
   }
 })
 

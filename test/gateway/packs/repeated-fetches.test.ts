@@ -15,6 +15,8 @@ const [OLD, NEW, BASE, LATER] = ['1', '2', '3', '4'].map((digit) => digit.repeat
   string,
 ]
 const MEBIBYTE = 1 << 20
+/** Tip whose clients request its files. */
+const CHECKED_OUT = '6'.repeat(40)
 
 /** Returns a list of branches with these tips. */
 async function listOf(...tips: readonly string[]): Promise<ReferenceList> {
@@ -53,9 +55,16 @@ async function aCounter(...tips: readonly string[]) {
     async push(...pushed: readonly string[]) {
       references = await listOf(...pushed)
       const found: string[] = []
-      const expected = fetches.expected(repositoryPath, references, async function* (shared) {
-        const haves = shared.former.map((oid) => `have ${oid}`)
-        yield { request: withObjects(shared.form, [`want ${shared.tip}`, ...haves]) }
+      const expected = fetches.expected(repositoryPath, references, {
+        async *shared({ form, tip, former }) {
+          const haves = former.map((oid) => `have ${oid}`)
+          yield { request: withObjects(form, [`want ${tip}`, ...haves]) }
+        },
+        async *checkouts(tips) {
+          for (const tip of tips.filter((oid) => oid === CHECKED_OUT)) {
+            yield { request: fetchOf(`want ${tip}`, 'filter blob:none') }
+          }
+        },
       })
       for await (const { request } of expected) {
         found.push(request.text.split('\n').slice(2).join(' '))
@@ -137,6 +146,14 @@ t.test('nothing is expected that the former fetches do not show', async (t) => {
     note(request, 2, { bytes })
     t.strictSame(await push(...tips), [], name)
   }
+})
+
+t.test('the files of a new tip are expected after its clones', async (t) => {
+  const { note, push } = await aCounter(OLD)
+  note(CLONE, 2)
+  const clone = `want ${CHECKED_OUT} done ofs-delta`
+  t.strictSame(await push(CHECKED_OUT), [clone, `want ${CHECKED_OUT} filter blob:none`])
+  t.strictSame(await push(CHECKED_OUT, LATER), [], 'no client has fetched the new tip')
 })
 
 t.test('at most eight forms are expected after a push', async (t) => {

@@ -1,0 +1,78 @@
+/** Checkouts of partial clones that repeat: after a push, clients request the files of the tip. */
+
+import { LRUCache } from 'lru-cache'
+import type { FetchRequest } from './normal-fetch.js'
+import type { HistoryOwner } from './recent-histories.js'
+import {
+  ANSWER_BYTES_MAX,
+  type AnsweredFetch,
+  CLIENTS_MIN,
+  type ExpectedFetch,
+  REMAINING,
+} from './repeated-fetches.js'
+import { withObjects } from './shared-bases.js'
+import type { TipFiles } from './tip-files.js'
+
+/** Minimum share of a tip's files that a checkout of all files wants before a push. */
+const EQUAL_MIN = 0.75
+
+/** Maximum number of wanted files in memory, of all repositories; each takes about 60 bytes. */
+const WANTS_IN_MEMORY_MAX = 200_000
+
+interface Checkout {
+  readonly request: FetchRequest
+  readonly count: number
+}
+
+type AnsweredCheckout = Omit<AnsweredFetch, 'references'>
+
+/** The last checkout of each repository that clients of one process have requested. */
+export class RepeatedCheckouts {
+  readonly #files: TipFiles
+  readonly #checkouts = new LRUCache<string, Checkout>({
+    maxSize: WANTS_IN_MEMORY_MAX,
+    sizeCalculation: ({ request }) => request.wants.length,
+  })
+
+  constructor(files: TipFiles) {
+    this.#files = files
+  }
+
+  /** Counts a fetch of objects that are not tips. */
+  note({ repositoryPath, repositoryBytes, request, bytes, isNew }: AnsweredCheckout): void {
+    const form = formOf(request)
+    if (request.wants.length === 1 || /\n(?:have|shallow|deepen)/.test(form)) return
+    if ((bytes ?? repositoryBytes) > ANSWER_BYTES_MAX) return
+    const last = this.#checkouts.get(repositoryPath)
+    const isSame = last !== undefined && formOf(last.request) === form
+    const former = isSame ? last.count : isNew ? 0 : 1
+    this.#checkouts.set(repositoryPath, { request, count: former + 1 })
+  }
+
+  /** Yields the checkouts to expect of new tips: of all files, if the last one had nearly all. */
+  async *expected(owner: HistoryOwner, tips: readonly string[]): AsyncGenerator<ExpectedFetch> {
+    const { repositoryPath } = owner
+    const last = this.#checkouts.get(repositoryPath)
+    if (last === undefined) return
+    const { request, count } = last
+    this.#checkouts.set(repositoryPath, { request, count: count * REMAINING })
+    if (count < CLIENTS_MIN) return
+    for (const tip of tips) {
+      const files = await this.#files.read(owner, tip)
+      if (files === undefined || !isNearly(request.wants, files)) continue
+      const wants = [...files].map((oid) => `want ${oid}`)
+      yield { request: withObjects(request, wants) }
+    }
+  }
+}
+
+function isNearly(wants: readonly string[], files: ReadonlySet<string>): boolean {
+  const equal = wants.filter((oid) => files.has(oid)).length
+  return equal >= EQUAL_MIN * Math.max(wants.length, files.size)
+}
+
+/** Returns the arguments after the wants, of which there may be thousands. */
+function formOf({ text }: FetchRequest): string {
+  const end = text.indexOf('\n', text.lastIndexOf('\nwant ') + 1)
+  return end === -1 ? '' : text.slice(end)
+}
