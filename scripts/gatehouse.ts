@@ -18,6 +18,7 @@ import { suggest } from './commands/suggest.js'
 import { TOKEN_COMMANDS } from './commands/token.js'
 import { USER_COMMANDS } from './commands/user.js'
 import { WEBHOOK_COMMANDS } from './commands/webhook.js'
+import { WORKFLOW_COMMANDS } from './commands/workflow.js'
 
 const COMMANDS: readonly Command[] = [
   ...SERVE_COMMANDS,
@@ -26,6 +27,7 @@ const COMMANDS: readonly Command[] = [
   ...REPO_COMMANDS,
   ...PACKAGE_COMMANDS,
   ...WEBHOOK_COMMANDS,
+  ...WORKFLOW_COMMANDS,
   ...SSH_COMMANDS,
   ...DB_COMMANDS,
   ...DOCTOR_COMMANDS,

@@ -32,6 +32,7 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
   uqr: /^gateway\/web\/accounts\/qr-code\.tsx$/,
+  yaml: /^gateway\/workflows\/yaml-value\.ts$/,
   'xz-decompress': /^registry\/archive\/unxz\.ts$/,
   'seek-bzip': /^registry\/archive\/bunzip2\.ts$/,
   'http-proxy': /^gateway\/http\/forward\.ts$/,
@@ -120,6 +121,10 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
   request: {
     imports: ['http', 'auth', 'packs', 'pool'],
     why: 'The router and the context are what all handlers share, so they import no handler.',
+  },
+  workflows: {
+    imports: [],
+    why: 'What a workflow file says depends on the file alone: no tables, no git, no users.',
   },
   actions: {
     imports: ['request', 'auth', 'packs', 'outbound'],

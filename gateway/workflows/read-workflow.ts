@@ -1,0 +1,154 @@
+/** Workflow files as the server understands them: events, and jobs with their needs. */
+
+import { readTriggers, type Trigger } from './triggers.js'
+import { parseYaml, type YamlMap, type YamlValue } from './yaml-value.js'
+
+/** A workflow file that is valid. */
+export interface Workflow {
+  /** Value of `name`; absent if the file has none. */
+  readonly name: string | undefined
+  readonly triggers: readonly Trigger[]
+  /** Jobs in the order of the file. */
+  readonly jobs: readonly WorkflowJob[]
+  /** Sentences about parts of the file that have no effect, without a final full stop. */
+  readonly warnings: readonly string[]
+}
+
+export interface WorkflowJob {
+  /** Key below `jobs`. */
+  readonly id: string
+  /** Value of `name`, or the id. */
+  readonly name: string
+  /** Ids of the jobs that must end before. */
+  readonly needs: readonly string[]
+  /** Labels that a runner must have; empty for a job that calls a reusable workflow. */
+  readonly labels: readonly string[]
+}
+
+const JOBS_MAX = 500
+const STEPS_MAX = 1_000
+const ID = /^[A-Za-z_][A-Za-z0-9_-]{0,99}$/
+const ID_RULE = 'must begin with a letter or _, and have at most 100 letters, digits, _ and -'
+
+const WORKFLOW_KEYS = 'name run-name on true env defaults permissions concurrency jobs'.split(' ')
+const JOB_KEYS = `name needs runs-on if permissions concurrency outputs env defaults steps
+  timeout-minutes strategy continue-on-error container services uses with secrets
+  environment`.split(/\s+/)
+const STEP_KEYS = `id name if run uses with env shell working-directory continue-on-error
+  timeout-minutes`.split(/\s+/)
+
+/** Reads a workflow file. Throws FileFault with the first fault. */
+export function readWorkflow(text: string): Workflow {
+  const warnings: string[] = []
+  const warn = (warning: string) => warnings.push(warning)
+  const file = parseYaml(text)
+  const fields = fieldsOf(file, WORKFLOW_KEYS, warn)
+  // In YAML 1.1, the key `on` is a boolean.
+  const on = fields.get('on') ?? fields.get('true') ?? file.fail("has no 'on': nothing starts it")
+  const jobs = fields.get('jobs') ?? file.fail("has no 'jobs'")
+  return {
+    name: fields.get('name')?.text(),
+    triggers: readTriggers(on, warn),
+    jobs: readJobs(jobs, warn),
+    warnings,
+  }
+}
+
+/**
+ * Returns the stages of the jobs: those of one stage need jobs of earlier stages only. Jobs that
+ * need themselves, directly or through others, are left out.
+ */
+export function stagesOf(jobs: readonly WorkflowJob[]): ReadonlyArray<readonly WorkflowJob[]> {
+  const stages: (readonly WorkflowJob[])[] = []
+  const open = new Map(jobs.map(({ id, needs }) => [id, new Set(needs).size]))
+  const dependents = new Map<string, WorkflowJob[]>(jobs.map(({ id }) => [id, []]))
+  for (const job of jobs) for (const id of new Set(job.needs)) dependents.get(id)?.push(job)
+  let stage = jobs.filter(({ needs }) => needs.length === 0)
+  while (stage.length > 0) {
+    stages.push(stage)
+    const next: WorkflowJob[] = []
+    for (const dependent of stage.flatMap(({ id }) => dependents.get(id) ?? [])) {
+      const left = (open.get(dependent.id) ?? 0) - 1
+      open.set(dependent.id, left)
+      if (left === 0) next.push(dependent)
+    }
+    stage = next
+  }
+  return stages
+}
+
+type Warn = (warning: string) => void
+
+function fieldsOf(value: YamlValue, keys: readonly string[], warn: Warn): YamlMap {
+  const fields = value.map()
+  for (const [key, { name }] of fields) {
+    if (!keys.includes(key)) warn(`${name} is not a key of workflow files and has no effect`)
+  }
+  return fields
+}
+
+function readJobs(value: YamlValue, warn: Warn): readonly WorkflowJob[] {
+  const entries = [...value.map()]
+  if (entries.length === 0) value.fail('has no job')
+  if (entries.length > JOBS_MAX) value.fail(`has more than ${JOBS_MAX} jobs`)
+  const jobs = entries.map(([id, job]) => readJob(id, job, warn))
+  for (const [id, job] of entries) checkNeeds(id, job, value.map())
+  const staged = new Set(stagesOf(jobs).flatMap((stage) => stage.map(({ id }) => id)))
+  for (const [id, job] of entries) {
+    if (!staged.has(id)) job.fail('needs itself, through the jobs that it needs')
+  }
+  return jobs
+}
+
+function readJob(id: string, job: YamlValue, warn: Warn): WorkflowJob {
+  if (!ID.test(id)) job.fail(ID_RULE)
+  const fields = fieldsOf(job, JOB_KEYS, warn)
+  const isCall = fields.has('uses')
+  const labels = fields.get('runs-on')
+  const steps = fields.get('steps')
+  if (isCall) {
+    for (const other of [labels, steps]) other?.fail("cannot be there together with 'uses'")
+  } else {
+    if (labels === undefined) return job.fail("has no 'runs-on'")
+    if (steps === undefined) return job.fail("has no 'steps'")
+    readSteps(steps, warn)
+  }
+  return {
+    id,
+    name: fields.get('name')?.text() ?? id,
+    needs: fields.get('needs')?.texts() ?? [],
+    labels: labels === undefined ? [] : readLabels(labels),
+  }
+}
+
+function checkNeeds(id: string, job: YamlValue, jobs: YamlMap): void {
+  const needs = job.map().get('needs')
+  for (const needed of needs?.texts() ?? []) {
+    if (needed === id) needs?.fail('names the job itself')
+    if (!jobs.has(needed)) needs?.fail(`names a job '${needed}' that does not exist`)
+  }
+}
+
+function readLabels(value: YamlValue): readonly string[] {
+  const labels = value.isMap ? value.map().get('labels') : value
+  const texts = labels?.texts() ?? []
+  return texts.length === 0 ? value.fail('has no label') : texts
+}
+
+function readSteps(value: YamlValue, warn: Warn): void {
+  const steps = value.list()
+  if (steps.length === 0) value.fail('has no step')
+  if (steps.length > STEPS_MAX) value.fail(`has more than ${STEPS_MAX} steps`)
+  const ids = new Set<string>()
+  for (const step of steps) {
+    const fields = fieldsOf(step, STEP_KEYS, warn)
+    if (fields.has('run') === fields.has('uses')) step.fail("must have either 'run' or 'uses'")
+    for (const key of ['run', 'uses', 'name', 'shell']) fields.get(key)?.text()
+    const id = fields.get('id')
+    const text = id?.text()
+    if (text === undefined) continue
+    if (!ID.test(text)) id?.fail(ID_RULE)
+    if (ids.has(text)) id?.fail(`repeats the id '${text}' of an earlier step`)
+    ids.add(text)
+  }
+}

@@ -1,0 +1,85 @@
+/** Triggers of workflow files: which pushes start them, and which filters are wrong. */
+
+import t from 'tap'
+import { readTriggers, startsOnPush } from '../../../gateway/workflows/triggers.js'
+import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
+
+function triggersOf(text: string) {
+  const warnings: string[] = []
+  const on = parseYaml(text).map().get('on')
+  if (on === undefined) throw new Error(`no key 'on' in ${text}`)
+  return { triggers: readTriggers(on, (warning) => warnings.push(warning)), warnings }
+}
+
+function starts(text: string, reference: string, changedPaths?: readonly string[]): boolean {
+  return startsOnPush(triggersOf(text).triggers, { reference, changedPaths })
+}
+
+t.test('a text, a list and a map name the events', async (t) => {
+  for (const on of ['push', '[issues, push]', '{push: , issues: {types: [opened]}}']) {
+    t.ok(starts(`on: ${on}`, 'refs/heads/main'), on)
+    t.ok(starts(`on: ${on}`, 'refs/tags/v1'), on)
+    t.notOk(starts(`on: ${on}`, 'refs/pull/1/head'), on)
+  }
+  t.notOk(starts('on: pull_request', 'refs/heads/main'))
+})
+
+t.test('a filter of branches leaves out tags, and the other way round', async (t) => {
+  const rows: ReadonlyArray<readonly [string, string, boolean]> = [
+    ['branches: [main, "v*"]', 'refs/heads/main', true],
+    ['branches: [main, "v*"]', 'refs/heads/work', false],
+    ['branches: [main, "v*"]', 'refs/tags/v1', false],
+    ['branches: main', 'refs/heads/main', true],
+    ['tags: v*', 'refs/tags/v1', true],
+    ['tags: v*', 'refs/heads/v1', false],
+    ['tags: v*, branches: main', 'refs/heads/main', true],
+    ['tags: v*, branches: main', 'refs/tags/v1', true],
+    ['tags: v*, branches: main', 'refs/tags/x', false],
+    ['branches-ignore: [work/**]', 'refs/heads/main', true],
+    ['branches-ignore: [work/**]', 'refs/heads/work/a/b', false],
+    ['branches-ignore: [work/**]', 'refs/tags/v1', false],
+    ['tags-ignore: [v1]', 'refs/tags/v2', true],
+    ['tags-ignore: [v1]', 'refs/tags/v1', false],
+  ]
+  for (const [filters, reference, expected] of rows) {
+    t.equal(starts(`on: {push: {${filters}}}`, reference), expected, `${filters}: ${reference}`)
+  }
+})
+
+t.test('a filter of paths needs one path that fits, and is not applied to tags', async (t) => {
+  const rows: ReadonlyArray<readonly [string, readonly string[] | undefined, boolean]> = [
+    ['paths: ["docs/**", "!docs/old/**"]', ['README', 'docs/a'], true],
+    ['paths: ["docs/**", "!docs/old/**"]', ['docs/old/a'], false],
+    ['paths: ["docs/**"]', [], false],
+    ['paths: ["docs/**"]', undefined, true],
+    ['paths-ignore: ["docs/**"]', ['docs/a', 'docs/b'], false],
+    ['paths-ignore: ["docs/**"]', ['docs/a', 'src/b'], true],
+  ]
+  for (const [filters, paths, expected] of rows) {
+    const text = `on: {push: {${filters}}}`
+    t.equal(starts(text, 'refs/heads/main', paths), expected, `${filters}: ${paths}`)
+    t.ok(starts(text, 'refs/tags/v1', paths), `${filters}: a tag`)
+  }
+})
+
+t.test('parts that have no effect are warnings', async (t) => {
+  const text = 'on: {push: {types: [x]}, gollum: , schedule: [{cron: 0 0 * * *}]}'
+  t.strictSame(triggersOf(text).warnings, [
+    'on.push.types has no effect',
+    "the event 'gollum' does not exist here and starts nothing",
+  ])
+  t.strictSame(triggersOf('on: [push, gollum]').warnings.length, 1)
+})
+
+t.test('wrong filters are refused with their place', async (t) => {
+  const faults: Readonly<Record<string, string>> = {
+    'branches: [a], branches-ignore: [b]':
+      'on.push.branches-ignore cannot be there together with on.push.branches',
+    'paths: ["[a"]': "on.push.paths has a pattern '[a' that has a '[' without a ']'",
+    'tags: {a: b}': 'on.push.tags must be a text',
+    [`tags: [${'a,'.repeat(101)}]`]: 'on.push.tags has more than 100 patterns',
+  }
+  for (const [filters, message] of Object.entries(faults)) {
+    t.throws(() => triggersOf(`on: {push: {${filters}}}`), { message }, filters.slice(0, 20))
+  }
+})
