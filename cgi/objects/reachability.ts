@@ -39,6 +39,10 @@ export async function checkReachability(
     // An object that was not checked for another reason must not be sent.
     const [, missing = ''] = /^fatal: bad object ([0-9a-f]+)$/m.exec(end.errorText) ?? []
     if (oids.includes(missing)) return { kind: 'unknown' }
+    // The history of a tip is complete, so no tip reaches a commit with a missing ancestor.
+    const [first] = oids
+    const isIncomplete = /^error: Could not read [0-9a-f]+$/m.test(end.errorText)
+    if (isIncomplete && first !== undefined) return { kind: 'unreachable', commit: first }
     throw gitError(args[0], end)
   }
   const printed = end.output.toString().split('\n').filter(Boolean)
