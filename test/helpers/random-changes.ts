@@ -1,0 +1,84 @@
+/** Random changes of a repository whose answers are compared. */
+
+import { randomBytes, randomInt } from 'node:crypto'
+import { join } from 'node:path'
+import { inBare, type Scene } from './compared-repository.js'
+import { git, tryGit } from './git-client.js'
+import { pick } from './random.js'
+
+interface Change {
+  readonly name: string
+  readonly make: (scene: Scene) => Promise<unknown>
+}
+
+const BRANCHES = ['main', 'b1', 'b2', 'x/y', 'x/z'] as const
+
+/** Changes of a repository, by a push and by git commands of an administrator. */
+export const CHANGES: readonly Change[] = [
+  { name: 'nothing', make: async () => {} },
+  { name: 'a commit', make: (scene) => commitTo(scene, pick(BRANCHES)) },
+  { name: 'a commit', make: (scene) => commitTo(scene, pick(BRANCHES)) },
+  { name: 'a push', make: pushTo },
+  {
+    name: 'a branch that goes back',
+    make: (scene) => inBare(scene, 'update-ref', `refs/heads/${pick(BRANCHES)}`, 'main~1'),
+  },
+  {
+    name: 'a deleted branch',
+    make: (scene) => inBare(scene, 'update-ref', '-d', `refs/heads/${pick(BRANCHES.slice(1))}`),
+  },
+  {
+    name: 'a tag',
+    make: (scene) => inBare(scene, 'tag', '-f', '-a', '-m', 'x', `v${randomInt(4)}`, 'main'),
+  },
+  { name: 'a deleted tag', make: (scene) => inBare(scene, 'tag', '-d', `v${randomInt(4)}`) },
+  { name: 'packed references', make: (scene) => inBare(scene, 'pack-refs', '--all', '--prune') },
+  { name: 'git gc', make: (scene) => inBare(scene, 'gc', '-q', '--prune=now') },
+  { name: 'git repack', make: (scene) => inBare(scene, 'repack', '-a', '-d', '-q', '-n') },
+  {
+    name: 'git repack without a bitmap',
+    make: (scene) => inBare(scene, 'repack', '-a', '-d', '-q', '-n', '--no-write-bitmap-index'),
+  },
+  {
+    name: 'hidden references',
+    make: (scene) => inBare(scene, 'config', '--add', 'uploadpack.hideRefs', 'refs/heads/x'),
+  },
+  {
+    name: 'references that show again',
+    make: (scene) => inBare(scene, 'config', '--unset-all', 'uploadpack.hideRefs'),
+  },
+  {
+    name: 'another HEAD',
+    make: (scene) => inBare(scene, 'symbolic-ref', 'HEAD', `refs/heads/${pick(BRANCHES)}`),
+  },
+]
+
+export async function commitTo(scene: Scene, branch: string, text?: string): Promise<void> {
+  await inBare(scene, 'update-ref', `refs/heads/${branch}`, await makeCommit(scene.path, text))
+}
+
+async function pushTo(scene: Scene): Promise<void> {
+  const cwd = join(scene.work, 'objects.git')
+  const remote = scene.ada.remote(scene.address.slice(1))
+  const commit = await makeCommit(cwd)
+  await git(['push', '--quiet', remote, `+${commit}:refs/heads/${pick(BRANCHES)}`], { cwd })
+}
+
+/** Texts of files: few, so that later commits have files of earlier ones again. */
+const TEXTS = Array.from({ length: 8 }, () => randomBytes(400).toString('base64'))
+
+/**
+ * Creates a commit on top of main, if main exists, with one file of another text. The other files
+ * are those of main.
+ */
+async function makeCommit(cwd: string, text?: string): Promise<string> {
+  const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: text ?? pick(TEXTS) })
+  const name = text === undefined ? `f${randomInt(9)}` : 'text'
+  const present = await tryGit(['ls-tree', 'main'], { cwd })
+  const others = present.output.split('\n').filter((line) => !line.endsWith(`\t${name}`))
+  const lines = [...others, `100644 blob ${blob}\t${name}`, ''].filter(Boolean)
+  const tree = await git(['mktree'], { cwd, input: `${lines.join('\n')}\n` })
+  const { output, exitCode } = await tryGit(['rev-parse', '--verify', '-q', 'main'], { cwd })
+  const parents = exitCode === 0 ? ['-p', output] : []
+  return git(['commit-tree', tree, ...parents, '-m', randomBytes(4).toString('hex')], { cwd })
+}
