@@ -42,7 +42,7 @@ async function fetchOf(scene: Scene): Promise<Question> {
     'no-progress',
     ...cut,
     ...wants.map((oid) => `want ${oid}`),
-    ...(randomInt(2) === 0 ? ['done'] : negotiation(scene)),
+    ...(randomInt(2) === 0 ? ['done'] : await negotiation(scene)),
   ])
 }
 
@@ -66,14 +66,15 @@ async function keptWorkspace({ archive, tips }: Scene, tip: string): Promise<Que
 }
 
 /** Returns lines of a client that has commits, some of which the server has never seen. */
-function negotiation({ tips }: Scene): readonly string[] {
+async function negotiation({ archive, tips }: Scene): Promise<readonly string[]> {
   const unknown = randomBytes(20).toString('hex')
   const haves = Array.from({ length: 1 + randomInt(3) }, () => pick(tips))
-  const shallow = randomInt(4) === 0 ? haves.slice(0, 1).map((oid) => `shallow ${oid}`) : []
+  // Git refuses a `shallow` line with the id of a tag, which no client sends.
+  const commit = await git(['rev-parse', `${haves[0]}^{commit}`], { cwd: archive })
   return [
     ...haves.map((oid) => `have ${oid}`),
     ...(randomInt(4) === 0 ? [`have ${unknown}`] : []),
-    ...shallow,
+    ...(randomInt(4) === 0 ? [`shallow ${commit}`] : []),
     ...some(['done']),
   ]
 }
@@ -92,12 +93,12 @@ interface FetchLines {
 }
 
 /** Returns a fetch of a client of protocol v0 that supports what git has supported since 2010. */
-function fetchV0(scene: Scene, { wants, cut, flags }: FetchLines): Question {
+async function fetchV0(scene: Scene, { wants, cut, flags }: FetchLines): Promise<Question> {
   const needed = ['side-band-64k', 'no-progress', 'deepen-since', 'filter']
   const capabilities = [...needed, ...flags, ...some(['multi_ack_detailed', 'no-done'])].join(' ')
   const [first, ...others] = wants.map((oid) => `want ${oid}`)
   const lines = [`${first} ${capabilities}`, ...others, ...cut].map((line) => `${line}\n`)
-  const rest = randomInt(2) === 0 ? ['done'] : negotiation(scene)
+  const rest = randomInt(2) === 0 ? ['done'] : await negotiation(scene)
   const haves = rest.filter((line) => line.startsWith('have '))
   const end = rest.includes('done') ? packetLine('done\n') : '0000'
   const text = `${lines.map(packetLine).join('')}0000${haves.map(packetLine).join('')}${end}`

@@ -183,12 +183,24 @@ async function play(
       const fault = await differ(scene, question, { warm: answer, right })
       if (right === undefined) tally.refused += 1
       else tally.same += 1
-      const about = () =>
-        `${change.name}: ${question.body.toString('latin1').replaceAll('\n', ' ')}`
-      if (fault !== undefined) faults.push(`after ${about()}: ${fault}`)
+      if (fault === undefined) continue
+      const lines = question.body.toString('latin1').replaceAll('\n', ' ')
+      faults.push(`after ${change.name}: ${lines}: ${fault}; ${await describe(scene)}`)
     }
   }
   return faults
+}
+
+/** Returns the refs, the branch of `HEAD`, the hidden refs, and what git finds incomplete. */
+async function describe({ path }: Scene): Promise<string> {
+  const commands = [
+    ['for-each-ref'],
+    ['symbolic-ref', 'HEAD'],
+    ['config', '--get-all', 'uploadpack.hideRefs'],
+    ['fsck', '--connectivity-only', '--no-progress'],
+  ]
+  const ends = await Promise.all(commands.map((words) => tryGit(words, { cwd: path })))
+  return ends.map(({ output, errorText }) => output + errorText).join('; ')
 }
 
 /** Returns a complete clone of the refs that are never hidden. */
