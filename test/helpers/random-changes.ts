@@ -69,7 +69,7 @@ const TEXTS = Array.from({ length: 8 }, () => randomBytes(400).toString('base64'
 
 /**
  * Creates a commit on top of main, if main exists, with one file of another text. The other files
- * are those of main.
+ * are those of main. Some commits are merges of main and of one or two other branches.
  */
 async function makeCommit(cwd: string, text?: string): Promise<string> {
   const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: text ?? pick(TEXTS) })
@@ -78,7 +78,18 @@ async function makeCommit(cwd: string, text?: string): Promise<string> {
   const others = present.output.split('\n').filter((line) => !line.endsWith(`\t${name}`))
   const lines = [...others, `100644 blob ${blob}\t${name}`, ''].filter(Boolean)
   const tree = await git(['mktree'], { cwd, input: `${lines.join('\n')}\n` })
-  const { output, exitCode } = await tryGit(['rev-parse', '--verify', '-q', 'main'], { cwd })
-  const parents = exitCode === 0 ? ['-p', output] : []
+  const isMerge = text === undefined && randomInt(4) === 0
+  const parents = (await parentsIn(cwd, isMerge)).flatMap((oid) => ['-p', oid])
   return git(['commit-tree', tree, ...parents, '-m', randomBytes(4).toString('hex')], { cwd })
+}
+
+/** Returns main, if it exists, and for a merge up to two other branches; any may be the first. */
+async function parentsIn(cwd: string, isMerge: boolean): Promise<readonly string[]> {
+  const { output, exitCode } = await tryGit(['rev-parse', '--verify', '-q', 'main'], { cwd })
+  if (exitCode !== 0) return []
+  if (!isMerge) return [output]
+  const branches = await git(['for-each-ref', '--format=%(objectname)', 'refs/heads'], { cwd })
+  const all = branches.split('\n')
+  const parents = new Set([output, pick(all), pick(all)])
+  return randomInt(2) === 0 ? [...parents] : [...parents].toReversed()
 }

@@ -47,22 +47,40 @@ async function fetchOf(scene: Scene): Promise<Question> {
 }
 
 /** Returns a fetch into a workspace that has former tips, each to some depth. */
-async function keptWorkspace({ archive, tips }: Scene, tip: string): Promise<Question> {
+async function keptWorkspace(scene: Scene, tip: string): Promise<Question> {
+  const { tips } = scene
   const depth = randomInt(4)
   const haves = Array.from({ length: 1 + randomInt(2) }, () => pick(tips))
-  const ends = haves.map((oid) =>
-    tryGit(['rev-parse', '--verify', '-q', `${oid}~${depth - 1}^{commit}`], { cwd: archive }),
-  )
-  const shallow = depth === 0 ? [] : (await Promise.all(ends)).map(({ output }) => output)
+  const shallow = new Set<string>()
+  for (const have of depth === 0 ? [] : haves) {
+    const { interior, boundary } = await cutAt(scene, have, depth)
+    for (const oid of interior) shallow.delete(oid)
+    for (const oid of boundary) shallow.add(oid)
+  }
   return command('fetch', [
     'no-progress',
     ...some(['ofs-delta', 'thin-pack']),
-    ...(depth === 0 ? [] : [`deepen ${pick([1, depth])}`]),
+    ...(depth === 0 ? [] : [`deepen ${pick([1, depth, depth + 1])}`]),
     `want ${tip}`,
     ...[...new Set(haves)].map((oid) => `have ${oid}`),
-    ...[...new Set(shallow)].filter(Boolean).map((oid) => `shallow ${oid}`),
+    ...[...shallow].map((oid) => `shallow ${oid}`),
     ...some(['done']),
   ])
+}
+
+/** Returns the commits of a workspace, by git's rule: the depth counts along all parents. */
+async function cutAt({ archive }: Scene, tip: string, depth: number) {
+  const listed = await git(['rev-list', '--parents', tip], { cwd: archive })
+  const commits = listed.split('\n').map((line) => line.split(' '))
+  const parents = new Map(commits.map(([oid = '', ...others]) => [oid, others]))
+  const interior = new Set<string>()
+  let boundary = [commits[0]?.[0] ?? '']
+  for (let level = 1; level < depth; level += 1) {
+    for (const oid of boundary) interior.add(oid)
+    boundary = boundary.flatMap((oid) => parents.get(oid) ?? [])
+    boundary = [...new Set(boundary)].filter((oid) => !interior.has(oid))
+  }
+  return { interior, boundary }
 }
 
 /** Returns lines of a client that has commits, some of which the server has never seen. */
