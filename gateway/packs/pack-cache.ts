@@ -158,8 +158,9 @@ export class PackCache {
     const { queue, shared, checkouts } = this.#parts
     const { repositoryPath } = warmRequest
     const known = this.#repeated.any(repositoryPath)
+    if (known === undefined || queue.load.waiting > 0) return
     const present = readStateOfTick(repositoryPath)
-    if (known === undefined || present === undefined || queue.load.waiting > 0) return
+    if (present === undefined) return
     const seen = await this.#read(warmRequest, known, present)
     if (seen === undefined) return
     const { references } = seen
