@@ -1,10 +1,10 @@
 /** The journal of running pushes on disk, from which a restart recovers interrupted ones. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readlink, rm, symlink } from 'node:fs/promises'
+import { mkdir, readdir, readlink, symlink, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
-import { syncPath } from '../../conf/lib/disk.js'
+import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { isRunning, markProcess, type ProcessMark } from '../process/process-table.js'
 import type { RunningProcess } from '../process/run.js'
 import type { PushedChange } from '../refs/pushed-changes.js'
@@ -107,7 +107,7 @@ const GATEWAY = 'gateway' as const
 /** Removes an entry. Its list of ref updates is removed first, because only the entry names it. */
 export async function removeEntry(path: string, { updates }: JournalEntry): Promise<void> {
   if (updates !== undefined) await removeUpdateList(updates.file)
-  await rm(path, { force: true })
+  await unlessMissing(unlink(path))
 }
 
 /** Lists the entries of the journal by their files. */
