@@ -27,8 +27,11 @@ export interface LoopWatchOptions {
 }
 
 const TICK_MS = 20
-/** Ticks without a request after which the timer stops, so that an idle process does not wake. */
-const QUIET_TICKS_MAX = 50
+/**
+ * Ticks without a request after which the timer stops, so that an idle process does not wake. Few,
+ * because a worker between two requests of a client would spend more on ticks than on the requests.
+ */
+const QUIET_TICKS_MAX = 5
 
 const SLOW_MS = 100
 const LOG_EVERY_MS = 10_000
