@@ -195,6 +195,20 @@ export async function updateRepository(
   })
 }
 
+/**
+ * Sets the size and the time of the last push in one statement: a transaction of four would cost
+ * each push more than the statement. Does nothing if the repository does not exist.
+ */
+export async function recordPush(
+  db: Database,
+  repositoryId: number,
+  { sizeKib, pushedAtMs }: { readonly sizeKib: number; readonly pushedAtMs: number },
+): Promise<void> {
+  await db('repositories')
+    .where({ id: repositoryId })
+    .update({ size_kib: sizeKib, updated_at: pushedAtMs, pushed_at: pushedAtMs })
+}
+
 interface LockedRow {
   readonly owner_id: number
   readonly name_lower: string

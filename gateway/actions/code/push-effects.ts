@@ -1,7 +1,7 @@
 /** Effects of a successful push: maintenance, pull requests, and the repository's row. */
 
 import { repositorySizeKib } from '../../../cgi/repository/repository.js'
-import { type Repository, updateRepository } from '../../../sql/repositories/repositories.js'
+import { type Repository, recordPush } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { followHeads } from '../pulls/follow-heads.js'
 
@@ -24,5 +24,5 @@ export async function applyPushEffects(
     repositoryBytes: repository.sizeKib * 1_024,
   })
   const sizeKib = await repositorySizeKib(path)
-  await updateRepository(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })
+  await recordPush(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })
 }

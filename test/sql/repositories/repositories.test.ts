@@ -9,6 +9,7 @@ import {
   findRedirect,
   findRepositoriesById,
   findRepository,
+  recordPush,
   updateRepository,
 } from '../../../sql/repositories/repositories.js'
 import { listRepositoriesOf } from '../../../sql/repositories/repository-lists.js'
@@ -104,6 +105,22 @@ await forEachMigrated(t, 'updating the size does not change the time of update',
   const pushed = await findRepository(db, 'ada', 'engine')
   t.not(pushed?.updatedAtMs, 1_790_000_000_123)
 })
+
+await forEachMigrated(
+  t,
+  'a push sets the size, its time and the time of update of one repository',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const made = await aRepository(db, ada.id, 'engine')
+    const other = await aRepository(db, ada.id, 'notes')
+    const pushedAtMs = 1_790_000_000_456
+    await recordPush(db, made.id, { sizeKib: 8, pushedAtMs })
+    const after = await findRepository(db, 'ada', 'engine')
+    t.strictSame(after, { ...made, sizeKib: 8, pushedAtMs, updatedAtMs: pushedAtMs })
+    t.strictSame(await findRepository(db, 'ada', 'notes'), other)
+    await recordPush(db, other.id + 1, { sizeKib: 8, pushedAtMs })
+  },
+)
 
 await forEachMigrated(t, 'a change keeps the fields that it does not name', async (t, db) => {
   const ada = await aUser(db, 'ada')
