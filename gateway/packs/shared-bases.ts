@@ -11,9 +11,10 @@ import type { ReferenceList } from './reference-list.js'
 
 /**
  * Positions of bases below a tip, in its line of first parents. A client that has a commit above a
- * base has the base as well, so it can use the pack for a client that has only the base.
+ * base has the base as well, so it can use the pack for a client that has only the base. From base
+ * to base, such a pack grows by about a half.
  */
-const BASES = [1, 4, 16, 64, 256] as const
+const BASES = [1, 2, 3, 4, 6, 8, 12, 16, 24, 32, 48, 64, 96, 128, 192, 256] as const
 
 /** Number of commits that the line of a tip has: the tip, and those down to the last base. */
 const LINE_COMMITS_MAX = 257
@@ -46,7 +47,7 @@ export interface ExpectedForm {
 
 /** The shared form of a fetch. */
 export interface SharedFetch {
-  /** Requests whose answers the client can use; an earlier one is more likely to be stored. */
+  /** Requests whose answers the client can use; an earlier one suits more clients. */
   readonly requests: readonly FetchRequest[]
   /** Packets before the shared answer: what git acknowledges; empty if the client is `done`. */
   readonly head: Buffer
@@ -58,7 +59,15 @@ interface Tip {
   readonly line: readonly string[]
   /** Positions in the line by their ids. */
   readonly positions: ReadonlyMap<string, number>
-  /** Lowest base, as its number, that a fetch has used or is expected to use. */
+  /** Bases, by their numbers, that fetches have used or are expected to use. */
+  readonly used: Set<number>
+}
+
+/** Clients of a repository. */
+interface Clients {
+  /** Number of clients with each base. */
+  readonly counts: number[]
+  /** Lowest base that is tried in advance: one below the last one with a short answer. */
   lowest: number
 }
 
@@ -66,8 +75,8 @@ export class SharedBases {
   readonly #histories: RecentHistories
   /** Tips by repository and id. */
   readonly #tips = new LRUCache<string, Tip>({ max: TIPS_MAX })
-  /** Number of clients with each base, by repository. */
-  readonly #clients = new LRUCache<string, number[]>({ max: REPOSITORIES_MAX })
+  /** Needs of the clients of each repository. */
+  readonly #clients = new LRUCache<string, Clients>({ max: REPOSITORIES_MAX })
   readonly #long = new LRUCache<string, true>({ max: LONG_MAX })
 
   constructor(histories: RecentHistories) {
@@ -93,7 +102,7 @@ export class SharedBases {
 
   /**
    * Returns the shared form of a fetch if the client has a commit of the tip's line. It has the
-   * request for the lowest base so far, and the one for the client's own base.
+   * requests for the bases that are in use, down to the client's own base.
    */
   #sharedFetch(
     repositoryPath: string,
@@ -104,13 +113,24 @@ export class SharedBases {
     const common = havesOf(request).filter((oid) => history.has(oid))
     const nearest = nearestBase(common, history, tip)
     if (nearest === undefined) return undefined
-    tip.lowest = Math.max(tip.lowest, nearest)
-    const clients = this.#clientsOf(repositoryPath)
-    clients[nearest] = (clients[nearest] ?? 0) + 1
+    tip.used.add(nearest)
+    const { counts } = this.#clientsOf(repositoryPath)
+    counts[nearest] = (counts[nearest] ?? 0) + 1
     return {
-      requests: [tip.lowest, nearest].map((base) => fetchFrom(request, tip.line, base)),
+      requests: this.#requestsFrom(nearest, tip, request),
       head: isDone(request) ? Buffer.alloc(0) : acknowledge(common),
     }
+  }
+
+  /** Returns the requests for the used bases, the lowest first, that are not known to be long. */
+  #requestsFrom(nearest: number, { used, line }: Tip, request: FetchRequest): FetchRequest[] {
+    const bases = [...used].filter((base) => base >= nearest).toSorted((one, other) => other - one)
+    return bases.flatMap((base) => {
+      const shared = fetchFrom(request, line, base)
+      if (!this.isLong(shared)) return [shared]
+      used.delete(base)
+      return []
+    })
   }
 
   /**
@@ -127,17 +147,20 @@ export class SharedBases {
     if (history === undefined) return
     const tip = this.#tipOf(repositoryPath, oid, history)
     const clients = this.#clientsOf(repositoryPath)
+    const { counts } = clients
     const formerBase = nearestBase(former, history, tip) ?? 0
-    const first = Math.max(expectedBase(clients), formerBase)
-    for (let base = first; base >= 0; base -= 1) {
+    const first = Math.max(Math.min(expectedBase(counts), clients.lowest), formerBase)
+    let base = first
+    for (; base >= 0; base -= 1) {
       const next = fetchFrom(form, tip.line, base)
-      tip.lowest = Math.max(tip.lowest, base)
+      // Several bases are the first commit of a short history.
+      if (this.isLong(next)) continue
+      tip.used.add(base)
       yield next
       if (!this.isLong(next)) break
-      // It is expected again when many other clients have needed it.
-      clients[base] = 0
     }
-    for (const base of clients.keys()) clients[base] = (clients[base] ?? 0) * REMAINING
+    clients.lowest = base < first ? base + 1 : Math.max(clients.lowest, base + 1)
+    for (const base of counts.keys()) counts[base] = (counts[base] ?? 0) * REMAINING
   }
 
   #tipOf(repositoryPath: string, oid: string, history: CommitGraph): Tip {
@@ -145,15 +168,19 @@ export class SharedBases {
     const known = this.#tips.get(key)
     if (known !== undefined) return known
     const line = history.firstParents(oid, LINE_COMMITS_MAX)
-    const tip = { line, positions: new Map(line.map((id, at) => [id, at])), lowest: 0 }
+    const tip = {
+      line,
+      positions: new Map(line.map((id, at) => [id, at])),
+      used: new Set<number>(),
+    }
     this.#tips.set(key, tip)
     return tip
   }
 
-  #clientsOf(repositoryPath: string): number[] {
+  #clientsOf(repositoryPath: string): Clients {
     const known = this.#clients.get(repositoryPath)
     if (known !== undefined) return known
-    const clients = BASES.map(() => 0)
+    const clients = { counts: BASES.map(() => 0), lowest: BASES.length }
     this.#clients.set(repositoryPath, clients)
     return clients
   }
