@@ -1,6 +1,7 @@
 /** The pack cache: answers `ls-refs` and clones from stored and from in-flight answers of git. */
 
 import { fstatSync } from 'node:fs'
+import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reachability } from '../../cgi/objects/reachability.js'
 import type { Git } from '../../cgi/process/git.js'
@@ -86,6 +87,10 @@ const SHA1_DIGITS = 40
 /** Client of the git processes that no request has started; see `auth/client`. */
 const PREPARER = 'answers in advance'
 
+/** Time for which an answer in advance waits for a free queue of git processes. */
+const IDLE_WITHIN_MS = 10_000
+const IDLE_POLL_MS = 50
+
 const TRIES = 5
 const PAUSE_MS = 20
 
@@ -153,12 +158,12 @@ export class PackCache {
     })
   }
 
-  /** Makes the expected answers. Ends as soon as a request waits for a git process. */
+  /** Makes the expected answers, each when no request waits for a git process. */
   async #prepare(warmRequest: WarmRequest): Promise<void> {
     const { queue, shared, checkouts } = this.#parts
     const { repositoryPath } = warmRequest
     const known = this.#repeated.any(repositoryPath)
-    if (known === undefined || queue.load.waiting > 0) return
+    if (known === undefined || !(await isIdle(queue))) return
     const present = readStateOfTick(repositoryPath)
     if (present === undefined) return
     const seen = await this.#read(warmRequest, known, present)
@@ -169,7 +174,7 @@ export class PackCache {
       checkouts: (tips) => checkouts.expected(warmRequest, tips),
     })
     for await (const fetch of expected) {
-      if (queue.load.waiting > 0) return
+      if (!(await isIdle(queue))) return
       const answer = await this.#fetch(warmRequest, { ...seen, ...fetch })
       if (answer !== undefined) shared.noteLength(fetch, await drain(answer.body))
     }
@@ -342,6 +347,16 @@ export class PackCache {
     if (seen?.state.settingsText !== state.settingsText) return false
     return seen.references.tagsDigest === references.tagsDigest
   }
+}
+
+/** Waits until no request waits for a git process. Returns false if that takes too long. */
+async function isIdle(queue: ProcessQueue): Promise<boolean> {
+  const deadlineMs = performance.now() + IDLE_WITHIN_MS
+  while (queue.load.waiting > 0) {
+    if (performance.now() > deadlineMs) return false
+    await sleep(IDLE_POLL_MS)
+  }
+  return true
 }
 
 /** Returns a fetch of these objects whose other arguments have no effect. */

@@ -2,6 +2,7 @@
 
 import { readdir, truncate } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { createLocalCoordinator, createPackCache, packFolder } from '../../../gateway/packs/warm.js'
@@ -57,6 +58,9 @@ async function aCache(t: Test) {
   const folder = packFolder(settings.data.dir)
   return {
     ask,
+    queue,
+    /** Begins to make the answers that are expected after a push. */
+    prepare: () => cache.prepareAfter({ repositoryPath, repositoryBytes: 0 }),
     copy,
     first,
     second,
@@ -157,6 +161,26 @@ t.test('an answer that another gateway has just stored is not made again', async
   stored.resolve()
   const { outcome, text } = await waiting
   t.strictSame([outcome, text], ['hit', cold.text])
+})
+
+t.test('an answer in advance is made when no request waits for git', async (t) => {
+  const { copy, second, fetch, queue, prepare, kept } = await aCache(t)
+  for (let clients = 0; clients < 2; clients += 1) await fetch(`want ${second}`)
+  const third = await copy.commit('three')
+  await copy.git('push', '--quiet', 'origin', 'main', 'main:topic')
+  const { signal } = new AbortController()
+  const entered: Promise<() => void>[] = []
+  while (queue.load.waiting === 0) {
+    const visitor = { repository: 'other', client: `client ${entered.length}` }
+    entered.push(queue.enter(signal, visitor))
+    await sleep(1)
+  }
+  prepare()
+  await sleep(200)
+  await kept(1)
+  for (const free of entered) (await free)()
+  await kept(2)
+  t.match(await fetch(`want ${third}`), { outcome: 'hit', starts: 0 })
 })
 
 t.test('a push to one branch keeps the answers for others', async (t) => {
