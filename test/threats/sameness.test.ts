@@ -44,7 +44,7 @@ t.test("replies from the pack cache equal git's replies after random changes", a
 })
 
 /** Number of changes before complete clones. */
-const PUSHES = isFullSize ? 400 : 24
+const PUSHES = isFullSize ? 100 : 24
 
 t.test('complete clones have the same objects as those of git after random changes', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 1 })
