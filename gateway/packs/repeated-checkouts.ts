@@ -16,8 +16,8 @@ import type { TipFiles } from './tip-files.js'
 /** Minimum share of a tip's files that a checkout of all files wants before a push. */
 const EQUAL_MIN = 0.75
 
-/** Maximum number of wanted files in memory, of all repositories; each takes about 60 bytes. */
-const WANTS_IN_MEMORY_MAX = 200_000
+/** Maximum number of wanted files in memory, of all repositories; each takes about 150 bytes. */
+const WANTS_IN_MEMORY_MAX = 50_000
 
 interface Checkout {
   readonly request: FetchRequest

@@ -8,7 +8,7 @@ import type { ReferenceList } from './reference-list.js'
 const TIPS_MAX = 4
 
 /** Maximum number of files in memory, of all repositories; each takes about 100 bytes. */
-const FILES_MAX = 200_000
+const FILES_MAX = 50_000
 
 /** Runs git for the files of a commit; undefined if there are too many. */
 export type AskFiles = (
