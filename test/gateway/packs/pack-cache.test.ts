@@ -61,6 +61,14 @@ async function aCache(t: Test) {
     queue,
     /** Begins to make the answers that are expected after a push. */
     prepare: () => cache.prepareAfter({ repositoryPath, repositoryBytes: 0 }),
+    /** Checks the wants of a request that git is to answer. */
+    refuse: (...wants: readonly string[]) => {
+      const request = new AbortController()
+      return cache.refuse(
+        { repositoryPath, repositoryBytes: 0, client: () => 'ada', request },
+        wants,
+      )
+    },
     copy,
     first,
     second,
@@ -245,6 +253,16 @@ t.test('a commit that is no tip is sent only if a visible reference reaches it',
   t.match(await fetch(`want ${second}`), NOT_OUR_REF, 'hidden')
 })
 
+t.test('a request for git is refused if it wants a commit that no reference reaches', async (t) => {
+  const { refuse, server, first, second } = await aCache(t)
+  t.equal(await refuse(second), undefined, 'a tip')
+  t.equal(await refuse(first), undefined, 'below a tip')
+  t.equal(await refuse('1'.repeat(40)), undefined, 'git names the fault')
+  for (const name of ['main', 'topic']) await server('update-ref', `refs/heads/${name}`, first)
+  const refusal = await refuse(first, second)
+  t.match(refusal?.body.toString(), `ERR upload-pack: not our ref ${second}`)
+})
+
 t.test('equal incremental fetches, deepenings and negotiations share an answer', async (t) => {
   const { ask, copy, first, second, kept } = await aCache(t)
   const third = await copy.commit('three')
@@ -268,7 +286,7 @@ t.test('equal incremental fetches, deepenings and negotiations share an answer',
 })
 
 t.test('equal requests of versions 0 and 1 share an answer', async (t) => {
-  const { ask, copy, first, second, kept, newCache } = await aCache(t)
+  const { ask, copy, server, first, second, kept, newCache } = await aCache(t)
   const cache = newCache()
   const send = (...lines: readonly string[]) =>
     ask(
@@ -283,6 +301,9 @@ t.test('equal requests of versions 0 and 1 share an answer', async (t) => {
   const other = await send(`want ${second} agent=git/2 ${flags}\n`, '', 'done')
   t.strictSame(other, { outcome: 'hit', text: clone.text, starts: 0 })
   t.match(await send(`want ${first} ${flags}`, '', 'done\n'), { outcome: undefined }, 'no tip')
+  await server('tag', '-a', '-m', 'One', 'one', first)
+  const peeled = await send(`want ${first} ${flags}`, '', 'done\n')
+  t.match(peeled, { outcome: undefined }, 'the commit of a tag')
   const third = await copy.commit('three')
   await copy.git('push', '--quiet', 'origin', 'main')
   const haves = [`have ${first}\n`, `have ${second}\n`]
