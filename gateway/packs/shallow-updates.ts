@@ -24,7 +24,7 @@ const DEPTH_MAX = 64
 /** Maximum number of commits of an update. */
 const COMMITS_MAX = 128
 /** Maximum number of commits of which the clients of one answer must have one. */
-const BASES_MAX = 24
+const BASES_MAX = 64
 const PAIRS_MAX = 256
 
 /** Number of commits in the line of first parents of a tip that are near it. */
@@ -171,7 +171,8 @@ export class ShallowUpdates {
     const request = { ...form, wants: [tip] }
     const cut = history && cutOf(request, history)
     if (history === undefined || cut === undefined) return
-    this.note(owner, former)
+    // The former tips begin with the last one.
+    this.note(owner, former.toReversed())
     const { count } = this.#clientsOf(owner.repositoryPath)
     for (const reach of ['near', 'far'] as const) {
       if (count[reach] >= 1)
@@ -205,22 +206,26 @@ export class ShallowUpdates {
     return generation < GENERATIONS_MAX
   }
 
-  /** Makes an answer: a packet with the bases, and those of the pack. A long one has no bases. */
+  /** Makes an answer: a packet with the bases, as many as a pack has space for, and the pack. */
   async #makeAnswer(asked: Asked, reach: Reach, signal: AbortSignal): Promise<Buffer> {
     const { owner, request, history, references, cut } = asked
     const present = this.#histories.reached(owner.repositoryPath, references)
     const { received } = this.#clientsOf(owner.repositoryPath)
-    const bases = [...received.keys()].filter(
+    const known = [...received.keys()].filter(
       (oid) => present.has(oid) && (reach === 'far' || cut.near.has(oid)),
     )
-    const pairs = pairsOf(cut, bases, history)
     const hasOffsetDeltas = argumentsOf(request).includes('ofs-delta')
-    const contents = { pairs, hasOffsetDeltas, bytesMax: PACK_BYTES_MAX[reach] }
-    const isPossible = bases.length > 0 && pairs.length <= PAIRS_MAX
-    const pack = isPossible ? await this.#ask(owner.repositoryPath, contents, signal) : undefined
-    // The answer of a process that was ended is not that of one without bases.
-    signal.throwIfAborted()
-    return pack === undefined ? writeAnswer([], Buffer.alloc(0)) : writeAnswer(bases, pack)
+    // The commits that clients have received last come first.
+    for (let bases = known; bases.length > 0; bases = bases.slice(0, bases.length / 2)) {
+      const pairs = pairsOf(cut, bases, history)
+      if (pairs.length > PAIRS_MAX) continue
+      const contents = { pairs, hasOffsetDeltas, bytesMax: PACK_BYTES_MAX[reach] }
+      const pack = await this.#ask(owner.repositoryPath, contents, signal)
+      // The answer of a process that was ended is not that of one without bases.
+      signal.throwIfAborted()
+      if (pack !== undefined) return writeAnswer(bases, pack)
+    }
+    return writeAnswer([], Buffer.alloc(0))
   }
 
   #clientsOf(repositoryPath: string): Clients {

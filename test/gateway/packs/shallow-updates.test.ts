@@ -29,8 +29,8 @@ function fetchOf(text: string) {
   return request
 }
 
-/** Answers updates in one repository whose only branch is at M. */
-async function updates(t: Test) {
+/** Answers updates in one repository whose only branch is at M; other packs are too long. */
+async function updates(t: Test, { pairsMax = 100 } = {}) {
   const references = await ReferenceList.parse(
     Buffer.from(`${packetLine(`${idOf('M')} refs/heads/main\n`)}0000`),
   )
@@ -45,7 +45,7 @@ async function updates(t: Test) {
   const shallow = new ShallowUpdates(histories, async (_path, contents) => {
     pairs.push(...contents.pairs.map((pair) => pair.map(nameOf).join('')))
     offsetDeltas.push(contents.hasOffsetDeltas)
-    return Buffer.from('PACK')
+    return contents.pairs.length > pairsMax ? undefined : Buffer.from('PACK')
   })
   const folder = await temporaryFolder(t)
   /** Returns the lines before the pack, with the names of commits; undefined for git's answer. */
@@ -65,7 +65,7 @@ async function updates(t: Test) {
     const { lines } = readFetchAnswer(await bytesOf(answered.body))
     return lines.map((line) => line.replace(/[0-9a-f]{40}/, nameOf)).join(', ')
   }
-  return { answer, pairs, offsetDeltas, shallow }
+  return { answer, pairs, offsetDeltas, shallow, references, folder }
 }
 
 async function bytesOf(body: WarmAnswer['body']): Promise<Buffer> {
@@ -155,4 +155,27 @@ t.test('only fetches of one commit with a depth and commits are updates', async 
   ]) {
     t.notOk(isUpdate(text), text)
   }
+})
+
+t.test('a pack that is too long is made for half of the commits, the last ones', async (t) => {
+  const { answer, pairs, shallow } = await updates(t, { pairsMax: 1 })
+  shallow.note(OWNER, ['A', 'K', 'L'].map(idOf))
+  t.match(await answer('want M, deepen 1, have L, shallow L, done'), 'packfile')
+  t.strictSame(pairs, ['ML', 'MK', 'MA', 'ML'])
+  const { answer: refused } = await updates(t, { pairsMax: 0 })
+  t.equal(await refused('want M, deepen 1, have L, shallow L, done'), undefined)
+})
+
+t.test('an update in advance is for the former tips, the last one first', async (t) => {
+  const { answer, pairs, shallow, references, folder } = await updates(t)
+  await answer('want M, deepen 1, have L, shallow L, done')
+  pairs.length = 0
+  const form = fetchOf('want L, deepen 1, have A, shallow A, done')
+  const expected = { form, tip: idOf('M'), former: ['L', 'K', 'A'].map(idOf) }
+  for await (const { write } of shallow.expected(OWNER, expected, references)) {
+    const file = await open(join(folder, 'expected'), 'w')
+    await write({ file: file.fd, signal: new AbortController().signal })
+    await file.close()
+  }
+  t.strictSame(pairs, ['ML', 'MK', 'MA'])
 })
