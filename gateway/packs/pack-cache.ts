@@ -25,7 +25,7 @@ import type { ProcessQueue } from './process-queue.js'
 import type { ReachableWants } from './reachable-wants.js'
 import type { ReferenceLists } from './reference-lists.js'
 import type { RepeatedCheckouts } from './repeated-checkouts.js'
-import { RepeatedFetches } from './repeated-fetches.js'
+import { ANSWER_BYTES_MAX, RepeatedFetches } from './repeated-fetches.js'
 import {
   presentReferences,
   type ReferencesQuestion,
@@ -176,7 +176,10 @@ export class PackCache {
     for await (const fetch of expected) {
       if (!(await isIdle(queue))) return
       const answer = await this.#fetch(warmRequest, { ...seen, ...fetch })
-      if (answer !== undefined) shared.noteLength(fetch, await drain(answer.body))
+      if (answer === undefined) continue
+      const bytes = await drain(answer.body, ANSWER_BYTES_MAX)
+      shared.noteLength(fetch, bytes)
+      fetch.noteLength?.(bytes)
     }
   }
 

@@ -4,10 +4,11 @@ import { LRUCache } from 'lru-cache'
 import type { FetchRequest } from './normal-fetch.js'
 import type { HistoryOwner } from './recent-histories.js'
 import {
-  ANSWER_BYTES_MAX,
   type AnsweredFetch,
   CLIENTS_MIN,
   type ExpectedFetch,
+  isTooLong,
+  noteIn,
   REMAINING,
 } from './repeated-fetches.js'
 import { withObjects } from './shared-bases.js'
@@ -22,6 +23,8 @@ const WANTS_IN_MEMORY_MAX = 50_000
 interface Checkout {
   readonly request: FetchRequest
   readonly count: number
+  /** True if an answer was too long to be made in advance. */
+  isLong: boolean
 }
 
 type AnsweredCheckout = Omit<AnsweredFetch, 'references'>
@@ -39,14 +42,15 @@ export class RepeatedCheckouts {
   }
 
   /** Counts a fetch of objects that are not tips. */
-  note({ repositoryPath, repositoryBytes, request, bytes, isNew }: AnsweredCheckout): void {
+  note({ repositoryPath, request, bytes, isNew }: AnsweredCheckout): void {
     const form = formOf(request)
     if (request.wants.length === 1 || /\n(?:have|shallow|deepen)/.test(form)) return
-    if ((bytes ?? repositoryBytes) > ANSWER_BYTES_MAX) return
+    if (isTooLong(bytes)) return
     const last = this.#checkouts.get(repositoryPath)
     const isSame = last !== undefined && formOf(last.request) === form
     const former = isSame ? last.count : isNew ? 0 : 1
-    this.#checkouts.set(repositoryPath, { request, count: former + 1 })
+    const isLong = isSame && last.isLong && bytes === undefined
+    this.#checkouts.set(repositoryPath, { request, count: former + 1, isLong })
   }
 
   /** Yields the checkouts to expect of new tips: of all files, if the last one had nearly all. */
@@ -55,13 +59,14 @@ export class RepeatedCheckouts {
     const last = this.#checkouts.get(repositoryPath)
     if (last === undefined) return
     const { request, count } = last
-    this.#checkouts.set(repositoryPath, { request, count: count * REMAINING })
-    if (count < CLIENTS_MIN) return
+    const next = { ...last, count: count * REMAINING }
+    this.#checkouts.set(repositoryPath, next)
+    if (count < CLIENTS_MIN || last.isLong) return
     for (const tip of tips) {
       const files = await this.#files.read(owner, tip)
       if (files === undefined || !isNearly(request.wants, files)) continue
       const wants = [...files].map((oid) => `want ${oid}`)
-      yield { request: withObjects(request, wants) }
+      yield { request: withObjects(request, wants), noteLength: noteIn(next) }
     }
   }
 }

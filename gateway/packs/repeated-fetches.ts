@@ -35,6 +35,8 @@ interface Form {
   /** True if the clients want all branches and tags. */
   readonly isWhole: boolean
   count: number
+  /** True if an answer was too long to be made in advance. */
+  isLong: boolean
 }
 
 /** Counted fetches of one repository, and its pushes. */
@@ -53,7 +55,6 @@ interface Counts {
 export interface AnsweredFetch {
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
-  readonly repositoryBytes: number
   readonly request: FetchRequest
   readonly references: ReferenceList
   /** Length of the answer; absent if it is not known. */
@@ -63,7 +64,10 @@ export interface AnsweredFetch {
 }
 
 /** A fetch that is expected, and how its answer is written; see `Wanted`. */
-export type ExpectedFetch = Pick<Wanted, 'request' | 'write'>
+export interface ExpectedFetch extends Pick<Wanted, 'request' | 'write'> {
+  /** Records the length of the answer, or any length beyond the maximum. */
+  readonly noteLength?: (bytes: number) => void
+}
 
 /** Expected fetches that depend on more than the refs. */
 interface Expectations {
@@ -77,12 +81,11 @@ export class RepeatedFetches {
   readonly #forms = new WeakMap<FetchRequest, string>()
 
   /** Counts a fetch that was answered. */
-  note({ repositoryPath, request, references, isNew, ...sizes }: AnsweredFetch): void {
+  note({ repositoryPath, request, references, isNew, bytes }: AnsweredFetch): void {
     const text = this.#formOf(request)
     const isWhole = text !== '' && isWholeClone(request, references)
-    const size = sizes.bytes ?? (isWhole ? sizes.repositoryBytes : 0)
     const isExpectable = isWhole || request.wants.length === 1
-    if (text === '' || !isExpectable || size > ANSWER_BYTES_MAX) return
+    if (text === '' || !isExpectable || isTooLong(bytes)) return
     const { forms, tips, pushed } = entryOf(this.#repositories, repositoryPath, () => ({
       forms: new LRUCache<string, Form>({ max: FORMS_MAX }),
       tips: new LRUCache<string, number>({ max: TIPS_MAX }),
@@ -94,8 +97,10 @@ export class RepeatedFetches {
       request: example(request),
       isWhole,
       count: start,
+      isLong: false,
     }))
     form.count += 1
+    if (bytes !== undefined) form.isLong = false
     const wanted = isWhole ? request.wants.filter((oid) => pushed.has(oid)) : request.wants
     for (const oid of wanted) tips.set(oid, (tips.get(oid) ?? start) + 1)
   }
@@ -121,16 +126,16 @@ export class RepeatedFetches {
     const former = [...counts.tips.keys()]
     const pushed = takeFollowed(counts, branchTips(references))
     if (pushed.length === 0) return
-    const expected = takeFrequent(counts).flatMap(({ request, isWhole }) =>
-      isWhole
-        ? [{ form: request, wants: allTips(references) }]
-        : pushed.map((tip) => ({ form: request, wants: [tip] })),
+    const expected = takeFrequent(counts).flatMap((form) =>
+      form.isWhole
+        ? [{ form, wants: allTips(references) }]
+        : pushed.map((tip) => ({ form, wants: [tip] })),
     )
     for (const { form, wants } of expected.slice(0, EXPECTED_MAX)) {
       const [tip = ''] = wants
       const objects = wants.map((oid) => `want ${oid}`)
-      if (hasCommits(form)) yield* shared({ form, tip, former })
-      else yield { request: withObjects(form, objects) }
+      if (hasCommits(form.request)) yield* shared({ form: form.request, tip, former })
+      else yield { request: withObjects(form.request, objects), noteLength: noteIn(form) }
     }
     yield* checkouts(pushed)
   }
@@ -144,6 +149,18 @@ export class RepeatedFetches {
     const form = isCounted ? `${hasCommits(request)} ${argumentsOf(request).join('\n')}` : ''
     this.#forms.set(request, form)
     return form
+  }
+}
+
+/** True if an answer is known to be too long to be made in advance. */
+export function isTooLong(bytes: number | undefined): boolean {
+  return bytes !== undefined && bytes > ANSWER_BYTES_MAX
+}
+
+/** Returns a function that marks a form whose answer is too long. */
+export function noteIn(form: { isLong: boolean }): (bytes: number) => void {
+  return (bytes) => {
+    if (isTooLong(bytes)) form.isLong = true
   }
 }
 
@@ -172,7 +189,7 @@ function takeFollowed(counts: Counts, branches: readonly string[]): readonly str
 /** Returns the frequent forms, and lowers all counts: forms without clients are forgotten. */
 function takeFrequent({ forms }: Counts): readonly Form[] {
   const frequent = [...forms.values()]
-    .filter(({ count }) => count >= CLIENTS_MIN)
+    .filter(({ count, isLong }) => count >= CLIENTS_MIN && !isLong)
     .toSorted((one, other) => other.count - one.count)
   for (const form of forms.values()) form.count *= REMAINING
   return frequent

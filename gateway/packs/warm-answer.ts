@@ -55,11 +55,14 @@ export function withBody({ command, outcome }: WarmAnswer, body: Buffer): ShortA
   return { command, outcome, body, bytes: body.byteLength }
 }
 
-/** Reads a body to its end and returns its length. */
-export async function drain(body: WarmAnswer['body']): Promise<number> {
+/** Reads a body and returns its length. Of a longer one, reads a little more than `bytesMax`. */
+export async function drain(body: WarmAnswer['body'], bytesMax: number): Promise<number> {
   if (body instanceof Uint8Array) return body.byteLength
   let bytes = 0
-  for await (const chunk of body) bytes += chunk.byteLength
+  for await (const chunk of body) {
+    bytes += chunk.byteLength
+    if (bytes > bytesMax) break
+  }
   return bytes
 }
 

@@ -32,15 +32,17 @@ function aCounter(files: Readonly<Record<string, readonly string[] | undefined>>
   const note = (request: ReturnType<typeof fetchOf>, other = {}) =>
     checkouts.note({
       repositoryPath: OWNER.repositoryPath,
-      repositoryBytes: MEBIBYTE,
       bytes: undefined,
       isNew: true,
       request,
       ...other,
     })
-  const push = async (...tips: readonly string[]) => {
+  const push = async (tips: readonly string[], bytes = MEBIBYTE) => {
     const found: string[] = []
-    for await (const { request } of checkouts.expected(OWNER, tips)) found.push(request.text)
+    for await (const { request, noteLength } of checkouts.expected(OWNER, tips)) {
+      found.push(request.text)
+      noteLength?.(bytes)
+    }
     return found
   }
   return { asked, note, push }
@@ -49,16 +51,16 @@ function aCounter(files: Readonly<Record<string, readonly string[] | undefined>>
 t.test('the files of each new tip are expected if two clients checked out all', async (t) => {
   const { note, push } = aCounter({ [TIP]: filesFrom(2), [LATER]: filesFrom(3) })
   note(fetchOf(filesFrom(1)))
-  t.strictSame(await push(TIP), [], 'one client')
+  t.strictSame(await push([TIP]), [], 'one client')
   for (let clients = 0; clients < 2; clients += 1) note(fetchOf(filesFrom(1)))
   const expected = [fetchOf(filesFrom(2)).text, fetchOf(filesFrom(3)).text]
-  t.strictSame(await push(TIP, LATER), expected)
+  t.strictSame(await push([TIP, LATER]), expected)
 })
 
 t.test('one client is sufficient if another process has made its answer', async (t) => {
   const { note, push } = aCounter({ [TIP]: filesFrom(2) })
   note(fetchOf(filesFrom(1)), { isNew: false })
-  t.strictSame(await push(TIP), [fetchOf(filesFrom(2)).text])
+  t.strictSame(await push([TIP]), [fetchOf(filesFrom(2)).text])
 })
 
 t.test('checkouts of some files, other fetches and long answers are not expected', async (t) => {
@@ -68,7 +70,6 @@ t.test('checkouts of some files, other fetches and long answers are not expected
     'a shallow fetch': { lines: ['deepen 1'] },
     'a client with commits': { lines: [`have ${LATER}`] },
     'a long answer': { other: { bytes: 17 * MEBIBYTE } },
-    'a long answer of unknown length': { other: { repositoryBytes: 17 * MEBIBYTE } },
     'one file': { wants: filesFrom(2, 1), files: filesFrom(2, 1) },
     'too many files': { files: undefined },
   }
@@ -81,7 +82,7 @@ t.test('checkouts of some files, other fetches and long answers are not expected
     const files = 'files' in rest ? rest.files : filesFrom(2)
     const { note, push } = aCounter({ [TIP]: files })
     for (let clients = 0; clients < 2; clients += 1) note(fetchOf(wants, ...lines), other)
-    t.strictSame(await push(TIP), [], name)
+    t.strictSame(await push([TIP]), [], name)
   }
 })
 
@@ -89,13 +90,23 @@ t.test('checkouts with other arguments are counted anew', async (t) => {
   const { note, push } = aCounter({ [TIP]: filesFrom(2) })
   note(fetchOf(filesFrom(1)))
   note(fetchOf(filesFrom(1), 'ofs-delta'))
-  t.strictSame(await push(TIP), [])
+  t.strictSame(await push([TIP]), [])
 })
 
 t.test('checkouts are forgotten if no client repeats them', async (t) => {
   const { asked, note, push } = aCounter({ [TIP]: filesFrom(2), [LATER]: filesFrom(3) })
   for (let clients = 0; clients < 2; clients += 1) note(fetchOf(filesFrom(1)))
-  t.equal((await push(TIP)).length, 1)
-  t.strictSame(await push(LATER), [])
+  t.equal((await push([TIP])).length, 1)
+  t.strictSame(await push([LATER]), [])
   t.strictSame(asked, [TIP], 'git does not run for the second push')
+})
+
+t.test('a checkout with a long answer is expected again after a short one', async (t) => {
+  const { note, push } = aCounter({ [TIP]: filesFrom(2), [LATER]: filesFrom(3) })
+  for (let clients = 0; clients < 4; clients += 1) note(fetchOf(filesFrom(1)))
+  t.equal((await push([TIP], 17 * MEBIBYTE)).length, 1)
+  note(fetchOf(filesFrom(2)))
+  t.strictSame(await push([LATER]), [])
+  note(fetchOf(filesFrom(2)), { bytes: MEBIBYTE })
+  t.equal((await push([LATER])).length, 1)
 })

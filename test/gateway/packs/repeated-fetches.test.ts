@@ -37,6 +37,8 @@ const SHALLOW = fetchOf(`want ${OLD}`, 'deepen 1', 'done')
 
 /** Counts fetches of a repository whose branches have these tips at first. */
 async function aCounter(...tips: readonly string[]) {
+  /** Returns the length of an answer that is made in advance. */
+  let lengthOf = (_text: string) => MEBIBYTE
   const fetches = new RepeatedFetches()
   const repositoryPath = '/r.git'
   let references = await listOf(...tips)
@@ -44,12 +46,14 @@ async function aCounter(...tips: readonly string[]) {
     note(
       request: typeof CLONE,
       times: number,
-      { bytes = MEBIBYTE, isNew = true }: { bytes?: number | undefined; isNew?: boolean } = {},
+      { isNew = true, ...sizes }: { bytes?: number | undefined; isNew?: boolean } = {},
     ) {
       for (let left = times; left > 0; left -= 1) {
-        const sizes = { repositoryBytes: MEBIBYTE, bytes }
-        fetches.note({ repositoryPath, request, references, isNew, ...sizes })
+        fetches.note({ repositoryPath, request, references, isNew, bytes: MEBIBYTE, ...sizes })
       }
+    },
+    makeLong(text: string) {
+      lengthOf = (other) => (other.includes(text) ? 17 * MEBIBYTE : MEBIBYTE)
     },
     /** Returns the fetches that are expected when the branches have these tips. */
     async push(...pushed: readonly string[]) {
@@ -66,7 +70,8 @@ async function aCounter(...tips: readonly string[]) {
           }
         },
       })
-      for await (const { request } of expected) {
+      for await (const { request, noteLength } of expected) {
+        noteLength?.(lengthOf(request.text))
         found.push(request.text.split('\n').slice(2).join(' '))
       }
       return found
@@ -146,6 +151,20 @@ t.test('nothing is expected that the former fetches do not show', async (t) => {
     note(request, 2, { bytes })
     t.strictSame(await push(...tips), [], name)
   }
+})
+
+t.test('a form with a long answer is expected again when a client got a short one', async (t) => {
+  const { note, push, makeLong } = await aCounter(OLD)
+  const clone = (tip: string) => fetchOf(`want ${tip}`, 'ofs-delta', 'done')
+  makeLong('ofs-delta')
+  note(clone(OLD), 4, { bytes: undefined })
+  note(SHALLOW, 8)
+  const expected = [`want ${NEW} done deepen 1`, `want ${NEW} done ofs-delta`]
+  t.strictSame(await push(NEW), expected, 'its length was not known')
+  note(clone(NEW), 4, { bytes: undefined })
+  t.strictSame(await push(LATER), [`want ${LATER} done deepen 1`])
+  note(clone(LATER), 2)
+  t.equal((await push(BASE)).length, 2)
 })
 
 t.test('the files of a new tip are expected after its clones', async (t) => {
