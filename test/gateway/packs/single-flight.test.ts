@@ -3,7 +3,7 @@
  */
 
 import { writeSync } from 'node:fs'
-import { readdir } from 'node:fs/promises'
+import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -335,13 +335,14 @@ t.test('an answer that is not to be stored is read and deleted', async (t) => {
 })
 
 t.test(
-  'a missing folder is a disk error for the leader, and a missing file is a miss for joiners',
+  'a file in place of a folder is an error of the leader, and a missing file is a miss for joiners',
   async (t) => {
     const { folder, board, one, two } = await twoWorkers(t)
     const { plan } = aPlan(join(folder, 'x'))
-    const nowhere = { ...plan, key: 'no/such' }
-    await t.rejects(one.join(nowhere, present()), { code: 'ENOENT' })
-    await t.rejects(one.join(nowhere, present()), { code: 'ENOENT' }, 'each time')
+    await writeFile(join(folder, 'file'), '')
+    const nowhere = { ...plan, key: 'file/such' }
+    await t.rejects(one.join(nowhere, present()), { code: 'ENOTDIR' })
+    await t.rejects(one.join(nowhere, present()), { code: 'ENOTDIR' }, 'each time')
     // Another worker leads, and its file does not exist yet.
     board.take(9, { act: 'want', id: 1, key: 'k' })
     await t.rejects(two.join({ ...plan, key: 'k' }, present()), SingleFlightMissed)
