@@ -178,7 +178,6 @@ export class PackCache {
       const answer = await this.#fetch(warmRequest, { ...seen, ...fetch })
       if (answer === undefined) continue
       const bytes = await drain(answer.body, ANSWER_BYTES_MAX)
-      shared.noteLength(fetch, bytes)
       fetch.noteLength?.(bytes)
     }
   }

@@ -5,6 +5,7 @@ import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Wanted } from './answer-names.js'
 import type { HistoryOwner } from './recent-histories.js'
 import type { ReferenceList } from './reference-list.js'
+import type { ExpectedFetch } from './repeated-fetches.js'
 import { isShallowUpdate, type ShallowUpdates, UPDATE_BYTES_MAX } from './shallow-updates.js'
 import {
   type ExpectedForm,
@@ -93,16 +94,16 @@ export class SharedAnswers {
     owner: HistoryOwner,
     form: ExpectedForm,
     references: ReferenceList,
-  ): AsyncGenerator<Pick<Wanted, 'request' | 'write'>> {
+  ): AsyncGenerator<ExpectedFetch> {
     if (isShallowUpdate(form.form)) {
       yield* this.#updates.expected(owner, form, references)
       return
     }
-    for await (const request of this.#bases.expected(owner, form, references)) yield { request }
-  }
-
-  /** Notes the length of an answer that was made in advance. */
-  noteLength({ request }: Pick<Wanted, 'request'>, bytes: number): void {
-    if (bytes > SHARED_BYTES_MAX) this.#bases.noteLong(request)
+    for await (const request of this.#bases.expected(owner, form, references)) {
+      const noteLength = (bytes: number) => {
+        if (bytes > SHARED_BYTES_MAX) this.#bases.noteLong(request)
+      }
+      yield { request, noteLength }
+    }
   }
 }

@@ -70,27 +70,29 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       freeSlot()
     }
   }
-  const askReachability: AskReachability = async ({ repositoryPath, client }, question) => {
+  /** Runs a short command of git with a slot of the queue. */
+  const inQueue = async <T>(
+    repository: string,
+    client: string,
+    run: () => Promise<T>,
+  ): Promise<T> => {
     const signal = AbortSignal.timeout(GIT_COMMAND_MS)
-    const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
-    return await checkReachability(git, repositoryPath, question).finally(freeSlot)
+    const freeSlot = await queue.enter(signal, { repository, client })
+    return await run().finally(freeSlot)
   }
-  const askHistory: AskHistory = async ({ repositoryPath, client }, question) => {
-    const signal = AbortSignal.timeout(GIT_COMMAND_MS)
-    const freeSlot = await queue.enter(signal, { repository: repositoryPath, client: client() })
-    return await recentCommits(git, repositoryPath, question).finally(freeSlot)
-  }
+  const askReachability: AskReachability = ({ repositoryPath, client }, question) =>
+    inQueue(repositoryPath, client, () => checkReachability(git, repositoryPath, question))
+  const askHistory: AskHistory = ({ repositoryPath, client }, question) =>
+    inQueue(repositoryPath, client(), () => recentCommits(git, repositoryPath, question))
+  const askFiles: AskFiles = ({ repositoryPath, client }, commit) =>
+    inQueue(repositoryPath, client(), () =>
+      filesOf(git, repositoryPath, { commit, countMax: WANTS_MAX }),
+    )
   const askPack: AskPack = async (repositoryPath, contents, signal) =>
     await updatePack(git, repositoryPath, contents, signal).catch((error: unknown) => {
       log.warn({ error, repositoryPath }, 'no pack was made for shallow workspaces')
       return undefined
     })
-  const askFiles: AskFiles = async ({ repositoryPath, client }, commit) => {
-    const signal = AbortSignal.timeout(GIT_COMMAND_MS)
-    const freeSlot = await queue.enter(signal, { repository: repositoryPath, client: client() })
-    const question = { commit, countMax: WANTS_MAX }
-    return await filesOf(git, repositoryPath, question).finally(freeSlot)
-  }
   const histories = new RecentHistories(askHistory)
   const files = new TipFiles(askFiles)
   const folder = packFolder(data.dir)
