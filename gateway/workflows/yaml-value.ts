@@ -14,7 +14,7 @@ import {
 } from 'yaml'
 
 /** Maximum number of bytes of a file. */
-export const FILE_BYTES_MAX = 524_288
+const FILE_BYTES_MAX = 524_288
 
 /** Maximum number of values of a file, with those that aliases repeat. */
 const VALUES_MAX = 50_000
@@ -22,7 +22,7 @@ const VALUES_MAX = 50_000
 const DEPTH_MAX = 64
 
 /** A place in a file; both numbers begin with 1. */
-export interface Position {
+interface Position {
   readonly line: number
   readonly column: number
 }
