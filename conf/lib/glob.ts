@@ -1,17 +1,14 @@
 /** Glob patterns with `*`, `**`, `?`, `[abc]` and `{one,other}`. */
 
+import { any, matchStates, once, rangesOf, type State } from './pattern-states.js'
+
 /** Maximum number of alternatives of a pattern. */
 const ALTERNATIVES_MAX = 64
 
 const PATTERN_LENGTH_MAX = 1_000
 
-/** Maximum number of tokens, because matching compares each with each character of a name. */
-const TOKENS_MAX = 2_000
-
-interface Token {
-  readonly kind: 'any' | 'one'
-  readonly takes: (character: string) => boolean
-}
+/** Maximum number of states, because matching compares each with each character of a name. */
+const STATES_MAX = 2_000
 
 /**
  * Returns a function that matches names; undefined if the pattern is malformed or too long. `*` and
@@ -23,15 +20,15 @@ export function parseGlob(
   separators = '',
 ): ((name: string) => boolean) | undefined {
   if (pattern.length > PATTERN_LENGTH_MAX) return undefined
-  const alternatives: (readonly Token[])[] = []
+  const alternatives: (readonly State[])[] = []
   let count = 0
   for (const alternative of unfold(pattern) ?? [undefined]) {
-    const tokens = alternative === undefined ? undefined : tokensOf(alternative, separators)
-    count += tokens?.length ?? 0
-    if (tokens === undefined || count > TOKENS_MAX) return undefined
-    alternatives.push(tokens)
+    const states = alternative === undefined ? undefined : statesOf(alternative, separators)
+    count += states?.length ?? 0
+    if (states === undefined || count > STATES_MAX) return undefined
+    alternatives.push(states)
   }
-  return (name) => alternatives.some((tokens) => fits(tokens, [...name]))
+  return (name) => alternatives.some((states) => matchStates(states, name))
 }
 
 /** Expands braces into one pattern for each alternative. */
@@ -50,24 +47,24 @@ function unfold(pattern: string): readonly string[] | undefined {
   return found
 }
 
-function tokensOf(pattern: string, separators: string): readonly Token[] | undefined {
-  const tokens: Token[] = []
+function statesOf(pattern: string, separators: string): readonly State[] | undefined {
+  const states: State[] = []
   const isInside = (character: string) => !separators.includes(character)
   const parts = pattern.match(/\*+|\?|\[[^\]]*\]?|\\?./gsu) ?? []
   for (const part of parts) {
-    if (part === '*') tokens.push({ kind: 'any', takes: isInside })
-    else if (part.startsWith('*')) tokens.push({ kind: 'any', takes: () => true })
-    else if (part === '?') tokens.push({ kind: 'one', takes: isInside })
+    if (part === '*') states.push(any(isInside))
+    else if (part.startsWith('*')) states.push(any(() => true))
+    else if (part === '?') states.push(once(isInside))
     else if (part.startsWith('[')) {
       const takes = classOf(part)
       if (takes === undefined) return undefined
-      tokens.push({ kind: 'one', takes })
+      states.push(once(takes))
     } else {
       const literal = part.length > 1 && part.startsWith('\\') ? part.slice(1) : part
-      tokens.push({ kind: 'one', takes: (character) => character === literal })
+      states.push(once((character) => character === literal))
     }
   }
-  return tokens
+  return states
 }
 
 /** Parses a character class such as `[a-z]` or `[!abc]`. */
@@ -75,37 +72,6 @@ function classOf(text: string): ((character: string) => boolean) | undefined {
   const match = /^\[(!?)([^\]]+)\]$/u.exec(text)
   if (match === null) return undefined
   const isInverted = match[1] === '!'
-  const ranges = (match[2] ?? '').match(/.-.|./gsu) ?? []
-  return (character) =>
-    isInverted !==
-    ranges.some((range) => {
-      const [first = '', , last = first] = [...range]
-      return first <= character && character <= last
-    })
-}
-
-/** Matches a name by tracking all positions of the pattern, as a nondeterministic automaton. */
-function fits(tokens: readonly Token[], name: readonly string[]): boolean {
-  let positions = new Set<number>()
-  enter(tokens, positions, 0)
-  for (const character of name) {
-    const next = new Set<number>()
-    for (const index of positions) {
-      const token = tokens[index]
-      if (token?.takes(character)) enter(tokens, next, token.kind === 'any' ? index : index + 1)
-    }
-    if (next.size === 0) return false
-    positions = next
-  }
-  return positions.has(tokens.length)
-}
-
-/** Adds a position and the one after each star that follows, because a star can match nothing. */
-function enter(tokens: readonly Token[], positions: Set<number>, first: number): void {
-  let index = first
-  positions.add(index)
-  while (tokens[index]?.kind === 'any') {
-    index += 1
-    positions.add(index)
-  }
+  const isListed = rangesOf(match[2] ?? '')
+  return (character) => isInverted !== isListed(character)
 }

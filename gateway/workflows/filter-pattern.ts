@@ -1,14 +1,6 @@
 /** Patterns of branches, tags and paths in workflow files, matched in linear time. */
 
-/** A pattern as a sequence of states; the last one is followed by the end of the text. */
-interface State {
-  /** Returns true for a character that leads to the next state. */
-  readonly accepts: (character: string) => boolean
-  /** True if the characters that it accepts may also lead back to it. */
-  readonly repeats: boolean
-  /** Distances to later states that are reached together with this one. */
-  readonly jumps: readonly number[]
-}
+import { any, matchStates, once, rangesOf, type State } from '../../conf/lib/pattern-states.js'
 
 /** A pattern that is ready to be matched. */
 export interface FilterPattern {
@@ -99,18 +91,9 @@ function readStar(characters: readonly string[], at: number): Part {
 function readSet(characters: readonly string[], at: number): Part {
   const close = characters.indexOf(']', at + 1)
   if (close === -1) throw new PatternError("has a '[' without a ']'")
-  const content = characters.slice(at + 1, close)
-  if (content.length === 0) throw new PatternError("has an empty '[]'")
-  const ranges: (readonly [string, string])[] = []
-  for (let index = 0; index < content.length; ) {
-    const [from = '', dash, to] = content.slice(index)
-    const isRange = dash === '-' && to !== undefined
-    ranges.push([from, isRange ? to : from])
-    index += isRange ? 3 : 1
-  }
-  const accepts = (character: string) =>
-    ranges.some(([from, to]) => from <= character && character <= to)
-  return { states: [once(accepts)], isStar: false, end: close + 1 }
+  const content = characters.slice(at + 1, close).join('')
+  if (content === '') throw new PatternError("has an empty '[]'")
+  return { states: [once(rangesOf(content))], isStar: false, end: close + 1 }
 }
 
 function repeated({ states, isStar }: Part, sign: string | undefined): readonly State[] {
@@ -123,39 +106,4 @@ function repeated({ states, isStar }: Part, sign: string | undefined): readonly 
 
 function isRepetition(character: string | undefined): boolean {
   return character === '?' || character === '+'
-}
-
-function once(accepts: State['accepts']): State {
-  return { accepts, repeats: false, jumps: [] }
-}
-
-function any(accepts: State['accepts']): State {
-  return { accepts, repeats: true, jumps: [1] }
-}
-
-/** Follows all ways through the states at the same time, so that no text makes it slow. */
-function matchStates(states: readonly State[], text: string): boolean {
-  let present = reach(states, new Set(), 0)
-  for (const character of text) {
-    const next = new Set<number>()
-    for (const at of present) {
-      const state = states[at]
-      if (state === undefined || !state.accepts(character)) continue
-      if (state.repeats) reach(states, next, at)
-      reach(states, next, at + 1)
-    }
-    present = next
-  }
-  return present.has(states.length)
-}
-
-/** Adds a state, and those that are reached together with it. */
-function reach(states: readonly State[], present: Set<number>, start: number): Set<number> {
-  const waiting = [start]
-  for (let at = waiting.pop(); at !== undefined; at = waiting.pop()) {
-    if (present.has(at)) continue
-    present.add(at)
-    for (const jump of states[at]?.jumps ?? []) waiting.push(at + jump)
-  }
-  return present
 }

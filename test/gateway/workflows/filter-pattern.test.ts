@@ -94,7 +94,7 @@ t.test('a malformed pattern is refused with its fault', async (t) => {
 })
 
 t.test('each character of a text is read once, whatever the pattern', async (t) => {
-  const patterns = ['**a'.repeat(85), '*'.repeat(256), '**/'.repeat(85), 'a?'.repeat(128)]
+  const patterns = ['**a'.repeat(85), '*'.repeat(256), '**/'.repeat(85), `${'a?'.repeat(120)}**`]
   for (const pattern of patterns) {
     let reads = 0
     const text = {
