@@ -17,7 +17,10 @@ import {
 const FILE_BYTES_MAX = 524_288
 
 /** Maximum number of values of a file, with those that aliases repeat. */
-const VALUES_MAX = 50_000
+const VALUES_MAX = 20_000
+
+/** Maximum number of words, signs, blanks and line breaks of a file; each takes about 5 µs. */
+const LEXEMES_MAX = 20_000
 
 const DEPTH_MAX = 64
 
@@ -38,7 +41,12 @@ export class FileFault extends Error {
 }
 
 /** Content of a value. A map has the keys in the order of the file. */
-export type Content = string | number | boolean | null | readonly YamlValue[] | YamlMap
+export type Content = Scalar | readonly YamlValue[] | YamlMap
+
+type Scalar = string | number | boolean | null
+
+/** A value without its places, as in JSON. */
+export type PlainValue = Scalar | readonly PlainValue[] | { readonly [key: string]: PlainValue }
 
 /** The values of a map by their keys. */
 export type YamlMap = ReadonlyMap<string, YamlValue>
@@ -92,6 +100,15 @@ export class YamlValue {
     return String(content)
   }
 
+  /** Returns the value without its places. */
+  plain(): PlainValue {
+    const { content } = this
+    if (content instanceof Map) {
+      return Object.fromEntries([...content].map(([key, value]) => [key, value.plain()]))
+    }
+    return Array.isArray(content) ? content.map((value) => value.plain()) : (content as Scalar)
+  }
+
   /** Returns the texts of a list, or the one text. Throws FileFault for others. */
   texts(): readonly string[] {
     return this.isList ? this.list().map((value) => value.text()) : [this.text()]
@@ -108,7 +125,12 @@ export function parseYaml(text: string): YamlValue {
   }
   const lineCounter = new LineCounter()
   const tokens = tokensOf(text, lineCounter)
-  const composer = new Composer({ merge: false, resolveKnownTags: false })
+  const composer = new Composer({
+    merge: false,
+    resolveKnownTags: false,
+    // The search of the library takes quadratic time; Reader refuses the keys.
+    uniqueKeys: false,
+  })
   const [document, next] = composer.compose(tokens, true, text.length)
   if (document === undefined) throw new Error('the composer has made no document')
   const [fault] = [...document.errors, ...document.warnings]
@@ -129,8 +151,14 @@ const OPEN_TOKENS_MAX = 3 * DEPTH_MAX
 function* tokensOf(text: string, lineCounter: LineCounter): Generator<CST.Token> {
   const parser = new Parser(lineCounter.addNewLine)
   lineCounter.addNewLine(0)
+  let count = 0
   for (const lexeme of new Lexer().lex(text)) {
     yield* parser.next(lexeme)
+    count += 1
+    if (count > LEXEMES_MAX) {
+      const message = `the file has more than ${LEXEMES_MAX} words and signs`
+      throw new FileFault(message, positionAt(lineCounter, parser.offset))
+    }
     if (parser.stack.length > OPEN_TOKENS_MAX) {
       throw tooDeep(positionAt(lineCounter, parser.offset))
     }
@@ -185,12 +213,15 @@ class Reader {
       this.#anchors.set(anchor, node)
     }
     if (isMap(node)) {
-      return new Map(
-        node.items.map(({ key, value }) => {
-          const text = this.#keyOf(key)
-          return [text, this.read(value, name === '' ? text : `${name}.${text}`, depth + 1)]
-        }),
-      )
+      const entries = new Map<string, YamlValue>()
+      for (const { key, value } of node.items) {
+        const text = this.#keyOf(key)
+        if (entries.has(text)) {
+          throw new FileFault(`the key '${text}' is there twice`, this.#positionOf(key))
+        }
+        entries.set(text, this.read(value, name === '' ? text : `${name}.${text}`, depth + 1))
+      }
+      return entries
     }
     if (isSeq(node)) {
       return node.items.map((item, at) => this.read(item, `${name}[${at}]`, depth + 1))
