@@ -33,6 +33,7 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   openpgp: /^registry\/sign\/openpgp\.ts$/,
   uqr: /^gateway\/web\/accounts\/qr-code\.tsx$/,
   yaml: /^gateway\/workflows\/yaml-value\.ts$/,
+  '@actions/expressions': /^gateway\/workflows\/expressions\.ts$/,
   'xz-decompress': /^registry\/archive\/unxz\.ts$/,
   'seek-bzip': /^registry\/archive\/bunzip2\.ts$/,
   'http-proxy': /^gateway\/http\/forward\.ts$/,
@@ -98,7 +99,9 @@ const callers: Rule = {
       files.filter(
         (file) =>
           /^(?:conf|sql|cgi|gateway|registry)\/.*\.ts$/.test(file.path) &&
-          file.path !== 'registry/storage/in-time.ts',
+          file.path !== 'registry/storage/in-time.ts' &&
+          // A runner sends requests to the server that its operator has named.
+          file.path !== 'gateway/own-runner/server-client.ts',
       ),
       /(?<![.#\w])fetch\(/,
     ),
@@ -114,17 +117,22 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     why: 'The listener and the bodies of requests know no users and no routes.',
   },
   rendering: { imports: [], why: 'Markdown and highlighting are functions from text to HTML.' },
+  workflows: {
+    imports: [],
+    why: 'What a workflow file says depends on the file alone: no tables, no git, no users.',
+  },
   outbound: { imports: [], why: 'The client of other servers knows no request of this one.' },
   auth: { imports: ['http'], why: 'Authentication and authorization read a request and the rows.' },
   packs: { imports: ['http'], why: 'The pack cache serves git and ssh and knows neither.' },
-  pool: { imports: ['rendering'], why: 'Threads run pure functions.' },
+  pool: { imports: ['rendering', 'workflows'], why: 'Threads run pure functions.' },
   request: {
     imports: ['http', 'auth', 'packs', 'pool'],
     why: 'The router and the context are what all handlers share, so they import no handler.',
   },
-  workflows: {
-    imports: [],
-    why: 'What a workflow file says depends on the file alone: no tables, no git, no users.',
+  'runner-protocol': { imports: [], why: 'Server and runner share messages, and nothing else.' },
+  'own-runner': {
+    imports: ['workflows', 'runner-protocol'],
+    why: 'The runner is a client: it speaks the protocol of runners and knows no tables.',
   },
   actions: {
     imports: ['request', 'auth', 'packs', 'outbound'],
@@ -138,6 +146,10 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     imports: ['request', 'auth', 'actions', 'objects'],
     why: 'Webhooks subscribe to events and render them with objects.',
   },
+  runs: {
+    imports: ['request', 'auth', 'packs', 'actions', 'webhooks', 'workflows'],
+    why: 'What happens to runs is the same for runners, the API and the pages.',
+  },
   notifications: { imports: ['request'], why: 'Notifications subscribe to events.' },
   imports: {
     imports: ['request', 'outbound', 'actions', 'objects'],
@@ -148,11 +160,21 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     why: 'A job imports no surface: the server gives both what they share.',
   },
   api: {
-    imports: ['http', 'request', 'auth', 'outbound', 'actions', 'objects', 'webhooks', 'imports'],
+    imports: [
+      'http',
+      'request',
+      'auth',
+      'outbound',
+      'actions',
+      'objects',
+      'webhooks',
+      'runs',
+      'imports',
+    ],
     why: 'A surface imports no other surface.',
   },
   web: {
-    imports: ['http', 'request', 'auth', 'rendering', 'pool', 'actions', 'webhooks'],
+    imports: ['http', 'request', 'auth', 'rendering', 'pool', 'actions', 'webhooks', 'runs'],
     why: 'A surface imports no other surface, and pages render rows, not JSON shapes.',
   },
   git: { imports: ['request', 'auth', 'packs', 'actions'], why: 'A surface imports no other one.' },
@@ -162,6 +184,10 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
   },
   oauth: { imports: ['http', 'request', 'auth'], why: 'A surface imports no other surface.' },
   packages: { imports: ['request', 'auth', 'actions'], why: 'A surface imports no other surface.' },
+  runners: {
+    imports: ['http', 'request', 'auth', 'runs', 'runner-protocol'],
+    why: 'A surface imports no other surface.',
+  },
 }
 
 /** Returns the folder of gateway/ of a file; undefined for other files and for gateway/*.ts. */
