@@ -5,12 +5,14 @@ import { openByteFile } from '../../registry/byte-file.js'
 import { INSPECTIONS } from '../../registry/inspections.js'
 import type { MarkdownPlace } from '../rendering/markdown.js'
 import type { TrustedHtml } from '../rendering/trusted-html.js'
+import type { FileInput, FilePlan } from '../workflows/plan-file.js'
 import type { Tasks } from './pool.js'
 
 export const TASKS = {
   highlight: highlightFile,
   markdown: drawMarkdown,
   inspect: inspectFile,
+  plan: planWorkflow,
 } as const satisfies Tasks
 
 export type GatewayTasks = typeof TASKS
@@ -62,4 +64,10 @@ async function inspectFile({ format, path }: InspectInput): Promise<unknown> {
   } finally {
     await file.close()
   }
+}
+
+/** Returns the plan of a workflow file. */
+async function planWorkflow(input: FileInput): Promise<FilePlan> {
+  const { planFile } = await import('../workflows/plan-file.js')
+  return planFile(input)
 }

@@ -12,6 +12,8 @@ export interface Workflow {
   readonly jobs: readonly WorkflowJob[]
   /** Sentences about parts of the file that have no effect, without a final full stop. */
   readonly warnings: readonly string[]
+  /** The whole file. */
+  readonly file: YamlValue
 }
 
 export interface WorkflowJob {
@@ -23,6 +25,11 @@ export interface WorkflowJob {
   readonly needs: readonly string[]
   /** Labels that a runner must have; empty for a job that calls a reusable workflow. */
   readonly labels: readonly string[]
+  /** Value of `if`; absent if the job has none. */
+  readonly condition: string | undefined
+  /** Names of the steps: their `name`, or else what they run or use. */
+  readonly stepNames: readonly string[]
+  readonly value: YamlValue
 }
 
 const JOBS_MAX = 500
@@ -51,6 +58,7 @@ export function readWorkflow(text: string): Workflow {
     triggers: readTriggers(on, warn),
     jobs: readJobs(jobs, warn),
     warnings,
+    file,
   }
 }
 
@@ -118,7 +126,19 @@ function readJob(id: string, job: YamlValue, warn: Warn): WorkflowJob {
     name: fields.get('name')?.text() ?? id,
     needs: fields.get('needs')?.texts() ?? [],
     labels: labels === undefined ? [] : readLabels(labels),
+    condition: fields.get('if')?.text(),
+    stepNames: steps === undefined ? [] : steps.list().map(nameOfStep),
+    value: job,
   }
+}
+
+const STEP_NAME_CHARACTERS_MAX = 100
+
+function nameOfStep(step: YamlValue): string {
+  const fields = step.map()
+  const name = fields.get('name') ?? fields.get('uses') ?? fields.get('run')
+  const [line = ''] = (name?.text() ?? '').trim().split('\n')
+  return [...line].slice(0, STEP_NAME_CHARACTERS_MAX).join('')
 }
 
 function checkNeeds(id: string, job: YamlValue, jobs: YamlMap): void {

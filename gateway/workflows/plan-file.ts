@@ -1,0 +1,68 @@
+/** The plan of a workflow file for an event: the jobs that it starts, or its fault. */
+
+import { payloadsOf } from './payload.js'
+import { readWorkflow, type Workflow } from './read-workflow.js'
+import { type PushedReference, startsOnPush } from './triggers.js'
+import { FileFault } from './yaml-value.js'
+
+export interface PlannedJob {
+  readonly key: string
+  readonly name: string
+  readonly needs: readonly string[]
+  readonly labels: readonly string[]
+  readonly condition: string | undefined
+  readonly stepNames: readonly string[]
+  /** Workflow with this one job, for the runner. */
+  readonly payload: string
+}
+
+export type FilePlan =
+  /** The event does not start the workflow. */
+  | { readonly kind: 'ignored' }
+  | {
+      readonly kind: 'planned'
+      /** Value of `name`; undefined if the file has none. */
+      readonly name: string | undefined
+      readonly jobs: readonly PlannedJob[]
+    }
+  | {
+      readonly kind: 'faulty'
+      /** Line, column and message of the fault. */
+      readonly fault: string
+      /** True if the event starts the workflow; false if that is not known. */
+      readonly isStarted: boolean
+    }
+
+/** A workflow file, and the push that may start it. */
+export interface FileInput {
+  readonly text: string
+  readonly pushed: PushedReference
+}
+
+/** Plans a workflow file. Never throws for what a file may contain. */
+export function planFile({ text, pushed }: FileInput): FilePlan {
+  let isStarted = false
+  try {
+    const workflow = readWorkflow(text)
+    isStarted = startsOnPush(workflow.triggers, pushed)
+    if (!isStarted) return { kind: 'ignored' }
+    return { kind: 'planned', name: workflow.name, jobs: plannedJobs(workflow) }
+  } catch (error) {
+    if (!(error instanceof FileFault)) throw error
+    const { line, column } = error.position
+    return { kind: 'faulty', fault: `${line}:${column}: ${error.message}`, isStarted }
+  }
+}
+
+function plannedJobs(workflow: Workflow): readonly PlannedJob[] {
+  const payloads = payloadsOf(workflow)
+  return workflow.jobs.map(({ id, name, needs, labels, condition, stepNames }) => ({
+    key: id,
+    name,
+    needs,
+    labels,
+    condition,
+    stepNames,
+    payload: payloads.get(id) ?? '',
+  }))
+}
