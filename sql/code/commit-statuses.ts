@@ -30,7 +30,7 @@ export interface CommitStatus {
   readonly context: string
   readonly description: string
   readonly targetUrl: string
-  /** Undefined if the account was deleted. */
+  /** Undefined for a status of a workflow job, and if the account was deleted. */
   readonly creator: Owner | undefined
   readonly createdAtMs: number
 }
@@ -42,7 +42,8 @@ export interface NewCommitStatus {
   readonly context: string
   readonly description: string
   readonly targetUrl: string
-  readonly creatorId: number
+  /** Undefined for the statuses of workflow jobs. */
+  readonly creatorId: number | undefined
 }
 
 /** Commit in a repository. */
@@ -65,7 +66,7 @@ export async function addCommitStatus(
         context: checkText(status.context),
         description: status.description,
         target_url: status.targetUrl,
-        creator_id: status.creatorId,
+        creator_id: status.creatorId ?? null,
         created_at: Date.now(),
       })
       .catch((error: unknown) => {

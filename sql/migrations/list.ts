@@ -27,6 +27,7 @@ import * as oauth from './0023-oauth.js'
 import * as administration from './0024-administration.js'
 import * as securityKeys from './0025-security-keys.js'
 import * as changeCounter from './0026-change-counter.js'
+import * as workflows from './0027-workflows.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -65,4 +66,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0024-administration', ...administration },
   { name: '0025-security-keys', ...securityKeys },
   { name: '0026-change-counter', ...changeCounter },
+  { name: '0027-workflows', ...workflows },
 ]

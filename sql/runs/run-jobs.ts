@@ -1,0 +1,232 @@
+/** Jobs of workflow runs. */
+
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import type { RunStatus } from './statuses.js'
+
+export interface RunJob {
+  readonly id: number
+  readonly runId: number
+  /** Position within the run; the first job has 0. */
+  readonly position: number
+  /** Key below `jobs` in the file. */
+  readonly key: string
+  readonly name: string
+  /** Keys of the jobs that must end before. */
+  readonly needs: readonly string[]
+  /** Labels that a runner must have. */
+  readonly labels: readonly string[]
+  readonly stepNames: readonly string[]
+  /** Value of `if`. */
+  readonly condition: string | undefined
+  readonly status: RunStatus
+  /** The last task of the job; undefined if no runner has claimed it. */
+  readonly taskId: number | undefined
+  /** Reason for the status, if the runner is not the reason; may be empty. */
+  readonly reason: string
+  readonly createdAtMs: number
+  readonly startedAtMs: number | undefined
+  readonly stoppedAtMs: number | undefined
+}
+
+export interface NewJob
+  extends Pick<RunJob, 'key' | 'name' | 'needs' | 'labels' | 'stepNames' | 'condition'> {
+  /** Workflow with this one job, for the runner. */
+  readonly payload: string
+}
+
+/** Inserts the jobs of a new run; those without needs wait for a runner. */
+export async function insertJobs(
+  trx: Database,
+  runId: number,
+  jobs: readonly NewJob[],
+): Promise<void> {
+  const nowMs = Date.now()
+  for (const [position, job] of jobs.entries()) {
+    await trx('workflow_jobs').insert({
+      run_id: runId,
+      position,
+      job_key: job.key,
+      name: job.name,
+      needs: JSON.stringify(job.needs),
+      labels: JSON.stringify(job.labels),
+      step_names: JSON.stringify(job.stepNames),
+      job_condition: job.condition ?? null,
+      payload: job.payload,
+      status: 'blocked',
+      task_id: null,
+      reason: '',
+      created_at: nowMs,
+      started_at: null,
+      stopped_at: null,
+    })
+  }
+}
+
+/** Returns the jobs of a run in their order. */
+export async function listJobs(db: Database, runId: number): Promise<readonly RunJob[]> {
+  return await selectJobs(db, 'j.run_id = ? order by j.position', [runId])
+}
+
+/** Returns a job by its id. */
+export async function findJob(db: Database, id: number): Promise<RunJob | undefined> {
+  const [job] = await selectJobs(db, 'j.id = ?', [id])
+  return job
+}
+
+/** Returns the workflow that the runner of a job gets. */
+export async function findJobPayload(db: Database, id: number): Promise<string | undefined> {
+  const row: { payload: string } | undefined = await db('workflow_jobs')
+    .where({ id })
+    .first('payload')
+  return row?.payload
+}
+
+/** Owner and repository whose jobs a runner takes; a runner of the site has neither. */
+export interface RunnerScope {
+  readonly ownerId: number | undefined
+  readonly repositoryId: number | undefined
+}
+
+/** A job that waits for a runner. */
+export interface WaitingJob {
+  readonly id: number
+  readonly runId: number
+  readonly repositoryId: number
+  readonly ownerId: number
+  readonly labels: readonly string[]
+}
+
+export interface WaitingJobsPage {
+  /** Repository of the jobs; by default, the jobs of all repositories are listed. */
+  readonly repositoryId?: number
+  /** Id after which the page begins; 0 for the first page. */
+  readonly afterId: number
+  readonly limit: number
+}
+
+/** Returns the jobs that wait for a runner, oldest first. */
+export async function listWaitingJobs(
+  db: Database,
+  { repositoryId, afterId, limit }: WaitingJobsPage,
+): Promise<readonly WaitingJob[]> {
+  const rows = await selectRows<WaitingRow>(
+    db,
+    `select j.id, j.run_id, j.labels, r.repository_id, p.owner_id
+      from workflow_jobs j join workflow_runs r on r.id = j.run_id
+        join repositories p on p.id = r.repository_id
+      where j.status = 'waiting' and j.id > ?${repositoryId === undefined ? '' : ' and p.id = ?'}
+      order by j.id limit ?`,
+    [afterId, ...(repositoryId === undefined ? [] : [repositoryId]), limit],
+  )
+  return rows.map((row) => ({
+    id: row.id,
+    runId: row.run_id,
+    repositoryId: row.repository_id,
+    ownerId: row.owner_id,
+    labels: JSON.parse(row.labels),
+  }))
+}
+
+interface WaitingRow {
+  readonly id: number
+  readonly run_id: number
+  readonly labels: string
+  readonly repository_id: number
+  readonly owner_id: number
+}
+
+/** Change of a job's status. */
+export interface JobChange {
+  /** Statuses that the job may have before. */
+  readonly from: readonly RunStatus[]
+  readonly to: RunStatus
+  readonly taskId?: number | undefined
+  readonly reason?: string | undefined
+  readonly startedAtMs?: number | undefined
+  readonly stoppedAtMs?: number | undefined
+}
+
+/** Changes the status of a job. Returns false if it has none of the statuses before. */
+export async function changeJob(
+  db: Database,
+  id: number,
+  { from, to, ...change }: JobChange,
+): Promise<boolean> {
+  const changed = await db('workflow_jobs')
+    .where({ id })
+    .whereIn('status', [...from])
+    .update({
+      status: to,
+      task_id: change.taskId,
+      reason: change.reason,
+      started_at: change.startedAtMs,
+      stopped_at: change.stoppedAtMs,
+    })
+  return changed > 0
+}
+
+/** Returns the ids of the jobs that have waited for a runner since before this time. */
+export async function listAbandonedJobs(
+  db: Database,
+  beforeMs: number,
+  limit: number,
+): Promise<readonly number[]> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select j.id from workflow_jobs j
+      where j.status = 'waiting' and j.created_at < ? order by j.id limit ?`,
+    [beforeMs, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+const SELECT = `select j.id, j.run_id, j.position, j.job_key, j.name, j.needs, j.labels,
+  j.step_names, j.job_condition, j.status, j.task_id, j.reason, j.created_at, j.started_at,
+  j.stopped_at from workflow_jobs j where`
+
+async function selectJobs(
+  db: Database,
+  condition: string,
+  bindings: readonly number[],
+): Promise<readonly RunJob[]> {
+  return (await selectRows<JobRow>(db, `${SELECT} ${condition}`, bindings)).map(jobOf)
+}
+
+interface JobRow {
+  readonly id: number
+  readonly run_id: number
+  readonly position: number
+  readonly job_key: string
+  readonly name: string
+  readonly needs: string
+  readonly labels: string
+  readonly step_names: string
+  readonly job_condition: string | null
+  readonly status: RunStatus
+  readonly task_id: number | null
+  readonly reason: string
+  readonly created_at: number
+  readonly started_at: number | null
+  readonly stopped_at: number | null
+}
+
+function jobOf(row: JobRow): RunJob {
+  return {
+    id: row.id,
+    runId: row.run_id,
+    position: row.position,
+    key: row.job_key,
+    name: row.name,
+    needs: JSON.parse(row.needs),
+    labels: JSON.parse(row.labels),
+    stepNames: JSON.parse(row.step_names),
+    condition: row.job_condition ?? undefined,
+    status: row.status,
+    taskId: row.task_id ?? undefined,
+    reason: row.reason,
+    createdAtMs: row.created_at,
+    startedAtMs: row.started_at ?? undefined,
+    stoppedAtMs: row.stopped_at ?? undefined,
+  }
+}

@@ -1,0 +1,219 @@
+/** Workflow runs: one for each workflow that an event starts. */
+
+import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isUniqueViolation } from '../database/errors.js'
+import { offsetOf, type Page, type Paged } from '../database/page.js'
+import { insertJobs, type NewJob } from './run-jobs.js'
+import { isFinal, type RunStatus } from './statuses.js'
+
+export interface Run {
+  readonly id: number
+  readonly repositoryId: number
+  /** Number within the repository. */
+  readonly number: number
+  /** Name of the workflow's file, without its folder. */
+  readonly workflowFile: string
+  readonly workflowName: string
+  /** First line of the commit's message. */
+  readonly title: string
+  readonly event: string
+  /** Full name of the ref. */
+  readonly reference: string
+  readonly commitId: string
+  /** Undefined if the account was deleted. */
+  readonly actorId: number | undefined
+  readonly status: RunStatus
+  /** Reason why the file cannot be read and there are no jobs; empty if it can. */
+  readonly fault: string
+  readonly createdAtMs: number
+  readonly startedAtMs: number | undefined
+  readonly stoppedAtMs: number | undefined
+}
+
+export interface NewRun
+  extends Omit<Run, 'id' | 'number' | 'status' | 'createdAtMs' | 'startedAtMs' | 'stoppedAtMs'> {
+  /** Key of the event. */
+  readonly eventKey: string
+  /** Payload of the event as JSON. */
+  readonly payload: string
+  readonly jobs: readonly NewJob[]
+}
+
+/** Numbers of characters that the columns hold. */
+const NAME_CHARACTERS_MAX = 255
+
+/**
+ * Creates a run with the next number of its repository, with its jobs. Returns undefined if the
+ * event has started this workflow before, or if the repository does not exist.
+ */
+export async function createRun(db: Database, run: NewRun): Promise<Run | undefined> {
+  try {
+    return await transaction(db, (trx) => insertRun(trx, run))
+  } catch (error) {
+    if (isUniqueViolation(error)) return undefined
+    throw error
+  }
+}
+
+async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
+  const { repositoryId } = run
+  // The lock excludes other callers, so that no number is given twice.
+  const repository = await trx('repositories').where({ id: repositoryId }).forUpdate().first('id')
+  if (repository === undefined) return undefined
+  const [last] = await selectRows<{ number: number | null }>(
+    trx,
+    'select max(r.number) as number from workflow_runs r where r.repository_id = ?',
+    [repositoryId],
+  )
+  const nowMs = Date.now()
+  const isFaulty = run.fault !== ''
+  const [id] = await trx('workflow_runs').insert({
+    repository_id: repositoryId,
+    number: (last?.number ?? 0) + 1,
+    event_key: run.eventKey,
+    workflow_file: run.workflowFile,
+    workflow_name: cut(run.workflowName),
+    title: cut(run.title),
+    event: run.event,
+    payload: run.payload,
+    ref: run.reference,
+    commit_id: run.commitId,
+    actor_id: run.actorId ?? null,
+    status: isFaulty ? 'failure' : 'waiting',
+    fault: run.fault,
+    created_at: nowMs,
+    started_at: null,
+    stopped_at: isFaulty ? nowMs : null,
+  })
+  if (id === undefined) throw new Error('The insert returned no id.')
+  await insertJobs(trx, id, run.jobs)
+  const [created] = await selectRuns(trx, 'r.id = ?', [id])
+  return created
+}
+
+function cut(text: string): string {
+  const characters = [...text]
+  return characters.length > NAME_CHARACTERS_MAX
+    ? `${characters.slice(0, NAME_CHARACTERS_MAX - 1).join('')}…`
+    : text
+}
+
+/** Returns the run of a repository with this number. */
+export async function findRun(
+  db: Database,
+  repositoryId: number,
+  number: number,
+): Promise<Run | undefined> {
+  const [run] = await selectRuns(db, 'r.repository_id = ? and r.number = ?', [repositoryId, number])
+  return run
+}
+
+/** Returns a run by its id. */
+export async function findRunById(db: Database, id: number): Promise<Run | undefined> {
+  const [run] = await selectRuns(db, 'r.id = ?', [id])
+  return run
+}
+
+/**
+ * Returns a run, and excludes other callers until the transaction ends; undefined if it was
+ * deleted.
+ */
+export async function lockRun(trx: Database, id: number): Promise<Run | undefined> {
+  const row = await trx('workflow_runs').where({ id }).forUpdate().first('id')
+  return row === undefined ? undefined : await findRunById(trx, id)
+}
+
+/** Returns the payload of a run's event, as JSON. */
+export async function findRunPayload(db: Database, id: number): Promise<string> {
+  const row: { payload: string } | undefined = await db('workflow_runs')
+    .where({ id })
+    .first('payload')
+  return row?.payload ?? '{}'
+}
+
+/** Returns the runs of a repository, newest first. */
+export async function listRuns(
+  db: Database,
+  repositoryId: number,
+  page: Page,
+): Promise<Paged<Run>> {
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    'select count(*) as total from workflow_runs r where r.repository_id = ?',
+    [repositoryId],
+  )
+  const entries = await selectRuns(
+    db,
+    'r.repository_id = ? order by r.number desc limit ? offset ?',
+    [repositoryId, page.limit, offsetOf(page)],
+  )
+  return { entries, total: count?.total ?? 0 }
+}
+
+/** Sets the status of a run, and the times that follow from it. */
+export async function updateRunStatus(
+  db: Database,
+  { id, startedAtMs, stoppedAtMs }: Run,
+  status: RunStatus,
+): Promise<void> {
+  const nowMs = Date.now()
+  const isStarted = status === 'running' || status === 'cancelling'
+  await db('workflow_runs')
+    .where({ id })
+    .update({
+      status,
+      started_at: startedAtMs ?? (isStarted ? nowMs : null),
+      stopped_at: isFinal(status) ? (stoppedAtMs ?? nowMs) : null,
+    })
+}
+
+const SELECT = `select r.id, r.repository_id, r.number, r.workflow_file, r.workflow_name, r.title,
+  r.event, r.ref, r.commit_id, r.actor_id, r.status, r.fault, r.created_at, r.started_at,
+  r.stopped_at from workflow_runs r where`
+
+async function selectRuns(
+  db: Database,
+  condition: string,
+  bindings: readonly number[],
+): Promise<readonly Run[]> {
+  return (await selectRows<RunRow>(db, `${SELECT} ${condition}`, bindings)).map(runOf)
+}
+
+interface RunRow {
+  readonly id: number
+  readonly repository_id: number
+  readonly number: number
+  readonly workflow_file: string
+  readonly workflow_name: string
+  readonly title: string
+  readonly event: string
+  readonly ref: string
+  readonly commit_id: string
+  readonly actor_id: number | null
+  readonly status: RunStatus
+  readonly fault: string
+  readonly created_at: number
+  readonly started_at: number | null
+  readonly stopped_at: number | null
+}
+
+function runOf(row: RunRow): Run {
+  return {
+    id: row.id,
+    repositoryId: row.repository_id,
+    number: row.number,
+    workflowFile: row.workflow_file,
+    workflowName: row.workflow_name,
+    title: row.title,
+    event: row.event,
+    reference: row.ref,
+    commitId: row.commit_id,
+    actorId: row.actor_id ?? undefined,
+    status: row.status,
+    fault: row.fault,
+    createdAtMs: row.created_at,
+    startedAtMs: row.started_at ?? undefined,
+    stoppedAtMs: row.stopped_at ?? undefined,
+  }
+}

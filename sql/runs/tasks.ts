@@ -1,0 +1,221 @@
+/** Tasks: the claims of jobs by runners. Each has a job token, and the states of its steps. */
+
+import { checkText } from '../database/bindings.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import type { RunConclusion } from './statuses.js'
+
+export interface Task {
+  readonly id: number
+  readonly jobId: number
+  readonly repositoryId: number
+  /** Undefined if the runner was deleted. */
+  readonly runnerId: number | undefined
+  readonly steps: readonly TaskStep[]
+  /** Number of stored rows of the log. */
+  readonly logRows: number
+  readonly logBytes: number
+  /** True if the runner has sent the last row. */
+  readonly isLogClosed: boolean
+  readonly claimedAtMs: number
+  /** Time at which the runner was last heard, with a precision of some seconds. */
+  readonly heardAtMs: number
+  /** Undefined while the runner works on the task. */
+  readonly stoppedAtMs: number | undefined
+}
+
+/** State of a step, as the runner reports it. */
+export interface TaskStep {
+  /** Undefined while the step has not ended. */
+  readonly result: RunConclusion | undefined
+  readonly startedAtMs: number | undefined
+  readonly stoppedAtMs: number | undefined
+  /** Rows of the step within the log of the task. */
+  readonly firstRow: number
+  readonly rowCount: number
+}
+
+export interface NewTask {
+  readonly jobId: number
+  readonly repositoryId: number
+  readonly runnerId: number | undefined
+  /** SHA-256 of the job token, in lower-case hexadecimal. */
+  readonly tokenHash: string
+}
+
+/** Inserts a task and returns its id. */
+export async function createTask(db: Database, task: NewTask): Promise<number> {
+  const nowMs = Date.now()
+  const [id] = await db('workflow_tasks').insert({
+    job_id: task.jobId,
+    repository_id: task.repositoryId,
+    runner_id: task.runnerId ?? null,
+    token_hash: task.tokenHash,
+    steps: '[]',
+    log_rows: 0,
+    log_bytes: 0,
+    is_log_closed: false,
+    claimed_at: nowMs,
+    heard_at: nowMs,
+    stopped_at: null,
+  })
+  if (id === undefined) throw new Error('The insert returned no id.')
+  return id
+}
+
+/** Deletes a task that its runner has not received. */
+export async function removeTask(db: Database, id: number): Promise<void> {
+  await db('workflow_tasks').where({ id }).delete()
+}
+
+/** Returns a task by its id. */
+export async function findTask(db: Database, id: number): Promise<Task | undefined> {
+  const [task] = await selectTasks(db, 't.id = ?', [id])
+  return task
+}
+
+/** Returns the task with this job token, unless it has ended: the token then opens nothing. */
+export async function findRunningTask(db: Database, tokenHash: string): Promise<Task | undefined> {
+  const condition = 't.token_hash = ? and t.stopped_at is null'
+  const [task] = await selectTasks(db, condition, [checkText(tokenHash)])
+  return task
+}
+
+/** Returns true if a runner works on a task. */
+export async function hasRunningTask(db: Database, runnerId: number): Promise<boolean> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    'select t.id from workflow_tasks t where t.runner_id = ? and t.stopped_at is null limit 1',
+    [runnerId],
+  )
+  return rows.length > 0
+}
+
+/** Returns the ids of the unfinished tasks whose runner was not heard since this time. */
+export async function listSilentTasks(
+  db: Database,
+  beforeMs: number,
+  limit: number,
+): Promise<readonly number[]> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select t.id from workflow_tasks t
+      where t.stopped_at is null and t.heard_at < ? order by t.id limit ?`,
+    [beforeMs, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Returns the ids of the tasks that were claimed before this time and never heard of since. */
+export async function listUnstartedTasks(
+  db: Database,
+  beforeMs: number,
+  limit: number,
+): Promise<readonly number[]> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select t.id from workflow_tasks t
+      where t.stopped_at is null and t.heard_at < ? and t.heard_at = t.claimed_at
+      order by t.id limit ?`,
+    [beforeMs, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Returns the number of tasks of a job so far. */
+export async function countTasks(db: Database, jobId: number): Promise<number> {
+  const [row] = await selectRows<{ total: number }>(
+    db,
+    'select count(*) as total from workflow_tasks t where t.job_id = ?',
+    [jobId],
+  )
+  return Number(row?.total ?? 0)
+}
+
+/** Changes of a task; absent fields keep their value. */
+export interface TaskPatch {
+  readonly steps?: readonly TaskStep[] | undefined
+  readonly heardAtMs?: number | undefined
+  readonly stoppedAtMs?: number | undefined
+}
+
+/** Changes a task. */
+export async function updateTask(
+  db: Database,
+  id: number,
+  { steps, heardAtMs, stoppedAtMs }: TaskPatch,
+): Promise<void> {
+  await db('workflow_tasks')
+    .where({ id })
+    .update({
+      steps: steps && JSON.stringify(steps),
+      heard_at: heardAtMs,
+      stopped_at: stoppedAtMs,
+    })
+}
+
+/** Stores outputs of a task; an output that is there already keeps its value. */
+export async function addOutputs(
+  db: Database,
+  taskId: number,
+  outputs: ReadonlyMap<string, string>,
+): Promise<void> {
+  const known = await listOutputs(db, taskId)
+  for (const [name, value] of outputs) {
+    if (known.has(name)) continue
+    await db('workflow_outputs').insert({ task_id: taskId, name, value })
+  }
+}
+
+/** Returns the outputs of a task by their names. */
+export async function listOutputs(
+  db: Database,
+  taskId: number,
+): Promise<ReadonlyMap<string, string>> {
+  const rows: readonly { name: string; value: string }[] = await db('workflow_outputs')
+    .where({ task_id: taskId })
+    .orderBy('name')
+    .select('name', 'value')
+  return new Map(rows.map(({ name, value }) => [name, value]))
+}
+
+const SELECT = `select t.id, t.job_id, t.repository_id, t.runner_id, t.steps, t.log_rows,
+  t.log_bytes, t.is_log_closed, t.claimed_at, t.heard_at, t.stopped_at from workflow_tasks t where`
+
+async function selectTasks(
+  db: Database,
+  condition: string,
+  bindings: readonly (string | number)[],
+): Promise<readonly Task[]> {
+  return (await selectRows<TaskRow>(db, `${SELECT} ${condition}`, bindings)).map(taskOf)
+}
+
+interface TaskRow {
+  readonly id: number
+  readonly job_id: number
+  readonly repository_id: number
+  readonly runner_id: number | null
+  readonly steps: string
+  readonly log_rows: number
+  readonly log_bytes: number
+  readonly is_log_closed: number
+  readonly claimed_at: number
+  readonly heard_at: number
+  readonly stopped_at: number | null
+}
+
+function taskOf(row: TaskRow): Task {
+  return {
+    id: row.id,
+    jobId: row.job_id,
+    repositoryId: row.repository_id,
+    runnerId: row.runner_id ?? undefined,
+    steps: JSON.parse(row.steps),
+    logRows: row.log_rows,
+    logBytes: row.log_bytes,
+    isLogClosed: row.is_log_closed === 1,
+    claimedAtMs: row.claimed_at,
+    heardAtMs: row.heard_at,
+    stoppedAtMs: row.stopped_at ?? undefined,
+  }
+}
