@@ -182,6 +182,13 @@ export const SCHEMAS = {
   web: {
     enabled: field('Serve web pages; by default, only if http.upstream is not set.', asBoolean),
   },
+  actions: {
+    enabled: field(
+      'Permit workflows in repositories that enable them; if false, their pages get 404.',
+      asBoolean,
+      true,
+    ),
+  },
   packages: {
     enabled: field('Serve package registries; if false, their paths get 404.', asBoolean, true),
     size_max: field('Maximum size of a package file; by default, no limit.', asBytes),

@@ -59,6 +59,7 @@ export interface Settings {
     readonly prune: { readonly graceMs: number; readonly everyMs: number | undefined }
   }
   readonly web: { readonly isEnabled: boolean }
+  readonly actions: { readonly isEnabled: boolean }
   readonly packages: {
     readonly isEnabled: boolean
     /** Maximum file size by format; undefined for no limit. */
@@ -147,6 +148,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       prune: { graceMs: required(prune_grace), everyMs },
     },
     web: { isEnabled: given.web.enabled ?? given.http.upstream === undefined },
+    actions: { isEnabled: required(given.actions.enabled) },
     packages: {
       isEnabled: required(given.packages.enabled),
       sizeBytesMax: sizesOf(given.packages),

@@ -25,13 +25,17 @@ export interface RepositoryInput
 
 /**
  * Changes a repository and returns its new state. Throws `invalid` for a name that is not
- * permitted, a missing branch or a text too long, and `conflict` for a taken name.
+ * permitted, a missing branch, a text too long, or Actions if the site has none, and `conflict` for
+ * a taken name.
  */
 export async function editRepository(
   context: Context,
   repository: Repository,
   input: RepositoryInput,
 ): Promise<Repository> {
+  if (input.preferences?.['has_actions'] === true && !context.settings.actions.isEnabled) {
+    throw new Failure('invalid', 'Actions cannot be enabled: the setting actions.enabled is false.')
+  }
   const { mirrorIntervalMs, ...patch } = checked(repository, input)
   if (patch.defaultBranch !== undefined && patch.defaultBranch !== repository.defaultBranch) {
     await changeDefaultBranch(context, repository, patch.defaultBranch)

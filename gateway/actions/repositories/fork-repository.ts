@@ -56,7 +56,8 @@ export async function makeFork(context: Context, wanted: NewFork): Promise<Repos
     isTemplate: false,
     defaultBranch,
     objectFormat,
-    preferences,
+    // A fork must not begin to run the workflows of its parent.
+    preferences: { ...preferences, has_actions: false },
     isEmpty: true,
     watcherId: owner.kind === 'organization' ? creator.id : undefined,
     // A fork must not publish the data of a private repository.

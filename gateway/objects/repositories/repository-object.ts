@@ -16,6 +16,7 @@ import {
   type RepositoryFacts,
 } from '../../../sql/repositories/repository-facts.js'
 import { cloneUrl, sshUrl } from '../../actions/repositories/clone-urls.js'
+import { hasActions } from '../../actions/repositories/has-actions.js'
 import { ANONYMOUS, type Identity } from '../../auth/authenticate.js'
 import { accessToLinked, accessToListed } from '../../auth/authorize-repository.js'
 import type { Context } from '../../request/context.js'
@@ -48,6 +49,7 @@ export const PREFERENCES = {
   has_pull_requests: Type.Boolean({ default: true }),
   has_releases: Type.Boolean({ default: true }),
   has_packages: Type.Boolean({ default: true }),
+  has_actions: Type.Boolean({ default: false }),
   ignore_whitespace_conflicts: Type.Boolean({ default: false }),
   allow_merge_commits: Type.Boolean({ default: true }),
   allow_rebase: Type.Boolean({ default: true }),
@@ -105,7 +107,6 @@ export const REPOSITORY_OBJECT = Type.Object(
     has_wiki: Type.Boolean(),
     has_projects: Type.Boolean(),
     projects_mode: Type.String(),
-    has_actions: Type.Boolean(),
     ...PREFERENCES,
     avatar_url: Type.String(),
     internal: Type.Boolean(),
@@ -278,8 +279,9 @@ async function plainObject(
   const object = Object.assign(
     ...([{}, NOT_SERVED, PREFERENCE_DEFAULTS, varying, repository.preferences] as const),
   )
-  // The server setting takes precedence over the repository's preference.
+  // The settings of the server take precedence over the repository's preferences.
   if (!context.settings.packages.isEnabled) object.has_packages = false
+  object.has_actions = hasActions(context, repository)
   return object
 }
 
@@ -321,7 +323,6 @@ const NOT_SERVED = {
   has_wiki: false,
   has_projects: false,
   projects_mode: 'all',
-  has_actions: false,
   internal_tracker: {
     enable_time_tracker: false,
     allow_only_contributors_to_track_time: false,

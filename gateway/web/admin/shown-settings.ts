@@ -63,6 +63,7 @@ const SHOWN: Shown = {
     prune_every: ({ maintenance: { prune } }) => prune.everyMs && durationOf(prune.everyMs),
   },
   web: { enabled: ({ web }) => web.isEnabled },
+  actions: { enabled: ({ actions }) => actions.isEnabled },
   packages: {
     enabled: ({ packages }) => packages.isEnabled,
     // The limit of each format, which defaults to this one, is shown instead.

@@ -25,12 +25,26 @@ import { DangerZone, fullNameOf } from './danger-zone.js'
 const PATH = '/{owner}/{repo}/settings'
 const ACCESS = { kind: 'repository', mode: 'admin' } as const
 
-/** Optional features: preference and label. */
-const PARTS = [
-  ['has_issues', 'Issues'],
-  ['has_pull_requests', 'Pull requests'],
-  ['has_releases', 'Releases'],
-] as const
+interface Part {
+  /** Name of the preference. */
+  readonly name: string
+  readonly label: string
+  readonly isDefault: boolean
+}
+
+/** Optional features. */
+const PARTS: readonly Part[] = [
+  { name: 'has_issues', label: 'Issues', isDefault: true },
+  { name: 'has_pull_requests', label: 'Pull requests', isDefault: true },
+  { name: 'has_releases', label: 'Releases', isDefault: true },
+]
+
+const ACTIONS: Part = { name: 'has_actions', label: 'Actions', isDefault: false }
+
+/** Returns the features that the site permits. */
+function partsOf({ settings }: Context): readonly Part[] {
+  return settings.actions.isEnabled ? [...PARTS, ACTIONS] : PARTS
+}
 
 /** Fields of the form. */
 type Fields = Pick<
@@ -39,7 +53,7 @@ type Fields = Pick<
   | ('isPrivate' | 'isTemplate' | 'isArchived')
 >
 
-function readFields(form: URLSearchParams): Fields {
+function readFields(form: URLSearchParams, parts: readonly Part[]): Fields {
   return {
     name: fieldOf(form, 'name'),
     description: fieldOf(form, 'description'),
@@ -48,16 +62,17 @@ function readFields(form: URLSearchParams): Fields {
     isPrivate: form.has('private'),
     isTemplate: form.has('template'),
     isArchived: form.has('archived'),
-    preferences: Object.fromEntries(PARTS.map(([name]) => [name, form.has(name)])),
+    preferences: Object.fromEntries(parts.map(({ name }) => [name, form.has(name)])),
   }
 }
 
 interface GeneralFormProps {
   readonly address: string
   readonly fields: Fields
+  readonly parts: readonly Part[]
 }
 
-function GeneralForm({ address, fields }: GeneralFormProps): JSX.Element {
+function GeneralForm({ address, fields, parts }: GeneralFormProps): JSX.Element {
   const { name, description, website, defaultBranch, preferences } = fields
   const text = (id: string, value: string, maxlength: number) => {
     return { type: 'text', id, name: id, value, maxlength } as const
@@ -83,9 +98,9 @@ function GeneralForm({ address, fields }: GeneralFormProps): JSX.Element {
       </Choice>
       <fieldset>
         <legend>Features</legend>
-        {PARTS.map(([name, word]) => (
-          <Choice name={name} isChosen={preferences[name] !== false}>
-            {word}
+        {parts.map(({ name, label, isDefault }) => (
+          <Choice name={name} isChosen={(preferences[name] ?? isDefault) === true}>
+            {label}
           </Choice>
         ))}
       </fieldset>
@@ -125,7 +140,7 @@ function answer(
   const page = (
     <SettingsDocument context={context} grant={grant} error={error} tab="general">
       {notice !== undefined && <p class="notice">{notice}</p>}
-      <GeneralForm address={address} fields={fields} />
+      <GeneralForm address={address} fields={fields} parts={partsOf(context)} />
       <DangerZone
         address={address}
         repository={grant.repository}
@@ -149,7 +164,7 @@ const save = definePage<'repository'>({
   access: ACCESS,
   async handle(context, call) {
     const { request, grant } = call
-    const fields = readFields(await readForm(request))
+    const fields = readFields(await readForm(request), partsOf(context))
     const change = async () => {
       const { owner, name } = await editRepository(context, grant.repository, fields)
       return redirectTo(context, `/${owner.name}/${name}/settings`)

@@ -59,6 +59,14 @@ await forEachDatabase(t, 'a fork is an independent repository', async (t, locati
   t.equal(await git(['rev-parse', 'main'], { cwd: other }), head)
 })
 
+await forEachDatabase(t, 'a fork has no Actions, even if its parent has', async (t, location) => {
+  const { as } = await startFixture(t, location)
+  const fields = { has_actions: true, has_releases: false }
+  t.match((await as('ada', 'PATCH', '/repos/ada/r', fields)).json, fields)
+  const made = await as('bob', 'POST', '/repos/ada/r/forks', {})
+  t.match(made.json, { has_actions: false, has_releases: false })
+})
+
 await forEachDatabase(
   t,
   'forks and their parents are shown only to callers who may see them',

@@ -21,6 +21,7 @@ await forEachDatabase(
       const file = { content: Buffer.from(name).toString('base64'), message: 'More' }
       await as('ada', 'POST', `/repos/ada/t/contents/${name}`, file)
     }
+    await as('ada', 'PATCH', '/repos/ada/t', { has_actions: true })
     await as('ada', 'PUT', '/repos/ada/t/topics', { topics: ['wheels', 'engines'] })
     await as('ada', 'POST', '/repos/ada/t/labels', { name: 'bug', color: '#ee0701' })
     await as('ada', 'POST', '/repos/ada/t/issues', { title: 'of the template alone' })
@@ -50,6 +51,7 @@ await forEachDatabase(
         empty: false,
         fork: false,
         template: false,
+        has_actions: false,
         private: false,
         topics: ['engines', 'wheels'],
         open_issues_count: 0,

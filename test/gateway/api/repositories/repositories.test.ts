@@ -4,9 +4,10 @@
 
 import { existsSync } from 'node:fs'
 import t from 'tap'
+import { findUser, type User } from '../../../../sql/accounts/users.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
-import { BASE_URL } from '../../../helpers/gateway.js'
+import { BASE_URL, startGateway } from '../../../helpers/gateway.js'
 import {
   type Name,
   refusal,
@@ -252,6 +253,29 @@ await forEachDatabase(
     )
   },
 )
+
+t.test('a repository has Actions if it enables them and the site permits them', async (t) => {
+  const { as, settings, db } = await startGatewayWithUsers(t)
+  const made = await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  t.match(made.json, { has_actions: false })
+  const enabled = await as('ada', 'PATCH', '/repos/ada/r', { has_actions: true })
+  t.match(enabled, { status: 200, json: { has_actions: true } })
+  t.match((await as('ada', 'PATCH', '/repos/ada/r', { website: 'x' })).json, { has_actions: true })
+
+  const { file } = settings.database.location as { readonly file: string }
+  const without = await startGateway(t, {
+    location: { kind: 'sqlite', file },
+    environment: { GATEHOUSE_ACTIONS_ENABLED: 'false' },
+  })
+  const ada = await findUser(db, 'ada')
+  const { plain } = await without.addToken(ada as User, 'all')
+  const ask = (method: string, body?: object) =>
+    without.ask({ method, path: '/api/v1/repos/ada/r', body, authorization: withToken(plain) })
+  t.match((await ask('GET')).json, { has_actions: false })
+  const refused = await ask('PATCH', { has_actions: true, website: 'y' })
+  t.match(refused, { status: 422, json: { message: /actions\.enabled is false/ } })
+  t.match((await ask('PATCH', { has_actions: false })).json, { has_actions: false, website: 'x' })
+})
 
 await forEachDatabase(t, 'a renamed repository is found at its old name', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })

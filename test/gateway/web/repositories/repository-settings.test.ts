@@ -14,7 +14,7 @@ import {
 } from '../../../../sql/webhooks/webhook-deliveries.js'
 import { listWebhooks } from '../../../../sql/webhooks/webhooks.js'
 import { aWebhook } from '../../../helpers/deliveries.js'
-import { BASE_URL, startGateway } from '../../../helpers/gateway.js'
+import { BASE_URL, type GatewayOptions, startGateway } from '../../../helpers/gateway.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { startReceiver } from '../../../helpers/receiver.js'
 import { withToken } from '../../../helpers/requests.js'
@@ -31,8 +31,8 @@ const PLACES = [OWN, `${OWN}/collaboration`, `${OWN}/keys`, `${OWN}/hooks`]
  * Creates ada's repository `tool`; all users can sign in, and `form` and `look` act as their
  * browsers.
  */
-async function openFixture(t: Test) {
-  const gateway = await startGateway(t)
+async function openFixture(t: Test, options: GatewayOptions = {}) {
+  const gateway = await startGateway(t, options)
   const people: Record<string, User> = {}
   const cookies: Record<string, string> = {}
   const post = (path: string, fields: Fields, cookie = '') =>
@@ -130,6 +130,26 @@ t.test('the first page changes the repository, and reports errors', async (t) =>
     t.match(answer.text, /value="A &lt;b(?:&gt;|>)"|x{100}/, 'the form is shown with the input')
   }
   t.match(await find('kit'), { isArchived: true }, 'nothing was changed')
+})
+
+t.test('Actions are a feature that is off until it is checked', async (t) => {
+  const { look, form, find } = await openFixture(t)
+  t.match((await look('ada', OWN)).text, /name="has_actions"\/> Actions/)
+  const sent = { name: 'tool', default_branch: 'main' }
+  await form('ada', OWN, { ...sent, has_actions: 'on' })
+  t.match(await find('tool'), { preferences: { has_actions: true } })
+  t.match((await look('ada', OWN)).text, /name="has_actions" checked\/> Actions/)
+  await form('ada', OWN, sent)
+  t.match(await find('tool'), { preferences: { has_actions: false } })
+})
+
+t.test('Actions are absent from the settings if the site does not permit them', async (t) => {
+  const environment = { GATEHOUSE_ACTIONS_ENABLED: 'false' }
+  const { look, form, find } = await openFixture(t, { environment })
+  t.notMatch((await look('ada', OWN)).text, /has_actions/)
+  const sent = { name: 'tool', default_branch: 'main', has_actions: 'on' }
+  t.equal((await form('ada', OWN, sent)).status, 303)
+  t.notMatch(await find('tool'), { preferences: { has_actions: true } })
 })
 
 t.test('a repository is transferred or deleted when its name is typed', async (t) => {
