@@ -10,12 +10,14 @@ import { findAccess } from '../../sql/accounts/oauth-tokens.js'
 import type { TokenLimits } from '../../sql/accounts/token-limits.js'
 import { findTokenWithUser, type Token, touchToken } from '../../sql/accounts/tokens.js'
 import { findPassword, recordSignIn, type User } from '../../sql/accounts/users.js'
+import type { Runner } from '../../sql/runners/runners.js'
+import { findRunningTask } from '../../sql/runs/tasks.js'
 import { readCredentials } from './credentials.js'
 import { isAccessShaped } from './oauth-secret.js'
 import { checkPassword } from './password.js'
 import { type FactorContext, hasSecondFactor, verifyCode } from './second-factor.js'
 import type { SignInAttempt } from './throttle.js'
-import { hashToken, isTokenShaped, isValidNow } from './token.js'
+import { hashToken, isJobTokenShaped, isTokenShaped, isValidNow } from './token.js'
 import { isCodeShaped } from './totp.js'
 
 export type Identity =
@@ -26,6 +28,10 @@ export type Identity =
   | SignedIn<'token', readonly string[]>
   /** A machine with a key for some repositories; it is not a user. */
   | { readonly kind: 'deploy-key'; readonly keyId: number }
+  /** A job of a workflow, with the token of its task; it is not a user. */
+  | { readonly kind: 'job'; readonly taskId: number; readonly repositoryId: number }
+  /** A runner of workflow jobs, which only the routes for runners accept. */
+  | { readonly kind: 'runner'; readonly runner: Runner }
 
 /** A user and the kind of their credentials. Only tokens have scopes. */
 interface SignedIn<By, Scopes> {
@@ -102,14 +108,22 @@ export function authenticate(
   }
 }
 
-/** Returns the caller by a personal or application token; undefined if the text is neither. */
+/** Returns the caller by a token of a user, an application or a job; undefined for other texts. */
 function identifyAnyToken(
   context: AuthenticationContext,
   request: Request,
   text: string,
 ): Awaitable<Identity> | undefined {
   if (isTokenShaped(text)) return identifyToken(context, request, text)
+  if (isJobTokenShaped(text)) return identifyJob(context, text)
   return isAccessShaped(text) ? identifyAccess(context, text) : undefined
+}
+
+/** Returns the job of a token, which is valid while a runner works on the job. */
+async function identifyJob(context: AuthenticationContext, text: string): Promise<Identity> {
+  const task = await findRunningTask(context.db, hashToken(text))
+  if (task === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
+  return { kind: 'job', taskId: task.id, repositoryId: task.repositoryId }
 }
 
 /** Returns the user of an application's access token, with the scopes that the user granted. */

@@ -67,6 +67,8 @@ export function authorizeRepository(
   question: RepositoryQuery,
 ): Awaitable<RepositoryGrant> {
   if (!isPublicRead(question.access)) refuseAnonymous(who)
+  // Such a route needs a user, whom it shows as the author.
+  if (question.access.isSignedIn && who.kind === 'job') throw forbiddenToJob()
   return after(namedRepository(db, question), ({ repository, hasMoved }) => {
     if (repository === undefined) throw unseen(who, question)
     return after(accessOf(db, who, repository), (mode) =>
@@ -102,6 +104,7 @@ function judge(
   if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
   if (!atLeast(mode, access.mode)) {
     if (isLimited(who)) throw limited()
+    if (who.kind === 'job') throw forbiddenToJob()
     const isKey = who.kind === 'deploy-key'
     throw new Failure('forbidden', isKey ? READ_ONLY_MESSAGE : FORBIDDEN_MESSAGES[access.mode])
   }
@@ -141,10 +144,14 @@ function namedRepository(
   })
 }
 
-/** Returns the caller's access. A deploy key has none outside its repositories, public or not. */
+/**
+ * Returns the caller's access. A deploy key has none outside its repositories, public or not, and a
+ * job reads its own repository.
+ */
 function accessOf(db: Database, who: Identity, repository: Repository): Awaitable<AccessMode> {
   if (who.kind === 'deploy-key') return deployKeyAccess(db, who.keyId, repository.id)
   const caller = callerAt(who, repository.id)
+  if (caller.kind === 'job') return 'read'
   const user = caller.kind === 'user' ? caller.user : undefined
   return after(accessToRepository(db, user, repository), (mode) => withinLimits(who, mode))
 }
@@ -173,6 +180,10 @@ export async function accessToListed(
 }
 
 const READ_ONLY_MESSAGE = 'this deploy key may only read the repository'
+
+function forbiddenToJob(): Failure {
+  return new Failure('forbidden', 'The token of a job may only read the repository.')
+}
 
 const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> = {
   read: 'user should have specific read permission or be a repo admin or a site admin',

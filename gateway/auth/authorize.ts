@@ -7,7 +7,8 @@ import { findOwner, type Owner } from '../../sql/accounts/owners.js'
 import { findUser, type User } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
 import { mayCreateRepositories, organizationRole } from '../../sql/organizations/organizations.js'
-import type { Identity } from './authenticate.js'
+import type { Runner } from '../../sql/runners/runners.js'
+import { ANONYMOUS, type Identity } from './authenticate.js'
 import {
   authorizeAdministrator,
   authorizeOrganization,
@@ -71,6 +72,8 @@ export type Access =
       /** True if the path names the team by `{org}` and `{team}`. */
       readonly isByName?: true
     }
+  /** A registered runner of workflow jobs. */
+  | { readonly kind: 'runner' }
   /** A site administrator. */
   | {
       readonly kind: 'admin'
@@ -99,6 +102,7 @@ export interface Grants {
   }
   readonly organization: OrganizationGrant
   readonly team: TeamGrant
+  readonly runner: { readonly who: Identity; readonly runner: Runner }
   readonly admin: { readonly who: Identity; readonly user: User }
 }
 
@@ -137,6 +141,7 @@ const AUTHORIZERS: { readonly [K in AccessKind]: Authorizer<K> } = {
   organization: (db, { who, access, params }) =>
     authorizeOrganization(db, who, { ...access, name: params['org'] ?? '' }),
   team: (db, { who, access, params }) => authorizeTeam(db, who, { ...access, params }),
+  runner: (_db, { who }) => authorizeRunner(who),
   admin: (_db, { who, access }) => authorizeAdministrator(who, access),
 }
 
@@ -156,7 +161,24 @@ const REACHES: {
   organization: ({ role, isSignedIn }) =>
     role === 'visible' && !isSignedIn ? 'as anybody' : 'closed',
   team: () => 'closed',
+  runner: () => 'closed',
   admin: () => 'closed',
+}
+
+/** True for each kind of access that is decided for jobs; for others, a job is anonymous. */
+const IS_FOR_JOBS: { readonly [K in AccessKind]: boolean } = {
+  open: false,
+  anyone: false,
+  'signed-in': false,
+  account: false,
+  repository: true,
+  packages: false,
+  attachment: true,
+  'organization-repositories': false,
+  organization: false,
+  team: false,
+  runner: false,
+  admin: false,
 }
 
 /**
@@ -173,7 +195,8 @@ export function authorize<K extends AccessKind>(
   const reach = (REACHES[kind] as (access: AuthorizationRequest<K>['access']) => TokenTreatment)(
     access,
   )
-  const who = callerWithin(question.who, { reach, scopes })
+  const isHidden = question.who.kind === 'job' && !IS_FOR_JOBS[kind]
+  const who = isHidden ? ANONYMOUS : callerWithin(question.who, { reach, scopes })
   return (AUTHORIZERS[kind] as Authorizer<K>)(
     db,
     who === question.who ? question : { ...question, who },
@@ -200,6 +223,11 @@ function authorizeSignedIn(
   // those that change the account: an SSH key added to it would give access to private data.
   if (scopes.some((scope) => scope !== 'read:user')) refusePublicOnly(who)
   return { who, user }
+}
+
+function authorizeRunner(who: Identity): Grants['runner'] {
+  if (who.kind !== 'runner') throw new Failure('sign_in_required', 'Only runners may call this.')
+  return { who, runner: who.runner }
 }
 
 async function authorizeAccount(

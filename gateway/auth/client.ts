@@ -4,8 +4,8 @@ import { networkOf } from '../http/client-address.js'
 import type { Identity } from './authenticate.js'
 
 /**
- * Returns the key of a client: its account, its deploy key or, for an anonymous caller, its
- * network. `address` is read only in the last case.
+ * Returns the key of a client: its account, deploy key, task or runner or, for an anonymous caller,
+ * its network. `address` is read only in the last case.
  */
 export function clientOf(who: Identity, origin: { readonly address: string }): string {
   switch (who.kind) {
@@ -13,6 +13,10 @@ export function clientOf(who: Identity, origin: { readonly address: string }): s
       return `user ${who.user.id}`
     case 'deploy-key':
       return `key ${who.keyId}`
+    case 'job':
+      return `task ${who.taskId}`
+    case 'runner':
+      return `runner ${who.runner.id}`
     case 'anonymous':
       return networkOf(origin.address)
   }

@@ -50,6 +50,7 @@ export function isBound(who: Identity): boolean {
 
 /** Returns the caller, or an anonymous one if the caller's token does not permit the repository. */
 export function callerAt(who: Identity, repositoryId: number): Identity {
+  if (who.kind === 'job') return who.repositoryId === repositoryId ? who : ANONYMOUS
   const reach = who.kind === 'user' ? who.limits?.reach : undefined
   return reach === undefined || reach.repositoryIds.includes(repositoryId) ? who : ANONYMOUS
 }

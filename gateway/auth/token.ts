@@ -11,6 +11,18 @@ export function newToken(): string {
   return randomBytes(20).toString('hex')
 }
 
+const JOB_TOKEN_PREFIX = 'job_'
+
+/** Returns a token for one job of a workflow, which looks different from all other tokens. */
+export function newJobToken(): string {
+  return JOB_TOKEN_PREFIX + newToken()
+}
+
+/** True if the text has the form of a job token. */
+export function isJobTokenShaped(text: string): boolean {
+  return text.startsWith(JOB_TOKEN_PREFIX) && isTokenShaped(text.slice(JOB_TOKEN_PREFIX.length))
+}
+
 /** True if the text has the form of a token. */
 export function isTokenShaped(text: string): boolean {
   return TOKEN_SHAPE.test(text)

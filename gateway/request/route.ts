@@ -4,17 +4,20 @@ import type { Failure } from '../../conf/failures.js'
 import type { Reply, Request } from '../../conf/http.js'
 import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { Settings } from '../../conf/settings.js'
+import type { Identity } from '../auth/authenticate.js'
 import type { Access, AccessKind, Grants } from '../auth/authorize.js'
 import type { Scope } from '../auth/scopes.js'
 import type { Context } from './context.js'
 
 /** A surface, such as the API: how it renders errors and which credentials it accepts. */
 export interface Surface {
-  readonly name: 'api' | 'git' | 'packages' | 'system' | 'web'
+  readonly name: 'api' | 'git' | 'packages' | 'runners' | 'system' | 'web'
   /** True if anonymous clients are asked for credentials (`WWW-Authenticate`). */
   readonly challenges: boolean
   /** Accepts the cookie of a session, beside other credentials or as the only ones. */
   readonly sessions?: 'too' | 'alone'
+  /** Authenticates with credentials that only this surface accepts, in place of all others. */
+  authenticate?(context: Context, request: Request): Awaitable<Identity>
   /** Returns the reason for refusing account passwords here, or undefined if they are accepted. */
   passwordRefusal?(settings: Settings): string | undefined
   refuse(context: Context, failure: Failure, request: Request): Reply

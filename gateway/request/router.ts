@@ -111,6 +111,7 @@ function callerOf(
   { surface, method }: AnyRoute,
   request: Request,
 ): Awaitable<Identity> {
+  if (surface.authenticate !== undefined) return surface.authenticate(context, request)
   const isBrowsers = surface.sessions === 'alone'
   if (isBrowsers || (surface.sessions && !request.headers.has('authorization'))) {
     if (method !== 'GET') refuseForeignOrigin(request, context.settings)
