@@ -30,6 +30,7 @@ import { createProcessQueue } from './packs/process-queue.js'
 import type { CoordinatorLink } from './packs/single-flight.js'
 import { createLocalCoordinator, createPackCache } from './packs/warm.js'
 import { inspectIn } from './pool/inspect.js'
+import { planIn } from './pool/plan.js'
 import { createPools } from './pool/pools.js'
 import { createRenderings } from './pool/renderings.js'
 import type { Context } from './request/context.js'
@@ -41,6 +42,8 @@ import { createPushRecovery } from './request/push-recovery.js'
 import type { AnyRoute } from './request/route.js'
 import { createRouteTable } from './request/route-table.js'
 import { createRouter } from './request/router.js'
+import { planEvent } from './runs/plan-event.js'
+import { sweepRuns } from './runs/sweep-runs.js'
 import { openSshSurface } from './ssh/surface.js'
 import { subscribeAll } from './subscribe.js'
 import { asksForPage, WEB_SURFACE } from './web/kit/surface.js'
@@ -70,7 +73,7 @@ export interface Server {
   stop(times?: DrainTimes): Promise<void>
 }
 
-/** Returns all routes, without those of packages and of pages if these are disabled. */
+/** Returns all routes, without those of workflows, packages and pages if these are disabled. */
 export function allRoutes({
   packages,
   web,
@@ -179,7 +182,13 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   })
   const upkeep = createUpkeep(
     { settings, log, db, disk, git, journal, registry, pushRecovery },
-    { mergePull: (pullId) => mergeScheduled(context, pullId) },
+    {
+      mergePull: (pullId) => mergeScheduled(context, pullId),
+      runs: {
+        planEvent: (eventId) => planEvent(context, eventId),
+        sweepRuns: () => sweepRuns(context),
+      },
+    },
   )
   const context: Context = {
     settings,
@@ -197,6 +206,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     throttle,
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
+    planFile: planIn(pools.uploads),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
   subscribeAll(context)

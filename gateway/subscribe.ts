@@ -2,10 +2,12 @@
 
 import { createNotificationSubscriber } from './notifications/subscriber.js'
 import type { Context } from './request/context.js'
+import { createRunSubscriber } from './runs/subscriber.js'
 import { createWebhookSubscriber } from './webhooks/subscriber.js'
 
 /** Subscribes all modules that act on events. Must be called once for each context. */
 export function subscribeAll(context: Context): void {
   context.events.subscribe(createNotificationSubscriber(context))
   context.events.subscribe(createWebhookSubscriber(context))
+  context.events.subscribe(createRunSubscriber(context))
 }

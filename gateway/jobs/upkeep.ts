@@ -18,6 +18,7 @@ import { SWEEP_REPOSITORIES } from './sweep-repositories.js'
 import { SWEEP_TOKENS } from './sweep-tokens.js'
 import { SYNC_MIRROR } from './sync-mirror.js'
 import { SYNC_MIRRORS } from './sync-mirrors.js'
+import { PLAN_EVENT, type RunActions, SWEEP_RUNS, workflowJobsWith } from './workflow-runs.js'
 
 const KINDS: readonly JobKind[] = [
   MAINTAIN_REPOSITORY,
@@ -37,16 +38,24 @@ const MERGES_MAX = 2
 export interface UpkeepOptions {
   /** Merges a pull request that waits for its checks, unless the merge was cancelled. */
   readonly mergePull?: (pullId: number) => Promise<void>
+  /** Actions on workflow runs. */
+  readonly runs?: RunActions
 }
+
+const NO_RUNS: RunActions = { async planEvent() {}, async sweepRuns() {} }
+
+/** Maximum number of events that are planned concurrently per machine. */
+const PLANS_MAX = 2
 
 /** Creates the background jobs. If maintenance is disabled, only urgent kinds are run. */
 export function createUpkeep(
   context: JobContext,
-  { mergePull = async () => {} }: UpkeepOptions = {},
+  { mergePull = async () => {}, runs = NO_RUNS }: UpkeepOptions = {},
 ): Upkeep {
   const { maintenance, webhooks } = context.settings
   const { isEnabled, delayMs } = maintenance
-  const apart = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL, PRUNE_REPOSITORY.kind]
+  const workflows = [PLAN_EVENT, SWEEP_RUNS]
+  const urgent = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL, PRUNE_REPOSITORY.kind]
   // Deliveries have their own runner, so that slow receivers and large repositories do not delay
   // each other.
   const deliveries = createJobRunner(context, {
@@ -75,8 +84,17 @@ export function createUpkeep(
     name: 'prunes',
     jobsMax: 1,
   })
-  const others = createJobRunner(context, { kinds: KINDS, takes: { without: apart } })
-  const runners = [deliveries, notifications, merges, prunes, ...(isEnabled ? [others] : [])]
+  const plans = createJobRunner(context, {
+    kinds: workflowJobsWith(runs),
+    takes: { of: workflows },
+    name: 'workflows',
+    jobsMax: PLANS_MAX,
+  })
+  const others = createJobRunner(context, {
+    kinds: KINDS,
+    takes: { without: [...urgent, ...workflows] },
+  })
+  const runners = [deliveries, notifications, merges, prunes, plans, ...(isEnabled ? [others] : [])]
   return {
     async enqueueMaintenance(repositoryId) {
       if (!isEnabled) return
@@ -121,6 +139,10 @@ export function createUpkeep(
       const input = { kind: MERGE_PULL, subject: String(pullId), delayMs: 0, isSooner: true }
       await enqueueJob(context.db, input)
       merges.pollIn(0)
+    },
+    async enqueuePlan(eventId) {
+      await enqueueJob(context.db, { kind: PLAN_EVENT, subject: String(eventId), delayMs: 0 })
+      plans.pollIn(0)
     },
     start() {
       for (const runner of runners) runner.start()

@@ -112,7 +112,10 @@ export type DomainEvent =
 
 /** Events that are costly to publish, by the place in which they happen. */
 export type EventPlace =
-  | { readonly kind: 'refs_changed'; readonly repository: Pick<Repository, 'id' | 'owner'> }
+  | {
+      readonly kind: 'refs_changed'
+      readonly repository: Pick<Repository, 'id' | 'owner' | 'preferences'>
+    }
   | { readonly kind: 'package_changed'; readonly owner: Pick<Owner, 'id'> }
 
 /** A module that acts on events. */

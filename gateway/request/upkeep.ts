@@ -35,6 +35,8 @@ export interface Upkeep {
   notifyUsers(notification: NotificationInput): Promise<void>
   /** Enqueues the merge of a pull request, which is done if its checks have succeeded. */
   enqueueMerge(pullId: number): Promise<void>
+  /** Enqueues the planning of an event that may start workflow runs. */
+  enqueuePlan(eventId: number): Promise<void>
   /** Starts to run jobs in this process. */
   start(): void
   /** Aborts the running jobs and releases their leases. */

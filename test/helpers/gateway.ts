@@ -17,6 +17,7 @@ import { createUpkeep } from '../../gateway/jobs/upkeep.js'
 import { createProcessQueue } from '../../gateway/packs/process-queue.js'
 import { createLocalCoordinator, createPackCache } from '../../gateway/packs/warm.js'
 import { inspectIn } from '../../gateway/pool/inspect.js'
+import { planIn } from '../../gateway/pool/plan.js'
 import { createPools } from '../../gateway/pool/pools.js'
 import { createRenderings } from '../../gateway/pool/renderings.js'
 import type { Context } from '../../gateway/request/context.js'
@@ -137,6 +138,7 @@ export async function openContext(
     throttle: createLocalThrottle(),
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
+    planFile: planIn(pools.uploads),
     collectMetrics: () => metrics.registry.metrics(),
   }
   subscribeAll(context)

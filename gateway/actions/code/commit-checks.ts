@@ -25,11 +25,15 @@ export async function statusReported(
   report: Omit<StatusReported, 'kind'>,
 ): Promise<void> {
   const { repository, status } = report
-  const place = { repositoryId: repository.id, commitId: status.commitId }
+  await retryMerges(context, { repositoryId: repository.id, commitId: status.commitId })
+  await context.events.publish({ kind: 'status_reported', ...report })
+}
+
+/** Retries the merges that wait for the checks of a commit. */
+export async function retryMerges(context: Context, place: CommitPlace): Promise<void> {
   for (const pullId of await listMergesOf(context.db, place)) {
     await context.upkeep.enqueueMerge(pullId)
   }
-  await context.events.publish({ kind: 'status_reported', ...report })
 }
 
 /** Returns the most severe of the states, or `pending` if there is none. */

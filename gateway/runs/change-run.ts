@@ -1,0 +1,139 @@
+/** Changes of workflow runs. Each is one transaction, which also decides what follows from it. */
+
+import { findUserById } from '../../sql/accounts/users.js'
+import { addCommitStatus, type CommitStatus } from '../../sql/code/commit-statuses.js'
+import { type Database, transaction } from '../../sql/database/database.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
+import { changeJob, listJobs, type RunJob } from '../../sql/runs/run-jobs.js'
+import {
+  createRun,
+  findRunById,
+  lockRun,
+  type NewRun,
+  type Run,
+  updateRunStatus,
+} from '../../sql/runs/runs.js'
+import { isFinal } from '../../sql/runs/statuses.js'
+import { listOutputs } from '../../sql/runs/tasks.js'
+import { retryMerges } from '../actions/code/commit-checks.js'
+import type { Context } from '../request/context.js'
+import { concludeRun, decideJobs } from '../workflows/decide-jobs.js'
+import { newStatusOf } from './job-status.js'
+import { expressionContexts } from './task-context.js'
+
+/** A run that is locked by a transaction, with its jobs before the change. */
+export interface LockedRun {
+  readonly run: Run
+  readonly jobs: readonly RunJob[]
+}
+
+/**
+ * Runs `change` in a transaction that excludes other changes of the run. If it returns true, jobs
+ * whose needs have ended then wait for a runner or are skipped, the status of the run follows from
+ * its jobs, and commit statuses are added for the jobs that have changed. Returns false if `change`
+ * does, or if the run does not exist.
+ */
+export async function changeRun(
+  context: Context,
+  runId: number,
+  change: (trx: Database, locked: LockedRun) => Promise<boolean>,
+): Promise<boolean> {
+  const found = await findRunById(context.db, runId)
+  if (found === undefined) return false
+  const repository = await findRepositoryById(context.db, found.repositoryId)
+  if (repository === undefined) return false
+  const settled = await transaction(context.db, async (trx) => {
+    const run = await lockRun(trx, runId)
+    if (run === undefined) return undefined
+    const jobs = await listJobs(trx, runId)
+    if (!(await change(trx, { run, jobs }))) return undefined
+    return await settleRun(context, trx, { run, jobs, repository })
+  })
+  if (settled === undefined) return false
+  await publishStatuses(context, { run: found, repository, statuses: settled })
+  return true
+}
+
+/** Creates a run whose jobs wait for a runner, unless the event has started the workflow before. */
+export async function startRun(
+  context: Context,
+  repository: Repository,
+  input: NewRun,
+): Promise<Run | undefined> {
+  const started = await transaction(context.db, async (trx) => {
+    const run = await createRun(trx, input)
+    return run && { run, statuses: await settleRun(context, trx, { run, jobs: [], repository }) }
+  })
+  if (started === undefined) return undefined
+  await publishStatuses(context, { ...started, repository })
+  return started.run
+}
+
+interface ChangedRun extends LockedRun {
+  readonly repository: Repository
+}
+
+/** Decides what follows from a change. Returns the commit statuses that it has added. */
+async function settleRun(
+  context: Context,
+  trx: Database,
+  { run, jobs: before, repository }: ChangedRun,
+): Promise<readonly CommitStatus[]> {
+  const changed = await listJobs(trx, run.id)
+  const contexts = expressionContexts(context, { run, repository })
+  const outputs = await outputsOf(trx, changed)
+  const decisions = decideJobs(changed, contexts, (key) => outputs.get(key) ?? {})
+  for (const { key, to, reason } of decisions) {
+    const job = changed.find((candidate) => candidate.key === key)
+    const stoppedAtMs = isFinal(to) ? Date.now() : undefined
+    if (job !== undefined) {
+      await changeJob(trx, job.id, { from: ['blocked'], to, reason, stoppedAtMs })
+    }
+  }
+  const after = decisions.length === 0 ? changed : await listJobs(trx, run.id)
+  const status = after.length === 0 ? run.status : concludeRun(after.map((job) => job.status))
+  if (status !== run.status) await updateRunStatus(trx, run, status)
+  const statuses: CommitStatus[] = []
+  for (const job of after) {
+    const old = before.find(({ id }) => id === job.id)
+    if (old?.status === job.status) continue
+    statuses.push(await addCommitStatus(trx, newStatusOf(context, { run, repository, job })))
+  }
+  return statuses
+}
+
+/** Returns the outputs of the ended jobs by their keys. */
+async function outputsOf(
+  trx: Database,
+  jobs: readonly RunJob[],
+): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+  const needed = new Set(
+    jobs.filter(({ status }) => status === 'blocked').flatMap((job) => job.needs),
+  )
+  const outputs = new Map<string, Readonly<Record<string, string>>>()
+  for (const { key, taskId } of jobs) {
+    if (!needed.has(key) || taskId === undefined) continue
+    outputs.set(key, Object.fromEntries(await listOutputs(trx, taskId)))
+  }
+  return outputs
+}
+
+interface Published {
+  readonly run: Run
+  readonly repository: Repository
+  readonly statuses: readonly CommitStatus[]
+}
+
+/** Publishes commit statuses that are committed, and retries the merges that wait for them. */
+async function publishStatuses(
+  context: Context,
+  { run, repository, statuses }: Published,
+): Promise<void> {
+  if (statuses.length === 0) return
+  await retryMerges(context, { repositoryId: repository.id, commitId: run.commitId })
+  const actor = run.actorId === undefined ? undefined : await findUserById(context.db, run.actorId)
+  if (actor === undefined) return
+  for (const status of statuses) {
+    await context.events.publish({ kind: 'status_reported', repository, status, actor })
+  }
+}

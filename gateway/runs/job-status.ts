@@ -1,0 +1,72 @@
+/** Commit statuses of jobs. Branch rules name them by their contexts, which therefore stay. */
+
+import type { CommitState, NewCommitStatus } from '../../sql/code/commit-statuses.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
+import type { RunJob } from '../../sql/runs/run-jobs.js'
+import type { Run } from '../../sql/runs/runs.js'
+import type { RunStatus } from '../../sql/runs/statuses.js'
+import type { Context } from '../request/context.js'
+
+const STATES: Readonly<Record<RunStatus, CommitState>> = {
+  blocked: 'pending',
+  waiting: 'pending',
+  running: 'pending',
+  cancelling: 'pending',
+  success: 'success',
+  failure: 'failure',
+  cancelled: 'failure',
+  skipped: 'skipped',
+}
+
+interface JobOfRun {
+  readonly run: Run
+  readonly repository: Repository
+  readonly job: RunJob
+}
+
+/** Returns the commit status of a job, with the context `workflow / job (event)`. */
+export function newStatusOf(context: Context, { run, repository, job }: JobOfRun): NewCommitStatus {
+  const { baseUrl } = context.settings.http
+  const place = `${repository.owner.name}/${repository.name}`
+  return {
+    repositoryId: repository.id,
+    commitId: run.commitId,
+    state: STATES[job.status],
+    context: cut(`${run.workflowName} / ${job.name} (${run.event})`),
+    description: describe(job),
+    targetUrl: `${baseUrl}/${place}/actions/runs/${run.number}/jobs/${job.position}`,
+    creatorId: undefined,
+  }
+}
+
+/** Number of characters that the column holds. */
+const CONTEXT_CHARACTERS_MAX = 255
+
+function cut(text: string): string {
+  const characters = [...text]
+  const isLong = characters.length > CONTEXT_CHARACTERS_MAX
+  return isLong ? `${characters.slice(0, CONTEXT_CHARACTERS_MAX - 1).join('')}…` : text
+}
+
+function describe({ status, startedAtMs, stoppedAtMs }: RunJob): string {
+  const ms = (stoppedAtMs ?? 0) - (startedAtMs ?? stoppedAtMs ?? 0)
+  const time = ms < 60_000 ? `${Math.round(ms / 1_000)}s` : `${Math.round(ms / 60_000)}m`
+  switch (status) {
+    case 'blocked':
+      return 'Blocked by required conditions'
+    case 'waiting':
+      return 'Waiting to run'
+    case 'running':
+      return 'Has started running'
+    case 'cancelling':
+      return 'Is being cancelled'
+    case 'success':
+      return `Successful in ${time}`
+    case 'failure':
+      return `Failing after ${time}`
+    case 'cancelled':
+      return 'Has been cancelled'
+    case 'skipped':
+      return 'Has been skipped'
+  }
+}

@@ -1,0 +1,66 @@
+/** The contexts of a run: what expressions and runners know of it. */
+
+import type { Repository } from '../../sql/repositories/repositories.js'
+import type { Run } from '../../sql/runs/runs.js'
+import type { Context } from '../request/context.js'
+import type { Contexts, ContextValue } from '../workflows/expressions.js'
+
+export interface RunOfRepository {
+  readonly run: Run
+  readonly repository: Repository
+}
+
+/** Name of the actor of a run whose account was deleted. */
+const DELETED_ACTOR = 'ghost'
+
+/** Returns the contexts of a condition, without `needs`; the event's payload is left out. */
+export function expressionContexts(context: Context, of: RunOfRepository): Contexts {
+  return { github: githubContext(context, of), vars: {} }
+}
+
+/** Returns the values of `github` that depend only on the run and its repository. */
+export function githubContext(
+  context: Context,
+  { run, repository }: RunOfRepository,
+  actor: string = DELETED_ACTOR,
+): Readonly<Record<string, ContextValue>> {
+  const { baseUrl } = context.settings.http
+  const fullName = `${repository.owner.name}/${repository.name}`
+  const [, kind = 'heads', refName = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(run.reference) ?? []
+  return {
+    event_name: run.event,
+    ref: run.reference,
+    ref_name: refName,
+    ref_type: kind === 'tags' ? 'tag' : 'branch',
+    ref_protected: false,
+    sha: run.commitId,
+    head_ref: '',
+    base_ref: '',
+    repository: fullName,
+    repository_owner: repository.owner.name,
+    repositoryUrl: `${baseUrl}/${fullName}.git`,
+    actor,
+    triggering_actor: actor,
+    run_id: String(run.id),
+    run_number: String(run.number),
+    run_attempt: '1',
+    workflow: run.workflowName,
+    workflow_ref: `${fullName}/${WORKFLOW_FOLDER}/${run.workflowFile}@${run.reference}`,
+    server_url: baseUrl,
+    api_url: `${baseUrl}/api/v1`,
+    graphql_url: '',
+    secret_source: 'Actions',
+    retention_days: '30',
+    ...EMPTY,
+  }
+}
+
+/** Folder of the workflow files. */
+export const WORKFLOW_FOLDER = '.gitea/workflows'
+
+/** Keys whose values only the runner knows. */
+const EMPTY = Object.fromEntries(
+  `action action_path action_ref action_repository action_status env event_path path workspace`
+    .split(' ')
+    .map((key) => [key, '']),
+)
