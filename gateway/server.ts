@@ -42,6 +42,7 @@ import { createPushRecovery } from './request/push-recovery.js'
 import type { AnyRoute } from './request/route.js'
 import { createRouteTable } from './request/route-table.js'
 import { createRouter } from './request/router.js'
+import { RUNNER_ROUTES } from './runners/routes.js'
 import { planEvent } from './runs/plan-event.js'
 import { sweepRuns } from './runs/sweep-runs.js'
 import { openSshSurface } from './ssh/surface.js'
@@ -75,10 +76,11 @@ export interface Server {
 
 /** Returns all routes, without those of workflows, packages and pages if these are disabled. */
 export function allRoutes({
+  actions,
   packages,
   web,
 }: {
-  readonly [S in 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
+  readonly [S in 'actions' | 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
 }): readonly AnyRoute[] {
   const { isEnabled: hasPackages } = packages
   const isThere = ({ access }: { readonly access: Access }) =>
@@ -92,6 +94,7 @@ export function allRoutes({
     ...GIT_ROUTES,
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,
+    ...(actions.isEnabled ? RUNNER_ROUTES : []),
     ...(hasPackages ? FORMATS.flatMap(routesOf) : []),
     ...(web.isEnabled ? [...OAUTH_ROUTES, ...WEB_ROUTES.filter(isThere)] : []),
   ]

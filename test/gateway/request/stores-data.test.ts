@@ -4,7 +4,8 @@ import t from 'tap'
 import { SERVED_ON_FULL_DISK, storesData } from '../../../gateway/request/stores-data.js'
 import { allRoutes } from '../../../gateway/server.js'
 
-const ROUTES = allRoutes({ packages: { isEnabled: true }, web: { isEnabled: true } })
+const ON = { isEnabled: true }
+const ROUTES = allRoutes({ actions: ON, packages: ON, web: ON })
 const nameOf = ({ method, path }: (typeof ROUTES)[number]) => `${method} ${path}`
 
 t.test('each exception is a route', async (t) => {

@@ -1,0 +1,103 @@
+/** The poll of a runner, which is held until a job fits, and the task that it gets. */
+
+import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf'
+import { findOwnersById } from '../../sql/accounts/owners.js'
+import { findRepositoryById } from '../../sql/repositories/repositories.js'
+import { updateRunner } from '../../sql/runners/runners.js'
+import { findJobPayload, listJobs, type RunJob } from '../../sql/runs/run-jobs.js'
+import { findRunById, findRunPayload } from '../../sql/runs/runs.js'
+import { hasRunningTask, listOutputs } from '../../sql/runs/tasks.js'
+import { wasRecordedRecently } from '../auth/authenticate.js'
+import type { Context } from '../request/context.js'
+import type { TaskNeedSchema, TaskSchema } from '../runner-protocol/messages.js'
+import { FETCH_TASK } from '../runner-protocol/procedures.js'
+import { type Claim, releaseClaim } from '../runs/claim-job.js'
+import { githubContext } from '../runs/task-context.js'
+import { procedureRoute } from './procedure-route.js'
+import { resultOf } from './results.js'
+import { waitForJob } from './waiting-board.js'
+
+const MESSAGE_BYTES_MAX = 65_536
+
+/** Maximum time for which a poll is held, and the time that is left for its answer. */
+const HOLD_MS = 4_000
+const ANSWER_MS = 700
+
+/** Version of the waiting jobs: a constant, because the server looks for jobs in any case. */
+const TASKS_VERSION = 1n
+
+export const FETCH_TASK_ROUTE = procedureRoute(FETCH_TASK, {
+  access: 'runner',
+  bytesMax: MESSAGE_BYTES_MAX,
+  async handle(context, { grant: { runner }, request: { headers, signal } }) {
+    const nowMs = Date.now()
+    if (!wasRecordedRecently(runner.lastSeenAtMs, nowMs)) {
+      await updateRunner(context.db, runner.id, { lastSeenAtMs: nowMs })
+    }
+    const nothing = { tasksVersion: TASKS_VERSION }
+    if (runner.isEphemeral && (await hasRunningTask(context.db, runner.id))) return nothing
+    const patienceMs = Number(/^\d{1,10}$/.exec(headers.get('connect-timeout-ms') ?? '')?.[0] ?? 0)
+    const holdMs = Math.max(0, Math.min(HOLD_MS, patienceMs - ANSWER_MS))
+    const claim = await waitForJob(context, { runner, signal, holdMs })
+    if (claim === undefined) return nothing
+    try {
+      const task = await taskOf(context, claim)
+      if (task !== undefined && !signal.aborted) return { ...nothing, task }
+    } catch (error) {
+      await releaseClaim(context, claim)
+      throw error
+    }
+    // The runner has disconnected and will not get the answer.
+    await releaseClaim(context, claim)
+    return nothing
+  },
+})
+
+/** Returns the message of a claimed task; undefined if its repository was deleted. */
+async function taskOf(
+  context: Context,
+  { taskId, job, token }: Claim,
+): Promise<MessageInitShape<typeof TaskSchema> | undefined> {
+  const { db } = context
+  const run = await findRunById(db, job.runId)
+  const repository = run && (await findRepositoryById(db, run.repositoryId))
+  const payload = await findJobPayload(db, job.id)
+  if (run === undefined || repository === undefined || payload === undefined) return undefined
+  const actors = await findOwnersById(db, run.actorId === undefined ? [] : [run.actorId])
+  const { baseUrl } = context.settings.http
+  const github: JsonObject = {
+    ...(githubContext(
+      context,
+      { run, repository },
+      actors.get(run.actorId ?? 0)?.name,
+    ) as JsonObject),
+    job: job.key,
+    event: JSON.parse(await findRunPayload(db, run.id)),
+    token,
+    gitea_runtime_token: token,
+    forgejo_runtime_token: token,
+    gitea_default_actions_url: baseUrl,
+    forgejo_default_actions_url: baseUrl,
+  }
+  return {
+    id: BigInt(taskId),
+    workflowPayload: Buffer.from(payload),
+    context: github,
+    secrets: { GITEA_TOKEN: token, GITHUB_TOKEN: token, FORGEJO_TOKEN: token },
+    needs: await needsOf(context, job),
+  }
+}
+
+async function needsOf(
+  { db }: Context,
+  job: RunJob,
+): Promise<Record<string, MessageInitShape<typeof TaskNeedSchema>>> {
+  if (job.needs.length === 0) return {}
+  const needs: Record<string, MessageInitShape<typeof TaskNeedSchema>> = {}
+  for (const { key, status, taskId } of await listJobs(db, job.runId)) {
+    if (!job.needs.includes(key)) continue
+    const outputs = taskId === undefined ? new Map() : await listOutputs(db, taskId)
+    needs[key] = { outputs: Object.fromEntries(outputs), result: resultOf(status) }
+  }
+  return needs
+}

@@ -1,0 +1,129 @@
+/** Held polls: requests for tasks that wait until a job fits their runner. */
+
+import { setTimeout as sleep } from 'node:timers/promises'
+import type { Runner } from '../../sql/runners/runners.js'
+import { listWaitingJobs, type WaitingJob } from '../../sql/runs/run-jobs.js'
+import type { Context } from '../request/context.js'
+import { type Claim, claimJob, fitsJob } from '../runs/claim-job.js'
+
+/** Interval at which the waiting jobs are read while polls are held. */
+const LOOK_EVERY_MS = 250
+
+/** Number of jobs per query, and maximum number of jobs that a look compares with the polls. */
+const PAGE = 200
+const JOBS_MAX = 2_000
+
+interface Poll {
+  readonly runner: Runner
+  readonly settle: (claim: Claim | undefined) => void
+}
+
+export interface PollOptions {
+  readonly runner: Runner
+  /** Aborted when the runner disconnects. */
+  readonly signal: AbortSignal
+  readonly holdMs: number
+}
+
+/** The held polls of one worker. All of them share the reading of the waiting jobs. */
+class WaitingBoard {
+  readonly #context: Context
+  readonly #polls = new Set<Poll>()
+  #looking: Promise<void> | undefined
+  #isTicking = false
+
+  constructor(context: Context) {
+    this.#context = context
+  }
+
+  /** Waits for a job that fits the runner and claims it; undefined if the time ends before. */
+  async claim({ runner, signal, holdMs }: PollOptions): Promise<Claim | undefined> {
+    let settle: Poll['settle'] = () => {}
+    const settled = new Promise<Claim | undefined>((resolve) => {
+      settle = resolve
+    })
+    const poll: Poll = { runner, settle }
+    const end = () => {
+      if (this.#polls.delete(poll)) settle(undefined)
+    }
+    this.#polls.add(poll)
+    signal.addEventListener('abort', end, { once: true })
+    // The poll may have come after a look had read the jobs.
+    await this.#looking?.catch(() => {})
+    await this.#look()
+    const timer = setTimeout(end, holdMs)
+    void this.#tick()
+    try {
+      return await settled
+    } finally {
+      clearTimeout(timer)
+      signal.removeEventListener('abort', end)
+    }
+  }
+
+  /** Looks for jobs at an interval while polls are held. */
+  async #tick(): Promise<void> {
+    if (this.#isTicking) return
+    this.#isTicking = true
+    while (this.#polls.size > 0) {
+      await sleep(LOOK_EVERY_MS)
+      await this.#look().catch((error: unknown) => this.#fail(error))
+    }
+    this.#isTicking = false
+  }
+
+  /** Ends all polls without a job: the runners ask again. */
+  #fail(error: unknown): void {
+    this.#context.log.warn({ error }, 'the jobs that wait for runners cannot be read')
+    for (const poll of [...this.#polls]) {
+      this.#polls.delete(poll)
+      poll.settle(undefined)
+    }
+  }
+
+  /** Gives waiting jobs to polls that fit; concurrent calls share one look. */
+  #look(): Promise<void> {
+    this.#looking ??= this.#match().finally(() => {
+      this.#looking = undefined
+    })
+    return this.#looking
+  }
+
+  async #match(): Promise<void> {
+    let afterId = 0
+    for (let seen = 0; seen < JOBS_MAX && this.#polls.size > 0; seen += PAGE) {
+      const jobs = await listWaitingJobs(this.#context.db, { afterId, limit: PAGE })
+      for (const job of jobs) await this.#give(job)
+      const last = jobs.at(-1)
+      if (last === undefined || jobs.length < PAGE) return
+      afterId = last.id
+    }
+  }
+
+  async #give(job: WaitingJob): Promise<void> {
+    const poll = [...this.#polls].find(({ runner }) => fitsJob(runner, job))
+    if (poll === undefined) return
+    // While it claims, the poll can neither end nor get another job.
+    this.#polls.delete(poll)
+    try {
+      const claim = await claimJob(this.#context, poll.runner, job)
+      if (claim === undefined) this.#polls.add(poll)
+      else poll.settle(claim)
+    } catch (error) {
+      poll.settle(undefined)
+      throw error
+    }
+  }
+}
+
+const boards = new WeakMap<Context, WaitingBoard>()
+
+/** Waits for a job that fits a runner, and claims it. */
+export function waitForJob(context: Context, options: PollOptions): Promise<Claim | undefined> {
+  let board = boards.get(context)
+  if (board === undefined) {
+    board = new WaitingBoard(context)
+    boards.set(context, board)
+  }
+  return board.claim(options)
+}

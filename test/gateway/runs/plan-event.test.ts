@@ -1,0 +1,150 @@
+/** Runs that a push starts: what is planned, and what is reported about faulty files. */
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t from 'tap'
+import { Result } from '../../../gateway/runner-protocol/messages.js'
+import { planEvent } from '../../../gateway/runs/plan-event.js'
+import { addPushEvent, findPushEvent } from '../../../sql/runs/events.js'
+import { listRuns } from '../../../sql/runs/runs.js'
+import { forEachDatabase } from '../../helpers/databases.js'
+import { openContext } from '../../helpers/gateway.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { git } from '../../helpers/git-client.js'
+import { registerClient } from '../../helpers/runner-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
+import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
+
+const JOB = `runs-on: linux
+    steps: [{ run: 'true' }]`
+
+const FIRST_PAGE = { page: 1, limit: 50 }
+
+await forEachDatabase(t, 'jobs wait for what they need', async (t, location) => {
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { db, port } = gateway
+  const engine = await addWorkflowRepository(gateway)
+  const runner = await registerClient({ port, db })
+  await engine.commit(`
+on: push
+jobs:
+  build:
+    ${JOB}
+  test:
+    needs: build
+    ${JOB}
+  publish:
+    needs: [test]
+    ${JOB}
+  report:
+    needs: [build, test]
+    if: always() && needs.build.outputs.version == '7'
+    ${JOB}
+  never:
+    if: github.ref == 'refs/heads/other'
+    ${JOB}
+  faulty:
+    if: "nothing.of == 'that'"
+    ${JOB}
+`)
+  const build = await runner.fetchTask()
+  const waiting = { test: 'blocked', publish: 'blocked', report: 'blocked' }
+  const decided = { never: 'skipped', faulty: 'failure' }
+  t.strictSame(await engine.statuses(1), { build: 'running', ...waiting, ...decided })
+  await runner.report(build.id, Result.SUCCESS, { version: '7' })
+  const test = await runner.fetchTask()
+  t.match(test.needs, { build: { result: Result.SUCCESS, outputs: { version: '7' } } })
+  await runner.report(test.id, Result.FAILURE)
+  t.match(await engine.statuses(1), { publish: 'skipped', report: 'waiting' })
+  const report = await runner.fetchTask()
+  t.match(report.needs, { test: { result: Result.FAILURE }, build: { result: Result.SUCCESS } })
+  await runner.report(report.id, Result.SUCCESS)
+  t.match(await engine.endedRun(1), { status: 'failure' })
+  const faulty = (await engine.jobs(1)).find(({ key }) => key === 'faulty')
+  t.match(faulty?.reason, /nothing/)
+})
+
+t.test('a faulty file makes a failed run, once', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const engine = await addWorkflowRepository(gateway)
+  await engine.commit('on: push\njobs: [', 'broken.yaml')
+  const run = await engine.run(1)
+  t.match(run, { status: 'failure', workflowFile: 'broken.yaml' })
+  t.match(run.fault, /^\.gitea\/workflows\/broken\.yaml:\d+:\d+: /)
+  await engine.commit(`on: push\njobs:\n  build:\n    ${JOB}\n`, 'sound.yaml')
+  t.match(await engine.run(2), { workflowFile: 'sound.yaml' })
+  await engine.commit(
+    `on: push\njobs:\n  build:\n    strategy: { matrix: { a: [1] } }\n    ${JOB}\n`,
+  )
+  t.match((await engine.run(3)).fault, /jobs\.build\.strategy is not supported/)
+})
+
+t.test('an event is planned once, also if it is published and planned again', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { ada, db, settings } = gateway
+  const engine = await addWorkflowRepository(gateway)
+  const commit = await engine.commit(`on: push\njobs:\n  build:\n    ${JOB}\n`)
+  await engine.run(1)
+  const { context } = await openContext(t, { location: settings.database.location })
+  const event = {
+    pushKey: 'a push',
+    repositoryId: engine.repository.id,
+    reference: 'refs/heads/main',
+    before: undefined,
+    after: commit,
+    actorId: ada.id,
+  }
+  const id = (await addPushEvent(db, event)) ?? 0
+  t.equal(await addPushEvent(db, event), id)
+  const own = { ...context, settings }
+  await planEvent(own, id)
+  t.equal(await findPushEvent(db, id), undefined)
+  const again = (await addPushEvent(db, event)) ?? 0
+  await planEvent(own, again)
+  const { entries } = await listRuns(db, engine.repository.id, FIRST_PAGE)
+  t.strictSame(
+    entries.map(({ number }) => number),
+    [2, 1],
+  )
+})
+
+t.test('filters, messages and switches decide if a push starts a run', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { ada, as, addToken, db, port } = gateway
+  const engine = await addWorkflowRepository(gateway)
+  await engine.commit(`
+on:
+  push:
+    branches: ['release/**']
+    tags: [v*]
+    paths: ['src/**']
+jobs:
+  build:
+    ${JOB}
+`)
+  const { plain } = await addToken(ada, 'write:repository')
+  const cwd = await temporaryFolder(t)
+  const remote = `http://ada:${plain}@127.0.0.1:${port}/ada/engine.git`
+  await git(['clone', remote, 'w'], { cwd })
+  const work = { cwd: join(cwd, 'w') }
+  const commit = async (file: string, message: string) => {
+    await git(['switch', '-c', `release/${message.replace(/\W/g, '')}`], work)
+    await mkdir(join(work.cwd, 'src'), { recursive: true })
+    await writeFile(join(work.cwd, file), message)
+    await git(['add', '.'], work)
+    await git(['commit', '-m', message], work)
+    await git(['push', 'origin', 'HEAD'], work)
+  }
+  await commit('readme', 'one')
+  await commit('src/a', 'two [skip ci]')
+  await commit('src/a', 'three')
+  await git(['tag', 'v1'], work)
+  await git(['tag', 'x1'], work)
+  await git(['push', 'origin', 'v1', 'x1'], work)
+  t.match(await engine.run(1), { reference: 'refs/heads/release/three', title: 'three' })
+  t.match(await engine.run(2), { reference: 'refs/tags/v1' })
+  await as('ada', 'PATCH', '/repos/ada/engine', { archived: true })
+  await as('ada', 'PATCH', '/repos/ada/engine', { archived: false })
+  const { total } = await listRuns(db, engine.repository.id, FIRST_PAGE)
+  t.equal(total, 2)
+})

@@ -1,0 +1,73 @@
+/** Tasks of lost runners, and jobs that no runner takes. */
+
+import t from 'tap'
+import { Result } from '../../../gateway/runner-protocol/messages.js'
+import { sweepRuns } from '../../../gateway/runs/sweep-runs.js'
+import { forEachDatabase } from '../../helpers/databases.js'
+import { openContext } from '../../helpers/gateway.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { registerClient } from '../../helpers/runner-client.js'
+import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
+
+const MINUTE_MS = 60_000
+
+const WORKFLOW = `
+on: push
+jobs:
+  build: { runs-on: linux, steps: [{ run: 'true' }] }
+  other: { runs-on: nowhere, steps: [{ run: 'true' }] }
+`
+
+await forEachDatabase(
+  t,
+  'what will not end by itself is ended with the reason',
+  async (t, location) => {
+    const gateway = await startGatewayWithUsers(t, { location })
+    const { db, port, settings } = gateway
+    const engine = await addWorkflowRepository(gateway)
+    const runner = await registerClient({ port, db })
+    const { context } = await openContext(t, { location: settings.database.location })
+    await engine.commit(WORKFLOW)
+    const task = await runner.fetchTask()
+    await sweepRuns(context, Date.now() + 1 * MINUTE_MS)
+    t.strictSame(await engine.statuses(1), { build: 'running', other: 'waiting' })
+    await runner.sendRows(task.id, 0, ['heard'])
+    await sweepRuns(context, Date.now() + 9 * MINUTE_MS)
+    t.strictSame(await engine.statuses(1), { build: 'running', other: 'waiting' })
+    await sweepRuns(context, Date.now() + 11 * MINUTE_MS)
+    t.strictSame(await engine.statuses(1), { build: 'failure', other: 'waiting' })
+    t.equal(
+      await runner.report(task.id, Result.SUCCESS),
+      Result.FAILURE,
+      'a late result is too late',
+    )
+    await sweepRuns(context, Date.now() + 24 * 60 * MINUTE_MS + 1_000)
+    t.strictSame(await engine.statuses(1), { build: 'failure', other: 'cancelled' })
+    const reasons = (await engine.jobs(1)).map(({ reason }) => reason)
+    t.match(reasons, [/sent nothing for 10 minutes/, /No runner has taken the job for 24 hours/])
+    t.match(await engine.run(1), { status: 'failure' })
+  },
+)
+
+await forEachDatabase(
+  t,
+  'a job whose runner does not begin is given to another one, once',
+  async (t, location) => {
+    const gateway = await startGatewayWithUsers(t, { location })
+    const { db, port, settings } = gateway
+    const engine = await addWorkflowRepository(gateway)
+    const runner = await registerClient({ port, db })
+    const { context } = await openContext(t, { location: settings.database.location })
+    await engine.commit(WORKFLOW)
+    const first = await runner.fetchTask()
+    await sweepRuns(context, Date.now() + 3 * MINUTE_MS)
+    t.strictSame(await engine.statuses(1), { build: 'waiting', other: 'waiting' })
+    const second = await runner.fetchTask()
+    t.not(second.id, first.id)
+    t.equal(await runner.report(first.id, Result.SUCCESS), Result.CANCELLED, 'it is too late')
+    t.strictSame(await engine.statuses(1), { build: 'running', other: 'waiting' })
+    await sweepRuns(context, Date.now() + 3 * MINUTE_MS)
+    t.strictSame(await engine.statuses(1), { build: 'failure', other: 'waiting' })
+    t.match((await engine.jobs(1))[0]?.reason, /has not begun within 2 minutes, again/)
+  },
+)
