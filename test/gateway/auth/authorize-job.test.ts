@@ -1,0 +1,82 @@
+/** Reach of a job's token, for every route: its own repository for reading, and what is public. */
+
+import t, { type Test } from 'tap'
+import { Failure } from '../../../conf/failures.js'
+import { ANONYMOUS, type Identity } from '../../../gateway/auth/authenticate.js'
+import { authorize } from '../../../gateway/auth/authorize.js'
+import type { AnyRoute } from '../../../gateway/request/route.js'
+import { allRoutes } from '../../../gateway/server.js'
+import { openContext } from '../../helpers/gateway.js'
+import { aRepository } from '../../helpers/rows.js'
+
+const ON = { isEnabled: true }
+const ROUTES = allRoutes({ actions: ON, packages: ON, web: ON })
+
+async function openFixture(t: Test) {
+  const { fixture } = await openContext(t)
+  const { db } = fixture
+  const ada = await fixture.addUser('ada')
+  await fixture.addOrganization('acme', ada)
+  const add = (name: string, isPrivate: boolean) => aRepository(db, ada.id, name, { isPrivate })
+  const own = await add('own', true)
+  const secret = await add('secret', true)
+  const open = await add('open', false)
+  const job: Identity = { kind: 'job', taskId: 1, repositoryId: own.id }
+  /** Returns `ok`, or the status of the refusal. */
+  const ask = async (
+    who: Identity,
+    { access, scopes, surface }: AnyRoute,
+    name: string,
+    id: number,
+  ) => {
+    const params = {
+      owner: 'ada',
+      repo: name,
+      template_owner: 'ada',
+      template_repo: name,
+      id: String(id),
+      org: 'acme',
+      team: 'owners',
+      username: 'ada',
+      uuid: 'none',
+      type: 'generic',
+      name: 'x',
+    }
+    const question = { who, access, scopes, params, challenges: surface.challenges }
+    try {
+      await authorize(db, { ...question, anonymousBytesMax: undefined } as never)
+      return 'ok'
+    } catch (error) {
+      return error instanceof Failure ? error.status : String(error)
+    }
+  }
+  return { own, secret, open, job, ask }
+}
+
+t.test('a job reads its own repository, and writes nothing in it', async (t) => {
+  const { own, job, ask } = await openFixture(t)
+  let granted = 0
+  for (const route of ROUTES) {
+    const { access, method, path } = route
+    if (access.kind !== 'repository') continue
+    const isRead = access.mode === 'read' && !access.isSignedIn
+    const answer = await ask(job, route, 'own', own.id)
+    t.equal(answer, isRead ? 'ok' : 403, `${method} ${path}`)
+    if (answer === 'ok') granted += 1
+  }
+  t.ok(granted > 50, `${granted} routes are granted`)
+})
+
+t.test('everywhere else, a job has no more access than an anonymous client', async (t) => {
+  const { own, secret, open, job, ask } = await openFixture(t)
+  for (const route of ROUTES) {
+    const { access, method, path, surface } = route
+    const place = `${surface.name} ${method} ${path}`
+    for (const { name, id } of access.kind === 'repository' ? [secret, open] : [own]) {
+      const answer = await ask(job, route, name, id)
+      const anonymous = await ask(ANONYMOUS, route, name, id)
+      if (anonymous === 'ok') t.equal(answer, 'ok', `${place} of ${name}`)
+      else t.not(answer, 'ok', `${place} of ${name}`)
+    }
+  }
+})

@@ -1,0 +1,84 @@
+/** Kills of the server while jobs run: acknowledged rows stay, and each job ends once. */
+
+import { mkdir, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t from 'tap'
+import { Result } from '../../gateway/runner-protocol/messages.js'
+import { closeDatabase, openDatabase } from '../../sql/database/database.js'
+import { findRepository, updateRepository } from '../../sql/repositories/repositories.js'
+import { readLog } from '../../sql/runs/task-logs.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import { registerClient } from '../helpers/runner-client.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+
+const KILLS = isFullSize ? 100 : 6
+const ROWS = 40
+
+const WORKFLOW = "on: push\njobs:\n  a: { runs-on: linux, steps: [{ run: 'true' }] }\n"
+
+t.test('no acknowledged row is lost when the server is killed', async (t) => {
+  const gatehouse = await startGatehouse(t, { isOnDisk: true, workers: 1 })
+  const ada = await gatehouse.addUser('ada')
+  await ada.api('POST', '/user/repos', { name: 'engine' })
+  const file = join(gatehouse.dataDir, 'gatehouse.db')
+  const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  t.teardown(() => closeDatabase(db))
+  const repository = await findRepository(db, 'ada', 'engine')
+  if (repository === undefined) throw new Error('The repository was not created.')
+  await updateRepository(db, repository.id, { preferences: { has_actions: true } })
+  const runner = await registerClient({ port: gatehouse.port, db })
+  const cwd = await temporaryFolder(t)
+  await git(['init', '--initial-branch=main', 'w'], { cwd })
+  const folder = join(cwd, 'w')
+  await mkdir(join(folder, '.gitea/workflows'), { recursive: true })
+  await writeFile(join(folder, '.gitea/workflows/ci.yaml'), WORKFLOW)
+  await git(['add', '.'], { cwd: folder })
+
+  /** Repeats a call while the server is away. */
+  const again = async <T>(call: () => Promise<T>): Promise<T> => {
+    for (;;) {
+      try {
+        return await call()
+      } catch (error) {
+        const isAway = error instanceof Error && 'code' in error
+        if (!isAway) throw error
+        await sleep(50)
+      }
+    }
+  }
+
+  for (let kill = 0; kill < KILLS; kill += 1) {
+    await git(['commit', '--allow-empty', '-m', `Change ${kill}`], { cwd: folder })
+    await git(['push', ada.remote('ada/engine'), 'main'], { cwd: folder })
+    const task = await runner.fetchTask()
+    const killing = sleep(Math.random() * 400).then(async () => {
+      await gatehouse.stop('SIGKILL')
+      await gatehouse.start()
+    })
+    let acknowledged = 0
+    for (let at = 0; at < ROWS; at = acknowledged) {
+      const count = Math.min(1 + (at % 3), ROWS - at)
+      const rows = Array.from({ length: count }, (_, i) => `row ${at + i}`)
+      acknowledged = await again(() => runner.sendRows(task.id, at, rows, at + count === ROWS))
+      t.ok(acknowledged >= at, `${acknowledged} rows are acknowledged, at least ${at}`)
+      await sleep(10)
+    }
+    await again(() => runner.report(task.id, Result.SUCCESS))
+    await killing
+    const log = await readLog(db, { taskId: Number(task.id), firstRow: 0, rowsMax: 1_000 })
+    t.strictSame(
+      log.map(({ text }) => text),
+      Array.from({ length: ROWS }, (_, at) => `row ${at}`),
+    )
+  }
+  const jobs: readonly { status: string }[] = await db('workflow_jobs').select('status')
+  t.strictSame(
+    jobs.map(({ status }) => status),
+    Array.from({ length: KILLS }, () => 'success'),
+  )
+  const tasks = await db('workflow_tasks').select('id')
+  t.equal(tasks.length, KILLS, 'each job was executed once')
+})
