@@ -1,0 +1,114 @@
+/** `actions/checkout`, which is built into the runner, so that a site needs no copy of it. */
+
+import { mkdir } from 'node:fs/promises'
+import { resolve } from 'node:path'
+import { JobFault } from './job-fault.js'
+import { runProgram } from './run-program.js'
+import type { TaskLog } from './task-log.js'
+
+/** Input of a checkout. */
+export interface CheckoutInput {
+  /** Values of `with`. */
+  readonly inputs: Readonly<Record<string, string>>
+  readonly instance: string
+  /** Repository, commit and token of the task. */
+  readonly repository: string
+  readonly sha: string
+  readonly token: string
+  readonly workspace: string
+  readonly environment: Readonly<Record<string, string>>
+  readonly log: TaskLog
+  readonly signal: AbortSignal
+  readonly timeoutMs: number
+}
+
+/** Returns true for `actions/checkout` in any version, on any server. */
+export function isCheckout(uses: string): boolean {
+  return /^(?:https?:\/\/[^/\s]+\/)?actions\/checkout@\S+$/.test(uses)
+}
+
+const KNOWN_INPUTS = ['repository', 'ref', 'path', 'fetch-depth', 'token', 'submodules']
+
+/** Checks a repository out. Returns false if git has failed. Throws JobFault for wrong input. */
+export async function checkOut(input: CheckoutInput): Promise<boolean> {
+  const { inputs, log, signal, timeoutMs } = input
+  const { folder, url, target, depth } = parseInputs(input)
+  log.add('actions/checkout is built into this runner; its code is not downloaded.')
+  for (const name of Object.keys(inputs).filter((name) => !KNOWN_INPUTS.includes(name))) {
+    log.add(`The input '${name}' of actions/checkout is ignored by this runner.`)
+  }
+  const environment = { ...input.environment, ...gitEnvironment(input) }
+  await mkdir(folder, { recursive: true })
+  const git = async (...args: readonly string[]) => {
+    const options = { cwd: folder, environment, timeoutMs, signal, log }
+    const { exitCode } = await runProgram(['git', ...args], options)
+    return exitCode === 0
+  }
+  const shallow = depth === 0 ? [] : [`--depth=${depth}`]
+  const branches = '+refs/heads/*:refs/remotes/origin/*'
+  const tags = '+refs/tags/*:refs/tags/*'
+  const isInitialized =
+    (await git('init', '--quiet')) &&
+    (await git('config', 'remote.origin.url', url)) &&
+    (await git('config', 'remote.origin.fetch', branches))
+  if (!isInitialized) return false
+  log.add(`Fetching ${target} of ${url}`)
+  return (
+    (depth !== 0 || (await git('fetch', '--quiet', '--', 'origin', branches, tags))) &&
+    (await git('fetch', '--quiet', '--no-tags', ...shallow, '--', 'origin', target)) &&
+    (await git('checkout', '--quiet', '--force', '--detach', 'FETCH_HEAD')) &&
+    (await git('log', '-1', '--format=%H %s'))
+  )
+}
+
+interface Target {
+  readonly folder: string
+  readonly url: string
+  /** Commit or ref to check out. */
+  readonly target: string
+  /** Number of commits; 0 means all. */
+  readonly depth: number
+}
+
+function parseInputs({ inputs, instance, workspace, ...task }: CheckoutInput): Target {
+  const repository = inputs['repository'] || task.repository
+  if (!/^[\w.-]+\/[\w.-]+$/.test(repository)) {
+    throw new JobFault(`the repository '${repository}' is not OWNER/NAME`)
+  }
+  // The commit of the task belongs to the task's repository; of another, the default branch.
+  const target = inputs['ref'] || (repository === task.repository ? task.sha : 'HEAD')
+  if (!/^[^\s:+^~?*[\\-][^\s:^~?*[\\]*$/.test(target)) {
+    throw new JobFault(`the ref '${target}' is malformed`)
+  }
+  const depth = inputs['fetch-depth'] || '1'
+  if (!/^\d{1,9}$/.test(depth)) {
+    throw new JobFault(`the fetch-depth '${depth}' is not a number; 0 means all commits`)
+  }
+  const submodules = inputs['submodules'] || 'false'
+  if (submodules !== 'false') {
+    throw new JobFault('submodules of actions/checkout are not supported by this runner yet')
+  }
+  const folder = resolve(workspace, inputs['path'] ?? '')
+  if (folder !== workspace && !folder.startsWith(`${workspace}/`)) {
+    throw new JobFault(`the path '${inputs['path']}' is outside the workspace`)
+  }
+  return { folder, url: `${instance}/${repository}.git`, target, depth: Number(depth) }
+}
+
+/**
+ * Returns variables that configure git. The token is a header for the server only. It is neither in
+ * .git/config, nor in the arguments of a process, which all users of the machine can read.
+ */
+function gitEnvironment({ inputs, instance, token }: CheckoutInput): Record<string, string> {
+  const credentials = Buffer.from(`x-access-token:${inputs['token'] || token}`).toString('base64')
+  return {
+    GIT_TERMINAL_PROMPT: '0',
+    GIT_CONFIG_NOSYSTEM: '1',
+    GIT_CONFIG_GLOBAL: '/dev/null',
+    GIT_CONFIG_COUNT: '2',
+    GIT_CONFIG_KEY_0: `http.${instance}/.extraHeader`,
+    GIT_CONFIG_VALUE_0: `Authorization: Basic ${credentials}`,
+    GIT_CONFIG_KEY_1: 'http.followRedirects',
+    GIT_CONFIG_VALUE_1: 'false',
+  }
+}

@@ -1,0 +1,87 @@
+/** Files in which a step writes variables, outputs and folders of programs for later steps. */
+
+import { constants } from 'node:fs'
+import { mkdir, open, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { JobFault } from './job-fault.js'
+
+/** Maximum number of bytes of a file. */
+const FILE_BYTES_MAX = 1_048_576
+
+/** Files by the variables with which steps find them. */
+const FILES = {
+  GITHUB_ENV: 'env',
+  GITHUB_OUTPUT: 'output',
+  GITHUB_PATH: 'path',
+  GITHUB_STEP_SUMMARY: 'summary',
+} as const
+
+/** Contents of the files after a step. */
+export interface StepValues {
+  readonly env: ReadonlyMap<string, string>
+  readonly outputs: ReadonlyMap<string, string>
+  readonly paths: readonly string[]
+}
+
+/** Creates the empty files of a step in a new folder. Returns their paths by variable. */
+export async function createCommandFiles(folder: string): Promise<Record<string, string>> {
+  await mkdir(folder)
+  const paths: Record<string, string> = {}
+  for (const [variable, name] of Object.entries(FILES)) {
+    paths[variable] = join(folder, name)
+    await writeFile(join(folder, name), '')
+  }
+  return paths
+}
+
+/** Reads the files of a step. Throws JobFault. */
+export async function readCommandFiles(folder: string): Promise<StepValues> {
+  const read = (variable: keyof typeof FILES) => readFileOf(join(folder, FILES[variable]), variable)
+  const paths = (await read('GITHUB_PATH')).split(/\r?\n/).filter((line) => line !== '')
+  return {
+    env: parseAssignments(await read('GITHUB_ENV'), 'GITHUB_ENV'),
+    outputs: parseAssignments(await read('GITHUB_OUTPUT'), 'GITHUB_OUTPUT'),
+    paths,
+  }
+}
+
+/** Reads a file. A step may have replaced it by a pipe, which would never end, or by a link. */
+async function readFileOf(path: string, variable: string): Promise<string> {
+  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
+  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined)
+  if (file === undefined) throw new JobFault(`the file of ${variable} cannot be read`)
+  try {
+    const stats = await file.stat()
+    if (!stats.isFile()) throw new JobFault(`${variable} is not a file any more`)
+    if (stats.size > FILE_BYTES_MAX) {
+      throw new JobFault(`the file of ${variable} is longer than ${FILE_BYTES_MAX} bytes`)
+    }
+    return await file.readFile('utf8')
+  } finally {
+    await file.close()
+  }
+}
+
+/**
+ * Parses lines `NAME=VALUE`, and values of several lines: `NAME<<END`, the lines, and a line `END`.
+ * Throws JobFault.
+ */
+export function parseAssignments(text: string, variable: string): ReadonlyMap<string, string> {
+  const values = new Map<string, string>()
+  const lines = text.split(/\r?\n/)
+  for (let at = 0; at < lines.length; at += 1) {
+    const line = lines[at] ?? ''
+    if (line === '') continue
+    const [, name = '', sign = '', rest = ''] = /^([^=]*?)(<<|=)(.*)$/s.exec(line) ?? []
+    if (name === '') throw new JobFault(`a line of ${variable} is not NAME=VALUE: ${line}`)
+    if (sign === '=') {
+      values.set(name, rest)
+      continue
+    }
+    const end = lines.indexOf(rest, at + 1)
+    if (end === -1) throw new JobFault(`${variable} has no line '${rest}' after ${name}`)
+    values.set(name, lines.slice(at + 1, end).join('\n'))
+    at = end
+  }
+  return values
+}

@@ -1,0 +1,135 @@
+/** Reads the workflow file of a task, which has exactly one job. */
+
+import type { ContextValue } from '../workflows/expressions.js'
+import { parseYaml, type YamlValue } from '../workflows/yaml-value.js'
+import { JobFault } from './job-fault.js'
+
+/** Texts by names, in which expressions are not evaluated yet. */
+type Texts = Readonly<Record<string, string>>
+
+/** Settings of the `run` steps of a workflow or job. */
+export interface RunDefaults {
+  readonly shell?: string
+  readonly workingDirectory?: string
+}
+
+/** A step as in the file. */
+export interface StepFile {
+  readonly id?: string
+  readonly name?: string
+  readonly condition?: string
+  readonly run?: string
+  readonly uses?: string
+  readonly shell?: string
+  readonly workingDirectory?: string
+  readonly continueOnError?: string
+  readonly timeoutMinutes?: string
+  readonly env: Texts
+  readonly inputs: Texts
+}
+
+/** A job as in the file, with the settings of its workflow. */
+export interface JobFile {
+  readonly workflowEnv: Texts
+  readonly env: Texts
+  readonly defaults: RunDefaults
+  readonly steps: readonly StepFile[]
+  readonly outputs: Texts
+  readonly timeoutMinutes?: string
+  readonly matrix: ContextValue
+  readonly strategy: ContextValue
+}
+
+/** Keys of a job that this runner cannot do, with their values. */
+const UNSUPPORTED_KEYS = ['container', 'services', 'uses']
+
+/** Reads the file. Throws FileFault, or JobFault for a job that this runner does not support. */
+export function readJobFile(text: string): JobFile {
+  const workflow = parseYaml(text)
+  const jobs = [...(workflow.map().get('jobs') ?? workflow.fail("has no 'jobs'")).map().values()]
+  const [job] = jobs
+  if (job === undefined || jobs.length > 1) {
+    throw new JobFault(`the task has ${jobs.length} jobs instead of one`)
+  }
+  for (const key of UNSUPPORTED_KEYS) {
+    if (fieldOf(job, key) !== undefined) {
+      throw new JobFault(`'${key}' of a job is not supported by this runner yet`)
+    }
+  }
+  const strategy = fieldOf(job, 'strategy')
+  const timeoutMinutes = textOf(job, 'timeout-minutes')
+  return {
+    workflowEnv: textsOf(workflow, 'env'),
+    env: textsOf(job, 'env'),
+    defaults: { ...defaultsOf(workflow), ...defaultsOf(job) },
+    steps: (fieldOf(job, 'steps')?.list() ?? []).map(readStep),
+    outputs: textsOf(job, 'outputs'),
+    matrix: strategy === undefined ? {} : matrixOf(strategy),
+    strategy: {
+      'fail-fast': fieldOf(strategy, 'fail-fast')?.plain() ?? true,
+      'job-index': 0,
+      'job-total': 1,
+    },
+    ...(timeoutMinutes === undefined ? {} : { timeoutMinutes }),
+  }
+}
+
+function readStep(step: YamlValue): StepFile {
+  const fields: Readonly<Record<string, string>> = Object.fromEntries(
+    Object.entries(KEYS_OF_STEP).flatMap(([name, key]) => {
+      const text = textOf(step, key)
+      return text === undefined ? [] : [[name, text]]
+    }),
+  )
+  if ('run' in fields === 'uses' in fields) step.fail("must have either 'run' or 'uses'")
+  return { ...fields, env: textsOf(step, 'env'), inputs: textsOf(step, 'with') }
+}
+
+const KEYS_OF_STEP = {
+  id: 'id',
+  name: 'name',
+  condition: 'if',
+  run: 'run',
+  uses: 'uses',
+  shell: 'shell',
+  workingDirectory: 'working-directory',
+  continueOnError: 'continue-on-error',
+  timeoutMinutes: 'timeout-minutes',
+} as const
+
+/** Returns the values of the matrix, in which the server has left one value for each key. */
+function matrixOf(strategy: YamlValue): ContextValue {
+  const matrix = fieldOf(strategy, 'matrix')
+  if (matrix === undefined) return {}
+  return Object.fromEntries(
+    [...matrix.map()].map(([key, value]) => {
+      const [only] = value.isList ? value.list() : [value]
+      return [key, only?.plain() ?? null]
+    }),
+  )
+}
+
+function defaultsOf(value: YamlValue): RunDefaults {
+  const run = fieldOf(fieldOf(value, 'defaults'), 'run')
+  const shell = textOf(run, 'shell')
+  const workingDirectory = textOf(run, 'working-directory')
+  return {
+    ...(shell === undefined ? {} : { shell }),
+    ...(workingDirectory === undefined ? {} : { workingDirectory }),
+  }
+}
+
+/** Returns the value of a key; undefined if it is missing or null. */
+function fieldOf(value: YamlValue | undefined, key: string): YamlValue | undefined {
+  const field = value?.map().get(key)
+  return field === undefined || field.isNull ? undefined : field
+}
+
+function textOf(value: YamlValue | undefined, key: string): string | undefined {
+  return fieldOf(value, key)?.text()
+}
+
+function textsOf(value: YamlValue, key: string): Texts {
+  const entries = [...(fieldOf(value, key)?.map() ?? [])]
+  return Object.fromEntries(entries.map(([name, text]) => [name, text.isNull ? '' : text.text()]))
+}

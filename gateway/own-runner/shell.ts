@@ -1,0 +1,34 @@
+/** Shells of `run` steps. */
+
+import { JobFault } from './job-fault.js'
+import { findProgram } from './run-program.js'
+
+/** Commands by the names of shells, without the file of the script. */
+const SHELLS: Readonly<Record<string, readonly string[]>> = {
+  bash: ['bash', '--noprofile', '--norc', '-e', '-o', 'pipefail'],
+  sh: ['sh', '-e'],
+  python: ['python'],
+  node: ['node'],
+}
+
+/**
+ * Returns the command that runs a script; by default with bash, or sh if there is no bash. Throws
+ * JobFault for another shell.
+ */
+export async function shellCommand(
+  shell: string | undefined,
+  script: string,
+  path: string,
+): Promise<readonly string[]> {
+  const name = shell ?? ((await findProgram('bash', path)) === undefined ? 'sh' : 'bash')
+  const command = Object.hasOwn(SHELLS, name) ? SHELLS[name] : undefined
+  if (command === undefined) {
+    const known = Object.keys(SHELLS).join(', ')
+    throw new JobFault(`the shell '${name}' is not supported by this runner; it has ${known}`)
+  }
+  // Debian has no program `python`.
+  if (name === 'python' && (await findProgram('python', path)) === undefined) {
+    return ['python3', script]
+  }
+  return [...command, script]
+}

@@ -1,0 +1,44 @@
+/** The folder of a task: its workspace, home, temporary files and the event. */
+
+import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import { runToEnd } from '../../cgi/process/run.js'
+
+/** Paths of a task's folder. */
+export interface TaskFolder {
+  readonly path: string
+  readonly workspace: string
+  readonly home: string
+  readonly temp: string
+  readonly eventFile: string
+}
+
+/** Creates the folder of a task below another one, readable by this user only. */
+export async function createTaskFolder(parent: string, event: unknown): Promise<TaskFolder> {
+  const path = await mkdtemp(join(parent, 'gatehouse-task-'))
+  const folder = {
+    path,
+    workspace: join(path, 'workspace'),
+    home: join(path, 'home'),
+    temp: join(path, 'temp'),
+    eventFile: join(path, 'event.json'),
+  }
+  for (const part of [folder.workspace, folder.home, folder.temp]) await mkdir(part)
+  await writeFile(folder.eventFile, JSON.stringify(event ?? {}))
+  return folder
+}
+
+const CHMOD_WITHIN_MS = 60_000
+
+/** Removes the folder. Steps may have made parts of it read-only, as Go does with its modules. */
+export async function removeTaskFolder({ path }: TaskFolder): Promise<void> {
+  const remove = () => rm(path, { recursive: true, force: true, maxRetries: 3 })
+  await remove().catch(async () => {
+    await runToEnd('/bin/chmod', ['-R', 'u+rwX', path], {
+      environment: {},
+      timeoutMs: CHMOD_WITHIN_MS,
+      outputBytesMax: 65_536,
+    })
+    await remove()
+  })
+}
