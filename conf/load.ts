@@ -35,6 +35,11 @@ export function loadSettings(environment: Environment = process.env): Settings {
   return deriveSettings(given as GivenSettings)
 }
 
+/** Returns the folders, separated by colons, in which this process finds programs. */
+export function searchPath(environment: Environment = process.env): string {
+  return environment['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'
+}
+
 type Tables = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 interface Sources {

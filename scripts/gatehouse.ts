@@ -12,6 +12,8 @@ import { refuseNode } from './commands/node-version.js'
 import { PACKAGE_COMMANDS } from './commands/package.js'
 import { programVersion } from './commands/program-version.js'
 import { REPO_COMMANDS } from './commands/repo.js'
+import { RUNNER_COMMANDS } from './commands/runner.js'
+import { RUNNER_ADMIN_COMMANDS } from './commands/runner-admin.js'
 import { SERVE_COMMANDS } from './commands/serve.js'
 import { SSH_COMMANDS } from './commands/ssh.js'
 import { suggest } from './commands/suggest.js'
@@ -28,6 +30,8 @@ const COMMANDS: readonly Command[] = [
   ...PACKAGE_COMMANDS,
   ...WEBHOOK_COMMANDS,
   ...WORKFLOW_COMMANDS,
+  ...RUNNER_COMMANDS,
+  ...RUNNER_ADMIN_COMMANDS,
   ...SSH_COMMANDS,
   ...DB_COMMANDS,
   ...DOCTOR_COMMANDS,

@@ -1,0 +1,100 @@
+/** The command `gatehouse runner`: registration, jobs of a server, signals, a removed runner. */
+
+import { readdir } from 'node:fs/promises'
+import t, { type Test } from 'tap'
+import { Result } from '../../gateway/runner-protocol/messages.js'
+import { readLog } from '../../sql/runs/task-logs.js'
+import { runCommand, startCommand } from '../helpers/command-line.js'
+import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
+import { jobOf } from '../helpers/ran-task.js'
+import { addRegistrationToken } from '../helpers/runner-client.js'
+import { aTask, STUB_REGISTRATION_TOKEN, stubRunnerServer } from '../helpers/stub-runner-server.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { addWorkflowRepository } from '../helpers/workflow-repository.js'
+
+async function registered(t: Test) {
+  const stub = await stubRunnerServer(t)
+  const cwd = await temporaryFolder(t)
+  const args = ['--instance', stub.address, '--token', STUB_REGISTRATION_TOKEN]
+  const { exitCode, errorText } = await runCommand(t, ['runner', 'register', ...args], { cwd })
+  t.equal(exitCode, 0, errorText)
+  return { stub, cwd, work: await temporaryFolder(t) }
+}
+
+t.test('a registered runner runs one job, and its exit status is that of the job', async (t) => {
+  const { stub, cwd, work } = await registered(t)
+  for (const [run, status] of [
+    ['run: echo done', 0],
+    ['run: exit 5', 1],
+  ] as const) {
+    stub.tasks.push(aTask(jobOf(run)))
+    const args = ['runner', 'run', '--once', '--work', work]
+    const { exitCode, errorText } = await runCommand(t, args, { cwd })
+    t.equal(exitCode, status, errorText)
+    t.match(errorText, 'steps of jobs run as the user of this runner, without isolation')
+    t.strictSame(await readdir(work), [])
+  }
+  t.ok(stub.rows.includes('done'))
+})
+
+t.test('a runner cancels its job on SIGTERM and ends', async (t) => {
+  const { stub, cwd, work } = await registered(t)
+  stub.tasks.push(aTask(jobOf('run: |\n  echo waiting\n  sleep 1000')))
+  const runner = await startCommand(t, ['runner', 'run', '--work', work], { cwd })
+  await new Promise<void>((resolve) => {
+    stub.onRows = () => resolve()
+  })
+  const { exitCode, errorText } = await runner.end('SIGTERM')
+  t.equal(exitCode, 0, errorText)
+  t.equal(stub.updates.at(-1)?.state?.result, Result.CANCELLED)
+  t.strictSame(await readdir(work), [])
+})
+
+t.test('a runner that the server does not know ends with a sentence', async (t) => {
+  const { stub, cwd } = await registered(t)
+  stub.refusals['Declare'] = ['unauthenticated']
+  const { exitCode, errorText } = await runCommand(t, ['runner', 'run'], { cwd })
+  t.equal(exitCode, 1)
+  t.match(errorText, `${stub.address} does not accept this runner: Declare was refused`)
+})
+
+const WORKFLOW = `
+on: push
+jobs:
+  build:
+    runs-on: linux
+    outputs: { made: "\${{ steps.make.outputs.made }}" }
+    steps:
+      - uses: actions/checkout@v4
+      - run: test "$(git rev-parse HEAD)" = "$GITHUB_SHA"
+      - id: make
+        run: echo "made=it" >> $GITHUB_OUTPUT
+      - run: echo token \${{ github.token }} of \${{ github.actor }}
+  test:
+    needs: build
+    runs-on: [linux]
+    steps: [{ run: "echo got \${{ needs.build.outputs.made }}; exit 4" }]
+`
+
+t.test('jobs of a private repository run with the real server', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const engine = await addWorkflowRepository(gateway, { isPrivate: true })
+  const cwd = await temporaryFolder(t)
+  const token = await addRegistrationToken(gateway.db)
+  const instance = `http://127.0.0.1:${gateway.port}`
+  const args = ['--instance', instance, '--token', token]
+  const { exitCode, errorText } = await runCommand(t, ['runner', 'register', ...args], { cwd })
+  t.equal(exitCode, 0, errorText)
+  const runner = await startCommand(t, ['runner', 'run'], { cwd })
+  await engine.commit(WORKFLOW)
+  t.equal((await engine.endedRun(1)).status, 'failure')
+  const [build, test] = await engine.jobs(1)
+  const rowsOf = async (job: typeof build) => {
+    const range = { taskId: job?.taskId ?? 0, firstRow: 0, rowsMax: 100 }
+    return (await readLog(gateway.db, range)).map(({ text }) => text)
+  }
+  t.equal(build?.status, 'success', (await rowsOf(build)).join('\n'))
+  t.ok((await rowsOf(build)).includes('token *** of ada'))
+  t.strictSame((await rowsOf(test)).slice(-2), ['got it', 'Error: the step exited with status 4.'])
+  t.equal((await runner.end('SIGTERM')).exitCode, 0)
+})
