@@ -46,6 +46,9 @@ import { DEPLOY_KEYS_PAGES } from './repositories/deploy-keys-page.js'
 import { HOME } from './repositories/home.js'
 import { OWNER } from './repositories/owner.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js'
+import { JOB_PAGES } from './runs/job-page.js'
+import { RUN_PAGES } from './runs/run-page.js'
+import { RUNS_PAGE } from './runs/runs-page.js'
 import { HOOK_PAGES } from './webhooks/webhook-page.js'
 import { HOOKS_PAGES } from './webhooks/webhooks-page.js'
 
@@ -87,6 +90,9 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...PULL_CONTENTS_PAGES,
   ...COMPARE_PAGES,
   ...RELEASES_PAGES,
+  RUNS_PAGE,
+  ...RUN_PAGES,
+  ...JOB_PAGES,
   OWN_ORGANIZATIONS,
   ...CREATE_ORGANIZATION_PAGES,
   ...MEMBERS_PAGES,

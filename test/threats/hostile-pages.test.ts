@@ -12,6 +12,7 @@ import {
 import { freePort } from '../helpers/gatehouse.js'
 import { startGateway } from '../helpers/gateway.js'
 import { git } from '../helpers/git-client.js'
+import { addHostileRuns } from '../helpers/hostile-runs.js'
 import { fillSettings } from '../helpers/hostile-settings.js'
 import { addPerson } from '../helpers/person.js'
 import { startReceiver } from '../helpers/receiver.js'
@@ -116,6 +117,7 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   const guest = await addPerson(gateway, 'guest')
   const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
   const api = `/repos/ada/hostile`
+  await ada.api('PATCH', api, { has_actions: true })
   const said = { title: PAYLOADS[4], body: README }
   const label = await ada.api('POST', `${api}/labels`, { name: PAYLOADS[1], color: '#ff0000' })
   await ada.api('POST', `${api}/milestones`, { title: PAYLOADS[2] })
@@ -171,6 +173,8 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     issue: `${own}/issues/1`,
     newIssue: `${own}/issues/new`,
     releases: `${own}/releases`,
+    runs: `${own}/actions`,
+    ...(await addHostileRuns(gateway.db, { payloads: PAYLOADS, path: `${own}/actions` })),
     release: `${own}/releases/tag/${encodeURIComponent(branch)}`,
     pulls: `${own}/pulls`,
     pull: `${own}/pulls/2`,

@@ -9,6 +9,8 @@ const NAMES = [
   ...(['book', 'code', 'copy', 'file', 'file-directory-fill', 'file-submodule'] as const),
   ...(['file-symlink-file', 'git-branch', 'git-commit', 'key', 'lock', 'package'] as const),
   ...(['plus', 'repo', 'repo-forked', 'tag', 'mirror', 'archive', 'trash'] as const),
+  ...(['blocked', 'check-circle', 'circle-slash', 'clock', 'skip', 'stop'] as const),
+  ...(['sync', 'x-circle'] as const),
 ]
 
 export type IconName = (typeof NAMES)[number]

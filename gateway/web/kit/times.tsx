@@ -30,8 +30,11 @@ export function agoOf(atMs: number, nowMs: number): string {
   return atMs > nowMs ? `in ${words}` : `${words} ago`
 }
 
-/** Returns the time in ISO 8601; empty if it is out of range, which a commit's time can be. */
-function isoOf(atMs: number): string {
+/**
+ * Returns the time in ISO 8601; empty if it is out of range, as times of commits and of runners can
+ * be.
+ */
+export function isoOf(atMs: number): string {
   const date = new Date(atMs)
   return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }

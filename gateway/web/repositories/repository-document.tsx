@@ -3,6 +3,7 @@
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { atLeast } from '../../../sql/repositories/access.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import { hasActions } from '../../actions/repositories/has-actions.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
@@ -19,6 +20,7 @@ const TABS = {
   branches: 'Branches',
   tags: 'Tags',
   releases: 'Releases',
+  actions: 'Actions',
 } as const
 
 /** Preference that enables each optional tab. */
@@ -44,7 +46,11 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
   const base = context.settings.http.baseUrl
   const fullName = `${owner.name}/${name}`
   const own = `${base}/${fullName}`
-  const tabs = Object.entries(TABS).filter(([name]) => preferences[UNITS[name] ?? ''] !== false)
+  const tabs = Object.entries(TABS).filter(([name]) =>
+    name === 'actions'
+      ? hasActions(context, grant.repository)
+      : preferences[UNITS[name] ?? ''] !== false,
+  )
   const heading = title === undefined ? fullName : `${title} · ${fullName}`
   return (
     <Document context={context} title={heading} user={grant.user}>

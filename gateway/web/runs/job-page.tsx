@@ -1,0 +1,146 @@
+/** Page of a job: its steps with their log; and the whole log as a text. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../../conf/failures.js'
+import { listJobs, type RunJob } from '../../../sql/runs/run-jobs.js'
+import type { Run } from '../../../sql/runs/runs.js'
+import { isFinal } from '../../../sql/runs/statuses.js'
+import { countLogRows, readLog } from '../../../sql/runs/task-logs.js'
+import { findTask } from '../../../sql/runs/tasks.js'
+import { readId } from '../../auth/refusals.js'
+import { Shown } from '../../rendering/visible-text.js'
+import type { Context } from '../../request/context.js'
+import type { Call } from '../../request/route.js'
+import { htmlReply } from '../kit/html.js'
+import { repositoryUrl } from '../kit/links.js'
+import { definePage } from '../kit/page.js'
+import { isoOf } from '../kit/times.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+import { sectionsOf } from './log-sections.js'
+import { LogView } from './log-view.js'
+import { findMissingLabels, MissingLabels } from './missing-labels.js'
+import { titleOfJob, titleOfRun } from './run-facts.js'
+import { runOfPath } from './run-of-path.js'
+import { Duration, Status } from './run-status.js'
+import { READ_ROWS, readShownLog } from './shown-log.js'
+
+const PATH = '/{owner}/{repo}/actions/runs/{number}/jobs/{position}'
+const ACCESS = { kind: 'repository', mode: 'read' } as const
+
+/** Interval at which the page of an unfinished job is loaded again. */
+const REFRESH_SECONDS = 5
+
+const show = definePage<'repository'>({
+  method: 'GET',
+  path: PATH,
+  access: ACCESS,
+  async handle(context, { request, grant, params }) {
+    const { db } = context
+    const { run, job } = await jobOfPath(context, { grant, params })
+    const task = job.taskId === undefined ? undefined : await findTask(db, job.taskId)
+    const rows = task === undefined ? 0 : await countLogRows(db, task.id)
+    const sections = sectionsOf({ job, task, rows })
+    const logs = task === undefined ? [] : await readShownLog(db, task.id, sections)
+    const waiting = job.status === 'waiting' ? [job] : []
+    const missing = await findMissingLabels(context, grant.repository, waiting)
+    const isFollowed =
+      !isFinal(job.status) && new URLSearchParams(request.query).get('follow') !== '0'
+    const runAddress = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
+    const title = titleOfJob(job)
+    const page = (
+      <RepositoryDocument context={context} grant={grant} tab="actions" title={title}>
+        <h2>
+          <Shown text={title} /> <Status status={job.status} />
+        </h2>
+        <p class="quiet">
+          <a href={runAddress}>
+            <Shown text={titleOfRun(run)} />
+            {` #${run.number}`}
+          </a>{' '}
+          <Duration {...job} />
+        </p>
+        <LogLinks
+          address={`${runAddress}/jobs/${job.position}`}
+          job={job}
+          isFollowed={isFollowed}
+        />
+        <MissingLabels lists={missing} />
+        {job.reason !== '' && (
+          <p class="notice">
+            <Shown text={job.reason} />
+          </p>
+        )}
+        <LogView sections={sections} logs={logs} />
+      </RepositoryDocument>
+    )
+    const headers = isFollowed ? ([['Refresh', String(REFRESH_SECONDS)]] as const) : []
+    return htmlReply(request, page, { headers })
+  },
+})
+
+interface LogLinksProps {
+  /** URL of the page. */
+  readonly address: string
+  readonly job: RunJob
+  /** True if the browser loads the page again. */
+  readonly isFollowed: boolean
+}
+
+function LogLinks({ address, job, isFollowed }: LogLinksProps): JSX.Element {
+  return (
+    <p class="file-line">
+      {job.taskId !== undefined && (
+        <a href={`${address}/logs`} download={true}>
+          Whole log
+        </a>
+      )}
+      {isFollowed && <a href={`${address}?follow=0`}>Stop refreshing this page</a>}
+      {!isFollowed && !isFinal(job.status) && <a href={address}>Refresh this page continually</a>}
+    </p>
+  )
+}
+
+/** Returns the job that a path names. Throws `not_found`. */
+async function jobOfPath(
+  context: Context,
+  { grant, params }: Pick<Call<'repository'>, 'grant' | 'params'>,
+): Promise<{ readonly run: Run; readonly job: RunJob }> {
+  const run = await runOfPath(context, { grant, params })
+  const position = readId(params['position'] ?? '')
+  const job = (await listJobs(context.db, run.id)).find((job) => job.position === position)
+  if (job === undefined) throw notFound()
+  return { run, job }
+}
+
+const download = definePage<'repository'>({
+  method: 'GET',
+  path: `${PATH}/logs`,
+  access: ACCESS,
+  async handle(context, { grant, params }) {
+    const { run, job } = await jobOfPath(context, { grant, params })
+    if (job.taskId === undefined) throw notFound()
+    const fileName = `run-${run.number}-job-${job.position}.log`
+    return {
+      status: 200,
+      headers: [
+        ['Content-Type', 'text/plain; charset=utf-8'],
+        ['Content-Disposition', `attachment; filename="${fileName}"`],
+        ['X-Content-Type-Options', 'nosniff'],
+        ['Cache-Control', 'private, no-cache'],
+        ['Vary', 'Cookie'],
+      ],
+      body: wholeLog(context, job.taskId),
+    }
+  },
+})
+
+/** Yields the rows of a log as lines with their times. */
+async function* wholeLog({ db }: Context, taskId: number): AsyncGenerator<Uint8Array> {
+  for (let firstRow = 0; ; firstRow += READ_ROWS) {
+    const rows = await readLog(db, { taskId, firstRow, rowsMax: READ_ROWS })
+    if (rows.length === 0) return
+    yield Buffer.from(rows.map(({ atMs, text }) => `${isoOf(atMs)} ${text}\n`).join(''))
+  }
+}
+
+export const JOB_PAGES = [show, download]

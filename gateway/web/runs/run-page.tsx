@@ -1,0 +1,106 @@
+/** Page of a workflow run: its jobs in stages, and a form that cancels it. */
+
+import type { JSX } from 'preact/jsx-runtime'
+import { findOwnersById } from '../../../sql/accounts/owners.js'
+import { atLeast } from '../../../sql/repositories/access.js'
+import { listJobs, type RunJob } from '../../../sql/runs/run-jobs.js'
+import { isFinal } from '../../../sql/runs/statuses.js'
+import { Shown } from '../../rendering/visible-text.js'
+import { cancelRun } from '../../runs/cancel-run.js'
+import { htmlReply } from '../kit/html.js'
+import { repositoryUrl } from '../kit/links.js'
+import { definePage, redirectTo } from '../kit/page.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+import { stagesOf } from './job-stages.js'
+import { findMissingLabels, MissingLabels } from './missing-labels.js'
+import { RunFacts, titleOfJob, titleOfRun } from './run-facts.js'
+import { runOfPath } from './run-of-path.js'
+import { Duration, Status } from './run-status.js'
+
+const PATH = '/{owner}/{repo}/actions/runs/{number}'
+
+const show = definePage<'repository'>({
+  method: 'GET',
+  path: PATH,
+  access: { kind: 'repository', mode: 'read' },
+  async handle(context, { request, grant, params }) {
+    const run = await runOfPath(context, { grant, params })
+    const actors = await findOwnersById(context.db, run.actorId === undefined ? [] : [run.actorId])
+    const jobs = await listJobs(context.db, run.id)
+    const waiting = jobs.filter(({ status }) => status === 'waiting')
+    const missing = await findMissingLabels(context, grant.repository, waiting)
+    const address = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
+    const title = titleOfRun(run)
+    return htmlReply(
+      request,
+      <RepositoryDocument context={context} grant={grant} tab="actions" title={title}>
+        <h2>
+          <Shown text={title} /> <Status status={run.status} />
+        </h2>
+        <RunFacts context={context} grant={grant} run={run} actors={actors} />
+        <MissingLabels lists={missing} />
+        {run.fault !== '' && (
+          <p class="error">
+            <Shown text={run.fault} />
+          </p>
+        )}
+        {stagesOf(jobs).map((stage, at) => (
+          <section>
+            <h3>{`Stage ${at + 1}`}</h3>
+            <JobList address={address} jobs={stage} />
+          </section>
+        ))}
+        {atLeast(grant.mode, 'write') && !isFinal(run.status) && (
+          <form method="post" action={`${address}/cancel`}>
+            <button type="submit" class="danger">
+              Cancel
+            </button>
+          </form>
+        )}
+      </RepositoryDocument>,
+    )
+  },
+})
+
+interface JobListProps {
+  /** URL of the run. */
+  readonly address: string
+  readonly jobs: readonly RunJob[]
+}
+
+function JobList({ address, jobs }: JobListProps): JSX.Element {
+  return (
+    <ul class="list">
+      {jobs.map((job) => (
+        <li>
+          <div class="grow">
+            <a class="strong" href={`${address}/jobs/${job.position}`}>
+              <Shown text={titleOfJob(job)} />
+            </a>{' '}
+            <Duration {...job} />
+            {job.reason !== '' && (
+              <p class="quiet">
+                <Shown text={job.reason} />
+              </p>
+            )}
+          </div>
+          <Status status={job.status} />
+        </li>
+      ))}
+    </ul>
+  )
+}
+
+const cancel = definePage<'repository'>({
+  method: 'POST',
+  path: `${PATH}/cancel`,
+  access: { kind: 'repository', mode: 'write' },
+  async handle(context, { grant, params }) {
+    const run = await runOfPath(context, { grant, params })
+    if (!isFinal(run.status)) await cancelRun(context, run)
+    const { owner, name } = grant.repository
+    return redirectTo(context, `/${owner.name}/${name}/actions/runs/${run.number}`)
+  },
+})
+
+export const RUN_PAGES = [show, cancel]

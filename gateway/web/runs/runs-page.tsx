@@ -1,0 +1,66 @@
+/** Paginated list of the workflow runs of a repository. */
+
+import { findOwnersById } from '../../../sql/accounts/owners.js'
+import { listWaitingJobs } from '../../../sql/runs/run-jobs.js'
+import { listRuns } from '../../../sql/runs/runs.js'
+import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
+import { Shown } from '../../rendering/visible-text.js'
+import { htmlReply } from '../kit/html.js'
+import { repositoryUrl } from '../kit/links.js'
+import { definePage, pageNumber } from '../kit/page.js'
+import { Pager } from '../kit/pager.js'
+import { RepositoryDocument } from '../repositories/repository-document.js'
+import { findMissingLabels, MissingLabels } from './missing-labels.js'
+import { RunFacts, titleOfRun } from './run-facts.js'
+import { Status } from './run-status.js'
+
+const LISTED = 20
+
+/** Maximum number of waiting jobs, of all repositories, that are compared with the runners. */
+const WAITING_MAX = 1_000
+
+export const RUNS_PAGE = definePage<'repository'>({
+  method: 'GET',
+  path: '/{owner}/{repo}/actions',
+  access: { kind: 'repository', mode: 'read' },
+  async handle(context, { request, grant }) {
+    const { db } = context
+    const { repository } = grant
+    refuseWithoutActions(context, repository)
+    const page = { page: pageNumber(request), limit: LISTED }
+    const { entries, total } = await listRuns(db, repository.id, page)
+    const actorIds = entries.flatMap(({ actorId }) => actorId ?? [])
+    const actors = await findOwnersById(db, actorIds)
+    const ofRepository = { repositoryId: repository.id, afterId: 0, limit: WAITING_MAX }
+    const waiting = await listWaitingJobs(db, ofRepository)
+    const missing = await findMissingLabels(context, repository, waiting)
+    const address = `${repositoryUrl(context, grant)}/actions`
+    return htmlReply(
+      request,
+      <RepositoryDocument context={context} grant={grant} tab="actions" title="Actions">
+        <h2>Workflow runs</h2>
+        <MissingLabels lists={missing} />
+        {total === 0 && (
+          <p class="empty">
+            There are no runs yet. To start one, push a workflow file to the folder{' '}
+            <code>.gitea/workflows</code>.
+          </p>
+        )}
+        <ul class="list">
+          {entries.map((run) => (
+            <li>
+              <div class="grow">
+                <a class="strong" href={`${address}/runs/${run.number}`}>
+                  <Shown text={titleOfRun(run)} />
+                </a>
+                <RunFacts context={context} grant={grant} run={run} actors={actors} />
+              </div>
+              <Status status={run.status} />
+            </li>
+          ))}
+        </ul>
+        <Pager address={address} page={page} total={total} />
+      </RepositoryDocument>,
+    )
+  },
+})
