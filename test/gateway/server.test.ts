@@ -33,6 +33,10 @@ t.test(
       'GET /readyz',
       'GET /sendfilez',
       'GET /swagger.v1.json',
+      // Runners ping before they register, with a token in the message.
+      'POST /api/actions/ping.v1.PingService/Ping',
+      'POST /api/actions/runner.v1.RunnerService/Register',
+      'POST /api/actions/{procedure...}',
       // Applications authenticate themselves here, without an account.
       ...['access_token', 'introspect', 'revoke'].map((name) => `POST /login/oauth/${name}`),
     ])

@@ -23,13 +23,14 @@ t.test('a burst of pushes schedules one job after the delay', async (t) => {
   for (const row of rows) t.ok(Math.abs(row.run_after - Date.now() - 30_000) < 5_000)
 })
 
-t.test('with maintenance disabled no job is scheduled', async (t) => {
+t.test('with maintenance disabled a push schedules no job', async (t) => {
   const { context, fixture } = await openContext(t)
   const upkeep = createUpkeep(context)
   upkeep.start()
   await upkeep.enqueueMaintenance(7)
   await upkeep.stop()
-  t.strictSame(await selectRows(fixture.db, 'select * from jobs'), [])
+  const rows = await selectRows(fixture.db, 'select kind, subject from jobs')
+  t.strictSame(rows, [{ kind: 'sweep-runs', subject: 'all' }], 'only runs are looked after')
 })
 
 t.test('an unreachable database is logged and nothing is thrown', async (t) => {
