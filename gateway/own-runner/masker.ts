@@ -1,6 +1,9 @@
 /** Replaces secrets by `***` in the rows of a log. */
 
-/** Maximum number of masked texts; a step can add some with `::add-mask::`. */
+/**
+ * Maximum number of masked texts; a step can add some with `::add-mask::`. If there are more, rows
+ * are hidden completely.
+ */
 const MASKS_MAX = 2_000
 
 /** Minimum length of a line of a secret that is masked alone: `{` is not secret. */
@@ -16,6 +19,7 @@ export class Masker {
   readonly #texts = new Set<string>()
   /** The texts, the longest first, because one may contain another. */
   #ordered: readonly string[] = []
+  #hasTooMany = false
 
   constructor(secrets: readonly string[]) {
     for (const secret of secrets) this.add(secret)
@@ -28,12 +32,15 @@ export class Masker {
     const parts =
       lines.length === 1 ? [only] : lines.filter((line) => line.length >= LINE_LENGTH_MIN)
     for (const text of [secret, ...parts, ...base64Forms(secret)]) {
-      if (text.trim() !== '' && this.#texts.size < MASKS_MAX) this.#texts.add(text)
+      if (text.trim() === '' || this.#texts.has(text)) continue
+      if (this.#texts.size < MASKS_MAX) this.#texts.add(text)
+      else this.#hasTooMany = true
     }
     this.#ordered = [...this.#texts].sort((a, b) => b.length - a.length)
   }
 
   mask(text: string): string {
+    if (this.#hasTooMany) return MASK
     let masked = text
     for (const secret of this.#ordered) masked = masked.replaceAll(secret, MASK)
     return masked
