@@ -16,6 +16,7 @@ import { conclusionOf, resultOf } from './results.js'
 /** Maximum size of a message, and with it of the outputs of a task. */
 const MESSAGE_BYTES_MAX = 1_048_576
 const STEPS_MAX = 1_000
+const OUTPUTS_MAX = 500
 const OUTPUT_NAME_CHARACTERS_MAX = 255
 
 /** Interval at which a heartbeat without news is recorded. */
@@ -67,9 +68,9 @@ async function record({ db }: Context, task: Task, report: Report): Promise<void
   if (isNews || nowMs - task.heardAtMs > HEARD_EVERY_MS) {
     await updateTask(db, task.id, { steps, heardAtMs: nowMs })
   }
-  const outputs = Object.entries(report.outputs).filter(
-    ([name]) => name !== '' && name.length <= OUTPUT_NAME_CHARACTERS_MAX,
-  )
+  const outputs = Object.entries(report.outputs)
+    .filter(([name]) => name !== '' && name.length <= OUTPUT_NAME_CHARACTERS_MAX)
+    .slice(0, OUTPUTS_MAX)
   if (outputs.length > 0) await addOutputs(db, task.id, new Map(outputs))
 }
 

@@ -48,12 +48,18 @@ class WaitingBoard {
     }
     this.#polls.add(poll)
     signal.addEventListener('abort', end, { once: true })
-    // The poll may have come after a look had read the jobs.
-    await this.#looking?.catch(() => {})
-    await this.#look()
-    const timer = setTimeout(end, holdMs)
-    void this.#tick()
+    if (signal.aborted) end()
+    let timer: NodeJS.Timeout | undefined
     try {
+      // The poll may have come after a look had read the jobs.
+      await this.#looking?.catch(() => {})
+      await this.#look()
+      timer = setTimeout(end, holdMs)
+      void this.#tick()
+      return await settled
+    } catch (error) {
+      // A poll that is no longer on the board has got its job, or will.
+      if (this.#polls.delete(poll)) throw error
       return await settled
     } finally {
       clearTimeout(timer)
