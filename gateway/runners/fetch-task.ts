@@ -1,11 +1,10 @@
 /** The poll of a runner, which is held until a job fits, and the task that it gets. */
 
 import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf'
-import { findOwnersById } from '../../sql/accounts/owners.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { updateRunner } from '../../sql/runners/runners.js'
 import { findJobPayload, listJobs, type RunJob } from '../../sql/runs/run-jobs.js'
-import { findRunById, findRunPayload } from '../../sql/runs/runs.js'
+import { findRunById } from '../../sql/runs/runs.js'
 import { hasRunningTask, listOutputs } from '../../sql/runs/tasks.js'
 import { wasRecordedRecently } from '../auth/authenticate.js'
 import type { Context } from '../request/context.js'
@@ -63,16 +62,10 @@ async function taskOf(
   const repository = run && (await findRepositoryById(db, run.repositoryId))
   const payload = await findJobPayload(db, job.id)
   if (run === undefined || repository === undefined || payload === undefined) return undefined
-  const actors = await findOwnersById(db, run.actorId === undefined ? [] : [run.actorId])
   const { baseUrl } = context.settings.http
   const github: JsonObject = {
-    ...(githubContext(
-      context,
-      { run, repository },
-      actors.get(run.actorId ?? 0)?.name,
-    ) as JsonObject),
+    ...((await githubContext(context, { run, repository })) as JsonObject),
     job: job.key,
-    event: JSON.parse(await findRunPayload(db, run.id)),
     token,
     gitea_runtime_token: token,
     forgejo_runtime_token: token,

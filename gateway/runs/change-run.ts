@@ -80,7 +80,10 @@ async function settleRun(
   { run, jobs: before, repository }: ChangedRun,
 ): Promise<readonly CommitStatus[]> {
   const changed = await listJobs(trx, run.id)
-  const contexts = expressionContexts(context, { run, repository })
+  const hasConditions = changed.some(
+    ({ status, condition }) => status === 'blocked' && condition !== undefined,
+  )
+  const contexts = hasConditions ? await expressionContexts(context, { run, repository }, trx) : {}
   const outputs = await outputsOf(trx, changed)
   const decisions = decideJobs(changed, contexts, (key) => outputs.get(key) ?? {})
   for (const { key, to, reason } of decisions) {

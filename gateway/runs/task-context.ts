@@ -1,7 +1,10 @@
 /** The contexts of a run: what expressions and runners know of it. */
 
+import { findOwnersById } from '../../sql/accounts/owners.js'
+import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
-import type { Run } from '../../sql/runs/runs.js'
+import { findRunPayload, type Run } from '../../sql/runs/runs.js'
+import { readBranchRules } from '../actions/code/branch-rules.js'
 import type { Context } from '../request/context.js'
 import type { Contexts, ContextValue } from '../workflows/expressions.js'
 
@@ -13,26 +16,34 @@ export interface RunOfRepository {
 /** Name of the actor of a run whose account was deleted. */
 const DELETED_ACTOR = 'ghost'
 
-/** Returns the contexts of a condition, without `needs`; the event's payload is left out. */
-export function expressionContexts(context: Context, of: RunOfRepository): Contexts {
-  return { github: githubContext(context, of), vars: {} }
+/** Returns the contexts of conditions, without `needs`. */
+export async function expressionContexts(
+  context: Context,
+  of: RunOfRepository,
+  db: Database = context.db,
+): Promise<Contexts> {
+  return { github: await githubContext(context, of, db), vars: {} }
 }
 
-/** Returns the values of `github` that depend only on the run and its repository. */
-export function githubContext(
+/** Returns the values of `github` that do not depend on a job. */
+export async function githubContext(
   context: Context,
   { run, repository }: RunOfRepository,
-  actor: string = DELETED_ACTOR,
-): Readonly<Record<string, ContextValue>> {
+  db: Database = context.db,
+): Promise<Readonly<Record<string, ContextValue>>> {
   const { baseUrl } = context.settings.http
+  const owners = await findOwnersById(db, run.actorId === undefined ? [] : [run.actorId])
+  const actor = owners.get(run.actorId ?? 0)?.name ?? DELETED_ACTOR
+  const ruleOf = await readBranchRules(db, repository.id)
   const fullName = `${repository.owner.name}/${repository.name}`
   const [, kind = 'heads', refName = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(run.reference) ?? []
   return {
     event_name: run.event,
+    event: JSON.parse(await findRunPayload(db, run.id)),
     ref: run.reference,
     ref_name: refName,
     ref_type: kind === 'tags' ? 'tag' : 'branch',
-    ref_protected: false,
+    ref_protected: kind === 'heads' && ruleOf(refName) !== undefined,
     sha: run.commitId,
     head_ref: '',
     base_ref: '',

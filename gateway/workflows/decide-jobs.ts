@@ -5,6 +5,8 @@ import {
   type ContextValue,
   ExpressionFault,
   evaluateCondition,
+  newWork,
+  type Work,
 } from './expressions.js'
 
 /** Status of a job; `blocked` until its needs have ended. */
@@ -48,13 +50,14 @@ export function decideJobs(
 ): readonly JobDecision[] {
   const statuses = new Map(jobs.map(({ key, status }) => [key, status]))
   const byKey = new Map(jobs.map((job) => [job.key, job]))
+  const work = newWork()
   const decisions: JobDecision[] = []
   let left = jobs.filter(({ status }) => status === 'blocked')
   for (let count = -1; count !== left.length; ) {
     count = left.length
     left = left.filter((job) => {
       if (job.needs.some((key) => UNFINISHED.has(statuses.get(key) ?? 'skipped'))) return true
-      const decision = decide(job, { byKey, statuses, contexts, outputsOf })
+      const decision = decide(job, { byKey, statuses, contexts, outputsOf, work })
       statuses.set(job.key, decision.to)
       decisions.push(decision)
       return false
@@ -68,11 +71,13 @@ interface Decided {
   readonly statuses: ReadonlyMap<string, JobStatus>
   readonly contexts: Contexts
   readonly outputsOf: (key: string) => Readonly<Record<string, string>>
+  /** Work that the conditions of all jobs share. */
+  readonly work: Work
 }
 
 function decide(job: DecidableJob, decided: Decided): JobDecision {
   const { key, needs, condition } = job
-  const { statuses, contexts, outputsOf } = decided
+  const { statuses, contexts, outputsOf, work } = decided
   const results = needs.map((need) => statuses.get(need))
   const ancestors = ancestorsOf(job, decided.byKey)
   const outcome = {
@@ -87,7 +92,7 @@ function decide(job: DecidableJob, decided: Decided): JobDecision {
     ]),
   )
   try {
-    const isTrue = evaluateCondition(condition, { ...contexts, needs: needed }, outcome)
+    const isTrue = evaluateCondition(condition, { ...contexts, needs: needed }, outcome, work)
     return { key, to: isTrue ? 'waiting' : 'skipped', reason: '' }
   } catch (error) {
     if (!(error instanceof ExpressionFault)) throw error

@@ -39,6 +39,16 @@ const RESULT_BYTES_MAX = 1_048_576
  */
 const WORK_MAX = 8_388_608
 
+/** Characters and values that expressions may still handle; several texts may share them. */
+export interface Work {
+  left: number
+}
+
+/** Returns the work that the expressions of one text may do. */
+export function newWork(): Work {
+  return { left: WORK_MAX }
+}
+
 /** Maximum depth of the JSON that `fromJSON` reads. */
 const JSON_DEPTH_MAX = 64
 
@@ -50,12 +60,13 @@ export function evaluateCondition(
   text: string | undefined,
   contexts: Contexts,
   outcome: Outcome,
+  work: Work = newWork(),
 ): boolean {
   checkLength(text ?? '')
   const expression = expressionOf((text ?? '').trim())
   if (expression === '') return outcome.hasSucceeded
   const status = statusFunctions(outcome)
-  const scope = new Scope(contexts, status)
+  const scope = new Scope(contexts, status, work)
   return nameFaults(expression, () => {
     const tree = parseExpression(expression, scope)
     // Without success, the text is not evaluated: it may need outputs that a step did not make.
@@ -68,7 +79,7 @@ export function evaluateCondition(
 export function interpolate(text: string, contexts: Contexts): string {
   if (!text.includes(START)) return text
   checkLength(text)
-  const scope = new Scope(contexts, [])
+  const scope = new Scope(contexts, [], newWork())
   let result = ''
   let at = 0
   for (let start = text.indexOf(START); start !== -1; start = text.indexOf(START, at)) {
@@ -178,9 +189,10 @@ class Scope {
   /** True if an expression calls a status function. */
   hasStatus = false
   readonly #status: readonly FunctionDefinition[]
-  #workLeft = WORK_MAX
+  readonly #work: Work
 
-  constructor(contexts: Contexts, status: readonly FunctionDefinition[]) {
+  constructor(contexts: Contexts, status: readonly FunctionDefinition[], work: Work) {
+    this.#work = work
     this.contexts = new LazyDictionary(contexts)
     this.contextNames = Object.keys(contexts).map((name) => name.toLowerCase())
     this.functions = new Map(
@@ -205,8 +217,8 @@ class Scope {
   }
 
   spend(work: number): void {
-    this.#workLeft -= work
-    if (this.#workLeft < 0) {
+    this.#work.left -= work
+    if (this.#work.left < 0) {
       throw new ExpressionFault(`expressions of a text handle more than ${WORK_MAX} characters`)
     }
   }

@@ -56,6 +56,15 @@ t.test('a job with a faulty condition fails with the reason', async (t) => {
   t.match(decision, { key: 'a', to: 'failure', reason: /^The condition of the job is faulty: / })
 })
 
+t.test('the conditions of all jobs share a limit', async (t) => {
+  const contexts = { github: { event: { text: 'x'.repeat(1_000_000) } } }
+  const condition = "contains(toJSON(github.event), 'y') == false"
+  const jobs = Array.from({ length: 100 }, (_, at) => job(`j${at}`, 'blocked', [], condition))
+  const decisions = decideJobs(jobs, contexts, () => ({}))
+  t.match(decisions[0], { to: 'waiting' })
+  t.match(decisions.at(-1), { to: 'failure', reason: /handle more than 8388608 characters/ })
+})
+
 t.test('a run has the status that follows from its jobs', async (t) => {
   const cases: readonly (readonly [JobStatus, ...JobStatus[]])[] = [
     ['success', 'success', 'skipped'],
