@@ -2,6 +2,7 @@
 
 import type { CommitState, NewCommitStatus } from '../../sql/code/commit-statuses.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
+import { cut, NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
 import type { RunJob } from '../../sql/runs/run-jobs.js'
 import type { Run } from '../../sql/runs/runs.js'
 import type { RunStatus } from '../../sql/runs/statuses.js'
@@ -32,20 +33,11 @@ export function newStatusOf(context: Context, { run, repository, job }: JobOfRun
     repositoryId: repository.id,
     commitId: run.commitId,
     state: STATES[job.status],
-    context: cut(`${run.workflowName} / ${job.name} (${run.event})`),
+    context: cut(`${run.workflowName} / ${job.name} (${run.event})`, NAME_CHARACTERS_MAX),
     description: describe(job),
     targetUrl: `${baseUrl}/${place}/actions/runs/${run.number}/jobs/${job.position}`,
     creatorId: undefined,
   }
-}
-
-/** Number of characters that the column holds. */
-const CONTEXT_CHARACTERS_MAX = 255
-
-function cut(text: string): string {
-  const characters = [...text]
-  const isLong = characters.length > CONTEXT_CHARACTERS_MAX
-  return isLong ? `${characters.slice(0, CONTEXT_CHARACTERS_MAX - 1).join('')}…` : text
 }
 
 function describe({ status, startedAtMs, stoppedAtMs }: RunJob): string {

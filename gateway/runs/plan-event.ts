@@ -6,6 +6,7 @@ import { findEntry, readTree } from '../../cgi/objects/tree.js'
 import { changedPaths } from '../../cgi/objects/tree-changes.js'
 import { findOwnersById } from '../../sql/accounts/owners.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
+import { NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
 import { findPushEvent, type PushEvent, removePushEvent } from '../../sql/runs/events.js'
 import type { NewRun } from '../../sql/runs/runs.js'
 import { hasActions } from '../actions/repositories/has-actions.js'
@@ -98,7 +99,10 @@ async function readFiles(objects: ObjectReader, treeId: string): Promise<readonl
   const folder = await findEntry(objects, treeId, WORKFLOW_FOLDER.split('/'))
   if (folder?.kind !== 'directory') return []
   const entries = await readTree(objects, folder.id)
-  const wanted = entries.filter(({ kind, name }) => kind === 'file' && /\.ya?ml$/.test(name))
+  const wanted = entries.filter(
+    ({ kind, name }) =>
+      kind === 'file' && /\.ya?ml$/.test(name) && name.length <= NAME_CHARACTERS_MAX,
+  )
   const files: WorkflowFile[] = []
   for (const { name, id } of wanted.slice(0, FILES_MAX)) {
     const object = await objects.read(id, FILE_BYTES_MAX + 1)

@@ -1,5 +1,6 @@
 /** Subscriber that stores the events that may start workflow runs, and has them planned. */
 
+import { NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
 import { addPushEvent } from '../../sql/runs/events.js'
 import { hasActions } from '../actions/repositories/has-actions.js'
 import type { Context } from '../request/context.js'
@@ -7,9 +8,6 @@ import type { RefsChanged, Subscriber } from '../request/events.js'
 
 /** Maximum number of refs of one push that start runs. */
 const REFERENCES_MAX = 20
-
-/** Maximum number of characters of the name of a ref, as in the column. */
-const NAME_CHARACTERS_MAX = 255
 
 /** Creates the subscriber of one worker. */
 export function createRunSubscriber(context: Context): Subscriber {
@@ -27,7 +25,8 @@ async function refsChanged(
   context: Context,
   { repository, pusher, changes, key }: RefsChanged,
 ): Promise<void> {
-  if (!hasActions(context, repository) || repository.isArchived) return
+  const isMirror = repository.source?.mirror !== undefined
+  if (!hasActions(context, repository) || repository.isArchived || isMirror) return
   const moved = changes.filter(
     ({ name, after }) =>
       after !== undefined &&

@@ -34,6 +34,8 @@ export interface WorkflowJob {
 
 const JOBS_MAX = 500
 const STEPS_MAX = 1_000
+const LABELS_MAX = 50
+const LABEL_CHARACTERS_MAX = 255
 const ID = /^[A-Za-z_][A-Za-z0-9_-]{0,99}$/
 const ID_RULE = 'must begin with a letter or _, and have at most 100 letters, digits, _ and -'
 
@@ -152,6 +154,9 @@ function checkNeeds(id: string, job: YamlValue, jobs: YamlMap): void {
 function readLabels(value: YamlValue): readonly string[] {
   const labels = value.isMap ? value.map().get('labels') : value
   const texts = labels?.texts() ?? []
+  if (texts.length > LABELS_MAX) value.fail(`has more than ${LABELS_MAX} labels`)
+  const long = texts.find((text) => text.length > LABEL_CHARACTERS_MAX)
+  if (long !== undefined) value.fail(`has a label of more than ${LABEL_CHARACTERS_MAX} characters`)
   return texts.length === 0 ? value.fail('has no label') : texts
 }
 

@@ -71,7 +71,7 @@ async function createRunTables(db: Knex): Promise<void> {
       'labels text not null',
       'step_names mediumtext not null',
       // Value of `if`; null if there is none.
-      'job_condition text',
+      'job_condition mediumtext',
       // Workflow with this one job, as the runner gets it.
       'payload mediumtext not null',
       `status varchar(10) not null check (status in ${STATUSES})`,
@@ -99,7 +99,7 @@ async function createRunnerTables(db: Knex): Promise<void> {
       'repository_id bigint',
       // SHA-256 of the runner's token, in hexadecimal.
       'token_hash char(64) not null',
-      'labels text not null',
+      'labels mediumtext not null',
       'version varchar(255) not null',
       'is_ephemeral boolean not null',
       'created_at bigint not null',

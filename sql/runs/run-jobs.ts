@@ -2,6 +2,7 @@
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import { cut, NAME_CHARACTERS_MAX } from './cut.js'
 import type { RunStatus } from './statuses.js'
 
 export interface RunJob {
@@ -47,7 +48,7 @@ export async function insertJobs(
       run_id: runId,
       position,
       job_key: job.key,
-      name: job.name,
+      name: cut(job.name, NAME_CHARACTERS_MAX),
       needs: JSON.stringify(job.needs),
       labels: JSON.stringify(job.labels),
       step_names: JSON.stringify(job.stepNames),
@@ -147,6 +148,9 @@ export interface JobChange {
   readonly stoppedAtMs?: number | undefined
 }
 
+/** Maximum number of characters of a reason: it may name an expression of any length. */
+const REASON_CHARACTERS_MAX = 2_000
+
 /** Changes the status of a job. Returns false if it has none of the statuses before. */
 export async function changeJob(
   db: Database,
@@ -159,7 +163,7 @@ export async function changeJob(
     .update({
       status: to,
       task_id: change.taskId,
-      reason: change.reason,
+      reason: change.reason && cut(change.reason, REASON_CHARACTERS_MAX),
       started_at: change.startedAtMs,
       stopped_at: change.stoppedAtMs,
     })

@@ -4,6 +4,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
+import { cut, NAME_CHARACTERS_MAX } from './cut.js'
 import { insertJobs, type NewJob } from './run-jobs.js'
 import { isFinal, type RunStatus } from './statuses.js'
 
@@ -40,8 +41,8 @@ export interface NewRun
   readonly jobs: readonly NewJob[]
 }
 
-/** Numbers of characters that the columns hold. */
-const NAME_CHARACTERS_MAX = 255
+/** Maximum number of characters of a fault: it may name a key of any length. */
+const SENTENCE_CHARACTERS_MAX = 2_000
 
 /**
  * Creates a run with the next number of its repository, with its jobs. Returns undefined if the
@@ -73,15 +74,15 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
     number: (last?.number ?? 0) + 1,
     event_key: run.eventKey,
     workflow_file: run.workflowFile,
-    workflow_name: cut(run.workflowName),
-    title: cut(run.title),
+    workflow_name: cut(run.workflowName, NAME_CHARACTERS_MAX),
+    title: cut(run.title, NAME_CHARACTERS_MAX),
     event: run.event,
     payload: run.payload,
     ref: run.reference,
     commit_id: run.commitId,
     actor_id: run.actorId ?? null,
     status: isFaulty ? 'failure' : 'waiting',
-    fault: run.fault,
+    fault: cut(run.fault, SENTENCE_CHARACTERS_MAX),
     created_at: nowMs,
     started_at: null,
     stopped_at: isFaulty ? nowMs : null,
@@ -90,13 +91,6 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
   await insertJobs(trx, id, run.jobs)
   const [created] = await selectRuns(trx, 'r.id = ?', [id])
   return created
-}
-
-function cut(text: string): string {
-  const characters = [...text]
-  return characters.length > NAME_CHARACTERS_MAX
-    ? `${characters.slice(0, NAME_CHARACTERS_MAX - 1).join('')}…`
-    : text
 }
 
 /** Returns the run of a repository with this number. */

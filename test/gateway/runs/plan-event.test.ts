@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { planEvent } from '../../../gateway/runs/plan-event.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
 import { addPushEvent, findPushEvent } from '../../../sql/runs/events.js'
 import { listRuns } from '../../../sql/runs/runs.js'
 import { forEachDatabase } from '../../helpers/databases.js'
@@ -41,15 +42,18 @@ jobs:
     if: always() && needs.build.outputs.version == '7'
     ${JOB}
   never:
-    if: github.ref == 'refs/heads/other'
+    if: github.ref == 'refs/heads/other' || github.actor != 'ada'
     ${JOB}
   faulty:
     if: "nothing.of == 'that'"
     ${JOB}
+  message:
+    if: contains(github.event.head_commit.message, 'Change') == false
+    ${JOB}
 `)
   const build = await runner.fetchTask()
   const waiting = { test: 'blocked', publish: 'blocked', report: 'blocked' }
-  const decided = { never: 'skipped', faulty: 'failure' }
+  const decided = { never: 'skipped', faulty: 'failure', message: 'skipped' }
   t.strictSame(await engine.statuses(1), { build: 'running', ...waiting, ...decided })
   await runner.report(build.id, Result.SUCCESS, { version: '7' })
   const test = await runner.fetchTask()
@@ -147,4 +151,44 @@ jobs:
   await as('ada', 'PATCH', '/repos/ada/engine', { archived: false })
   const { total } = await listRuns(db, engine.repository.id, FIRST_PAGE)
   t.equal(total, 2)
+})
+
+await forEachDatabase(t, 'names of any length are cut to what a run shows', async (t, location) => {
+  const gateway = await startGatewayWithUsers(t, { location })
+  const engine = await addWorkflowRepository(gateway)
+  const long = '\u{1f6a2}'.repeat(60_000)
+  await engine.commit(`
+name: ${long}
+on: push
+jobs:
+  build:
+    name: ${long}
+    if: "'${'x'.repeat(20_000)}' == 'y'"
+    ${JOB}
+`)
+  const run = await engine.run(1)
+  t.equal([...run.workflowName].length, 255)
+  const [job] = await engine.jobs(1)
+  t.equal([...(job?.name ?? '')].length, 255)
+  t.equal(job?.status, 'skipped')
+  await engine.commit(`on: push\n? ${'k'.repeat(100_000)}\n: { a: *b }\njobs: {}\n`, 'other.yaml')
+  t.ok((await engine.run(2)).fault.length <= 2_000)
+})
+
+t.test('an update of a mirror starts nothing', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { ada, settings, db } = gateway
+  const engine = await addWorkflowRepository(gateway)
+  const commit = await engine.commit(`on: push\njobs:\n  build:\n    ${JOB}\n`)
+  await engine.run(1)
+  const { context } = await openContext(t, { location: settings.database.location })
+  const publish = async (source: Repository['source'], key: string) => {
+    const repository = { ...engine.repository, preferences: { has_actions: true }, source }
+    const changes = [{ name: 'refs/heads/main', before: undefined, after: commit }]
+    await context.events.publish({ kind: 'refs_changed', repository, pusher: ada, changes, key })
+    return (await db('workflow_events').select('id')).length
+  }
+  const url = 'https://example.com/x.git'
+  t.equal(await publish({ url, mirror: { intervalMs: 1, syncedAtMs: 1 } }, 'one'), 0)
+  t.equal(await publish({ url, mirror: undefined }, 'two'), 1, 'an import is no mirror')
 })
