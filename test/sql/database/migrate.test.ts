@@ -41,6 +41,7 @@ const NAMES = [
   '0024-administration',
   '0025-security-keys',
   '0026-change-counter',
+  '0027-workflows',
 ]
 
 /** Returns the definition of every table, index and column. */
