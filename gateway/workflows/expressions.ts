@@ -45,9 +45,7 @@ export interface Work {
 }
 
 /** Returns the work that the expressions of one text may do. */
-export function newWork(): Work {
-  return { left: WORK_MAX }
-}
+export const newWork = (): Work => ({ left: WORK_MAX })
 
 /** Maximum depth of the JSON that `fromJSON` reads. */
 const JSON_DEPTH_MAX = 64
