@@ -177,7 +177,7 @@ export class PackCache {
       if (!(await isIdle(queue))) return
       const answer = await this.#fetch(warmRequest, { ...seen, ...fetch })
       if (answer === undefined) continue
-      const bytes = await drain(answer.body, ANSWER_BYTES_MAX)
+      const bytes = await drain(answer.body, fetch.bytesMax ?? ANSWER_BYTES_MAX)
       fetch.noteLength?.(bytes)
     }
   }

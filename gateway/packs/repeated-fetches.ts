@@ -20,6 +20,12 @@ export const REMAINING = 0.75
 /** Maximum size of an answer that is made before it is requested. */
 export const ANSWER_BYTES_MAX = 16_777_216
 
+/**
+ * The same for clones of all branches and tags, for which git packs only the objects of the push:
+ * the rest is in the answer to an earlier clone.
+ */
+const WHOLE_BYTES_MAX = 67_108_864
+
 /** Maximum number of forms that are expected after one push. */
 const EXPECTED_MAX = 8
 
@@ -65,6 +71,8 @@ export interface AnsweredFetch {
 
 /** A fetch that is expected, and how its answer is written; see `Wanted`. */
 export interface ExpectedFetch extends Pick<Wanted, 'request' | 'write'> {
+  /** Maximum length of the answer; by default ANSWER_BYTES_MAX. */
+  readonly bytesMax?: number
   /** Records the length of the answer, or any length beyond the maximum. */
   readonly noteLength?: (bytes: number) => void
 }
@@ -85,7 +93,7 @@ export class RepeatedFetches {
     const text = this.#formOf(request)
     const isWhole = text !== '' && isWholeClone(request, references)
     const isExpectable = isWhole || request.wants.length === 1
-    if (text === '' || !isExpectable || isTooLong(bytes)) return
+    if (text === '' || !isExpectable || isTooLong(bytes, bytesMaxOf({ isWhole }))) return
     const { forms, tips, pushed } = entryOf(this.#repositories, repositoryPath, () => ({
       forms: new LRUCache<string, Form>({ max: FORMS_MAX }),
       tips: new LRUCache<string, number>({ max: TIPS_MAX }),
@@ -135,7 +143,11 @@ export class RepeatedFetches {
       const [tip = ''] = wants
       const objects = wants.map((oid) => `want ${oid}`)
       if (hasCommits(form.request)) yield* shared({ form: form.request, tip, former })
-      else yield { request: withObjects(form.request, objects), noteLength: noteIn(form) }
+      else {
+        const bytesMax = bytesMaxOf(form)
+        const noteLength = noteIn(form, bytesMax)
+        yield { request: withObjects(form.request, objects), bytesMax, noteLength }
+      }
     }
     yield* checkouts(pushed)
   }
@@ -153,14 +165,21 @@ export class RepeatedFetches {
 }
 
 /** True if an answer is known to be too long to be made in advance. */
-export function isTooLong(bytes: number | undefined): boolean {
-  return bytes !== undefined && bytes > ANSWER_BYTES_MAX
+export function isTooLong(bytes: number | undefined, bytesMax = ANSWER_BYTES_MAX): boolean {
+  return bytes !== undefined && bytes > bytesMax
+}
+
+function bytesMaxOf({ isWhole }: Pick<Form, 'isWhole'>): number {
+  return isWhole ? WHOLE_BYTES_MAX : ANSWER_BYTES_MAX
 }
 
 /** Returns a function that marks a form whose answer is too long. */
-export function noteIn(form: { isLong: boolean }): (bytes: number) => void {
+export function noteIn(
+  form: { isLong: boolean },
+  bytesMax = ANSWER_BYTES_MAX,
+): (bytes: number) => void {
   return (bytes) => {
-    if (isTooLong(bytes)) form.isLong = true
+    if (isTooLong(bytes, bytesMax)) form.isLong = true
   }
 }
 

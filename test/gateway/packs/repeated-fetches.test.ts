@@ -113,6 +113,20 @@ t.test('clones of all branches are expected with the tips of all branches', asyn
   t.same((await push(LATER, NEW)).toSorted(), expected.toSorted())
 })
 
+t.test('an expected clone of all branches may be longer than other answers', async (t) => {
+  for (const [mebibytes, count] of [
+    [64, 1],
+    [65, 0],
+  ] as const) {
+    const { note, push } = await aCounter(OLD, BASE)
+    note(SHALLOW, 2)
+    note(fetchOf(`want ${BASE}`, `want ${OLD}`, 'done'), 2, { bytes: mebibytes * MEBIBYTE })
+    const expected = await push(NEW, BASE)
+    const wholes = expected.filter((text) => text === `want ${NEW} want ${BASE} done`)
+    t.equal(wholes.length, count, `${mebibytes} MiB`)
+  }
+})
+
 t.test('clients of most pushed branches are expected for new branches', async (t) => {
   const { note, push } = await aCounter(OLD)
   note(CLONE, 2)
