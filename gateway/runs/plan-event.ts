@@ -34,6 +34,8 @@ interface WorkflowFile {
 
 /** The commit of an event, with the workflow files in it. */
 interface PushedCommit {
+  /** Differs from the new value of the ref if that is an annotated tag. */
+  readonly commitId: string
   readonly message: string
   readonly files: readonly WorkflowFile[]
   /** Undefined if the changes are too many, or if the commit before is not known. */
@@ -73,16 +75,16 @@ async function readPushedCommit(
     // An annotated tag names a commit.
     const object = await objects.read(`${after}^{commit}`)
     if (object?.type !== 'commit' || object.content === undefined) return undefined
-    const { message, tree, parents } = parseCommit(object.id, object.content)
+    const { id: commitId, message, tree, parents } = parseCommit(object.id, object.content)
     const files = await readFiles(objects, tree)
-    if (files.length === 0) return { message, files, changedPaths: undefined }
+    if (files.length === 0) return { commitId, message, files, changedPaths: undefined }
     const from = await treeOf(objects, before ?? parents[0])
     const isKnown = from !== undefined || (before ?? parents[0]) === undefined
     const budget = { entries: CHANGED_ENTRIES_MAX }
     const changes = isKnown
       ? await changedPaths(objects, { before: from, after: tree }, budget)
       : undefined
-    return { message, files, changedPaths: changes?.map((change) => change.path) }
+    return { commitId, message, files, changedPaths: changes?.map((change) => change.path) }
   })
 }
 
@@ -137,7 +139,7 @@ async function startRuns(
       event: 'push',
       payload,
       reference: event.reference,
-      commitId: event.after,
+      commitId: pushed.commitId,
       actorId: event.actorId,
       ...plan,
     })

@@ -94,7 +94,7 @@ async function createRunnerTables(db: Knex): Promise<void> {
       ID,
       'uuid char(36) not null',
       'name varchar(255) not null',
-      // Whose jobs the runner takes; both are null for a runner of the site.
+      // Owner or repository of the jobs that the runner takes; a runner of the site has neither.
       'owner_id bigint',
       'repository_id bigint',
       // SHA-256 of the runner's token, in hexadecimal.
