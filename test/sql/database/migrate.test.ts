@@ -42,6 +42,7 @@ const NAMES = [
   '0025-security-keys',
   '0026-change-counter',
   '0027-workflows',
+  '0029-runner-settings',
 ]
 
 /** Returns the definition of every table, index and column. */
