@@ -1,6 +1,7 @@
 /** Relative times such as `3 days ago`, with the full time in the title. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { isoOf } from '../../../conf/lib/iso-time.js'
 
 const UNITS = [
   ['year', 31_557_600_000],
@@ -28,13 +29,4 @@ export function agoOf(atMs: number, nowMs: number): string {
   const count = Math.floor(agoMs / unit[1])
   const words = `${count} ${unit[0]}${count === 1 ? '' : 's'}`
   return atMs > nowMs ? `in ${words}` : `${words} ago`
-}
-
-/**
- * Returns the time in ISO 8601; empty if it is out of range, as times of commits and of runners can
- * be.
- */
-export function isoOf(atMs: number): string {
-  const date = new Date(atMs)
-  return Number.isNaN(date.getTime()) ? '' : date.toISOString()
 }

@@ -5,16 +5,16 @@ import { notFound } from '../../../conf/failures.js'
 import { listJobs, type RunJob } from '../../../sql/runs/run-jobs.js'
 import type { Run } from '../../../sql/runs/runs.js'
 import { isFinal } from '../../../sql/runs/statuses.js'
-import { countLogRows, readLog } from '../../../sql/runs/task-logs.js'
+import { countLogRows } from '../../../sql/runs/task-logs.js'
 import { findTask } from '../../../sql/runs/tasks.js'
 import { readId } from '../../auth/refusals.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import type { Call } from '../../request/route.js'
+import { wholeLogReply } from '../../runs/whole-log.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
 import { definePage } from '../kit/page.js'
-import { isoOf } from '../kit/times.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { sectionsOf } from './log-sections.js'
 import { LogView } from './log-view.js'
@@ -22,7 +22,7 @@ import { findMissingLabels, MissingLabels } from './missing-labels.js'
 import { titleOfJob, titleOfRun } from './run-facts.js'
 import { runOfPath } from './run-of-path.js'
 import { Duration, Status } from './run-status.js'
-import { READ_ROWS, readShownLog } from './shown-log.js'
+import { readShownLog } from './shown-log.js'
 
 const PATH = '/{owner}/{repo}/actions/runs/{number}/jobs/{position}'
 const ACCESS = { kind: 'repository', mode: 'read' } as const
@@ -118,29 +118,8 @@ const download = definePage<'repository'>({
   access: ACCESS,
   async handle(context, { grant, params }) {
     const { run, job } = await jobOfPath(context, { grant, params })
-    if (job.taskId === undefined) throw notFound()
-    const fileName = `run-${run.number}-job-${job.position}.log`
-    return {
-      status: 200,
-      headers: [
-        ['Content-Type', 'text/plain; charset=utf-8'],
-        ['Content-Disposition', `attachment; filename="${fileName}"`],
-        ['X-Content-Type-Options', 'nosniff'],
-        ['Cache-Control', 'private, no-cache'],
-        ['Vary', 'Cookie'],
-      ],
-      body: wholeLog(context, job.taskId),
-    }
+    return wholeLogReply(context, run, job)
   },
 })
-
-/** Yields the rows of a log as lines with their times. */
-async function* wholeLog({ db }: Context, taskId: number): AsyncGenerator<Uint8Array> {
-  for (let firstRow = 0; ; firstRow += READ_ROWS) {
-    const rows = await readLog(db, { taskId, firstRow, rowsMax: READ_ROWS })
-    if (rows.length === 0) return
-    yield Buffer.from(rows.map(({ atMs, text }) => `${isoOf(atMs)} ${text}\n`).join(''))
-  }
-}
 
 export const JOB_PAGES = [show, download]

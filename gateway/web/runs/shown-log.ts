@@ -1,11 +1,11 @@
 /** The part of a job's log that a page shows. */
 
 import { setImmediate } from 'node:timers/promises'
+import { isoOf } from '../../../conf/lib/iso-time.js'
 import type { Database } from '../../../sql/database/database.js'
 import { type LogRow, readLog } from '../../../sql/runs/task-logs.js'
 import { drawLogRow, drawLogRows, type NumberedRow } from '../../rendering/log-rows.js'
 import type { TrustedHtml } from '../../rendering/trusted-html.js'
-import { isoOf } from '../kit/times.js'
 import type { LogSection } from './log-sections.js'
 
 /** Maximum number of rows of a section; the last ones are shown. */
@@ -21,7 +21,7 @@ const FRAME_CHARACTERS = 140
 const TICK_CHARACTERS = 131_072
 
 /** Number of rows that are read together. */
-export const READ_ROWS = 500
+const READ_ROWS = 500
 
 export interface ShownLog {
   readonly html: TrustedHtml
