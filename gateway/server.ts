@@ -74,6 +74,9 @@ export interface Server {
   stop(times?: DrainTimes): Promise<void>
 }
 
+/** Paths of the operations and pages of workflow automation. */
+const OF_ACTIONS = /\/actions(?:\/|$)|^\/admin\/runners\//
+
 /** Returns all routes, without those of workflows, packages and pages if these are disabled. */
 export function allRoutes({
   actions,
@@ -83,8 +86,8 @@ export function allRoutes({
   readonly [S in 'actions' | 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
 }): readonly AnyRoute[] {
   const { isEnabled: hasPackages } = packages
-  const isThere = ({ access }: { readonly access: Access }) =>
-    hasPackages || access.kind !== 'packages'
+  const isThere = ({ access, path }: { readonly access: Access; readonly path: string }) =>
+    (hasPackages || access.kind !== 'packages') && (actions.isEnabled || !OF_ACTIONS.test(path))
   const operations = OPERATIONS.filter(isThere)
   return [
     ...HEALTH_ROUTES,

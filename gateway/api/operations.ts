@@ -59,6 +59,8 @@ import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
 import { STAR_OPERATIONS } from './repositories/stars.js'
 import { TOPIC_OPERATIONS } from './repositories/topics.js'
 import { WATCH_OPERATIONS } from './repositories/watches.js'
+import { RUN_JOB_OPERATIONS } from './runs/run-jobs.js'
+import { RUN_OPERATIONS } from './runs/runs.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './webhooks/organization-webhooks.js'
 import { REPOSITORY_HOOK_OPERATIONS } from './webhooks/repository-webhooks.js'
 import { USER_HOOK_OPERATIONS } from './webhooks/user-webhooks.js'
@@ -111,6 +113,8 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...REPOSITORY_OPERATIONS,
   ...REVIEW_OPERATIONS,
   ...REVIEW_REQUEST_OPERATIONS,
+  ...RUN_JOB_OPERATIONS,
+  ...RUN_OPERATIONS,
   ...SETTING_OPERATIONS,
   ...STAR_OPERATIONS,
   ...TAG_CHANGE_OPERATIONS,

@@ -108,6 +108,20 @@ export async function listRunners(db: Database): Promise<readonly Runner[]> {
   return await selectRunners(db, '1 = 1 order by n.id', [])
 }
 
+/** Returns the names of runners by their ids. */
+export async function findRunnerNames(
+  db: Database,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, string>> {
+  if (ids.length === 0) return new Map()
+  const rows = await selectRows<{ id: number; name: string }>(
+    db,
+    `select n.id, n.name from runners n where n.id in (${ids.map(() => '?').join()})`,
+    ids,
+  )
+  return new Map(rows.map(({ id, name }) => [id, name]))
+}
+
 /** Changes of a runner; absent fields keep their value. */
 export interface RunnerPatch {
   readonly labels?: readonly string[] | undefined

@@ -64,8 +64,10 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
   if (repository === undefined) return undefined
   const [last] = await selectRows<{ number: number | null }>(
     trx,
-    'select max(r.number) as number from workflow_runs r where r.repository_id = ?',
-    [repositoryId],
+    `select max(n.number) as number from (
+      select max(r.number) as number from workflow_runs r where r.repository_id = ?
+      union all select d.number from workflow_numbers d where d.repository_id = ?) as n`,
+    [repositoryId, repositoryId],
   )
   const nowMs = Date.now()
   const isFaulty = run.fault !== ''
@@ -126,23 +128,57 @@ export async function findRunPayload(db: Database, id: number): Promise<string> 
   return row?.payload ?? '{}'
 }
 
-/** Returns the runs of a repository, newest first. */
+/** Conditions of a list of runs; absent ones match every run. */
+export interface RunFilter {
+  readonly event?: string | undefined
+  /** Full name of the ref. */
+  readonly reference?: string | undefined
+  readonly statuses?: readonly RunStatus[] | undefined
+  readonly actorId?: number | undefined
+  readonly commitId?: string | undefined
+}
+
+export interface RunPage extends Page {
+  readonly filter?: RunFilter
+}
+
+/** Returns the runs of a repository that match the filter, newest first. */
 export async function listRuns(
   db: Database,
   repositoryId: number,
-  page: Page,
+  { filter = {}, ...page }: RunPage,
 ): Promise<Paged<Run>> {
+  const [condition, bindings] = conditionOf(repositoryId, filter)
   const [count] = await selectRows<{ total: number }>(
     db,
-    'select count(*) as total from workflow_runs r where r.repository_id = ?',
-    [repositoryId],
+    `select count(*) as total from workflow_runs r where ${condition}`,
+    bindings,
   )
+  // The page is selected by the index alone, because rows contain the payload of their event.
   const entries = await selectRuns(
     db,
-    'r.repository_id = ? order by r.number desc limit ? offset ?',
-    [repositoryId, page.limit, offsetOf(page)],
+    `r.id in (select p.id from (select r.id from workflow_runs r where ${condition}
+      order by r.number desc limit ? offset ?) as p) order by r.number desc`,
+    [...bindings, page.limit, offsetOf(page)],
   )
-  return { entries, total: count?.total ?? 0 }
+  return { entries, total: Number(count?.total ?? 0) }
+}
+
+function conditionOf(
+  repositoryId: number,
+  { event, reference, statuses, actorId, commitId }: RunFilter,
+): readonly [condition: string, bindings: readonly (string | number)[]] {
+  const places = statuses?.map(() => '?').join(', ')
+  const conditions = [
+    ['r.repository_id = ?', repositoryId],
+    ['r.event = ?', event],
+    ['r.ref = ?', reference],
+    [`r.status in (${places})`, statuses],
+    ['r.actor_id = ?', actorId],
+    ['r.commit_id = ?', commitId],
+  ] as const
+  const used = conditions.filter(([, value]) => value !== undefined)
+  return [used.map(([text]) => text).join(' and '), used.flatMap(([, value]) => value ?? [])]
 }
 
 /** Sets the status of a run, and the times that follow from it. */
@@ -169,7 +205,7 @@ const SELECT = `select r.id, r.repository_id, r.number, r.workflow_file, r.workf
 async function selectRuns(
   db: Database,
   condition: string,
-  bindings: readonly number[],
+  bindings: readonly (string | number)[],
 ): Promise<readonly Run[]> {
   return (await selectRows<RunRow>(db, `${SELECT} ${condition}`, bindings)).map(runOf)
 }

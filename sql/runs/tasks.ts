@@ -74,6 +74,16 @@ export async function findTask(db: Database, id: number): Promise<Task | undefin
   return task
 }
 
+/** Returns the tasks with these ids, by their ids. */
+export async function findTasksById(
+  db: Database,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Task>> {
+  if (ids.length === 0) return new Map()
+  const tasks = await selectTasks(db, `t.id in (${ids.map(() => '?').join()})`, ids)
+  return new Map(tasks.map((task) => [task.id, task]))
+}
+
 /** Returns the task with this job token, unless it has ended: the token then opens nothing. */
 export async function findRunningTask(db: Database, tokenHash: string): Promise<Task | undefined> {
   const condition = 't.token_hash = ? and t.stopped_at is null'

@@ -75,6 +75,16 @@ t.test('disabled registries have neither routes nor operations', async (t) => {
   t.ok(countOf(true) > OPERATIONS.filter(({ access }) => access.kind === 'packages').length)
 })
 
+t.test('disabled workflows have neither operations, pages nor the routes of runners', async (t) => {
+  const ofActions = (isEnabled: boolean) =>
+    allRoutes({ ...ALL, actions: { isEnabled } })
+      .filter(({ path }) => /\/actions(?:\/|$)|runners/.test(path))
+      .map(({ method, path }) => `${method} ${path}`)
+  t.strictSame(ofActions(false), [])
+  t.ok(ofActions(true).includes('GET /api/v1/repos/{owner}/{repo}/actions/runs'))
+  t.ok(ofActions(true).includes('GET /{owner}/{repo}/actions'))
+})
+
 /** Swift's client checks its credentials here; the request changes nothing. */
 const SIGN_INS = ['/api/packages/{owner}/swift', '/api/packages/{owner}/swift/login']
 

@@ -27,6 +27,8 @@ const VALUES: Readonly<Record<string, string>> = {
   name: 'tool',
   version: '1.0',
   repo_name: 'public',
+  run: '1',
+  job_id: '1',
   user: 'ada',
   template_owner: 'ada',
   template_repo: 'public',

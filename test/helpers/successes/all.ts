@@ -14,6 +14,7 @@ import { successesOfProtections } from './protections.js'
 import { successesOfPulls } from './pulls.js'
 import { successesOfReading } from './reading.js'
 import { successesOfReleases } from './releases.js'
+import { successesOfRuns } from './runs.js'
 import { successesOfSocial } from './social.js'
 
 /** Sends all requests to an unused gateway; returns the replies. */
@@ -33,6 +34,7 @@ export async function successes(
     ...(await successesOfPeople(gateway)),
     ...(await successesOfReleases(gateway)),
     ...(await successesOfPulls(gateway)),
+    ...(await successesOfRuns(gateway)),
     ...(await successesOfSocial(gateway)),
     repoDelete: await gateway.as('ada', 'DELETE', '/repos/ada/r'),
   }

@@ -1,0 +1,102 @@
+/** Jobs of workflow runs over the API: jobs of a run, one job, its log, and the list of tasks. */
+
+import { Type } from 'typebox'
+import { listJobs } from '../../../sql/runs/run-jobs.js'
+import { listTasks } from '../../../sql/runs/task-list.js'
+import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
+import { JOB, JOBS, jobObjects } from '../../objects/runs/job-object.js'
+import { TASKS, taskObject } from '../../objects/runs/task-object.js'
+import { FILE } from '../../objects/schema.js'
+import { wholeLogReply } from '../../runs/whole-log.js'
+import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
+import { jobOfId, runOfId } from './run-of-id.js'
+
+const PATH = '/repos/{owner}/{repo}/actions'
+const JOB_PARAMS = { ...REPOSITORY_PARAMS, job_id: 'id of the job' }
+const READING = {
+  method: 'GET',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+  failures: [404],
+} as const
+
+const ofRun = defineOperation({
+  id: 'listWorkflowRunJobs',
+  path: `${PATH}/runs/{run}/jobs`,
+  summary: 'Lists all jobs for a workflow run',
+  ...READING,
+  params: { ...REPOSITORY_PARAMS, run: 'id of the run' },
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: JOBS },
+  async handle(context, { grant, params, query }) {
+    const { repository } = grant
+    const run = await runOfId(context, { grant, params })
+    const page = pageOf(query)
+    const all = await listJobs(context.db, run.id)
+    const listed = all.slice((page.page - 1) * page.limit, page.page * page.limit)
+    return pageReply(context, await jobObjects(context, { run, repository }, listed), {
+      path: `/repos/${repository.owner.name}/${repository.name}/actions/runs/${run.id}/jobs`,
+      page,
+      total: all.length,
+      wrap: (jobs) => ({ total_count: all.length, jobs }),
+    })
+  },
+})
+
+const get = defineOperation({
+  id: 'getWorkflowJob',
+  path: `${PATH}/jobs/{job_id}`,
+  summary: 'Gets a specific workflow job for a workflow run',
+  ...READING,
+  params: JOB_PARAMS,
+  query: NO_QUERY,
+  success: { status: 200, schema: JOB },
+  async handle(context, { grant, params }) {
+    const { run, job } = await jobOfId(context, { grant, params })
+    const [object] = await jobObjects(context, { run, repository: grant.repository }, [job])
+    return jsonReply(200, object)
+  },
+})
+
+const log = defineOperation({
+  id: 'downloadActionsRunJobLogs',
+  path: `${PATH}/jobs/{job_id}/logs`,
+  summary: 'Downloads the job logs for a workflow run',
+  ...READING,
+  params: JOB_PARAMS,
+  query: NO_QUERY,
+  success: { status: 200, schema: FILE },
+  async handle(context, { grant, params }) {
+    const { run, job } = await jobOfId(context, { grant, params })
+    return wholeLogReply(context, run, job)
+  },
+})
+
+const tasks = defineOperation({
+  id: 'ListActionTasks',
+  path: `${PATH}/tasks`,
+  summary: "List a repository's action tasks",
+  ...READING,
+  params: REPOSITORY_PARAMS,
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: TASKS },
+  async handle(context, { grant, query }) {
+    const { repository } = grant
+    refuseWithoutActions(context, repository)
+    const page = pageOf(query)
+    const { entries, total } = await listTasks(context.db, repository.id, page)
+    const objects = entries.map((task) => taskObject(context, repository, task))
+    return pageReply(context, objects, {
+      path: `/repos/${repository.owner.name}/${repository.name}/actions/tasks`,
+      page,
+      total,
+      wrap: (runs) => ({ total_count: total, workflow_runs: runs }),
+    })
+  },
+})
+
+export const RUN_JOB_OPERATIONS: readonly AnyOperation[] = [ofRun, get, log, tasks]

@@ -1,0 +1,151 @@
+/** Workflow runs over the API: list, read, cancel, delete. */
+
+import { Type } from 'typebox'
+import { Failure } from '../../../conf/failures.js'
+import { removeRun } from '../../../sql/runs/remove-run.js'
+import { listRuns } from '../../../sql/runs/runs.js'
+import { isFinal, type RunStatus } from '../../../sql/runs/statuses.js'
+import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
+import { findVisibleUser } from '../../auth/visible-owner.js'
+import { RUN, RUNS, runObjects } from '../../objects/runs/run-object.js'
+import { cancelRun } from '../../runs/cancel-run.js'
+import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
+import { type AnyOperation, defineOperation } from '../operation.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
+import { jsonReply } from '../surface.js'
+import { runOfId } from './run-of-id.js'
+
+const PATH = '/repos/{owner}/{repo}/actions/runs'
+const READING = {
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read' },
+  scopes: ['read:repository'],
+} as const
+const WRITING = {
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'write' },
+  scopes: ['write:repository'],
+} as const
+const ONE = { path: `${PATH}/{run}`, params: { ...REPOSITORY_PARAMS, run: 'id of the run' } }
+
+/** Statuses by the words of this API; the words of GitHub that have no status match nothing. */
+const STATUSES: ReadonlyMap<string, readonly RunStatus[]> = new Map([
+  ['waiting', ['blocked']],
+  ['pending', ['blocked']],
+  ['requested', ['blocked']],
+  ['action_required', ['blocked']],
+  ['queued', ['waiting']],
+  ['in_progress', ['running', 'cancelling']],
+  ['completed', ['success', 'failure', 'cancelled', 'skipped']],
+  ['success', ['success']],
+  ['failure', ['failure']],
+  ['cancelled', ['cancelled']],
+  ['timed_out', ['cancelled']],
+  ['skipped', ['skipped']],
+  ['neutral', ['skipped']],
+])
+
+const list = defineOperation({
+  id: 'getWorkflowRuns',
+  method: 'GET',
+  path: PATH,
+  summary: 'Lists all runs for a repository run',
+  ...READING,
+  params: REPOSITORY_PARAMS,
+  query: Type.Object({
+    event: Type.Optional(Type.String({ description: 'name of the event' })),
+    branch: Type.Optional(Type.String({ description: 'name of the branch' })),
+    status: Type.Optional(
+      Type.String({ description: 'waiting, queued, in_progress, completed or a conclusion' }),
+    ),
+    actor: Type.Optional(Type.String({ description: 'user who caused the event' })),
+    head_sha: Type.Optional(Type.String({ description: 'full id of the commit' })),
+    ...PAGE_QUERY,
+  }),
+  success: { status: 200, schema: RUNS },
+  failures: [400, 404],
+  async handle(context, { grant, query }) {
+    const { repository } = grant
+    refuseWithoutActions(context, repository)
+    const { event, branch, status, actor, head_sha } = query
+    const actorId = actor && (await findVisibleUser(context.db, actor, grant.user)).id
+    const filter = {
+      event: event || undefined,
+      reference: branch ? `refs/heads/${branch}` : undefined,
+      statuses: status ? statusesOf(status) : undefined,
+      actorId: actorId || undefined,
+      commitId: head_sha || undefined,
+    }
+    const page = pageOf(query)
+    const { entries, total } = await listRuns(context.db, repository.id, { ...page, filter })
+    return pageReply(context, await runObjects(context, grant, entries), {
+      path: `/repos/${repository.owner.name}/${repository.name}/actions/runs`,
+      query: { event, branch, status, actor, head_sha },
+      page,
+      total,
+      wrap: (runs) => ({ total_count: total, workflow_runs: runs }),
+    })
+  },
+})
+
+/** Returns the statuses that a word of a filter means. Throws `bad_request`. */
+function statusesOf(word: string): readonly RunStatus[] {
+  const statuses = STATUSES.get(word)
+  if (statuses === undefined) throw new Failure('bad_request', `Invalid status: ${word}`)
+  return statuses
+}
+
+const get = defineOperation({
+  id: 'GetWorkflowRun',
+  method: 'GET',
+  ...ONE,
+  summary: 'Gets a specific workflow run',
+  ...READING,
+  query: NO_QUERY,
+  success: { status: 200, schema: RUN },
+  failures: [404],
+  async handle(context, { grant, params }) {
+    const run = await runOfId(context, { grant, params })
+    const [object] = await runObjects(context, grant, [run])
+    return jsonReply(200, object)
+  },
+})
+
+const cancel = defineOperation({
+  id: 'cancelWorkflowRun',
+  method: 'POST',
+  path: `${ONE.path}/cancel`,
+  params: ONE.params,
+  summary: 'Cancel a workflow run and its jobs',
+  ...WRITING,
+  query: NO_QUERY,
+  success: { status: 200, schema: null },
+  failures: [403, 404, 409],
+  async handle(context, { grant, params }) {
+    const run = await runOfId(context, { grant, params })
+    if (isFinal(run.status)) throw new Failure('conflict', `Run ${run.id} has ended.`)
+    await cancelRun(context, run)
+    return { status: 200 }
+  },
+})
+
+const remove = defineOperation({
+  id: 'deleteActionRun',
+  method: 'DELETE',
+  ...ONE,
+  summary: 'Delete a workflow run',
+  ...WRITING,
+  query: NO_QUERY,
+  success: { status: 204, schema: null },
+  failures: [400, 403, 404],
+  async handle(context, { grant, params }) {
+    const run = await runOfId(context, { grant, params })
+    if (!isFinal(run.status)) {
+      throw new Failure('bad_request', `Run ${run.id} has not ended. Cancel it first.`)
+    }
+    await removeRun(context.db, run)
+    return { status: 204 }
+  },
+})
+
+export const RUN_OPERATIONS: readonly AnyOperation[] = [list, get, cancel, remove]
