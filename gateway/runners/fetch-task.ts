@@ -34,6 +34,7 @@ export const FETCH_TASK_ROUTE = procedureRoute(FETCH_TASK, {
       await updateRunner(context.db, runner.id, { lastSeenAtMs: nowMs })
     }
     const nothing = { tasksVersion: TASKS_VERSION }
+    if (runner.isDisabled) return nothing
     if (runner.isEphemeral && (await hasRunningTask(context.db, runner.id))) return nothing
     const patienceMs = Number(/^\d{1,10}$/.exec(headers.get('connect-timeout-ms') ?? '')?.[0] ?? 0)
     const holdMs = Math.max(0, Math.min(HOLD_MS, patienceMs - ANSWER_MS))

@@ -1,10 +1,17 @@
-/** `gatehouse runner token|list|remove`: management of runners on the server. */
+/** `gatehouse runner token|list|set|remove`: management of runners on the server. */
 
 import { hashToken, newToken } from '../../gateway/auth/token.js'
 import { findOwner } from '../../sql/accounts/owners.js'
 import type { Database } from '../../sql/database/database.js'
 import { findRepository } from '../../sql/repositories/repositories.js'
-import { createRegistrationToken, listRunners, removeRunner } from '../../sql/runners/runners.js'
+import {
+  createRegistrationToken,
+  findRunner,
+  listRunners,
+  type Runner,
+  removeRunner,
+  updateRunner,
+} from '../../sql/runners/runners.js'
 import type { RunnerScope } from '../../sql/runs/run-jobs.js'
 import { type Command, CommandError, UsageError, withDatabase } from './command.js'
 
@@ -13,7 +20,8 @@ const DAY_MS = 86_400_000
 const token: Command = {
   words: ['runner', 'token'],
   usage: '[--owner NAME | --repo OWNER/NAME] [--once] [--days N]',
-  about: 'Creates a token with which runners register, and prints it; it cannot be shown again.',
+  about:
+    'Prints a new token with which runners register. It replaces the earlier one without --once.',
   positionals: [],
   options: {
     owner: {
@@ -73,16 +81,58 @@ async function scopeOf(db: Database, { owner, repo }: Names): Promise<RunnerScop
 const list: Command = {
   words: ['runner', 'list'],
   usage: '',
-  about: 'Lists the registered runners: UUID, name, labels, version, and when each was last seen.',
+  about:
+    'Lists the runners: UUID, name, labels, version, when each was last seen, and its settings.',
   positionals: [],
   options: {},
   run: () =>
     withDatabase(async (db) => {
-      for (const { uuid, name, labels, version, lastSeenAtMs } of await listRunners(db)) {
+      for (const runner of await listRunners(db)) {
+        const { uuid, name, labels, version, lastSeenAtMs } = runner
         const seen = lastSeenAtMs === undefined ? 'never' : new Date(lastSeenAtMs).toISOString()
-        console.log([uuid, name, labels.join(','), version, seen].join('\t'))
+        console.log([uuid, name, labels.join(','), version, seen, settingsOf(runner)].join('\t'))
       }
     }),
+}
+
+function settingsOf({ isDisabled, runsForks }: Runner): string {
+  return [isDisabled ? 'disabled' : 'enabled', ...(runsForks ? ['forks'] : [])].join(',')
+}
+
+const set: Command = {
+  words: ['runner', 'set'],
+  usage: 'UUID [--disabled yes|no] [--forks yes|no]',
+  about: 'Changes settings of a runner, from its next request for a job on.',
+  positionals: ['UUID'],
+  options: {
+    disabled: { type: 'string', value: 'yes|no', about: 'A disabled runner gets no jobs.' },
+    forks: {
+      type: 'string',
+      value: 'yes|no',
+      about: 'A runner of the site takes jobs of forks of public repositories.',
+    },
+  },
+  async run({ positionals: [uuid = ''], values }) {
+    const isDisabled = answerOf(values['disabled'], '--disabled')
+    const runsForks = answerOf(values['forks'], '--forks')
+    if (isDisabled === undefined && runsForks === undefined) {
+      throw new UsageError('--disabled or --forks is needed')
+    }
+    await withDatabase(async (db) => {
+      const runner = await findRunner(db, uuid)
+      if (runner === undefined) throw new CommandError(`there is no runner ${uuid}`)
+      await updateRunner(db, runner.id, { isDisabled, runsForks })
+      const changed = await findRunner(db, uuid)
+      if (changed !== undefined) console.log(`${uuid} is ${settingsOf(changed)}`)
+    })
+  },
+}
+
+/** Returns the value of an option that is yes or no; undefined if it is absent. */
+function answerOf(value: unknown, name: string): boolean | undefined {
+  if (value === undefined) return undefined
+  if (value !== 'yes' && value !== 'no') throw new UsageError(`${name} is yes or no`)
+  return value === 'yes'
 }
 
 const remove: Command = {
@@ -98,4 +148,4 @@ const remove: Command = {
     }),
 }
 
-export const RUNNER_ADMIN_COMMANDS: readonly Command[] = [token, list, remove]
+export const RUNNER_ADMIN_COMMANDS: readonly Command[] = [token, list, set, remove]

@@ -3,7 +3,13 @@
 import { randomUUID } from 'node:crypto'
 import type { Database } from '../../sql/database/database.js'
 import { createRegistrationToken, registerRunner } from '../../sql/runners/runners.js'
-import { changeJob, listJobs, type NewJob, type RunJob } from '../../sql/runs/run-jobs.js'
+import {
+  changeJob,
+  listJobs,
+  type NewJob,
+  type RunJob,
+  type RunnerScope,
+} from '../../sql/runs/run-jobs.js'
 import { createRun, type NewRun, type Run } from '../../sql/runs/runs.js'
 import type { RunStatus } from '../../sql/runs/statuses.js'
 import { appendLog, type LogRow } from '../../sql/runs/task-logs.js'
@@ -71,10 +77,9 @@ export async function setStatus(
 export async function aRunner(
   db: Database,
   labels: readonly string[],
-  scope: { readonly ownerId?: number; readonly repositoryId?: number } = {},
+  { ownerId, repositoryId }: Partial<RunnerScope> = {},
 ): Promise<number> {
   const hash = randomUUID()
-  const { ownerId, repositoryId } = scope
   const token = { hash, ownerId, repositoryId, isOnce: true, expiresAtMs: undefined }
   await createRegistrationToken(db, token)
   const runner = await registerRunner(db, {

@@ -179,7 +179,7 @@ export async function registerClient({
   scope = {},
   isEphemeral = false,
 }: RegisterOptions): Promise<RegisteredRunner> {
-  const token = await addRegistrationToken(db, scope)
+  const token = await addRegistrationToken(db, scope, true)
   const fields = { name: `${family} runner`, token, version: 'v1', ephemeral: isEphemeral }
   const isForgejo = family === 'forgejo'
   const register = { ...fields, labels: [...labels], agentLabels: isForgejo ? [...labels] : [] }

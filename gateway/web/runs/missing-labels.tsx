@@ -18,7 +18,7 @@ export async function findMissingLabels(
   waiting: readonly Pick<WaitingJob, 'labels'>[],
 ): Promise<readonly string[]> {
   if (waiting.length === 0) return []
-  const runners = await listRunners(db)
+  const runners = (await listRunners(db)).filter(({ isDisabled }) => !isDisabled)
   const lists = new Map(waiting.map(({ labels }) => [labels.join(', '), labels]))
   return [...lists.entries()]
     .filter(([, labels]) => {
