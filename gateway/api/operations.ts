@@ -59,6 +59,7 @@ import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
 import { STAR_OPERATIONS } from './repositories/stars.js'
 import { TOPIC_OPERATIONS } from './repositories/topics.js'
 import { WATCH_OPERATIONS } from './repositories/watches.js'
+import { RUNNER_OPERATIONS } from './runners/runners.js'
 import { RUN_JOB_OPERATIONS } from './runs/run-jobs.js'
 import { RUN_OPERATIONS } from './runs/runs.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './webhooks/organization-webhooks.js'
@@ -115,6 +116,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...REVIEW_REQUEST_OPERATIONS,
   ...RUN_JOB_OPERATIONS,
   ...RUN_OPERATIONS,
+  ...RUNNER_OPERATIONS,
   ...SETTING_OPERATIONS,
   ...STAR_OPERATIONS,
   ...TAG_CHANGE_OPERATIONS,

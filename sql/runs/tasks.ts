@@ -101,6 +101,21 @@ export async function hasRunningTask(db: Database, runnerId: number): Promise<bo
   return rows.length > 0
 }
 
+/** Returns those of the runners that work on a task. */
+export async function busyRunners(
+  db: Database,
+  runnerIds: readonly number[],
+): Promise<ReadonlySet<number>> {
+  if (runnerIds.length === 0) return new Set()
+  const rows = await selectRows<{ runner_id: number }>(
+    db,
+    `select distinct t.runner_id from workflow_tasks t
+      where t.runner_id in (${runnerIds.map(() => '?').join()}) and t.stopped_at is null`,
+    runnerIds,
+  )
+  return new Set(rows.map((row) => row.runner_id))
+}
+
 /** Returns the ids of the unfinished tasks whose runner was not heard since this time. */
 export async function listSilentTasks(
   db: Database,

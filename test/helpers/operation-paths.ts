@@ -29,6 +29,7 @@ const VALUES: Readonly<Record<string, string>> = {
   repo_name: 'public',
   run: '1',
   job_id: '1',
+  runner_id: '1',
   user: 'ada',
   template_owner: 'ada',
   template_repo: 'public',

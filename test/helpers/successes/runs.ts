@@ -4,10 +4,12 @@ import { changeJob } from '../../../sql/runs/run-jobs.js'
 import { updateRunStatus } from '../../../sql/runs/runs.js'
 import { updateTask } from '../../../sql/runs/tasks.js'
 import type { GatewayWithUsers } from '../gateway-with-users.js'
-import { aJob, aRun, aTask, jobAt, logRows } from '../run-rows.js'
+import type { Answer } from '../requests.js'
+import { aJob, aRun, aRunner, aTask, jobAt, logRows } from '../run-rows.js'
 
 /** Sends the requests for a new repository of ada, in which workflows run. */
-export async function successesOfRuns({ as, ada, db }: GatewayWithUsers) {
+export async function successesOfRuns(gateway: GatewayWithUsers) {
+  const { as, ada, db } = gateway
   const made = await as('ada', 'POST', '/user/repos', { name: 'run', auto_init: true })
   await as('ada', 'PATCH', '/repos/ada/run', { has_actions: true })
   const repositoryId = (made.json as { id: number }).id
@@ -33,5 +35,41 @@ export async function successesOfRuns({ as, ada, db }: GatewayWithUsers) {
   const cancelWorkflowRun = await as('ada', 'POST', `${one}/cancel`)
   await changeJob(db, job.id, { from: ['cancelling'], to: 'cancelled' })
   await updateRunStatus(db, run, 'cancelled')
-  return { ...read, cancelWorkflowRun, deleteActionRun: await as('ada', 'DELETE', one) }
+  const deleteActionRun = await as('ada', 'DELETE', one)
+  return {
+    ...read,
+    cancelWorkflowRun,
+    deleteActionRun,
+    ...(await ofRunners(gateway, repositoryId)),
+  }
+}
+
+/** Sends the requests for a runner of each scope. */
+async function ofRunners(
+  { as, ada, db, addOrganization }: GatewayWithUsers,
+  repositoryId: number,
+): Promise<Readonly<Record<string, Answer>>> {
+  const { id: organizationId } = await addOrganization('running', ada)
+  const scopes = {
+    Repo: ['ada', '/repos/ada/run', { repositoryId }],
+    Org: ['ada', '/orgs/running', { ownerId: organizationId }],
+    User: ['ada', '/user', { ownerId: ada.id }],
+    Admin: ['root', '/admin', {}],
+  } as const
+  const answers: Record<string, Answer> = {}
+  for (const [word, [name, place, scope]] of Object.entries(scopes)) {
+    const id = await aRunner(db, ['linux'], scope)
+    const all = `${place}/actions/runners`
+    const old = word === 'Admin' ? '/admin/runners' : all
+    const prefix = word.toLowerCase()
+    answers[`get${word}Runners`] = await as(name, 'GET', all)
+    answers[`get${word}Runner`] = await as(name, 'GET', `${all}/${id}`)
+    answers[`update${word}Runner`] = await as(name, 'PATCH', `${all}/${id}`, { disabled: true })
+    answers[`delete${word}Runner`] = await as(name, 'DELETE', `${all}/${id}`)
+    const token = `${prefix}CreateRunnerRegistrationToken`
+    answers[token] = await as(name, 'POST', `${all}/registration-token`)
+    const get = `${prefix}GetRunnerRegistrationToken`
+    answers[get] = await as(name, 'GET', `${old}/registration-token`)
+  }
+  return answers
 }
