@@ -46,6 +46,7 @@ import { DEPLOY_KEYS_PAGES } from './repositories/deploy-keys-page.js'
 import { HOME } from './repositories/home.js'
 import { OWNER } from './repositories/owner.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js'
+import { RUNNERS_PAGES } from './runners/runners-pages.js'
 import { JOB_PAGES } from './runs/job-page.js'
 import { RUN_PAGES } from './runs/run-page.js'
 import { RUNS_PAGE } from './runs/runs-page.js'
@@ -93,6 +94,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   RUNS_PAGE,
   ...RUN_PAGES,
   ...JOB_PAGES,
+  ...RUNNERS_PAGES,
   OWN_ORGANIZATIONS,
   ...CREATE_ORGANIZATION_PAGES,
   ...MEMBERS_PAGES,

@@ -3,7 +3,7 @@
 import type { Database } from '../../sql/database/database.js'
 import { findRepository } from '../../sql/repositories/repositories.js'
 import { updateTask } from '../../sql/runs/tasks.js'
-import { aJob, aRun, aTask, jobAt, logRows, setStatus } from './run-rows.js'
+import { aJob, aRun, aRunner, aTask, jobAt, logRows, setStatus } from './run-rows.js'
 
 export interface HostileRuns {
   readonly payloads: readonly string[]
@@ -11,7 +11,7 @@ export interface HostileRuns {
   readonly path: string
 }
 
-/** Writes the payloads to runs, jobs and logs. Returns the paths of their pages. */
+/** Writes the payloads to runs, jobs, logs and runners. Returns the paths of their pages. */
 export async function addHostileRuns(db: Database, { payloads, path }: HostileRuns) {
   const repository = await findRepository(db, 'ada', 'hostile')
   if (repository === undefined) throw new Error('The repository does not exist.')
@@ -44,7 +44,10 @@ export async function addHostileRuns(db: Database, { payloads, path }: HostileRu
   const taskId = await aTask(db, job, { repositoryId, status: 'failure', rows })
   const state = { startedAtMs: 1_000, stoppedAtMs: 2_000, firstRow: 1, rowCount: rows.length - 2 }
   await updateTask(db, taskId, { steps: [{ ...state, result: 'failure' }] })
+  const runnerId = await aRunner(db, payloads, { repositoryId })
+  await db('runners').where({ id: runnerId }).update({ name: first, version: second })
   return {
+    runners: path.replace(/\/actions$/, '/settings/actions/runners'),
     'faulty run': `${path}/runs/1`,
     run: `${path}/runs/2`,
     'waiting job': `${path}/runs/2/jobs/0?follow=0`,

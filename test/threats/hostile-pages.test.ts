@@ -210,6 +210,7 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     settings: '/admin/settings',
     jobs: '/admin/jobs',
     cache: '/admin/cache',
+    'site runners': '/admin/actions/runners',
   }
   const login = `${url}/user/login?redirect_to=%22%3E%3Csvg+onload=alert(1)%3E`
   await page.goto(login)
@@ -241,6 +242,9 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   }
   await page.goto(url + pages.settings)
   await page.getByRole('button', { name: 'Switch registration on' }).click()
+  await page.goto(url + pages.runners)
+  await page.getByRole('button', { name: 'Make a registration token' }).click()
+  await inspect('runner-token')
   await page.goto(url + pages.security)
   await page.getByLabel('Your password').fill(ada.password)
   await page.getByRole('button', { name: 'Set up' }).click()

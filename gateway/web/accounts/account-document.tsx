@@ -6,7 +6,7 @@ import type { Context } from '../../request/context.js'
 import { Document } from '../kit/document.js'
 import { Tab } from '../kit/tab.js'
 
-/** Name of an account settings page, which is also the last segment of its path. */
+/** Name of an account settings page; its path is `/user/settings/` and the name. */
 export type AccountTab = keyof typeof TABS
 
 const TABS = {
@@ -18,6 +18,7 @@ const TABS = {
   applications: 'Applications',
   oauth2: 'OAuth applications',
   security: 'Security',
+  'actions/runners': 'Runners',
 } as const
 
 export interface AccountDocumentProps {
@@ -30,14 +31,21 @@ export interface AccountDocumentProps {
 /** Renders a page of account settings around its content. */
 export function AccountDocument(props: AccountDocumentProps): JSX.Element {
   const { context, user, tab, children } = props
-  const { baseUrl } = context.settings.http
+  const { http, actions } = context.settings
+  const tabs = Object.entries(TABS).filter(
+    ([name]) => actions.isEnabled || name !== 'actions/runners',
+  )
   return (
     <Document context={context} title={TABS[tab]} user={user}>
       <header>
         <h1>Account settings</h1>
         <nav class="tabs" aria-label="Account settings">
-          {Object.entries(TABS).map(([name, word]) => (
-            <Tab address={`${baseUrl}/user/settings/${name}`} word={word} isHere={name === tab} />
+          {tabs.map(([name, word]) => (
+            <Tab
+              address={`${http.baseUrl}/user/settings/${name}`}
+              word={word}
+              isHere={name === tab}
+            />
           ))}
         </nav>
       </header>

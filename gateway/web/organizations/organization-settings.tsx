@@ -42,6 +42,11 @@ function OrganizationSettings({
         <DetailFields details={details ?? organization} words={VISIBILITY_LABELS} />
         <button type="submit">Save</button>
       </form>
+      {context.settings.actions.isEnabled && (
+        <p>
+          <a href={`${address}/actions/runners`}>Runners</a>
+        </p>
+      )}
       <section class="danger-zone">
         <h3>Delete</h3>
         <p>
