@@ -62,6 +62,7 @@ import { WATCH_OPERATIONS } from './repositories/watches.js'
 import { RUNNER_OPERATIONS } from './runners/runners.js'
 import { RUN_JOB_OPERATIONS } from './runs/run-jobs.js'
 import { RUN_OPERATIONS } from './runs/runs.js'
+import { WORKFLOW_OPERATIONS } from './runs/workflows.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './webhooks/organization-webhooks.js'
 import { REPOSITORY_HOOK_OPERATIONS } from './webhooks/repository-webhooks.js'
 import { USER_HOOK_OPERATIONS } from './webhooks/user-webhooks.js'
@@ -131,4 +132,5 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...USER_SETTING_OPERATIONS,
   ...VERSION_OPERATIONS,
   ...WATCH_OPERATIONS,
+  ...WORKFLOW_OPERATIONS,
 ]

@@ -9,6 +9,7 @@ import { findRepositoryById, type Repository } from '../../sql/repositories/repo
 import { NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
 import { findPushEvent, type PushEvent, removePushEvent } from '../../sql/runs/events.js'
 import type { NewRun } from '../../sql/runs/runs.js'
+import { disabledWorkflows } from '../../sql/runs/workflow-switches.js'
 import { hasActions } from '../actions/repositories/has-actions.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
@@ -26,7 +27,7 @@ const CHANGED_ENTRIES_MAX = 10_000
 const PAYLOAD_CHARACTERS_MAX = 1_048_576
 
 /** A workflow file at the commit of an event. */
-interface WorkflowFile {
+export interface WorkflowFile {
   readonly name: string
   readonly id: string
   readonly text: string
@@ -97,7 +98,11 @@ async function treeOf(
   return parseCommit(object.id, object.content).tree
 }
 
-async function readFiles(objects: ObjectReader, treeId: string): Promise<readonly WorkflowFile[]> {
+/** Reads the workflow files in the tree of a commit. */
+export async function readFiles(
+  objects: ObjectReader,
+  treeId: string,
+): Promise<readonly WorkflowFile[]> {
   const folder = await findEntry(objects, treeId, WORKFLOW_FOLDER.split('/'))
   if (folder?.kind !== 'directory') return []
   const entries = await readTree(objects, folder.id)
@@ -126,7 +131,9 @@ async function startRuns(
   { event, pushed }: Planned,
 ): Promise<void> {
   let payload: string | undefined
+  const disabled = await disabledWorkflows(context.db, repository.id)
   for (const file of pushed.files) {
+    if (disabled.has(file.name)) continue
     const plan = await planOf(context, repository, { file, event, pushed })
     if (plan === undefined) continue
     payload ??= await payloadOf(context, repository, event)

@@ -17,8 +17,12 @@ export interface PlannedJob {
 }
 
 export type FilePlan =
-  /** The event does not start the workflow. */
-  | { readonly kind: 'ignored' }
+  | {
+      /** The event does not start the workflow. */
+      readonly kind: 'ignored'
+      /** Value of `name`; undefined if the file has none. */
+      readonly name: string | undefined
+    }
   | {
       readonly kind: 'planned'
       /** Value of `name`; undefined if the file has none. */
@@ -45,7 +49,7 @@ export function planFile({ text, pushed }: FileInput): FilePlan {
   try {
     const workflow = readWorkflow(text)
     isStarted = startsOnPush(workflow.triggers, pushed)
-    if (!isStarted) return { kind: 'ignored' }
+    if (!isStarted) return { kind: 'ignored', name: workflow.name }
     return { kind: 'planned', name: workflow.name, jobs: plannedJobs(workflow) }
   } catch (error) {
     if (!(error instanceof FileFault)) throw error

@@ -57,6 +57,7 @@ export interface Period {
   readonly stoppedAtMs: number | undefined
 }
 
-function timeOf(atMs: number | undefined): string {
+/** Returns a time; that of an unset field if RFC 3339 cannot express it. */
+export function timeOf(atMs: number | undefined): string {
   return atMs !== undefined && atMs >= 0 && atMs <= LAST_MS ? apiTime(atMs) : NEVER
 }

@@ -32,12 +32,23 @@ export async function successesOfRuns(gateway: GatewayWithUsers) {
     downloadActionsRunJobLogs: await as('ada', 'GET', `${path}/jobs/${job.id}/logs`),
     ListActionTasks: await as('ada', 'GET', `${path}/tasks`),
   }
+  await as('ada', 'POST', '/repos/ada/run/contents/.gitea/workflows/ci.yaml', {
+    content: Buffer.from('name: CI\non: schedule\njobs: {}\n').toString('base64'),
+  })
+  const workflow = `${path}/workflows/ci.yaml`
+  const workflows = {
+    ActionsListRepositoryWorkflows: await as('ada', 'GET', `${path}/workflows`),
+    ActionsGetWorkflow: await as('ada', 'GET', workflow),
+    ActionsDisableWorkflow: await as('ada', 'PUT', `${workflow}/disable`),
+    ActionsEnableWorkflow: await as('ada', 'PUT', `${workflow}/enable`),
+  }
   const cancelWorkflowRun = await as('ada', 'POST', `${one}/cancel`)
   await changeJob(db, job.id, { from: ['cancelling'], to: 'cancelled' })
   await updateRunStatus(db, run, 'cancelled')
   const deleteActionRun = await as('ada', 'DELETE', one)
   return {
     ...read,
+    ...workflows,
     cancelWorkflowRun,
     deleteActionRun,
     ...(await ofRunners(gateway, repositoryId)),
