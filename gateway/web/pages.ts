@@ -49,7 +49,7 @@ import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js
 import { RUNNERS_PAGES } from './runners/runners-pages.js'
 import { JOB_PAGES } from './runs/job-page.js'
 import { RUN_PAGES } from './runs/run-page.js'
-import { RUNS_PAGE } from './runs/runs-page.js'
+import { RUNS_PAGES } from './runs/runs-page.js'
 import { HOOK_PAGES } from './webhooks/webhook-page.js'
 import { HOOKS_PAGES } from './webhooks/webhooks-page.js'
 
@@ -91,7 +91,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...PULL_CONTENTS_PAGES,
   ...COMPARE_PAGES,
   ...RELEASES_PAGES,
-  RUNS_PAGE,
+  ...RUNS_PAGES,
   ...RUN_PAGES,
   ...JOB_PAGES,
   ...RUNNERS_PAGES,

@@ -1,25 +1,29 @@
-/** Paginated list of the workflow runs of a repository. */
+/** Paginated list of the workflow runs of a repository, and its workflows. */
 
 import { findOwnersById } from '../../../sql/accounts/owners.js'
+import { atLeast } from '../../../sql/repositories/access.js'
 import { listWaitingJobs } from '../../../sql/runs/run-jobs.js'
 import { listRuns } from '../../../sql/runs/runs.js'
+import { disableWorkflow, enableWorkflow } from '../../../sql/runs/workflow-switches.js'
 import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
 import { Shown } from '../../rendering/visible-text.js'
+import { findWorkflow, listWorkflows } from '../../runs/list-workflows.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
-import { definePage, pageNumber } from '../kit/page.js'
+import { definePage, fieldOf, pageNumber, readForm, redirectTo } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { findMissingLabels, MissingLabels } from './missing-labels.js'
 import { RunFacts, titleOfRun } from './run-facts.js'
 import { Status } from './run-status.js'
+import { WorkflowList } from './workflow-list.js'
 
 const LISTED = 20
 
 /** Maximum number of waiting jobs, of all repositories, that are compared with the runners. */
 const WAITING_MAX = 1_000
 
-export const RUNS_PAGE = definePage<'repository'>({
+const show = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/actions',
   access: { kind: 'repository', mode: 'read' },
@@ -34,12 +38,15 @@ export const RUNS_PAGE = definePage<'repository'>({
     const ofRepository = { repositoryId: repository.id, afterId: 0, limit: WAITING_MAX }
     const waiting = await listWaitingJobs(db, ofRepository)
     const missing = await findMissingLabels(context, repository, waiting)
+    const workflows = await listWorkflows(context, repository)
+    const isWriter = atLeast(grant.mode, 'write')
     const address = `${repositoryUrl(context, grant)}/actions`
     return htmlReply(
       request,
       <RepositoryDocument context={context} grant={grant} tab="actions" title="Actions">
         <h2>Workflow runs</h2>
         <MissingLabels lists={missing} />
+        <WorkflowList address={address} workflows={workflows} isWriter={isWriter} />
         {total === 0 && (
           <p class="empty">
             There are no runs yet. To start one, push a workflow file to the folder{' '}
@@ -64,3 +71,19 @@ export const RUNS_PAGE = definePage<'repository'>({
     )
   },
 })
+
+const switchWorkflow = definePage<'repository'>({
+  method: 'POST',
+  path: '/{owner}/{repo}/actions/workflows',
+  access: { kind: 'repository', mode: 'write' },
+  async handle(context, { request, grant: { repository } }) {
+    refuseWithoutActions(context, repository)
+    const form = await readForm(request)
+    const { file } = await findWorkflow(context, repository, form.get('file') ?? '')
+    const change = fieldOf(form, 'disabled') === 'yes' ? disableWorkflow : enableWorkflow
+    await change(context.db, { repositoryId: repository.id, file })
+    return redirectTo(context, `/${repository.owner.name}/${repository.name}/actions`)
+  },
+})
+
+export const RUNS_PAGES = [show, switchWorkflow]
