@@ -1,7 +1,13 @@
 /** Claims of waiting jobs by runners. */
 
 import type { Runner } from '../../sql/runners/runners.js'
-import { changeJob, findJob, type RunJob, type WaitingJob } from '../../sql/runs/run-jobs.js'
+import {
+  changeJob,
+  findJob,
+  type RunJob,
+  type RunnerScope,
+  type WaitingJob,
+} from '../../sql/runs/run-jobs.js'
 import { createTask, removeTask } from '../../sql/runs/tasks.js'
 import { hashToken, newJobToken } from '../auth/token.js'
 import type { Context } from '../request/context.js'
@@ -15,15 +21,24 @@ export interface Claim {
   readonly token: string
 }
 
+/** The jobs that a runner takes. */
+export interface Offer extends RunnerScope {
+  /** Names of the runner's labels. */
+  readonly labels: ReadonlySet<string>
+}
+
+/** Returns the jobs that a runner takes. */
+export function offerOf({ ownerId, repositoryId, labels }: Runner): Offer {
+  return { ownerId, repositoryId, labels: new Set(labels.map(labelOf)) }
+}
+
 /** True if the runner's scope contains the job's repository, and the runner has all its labels. */
 export function fitsJob(
-  runner: Runner,
+  { ownerId, repositoryId, labels }: Offer,
   job: Pick<WaitingJob, 'repositoryId' | 'ownerId' | 'labels'>,
 ): boolean {
-  const { ownerId, repositoryId } = runner
   if (repositoryId !== undefined && repositoryId !== job.repositoryId) return false
   if (ownerId !== undefined && ownerId !== job.ownerId) return false
-  const labels = new Set(runner.labels.map(labelOf))
   return job.labels.length > 0 && job.labels.every((label) => labels.has(labelOf(label)))
 }
 

@@ -8,7 +8,7 @@ import { findOwnersById } from '../../sql/accounts/owners.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
 import { NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
 import { findPushEvent, type PushEvent, removePushEvent } from '../../sql/runs/events.js'
-import type { NewRun } from '../../sql/runs/runs.js'
+import { countWaitingRuns, type NewRun } from '../../sql/runs/runs.js'
 import { hasActions } from '../actions/repositories/has-actions.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
@@ -129,6 +129,12 @@ async function startRuns(
   for (const file of pushed.files) {
     const plan = await planOf(context, repository, { file, event, pushed })
     if (plan === undefined) continue
+    const { runsWaitingMax } = context.settings.actions
+    if ((await countWaitingRuns(context.db, repository.id, runsWaitingMax)) === runsWaitingMax) {
+      const place = `${repository.owner.name}/${repository.name}`
+      context.log.warn({ repository: place }, 'an event starts no run, because too many runs wait')
+      return
+    }
     payload ??= await payloadOf(context, repository, event)
     const [title = ''] = pushed.message.split('\n')
     await startRun(context, repository, {

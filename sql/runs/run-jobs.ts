@@ -99,8 +99,6 @@ export interface WaitingJob {
 }
 
 export interface WaitingJobsPage {
-  /** Repository of the jobs; by default, the jobs of all repositories are listed. */
-  readonly repositoryId?: number
   /** Id after which the page begins; 0 for the first page. */
   readonly afterId: number
   readonly limit: number
@@ -109,16 +107,15 @@ export interface WaitingJobsPage {
 /** Returns the jobs that wait for a runner, oldest first. */
 export async function listWaitingJobs(
   db: Database,
-  { repositoryId, afterId, limit }: WaitingJobsPage,
+  { afterId, limit }: WaitingJobsPage,
 ): Promise<readonly WaitingJob[]> {
   const rows = await selectRows<WaitingRow>(
     db,
     `select j.id, j.run_id, j.labels, r.repository_id, p.owner_id
       from workflow_jobs j join workflow_runs r on r.id = j.run_id
         join repositories p on p.id = r.repository_id
-      where j.status = 'waiting' and j.id > ?${repositoryId === undefined ? '' : ' and p.id = ?'}
-      order by j.id limit ?`,
-    [afterId, ...(repositoryId === undefined ? [] : [repositoryId]), limit],
+      where j.status = 'waiting' and j.id > ? order by j.id limit ?`,
+    [afterId, limit],
   )
   return rows.map((row) => ({
     id: row.id,
@@ -135,6 +132,22 @@ interface WaitingRow {
   readonly labels: string
   readonly repository_id: number
   readonly owner_id: number
+}
+
+/** Returns the different label lists of the jobs of a repository that wait for a runner. */
+export async function listWaitingLabels(
+  db: Database,
+  repositoryId: number,
+  limit: number,
+): Promise<readonly (readonly string[])[]> {
+  const rows = await selectRows<{ labels: string }>(
+    db,
+    `select distinct j.labels from workflow_runs r join workflow_jobs j on j.run_id = r.id
+      where r.repository_id = ? and r.status in ('waiting', 'running', 'blocked')
+        and j.status = 'waiting' limit ?`,
+    [repositoryId, limit],
+  )
+  return rows.map(({ labels }) => JSON.parse(labels))
 }
 
 /** Change of a job's status. */
@@ -162,6 +175,7 @@ export async function changeJob(
     .whereIn('status', [...from])
     .update({
       status: to,
+      waiting_at: to === 'waiting' ? Date.now() : undefined,
       task_id: change.taskId,
       reason: change.reason && cut(change.reason, REASON_CHARACTERS_MAX),
       started_at: change.startedAtMs,
@@ -179,7 +193,7 @@ export async function listAbandonedJobs(
   const rows = await selectRows<{ id: number }>(
     db,
     `select j.id from workflow_jobs j
-      where j.status = 'waiting' and j.created_at < ? order by j.id limit ?`,
+      where j.status = 'waiting' and j.waiting_at < ? order by j.waiting_at limit ?`,
     [beforeMs, limit],
   )
   return rows.map(({ id }) => id)

@@ -145,6 +145,21 @@ export async function listRuns(
   return { entries, total: count?.total ?? 0 }
 }
 
+/** Returns the number of runs of a repository of which no job has begun, up to `limit`. */
+export async function countWaitingRuns(
+  db: Database,
+  repositoryId: number,
+  limit: number,
+): Promise<number> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select r.id from workflow_runs r
+      where r.repository_id = ? and r.status in ('waiting', 'blocked') limit ?`,
+    [repositoryId, limit],
+  )
+  return rows.length
+}
+
 /** Sets the status of a run, and the times that follow from it. */
 export async function updateRunStatus(
   db: Database,

@@ -27,7 +27,7 @@ const show = definePage<'repository'>({
     const run = await runOfPath(context, { grant, params })
     const actors = await findOwnersById(context.db, run.actorId === undefined ? [] : [run.actorId])
     const jobs = await listJobs(context.db, run.id)
-    const waiting = jobs.filter(({ status }) => status === 'waiting')
+    const waiting = jobs.flatMap(({ status, labels }) => (status === 'waiting' ? [labels] : []))
     const missing = await findMissingLabels(context, grant.repository, waiting)
     const address = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
     const title = titleOfRun(run)

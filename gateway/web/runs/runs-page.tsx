@@ -1,8 +1,8 @@
 /** Paginated list of the workflow runs of a repository. */
 
 import { findOwnersById } from '../../../sql/accounts/owners.js'
-import { listWaitingJobs } from '../../../sql/runs/run-jobs.js'
-import { listRuns } from '../../../sql/runs/runs.js'
+import { listWaitingLabels } from '../../../sql/runs/run-jobs.js'
+import { countWaitingRuns, listRuns } from '../../../sql/runs/runs.js'
 import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { htmlReply } from '../kit/html.js'
@@ -16,8 +16,8 @@ import { Status } from './run-status.js'
 
 const LISTED = 20
 
-/** Maximum number of waiting jobs, of all repositories, that are compared with the runners. */
-const WAITING_MAX = 1_000
+/** Maximum number of label lists of waiting jobs that are compared with the runners. */
+const LABEL_LISTS_MAX = 1_000
 
 export const RUNS_PAGE = definePage<'repository'>({
   method: 'GET',
@@ -31,15 +31,22 @@ export const RUNS_PAGE = definePage<'repository'>({
     const { entries, total } = await listRuns(db, repository.id, page)
     const actorIds = entries.flatMap(({ actorId }) => actorId ?? [])
     const actors = await findOwnersById(db, actorIds)
-    const ofRepository = { repositoryId: repository.id, afterId: 0, limit: WAITING_MAX }
-    const waiting = await listWaitingJobs(db, ofRepository)
+    const waiting = await listWaitingLabels(db, repository.id, LABEL_LISTS_MAX)
     const missing = await findMissingLabels(context, repository, waiting)
+    const { runsWaitingMax } = context.settings.actions
+    const isFull = (await countWaitingRuns(db, repository.id, runsWaitingMax)) === runsWaitingMax
     const address = `${repositoryUrl(context, grant)}/actions`
     return htmlReply(
       request,
       <RepositoryDocument context={context} grant={grant} tab="actions" title="Actions">
         <h2>Workflow runs</h2>
         <MissingLabels lists={missing} />
+        {isFull && (
+          <p class="notice">
+            {runsWaitingMax} runs wait for runners. Until one of them begins, events start no
+            further runs.
+          </p>
+        )}
         {total === 0 && (
           <p class="empty">
             There are no runs yet. To start one, push a workflow file to the folder{' '}

@@ -42,6 +42,7 @@ const NAMES = [
   '0025-security-keys',
   '0026-change-counter',
   '0027-workflows',
+  '0030-workflow-trust',
 ]
 
 /** Returns the definition of every table, index and column. */

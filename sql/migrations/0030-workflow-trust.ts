@@ -1,0 +1,62 @@
+/** Columns of workflow automation: the time since which a job waits. */
+
+import type { Knex } from 'knex'
+import { isMysql } from '../database/dialect.js'
+
+interface Change {
+  readonly table: string
+  /** Columns by their names. The first one is there if and only if the table was changed. */
+  readonly columns: Readonly<Record<string, string>>
+  /** Index name → its columns. */
+  readonly indexes?: Readonly<Record<string, string>>
+}
+
+const CHANGES: readonly Change[] = [
+  {
+    table: 'workflow_jobs',
+    // Time at which the job began to wait for a runner.
+    columns: { waiting_at: 'bigint' },
+    indexes: { workflow_jobs_waiting: 'status, waiting_at' },
+  },
+]
+
+/** Adds the columns and indexes. Jobs that wait have waited since they were created. */
+export async function up(db: Knex): Promise<void> {
+  for (const change of CHANGES) await add(db, change)
+  await db('workflow_jobs')
+    .where({ status: 'waiting', waiting_at: null })
+    .update({ waiting_at: db.ref('created_at') })
+}
+
+/** Changes a table. On MySQL this is one statement: a killed process leaves no partial change. */
+async function add(db: Knex, { table, columns, indexes = {} }: Change): Promise<void> {
+  const [first = ''] = Object.keys(columns)
+  if (await db.schema.hasColumn(table, first)) return
+  const added = Object.entries(columns).map(([name, type]) => `add column ${name} ${type}`)
+  if (isMysql(db)) {
+    const keys = Object.entries(indexes).map(([name, on]) => `add index ${name} (${on})`)
+    await db.raw(`alter table ${table} ${[...added, ...keys].join(', ')}`)
+    return
+  }
+  for (const clause of added) await db.raw(`alter table ${table} ${clause}`)
+  for (const [name, on] of Object.entries(indexes)) {
+    await db.raw(`create index ${name} on ${table} (${on})`)
+  }
+}
+
+/** Drops the indexes and columns. */
+export async function down(db: Knex): Promise<void> {
+  for (const { table, columns, indexes = {} } of CHANGES) {
+    const [first = ''] = Object.keys(columns)
+    if (!(await db.schema.hasColumn(table, first))) continue
+    const names = Object.keys(columns)
+    if (isMysql(db)) {
+      const keys = Object.keys(indexes).map((name) => `drop key ${name}`)
+      const dropped = names.map((name) => `drop column ${name}`)
+      await db.raw(`alter table ${table} ${[...keys, ...dropped].join(', ')}`)
+      continue
+    }
+    for (const name of Object.keys(indexes)) await db.raw(`drop index ${name}`)
+    for (const name of names) await db.raw(`alter table ${table} drop column ${name}`)
+  }
+}
