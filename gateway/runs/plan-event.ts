@@ -162,7 +162,8 @@ async function planOf(
 ): Promise<Plan | undefined> {
   const { reference } = event
   const { changedPaths } = pushed
-  const input = { text: file.text, pushed: { reference, changedPaths } }
+  const occurrence = { event: 'push', reference, changedPaths } as const
+  const input = { text: file.text, occurrence }
   const plan = await context.planFile(input, repository.owner.id)
   const shortName = file.name.replace(/\.ya?ml$/, '')
   switch (plan.kind) {

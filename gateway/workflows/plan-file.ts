@@ -2,7 +2,7 @@
 
 import { payloadsOf } from './payload.js'
 import { readWorkflow, type Workflow } from './read-workflow.js'
-import { type PushedReference, startsOnPush } from './triggers.js'
+import { type Occurrence, startsOn } from './triggers.js'
 import { FileFault } from './yaml-value.js'
 
 export interface PlannedJob {
@@ -33,20 +33,20 @@ export type FilePlan =
       readonly isStarted: boolean
     }
 
-/** A workflow file, and the push that may start it. */
+/** A workflow file, and what may start it. */
 export interface FileInput {
   readonly text: string
-  readonly pushed: PushedReference
+  readonly occurrence: Occurrence
 }
 
 /** Plans a workflow file. Never throws for what a file may contain. */
-export function planFile({ text, pushed }: FileInput): FilePlan {
+export function planFile({ text, occurrence }: FileInput): FilePlan {
   let isStarted = false
   try {
     const workflow = readWorkflow(text)
-    isStarted = startsOnPush(workflow.triggers, pushed)
+    isStarted = startsOn(workflow.triggers, occurrence)
     if (!isStarted) return { kind: 'ignored' }
-    return { kind: 'planned', name: workflow.name, jobs: plannedJobs(workflow) }
+    return { kind: 'planned', name: workflow.name, jobs: plannedJobs(workflow, occurrence) }
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { line, column } = error.position
@@ -54,8 +54,8 @@ export function planFile({ text, pushed }: FileInput): FilePlan {
   }
 }
 
-function plannedJobs(workflow: Workflow): readonly PlannedJob[] {
-  const payloads = payloadsOf(workflow)
+function plannedJobs(workflow: Workflow, { event }: Occurrence): readonly PlannedJob[] {
+  const payloads = payloadsOf(workflow, event)
   return workflow.jobs.map(({ id, name, needs, labels, condition, stepNames }) => ({
     key: id,
     name,
