@@ -118,7 +118,7 @@ class WaitingBoard {
 
   /** Gives a job to a poll that fits. `misfits` has the jobs of this look that fit none. */
   async #give(job: WaitingJob, misfits: Set<string>): Promise<void> {
-    const kind = `${job.repositoryId} ${job.labels.join('\n')}`
+    const kind = [job.repositoryId, job.isUntrusted, ...job.labels].join('\n')
     if (misfits.has(kind)) return
     const poll = [...this.#polls].find(({ offer }) => fitsJob(offer, job))
     if (poll === undefined) {

@@ -25,18 +25,23 @@ export interface Claim {
 export interface Offer extends RunnerScope {
   /** Names of the runner's labels. */
   readonly labels: ReadonlySet<string>
+  /** True if the runner takes jobs that anyone can cause by a pull request from a fork. */
+  readonly takesUntrusted: boolean
 }
 
 /** Returns the jobs that a runner takes. */
 export function offerOf({ ownerId, repositoryId, labels }: Runner): Offer {
-  return { ownerId, repositoryId, labels: new Set(labels.map(labelOf)) }
+  // A runner of the whole site must not be a way from one repository's fork to other repositories.
+  const takesUntrusted = ownerId !== undefined || repositoryId !== undefined
+  return { ownerId, repositoryId, labels: new Set(labels.map(labelOf)), takesUntrusted }
 }
 
 /** True if the runner's scope contains the job's repository, and the runner has all its labels. */
 export function fitsJob(
-  { ownerId, repositoryId, labels }: Offer,
-  job: Pick<WaitingJob, 'repositoryId' | 'ownerId' | 'labels'>,
+  { ownerId, repositoryId, labels, takesUntrusted }: Offer,
+  job: Omit<WaitingJob, 'id' | 'runId'>,
 ): boolean {
+  if (job.isUntrusted && !takesUntrusted) return false
   if (repositoryId !== undefined && repositoryId !== job.repositoryId) return false
   if (ownerId !== undefined && ownerId !== job.ownerId) return false
   return job.labels.length > 0 && job.labels.every((label) => labels.has(labelOf(label)))

@@ -1,4 +1,4 @@
-/** Columns of workflow automation: the time since which a job waits. */
+/** Columns of workflow automation: waiting jobs, and runs of pull requests and of forks. */
 
 import type { Knex } from 'knex'
 import { isMysql } from '../database/dialect.js'
@@ -17,6 +17,31 @@ const CHANGES: readonly Change[] = [
     // Time at which the job began to wait for a runner.
     columns: { waiting_at: 'bigint' },
     indexes: { workflow_jobs_waiting: 'status, waiting_at' },
+  },
+  {
+    table: 'workflow_runs',
+    columns: {
+      // Number of the pull request that has started the run, and its branches.
+      pull_number: 'bigint',
+      head_ref: "varchar(255) not null default ''",
+      base_ref: "varchar(255) not null default ''",
+      // Commit of the commit statuses, if it is not that of the run.
+      reported_commit_id: 'varchar(64)',
+      // True if the commit is of a fork: the jobs get no secrets and write nothing.
+      is_from_fork: 'boolean not null default 0',
+      // True until a user who may write to the repository approves the run.
+      needs_approval: 'boolean not null default 0',
+    },
+    indexes: { workflow_runs_by_status: 'repository_id, status' },
+  },
+  {
+    table: 'workflow_events',
+    columns: {
+      event: "varchar(40) not null default 'push'",
+      // Action in the words of workflow files; empty for a push.
+      action: "varchar(40) not null default ''",
+      pull_number: 'bigint',
+    },
   },
 ]
 

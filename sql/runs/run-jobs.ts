@@ -96,6 +96,8 @@ export interface WaitingJob {
   readonly repositoryId: number
   readonly ownerId: number
   readonly labels: readonly string[]
+  /** True if the commit is of a fork and the repository is public: anyone can cause such a job. */
+  readonly isUntrusted: boolean
 }
 
 export interface WaitingJobsPage {
@@ -111,7 +113,7 @@ export async function listWaitingJobs(
 ): Promise<readonly WaitingJob[]> {
   const rows = await selectRows<WaitingRow>(
     db,
-    `select j.id, j.run_id, j.labels, r.repository_id, p.owner_id
+    `select j.id, j.run_id, j.labels, r.repository_id, r.is_from_fork, p.owner_id, p.is_private
       from workflow_jobs j join workflow_runs r on r.id = j.run_id
         join repositories p on p.id = r.repository_id
       where j.status = 'waiting' and j.id > ? order by j.id limit ?`,
@@ -123,6 +125,7 @@ export async function listWaitingJobs(
     repositoryId: row.repository_id,
     ownerId: row.owner_id,
     labels: JSON.parse(row.labels),
+    isUntrusted: row.is_from_fork === 1 && row.is_private === 0,
   }))
 }
 
@@ -131,7 +134,9 @@ interface WaitingRow {
   readonly run_id: number
   readonly labels: string
   readonly repository_id: number
+  readonly is_from_fork: number
   readonly owner_id: number
+  readonly is_private: number
 }
 
 /** Returns the different label lists of the jobs of a repository that wait for a runner. */

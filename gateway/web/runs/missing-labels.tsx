@@ -21,7 +21,7 @@ export async function findMissingLabels(
   const lists = new Map(waiting.map((labels) => [labels.join(', '), labels]))
   return [...lists.entries()]
     .filter(([, labels]) => {
-      const job = { repositoryId: id, ownerId: owner.id, labels }
+      const job = { repositoryId: id, ownerId: owner.id, labels, isUntrusted: false }
       return !offers.some((offer) => fitsJob(offer, job))
     })
     .map(([text]) => text)

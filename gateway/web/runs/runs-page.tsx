@@ -34,7 +34,8 @@ export const RUNS_PAGE = definePage<'repository'>({
     const waiting = await listWaitingLabels(db, repository.id, LABEL_LISTS_MAX)
     const missing = await findMissingLabels(context, repository, waiting)
     const { runsWaitingMax } = context.settings.actions
-    const isFull = (await countWaitingRuns(db, repository.id, runsWaitingMax)) === runsWaitingMax
+    const unbegun = { repositoryId: repository.id, needsApproval: false }
+    const isFull = (await countWaitingRuns(db, unbegun, runsWaitingMax)) === runsWaitingMax
     const address = `${repositoryUrl(context, grant)}/actions`
     return htmlReply(
       request,

@@ -8,7 +8,7 @@ import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { planEvent } from '../../../gateway/runs/plan-event.js'
 import type { Database } from '../../../sql/database/database.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import { addPushEvent, findPushEvent } from '../../../sql/runs/events.js'
+import { addRunEvent, findRunEvent } from '../../../sql/runs/events.js'
 import { listRuns } from '../../../sql/runs/runs.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
@@ -93,19 +93,22 @@ t.test('an event is planned once, also if it is published and planned again', as
   await engine.run(1)
   const { context } = await openContext(t, { location: settings.database.location })
   const event = {
-    pushKey: 'a push',
+    event: 'push',
+    action: '',
+    pullNumber: undefined,
+    causeKey: 'a push',
     repositoryId: engine.repository.id,
     reference: 'refs/heads/main',
     before: undefined,
     after: commit,
     actorId: ada.id,
-  }
-  const id = (await addPushEvent(db, event)) ?? 0
-  t.equal(await addPushEvent(db, event), id)
+  } as const
+  const id = (await addRunEvent(db, event)) ?? 0
+  t.equal(await addRunEvent(db, event), id)
   const own = { ...context, settings }
   await planEvent(own, id)
-  t.equal(await findPushEvent(db, id), undefined)
-  const again = (await addPushEvent(db, event)) ?? 0
+  t.equal(await findRunEvent(db, id), undefined)
+  const again = (await addRunEvent(db, event)) ?? 0
   await planEvent(own, again)
   const { entries } = await listRuns(db, engine.repository.id, FIRST_PAGE)
   t.strictSame(
