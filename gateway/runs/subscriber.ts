@@ -1,6 +1,7 @@
 /** Subscriber that stores the events that may start workflow runs, and has them planned. */
 
 import { randomUUID } from 'node:crypto'
+import { JOBS_USER_ID } from '../../sql/accounts/jobs-user.js'
 import type { Owner } from '../../sql/accounts/owners.js'
 import { hasPullsElsewhere, listPullsOfHeads } from '../../sql/pulls/pull-lists.js'
 import { findPull, type IssueAndPull } from '../../sql/pulls/pulls.js'
@@ -26,7 +27,8 @@ export function createRunSubscriber(context: Context): Subscriber {
     async handle(event) {
       if (!context.settings.actions.isEnabled) return
       if (event.kind === 'issue_changed') await pullChanged(context, event)
-      if (event.kind !== 'refs_changed') return
+      // A push by a job starts no other one, so that no chain of runs is without end.
+      if (event.kind !== 'refs_changed' || event.pusher.id === JOBS_USER_ID) return
       await refsChanged(context, event)
       await headsMoved(context, event)
     },
@@ -95,7 +97,7 @@ async function pullChanged(
   context: Context,
   { repository, issue, actor, actions }: IssueChanged,
 ): Promise<void> {
-  if (!issue.isPull || actions.length === 0 || !startsRuns(context, repository)) return
+  if (!issue.isPull || actor.id === JOBS_USER_ID || !startsRuns(context, repository)) return
   const pull = await findPull(context.db, issue.id)
   if (pull === undefined) return
   for (const action of actions) {

@@ -1,5 +1,6 @@
 /** The plan of a workflow file for an event: the jobs that it starts, or its fault. */
 
+import type { JobPermissions } from '../../conf/job-permissions.js'
 import { payloadsOf } from './payload.js'
 import { readWorkflow, type Workflow } from './read-workflow.js'
 import { type Occurrence, startsOn } from './triggers.js'
@@ -12,6 +13,7 @@ export interface PlannedJob {
   readonly labels: readonly string[]
   readonly condition: string | undefined
   readonly stepNames: readonly string[]
+  readonly permissions: JobPermissions | undefined
   /** Workflow with this one job, for the runner. */
   readonly payload: string
 }
@@ -56,13 +58,9 @@ export function planFile({ text, occurrence }: FileInput): FilePlan {
 
 function plannedJobs(workflow: Workflow, { event }: Occurrence): readonly PlannedJob[] {
   const payloads = payloadsOf(workflow, event)
-  return workflow.jobs.map(({ id, name, needs, labels, condition, stepNames }) => ({
+  return workflow.jobs.map(({ id, value: _, ...job }) => ({
     key: id,
-    name,
-    needs,
-    labels,
-    condition,
-    stepNames,
+    ...job,
     payload: payloads.get(id) ?? '',
   }))
 }

@@ -14,8 +14,12 @@ interface Change {
 const CHANGES: readonly Change[] = [
   {
     table: 'workflow_jobs',
-    // Time at which the job began to wait for a runner.
-    columns: { waiting_at: 'bigint' },
+    columns: {
+      // Time at which the job began to wait for a runner.
+      waiting_at: 'bigint',
+      // Permissions of the job's token as JSON; null if the file names none.
+      permissions: 'varchar(500)',
+    },
     indexes: { workflow_jobs_waiting: 'status, waiting_at' },
   },
   {
@@ -45,12 +49,56 @@ const CHANGES: readonly Change[] = [
   },
 ]
 
-/** Adds the columns and indexes. Jobs that wait have waited since they were created. */
+/**
+ * Adds the columns, the indexes and the account of jobs. Jobs that wait have waited since they were
+ * created.
+ */
 export async function up(db: Knex): Promise<void> {
   for (const change of CHANGES) await add(db, change)
+  await addJobsUser(db)
   await db('workflow_jobs')
     .where({ status: 'waiting', waiting_at: null })
     .update({ waiting_at: db.ref('created_at') })
+}
+
+/** Id and name of the account as which jobs write; the name has a number if it is taken. */
+const JOBS_USER = { id: -2, name: 'gitea-actions' }
+
+async function addJobsUser(db: Knex): Promise<void> {
+  const { id } = JOBS_USER
+  if ((await db('owners').where({ id }).first('id')) === undefined) {
+    const taken = await db('owners')
+      .where('name_lower', 'like', `${JOBS_USER.name}%`)
+      .pluck('name_lower')
+    const isFree = (name: string) => !taken.includes(name)
+    const names = [JOBS_USER.name, ...taken.map((_, at) => `${JOBS_USER.name}-${at + 2}`)]
+    const name = names.find(isFree) ?? `${JOBS_USER.name}-${taken.length + 2}`
+    const nowMs = Date.now()
+    await db('owners').insert({
+      id,
+      kind: 'user',
+      name,
+      name_lower: name,
+      full_name: 'Gitea Actions',
+      description: '',
+      website: '',
+      location: '',
+      visibility: 'public',
+      created_at: nowMs,
+      updated_at: nowMs,
+    })
+  }
+  if ((await db('users').where({ owner_id: id }).first('owner_id')) !== undefined) return
+  await db('users').insert({
+    owner_id: id,
+    password_hash: null,
+    is_admin: false,
+    is_active: true,
+    is_login_prohibited: true,
+    must_change_password: false,
+    language: '',
+    last_login_at: null,
+  })
 }
 
 /** Changes a table. On MySQL this is one statement: a killed process leaves no partial change. */
@@ -69,8 +117,9 @@ async function add(db: Knex, { table, columns, indexes = {} }: Change): Promise<
   }
 }
 
-/** Drops the indexes and columns. */
+/** Drops the indexes, the columns and the account. */
 export async function down(db: Knex): Promise<void> {
+  await db('owners').where({ id: JOBS_USER.id }).delete()
   for (const { table, columns, indexes = {} } of CHANGES) {
     const [first = ''] = Object.keys(columns)
     if (!(await db.schema.hasColumn(table, first))) continue

@@ -1,5 +1,6 @@
 /** Jobs of workflow runs. */
 
+import type { JobPermissions } from '../../conf/job-permissions.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { cut, NAME_CHARACTERS_MAX } from './cut.js'
@@ -34,6 +35,8 @@ export interface NewJob
   extends Pick<RunJob, 'key' | 'name' | 'needs' | 'labels' | 'stepNames' | 'condition'> {
   /** Workflow with this one job, for the runner. */
   readonly payload: string
+  /** Permissions of the job's token; undefined if the file names none. */
+  readonly permissions: JobPermissions | undefined
 }
 
 /** Inserts the jobs of a new run; those without needs wait for a runner. */
@@ -54,6 +57,7 @@ export async function insertJobs(
       step_names: JSON.stringify(job.stepNames),
       job_condition: job.condition ?? null,
       payload: job.payload,
+      permissions: job.permissions === undefined ? null : JSON.stringify(job.permissions),
       status: 'blocked',
       task_id: null,
       reason: '',

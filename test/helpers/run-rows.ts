@@ -19,6 +19,7 @@ export function aJob(key: string, fields: Partial<NewJob> = {}): NewJob {
     labels: ['linux'],
     stepNames: [],
     payload,
+    permissions: undefined,
     condition: undefined,
     ...fields,
   }
