@@ -42,6 +42,7 @@ const NAMES = [
   '0025-security-keys',
   '0026-change-counter',
   '0027-workflows',
+  '0028-workflow-secrets',
   '0030-workflow-trust',
 ]
 
