@@ -4,6 +4,7 @@ import { findOwnersById } from '../../sql/accounts/owners.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { findRunPayload, type Run } from '../../sql/runs/runs.js'
+import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js'
 import { readBranchRules } from '../actions/code/branch-rules.js'
 import type { Context } from '../request/context.js'
 import type { Contexts, ContextValue } from '../workflows/expressions.js'
@@ -23,7 +24,17 @@ export async function expressionContexts(
   of: RunOfRepository,
   db: Database = context.db,
 ): Promise<Contexts> {
-  return { github: await githubContext(context, of, db), vars: {} }
+  const vars = await variablesOf(db, of.repository)
+  return { github: await githubContext(context, of, db), vars }
+}
+
+/** Returns the variables of a repository by their names; the nearest scope wins. */
+export async function variablesOf(
+  db: Database,
+  repository: Repository,
+): Promise<Readonly<Record<string, string>>> {
+  const found = await mergeValues(db, 'variables', scopesOfRepository(repository))
+  return Object.fromEntries([...found].map(([name, { value }]) => [name, value]))
 }
 
 /** Returns the values of `github` that do not depend on a job. */
