@@ -17,7 +17,6 @@ import { OPERATIONS } from './api/operations.js'
 import { API_SURFACE } from './api/surface.js'
 import { swaggerRoutes } from './api/swagger.js'
 import { routeOf } from './api/validate.js'
-import type { Access } from './auth/authorize.js'
 import type { Throttle } from './auth/throttle.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
@@ -74,6 +73,9 @@ export interface Server {
   stop(times?: DrainTimes): Promise<void>
 }
 
+/** Paths of routes of workflow automation. */
+const OF_ACTIONS = /\/actions(?:\/|$)/
+
 /** Returns all routes, without those of workflows, packages and pages if these are disabled. */
 export function allRoutes({
   actions,
@@ -83,8 +85,8 @@ export function allRoutes({
   readonly [S in 'actions' | 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
 }): readonly AnyRoute[] {
   const { isEnabled: hasPackages } = packages
-  const isThere = ({ access }: { readonly access: Access }) =>
-    hasPackages || access.kind !== 'packages'
+  const isThere = ({ access, path }: Pick<AnyRoute, 'access' | 'path'>) =>
+    (hasPackages || access.kind !== 'packages') && (actions.isEnabled || !OF_ACTIONS.test(path))
   const operations = OPERATIONS.filter(isThere)
   return [
     ...HEALTH_ROUTES,

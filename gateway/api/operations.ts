@@ -59,11 +59,13 @@ import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
 import { STAR_OPERATIONS } from './repositories/stars.js'
 import { TOPIC_OPERATIONS } from './repositories/topics.js'
 import { WATCH_OPERATIONS } from './repositories/watches.js'
+import { ACTION_VALUE_OPERATIONS } from './runs/values.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './webhooks/organization-webhooks.js'
 import { REPOSITORY_HOOK_OPERATIONS } from './webhooks/repository-webhooks.js'
 import { USER_HOOK_OPERATIONS } from './webhooks/user-webhooks.js'
 
 export const OPERATIONS: readonly AnyOperation[] = [
+  ...ACTION_VALUE_OPERATIONS,
   ...ADMIN_OWNED_OPERATIONS,
   ...ADMIN_USER_OPERATIONS,
   ...ARCHIVE_OPERATIONS,

@@ -15,6 +15,7 @@ import { successesOfPulls } from './pulls.js'
 import { successesOfReading } from './reading.js'
 import { successesOfReleases } from './releases.js'
 import { successesOfSocial } from './social.js'
+import { successesOfValues } from './values.js'
 
 /** Sends all requests to an unused gateway; returns the replies. */
 export async function successes(
@@ -34,6 +35,7 @@ export async function successes(
     ...(await successesOfReleases(gateway)),
     ...(await successesOfPulls(gateway)),
     ...(await successesOfSocial(gateway)),
+    ...(await successesOfValues(gateway)),
     repoDelete: await gateway.as('ada', 'DELETE', '/repos/ada/r'),
   }
 }
