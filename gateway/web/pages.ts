@@ -49,6 +49,7 @@ import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js
 import { JOB_PAGES } from './runs/job-page.js'
 import { RUN_PAGES } from './runs/run-page.js'
 import { RUNS_PAGE } from './runs/runs-page.js'
+import { VALUES_PAGES } from './runs/values-pages.js'
 import { HOOK_PAGES } from './webhooks/webhook-page.js'
 import { HOOKS_PAGES } from './webhooks/webhooks-page.js'
 
@@ -93,6 +94,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   RUNS_PAGE,
   ...RUN_PAGES,
   ...JOB_PAGES,
+  ...VALUES_PAGES,
   OWN_ORGANIZATIONS,
   ...CREATE_ORGANIZATION_PAGES,
   ...MEMBERS_PAGES,

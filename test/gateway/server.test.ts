@@ -75,6 +75,22 @@ t.test('disabled registries have neither routes nor operations', async (t) => {
   t.ok(countOf(true) > OPERATIONS.filter(({ access }) => access.kind === 'packages').length)
 })
 
+t.test('without workflow automation, none of its routes and operations exists', async (t) => {
+  const pathsOf = (isEnabled: boolean) =>
+    allRoutes({ ...ALL, actions: { isEnabled } })
+      .filter(({ path }) => path.includes('/actions'))
+      .map(({ path }) => path)
+  t.strictSame(pathsOf(false), [])
+  const on = pathsOf(true)
+  for (const path of [
+    '/api/v1/user/actions/variables',
+    '/admin/actions',
+    '/{owner}/{repo}/actions',
+  ]) {
+    t.ok(on.includes(path), path)
+  }
+})
+
 /** Swift's client checks its credentials here; the request changes nothing. */
 const SIGN_INS = ['/api/packages/{owner}/swift', '/api/packages/{owner}/swift/login']
 

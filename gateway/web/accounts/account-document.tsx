@@ -18,6 +18,7 @@ const TABS = {
   applications: 'Applications',
   oauth2: 'OAuth applications',
   security: 'Security',
+  actions: 'Actions',
 } as const
 
 export interface AccountDocumentProps {
@@ -30,14 +31,19 @@ export interface AccountDocumentProps {
 /** Renders a page of account settings around its content. */
 export function AccountDocument(props: AccountDocumentProps): JSX.Element {
   const { context, user, tab, children } = props
-  const { baseUrl } = context.settings.http
+  const { actions, http } = context.settings
+  const tabs = Object.entries(TABS).filter(([name]) => name !== 'actions' || actions.isEnabled)
   return (
     <Document context={context} title={TABS[tab]} user={user}>
       <header>
         <h1>Account settings</h1>
         <nav class="tabs" aria-label="Account settings">
-          {Object.entries(TABS).map(([name, word]) => (
-            <Tab address={`${baseUrl}/user/settings/${name}`} word={word} isHere={name === tab} />
+          {tabs.map(([name, word]) => (
+            <Tab
+              address={`${http.baseUrl}/user/settings/${name}`}
+              word={word}
+              isHere={name === tab}
+            />
           ))}
         </nav>
       </header>

@@ -3,6 +3,7 @@
 import type { Child, JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
+import { hasActions } from '../../actions/repositories/has-actions.js'
 import type { Context } from '../../request/context.js'
 import { repositoryUrl } from '../kit/links.js'
 import { ErrorMessage } from '../kit/problem.js'
@@ -17,6 +18,7 @@ const TABS = {
   collaboration: 'Collaboration',
   keys: 'Deploy keys',
   hooks: 'Webhooks',
+  actions: 'Actions',
 } as const
 
 export interface SettingsDocumentProps {
@@ -30,6 +32,8 @@ export interface SettingsDocumentProps {
 /** Renders a page of repository settings around its content. */
 export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
   const { context, grant, tab, error, children } = props
+  const isShown = (name: string) => name !== 'actions' || hasActions(context, grant.repository)
+  const tabs = Object.entries(TABS).filter(([name]) => isShown(name))
   const general = `${repositoryUrl(context, grant)}/settings`
   return (
     <RepositoryDocument
@@ -39,7 +43,7 @@ export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
       title={`${TABS[tab]} · Settings`}
     >
       <nav class="tabs" aria-label="Repository settings">
-        {Object.entries(TABS).map(([name, word]) => (
+        {tabs.map(([name, word]) => (
           <Tab
             address={name === 'general' ? general : `${general}/${name}`}
             word={word}

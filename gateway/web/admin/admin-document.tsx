@@ -17,6 +17,7 @@ const TABS = {
   settings: 'Settings',
   jobs: 'Jobs',
   cache: 'Pack cache',
+  actions: 'Actions',
 } as const
 
 export interface AdminDocumentProps {
@@ -28,14 +29,15 @@ export interface AdminDocumentProps {
 
 /** Renders an administration page around its content. */
 export function AdminDocument({ context, user, tab, children }: AdminDocumentProps): JSX.Element {
-  const { baseUrl } = context.settings.http
+  const { actions, http } = context.settings
+  const tabs = Object.entries(TABS).filter(([name]) => name !== 'actions' || actions.isEnabled)
   return (
     <Document context={context} title={`${TABS[tab]} · Administration`} user={user}>
       <header>
         <h1>Administration</h1>
         <nav class="tabs" aria-label="Administration">
-          {Object.entries(TABS).map(([name, word]) => (
-            <Tab address={`${baseUrl}/admin/${name}`} word={word} isHere={name === tab} />
+          {tabs.map(([name, word]) => (
+            <Tab address={`${http.baseUrl}/admin/${name}`} word={word} isHere={name === tab} />
           ))}
         </nav>
       </header>
