@@ -8,12 +8,14 @@ import type { RunOfRepository } from './task-context.js'
 
 /**
  * Returns the secrets of a run by their names: those of the site, of the owner and of the
- * repository. A secret that was sealed with another key is left out and logged.
+ * repository. A run whose commit is of a fork gets none: its author chooses what the jobs do. A
+ * secret that was sealed with another key is left out and logged.
  */
 export async function secretsOfRun(
   { db, log, settings }: Pick<Context, 'db' | 'log' | 'settings'>,
-  { repository }: RunOfRepository,
+  { run, repository }: RunOfRepository,
 ): Promise<ReadonlyMap<string, string>> {
+  if (run.isFromFork) return new Map()
   const sealed = await mergeValues(db, 'secrets', scopesOfRepository(repository))
   const secrets = new Map<string, string>()
   if (sealed.size === 0) return secrets
