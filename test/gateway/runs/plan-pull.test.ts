@@ -2,6 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
+import { putSecret } from '../../../gateway/actions/runs/put-values.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { listRuns, type Run } from '../../../sql/runs/runs.js'
 import { forEachDatabase } from '../../helpers/databases.js'
@@ -89,6 +90,8 @@ await forEachDatabase(t, 'a pull request starts runs at its head', async (t, loc
 await forEachDatabase(t, 'a run of an unknown author waits for approval', async (t, location) => {
   const fixture = await openFixture(t, location)
   const { commit, openPull, engine, runner, ask, runsOf, db, port } = fixture
+  const secret = { name: 'KEY', value: 'secret of the site', description: '' }
+  await putSecret(fixture, {}, secret)
   await engine.commit(`on: [pull_request, pull_request_target]\n${JOBS}`)
   const base = await engine.commit(`on: pull_request\n${JOBS}`, 'other.yaml')
   await fixture.fork()
@@ -104,6 +107,7 @@ await forEachDatabase(t, 'a run of an unknown author waits for approval', async 
   }
   const task = await runner.fetchTask()
   t.match(task.context, { event_name: 'pull_request_target', sha: base })
+  t.match(task.secrets, { KEY: 'secret of the site' })
   const path = `/ada/engine/actions/runs/${runs[0]?.number}`
   t.match((await ask({ path })).text, /jobs begin when a user\s+who may write/)
   const approve = async (name: Name) =>
@@ -116,6 +120,8 @@ await forEachDatabase(t, 'a run of an unknown author waits for approval', async 
   const refused = site.fetchTask(polled.signal)
   const approved = await runner.fetchTask()
   t.match(approved.context, { event_name: 'pull_request', sha: head, secret_source: 'None' })
+  const names = Object.keys(approved.secrets).sort()
+  t.strictSame(names, ['FORGEJO_TOKEN', 'GITEA_TOKEN', 'GITHUB_TOKEN'], 'a fork gets no secrets')
   polled.abort()
   t.equal(await refused, undefined, 'a runner of the site takes no jobs of forks')
   const second = await commit('bob', 'bob', 'work', 'two')
