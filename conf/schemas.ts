@@ -188,6 +188,11 @@ export const SCHEMAS = {
       asBoolean,
       true,
     ),
+    runs_waiting_max: field(
+      'Maximum number of waiting workflow runs of a repository; further events start none.',
+      asCount(1),
+      500,
+    ),
   },
   packages: {
     enabled: field('Serve package registries; if false, their paths get 404.', asBoolean, true),

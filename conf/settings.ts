@@ -59,7 +59,11 @@ export interface Settings {
     readonly prune: { readonly graceMs: number; readonly everyMs: number | undefined }
   }
   readonly web: { readonly isEnabled: boolean }
-  readonly actions: { readonly isEnabled: boolean }
+  readonly actions: {
+    readonly isEnabled: boolean
+    /** Maximum number of runs of a repository of which no job has begun. */
+    readonly runsWaitingMax: number
+  }
   readonly packages: {
     readonly isEnabled: boolean
     /** Maximum file size by format; undefined for no limit. */
@@ -148,7 +152,10 @@ export function deriveSettings(given: GivenSettings): Settings {
       prune: { graceMs: required(prune_grace), everyMs },
     },
     web: { isEnabled: given.web.enabled ?? given.http.upstream === undefined },
-    actions: { isEnabled: required(given.actions.enabled) },
+    actions: {
+      isEnabled: required(given.actions.enabled),
+      runsWaitingMax: required(given.actions.runs_waiting_max),
+    },
     packages: {
       isEnabled: required(given.packages.enabled),
       sizeBytesMax: sizesOf(given.packages),

@@ -17,7 +17,6 @@ import { OPERATIONS } from './api/operations.js'
 import { API_SURFACE } from './api/surface.js'
 import { swaggerRoutes } from './api/swagger.js'
 import { routeOf } from './api/validate.js'
-import type { Access } from './auth/authorize.js'
 import type { Throttle } from './auth/throttle.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
@@ -86,7 +85,7 @@ export function allRoutes({
   readonly [S in 'actions' | 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
 }): readonly AnyRoute[] {
   const { isEnabled: hasPackages } = packages
-  const isThere = ({ access, path }: { readonly access: Access; readonly path: string }) =>
+  const isThere = ({ access, path }: Pick<AnyRoute, 'access' | 'path'>) =>
     (hasPackages || access.kind !== 'packages') && (actions.isEnabled || !OF_ACTIONS.test(path))
   const operations = OPERATIONS.filter(isThere)
   return [

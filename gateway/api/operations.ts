@@ -62,12 +62,14 @@ import { WATCH_OPERATIONS } from './repositories/watches.js'
 import { RUNNER_OPERATIONS } from './runners/runners.js'
 import { RUN_JOB_OPERATIONS } from './runs/run-jobs.js'
 import { RUN_OPERATIONS } from './runs/runs.js'
+import { ACTION_VALUE_OPERATIONS } from './runs/values.js'
 import { WORKFLOW_OPERATIONS } from './runs/workflows.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './webhooks/organization-webhooks.js'
 import { REPOSITORY_HOOK_OPERATIONS } from './webhooks/repository-webhooks.js'
 import { USER_HOOK_OPERATIONS } from './webhooks/user-webhooks.js'
 
 export const OPERATIONS: readonly AnyOperation[] = [
+  ...ACTION_VALUE_OPERATIONS,
   ...ADMIN_OWNED_OPERATIONS,
   ...ADMIN_USER_OPERATIONS,
   ...ARCHIVE_OPERATIONS,

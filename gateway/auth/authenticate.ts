@@ -4,6 +4,7 @@
 
 import { Failure, isFailure } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
+import { type JobPermissions, permissionsOf } from '../../conf/job-permissions.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { touchGrant } from '../../sql/accounts/oauth-grants.js'
 import { findAccess } from '../../sql/accounts/oauth-tokens.js'
@@ -11,7 +12,7 @@ import type { TokenLimits } from '../../sql/accounts/token-limits.js'
 import { findTokenWithUser, type Token, touchToken } from '../../sql/accounts/tokens.js'
 import { findPassword, recordSignIn, type User } from '../../sql/accounts/users.js'
 import type { Runner } from '../../sql/runners/runners.js'
-import { findRunningTask } from '../../sql/runs/tasks.js'
+import { findTaskCaller } from '../../sql/runs/tasks.js'
 import { readCredentials } from './credentials.js'
 import { isAccessShaped } from './oauth-secret.js'
 import { checkPassword } from './password.js'
@@ -29,7 +30,12 @@ export type Identity =
   /** A machine with a key for some repositories; it is not a user. */
   | { readonly kind: 'deploy-key'; readonly keyId: number }
   /** A job of a workflow, with the token of its task; it is not a user. */
-  | { readonly kind: 'job'; readonly taskId: number; readonly repositoryId: number }
+  | {
+      readonly kind: 'job'
+      readonly taskId: number
+      readonly repositoryId: number
+      readonly permissions: JobPermissions
+    }
   /** A runner of workflow jobs, which only the routes for runners accept. */
   | { readonly kind: 'runner'; readonly runner: Runner }
 
@@ -121,9 +127,12 @@ function identifyAnyToken(
 
 /** Returns the job of a token, which is valid while a runner works on the job. */
 async function identifyJob(context: AuthenticationContext, text: string): Promise<Identity> {
-  const task = await findRunningTask(context.db, hashToken(text))
+  const task = await findTaskCaller(context.db, hashToken(text))
   if (task === undefined) throw new Failure('bad_credentials', WRONG_MESSAGE)
-  return { kind: 'job', taskId: task.id, repositoryId: task.repositoryId }
+  const { taskId, repositoryId, declared, isFromFork, preferences } = task
+  const isWriteDefault = preferences['actions_token_writes'] === true
+  const permissions = permissionsOf({ declared, isWriteDefault, isFromFork })
+  return { kind: 'job', taskId, repositoryId, permissions }
 }
 
 /** Returns the user of an application's access token, with the scopes that the user granted. */

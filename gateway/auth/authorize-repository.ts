@@ -1,8 +1,10 @@
 /** Authorization for repositories and their release attachments. */
 
 import { Failure, notFound } from '../../conf/failures.js'
+import type { JobArea } from '../../conf/job-permissions.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
-import type { User } from '../../sql/accounts/users.js'
+import { JOBS_USER_ID } from '../../sql/accounts/jobs-user.js'
+import { findUserById, type User } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
 import { type Attachment, findAttachmentByUuid } from '../../sql/releases/attachments.js'
 import {
@@ -22,6 +24,7 @@ import {
 import type { Identity } from './authenticate.js'
 import { callerAt, isLimited, limited } from './limits.js'
 import { holdsPublicOnly, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'
+import type { Scope } from './scopes.js'
 
 export interface RepositoryNeed {
   readonly mode: Exclude<AccessMode, 'none'>
@@ -33,13 +36,18 @@ export interface RepositoryNeed {
   readonly isSignedIn?: true
   /** True if the route changes Git data, which is refused for a mirror. */
   readonly changesGit?: true
+  /** Area whose permission a job needs; by default, the one that follows from the scopes. */
+  readonly area?: JobArea
   /** True if the route can return the whole repository; anonymous callers do not get large ones. */
   readonly isDownload?: true
 }
 
 export interface RepositoryGrant {
   readonly who: Identity
-  /** Absent for an anonymous caller and for a deploy key. */
+  /**
+   * Absent for an anonymous caller and for a deploy key. A job that writes does so as the account
+   * of all jobs.
+   */
   readonly user: User | undefined
   readonly repository: Repository
   readonly mode: AccessMode
@@ -55,6 +63,7 @@ export interface AttachmentGrant {
 
 interface RepositoryQuery {
   readonly access: RepositoryNeed
+  readonly scopes: readonly Scope[]
   readonly params: Readonly<Record<string, string>>
   readonly challenges: boolean
   readonly anonymousBytesMax: number | undefined
@@ -66,15 +75,37 @@ export function authorizeRepository(
   who: Identity,
   question: RepositoryQuery,
 ): Awaitable<RepositoryGrant> {
-  if (!isPublicRead(question.access)) refuseAnonymous(who)
-  // Such a route needs a user, whom it shows as the author.
-  if (question.access.isSignedIn && who.kind === 'job') throw forbiddenToJob()
+  const { access } = question
+  if (!isPublicRead(access)) refuseAnonymous(who)
   return after(namedRepository(db, question), ({ repository, hasMoved }) => {
     if (repository === undefined) throw unseen(who, question)
-    return after(accessOf(db, who, repository), (mode) =>
-      judge(who, question, { repository, hasMoved, mode }),
-    )
+    return after(accessOf(db, who, repository, areaOf(question)), (mode) => {
+      const grant = judge(who, question, { repository, hasMoved, mode })
+      if (who.kind !== 'job' || isPublicRead(access)) return grant
+      return after(findUserById(db, JOBS_USER_ID), (user) => ({ ...grant, user }))
+    })
   })
+}
+
+/** Areas in which users without write permission may create issues and comments. */
+const OPEN_AREAS: readonly JobArea[] = ['issues', 'pull-requests']
+
+/** Returns the area of a route: that of its access, or the one that follows from its scopes. */
+function areaOf({ access, scopes }: Pick<RepositoryQuery, 'access' | 'scopes'>): JobArea {
+  if (access.area !== undefined) return access.area
+  if (scopes.some((scope) => scope.endsWith(':issue'))) return 'issues'
+  return scopes.some((scope) => scope.endsWith(':package')) ? 'packages' : 'contents'
+}
+
+/**
+ * Returns the mode that a job needs. Routes for any signed-in user change something: in areas that
+ * are open, as a writer; elsewhere, such as stars and forks, they are about the caller's account,
+ * and no job may call them.
+ */
+function modeForJob(question: RepositoryQuery): AccessMode {
+  const { mode, isSignedIn } = question.access
+  if (!isSignedIn || mode !== 'read') return mode
+  return OPEN_AREAS.includes(areaOf(question)) ? 'write' : 'owner'
 }
 
 /** True if an anonymous caller may have this access to a public repository. */
@@ -102,9 +133,9 @@ function judge(
   refusePublicOnly(who, repository.owner, repository.isPrivate)
   const isLarge = repository.sizeKib * 1_024 > (anonymousBytesMax ?? Number.POSITIVE_INFINITY)
   if (access.isDownload && isLarge) refuseAnonymous(who, LARGE_MESSAGE)
-  if (!atLeast(mode, access.mode)) {
+  if (!atLeast(mode, caller.kind === 'job' ? modeForJob(question) : access.mode)) {
     if (isLimited(who)) throw limited()
-    if (who.kind === 'job') throw forbiddenToJob()
+    if (who.kind === 'job') throw forbiddenToJob(areaOf(question))
     const isKey = who.kind === 'deploy-key'
     throw new Failure('forbidden', isKey ? READ_ONLY_MESSAGE : FORBIDDEN_MESSAGES[access.mode])
   }
@@ -146,12 +177,17 @@ function namedRepository(
 
 /**
  * Returns the caller's access. A deploy key has none outside its repositories, public or not, and a
- * job reads its own repository.
+ * job has the access of its permission for the area, or that of an anonymous client.
  */
-function accessOf(db: Database, who: Identity, repository: Repository): Awaitable<AccessMode> {
+function accessOf(
+  db: Database,
+  who: Identity,
+  repository: Repository,
+  area: JobArea = 'contents',
+): Awaitable<AccessMode> {
   if (who.kind === 'deploy-key') return deployKeyAccess(db, who.keyId, repository.id)
   const caller = callerAt(who, repository.id)
-  if (caller.kind === 'job') return 'read'
+  if (caller.kind === 'job' && caller.permissions[area] !== 'none') return caller.permissions[area]
   const user = caller.kind === 'user' ? caller.user : undefined
   return after(accessToRepository(db, user, repository), (mode) => withinLimits(who, mode))
 }
@@ -181,8 +217,11 @@ export async function accessToListed(
 
 const READ_ONLY_MESSAGE = 'this deploy key may only read the repository'
 
-function forbiddenToJob(): Failure {
-  return new Failure('forbidden', 'The token of a job may only read the repository.')
+function forbiddenToJob(area: JobArea): Failure {
+  const message =
+    `The token of this job lacks the permission '${area}: write', or no job may do this. ` +
+    "Permissions are set by 'permissions' in the workflow, or in the settings of the repository."
+  return new Failure('forbidden', message)
 }
 
 const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> = {

@@ -23,6 +23,27 @@ export function isJobTokenShaped(text: string): boolean {
   return text.startsWith(JOB_TOKEN_PREFIX) && isTokenShaped(text.slice(JOB_TOKEN_PREFIX.length))
 }
 
+/**
+ * Replaces tokens of jobs by `***`, also those that are cut, and texts in base64 that contain one.
+ * The tokens are stored as hashes, so they are found by their form.
+ */
+export function maskJobTokens(text: string): string {
+  return text
+    .replaceAll(BASE64_TEXT, (encoded) => (hidesJobToken(encoded) ? '***' : encoded))
+    .replaceAll(JOB_TOKENS, '***')
+}
+
+const JOB_TOKENS = /job_[0-9a-f]{20,40}/g
+const BASE64_TEXT = /[A-Za-z0-9+/]{32,}/g
+
+/** True if a text is base64 that contains a token of a job; its first characters may be others. */
+function hidesJobToken(encoded: string): boolean {
+  return [0, 1, 2, 3].some((start) => {
+    const decoded = Buffer.from(encoded.slice(start), 'base64').toString('latin1')
+    return decoded.search(JOB_TOKENS) !== -1
+  })
+}
+
 /** True if the text has the form of a token. */
 export function isTokenShaped(text: string): boolean {
   return TOKEN_SHAPE.test(text)

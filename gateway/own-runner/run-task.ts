@@ -1,13 +1,13 @@
 /** Runs a task from its receipt to the report of its result. */
 
 import type { Log } from '../../conf/log.js'
+import { Masker } from '../runner-protocol/masker.js'
 import { Result, type Task } from '../runner-protocol/messages.js'
 import { Cancellation } from './cancellation.js'
 import { faultSentence } from './job-fault.js'
 import { type JobFile, readJobFile } from './job-file.js'
 import { RESULT_NAMES } from './job-state.js'
 import { LogSender } from './log-sender.js'
-import { Masker } from './masker.js'
 import { CANCEL_GRACE_MS, runJob } from './run-job.js'
 import type { ServerClient } from './server-client.js'
 import { createTaskFolder, removeTaskFolder } from './task-folder.js'

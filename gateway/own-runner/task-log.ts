@@ -1,8 +1,8 @@
 /** The log of a task: rows without secrets and of bounded length. */
 
+import type { Masker } from '../runner-protocol/masker.js'
 import { LINE_BYTES_MAX } from './line-splitter.js'
 import type { LogSender } from './log-sender.js'
-import type { Masker } from './masker.js'
 
 /** Receives the rows of a task. */
 export class TaskLog {

@@ -11,7 +11,8 @@ import type { Context } from '../request/context.js'
 import type { TaskNeedSchema, TaskSchema } from '../runner-protocol/messages.js'
 import { FETCH_TASK } from '../runner-protocol/procedures.js'
 import { type Claim, releaseClaim } from '../runs/claim-job.js'
-import { githubContext } from '../runs/task-context.js'
+import { secretsOfRun } from '../runs/run-secrets.js'
+import { githubContext, variablesOf } from '../runs/task-context.js'
 import { procedureRoute } from './procedure-route.js'
 import { resultOf } from './results.js'
 import { waitForJob } from './waiting-board.js'
@@ -77,7 +78,13 @@ async function taskOf(
     id: BigInt(taskId),
     workflowPayload: Buffer.from(payload),
     context: github,
-    secrets: { GITEA_TOKEN: token, GITHUB_TOKEN: token, FORGEJO_TOKEN: token },
+    secrets: {
+      ...Object.fromEntries(await secretsOfRun(context, { run, repository })),
+      GITEA_TOKEN: token,
+      GITHUB_TOKEN: token,
+      FORGEJO_TOKEN: token,
+    },
+    vars: { ...(await variablesOf(db, repository)) },
     needs: await needsOf(context, job),
   }
 }

@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import type { Runner } from '../../sql/runners/runners.js'
 import { listWaitingJobs, type WaitingJob } from '../../sql/runs/run-jobs.js'
 import type { Context } from '../request/context.js'
-import { type Claim, claimJob, fitsJob } from '../runs/claim-job.js'
+import { type Claim, claimJob, fitsJob, type Offer, offerOf } from '../runs/claim-job.js'
 
 /** Interval at which the waiting jobs are read while polls are held. */
 const LOOK_EVERY_MS = 250
@@ -15,6 +15,7 @@ const JOBS_MAX = 2_000
 
 interface Poll {
   readonly runner: Runner
+  readonly offer: Offer
   readonly settle: (claim: Claim | undefined) => void
 }
 
@@ -31,6 +32,8 @@ class WaitingBoard {
   readonly #polls = new Set<Poll>()
   #looking: Promise<void> | undefined
   #isTicking = false
+  /** Id of the last job of the last look; 0 if that has seen all jobs. */
+  #seenId = 0
 
   constructor(context: Context) {
     this.#context = context
@@ -42,7 +45,7 @@ class WaitingBoard {
     const settled = new Promise<Claim | undefined>((resolve) => {
       settle = resolve
     })
-    const poll: Poll = { runner, settle }
+    const poll: Poll = { runner, offer: offerOf(runner), settle }
     const end = () => {
       if (this.#polls.delete(poll)) settle(undefined)
     }
@@ -95,20 +98,33 @@ class WaitingBoard {
     return this.#looking
   }
 
+  /**
+   * Compares waiting jobs with the polls, oldest first. If there are more jobs than one look
+   * compares, the next look begins behind them, so that jobs that no runner takes do not keep
+   * others waiting.
+   */
   async #match(): Promise<void> {
-    let afterId = 0
-    for (let seen = 0; seen < JOBS_MAX && this.#polls.size > 0; seen += PAGE) {
-      const jobs = await listWaitingJobs(this.#context.db, { afterId, limit: PAGE })
-      for (const job of jobs) await this.#give(job)
-      const last = jobs.at(-1)
-      if (last === undefined || jobs.length < PAGE) return
-      afterId = last.id
+    const misfits = new Set<string>()
+    if (this.#polls.size === 0) return
+    for (let seen = 0; seen < JOBS_MAX; seen += PAGE) {
+      const page = { afterId: this.#seenId, limit: PAGE }
+      const jobs = await listWaitingJobs(this.#context.db, page)
+      for (const job of jobs) await this.#give(job, misfits)
+      const isEnd = jobs.length < PAGE || this.#polls.size === 0
+      this.#seenId = isEnd ? 0 : (jobs.at(-1)?.id ?? 0)
+      if (isEnd) return
     }
   }
 
-  async #give(job: WaitingJob): Promise<void> {
-    const poll = [...this.#polls].find(({ runner }) => fitsJob(runner, job))
-    if (poll === undefined) return
+  /** Gives a job to a poll that fits. `misfits` has the jobs of this look that fit none. */
+  async #give(job: WaitingJob, misfits: Set<string>): Promise<void> {
+    const kind = [job.repositoryId, job.isUntrusted, ...job.labels].join('\n')
+    if (misfits.has(kind)) return
+    const poll = [...this.#polls].find(({ offer }) => fitsJob(offer, job))
+    if (poll === undefined) {
+      misfits.add(kind)
+      return
+    }
     // While it claims, the poll can neither end nor get another job.
     this.#polls.delete(poll)
     try {

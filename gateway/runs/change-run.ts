@@ -47,7 +47,8 @@ export async function changeRun(
     if (run === undefined) return undefined
     const jobs = await listJobs(trx, runId)
     if (!(await change(trx, { run, jobs }))) return undefined
-    return await settleRun(context, trx, { run, jobs, repository })
+    const changed = (await findRunById(trx, runId)) ?? run
+    return await settleRun(context, trx, { run: changed, jobs, repository })
   })
   if (settled === undefined) return false
   await publishStatuses(context, { run: found, repository, statuses: settled })
@@ -85,7 +86,9 @@ async function settleRun(
   )
   const contexts = hasConditions ? await expressionContexts(context, { run, repository }, trx) : {}
   const outputs = await outputsOf(trx, changed)
-  const decisions = decideJobs(changed, contexts, (key) => outputs.get(key) ?? {})
+  const decisions = run.needsApproval
+    ? []
+    : decideJobs(changed, contexts, (key) => outputs.get(key) ?? {})
   for (const { key, to, reason } of decisions) {
     const job = changed.find((candidate) => candidate.key === key)
     const stoppedAtMs = isFinal(to) ? Date.now() : undefined
@@ -133,7 +136,7 @@ async function publishStatuses(
   { run, repository, statuses }: Published,
 ): Promise<void> {
   if (statuses.length === 0) return
-  await retryMerges(context, { repositoryId: repository.id, commitId: run.commitId })
+  await retryMerges(context, { repositoryId: repository.id, commitId: run.reportedCommitId })
   const actor = run.actorId === undefined ? undefined : await findUserById(context.db, run.actorId)
   if (actor === undefined) return
   for (const status of statuses) {

@@ -1,7 +1,13 @@
 /** Claims of waiting jobs by runners. */
 
 import type { Runner } from '../../sql/runners/runners.js'
-import { changeJob, findJob, type RunJob, type WaitingJob } from '../../sql/runs/run-jobs.js'
+import {
+  changeJob,
+  findJob,
+  type RunJob,
+  type RunnerScope,
+  type WaitingJob,
+} from '../../sql/runs/run-jobs.js'
 import { createTask, removeTask } from '../../sql/runs/tasks.js'
 import { hashToken, newJobToken } from '../auth/token.js'
 import type { Context } from '../request/context.js'
@@ -15,15 +21,29 @@ export interface Claim {
   readonly token: string
 }
 
+/** The jobs that a runner takes. */
+export interface Offer extends RunnerScope {
+  /** Names of the runner's labels. */
+  readonly labels: ReadonlySet<string>
+  /** True if the runner takes jobs that anyone can cause by a pull request from a fork. */
+  readonly takesUntrusted: boolean
+}
+
+/** Returns the jobs that a runner takes. */
+export function offerOf({ ownerId, repositoryId, labels, runsForks }: Runner): Offer {
+  // A runner of the whole site must not be a way from one repository's fork to other repositories.
+  const takesUntrusted = ownerId !== undefined || repositoryId !== undefined || runsForks
+  return { ownerId, repositoryId, labels: new Set(labels.map(labelOf)), takesUntrusted }
+}
+
 /** True if the runner's scope contains the job's repository, and the runner has all its labels. */
 export function fitsJob(
-  runner: Runner,
-  job: Pick<WaitingJob, 'repositoryId' | 'ownerId' | 'labels'>,
+  { ownerId, repositoryId, labels, takesUntrusted }: Offer,
+  job: Omit<WaitingJob, 'id' | 'runId'>,
 ): boolean {
-  const { ownerId, repositoryId } = runner
+  if (job.isUntrusted && !takesUntrusted) return false
   if (repositoryId !== undefined && repositoryId !== job.repositoryId) return false
   if (ownerId !== undefined && ownerId !== job.ownerId) return false
-  const labels = new Set(runner.labels.map(labelOf))
   return job.labels.length > 0 && job.labels.every((label) => labels.has(labelOf(label)))
 }
 

@@ -31,10 +31,10 @@ export function newStatusOf(context: Context, { run, repository, job }: JobOfRun
   const place = `${repository.owner.name}/${repository.name}`
   return {
     repositoryId: repository.id,
-    commitId: run.commitId,
+    commitId: run.reportedCommitId,
     state: STATES[job.status],
     context: cut(`${run.workflowName} / ${job.name} (${run.event})`, NAME_CHARACTERS_MAX),
-    description: describe(job),
+    description: run.needsApproval ? 'Waiting for approval' : describe(job),
     targetUrl: `${baseUrl}/${place}/actions/runs/${run.number}/jobs/${job.position}`,
     creatorId: undefined,
   }

@@ -1,6 +1,5 @@
 /** The workflows on the default branch of a repository: their files, names and states. */
 
-import { parseCommit } from '../../cgi/objects/commit-object.js'
 import { withObjects } from '../../cgi/objects/objects.js'
 import { isFailure, notFound } from '../../conf/failures.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
@@ -8,7 +7,7 @@ import { cut, NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
 import { disabledWorkflows } from '../../sql/runs/workflow-switches.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
-import { readFiles, type WorkflowFile } from './plan-event.js'
+import { readWorkflowCommit, type WorkflowFile } from './workflow-files.js'
 
 export interface ListedWorkflow {
   /** Name of the file, without its folder. */
@@ -26,10 +25,7 @@ export async function listWorkflows(
 ): Promise<readonly ListedWorkflow[]> {
   const path = repositoryPathOf(context, repository)
   const read = await withObjects(context.git, path, async (objects) => {
-    const object = await objects.read(`refs/heads/${repository.defaultBranch}`)
-    if (object?.type !== 'commit' || object.content === undefined) return undefined
-    const { tree, committer } = parseCommit(object.id, object.content)
-    return { files: await readFiles(objects, tree), changedAtMs: committer.atMs }
+    return await readWorkflowCommit(objects, `refs/heads/${repository.defaultBranch}`)
   })
   if (read === undefined) return []
   const disabled = await disabledWorkflows(context.db, repository.id)
@@ -39,7 +35,7 @@ export async function listWorkflows(
       file: file.name,
       name: await nameOf(context, repository, file),
       isDisabled: disabled.has(file.name),
-      changedAtMs: read.changedAtMs,
+      changedAtMs: read.committedAtMs,
     })
   }
   return workflows
@@ -74,9 +70,10 @@ async function nameOf(
 ): Promise<string> {
   const shortName = name.replace(/\.ya?ml$/, '')
   if (!names.has(id)) {
-    const pushed = { reference: `refs/heads/${repository.defaultBranch}`, changedPaths: undefined }
+    const reference = `refs/heads/${repository.defaultBranch}`
+    const occurrence = { event: 'push', reference, changedPaths: undefined } as const
     try {
-      const plan = await context.planFile({ text, pushed }, repository.owner.id)
+      const plan = await context.planFile({ text, occurrence }, repository.owner.id)
       const found = plan.kind === 'faulty' ? '' : (plan.name ?? '')
       names.set(id, cut(found, NAME_CHARACTERS_MAX))
     } catch (error) {

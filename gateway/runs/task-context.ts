@@ -4,9 +4,11 @@ import { findOwnersById } from '../../sql/accounts/owners.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { findRunPayload, type Run } from '../../sql/runs/runs.js'
+import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js'
 import { readBranchRules } from '../actions/code/branch-rules.js'
 import type { Context } from '../request/context.js'
 import type { Contexts, ContextValue } from '../workflows/expressions.js'
+import { WORKFLOW_FOLDER } from './workflow-files.js'
 
 export interface RunOfRepository {
   readonly run: Run
@@ -22,7 +24,17 @@ export async function expressionContexts(
   of: RunOfRepository,
   db: Database = context.db,
 ): Promise<Contexts> {
-  return { github: await githubContext(context, of, db), vars: {} }
+  const vars = await variablesOf(db, of.repository)
+  return { github: await githubContext(context, of, db), vars }
+}
+
+/** Returns the variables of a repository by their names; the nearest scope wins. */
+export async function variablesOf(
+  db: Database,
+  repository: Repository,
+): Promise<Readonly<Record<string, string>>> {
+  const found = await mergeValues(db, 'variables', scopesOfRepository(repository))
+  return Object.fromEntries([...found].map(([name, { value }]) => [name, value]))
 }
 
 /** Returns the values of `github` that do not depend on a job. */
@@ -36,7 +48,7 @@ export async function githubContext(
   const actor = owners.get(run.actorId ?? 0)?.name ?? DELETED_ACTOR
   const ruleOf = await readBranchRules(db, repository.id)
   const fullName = `${repository.owner.name}/${repository.name}`
-  const [, kind = 'heads', refName = ''] = /^refs\/(heads|tags)\/(.+)$/.exec(run.reference) ?? []
+  const [, kind = '', refName = ''] = /^refs\/(heads|tags|pull)\/(.+)$/.exec(run.reference) ?? []
   return {
     event_name: run.event,
     event: JSON.parse(await findRunPayload(db, run.id)),
@@ -45,8 +57,8 @@ export async function githubContext(
     ref_type: kind === 'tags' ? 'tag' : 'branch',
     ref_protected: kind === 'heads' && ruleOf(refName) !== undefined,
     sha: run.commitId,
-    head_ref: '',
-    base_ref: '',
+    head_ref: run.pull?.head ?? '',
+    base_ref: run.pull?.base ?? '',
     repository: fullName,
     repository_owner: repository.owner.name,
     repositoryUrl: `${baseUrl}/${fullName}.git`,
@@ -60,14 +72,11 @@ export async function githubContext(
     server_url: baseUrl,
     api_url: `${baseUrl}/api/v1`,
     graphql_url: '',
-    secret_source: 'Actions',
+    secret_source: run.isFromFork ? 'None' : 'Actions',
     retention_days: '30',
     ...EMPTY,
   }
 }
-
-/** Folder of the workflow files. */
-export const WORKFLOW_FOLDER = '.gitea/workflows'
 
 /** Keys whose values only the runner knows. */
 const EMPTY = Object.fromEntries(

@@ -50,6 +50,7 @@ import { RUNNERS_PAGES } from './runners/runners-pages.js'
 import { JOB_PAGES } from './runs/job-page.js'
 import { RUN_PAGES } from './runs/run-page.js'
 import { RUNS_PAGES } from './runs/runs-page.js'
+import { VALUES_PAGES } from './runs/values-pages.js'
 import { HOOK_PAGES } from './webhooks/webhook-page.js'
 import { HOOKS_PAGES } from './webhooks/webhooks-page.js'
 
@@ -95,6 +96,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...RUN_PAGES,
   ...JOB_PAGES,
   ...RUNNERS_PAGES,
+  ...VALUES_PAGES,
   OWN_ORGANIZATIONS,
   ...CREATE_ORGANIZATION_PAGES,
   ...MEMBERS_PAGES,

@@ -4,7 +4,7 @@ import type { HookEvent } from '../../conf/hook-events.js'
 import { findComment } from '../../sql/issues/comments.js'
 import { findIssue, type Issue } from '../../sql/issues/issues.js'
 import { findPull } from '../../sql/pulls/pulls.js'
-import { refreshPulls } from '../actions/pulls/refresh-pulls.js'
+import { type PullState, refreshPulls } from '../actions/pulls/refresh-pulls.js'
 import { ANONYMOUS } from '../auth/authenticate.js'
 import { commentObject } from '../objects/issues/comment-object.js'
 import { issueObject } from '../objects/issues/issue-object.js'
@@ -100,6 +100,23 @@ function changesOf(before: Issue, issue: Issue): Changes {
   }
 }
 
+/** A change of a pull request, and the user who made it. */
+export interface PullChange extends Pick<IssueChanged, 'repository' | 'actor'> {
+  readonly state: PullState
+  readonly action: string
+}
+
+/** Returns the payload of a change of a pull request. */
+export async function pullPayload(
+  context: Context,
+  { repository, actor, state, action }: PullChange,
+): Promise<object> {
+  const pull = await pullObject(context, viewOf({ repository, actor }), state)
+  const source = { repository, sender: actor }
+  const event = pullEvent(context, { ...source, event: 'pull_request', action, pull })
+  return (await event.payload()) ?? {}
+}
+
 /** Returns the PullRequest of the API. */
 async function pullOf(
   context: Context,
@@ -110,6 +127,9 @@ async function pullOf(
   if (pull === undefined) return undefined
   const [state] = await refreshPulls(context, repository, [{ issue, pull }])
   if (state === undefined) return undefined
-  const view = { who: ANONYMOUS, user: actor, repository, mode: 'owner', hasMoved: false } as const
-  return await pullObject(context, view, state)
+  return await pullObject(context, viewOf({ repository, actor }), state)
+}
+
+function viewOf({ repository, actor }: Pick<IssueChanged, 'repository' | 'actor'>) {
+  return { who: ANONYMOUS, user: actor, repository, mode: 'owner', hasMoved: false } as const
 }

@@ -19,16 +19,16 @@ const ALWAYS = `$${'{{ always() }}'}`
 const PAYLOADS_CHARACTERS_MAX = 8_388_608
 
 /**
- * Returns the payload of each job, as JSON, which is YAML too. Quoted texts mean the same in all
- * versions of YAML: `on`, `1.10` and `0777` stay texts. Throws FileFault if a job has a part that
- * is not supported, or if the payloads are too long together.
+ * Returns the payload of each job for an event, as JSON, which is YAML too. Quoted texts mean the
+ * same in all versions of YAML: `on`, `1.10` and `0777` stay texts. Throws FileFault if a job has a
+ * part that is not supported, or if the payloads are too long together.
  */
-export function payloadsOf({ file, jobs }: Workflow): ReadonlyMap<string, string> {
+export function payloadsOf({ file, jobs }: Workflow, event: string): ReadonlyMap<string, string> {
   const common = pick(file, (key) => WORKFLOW_KEYS.includes(key))
   const payloads = new Map<string, string>()
   let characters = 0
   for (const job of jobs) {
-    const payload = JSON.stringify({ ...common, on: 'push', jobs: { [job.id]: decided(job) } })
+    const payload = JSON.stringify({ ...common, on: event, jobs: { [job.id]: decided(job) } })
     characters += payload.length
     if (characters > PAYLOADS_CHARACTERS_MAX) {
       const message = `the jobs have more than ${PAYLOADS_CHARACTERS_MAX} characters together`

@@ -1,8 +1,9 @@
 /** The plan of a workflow file for an event: the jobs that it starts, or its fault. */
 
+import type { JobPermissions } from '../../conf/job-permissions.js'
 import { payloadsOf } from './payload.js'
 import { readWorkflow, type Workflow } from './read-workflow.js'
-import { type PushedReference, startsOnPush } from './triggers.js'
+import { type Occurrence, startsOn } from './triggers.js'
 import { FileFault } from './yaml-value.js'
 
 export interface PlannedJob {
@@ -12,6 +13,7 @@ export interface PlannedJob {
   readonly labels: readonly string[]
   readonly condition: string | undefined
   readonly stepNames: readonly string[]
+  readonly permissions: JobPermissions | undefined
   /** Workflow with this one job, for the runner. */
   readonly payload: string
 }
@@ -37,20 +39,20 @@ export type FilePlan =
       readonly isStarted: boolean
     }
 
-/** A workflow file, and the push that may start it. */
+/** A workflow file, and what may start it. */
 export interface FileInput {
   readonly text: string
-  readonly pushed: PushedReference
+  readonly occurrence: Occurrence
 }
 
 /** Plans a workflow file. Never throws for what a file may contain. */
-export function planFile({ text, pushed }: FileInput): FilePlan {
+export function planFile({ text, occurrence }: FileInput): FilePlan {
   let isStarted = false
   try {
     const workflow = readWorkflow(text)
-    isStarted = startsOnPush(workflow.triggers, pushed)
+    isStarted = startsOn(workflow.triggers, occurrence)
     if (!isStarted) return { kind: 'ignored', name: workflow.name }
-    return { kind: 'planned', name: workflow.name, jobs: plannedJobs(workflow) }
+    return { kind: 'planned', name: workflow.name, jobs: plannedJobs(workflow, occurrence) }
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { line, column } = error.position
@@ -58,15 +60,11 @@ export function planFile({ text, pushed }: FileInput): FilePlan {
   }
 }
 
-function plannedJobs(workflow: Workflow): readonly PlannedJob[] {
-  const payloads = payloadsOf(workflow)
-  return workflow.jobs.map(({ id, name, needs, labels, condition, stepNames }) => ({
+function plannedJobs(workflow: Workflow, { event }: Occurrence): readonly PlannedJob[] {
+  const payloads = payloadsOf(workflow, event)
+  return workflow.jobs.map(({ id, value: _, ...job }) => ({
     key: id,
-    name,
-    needs,
-    labels,
-    condition,
-    stepNames,
+    ...job,
     payload: payloads.get(id) ?? '',
   }))
 }

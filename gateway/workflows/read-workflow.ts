@@ -1,5 +1,7 @@
 /** Workflow files as the server understands them: events, and jobs with their needs. */
 
+import type { JobPermissions } from '../../conf/job-permissions.js'
+import { readPermissions } from './read-permissions.js'
 import { readTriggers, type Trigger } from './triggers.js'
 import { parseYaml, type YamlMap, type YamlValue } from './yaml-value.js'
 
@@ -29,6 +31,8 @@ export interface WorkflowJob {
   readonly condition: string | undefined
   /** Names of the steps: their `name`, or else what they run or use. */
   readonly stepNames: readonly string[]
+  /** Permissions of the job, or those of the workflow; undefined if neither has any. */
+  readonly permissions: JobPermissions | undefined
   readonly value: YamlValue
 }
 
@@ -55,10 +59,11 @@ export function readWorkflow(text: string): Workflow {
   // In YAML 1.1, the key `on` is a boolean.
   const on = fields.get('on') ?? fields.get('true') ?? file.fail("has no 'on': nothing starts it")
   const jobs = fields.get('jobs') ?? file.fail("has no 'jobs'")
+  const common = fields.get('permissions')
   return {
     name: fields.get('name')?.text(),
     triggers: readTriggers(on, warn),
-    jobs: readJobs(jobs, warn),
+    jobs: readJobs(jobs, common === undefined ? undefined : readPermissions(common, warn), warn),
     warnings,
     file,
   }
@@ -97,11 +102,15 @@ function fieldsOf(value: YamlValue, keys: readonly string[], warn: Warn): YamlMa
   return fields
 }
 
-function readJobs(value: YamlValue, warn: Warn): readonly WorkflowJob[] {
+function readJobs(
+  value: YamlValue,
+  common: JobPermissions | undefined,
+  warn: Warn,
+): readonly WorkflowJob[] {
   const entries = [...value.map()]
   if (entries.length === 0) value.fail('has no job')
   if (entries.length > JOBS_MAX) value.fail(`has more than ${JOBS_MAX} jobs`)
-  const jobs = entries.map(([id, job]) => readJob(id, job, warn))
+  const jobs = entries.map(([id, job]) => readJob(id, job, { common, warn }))
   for (const [id, job] of entries) checkNeeds(id, job, value.map())
   const staged = new Set(stagesOf(jobs).flatMap((stage) => stage.map(({ id }) => id)))
   for (const [id, job] of entries) {
@@ -110,12 +119,19 @@ function readJobs(value: YamlValue, warn: Warn): readonly WorkflowJob[] {
   return jobs
 }
 
-function readJob(id: string, job: YamlValue, warn: Warn): WorkflowJob {
+interface Surroundings {
+  /** Permissions of the workflow. */
+  readonly common: JobPermissions | undefined
+  readonly warn: Warn
+}
+
+function readJob(id: string, job: YamlValue, { common, warn }: Surroundings): WorkflowJob {
   if (!ID.test(id)) job.fail(ID_RULE)
   const fields = fieldsOf(job, JOB_KEYS, warn)
   const isCall = fields.has('uses')
   const labels = fields.get('runs-on')
   const steps = fields.get('steps')
+  const permissions = fields.get('permissions')
   if (isCall) {
     for (const other of [labels, steps]) other?.fail("cannot be there together with 'uses'")
   } else {
@@ -130,6 +146,7 @@ function readJob(id: string, job: YamlValue, warn: Warn): WorkflowJob {
     labels: labels === undefined ? [] : readLabels(labels),
     condition: fields.get('if')?.text(),
     stepNames: steps === undefined ? [] : steps.list().map(nameOfStep),
+    permissions: permissions === undefined ? common : readPermissions(permissions, warn),
     value: job,
   }
 }

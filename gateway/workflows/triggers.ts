@@ -41,18 +41,35 @@ interface Filter {
 /** An event that starts a workflow. */
 export interface Trigger {
   readonly event: string
+  /** Actions in the words of workflow files, such as `opened`; undefined for the usual ones. */
+  readonly types: readonly string[] | undefined
   readonly branches: Filter | undefined
   readonly tags: Filter | undefined
   readonly paths: Filter | undefined
 }
 
+/** Paths that a push or pull request has changed; undefined if they are too many or not known. */
+type ChangedPaths = readonly string[] | undefined
+
 /** A push of one ref. */
 export interface PushedReference {
+  readonly event: 'push'
   /** Full name, such as `refs/heads/main`. */
   readonly reference: string
-  /** Paths that the push has changed; undefined if they are too many or not known. */
-  readonly changedPaths: readonly string[] | undefined
+  readonly changedPaths: ChangedPaths
 }
+
+/** A change of a pull request. */
+export interface ChangedPull {
+  readonly event: 'pull_request' | 'pull_request_target'
+  /** Action in the words of workflow files, such as `synchronize`. */
+  readonly action: string
+  readonly baseBranch: string
+  readonly changedPaths: ChangedPaths
+}
+
+/** Event that may start a workflow. */
+export type Occurrence = PushedReference | ChangedPull
 
 /**
  * Reads the value of `on`. Events that do not exist here are valid and start nothing; `warn` gets a
@@ -69,6 +86,7 @@ export function readTriggers(on: YamlValue, warn: (warning: string) => void): re
     }
     return {
       event,
+      types: value.map().get('types')?.texts(),
       branches: filterOf(value, 'branches'),
       tags: filterOf(value, 'tags'),
       paths: filterOf(value, 'paths'),
@@ -87,7 +105,7 @@ function known(event: string, warn: (warning: string) => void): string {
 }
 
 function withoutFilters(event: string): Trigger {
-  return { event, branches: undefined, tags: undefined, paths: undefined }
+  return { event, types: undefined, branches: undefined, tags: undefined, paths: undefined }
 }
 
 function filterOf(value: YamlValue, name: string): Filter | undefined {
@@ -115,24 +133,45 @@ function readPatterns(value: YamlValue): readonly FilterPattern[] {
 const BRANCH_PREFIX = 'refs/heads/'
 const TAG_PREFIX = 'refs/tags/'
 
-/**
- * Returns true if the push starts a workflow with these triggers. A filter of branches alone leaves
- * out tags, and a filter of tags alone leaves out branches. Filters of paths do not apply to tags,
- * nor if the changed paths are not known.
- */
-export function startsOnPush(triggers: readonly Trigger[], pushed: PushedReference): boolean {
-  return triggers.some((trigger) => trigger.event === 'push' && fitsPush(trigger, pushed))
+/** Actions of pull requests that start a workflow which names no types. */
+const USUAL_PULL_ACTIONS = ['opened', 'synchronize', 'reopened']
+
+/** Returns true if a workflow with these triggers is started. */
+export function startsOn(triggers: readonly Trigger[], occurrence: Occurrence): boolean {
+  return triggers.some(
+    (trigger) =>
+      trigger.event === occurrence.event &&
+      (occurrence.event === 'push'
+        ? fitsPush(trigger, occurrence)
+        : fitsPull(trigger, occurrence)) &&
+      fitsPaths(trigger, occurrence),
+  )
 }
 
-function fitsPush({ branches, tags, paths }: Trigger, pushed: PushedReference): boolean {
-  const { reference, changedPaths } = pushed
-  const isTag = reference.startsWith(TAG_PREFIX)
+/** A filter of branches alone leaves out tags, and a filter of tags alone leaves out branches. */
+function fitsPush({ branches, tags }: Trigger, { reference }: PushedReference): boolean {
+  const isTag = isTagReference(reference)
   if (!isTag && !reference.startsWith(BRANCH_PREFIX)) return false
   const [own, other] = isTag ? [tags, branches] : [branches, tags]
   const name = reference.slice((isTag ? TAG_PREFIX : BRANCH_PREFIX).length)
-  const fitsName = own === undefined ? other === undefined : fits(own, name)
-  if (!fitsName || isTag || paths === undefined || changedPaths === undefined) return fitsName
+  return own === undefined ? other === undefined : fits(own, name)
+}
+
+function fitsPull({ types, branches }: Trigger, { action, baseBranch }: ChangedPull): boolean {
+  const fitsAction = (types ?? USUAL_PULL_ACTIONS).includes(action)
+  return fitsAction && (branches === undefined || fits(branches, baseBranch))
+}
+
+/** Filters of paths do not apply to tags, nor if the changed paths are not known. */
+function fitsPaths({ paths }: Trigger, occurrence: Occurrence): boolean {
+  const isTag = occurrence.event === 'push' && isTagReference(occurrence.reference)
+  const { changedPaths } = occurrence
+  if (isTag || paths === undefined || changedPaths === undefined) return true
   return changedPaths.some((path) => fits(paths, path))
+}
+
+function isTagReference(reference: string): boolean {
+  return reference.startsWith(TAG_PREFIX)
 }
 
 function fits({ patterns, isIgnored }: Filter, text: string): boolean {

@@ -2,7 +2,7 @@
 
 import { readFile } from 'node:fs/promises'
 import { readWorkflow, stagesOf, type Workflow } from '../../gateway/workflows/read-workflow.js'
-import { startsOnPush } from '../../gateway/workflows/triggers.js'
+import { startsOn } from '../../gateway/workflows/triggers.js'
 import { FileFault } from '../../gateway/workflows/yaml-value.js'
 import { type Command, CommandError, UsageError } from './command.js'
 
@@ -29,8 +29,8 @@ const check: Command = {
     const workflow = await readFileOf(file)
     for (const line of describe(workflow)) console.log(line)
     if (typeof push === 'string') {
-      const pushed = { reference: push, changedPaths: undefined }
-      const does = startsOnPush(workflow.triggers, pushed) ? 'starts' : 'does not start'
+      const pushed = { event: 'push', reference: push, changedPaths: undefined } as const
+      const does = startsOn(workflow.triggers, pushed) ? 'starts' : 'does not start'
       console.log(`A push to ${push} ${does} it.`)
     }
   },

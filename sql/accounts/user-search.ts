@@ -27,6 +27,8 @@ export async function searchUsers(
   const folded = foldCase(text)
   const conditions = [
     ownersVisibleTo(search.viewer),
+    // The account of jobs is found by its id and by its name only.
+    ...(id === undefined && name === undefined ? [{ where: 'o.id > 0', bindings: [] }] : []),
     ...(id === undefined ? [] : [{ where: 'o.id = ?', bindings: [id] }]),
     ...(folded === '' ? [] : [{ where: IN_NAMES, bindings: [folded, folded] }]),
     ...(name === undefined ? [] : [{ where: 'o.name_lower = ?', bindings: [foldCase(name)] }]),

@@ -7,6 +7,7 @@ import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { deleteEmptyPackages } from '../packages/packages.js'
+import { JOBS_USER_ID } from './jobs-user.js'
 import { insertOwner, OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from './owners.js'
 
 export interface User extends Owner {
@@ -126,21 +127,29 @@ export async function recordSignIn(db: Database, userId: number, nowMs: number):
   await db('users').where({ owner_id: userId }).update({ last_login_at: nowMs })
 }
 
-/** Returns all users, oldest account first. */
+/** Returns all users but the account of jobs, oldest account first. */
 export async function listUsers(db: Database, page: Page): Promise<Paged<User>> {
-  const [count] = await selectRows<{ total: number }>(db, 'select count(*) as total from users')
-  const rows = await selectRows<UserRow>(db, `${SELECT_USERS} order by o.id limit ? offset ?`, [
-    page.limit,
-    offsetOf(page),
-  ])
+  const [count] = await selectRows<{ total: number }>(
+    db,
+    'select count(*) as total from users u where u.owner_id > 0',
+  )
+  const rows = await selectRows<UserRow>(
+    db,
+    `${SELECT_USERS} where o.id > 0 order by o.id limit ? offset ?`,
+    [page.limit, offsetOf(page)],
+  )
   return { entries: rows.map(userOf), total: count?.total ?? 0 }
 }
 
 /**
  * Deletes a user with all addresses, tokens, memberships and collaborations. Returns false if there
- * is no such user. Throws `conflict` if the user owns repositories or packages.
+ * is no such user. Throws `conflict` if the user owns repositories or packages, and for the account
+ * of jobs.
  */
 export async function deleteUser(db: Database, userId: number): Promise<boolean> {
+  if (userId === JOBS_USER_ID) {
+    throw new Failure('conflict', 'The account of workflow jobs cannot be deleted.')
+  }
   try {
     return await transaction(db, async (trx) => {
       await deleteEmptyPackages(trx, userId)

@@ -6,7 +6,7 @@ import { selectRows } from '../database/dialect.js'
 
 /** Returns true if any user exists. */
 export async function hasUsers(db: Database): Promise<boolean> {
-  return (await selectRows(db, 'select 1 from users limit 1')).length > 0
+  return (await selectRows(db, 'select 1 from users where owner_id > 0 limit 1')).length > 0
 }
 
 /** Creates the first account; undefined if a user exists or is created concurrently. */

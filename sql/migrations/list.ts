@@ -28,7 +28,9 @@ import * as administration from './0024-administration.js'
 import * as securityKeys from './0025-security-keys.js'
 import * as changeCounter from './0026-change-counter.js'
 import * as workflows from './0027-workflows.js'
+import * as workflowSecrets from './0028-workflow-secrets.js'
 import * as runnerSettings from './0029-runner-settings.js'
+import * as workflowTrust from './0030-workflow-trust.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -68,5 +70,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0025-security-keys', ...securityKeys },
   { name: '0026-change-counter', ...changeCounter },
   { name: '0027-workflows', ...workflows },
+  { name: '0028-workflow-secrets', ...workflowSecrets },
   { name: '0029-runner-settings', ...runnerSettings },
+  { name: '0030-workflow-trust', ...workflowTrust },
 ]

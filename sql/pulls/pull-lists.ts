@@ -86,6 +86,54 @@ export async function listPullsFrom(
   return await withPulls(db, issues)
 }
 
+/** A branch that may be the head of pull requests. */
+export interface HeadBranches {
+  readonly repositoryId: number
+  readonly branches: readonly string[]
+}
+
+/** Returns the open pull requests whose head is one of the branches, oldest first. */
+export async function listPullsOfHeads(
+  db: Database,
+  { repositoryId, branches }: HeadBranches,
+  limit: number,
+): Promise<readonly IssueAndPull[]> {
+  if (branches.length === 0) return []
+  const issues = await selectIssues(
+    db,
+    `join pulls p on p.issue_id = i.id where p.head_repository_id = ? and i.state = 'open'
+      and p.head_branch in (${branches.map(() => '?').join()}) order by i.id limit ?`,
+    [repositoryId, ...branches, limit],
+  )
+  return await withPulls(db, issues)
+}
+
+/** Returns true if an open pull request of another repository has its head in this one. */
+export async function hasPullsElsewhere(db: Database, headRepositoryId: number): Promise<boolean> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select p.id from pulls p join issues i on i.id = p.issue_id where p.head_repository_id = ?
+      and p.repository_id <> p.head_repository_id and i.state = 'open' limit 1`,
+    [headRepositoryId],
+  )
+  return rows.length > 0
+}
+
+/** Returns true if a pull request of this author was merged into the repository. */
+export async function hasMergedPull(
+  db: Database,
+  repositoryId: number,
+  authorId: number,
+): Promise<boolean> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select p.id from pulls p join issues i on i.id = p.issue_id where p.repository_id = ?
+      and i.author_id = ? and p.merged_at is not null limit 1`,
+    [repositoryId, authorId],
+  )
+  return rows.length > 0
+}
+
 /**
  * Returns the pull request between two branches: the newest open one, or else the newest closed
  * one.

@@ -5,39 +5,50 @@ import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, isUniqueViolation } from '../database/errors.js'
 
-/** A branch or tag that a push created or moved. */
-export interface PushEvent {
+/** A branch or tag that a push created or moved, or a change of a pull request. */
+export interface RunEvent {
   readonly id: number
   readonly repositoryId: number
+  readonly event: 'push' | 'pull_request' | 'pull_request_target'
   /** Identifies the event; runs of the same event and workflow exist once. */
   readonly key: string
+  /** Action in the words of workflow files; empty for a push. */
+  readonly action: string
+  /** Number of the pull request; undefined for a push. */
+  readonly pullNumber: number | undefined
   /** Full name of the ref. */
   readonly reference: string
-  /** Undefined if the push created the ref. */
+  /** Undefined if the push created the ref, and for a pull request. */
   readonly before: string | undefined
   readonly after: string
   /** Undefined if the account was deleted. */
   readonly actorId: number | undefined
 }
 
-export interface NewPushEvent extends Omit<PushEvent, 'id' | 'key'> {
-  /** Key of the push. */
-  readonly pushKey: string
+export interface NewRunEvent extends Omit<RunEvent, 'id' | 'key'> {
+  /** Key of the push, or of the change of the pull request. */
+  readonly causeKey: string
 }
 
 /**
  * Inserts an event, unless it was inserted before, and returns its id; undefined if the repository
  * does not exist.
  */
-export async function addPushEvent(
+export async function addRunEvent(
   db: Database,
-  { pushKey, repositoryId, reference, before, after, actorId }: NewPushEvent,
+  { causeKey, repositoryId, ...event }: NewRunEvent,
 ): Promise<number | undefined> {
-  const key = createHash('sha256').update(`${pushKey} ${reference}`).digest('hex')
+  const { reference, before, after, actorId } = event
+  const key = createHash('sha256')
+    .update(`${causeKey} ${repositoryId} ${event.event} ${reference}`)
+    .digest('hex')
   try {
     const [id] = await db('workflow_events').insert({
       repository_id: repositoryId,
       event_key: key,
+      event: event.event,
+      action: event.action,
+      pull_number: event.pullNumber ?? null,
       ref: reference,
       before_id: before ?? null,
       after_id: after,
@@ -56,36 +67,42 @@ export async function addPushEvent(
 }
 
 /** Returns an event that is not planned yet. */
-export async function findPushEvent(db: Database, id: number): Promise<PushEvent | undefined> {
+export async function findRunEvent(db: Database, id: number): Promise<RunEvent | undefined> {
   const [row] = await selectRows<EventRow>(
     db,
-    `select e.id, e.repository_id, e.event_key, e.ref, e.before_id, e.after_id, e.actor_id
-      from workflow_events e where e.id = ?`,
+    `select e.id, e.repository_id, e.event, e.event_key, e.action, e.pull_number, e.ref,
+      e.before_id, e.after_id, e.actor_id from workflow_events e where e.id = ?`,
     [id],
   )
   return row && eventOf(row)
 }
 
 /** Deletes an event whose runs are created. */
-export async function removePushEvent(db: Database, id: number): Promise<void> {
+export async function removeRunEvent(db: Database, id: number): Promise<void> {
   await db('workflow_events').where({ id }).delete()
 }
 
 interface EventRow {
   readonly id: number
   readonly repository_id: number
+  readonly event: RunEvent['event']
   readonly event_key: string
+  readonly action: string
+  readonly pull_number: number | null
   readonly ref: string
   readonly before_id: string | null
   readonly after_id: string
   readonly actor_id: number | null
 }
 
-function eventOf(row: EventRow): PushEvent {
+function eventOf(row: EventRow): RunEvent {
   return {
     id: row.id,
     repositoryId: row.repository_id,
+    event: row.event,
     key: row.event_key,
+    action: row.action,
+    pullNumber: row.pull_number ?? undefined,
     reference: row.ref,
     before: row.before_id ?? undefined,
     after: row.after_id,

@@ -1,5 +1,6 @@
 /** Jobs of workflow runs. */
 
+import type { JobPermissions } from '../../conf/job-permissions.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { cut, NAME_CHARACTERS_MAX } from './cut.js'
@@ -34,6 +35,8 @@ export interface NewJob
   extends Pick<RunJob, 'key' | 'name' | 'needs' | 'labels' | 'stepNames' | 'condition'> {
   /** Workflow with this one job, for the runner. */
   readonly payload: string
+  /** Permissions of the job's token; undefined if the file names none. */
+  readonly permissions: JobPermissions | undefined
 }
 
 /** Inserts the jobs of a new run; those without needs wait for a runner. */
@@ -54,6 +57,7 @@ export async function insertJobs(
       step_names: JSON.stringify(job.stepNames),
       job_condition: job.condition ?? null,
       payload: job.payload,
+      permissions: job.permissions === undefined ? null : JSON.stringify(job.permissions),
       status: 'blocked',
       task_id: null,
       reason: '',
@@ -96,11 +100,11 @@ export interface WaitingJob {
   readonly repositoryId: number
   readonly ownerId: number
   readonly labels: readonly string[]
+  /** True if the commit is of a fork and the repository is public: anyone can cause such a job. */
+  readonly isUntrusted: boolean
 }
 
 export interface WaitingJobsPage {
-  /** Repository of the jobs; by default, the jobs of all repositories are listed. */
-  readonly repositoryId?: number
   /** Id after which the page begins; 0 for the first page. */
   readonly afterId: number
   readonly limit: number
@@ -109,16 +113,15 @@ export interface WaitingJobsPage {
 /** Returns the jobs that wait for a runner, oldest first. */
 export async function listWaitingJobs(
   db: Database,
-  { repositoryId, afterId, limit }: WaitingJobsPage,
+  { afterId, limit }: WaitingJobsPage,
 ): Promise<readonly WaitingJob[]> {
   const rows = await selectRows<WaitingRow>(
     db,
-    `select j.id, j.run_id, j.labels, r.repository_id, p.owner_id
+    `select j.id, j.run_id, j.labels, r.repository_id, r.is_from_fork, p.owner_id, p.is_private
       from workflow_jobs j join workflow_runs r on r.id = j.run_id
         join repositories p on p.id = r.repository_id
-      where j.status = 'waiting' and j.id > ?${repositoryId === undefined ? '' : ' and p.id = ?'}
-      order by j.id limit ?`,
-    [afterId, ...(repositoryId === undefined ? [] : [repositoryId]), limit],
+      where j.status = 'waiting' and j.id > ? order by j.id limit ?`,
+    [afterId, limit],
   )
   return rows.map((row) => ({
     id: row.id,
@@ -126,6 +129,7 @@ export async function listWaitingJobs(
     repositoryId: row.repository_id,
     ownerId: row.owner_id,
     labels: JSON.parse(row.labels),
+    isUntrusted: row.is_from_fork === 1 && row.is_private === 0,
   }))
 }
 
@@ -134,7 +138,25 @@ interface WaitingRow {
   readonly run_id: number
   readonly labels: string
   readonly repository_id: number
+  readonly is_from_fork: number
   readonly owner_id: number
+  readonly is_private: number
+}
+
+/** Returns the different label lists of the jobs of a repository that wait for a runner. */
+export async function listWaitingLabels(
+  db: Database,
+  repositoryId: number,
+  limit: number,
+): Promise<readonly (readonly string[])[]> {
+  const rows = await selectRows<{ labels: string }>(
+    db,
+    `select distinct j.labels from workflow_runs r join workflow_jobs j on j.run_id = r.id
+      where r.repository_id = ? and r.status in ('waiting', 'running', 'blocked')
+        and j.status = 'waiting' limit ?`,
+    [repositoryId, limit],
+  )
+  return rows.map(({ labels }) => JSON.parse(labels))
 }
 
 /** Change of a job's status. */
@@ -162,6 +184,7 @@ export async function changeJob(
     .whereIn('status', [...from])
     .update({
       status: to,
+      waiting_at: to === 'waiting' ? Date.now() : undefined,
       task_id: change.taskId,
       reason: change.reason && cut(change.reason, REASON_CHARACTERS_MAX),
       started_at: change.startedAtMs,
@@ -179,7 +202,7 @@ export async function listAbandonedJobs(
   const rows = await selectRows<{ id: number }>(
     db,
     `select j.id from workflow_jobs j
-      where j.status = 'waiting' and j.created_at < ? order by j.id limit ?`,
+      where j.status = 'waiting' and j.waiting_at < ? order by j.waiting_at limit ?`,
     [beforeMs, limit],
   )
   return rows.map(({ id }) => id)

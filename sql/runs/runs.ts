@@ -16,12 +16,20 @@ export interface Run {
   /** Name of the workflow's file, without its folder. */
   readonly workflowFile: string
   readonly workflowName: string
-  /** First line of the commit's message. */
+  /** First line of the commit's message, or title of the pull request. */
   readonly title: string
   readonly event: string
   /** Full name of the ref. */
   readonly reference: string
   readonly commitId: string
+  /** Commit of the commit statuses; for a pull request its head. */
+  readonly reportedCommitId: string
+  /** The pull request that has started the run; undefined for other events. */
+  readonly pull: RunPull | undefined
+  /** True if the commit is of a fork: the jobs get no secrets and write nothing. */
+  readonly isFromFork: boolean
+  /** True until a user who may write to the repository approves the run. */
+  readonly needsApproval: boolean
   /** Undefined if the account was deleted. */
   readonly actorId: number | undefined
   readonly status: RunStatus
@@ -30,6 +38,13 @@ export interface Run {
   readonly createdAtMs: number
   readonly startedAtMs: number | undefined
   readonly stoppedAtMs: number | undefined
+}
+
+/** A pull request, with the names of its branches. */
+export interface RunPull {
+  readonly number: number
+  readonly head: string
+  readonly base: string
 }
 
 export interface NewRun
@@ -82,6 +97,12 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
     payload: run.payload,
     ref: run.reference,
     commit_id: run.commitId,
+    reported_commit_id: run.reportedCommitId === run.commitId ? null : run.reportedCommitId,
+    pull_number: run.pull?.number ?? null,
+    head_ref: run.pull?.head ?? '',
+    base_ref: run.pull?.base ?? '',
+    is_from_fork: run.isFromFork,
+    needs_approval: run.needsApproval && !isFaulty,
     actor_id: run.actorId ?? null,
     status: isFaulty ? 'failure' : 'waiting',
     fault: cut(run.fault, SENTENCE_CHARACTERS_MAX),
@@ -181,6 +202,50 @@ function conditionOf(
   return [used.map(([text]) => text).join(' and '), used.flatMap(([, value]) => value ?? [])]
 }
 
+/** Runs of a repository of which no job has begun. */
+export interface WaitingRuns {
+  readonly repositoryId: number
+  /** True for runs that wait for approval, false for those that wait for a runner. */
+  readonly needsApproval: boolean
+}
+
+/** Returns the number of runs that wait, up to `limit`. */
+export async function countWaitingRuns(
+  db: Database,
+  { repositoryId, needsApproval }: WaitingRuns,
+  limit: number,
+): Promise<number> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select r.id from workflow_runs r where r.repository_id = ?
+      and r.status in ('waiting', 'blocked') and r.needs_approval = ? limit ?`,
+    [repositoryId, needsApproval ? 1 : 0, limit],
+  )
+  return rows.length
+}
+
+/** Returns the runs of a pull request that wait for approval. */
+export async function listUnapprovedRuns(
+  db: Database,
+  repositoryId: number,
+  pullNumber: number,
+): Promise<readonly Run[]> {
+  return await selectRuns(
+    db,
+    `r.repository_id = ? and r.status in ('waiting', 'blocked') and r.needs_approval = 1
+      and r.pull_number = ?`,
+    [repositoryId, pullNumber],
+  )
+}
+
+/** Approves a run. Returns false if it does not wait for approval. */
+export async function approve(db: Database, id: number): Promise<boolean> {
+  const changed = await db('workflow_runs')
+    .where({ id, needs_approval: true })
+    .update({ needs_approval: false })
+  return changed > 0
+}
+
 /** Sets the status of a run, and the times that follow from it. */
 export async function updateRunStatus(
   db: Database,
@@ -199,7 +264,8 @@ export async function updateRunStatus(
 }
 
 const SELECT = `select r.id, r.repository_id, r.number, r.workflow_file, r.workflow_name, r.title,
-  r.event, r.ref, r.commit_id, r.actor_id, r.status, r.fault, r.created_at, r.started_at,
+  r.event, r.ref, r.commit_id, r.reported_commit_id, r.pull_number, r.head_ref, r.base_ref,
+  r.is_from_fork, r.needs_approval, r.actor_id, r.status, r.fault, r.created_at, r.started_at,
   r.stopped_at from workflow_runs r where`
 
 async function selectRuns(
@@ -220,6 +286,12 @@ interface RunRow {
   readonly event: string
   readonly ref: string
   readonly commit_id: string
+  readonly reported_commit_id: string | null
+  readonly pull_number: number | null
+  readonly head_ref: string
+  readonly base_ref: string
+  readonly is_from_fork: number
+  readonly needs_approval: number
   readonly actor_id: number | null
   readonly status: RunStatus
   readonly fault: string
@@ -239,6 +311,13 @@ function runOf(row: RunRow): Run {
     event: row.event,
     reference: row.ref,
     commitId: row.commit_id,
+    reportedCommitId: row.reported_commit_id ?? row.commit_id,
+    pull:
+      row.pull_number === null
+        ? undefined
+        : { number: row.pull_number, head: row.head_ref, base: row.base_ref },
+    isFromFork: row.is_from_fork === 1,
+    needsApproval: row.needs_approval === 1,
     actorId: row.actor_id ?? undefined,
     status: row.status,
     fault: row.fault,

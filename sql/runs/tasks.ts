@@ -1,8 +1,10 @@
 /** Tasks: the claims of jobs by runners. Each has a job token, and the states of its steps. */
 
+import type { JobPermissions } from '../../conf/job-permissions.js'
 import { checkText } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import type { Preferences } from '../repositories/repositories.js'
 import type { RunConclusion } from './statuses.js'
 
 export interface Task {
@@ -84,11 +86,46 @@ export async function findTasksById(
   return new Map(tasks.map((task) => [task.id, task]))
 }
 
+/** A running task, as authentication by its job token needs it. */
+export interface TaskCaller {
+  readonly taskId: number
+  readonly repositoryId: number
+  /** Permissions in the workflow file; undefined if it names none. */
+  readonly declared: JobPermissions | undefined
+  readonly isFromFork: boolean
+  readonly preferences: Preferences
+}
+
 /** Returns the task with this job token, unless it has ended: the token then opens nothing. */
-export async function findRunningTask(db: Database, tokenHash: string): Promise<Task | undefined> {
-  const condition = 't.token_hash = ? and t.stopped_at is null'
-  const [task] = await selectTasks(db, condition, [checkText(tokenHash)])
-  return task
+export async function findTaskCaller(
+  db: Database,
+  tokenHash: string,
+): Promise<TaskCaller | undefined> {
+  const [row] = await selectRows<TaskCallerRow>(
+    db,
+    `select t.id, t.repository_id, j.permissions, r.is_from_fork, p.preferences
+      from workflow_tasks t join workflow_jobs j on j.id = t.job_id
+        join workflow_runs r on r.id = j.run_id join repositories p on p.id = t.repository_id
+      where t.token_hash = ? and t.stopped_at is null`,
+    [checkText(tokenHash)],
+  )
+  return (
+    row && {
+      taskId: row.id,
+      repositoryId: row.repository_id,
+      declared: row.permissions === null ? undefined : JSON.parse(row.permissions),
+      isFromFork: row.is_from_fork === 1,
+      preferences: JSON.parse(row.preferences),
+    }
+  )
+}
+
+interface TaskCallerRow {
+  readonly id: number
+  readonly repository_id: number
+  readonly permissions: string | null
+  readonly is_from_fork: number
+  readonly preferences: string
 }
 
 /** Returns true if a runner works on a task. */

@@ -44,6 +44,13 @@ export async function fillSettings({ owner, guest, receiver, payloads }: Hostile
     (count) => count > 1,
     20_000,
   )
+  await ask('PATCH', '', { has_actions: true })
+  for (const home of [`/repos/${owner.name}/hostile`, '/orgs/club', '/user', '/admin']) {
+    const description = payloads.join(' ')
+    await owner.api('PUT', `${home}/actions/secrets/KEY`, { data: 'x', description })
+    const variable = { value: payloads.join('\n'), description }
+    await owner.api('POST', `${home}/actions/variables/LEVEL`, variable)
+  }
   const settings = `/${owner.name}/hostile/settings`
   return {
     general: settings,
@@ -51,5 +58,9 @@ export async function fillSettings({ owner, guest, receiver, payloads }: Hostile
     keys: `${settings}/keys`,
     hooks: `${settings}/hooks`,
     hook: `${settings}/hooks/${id}`,
+    values: `${settings}/actions`,
+    'organization values': '/org/club/settings/actions',
+    'user values': '/user/settings/actions',
+    'site values': '/admin/actions',
   }
 }

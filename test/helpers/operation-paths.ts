@@ -34,6 +34,8 @@ const VALUES: Readonly<Record<string, string>> = {
   user: 'ada',
   template_owner: 'ada',
   template_repo: 'public',
+  secretname: 'SECRET',
+  variablename: 'VARIABLE',
 }
 
 /** Returns a path below `/api/v1`; `values` have precedence over the default values. */

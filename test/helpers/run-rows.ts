@@ -25,6 +25,7 @@ export function aJob(key: string, fields: Partial<NewJob> = {}): NewJob {
     labels: ['linux'],
     stepNames: [],
     payload,
+    permissions: undefined,
     condition: undefined,
     ...fields,
   }
@@ -44,6 +45,10 @@ export async function aRun(
     event: 'push',
     reference: 'refs/heads/main',
     commitId: 'a'.repeat(40),
+    reportedCommitId: fields.commitId ?? 'a'.repeat(40),
+    pull: undefined,
+    isFromFork: false,
+    needsApproval: false,
     actorId: undefined,
     fault: '',
     eventKey: randomUUID(),

@@ -117,7 +117,6 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   const guest = await addPerson(gateway, 'guest')
   const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
   const api = `/repos/ada/hostile`
-  await ada.api('PATCH', api, { has_actions: true })
   const said = { title: PAYLOADS[4], body: README }
   const label = await ada.api('POST', `${api}/labels`, { name: PAYLOADS[1], color: '#ff0000' })
   await ada.api('POST', `${api}/milestones`, { title: PAYLOADS[2] })

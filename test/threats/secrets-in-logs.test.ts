@@ -1,10 +1,11 @@
 /** Threat: the log contains secrets that a reader can sign in with. */
 
 import t from 'tap'
-import { startGatehouse } from '../helpers/gatehouse.js'
+import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { ask, withPassword, withToken } from '../helpers/requests.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { cookieOf } from '../helpers/web-forms.js'
 
 t.test('no line of the log contains a token, a password or a hash', async (t) => {
   const gatehouse = await startGatehouse(t, {
@@ -20,7 +21,17 @@ t.test('no line of the log contains a token, a password or a hash', async (t) =>
   const { sha1 } = made.json as { sha1: string }
   await ada.api('POST', '/user/repos', { name: 'r', private: true })
 
-  const secrets = [ada.token, ada.password, sha1, 'guessed password', 'metrics-secret']
+  await ada.api('PATCH', '/repos/ada/r', { has_actions: true })
+  const ofWorkflows = await setSecrets(gatehouse, ada)
+
+  const secrets = [
+    ada.token,
+    ada.password,
+    sha1,
+    'guessed password',
+    'metrics-secret',
+    ...ofWorkflows,
+  ]
   const tries = [
     withToken(sha1),
     `Bearer ${sha1}`,
@@ -62,3 +73,29 @@ t.test('no line of the log contains a token, a password or a hash', async (t) =>
   }
   t.notMatch(log, /\$argon2|[Aa]uthorization"|Basic [A-Za-z0-9+/]{8}/)
 })
+
+/** Sends secrets of workflows over the API and by the form of the page; returns their values. */
+async function setSecrets({ port }: Gatehouse, ada: Person): Promise<readonly string[]> {
+  const [stored, refused, malformed, ofForm] = ['stored', 'refused', 'malformed', 'form'].map(
+    (word) => `workflow secret that is ${word}`,
+  )
+  const path = '/repos/ada/r/actions/secrets'
+  const statuses = [
+    (await ada.api('PUT', `${path}/KEY`, { data: stored })).status,
+    (await ada.api('PUT', `${path}/CI`, { data: refused })).status,
+    (await ada.api('PUT', `${path}/KEY`, { data: [malformed] })).status,
+  ]
+  const form = async (path: string, fields: Readonly<Record<string, string>>, cookie = '') => {
+    const type = 'application/x-www-form-urlencoded'
+    const body = new URLSearchParams(fields).toString()
+    return ask(port, { method: 'POST', path, body, headers: { 'content-type': type, cookie } })
+  }
+  const signedIn = await form('/user/login', { user_name: 'ada', password: ada.password })
+  for (const name of ['KEY2', 'GITHUB_X']) {
+    const fields = { name, value: ofForm ?? '', description: '' }
+    const path = '/ada/r/settings/actions/secrets'
+    statuses.push((await form(path, fields, cookieOf(signedIn))).status)
+  }
+  t.strictSame(statuses, [201, 400, 422, 303, 400])
+  return [stored, refused, malformed, ofForm].map((value) => value ?? '')
+}

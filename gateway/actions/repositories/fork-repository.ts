@@ -57,7 +57,7 @@ export async function makeFork(context: Context, wanted: NewFork): Promise<Repos
     defaultBranch,
     objectFormat,
     // A fork must not begin to run the workflows of its parent.
-    preferences: { ...preferences, has_actions: false },
+    preferences: { ...preferences, has_actions: false, actions_token_writes: false },
     isEmpty: true,
     watcherId: owner.kind === 'organization' ? creator.id : undefined,
     // A fork must not publish the data of a private repository.

@@ -5,7 +5,7 @@ import type { Settings } from '../../../conf/settings.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 
 interface Switches {
-  readonly settings: { readonly actions: Settings['actions'] }
+  readonly settings: { readonly actions: Pick<Settings['actions'], 'isEnabled'> }
 }
 
 /** True if workflows run in a repository. */

@@ -15,7 +15,7 @@ const list = defineOperation({
   path: '/repos/{owner}/{repo}/assignees',
   summary: 'Return all users that have write access and can be assigned to issues',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', area: 'issues' },
   scopes: ['read:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,

@@ -24,7 +24,7 @@ const download = defineOperation({
   path: '/repos/{owner}/{repo}/pulls/{index}.{diffType:diff|patch}',
   summary: 'Get a pull request diff or patch',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', area: 'pull-requests' },
   scopes: ['read:repository'],
   params: { ...PULL_PARAMS, diffType: 'whether the output is diff or patch' },
   query: Type.Object({
@@ -42,7 +42,7 @@ const commits = defineOperation({
   path: '/repos/{owner}/{repo}/pulls/{index}/commits',
   summary: 'Get commits for a pull request',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', area: 'pull-requests' },
   scopes: ['read:repository'],
   params: PULL_PARAMS,
   query: Type.Object({
@@ -84,7 +84,7 @@ const files = defineOperation({
   path: '/repos/{owner}/{repo}/pulls/{index}/files',
   summary: 'Get changed files for a pull request',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', area: 'pull-requests' },
   scopes: ['read:repository'],
   params: PULL_PARAMS,
   query: Type.Object({

@@ -19,7 +19,7 @@ const JOB_PARAMS = { ...REPOSITORY_PARAMS, job_id: 'id of the job' }
 const READING = {
   method: 'GET',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', area: 'actions' },
   scopes: ['read:repository'],
   failures: [404],
 } as const

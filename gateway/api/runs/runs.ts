@@ -18,12 +18,12 @@ import { runOfId } from './run-of-id.js'
 const PATH = '/repos/{owner}/{repo}/actions/runs'
 const READING = {
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', area: 'actions' },
   scopes: ['read:repository'],
 } as const
 const WRITING = {
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'write' },
+  access: { kind: 'repository', mode: 'write', area: 'actions' },
   scopes: ['write:repository'],
 } as const
 const ONE = { path: `${PATH}/{run}`, params: { ...REPOSITORY_PARAMS, run: 'id of the run' } }

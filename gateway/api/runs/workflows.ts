@@ -6,7 +6,7 @@ import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
 import { WORKFLOW, WORKFLOWS, workflowObject } from '../../objects/runs/workflow-object.js'
 import type { Context } from '../../request/context.js'
 import { findWorkflow, type ListedWorkflow, listWorkflows } from '../../runs/list-workflows.js'
-import { WORKFLOW_FOLDER } from '../../runs/task-context.js'
+import { WORKFLOW_FOLDER } from '../../runs/workflow-files.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -17,7 +17,7 @@ const PARAMS = { ...REPOSITORY_PARAMS, workflow_id: 'name of the file' }
 const READING = {
   method: 'GET',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', area: 'actions' },
   scopes: ['read:repository'],
   query: NO_QUERY,
   failures: [404],
@@ -70,7 +70,7 @@ function switching({ id, word, change }: Switch): AnyOperation {
     path: `${PATH}/{workflow_id}/${word}`,
     summary: `${word === 'enable' ? 'Enable' : 'Disable'} a workflow`,
     tags: ['repository'],
-    access: { kind: 'repository', mode: 'write' },
+    access: { kind: 'repository', mode: 'write', area: 'actions' },
     scopes: ['write:repository'],
     params: PARAMS,
     query: NO_QUERY,

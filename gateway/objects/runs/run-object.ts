@@ -61,7 +61,7 @@ export async function runObjects(
       run_number: run.number,
       repository_id: run.repositoryId,
       head_sha: run.commitId,
-      head_branch: shortReference(run.reference),
+      head_branch: run.pull?.head ?? shortReference(run.reference),
       ...statusFields(run.status),
       actor,
       trigger_actor: actor,

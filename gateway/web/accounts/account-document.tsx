@@ -18,6 +18,7 @@ const TABS = {
   applications: 'Applications',
   oauth2: 'OAuth applications',
   security: 'Security',
+  actions: 'Actions',
   'actions/runners': 'Runners',
 } as const
 
@@ -31,9 +32,9 @@ export interface AccountDocumentProps {
 /** Renders a page of account settings around its content. */
 export function AccountDocument(props: AccountDocumentProps): JSX.Element {
   const { context, user, tab, children } = props
-  const { http, actions } = context.settings
+  const { actions, http } = context.settings
   const tabs = Object.entries(TABS).filter(
-    ([name]) => actions.isEnabled || name !== 'actions/runners',
+    ([name]) => actions.isEnabled || !name.startsWith('actions'),
   )
   return (
     <Document context={context} title={TABS[tab]} user={user}>

@@ -18,6 +18,7 @@ const TABS = {
   collaboration: 'Collaboration',
   keys: 'Deploy keys',
   hooks: 'Webhooks',
+  actions: 'Actions',
   'actions/runners': 'Runners',
 } as const
 
@@ -33,7 +34,7 @@ export interface SettingsDocumentProps {
 export function SettingsDocument(props: SettingsDocumentProps): JSX.Element {
   const { context, grant, tab, error, children } = props
   const tabs = Object.entries(TABS).filter(
-    ([name]) => name !== 'actions/runners' || hasActions(context, grant.repository),
+    ([name]) => !name.startsWith('actions') || hasActions(context, grant.repository),
   )
   const general = `${repositoryUrl(context, grant)}/settings`
   return (

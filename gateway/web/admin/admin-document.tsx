@@ -17,6 +17,7 @@ const TABS = {
   settings: 'Settings',
   jobs: 'Jobs',
   cache: 'Pack cache',
+  actions: 'Actions',
   'actions/runners': 'Runners',
 } as const
 
@@ -29,9 +30,9 @@ export interface AdminDocumentProps {
 
 /** Renders an administration page around its content. */
 export function AdminDocument({ context, user, tab, children }: AdminDocumentProps): JSX.Element {
-  const { http, actions } = context.settings
+  const { actions, http } = context.settings
   const tabs = Object.entries(TABS).filter(
-    ([name]) => actions.isEnabled || name !== 'actions/runners',
+    ([name]) => actions.isEnabled || !name.startsWith('actions'),
   )
   return (
     <Document context={context} title={`${TABS[tab]} · Administration`} user={user}>

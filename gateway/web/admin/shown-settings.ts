@@ -63,7 +63,10 @@ const SHOWN: Shown = {
     prune_every: ({ maintenance: { prune } }) => prune.everyMs && durationOf(prune.everyMs),
   },
   web: { enabled: ({ web }) => web.isEnabled },
-  actions: { enabled: ({ actions }) => actions.isEnabled },
+  actions: {
+    enabled: ({ actions }) => actions.isEnabled,
+    runs_waiting_max: ({ actions }) => actions.runsWaitingMax,
+  },
   packages: {
     enabled: ({ packages }) => packages.isEnabled,
     // The limit of each format, which defaults to this one, is shown instead.

@@ -12,12 +12,12 @@ export interface OwnerTabsProps {
   readonly owner: Owner
   /** Role of the visitor in the organization; `none` for users. */
   readonly role: OrganizationRole
-  readonly tab: 'repositories' | 'packages' | 'members' | 'teams' | 'settings'
+  readonly tab: 'repositories' | 'packages' | 'members' | 'teams' | 'settings' | 'actions'
 }
 
 /** Renders the heading and tabs; without packages if the registries are disabled. */
 export function OwnerTabs({ context, owner, role, tab }: OwnerTabsProps): JSX.Element {
-  const { http, packages } = context.settings
+  const { actions, http, packages } = context.settings
   const own = `${http.baseUrl}/${owner.name}`
   const organization = `${http.baseUrl}/org/${owner.name}`
   return (
@@ -46,6 +46,13 @@ export function OwnerTabs({ context, owner, role, tab }: OwnerTabsProps): JSX.El
         )}
         {role === 'owner' && (
           <Tab address={`${organization}/settings`} word="Settings" isHere={tab === 'settings'} />
+        )}
+        {role === 'owner' && actions.isEnabled && (
+          <Tab
+            address={`${organization}/settings/actions`}
+            word="Actions"
+            isHere={tab === 'actions'}
+          />
         )}
       </nav>
     </header>

@@ -39,11 +39,18 @@ const PARTS: readonly Part[] = [
   { name: 'has_releases', label: 'Releases', isDefault: true },
 ]
 
-const ACTIONS: Part = { name: 'has_actions', label: 'Actions', isDefault: false }
+const ACTIONS: readonly Part[] = [
+  { name: 'has_actions', label: 'Actions', isDefault: false },
+  {
+    name: 'actions_token_writes',
+    label: 'Jobs of Actions may write, unless their workflow has permissions',
+    isDefault: false,
+  },
+]
 
 /** Returns the features that the site permits. */
 function partsOf({ settings }: Context): readonly Part[] {
-  return settings.actions.isEnabled ? [...PARTS, ACTIONS] : PARTS
+  return settings.actions.isEnabled ? [...PARTS, ...ACTIONS] : PARTS
 }
 
 /** Fields of the form. */

@@ -41,7 +41,7 @@ const show = definePage<'repository'>({
     const rows = task === undefined ? 0 : await countLogRows(db, task.id)
     const sections = sectionsOf({ job, task, rows })
     const logs = task === undefined ? [] : await readShownLog(db, task.id, sections)
-    const waiting = job.status === 'waiting' ? [job] : []
+    const waiting = job.status === 'waiting' ? [job.labels] : []
     const missing = await findMissingLabels(context, grant.repository, waiting)
     const isFollowed =
       !isFinal(job.status) && new URLSearchParams(request.query).get('follow') !== '0'

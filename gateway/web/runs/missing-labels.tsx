@@ -3,27 +3,27 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { listRunners } from '../../../sql/runners/runners.js'
-import type { WaitingJob } from '../../../sql/runs/run-jobs.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
-import { fitsJob } from '../../runs/claim-job.js'
+import { fitsJob, offerOf } from '../../runs/claim-job.js'
 
 /** Maximum number of label lists in a notice. */
 const LISTS_MAX = 10
 
-/** Returns the different label lists of jobs of a repository that no runner of it has. */
+/** Returns those of the label lists of waiting jobs of a repository that no runner of it has. */
 export async function findMissingLabels(
   { db }: Pick<Context, 'db'>,
   { id, owner }: Pick<Repository, 'id' | 'owner'>,
-  waiting: readonly Pick<WaitingJob, 'labels'>[],
+  waiting: readonly (readonly string[])[],
 ): Promise<readonly string[]> {
   if (waiting.length === 0) return []
   const runners = (await listRunners(db)).filter(({ isDisabled }) => !isDisabled)
-  const lists = new Map(waiting.map(({ labels }) => [labels.join(', '), labels]))
+  const offers = runners.map(offerOf)
+  const lists = new Map(waiting.map((labels) => [labels.join(', '), labels]))
   return [...lists.entries()]
     .filter(([, labels]) => {
-      const job = { repositoryId: id, ownerId: owner.id, labels }
-      return !runners.some((runner) => fitsJob(runner, job))
+      const job = { repositoryId: id, ownerId: owner.id, labels, isUntrusted: false }
+      return !offers.some((offer) => fitsJob(offer, job))
     })
     .map(([text]) => text)
 }

@@ -25,9 +25,15 @@ export function RunFacts({ context, grant, run, actors }: RunFactsProps): JSX.El
     <p class="quiet">
       <Shown text={workflowName} />
       {` #${number} · ${event} · `}
-      <code>
-        <Shown text={shortReference(reference)} />
-      </code>
+      {run.pull === undefined ? (
+        <code>
+          <Shown text={shortReference(reference)} />
+        </code>
+      ) : (
+        <a href={`${repositoryUrl(context, grant)}/pulls/${run.pull.number}`}>
+          {`#${run.pull.number}`}
+        </a>
+      )}
       {' · '}
       <a href={`${repositoryUrl(context, grant)}/commit/${commitId}`}>
         <code>{commitId.slice(0, 10)}</code>

@@ -6,6 +6,7 @@ import { atLeast } from '../../../sql/repositories/access.js'
 import { listJobs, type RunJob } from '../../../sql/runs/run-jobs.js'
 import { isFinal } from '../../../sql/runs/statuses.js'
 import { Shown } from '../../rendering/visible-text.js'
+import { approveRun } from '../../runs/approve-run.js'
 import { cancelRun } from '../../runs/cancel-run.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
@@ -27,7 +28,7 @@ const show = definePage<'repository'>({
     const run = await runOfPath(context, { grant, params })
     const actors = await findOwnersById(context.db, run.actorId === undefined ? [] : [run.actorId])
     const jobs = await listJobs(context.db, run.id)
-    const waiting = jobs.filter(({ status }) => status === 'waiting')
+    const waiting = jobs.flatMap(({ status, labels }) => (status === 'waiting' ? [labels] : []))
     const missing = await findMissingLabels(context, grant.repository, waiting)
     const address = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
     const title = titleOfRun(run)
@@ -50,6 +51,17 @@ const show = definePage<'repository'>({
             <JobList address={address} jobs={stage} />
           </section>
         ))}
+        {run.needsApproval && !isFinal(run.status) && (
+          <p class="notice">
+            The commit is of a fork, and its author is not known here. The jobs begin when a user
+            who may write to the repository has approved this run.
+          </p>
+        )}
+        {atLeast(grant.mode, 'write') && run.needsApproval && !isFinal(run.status) && (
+          <form method="post" action={`${address}/approve`}>
+            <button type="submit">Approve and run</button>
+          </form>
+        )}
         {atLeast(grant.mode, 'write') && !isFinal(run.status) && (
           <form method="post" action={`${address}/cancel`}>
             <button type="submit" class="danger">
@@ -103,4 +115,16 @@ const cancel = definePage<'repository'>({
   },
 })
 
-export const RUN_PAGES = [show, cancel]
+const approve = definePage<'repository'>({
+  method: 'POST',
+  path: `${PATH}/approve`,
+  access: { kind: 'repository', mode: 'write' },
+  async handle(context, { grant, params }) {
+    const run = await runOfPath(context, { grant, params })
+    await approveRun(context, run)
+    const { owner, name } = grant.repository
+    return redirectTo(context, `/${owner.name}/${name}/actions/runs/${run.number}`)
+  },
+})
+
+export const RUN_PAGES = [show, cancel, approve]

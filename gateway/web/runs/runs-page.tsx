@@ -2,8 +2,8 @@
 
 import { findOwnersById } from '../../../sql/accounts/owners.js'
 import { atLeast } from '../../../sql/repositories/access.js'
-import { listWaitingJobs } from '../../../sql/runs/run-jobs.js'
-import { listRuns } from '../../../sql/runs/runs.js'
+import { listWaitingLabels } from '../../../sql/runs/run-jobs.js'
+import { countWaitingRuns, listRuns } from '../../../sql/runs/runs.js'
 import { disableWorkflow, enableWorkflow } from '../../../sql/runs/workflow-switches.js'
 import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
 import { Shown } from '../../rendering/visible-text.js'
@@ -20,8 +20,8 @@ import { WorkflowList } from './workflow-list.js'
 
 const LISTED = 20
 
-/** Maximum number of waiting jobs, of all repositories, that are compared with the runners. */
-const WAITING_MAX = 1_000
+/** Maximum number of label lists of waiting jobs that are compared with the runners. */
+const LABEL_LISTS_MAX = 1_000
 
 const show = definePage<'repository'>({
   method: 'GET',
@@ -35,17 +35,25 @@ const show = definePage<'repository'>({
     const { entries, total } = await listRuns(db, repository.id, page)
     const actorIds = entries.flatMap(({ actorId }) => actorId ?? [])
     const actors = await findOwnersById(db, actorIds)
-    const ofRepository = { repositoryId: repository.id, afterId: 0, limit: WAITING_MAX }
-    const waiting = await listWaitingJobs(db, ofRepository)
+    const waiting = await listWaitingLabels(db, repository.id, LABEL_LISTS_MAX)
     const missing = await findMissingLabels(context, repository, waiting)
     const workflows = await listWorkflows(context, repository)
     const isWriter = atLeast(grant.mode, 'write')
+    const { runsWaitingMax } = context.settings.actions
+    const unbegun = { repositoryId: repository.id, needsApproval: false }
+    const isFull = (await countWaitingRuns(db, unbegun, runsWaitingMax)) === runsWaitingMax
     const address = `${repositoryUrl(context, grant)}/actions`
     return htmlReply(
       request,
       <RepositoryDocument context={context} grant={grant} tab="actions" title="Actions">
         <h2>Workflow runs</h2>
         <MissingLabels lists={missing} />
+        {isFull && (
+          <p class="notice">
+            {runsWaitingMax} runs wait for runners. Until one of them begins, events start no
+            further runs.
+          </p>
+        )}
         <WorkflowList address={address} workflows={workflows} isWriter={isWriter} />
         {total === 0 && (
           <p class="empty">

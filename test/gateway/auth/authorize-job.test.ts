@@ -1,7 +1,13 @@
-/** Reach of a job's token, for every route: its own repository for reading, and what is public. */
+/** Permissions of a job's token, for every route: in its own repository, and elsewhere none. */
 
 import t, { type Test } from 'tap'
 import { Failure } from '../../../conf/failures.js'
+import {
+  allAreas,
+  JOB_AREAS,
+  type JobArea,
+  type JobPermissions,
+} from '../../../conf/job-permissions.js'
 import { ANONYMOUS, type Identity } from '../../../gateway/auth/authenticate.js'
 import { authorize } from '../../../gateway/auth/authorize.js'
 import type { AnyRoute } from '../../../gateway/request/route.js'
@@ -21,7 +27,12 @@ async function openFixture(t: Test) {
   const own = await add('own', true)
   const secret = await add('secret', true)
   const open = await add('open', false)
-  const job: Identity = { kind: 'job', taskId: 1, repositoryId: own.id }
+  const jobWith = (permissions: JobPermissions): Identity => ({
+    kind: 'job',
+    taskId: 1,
+    repositoryId: own.id,
+    permissions,
+  })
   /** Returns `ok`, or the status of the refusal. */
   const ask = async (
     who: Identity,
@@ -50,11 +61,12 @@ async function openFixture(t: Test) {
       return error instanceof Failure ? error.status : String(error)
     }
   }
-  return { own, secret, open, job, ask }
+  return { own, secret, open, jobWith, ask }
 }
 
-t.test('a job reads its own repository, and writes nothing in it', async (t) => {
-  const { own, job, ask } = await openFixture(t)
+t.test('a job with read permissions reads its own repository, and writes nothing', async (t) => {
+  const { own, jobWith, ask } = await openFixture(t)
+  const job = jobWith(allAreas('read'))
   let granted = 0
   for (const route of ROUTES) {
     const { access, method, path } = route
@@ -67,8 +79,43 @@ t.test('a job reads its own repository, and writes nothing in it', async (t) => 
   t.ok(granted > 50, `${granted} routes are granted`)
 })
 
+/** Areas by the methods and paths of their routes; all others are contents. */
+const AREAS: ReadonlyArray<readonly [pattern: RegExp, area: JobArea]> = [
+  [/^POST .*\/pulls\/\{index\}\/(?:merge|update)$/, 'contents'],
+  [/ \/api\/v1\/.*\/pulls/, 'pull-requests'],
+  [/\/(?:statuses|status)(?:\/|$)/, 'statuses'],
+  [/ \/api\/v1\/.*\/(?:issues|labels|milestones|assignees)(?:\/|$)/, 'issues'],
+  [/ \/api\/v1\/packages/, 'packages'],
+  [/ \/api\/v1\/.*\/actions\/(?:runs|jobs|tasks|workflows)/, 'actions'],
+]
+
+t.test('a job with one permission writes in that area alone', async (t) => {
+  const { own, jobWith, ask } = await openFixture(t)
+  const counts: Record<string, number> = {}
+  for (const area of JOB_AREAS) {
+    const job = jobWith({ ...allAreas('none'), [area]: 'write' })
+    for (const route of ROUTES) {
+      const { access, method, path } = route
+      if (access.kind !== 'repository') continue
+      const ofRoute =
+        AREAS.find(([pattern]) => pattern.test(`${method} ${path}`))?.[1] ?? 'contents'
+      const isOpen = ofRoute === 'issues' || ofRoute === 'pull-requests'
+      const isOfAccount = access.mode === 'read' && access.isSignedIn === true && !isOpen
+      const isWritten = !['admin', 'owner'].includes(access.mode) && !isOfAccount
+      const answer = await ask(job, route, 'own', own.id)
+      const isGranted = ofRoute === area && isWritten
+      if (isGranted) t.equal(answer, 'ok', `${area}: ${method} ${path}`)
+      else t.not(answer, 'ok', `${area}: ${method} ${path}`)
+      if (isGranted && access.mode === 'write') counts[area] = (counts[area] ?? 0) + 1
+    }
+  }
+  t.ok((counts['contents'] ?? 0) > 10, 'routes that write contents')
+  t.ok((counts['statuses'] ?? 0) > 0, 'routes that write statuses')
+})
+
 t.test('everywhere else, a job has no more access than an anonymous client', async (t) => {
-  const { own, secret, open, job, ask } = await openFixture(t)
+  const { own, secret, open, jobWith, ask } = await openFixture(t)
+  const job = jobWith(allAreas('write'))
   for (const route of ROUTES) {
     const { access, method, path, surface } = route
     const place = `${surface.name} ${method} ${path}`

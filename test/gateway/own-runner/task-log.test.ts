@@ -2,9 +2,9 @@
 
 import t, { type Test } from 'tap'
 import { LogSender } from '../../../gateway/own-runner/log-sender.js'
-import { Masker } from '../../../gateway/own-runner/masker.js'
 import { createServerClient } from '../../../gateway/own-runner/server-client.js'
 import { TaskLog } from '../../../gateway/own-runner/task-log.js'
+import { Masker } from '../../../gateway/runner-protocol/masker.js'
 import { STUB_CREDENTIALS, stubRunnerServer } from '../../helpers/stub-runner-server.js'
 
 /** Returns the rows of a log, to which the function writes. */

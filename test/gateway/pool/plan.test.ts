@@ -4,7 +4,8 @@ import t from 'tap'
 import { planIn } from '../../../gateway/pool/plan.js'
 import { type RefusalReason, TaskRefused } from '../../../gateway/pool/pool.js'
 
-const INPUT = { text: '', pushed: { reference: 'refs/heads/main', changedPaths: undefined } }
+const OCCURRENCE = { event: 'push', reference: 'refs/heads/main', changedPaths: undefined } as const
+const INPUT = { text: '', occurrence: OCCURRENCE }
 
 /** Plans a file in a pool that refuses it. A real pool is busy only for moments. */
 function planRefused(reason: RefusalReason) {

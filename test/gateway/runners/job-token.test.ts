@@ -3,6 +3,8 @@
 import { join } from 'node:path'
 import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
+import { updateRepository } from '../../../sql/repositories/repositories.js'
+import { listRuns } from '../../../sql/runs/runs.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../helpers/git-client.js'
 import { withToken } from '../../helpers/requests.js'
@@ -18,7 +20,7 @@ jobs:
     steps: [{ run: 'true' }]
 `
 
-t.test('a job token reads its repository until the job ends', async (t) => {
+t.test('a job token without permissions in the file reads until the job ends', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const { as, ask, db, port } = gateway
   const engine = await addWorkflowRepository(gateway, { isPrivate: true })
@@ -73,4 +75,83 @@ t.test('a job token reads its repository until the job ends', async (t) => {
   t.equal((await get('/repos/ada/engine')).status, 401, 'the token ends with the job')
   const late = await tryGit(['fetch', 'origin'], work)
   t.match(late.errorText, /Authentication failed|401/)
+})
+
+t.test('a job token writes what the workflow permits, as the account of jobs', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { ask, db, port } = gateway
+  const engine = await addWorkflowRepository(gateway, { isPrivate: true })
+  const runner = await registerClient({ port, db })
+  const permissions = 'permissions: { contents: write, issues: write, statuses: read }'
+  await engine.commit(`${permissions}\n${WORKFLOW}`)
+  const task = await runner.fetchTask()
+  const token = task.secrets['GITHUB_TOKEN'] ?? ''
+  const send = (method: string, path: string, body: unknown) =>
+    ask({ method, path: `/api/v1/repos/ada/engine${path}`, authorization: withToken(token), body })
+  const cwd = await temporaryFolder(t)
+  const address = `http://x-access-token:${token}@127.0.0.1:${port}/ada/engine`
+  await git(['clone', address, 'engine'], { cwd })
+  const work = { cwd: join(cwd, 'engine') }
+  await git(['commit', '--allow-empty', '-m', 'By a job'], work)
+  await git(['push', 'origin', 'main', 'main:work'], work)
+  const content = Buffer.from('x').toString('base64')
+  const file = await send('POST', '/contents/made', { content, message: 'Made by a job' })
+  t.equal(file.status, 201, file.text)
+  const issue = await send('POST', '/issues', { title: 'By a job' })
+  t.match(issue.json, { number: 1, user: { id: -2, login: 'gitea-actions' } })
+  const release = await send('POST', '/releases', { tag_name: 'v1', target_commitish: 'main' })
+  t.match(release.json, { tag_name: 'v1', author: { login: 'gitea-actions' } })
+  const refused = [
+    ['POST', `/statuses/${task.context?.['sha']}`, { state: 'success', context: 'x' }],
+    ['POST', '/pulls', { head: 'work', base: 'main', title: 'x' }],
+    ['POST', '/forks', {}],
+    ['PATCH', '', { description: 'x' }],
+    ['DELETE', '', undefined],
+  ] as const
+  for (const [method, path, body] of refused) {
+    const { status, text } = await send(method, path, body)
+    t.equal(status, path.startsWith('/pulls') ? 404 : 403, `${method} ${path}: ${text}`)
+  }
+  const message = (await send('POST', '/forks', {})).text
+  t.match(message, /lacks the permission 'contents: write', or no job may do this/)
+  await runner.report(task.id, Result.SUCCESS)
+  const { total } = await listRuns(db, engine.repository.id, { page: 1, limit: 50 })
+  t.equal(total, 1, 'what a job has pushed starts no run')
+})
+
+t.test('repositories may let jobs write, and jobs of forks never do', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { as, ask, db, port } = gateway
+  const engine = await addWorkflowRepository(gateway)
+  await updateRepository(db, engine.repository.id, {
+    preferences: { has_actions: true, actions_token_writes: true },
+  })
+  const scope = { repositoryId: engine.repository.id }
+  const runner = await registerClient({ port, db, scope })
+  await engine.commit(WORKFLOW.replace('on: push', 'on: [push, pull_request]'))
+  const comment = (token: string) =>
+    ask({
+      method: 'POST',
+      path: '/api/v1/repos/ada/engine/issues',
+      authorization: withToken(token),
+      body: { title: 'x' },
+    })
+  const own = await runner.fetchTask()
+  t.equal((await comment(own.secrets['GITHUB_TOKEN'] ?? '')).status, 201)
+  await as('bob', 'POST', '/repos/ada/engine/forks', {})
+  const content = Buffer.from(
+    `permissions: write-all${WORKFLOW.replace('push', 'pull_request')}`,
+  ).toString('base64')
+  const path = '/repos/bob/engine/contents/.gitea/workflows/more.yaml'
+  const change = { content, message: 'x', branch: 'main', new_branch: 'work' }
+  await as('bob', 'POST', path, change)
+  const pull = { head: 'bob:work', base: 'main', title: 'x' }
+  await as('bob', 'POST', '/repos/ada/engine/pulls', pull)
+  await engine.run(3)
+  await db('workflow_runs').update({ needs_approval: false })
+  await db('workflow_jobs').where({ status: 'blocked' }).update({ status: 'waiting' })
+  for (const count of [1, 2]) {
+    const foreign = await runner.fetchTask()
+    t.equal((await comment(foreign.secrets['GITHUB_TOKEN'] ?? '')).status, 403, `job ${count}`)
+  }
 })

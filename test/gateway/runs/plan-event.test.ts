@@ -2,11 +2,13 @@
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { planEvent } from '../../../gateway/runs/plan-event.js'
+import type { Database } from '../../../sql/database/database.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
-import { addPushEvent, findPushEvent } from '../../../sql/runs/events.js'
+import { addRunEvent, findRunEvent } from '../../../sql/runs/events.js'
 import { listRuns } from '../../../sql/runs/runs.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
@@ -91,19 +93,22 @@ t.test('an event is planned once, also if it is published and planned again', as
   await engine.run(1)
   const { context } = await openContext(t, { location: settings.database.location })
   const event = {
-    pushKey: 'a push',
+    event: 'push',
+    action: '',
+    pullNumber: undefined,
+    causeKey: 'a push',
     repositoryId: engine.repository.id,
     reference: 'refs/heads/main',
     before: undefined,
     after: commit,
     actorId: ada.id,
-  }
-  const id = (await addPushEvent(db, event)) ?? 0
-  t.equal(await addPushEvent(db, event), id)
+  } as const
+  const id = (await addRunEvent(db, event)) ?? 0
+  t.equal(await addRunEvent(db, event), id)
   const own = { ...context, settings }
   await planEvent(own, id)
-  t.equal(await findPushEvent(db, id), undefined)
-  const again = (await addPushEvent(db, event)) ?? 0
+  t.equal(await findRunEvent(db, id), undefined)
+  const again = (await addRunEvent(db, event)) ?? 0
   await planEvent(own, again)
   const { entries } = await listRuns(db, engine.repository.id, FIRST_PAGE)
   t.strictSame(
@@ -193,3 +198,35 @@ t.test('an update of a mirror starts nothing', async (t) => {
   t.equal(await publish({ url, mirror: { intervalMs: 1, syncedAtMs: 1 } }, 'one'), 0)
   t.equal(await publish({ url, mirror: undefined }, 'two'), 1, 'an import is no mirror')
 })
+
+await forEachDatabase(t, 'events start no run while too many runs wait', async (t, location) => {
+  const environment = { GATEHOUSE_ACTIONS_RUNS_WAITING_MAX: '2' }
+  const gateway = await startGatewayWithUsers(t, { location, environment })
+  const { ask, db, port } = gateway
+  const engine = await addWorkflowRepository(gateway)
+  const total = async () => (await listRuns(db, engine.repository.id, FIRST_PAGE)).total
+  const page = async () => (await ask({ path: '/ada/engine/actions' })).text
+  const file = `on: push\njobs:\n  build:\n    ${JOB}\n`
+  await engine.commit(file)
+  t.notMatch(await page(), /runs wait/)
+  await engine.commit(`${file}# 2`)
+  await engine.run(2)
+  await engine.commit(`${file}# 3`)
+  await eventsPlanned(db)
+  t.equal(await total(), 2)
+  t.match(await page(), /2 runs wait for runners\. Until one of them begins/)
+  const runner = await registerClient({ port, db })
+  await runner.fetchTask()
+  t.notMatch(await page(), /runs wait/)
+  const fourth = await engine.commit(`${file}# 4`)
+  t.match(await engine.run(3), { commitId: fourth })
+})
+
+/** Waits until no event waits to be planned. */
+async function eventsPlanned(db: Database): Promise<void> {
+  for (;;) {
+    const [row] = await db('workflow_events').count({ total: '*' })
+    if (Number(row?.['total']) === 0) return
+    await sleep(25)
+  }
+}

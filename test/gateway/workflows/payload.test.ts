@@ -6,7 +6,7 @@ import { readWorkflow } from '../../../gateway/workflows/read-workflow.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
 
 function payloads(text: string): Readonly<Record<string, unknown>> {
-  const entries = [...payloadsOf(readWorkflow(text))]
+  const entries = [...payloadsOf(readWorkflow(text), 'push')]
   return Object.fromEntries(entries.map(([id, payload]) => [id, parseYaml(payload).plain()]))
 }
 

@@ -3,8 +3,8 @@
 import t from 'tap'
 import { planFile } from '../../../gateway/workflows/plan-file.js'
 
-const PUSHED = { reference: 'refs/heads/main', changedPaths: undefined }
-const plan = (text: string) => planFile({ text, pushed: PUSHED })
+const PUSHED = { event: 'push', reference: 'refs/heads/main', changedPaths: undefined } as const
+const plan = (text: string) => planFile({ text, occurrence: PUSHED })
 
 t.test('a file is planned for the events that start it', async (t) => {
   const job = 'jobs: { a: { runs-on: linux, if: x, steps: [{ name: Say, run: y }] } }'

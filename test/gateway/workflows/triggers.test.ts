@@ -1,7 +1,7 @@
 /** Triggers of workflow files: which pushes start them, and which filters are wrong. */
 
 import t from 'tap'
-import { readTriggers, startsOnPush } from '../../../gateway/workflows/triggers.js'
+import { readTriggers, startsOn } from '../../../gateway/workflows/triggers.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
 
 function triggersOf(text: string) {
@@ -12,7 +12,7 @@ function triggersOf(text: string) {
 }
 
 function starts(text: string, reference: string, changedPaths?: readonly string[]): boolean {
-  return startsOnPush(triggersOf(text).triggers, { reference, changedPaths })
+  return startsOn(triggersOf(text).triggers, { event: 'push', reference, changedPaths })
 }
 
 t.test('a text, a list and a map name the events', async (t) => {
@@ -81,5 +81,30 @@ t.test('wrong filters are refused with their place', async (t) => {
   }
   for (const [filters, message] of Object.entries(faults)) {
     t.throws(() => triggersOf(`on: {push: {${filters}}}`), { message }, filters.slice(0, 20))
+  }
+})
+
+t.test('a change of a pull request starts by its action, base branch and paths', async (t) => {
+  const rows: ReadonlyArray<readonly [string, string, string, boolean]> = [
+    ['', 'opened', 'main', true],
+    ['', 'synchronize', 'main', true],
+    ['', 'reopened', 'main', true],
+    ['', 'labeled', 'main', false],
+    ['types: [labeled]', 'labeled', 'main', true],
+    ['types: labeled', 'opened', 'main', false],
+    ['branches: [main]', 'opened', 'main', true],
+    ['branches: [main]', 'opened', 'work', false],
+    ['branches-ignore: [main]', 'opened', 'main', false],
+    ['paths: [docs/**]', 'opened', 'main', true],
+    ['paths: [src/**]', 'opened', 'main', false],
+  ]
+  for (const [filters, action, baseBranch, expected] of rows) {
+    for (const event of ['pull_request', 'pull_request_target'] as const) {
+      const { triggers } = triggersOf(`on: { ${event}: { ${filters} } }`)
+      const changed = { action, baseBranch, changedPaths: ['docs/a'] }
+      t.equal(startsOn(triggers, { event, ...changed }), expected, `${filters}: ${action}`)
+      const other = event === 'pull_request' ? 'pull_request_target' : 'pull_request'
+      t.notOk(startsOn(triggers, { event: other, ...changed }), `${event} is not ${other}`)
+    }
   }
 })

@@ -16,6 +16,7 @@ import { successesOfReading } from './reading.js'
 import { successesOfReleases } from './releases.js'
 import { successesOfRuns } from './runs.js'
 import { successesOfSocial } from './social.js'
+import { successesOfValues } from './values.js'
 
 /** Sends all requests to an unused gateway; returns the replies. */
 export async function successes(
@@ -36,6 +37,7 @@ export async function successes(
     ...(await successesOfPulls(gateway)),
     ...(await successesOfRuns(gateway)),
     ...(await successesOfSocial(gateway)),
+    ...(await successesOfValues(gateway)),
     repoDelete: await gateway.as('ada', 'DELETE', '/repos/ada/r'),
   }
 }

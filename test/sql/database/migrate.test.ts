@@ -42,7 +42,9 @@ const NAMES = [
   '0025-security-keys',
   '0026-change-counter',
   '0027-workflows',
+  '0028-workflow-secrets',
   '0029-runner-settings',
+  '0030-workflow-trust',
 ]
 
 /** Returns the definition of every table, index and column. */

@@ -4,11 +4,11 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { closeDatabase, openDatabase } from '../../../sql/database/database.js'
 import { listJobs } from '../../../sql/runs/run-jobs.js'
-import { createRun } from '../../../sql/runs/runs.js'
 import { appendLog, type LogLimits, readLog } from '../../../sql/runs/task-logs.js'
 import { createTask, findTask } from '../../../sql/runs/tasks.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
+import { aRun } from '../../helpers/run-rows.js'
 
 const NO_LIMITS = { rowsMax: 1_000, bytesMax: 1_000_000 }
 
@@ -17,31 +17,8 @@ async function openTask(t: Test, location: DatabaseLocation) {
   t.teardown(() => closeDatabase(db))
   const { id: ownerId } = await aUser(db, 'ada')
   const { id: repositoryId } = await aRepository(db, ownerId, 'engine')
-  const run = await createRun(db, {
-    repositoryId,
-    eventKey: '0'.repeat(64),
-    workflowFile: 'ci.yaml',
-    workflowName: 'ci',
-    title: 'x',
-    event: 'push',
-    payload: '{}',
-    reference: 'refs/heads/main',
-    commitId: '0'.repeat(40),
-    actorId: undefined,
-    fault: '',
-    jobs: [
-      {
-        key: 'a',
-        name: 'a',
-        needs: [],
-        labels: ['linux'],
-        stepNames: [],
-        condition: undefined,
-        payload: '{}',
-      },
-    ],
-  })
-  const [job] = await listJobs(db, run?.id ?? 0)
+  const run = await aRun(db, repositoryId)
+  const [job] = await listJobs(db, run.id)
   const tokenHash = '0'.repeat(64)
   const task = { jobId: job?.id ?? 0, repositoryId, runnerId: undefined, tokenHash }
   const taskId = await createTask(db, task)

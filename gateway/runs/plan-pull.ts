@@ -1,0 +1,152 @@
+/** Planning of the runs that a change of a pull request starts. */
+
+import { withObjects } from '../../cgi/objects/objects.js'
+import { findUserById, type User } from '../../sql/accounts/users.js'
+import { findIssue } from '../../sql/issues/issues.js'
+import { findPull } from '../../sql/pulls/pulls.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
+import type { RunEvent } from '../../sql/runs/events.js'
+import { listUnapprovedRuns } from '../../sql/runs/runs.js'
+import { isForeign } from '../actions/pulls/foreign-heads.js'
+import {
+  branchReference,
+  type PullState,
+  pullReference,
+  refreshPulls,
+} from '../actions/pulls/refresh-pulls.js'
+import type { Context } from '../request/context.js'
+import { repositoryPathOf } from '../request/repository-path.js'
+import { type PullChange, pullPayload } from '../webhooks/issue-events.js'
+import { cancelRun } from './cancel-run.js'
+import { isTrusted } from './fork-trust.js'
+import { payloadText, startRuns } from './start-runs.js'
+import {
+  asksForNoRun,
+  type ChangedRange,
+  readChangedPaths,
+  readWorkflowCommit,
+  type WorkflowCommit,
+} from './workflow-files.js'
+
+/** Actions whose words in workflow files differ from those of webhooks. */
+const ACTIONS: Readonly<Record<string, string>> = {
+  synchronized: 'synchronize',
+  label_updated: 'labeled',
+  label_cleared: 'unlabeled',
+}
+
+/**
+ * Starts the runs of a change of a pull request. Those of `pull_request` use the files of its head,
+ * and those of `pull_request_target` the files of its base branch.
+ */
+export async function planPull(
+  context: Context,
+  repository: Repository,
+  event: RunEvent,
+): Promise<void> {
+  const state = await findState(context, repository, event)
+  if (state === undefined) return
+  const { issue, pull, baseTip } = state
+  const isMoved = event.action === 'synchronized'
+  // The next event is about the newer head.
+  if (isMoved && pull.headCommit !== event.after) return
+  const isTarget = event.event === 'pull_request_target'
+  const source = await readSource(context, repository, {
+    commitId: isTarget ? baseTip : pull.headCommit,
+    range: { from: pull.mergeBase === '' ? undefined : pull.mergeBase, to: pull.headCommit },
+  })
+  if (source === undefined) return
+  if (!isTarget && (asksForNoRun(source.commit.message) || asksForNoRun(issue.title))) return
+  const [author, actor] = [
+    await findUser(context, issue.authorId),
+    await findUser(context, event.actorId),
+  ]
+  if (actor === undefined) return
+  const isFromFork = isForeign(state) && !isTarget
+  const needsApproval = isFromFork && !(await isTrusted(context, repository, [author, actor]))
+  if (isMoved && !isTarget) await cancelUnapproved(context, repository, issue.number)
+  await startRuns(context, repository, {
+    event,
+    occurrence: {
+      event: isTarget ? 'pull_request_target' : 'pull_request',
+      action: ACTIONS[event.action] ?? event.action,
+      baseBranch: pull.baseBranch,
+      changedPaths: source.changedPaths,
+    },
+    files: source.commit.files,
+    run: {
+      title: issue.title,
+      reference: isTarget ? branchReference(pull.baseBranch) : pullReference(issue.number),
+      commitId: source.commit.id,
+      reportedCommitId: pull.headCommit,
+      pull: { number: issue.number, head: pull.headBranch, base: pull.baseBranch },
+      isFromFork,
+      needsApproval,
+    },
+    payload: () => payloadOf(context, { repository, actor, state, action: event.action }),
+  })
+}
+
+async function findUser({ db }: Context, id: number | undefined): Promise<User | undefined> {
+  return id === undefined ? undefined : await findUserById(db, id)
+}
+
+/** Returns the pull request of an event with its current commits; undefined if it was deleted. */
+async function findState(
+  context: Context,
+  repository: Repository,
+  { pullNumber }: RunEvent,
+): Promise<PullState | undefined> {
+  const issue = await findIssue(context.db, repository.id, pullNumber ?? 0)
+  const pull = issue && (await findPull(context.db, issue.id))
+  if (issue === undefined || pull === undefined) return undefined
+  const [state] = await refreshPulls(context, repository, [{ issue, pull }])
+  return state
+}
+
+interface SourceQuery {
+  /** Commit of the workflow files. */
+  readonly commitId: string | undefined
+  readonly range: ChangedRange
+}
+
+interface Source {
+  readonly commit: WorkflowCommit
+  readonly changedPaths: readonly string[] | undefined
+}
+
+/** Reads the workflow files, and the changed paths; undefined if there are no files. */
+async function readSource(
+  context: Context,
+  repository: Repository,
+  { commitId, range }: SourceQuery,
+): Promise<Source | undefined> {
+  if (commitId === undefined) return undefined
+  const path = repositoryPathOf(context, repository)
+  return await withObjects(context.git, path, async (objects) => {
+    const commit = await readWorkflowCommit(objects, commitId)
+    if (commit === undefined || commit.files.length === 0) return undefined
+    return { commit, changedPaths: await readChangedPaths(objects, range) }
+  })
+}
+
+/** Cancels the runs of a pull request that wait for approval: they are about an earlier head. */
+async function cancelUnapproved(
+  context: Context,
+  { id }: Repository,
+  pullNumber: number,
+): Promise<void> {
+  const reason = 'The pull request has a newer commit.'
+  for (const run of await listUnapprovedRuns(context.db, id, pullNumber)) {
+    await cancelRun(context, run, reason)
+  }
+}
+
+/** Returns the payload as JSON, without the text of the pull request if it would be too long. */
+async function payloadOf(context: Context, change: PullChange): Promise<string> {
+  const { issue } = change.state
+  const state = { ...change.state, issue: { ...issue, content: '' } }
+  return await payloadText(await pullPayload(context, change), () =>
+    pullPayload(context, { ...change, state }),
+  )
+}

@@ -1,0 +1,106 @@
+/** Start of runs: one for each workflow file that an event starts. */
+
+import type { Awaitable } from '../../conf/lib/awaitable.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
+import type { RunEvent } from '../../sql/runs/events.js'
+import { countWaitingRuns, type NewRun } from '../../sql/runs/runs.js'
+import { disabledWorkflows } from '../../sql/runs/workflow-switches.js'
+import type { Context } from '../request/context.js'
+import type { Occurrence } from '../workflows/triggers.js'
+import { startRun } from './change-run.js'
+import { WORKFLOW_FOLDER, type WorkflowFile } from './workflow-files.js'
+
+/** Maximum number of characters of the payload of an event. */
+const PAYLOAD_CHARACTERS_MAX = 1_048_576
+
+type Plan = Pick<NewRun, 'workflowName' | 'fault' | 'jobs'>
+
+/** An event, and what its runs have in common. */
+export interface Start {
+  readonly event: RunEvent
+  readonly occurrence: Occurrence
+  readonly files: readonly WorkflowFile[]
+  readonly run: Omit<
+    NewRun,
+    keyof Plan | 'repositoryId' | 'eventKey' | 'workflowFile' | 'event' | 'payload' | 'actorId'
+  >
+  /** Renders the payload of the event, which is called if a workflow starts. */
+  readonly payload: () => Promise<string>
+}
+
+/** Starts the runs of an event. Those that exist already are not created again. */
+export async function startRuns(
+  context: Context,
+  repository: Repository,
+  { event, occurrence, files, run, payload }: Start,
+): Promise<void> {
+  let rendered: string | undefined
+  const disabled = await disabledWorkflows(context.db, repository.id)
+  for (const file of files) {
+    if (disabled.has(file.name)) continue
+    const plan = await planOf(context, repository, { file, occurrence })
+    if (plan === undefined) continue
+    if (await tooManyWait(context, repository, run)) return
+    rendered ??= await payload()
+    await startRun(context, repository, {
+      repositoryId: repository.id,
+      eventKey: event.key,
+      workflowFile: file.name,
+      event: event.event,
+      payload: rendered,
+      actorId: event.actorId,
+      ...run,
+      ...plan,
+    })
+  }
+}
+
+/** Returns the payload as JSON, or the shorter one if it is too long. */
+export async function payloadText(
+  payload: object,
+  shorter: () => Awaitable<object>,
+): Promise<string> {
+  const text = JSON.stringify(payload)
+  return text.length <= PAYLOAD_CHARACTERS_MAX ? text : JSON.stringify(await shorter())
+}
+
+/** Returns true, with a warning in the log, if too many runs of the repository wait. */
+async function tooManyWait(
+  { db, log, settings }: Context,
+  { id, owner, name }: Repository,
+  { needsApproval }: Pick<NewRun, 'needsApproval'>,
+): Promise<boolean> {
+  const { runsWaitingMax } = settings.actions
+  const waiting = { repositoryId: id, needsApproval }
+  if ((await countWaitingRuns(db, waiting, runsWaitingMax)) < runsWaitingMax) return false
+  const place = `${owner.name}/${name}`
+  log.warn({ repository: place }, 'an event starts no run, because too many runs wait')
+  return true
+}
+
+interface PlannedFile extends Pick<Start, 'occurrence'> {
+  readonly file: WorkflowFile
+}
+
+/** Returns the plan of a file; undefined if the event does not start its workflow. */
+async function planOf(
+  context: Context,
+  repository: Repository,
+  { file, occurrence }: PlannedFile,
+): Promise<Plan | undefined> {
+  const plan = await context.planFile({ text: file.text, occurrence }, repository.owner.id)
+  const shortName = file.name.replace(/\.ya?ml$/, '')
+  switch (plan.kind) {
+    case 'ignored':
+      return undefined
+    case 'planned':
+      return { workflowName: plan.name ?? shortName, fault: '', jobs: plan.jobs }
+    case 'faulty': {
+      const path = `${WORKFLOW_FOLDER}/${file.name}`
+      // If the events of a faulty file are not known, the changes of the file report the fault.
+      const isReported = plan.isStarted || occurrence.changedPaths?.includes(path) !== false
+      if (!isReported) return undefined
+      return { workflowName: shortName, fault: `${path}:${plan.fault}.`, jobs: [] }
+    }
+  }
+}
