@@ -1,5 +1,6 @@
 /** Reads the workflow file of a task, which has exactly one job. */
 
+import { type DispatchInput, readDispatchInputs } from '../workflows/dispatch-inputs.js'
 import type { ContextValue } from '../workflows/expressions.js'
 import { parseYaml, type YamlValue } from '../workflows/yaml-value.js'
 import { JobFault } from './job-fault.js'
@@ -38,6 +39,8 @@ export interface JobFile {
   readonly timeoutMinutes?: string
   readonly matrix: ContextValue
   readonly strategy: ContextValue
+  /** Inputs of the event that has started the workflow, with their types. */
+  readonly dispatchInputs: readonly DispatchInput[]
 }
 
 /** Keys of a job that this runner cannot do, with their values. */
@@ -58,10 +61,12 @@ export function readJobFile(text: string): JobFile {
   }
   const strategy = fieldOf(job, 'strategy')
   const timeoutMinutes = textOf(job, 'timeout-minutes')
+  const on = fieldOf(workflow, 'on')
   return {
     workflowEnv: textsOf(workflow, 'env'),
     env: textsOf(job, 'env'),
     defaults: { ...defaultsOf(workflow), ...defaultsOf(job) },
+    dispatchInputs: on === undefined ? [] : (readDispatchInputs(on) ?? []),
     steps: (fieldOf(job, 'steps')?.list() ?? []).map(readStep),
     outputs: textsOf(job, 'outputs'),
     matrix: strategy === undefined ? {} : matrixOf(strategy),

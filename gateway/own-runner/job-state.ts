@@ -2,6 +2,7 @@
 
 import type { Task } from '../runner-protocol/messages.js'
 import { Result } from '../runner-protocol/messages.js'
+import { typedInputs } from '../workflows/dispatch-inputs.js'
 import {
   type Contexts,
   type ContextValue,
@@ -172,7 +173,7 @@ function fixedContexts({ task, job, folder, runnerName }: JobInput): Contexts {
     needs: Object.fromEntries(needs),
     matrix: job.matrix,
     strategy: job.strategy,
-    inputs: inputs as ContextValue,
+    inputs: { ...(inputs as Texts), ...typedInputs(job.dispatchInputs, inputs as Texts) },
   }
 }
 

@@ -14,6 +14,8 @@ export interface ListedWorkflow {
   readonly file: string
   readonly name: string
   readonly isDisabled: boolean
+  /** True if users can start the workflow. */
+  readonly isDispatchable: boolean
   /** Time of the newest commit of the default branch. */
   readonly changedAtMs: number
 }
@@ -33,7 +35,7 @@ export async function listWorkflows(
   for (const file of read.files) {
     workflows.push({
       file: file.name,
-      name: await nameOf(context, repository, file),
+      ...(await factsOf(context, repository, file)),
       isDisabled: disabled.has(file.name),
       changedAtMs: read.committedAtMs,
     })
@@ -53,34 +55,39 @@ export async function findWorkflow(
   return found
 }
 
-/** Number of names that are kept. */
-const NAMES_MAX = 2_000
+type Facts = Pick<ListedWorkflow, 'name' | 'isDispatchable'>
 
-/** Names by the ids of their blobs, oldest first. A file is parsed once, in the pool. */
-const names = new Map<string, string>()
+/** Number of files whose facts are kept. */
+const FACTS_MAX = 2_000
+
+/** Facts by the ids of the blobs, oldest first. A file is parsed once, in the pool. */
+const facts = new Map<string, Facts>()
 
 /**
- * Returns the name in a file; that of the file if it has none or cannot be read, or while the pool
- * is busy.
+ * Returns the facts in a file. The name is that of the file if it has none or cannot be read, or
+ * while the pool is busy.
  */
-async function nameOf(
+async function factsOf(
   context: Context,
   repository: Repository,
-  { name, id, text }: WorkflowFile,
-): Promise<string> {
-  const shortName = name.replace(/\.ya?ml$/, '')
-  if (!names.has(id)) {
-    const reference = `refs/heads/${repository.defaultBranch}`
-    const occurrence = { event: 'push', reference, changedPaths: undefined } as const
+  { name: fileName, id, text }: WorkflowFile,
+): Promise<Facts> {
+  if (!facts.has(id)) {
+    const occurrence = { event: 'workflow_dispatch', inputs: {} } as const
     try {
       const plan = await context.planFile({ text, occurrence }, repository.owner.id)
-      const found = plan.kind === 'faulty' ? '' : (plan.name ?? '')
-      names.set(id, cut(found, NAME_CHARACTERS_MAX))
+      const name = cut((plan.kind === 'faulty' ? undefined : plan.name) ?? '', NAME_CHARACTERS_MAX)
+      const isDispatchable =
+        plan.kind === 'planned' ||
+        plan.kind === 'refused' ||
+        (plan.kind === 'faulty' && plan.isStarted)
+      facts.set(id, { name, isDispatchable })
     } catch (error) {
       if (!isFailure(error, 'unavailable')) throw error
     }
-    const [oldest] = names.keys()
-    if (names.size > NAMES_MAX && oldest !== undefined) names.delete(oldest)
+    const [oldest] = facts.keys()
+    if (facts.size > FACTS_MAX && oldest !== undefined) facts.delete(oldest)
   }
-  return names.get(id) || shortName
+  const { name, isDispatchable } = facts.get(id) ?? { name: '', isDispatchable: false }
+  return { name: name || fileName.replace(/\.ya?ml$/, ''), isDispatchable }
 }

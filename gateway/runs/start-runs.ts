@@ -65,7 +65,7 @@ export async function payloadText(
 }
 
 /** Returns true, with a warning in the log, if too many runs of the repository wait. */
-async function tooManyWait(
+export async function tooManyWait(
   { db, log, settings }: Context,
   { id, owner, name }: Repository,
   { needsApproval }: Pick<NewRun, 'needsApproval'>,
@@ -92,6 +92,7 @@ async function planOf(
   const shortName = file.name.replace(/\.ya?ml$/, '')
   switch (plan.kind) {
     case 'ignored':
+    case 'refused':
       return undefined
     case 'planned':
       return { workflowName: plan.name ?? shortName, fault: '', jobs: plan.jobs }

@@ -3,7 +3,7 @@
 import { findOwnersById } from '../../sql/accounts/owners.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
-import { findRunPayload, type Run } from '../../sql/runs/runs.js'
+import { findRunInputs, findRunPayload, type Run } from '../../sql/runs/runs.js'
 import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js'
 import { readBranchRules } from '../actions/code/branch-rules.js'
 import type { Context } from '../request/context.js'
@@ -25,7 +25,8 @@ export async function expressionContexts(
   db: Database = context.db,
 ): Promise<Contexts> {
   const vars = await variablesOf(db, of.repository)
-  return { github: await githubContext(context, of, db), vars }
+  const inputs = JSON.parse(await findRunInputs(db, of.run.id))
+  return { github: await githubContext(context, of, db), vars, inputs }
 }
 
 /** Returns the variables of a repository by their names; the nearest scope wins. */

@@ -47,6 +47,7 @@ import { HOME } from './repositories/home.js'
 import { OWNER } from './repositories/owner.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js'
 import { RUNNERS_PAGES } from './runners/runners-pages.js'
+import { DISPATCH_PAGES } from './runs/dispatch-page.js'
 import { JOB_PAGES } from './runs/job-page.js'
 import { RUN_PAGES } from './runs/run-page.js'
 import { RUNS_PAGES } from './runs/runs-page.js'
@@ -96,6 +97,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...RUN_PAGES,
   ...JOB_PAGES,
   ...RUNNERS_PAGES,
+  ...DISPATCH_PAGES,
   ...VALUES_PAGES,
   OWN_ORGANIZATIONS,
   ...CREATE_ORGANIZATION_PAGES,

@@ -30,6 +30,22 @@ export async function repositoryPayload(
   return { action, ...(await sourceFields(context, source)), organization }
 }
 
+export interface DispatchPayloadInput extends PayloadSource {
+  readonly inputs: Readonly<Record<string, string>>
+  /** Full name of the ref. */
+  readonly ref: string
+  /** Path of the workflow's file. */
+  readonly workflow: string
+}
+
+/** Payload of a workflow that a user starts; runs have it, and no webhook gets it. */
+export async function dispatchPayload(
+  context: Context,
+  { inputs, ref, workflow, ...source }: DispatchPayloadInput,
+): Promise<object> {
+  return { inputs, ref, workflow, ...(await sourceFields(context, source)) }
+}
+
 export interface PackagePayloadInput {
   readonly action: 'created' | 'deleted'
   readonly owner: Owner

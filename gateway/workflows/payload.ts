@@ -25,10 +25,11 @@ const PAYLOADS_CHARACTERS_MAX = 8_388_608
  */
 export function payloadsOf({ file, jobs }: Workflow, event: string): ReadonlyMap<string, string> {
   const common = pick(file, (key) => WORKFLOW_KEYS.includes(key))
+  const on = onOf(file, event)
   const payloads = new Map<string, string>()
   let characters = 0
   for (const job of jobs) {
-    const payload = JSON.stringify({ ...common, on: event, jobs: { [job.id]: decided(job) } })
+    const payload = JSON.stringify({ ...common, on, jobs: { [job.id]: decided(job) } })
     characters += payload.length
     if (characters > PAYLOADS_CHARACTERS_MAX) {
       const message = `the jobs have more than ${PAYLOADS_CHARACTERS_MAX} characters together`
@@ -37,6 +38,15 @@ export function payloadsOf({ file, jobs }: Workflow, event: string): ReadonlyMap
     payloads.set(job.id, payload)
   }
   return payloads
+}
+
+/** Returns the event, for a dispatch with its inputs, because runners read their types there. */
+function onOf(file: YamlValue, event: string): PlainValue {
+  if (event !== 'workflow_dispatch') return event
+  const fields = file.map()
+  const on = fields.get('on') ?? fields.get('true')
+  const value = on?.isMap ? on.map().get(event) : undefined
+  return value === undefined || value.isNull ? event : { [event]: value.plain() }
 }
 
 function decided({ value, name, labels }: WorkflowJob): PlainValue {

@@ -1,6 +1,14 @@
 /** The plan of a workflow file for an event: the jobs that it starts, or its fault. */
 
 import type { JobPermissions } from '../../conf/job-permissions.js'
+import {
+  type DispatchInput,
+  fillInputs,
+  InputError,
+  type InputTexts,
+  typedInputs,
+} from './dispatch-inputs.js'
+import type { ContextValue } from './expressions.js'
 import { payloadsOf } from './payload.js'
 import { readWorkflow, type Workflow } from './read-workflow.js'
 import { type Occurrence, startsOn } from './triggers.js'
@@ -30,6 +38,17 @@ export type FilePlan =
       /** Value of `name`; undefined if the file has none. */
       readonly name: string | undefined
       readonly jobs: readonly PlannedJob[]
+      readonly dispatchInputs: readonly DispatchInput[]
+      /** Values of the inputs as texts, and as expressions see them; empty for other events. */
+      readonly inputs: InputTexts
+      readonly typedInputs: Readonly<Record<string, ContextValue>>
+    }
+  /** The values of a dispatch do not fit its inputs. */
+  | {
+      readonly kind: 'refused'
+      readonly name: string | undefined
+      readonly message: string
+      readonly dispatchInputs: readonly DispatchInput[]
     }
   | {
       readonly kind: 'faulty'
@@ -52,11 +71,36 @@ export function planFile({ text, occurrence }: FileInput): FilePlan {
     const workflow = readWorkflow(text)
     isStarted = startsOn(workflow.triggers, occurrence)
     if (!isStarted) return { kind: 'ignored', name: workflow.name }
-    return { kind: 'planned', name: workflow.name, jobs: plannedJobs(workflow, occurrence) }
+    const dispatchInputs = workflow.dispatchInputs ?? []
+    const isDispatch = occurrence.event === 'workflow_dispatch'
+    const inputs = isDispatch ? filledInputs(dispatchInputs, occurrence.inputs) : {}
+    if (inputs instanceof InputError) {
+      return { kind: 'refused', name: workflow.name, message: inputs.message, dispatchInputs }
+    }
+    return {
+      kind: 'planned',
+      name: workflow.name,
+      jobs: plannedJobs(workflow, occurrence),
+      dispatchInputs,
+      inputs,
+      typedInputs: isDispatch ? typedInputs(dispatchInputs, inputs) : {},
+    }
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { line, column } = error.position
     return { kind: 'faulty', fault: `${line}:${column}: ${error.message}`, isStarted }
+  }
+}
+
+function filledInputs(
+  inputs: readonly DispatchInput[],
+  given: InputTexts,
+): InputTexts | InputError {
+  try {
+    return fillInputs(inputs, given)
+  } catch (error) {
+    if (error instanceof InputError) return error
+    throw error
   }
 }
 

@@ -1,6 +1,7 @@
 /** Workflow files as the server understands them: events, and jobs with their needs. */
 
 import type { JobPermissions } from '../../conf/job-permissions.js'
+import { type DispatchInput, readDispatchInputs } from './dispatch-inputs.js'
 import { readPermissions } from './read-permissions.js'
 import { readTriggers, type Trigger } from './triggers.js'
 import { parseYaml, type YamlMap, type YamlValue } from './yaml-value.js'
@@ -10,6 +11,8 @@ export interface Workflow {
   /** Value of `name`; absent if the file has none. */
   readonly name: string | undefined
   readonly triggers: readonly Trigger[]
+  /** Inputs of `workflow_dispatch`; undefined if the workflow cannot be started by hand. */
+  readonly dispatchInputs: readonly DispatchInput[] | undefined
   /** Jobs in the order of the file. */
   readonly jobs: readonly WorkflowJob[]
   /** Sentences about parts of the file that have no effect, without a final full stop. */
@@ -63,6 +66,7 @@ export function readWorkflow(text: string): Workflow {
   return {
     name: fields.get('name')?.text(),
     triggers: readTriggers(on, warn),
+    dispatchInputs: readDispatchInputs(on),
     jobs: readJobs(jobs, common === undefined ? undefined : readPermissions(common, warn), warn),
     warnings,
     file,

@@ -68,8 +68,15 @@ export interface ChangedPull {
   readonly changedPaths: ChangedPaths
 }
 
+/** A request of a user to start the workflow. */
+export interface Dispatch {
+  readonly event: 'workflow_dispatch'
+  readonly inputs: Readonly<Record<string, string>>
+  readonly changedPaths?: undefined
+}
+
 /** Event that may start a workflow. */
-export type Occurrence = PushedReference | ChangedPull
+export type Occurrence = PushedReference | ChangedPull | Dispatch
 
 /**
  * Reads the value of `on`. Events that do not exist here are valid and start nothing; `warn` gets a
@@ -141,11 +148,20 @@ export function startsOn(triggers: readonly Trigger[], occurrence: Occurrence): 
   return triggers.some(
     (trigger) =>
       trigger.event === occurrence.event &&
-      (occurrence.event === 'push'
-        ? fitsPush(trigger, occurrence)
-        : fitsPull(trigger, occurrence)) &&
+      fitsEvent(trigger, occurrence) &&
       fitsPaths(trigger, occurrence),
   )
+}
+
+function fitsEvent(trigger: Trigger, occurrence: Occurrence): boolean {
+  switch (occurrence.event) {
+    case 'push':
+      return fitsPush(trigger, occurrence)
+    case 'workflow_dispatch':
+      return true
+    default:
+      return fitsPull(trigger, occurrence)
+  }
 }
 
 /** A filter of branches alone leaves out tags, and a filter of tags alone leaves out branches. */

@@ -33,6 +33,8 @@ const CHANGES: readonly Change[] = [
       reported_commit_id: 'varchar(64)',
       // True if the commit is of a fork: the jobs get no secrets and write nothing.
       is_from_fork: 'boolean not null default 0',
+      // Values of the inputs of a dispatch, as JSON; null for other events.
+      inputs: 'mediumtext',
       // True until a user who may write to the repository approves the run.
       needs_approval: 'boolean not null default 0',
     },

@@ -53,6 +53,8 @@ export interface NewRun
   readonly eventKey: string
   /** Payload of the event as JSON. */
   readonly payload: string
+  /** Values of the inputs of a dispatch, as JSON; absent for other events. */
+  readonly inputs?: string | undefined
   readonly jobs: readonly NewJob[]
 }
 
@@ -95,6 +97,7 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
     title: cut(run.title, NAME_CHARACTERS_MAX),
     event: run.event,
     payload: run.payload,
+    inputs: run.inputs ?? null,
     ref: run.reference,
     commit_id: run.commitId,
     reported_commit_id: run.reportedCommitId === run.commitId ? null : run.reportedCommitId,
@@ -147,6 +150,14 @@ export async function findRunPayload(db: Database, id: number): Promise<string> 
     .where({ id })
     .first('payload')
   return row?.payload ?? '{}'
+}
+
+/** Returns the values of the inputs of a run, as JSON. */
+export async function findRunInputs(db: Database, id: number): Promise<string> {
+  const row: { inputs: string | null } | undefined = await db('workflow_runs')
+    .where({ id })
+    .first('inputs')
+  return row?.inputs ?? '{}'
 }
 
 /** Conditions of a list of runs; absent ones match every run. */

@@ -5,9 +5,11 @@ import { Failure } from '../../../conf/failures.js'
 import { removeRun } from '../../../sql/runs/remove-run.js'
 import { listRuns } from '../../../sql/runs/runs.js'
 import { isFinal, type RunStatus } from '../../../sql/runs/statuses.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
 import { RUN, RUNS, runObjects } from '../../objects/runs/run-object.js'
+import { approveRun } from '../../runs/approve-run.js'
 import { cancelRun } from '../../runs/cancel-run.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -148,4 +150,23 @@ const remove = defineOperation({
   },
 })
 
-export const RUN_OPERATIONS: readonly AnyOperation[] = [list, get, cancel, remove]
+const approve = defineOperation({
+  id: 'approveWorkflowRun',
+  method: 'POST',
+  path: `${ONE.path}/approve`,
+  params: ONE.params,
+  summary: 'Approve a workflow run of a fork',
+  ...WRITING,
+  query: NO_QUERY,
+  success: { status: 200, schema: null },
+  failures: [403, 404, 409],
+  async handle(context, { grant, params }) {
+    const run = await runOfId(context, { grant, params })
+    if (!(await approveRun(context, run, actingUserOf(grant)))) {
+      throw new Failure('conflict', `Run ${run.id} does not wait for approval.`)
+    }
+    return { status: 200 }
+  },
+})
+
+export const RUN_OPERATIONS: readonly AnyOperation[] = [list, get, cancel, approve, remove]

@@ -1,10 +1,14 @@
 /** Workflows of the default branch over the API: list, read, enable, disable. */
 
+import { Type } from 'typebox'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { disableWorkflow, enableWorkflow } from '../../../sql/runs/workflow-switches.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
+import { runUrls } from '../../objects/runs/run-words.js'
 import { WORKFLOW, WORKFLOWS, workflowObject } from '../../objects/runs/workflow-object.js'
 import type { Context } from '../../request/context.js'
+import { dispatchRun } from '../../runs/dispatch-run.js'
 import { findWorkflow, type ListedWorkflow, listWorkflows } from '../../runs/list-workflows.js'
 import { WORKFLOW_FOLDER } from '../../runs/workflow-files.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
@@ -85,9 +89,53 @@ function switching({ id, word, change }: Switch): AnyOperation {
   })
 }
 
+const dispatch = defineOperation({
+  id: 'ActionsDispatchWorkflow',
+  method: 'POST',
+  path: `${PATH}/{workflow_id}/dispatches`,
+  summary: 'Create a workflow dispatch event',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'write', area: 'actions' },
+  scopes: ['write:repository'],
+  params: PARAMS,
+  query: Type.Object({
+    return_run_details: Type.Optional(
+      Type.Boolean({ description: 'answer with the run and status 200' }),
+    ),
+  }),
+  body: Type.Object(
+    {
+      ref: Type.String({ minLength: 1, description: 'name of a branch or tag' }),
+      inputs: Type.Optional(
+        Type.Unsafe<Readonly<Record<string, string>>>(
+          Type.Object({}, { additionalProperties: Type.String() }),
+        ),
+      ),
+    },
+    { $id: 'CreateActionWorkflowDispatch' },
+  ),
+  success: { status: 204, schema: null },
+  failures: [403, 404, 422],
+  async handle(context, { grant, params, query, body }) {
+    const { repository } = grant
+    refuseWithoutActions(context, repository)
+    const run = await dispatchRun(context, {
+      repository,
+      user: actingUserOf(grant),
+      file: params['workflow_id'] ?? '',
+      reference: body.ref,
+      inputs: body.inputs ?? {},
+    })
+    if (query.return_run_details !== true) return { status: 204 }
+    const { url, html_url } = runUrls(context, repository, run)
+    return jsonReply(200, { workflow_run_id: run.id, run_url: url, html_url })
+  },
+})
+
 export const WORKFLOW_OPERATIONS: readonly AnyOperation[] = [
   list,
   get,
   switching({ id: 'ActionsEnableWorkflow', word: 'enable', change: enableWorkflow }),
   switching({ id: 'ActionsDisableWorkflow', word: 'disable', change: disableWorkflow }),
+  dispatch,
 ]

@@ -5,6 +5,7 @@ import { findOwnersById } from '../../../sql/accounts/owners.js'
 import { atLeast } from '../../../sql/repositories/access.js'
 import { listJobs, type RunJob } from '../../../sql/runs/run-jobs.js'
 import { isFinal } from '../../../sql/runs/statuses.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { approveRun } from '../../runs/approve-run.js'
 import { cancelRun } from '../../runs/cancel-run.js'
@@ -121,7 +122,7 @@ const approve = definePage<'repository'>({
   access: { kind: 'repository', mode: 'write' },
   async handle(context, { grant, params }) {
     const run = await runOfPath(context, { grant, params })
-    await approveRun(context, run)
+    await approveRun(context, run, actingUserOf(grant))
     const { owner, name } = grant.repository
     return redirectTo(context, `/${owner.name}/${name}/actions/runs/${run.number}`)
   },

@@ -23,7 +23,7 @@ export function WorkflowList({
     <details>
       <summary>{`Workflows (${workflows.length})`}</summary>
       <ul class="list">
-        {workflows.map(({ file, name, isDisabled }) => (
+        {workflows.map(({ file, name, isDisabled, isDispatchable }) => (
           <li>
             <div class="grow">
               <strong>
@@ -34,6 +34,9 @@ export function WorkflowList({
               </code>{' '}
               {isDisabled && <span class="label">disabled</span>}
             </div>
+            {isWriter && isDispatchable && !isDisabled && (
+              <a href={`${address}/workflows/${encodeURIComponent(file)}/run`}>Run</a>
+            )}
             {isWriter && (
               <form method="post" action={`${address}/workflows`}>
                 <input type="hidden" name="file" value={file} />

@@ -7,6 +7,12 @@ import type { GatewayWithUsers } from '../gateway-with-users.js'
 import type { Answer } from '../requests.js'
 import { aJob, aRun, aRunner, aTask, jobAt, logRows } from '../run-rows.js'
 
+const WORKFLOW = `
+name: CI
+on: workflow_dispatch
+jobs: { build: { runs-on: linux, steps: [{ run: 'true' }] } }
+`
+
 /** Sends the requests for a new repository of ada, in which workflows run. */
 export async function successesOfRuns(gateway: GatewayWithUsers) {
   const { as, ada, db } = gateway
@@ -33,7 +39,7 @@ export async function successesOfRuns(gateway: GatewayWithUsers) {
     ListActionTasks: await as('ada', 'GET', `${path}/tasks`),
   }
   await as('ada', 'POST', '/repos/ada/run/contents/.gitea/workflows/ci.yaml', {
-    content: Buffer.from('name: CI\non: schedule\njobs: {}\n').toString('base64'),
+    content: Buffer.from(WORKFLOW).toString('base64'),
   })
   const workflow = `${path}/workflows/ci.yaml`
   const workflows = {
@@ -41,7 +47,10 @@ export async function successesOfRuns(gateway: GatewayWithUsers) {
     ActionsGetWorkflow: await as('ada', 'GET', workflow),
     ActionsDisableWorkflow: await as('ada', 'PUT', `${workflow}/disable`),
     ActionsEnableWorkflow: await as('ada', 'PUT', `${workflow}/enable`),
+    ActionsDispatchWorkflow: await as('ada', 'POST', `${workflow}/dispatches`, { ref: 'main' }),
   }
+  await db('workflow_runs').where({ id: run.id }).update({ needs_approval: true })
+  const approveWorkflowRun = await as('ada', 'POST', `${one}/approve`)
   const cancelWorkflowRun = await as('ada', 'POST', `${one}/cancel`)
   await changeJob(db, job.id, { from: ['cancelling'], to: 'cancelled' })
   await updateRunStatus(db, run, 'cancelled')
@@ -49,6 +58,7 @@ export async function successesOfRuns(gateway: GatewayWithUsers) {
   return {
     ...read,
     ...workflows,
+    approveWorkflowRun,
     cancelWorkflowRun,
     deleteActionRun,
     ...(await ofRunners(gateway, repositoryId)),
