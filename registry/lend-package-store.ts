@@ -22,6 +22,8 @@ export interface PackageStoreOptions {
   readonly index: IndexMaker | undefined
   /** Caller; undefined for anonymous requests, which cannot publish. */
   readonly user: User | undefined
+  /** Repository of the job that calls; absent for users. */
+  readonly repositoryId?: number | undefined
   readonly baseUrl: string
 }
 
@@ -66,7 +68,8 @@ export function openPackageStore(
       if (file === undefined) throw new Error('the upload was not received by this store')
       if (options.user === undefined) throw new Error('an anonymous caller cannot publish')
       const { ownerBytesMax } = limitsOf(registry, options)
-      const publisher = { db, storage, namespace, userId: options.user.id, ownerBytesMax }
+      const { user, repositoryId } = options
+      const publisher = { db, storage, namespace, userId: user.id, repositoryId, ownerBytesMax }
       await publishReceived(publisher, file, publication)
     },
     findPackage: (name) => findPackage(db, namespace, name),

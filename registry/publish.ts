@@ -21,6 +21,8 @@ export interface Publisher {
   readonly storage: BlobStorage
   readonly namespace: PackageNamespace
   readonly userId: number
+  /** Repository of the job that publishes; absent for users. */
+  readonly repositoryId?: number | undefined
   /** Storage quota of the owner; undefined for no limit. */
   readonly ownerBytesMax: number | undefined
 }
@@ -66,6 +68,7 @@ function checkPublication(publisher: Publisher, given: Publication): NewPublicat
     indexes,
     isExactName,
     creatorId: publisher.userId,
+    repositoryId: publisher.repositoryId,
     ownerBytesMax: publisher.ownerBytesMax,
   }
 }

@@ -2,13 +2,16 @@
 
 import { Failure, notFound } from '../../conf/failures.js'
 import type { PackageFormat } from '../../conf/package.js'
+import { JOBS_USER_ID } from '../../sql/accounts/jobs-user.js'
 import { findOwner, type Owner } from '../../sql/accounts/owners.js'
-import type { User } from '../../sql/accounts/users.js'
+import { findUserById, type User } from '../../sql/accounts/users.js'
 import { foldCase } from '../../sql/database/bindings.js'
 import type { Database } from '../../sql/database/database.js'
+import { listLinkedNames } from '../../sql/packages/package-links.js'
 import { accessToPackages, atLeast } from '../../sql/repositories/access.js'
+import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { ANONYMOUS, type Identity } from './authenticate.js'
-import { limited, permittedPackages } from './limits.js'
+import { limited, permittedPackages, refuseOtherPackage } from './limits.js'
 import { refuseAnonymous, refusePublicOnly } from './refusals.js'
 
 export interface PackagesGrant {
@@ -18,6 +21,8 @@ export interface PackagesGrant {
   readonly owner: Owner
   /** Names, in lower case, of the packages to which the caller's token is limited; absent: all. */
   readonly packageNames?: ReadonlySet<string> | undefined
+  /** Repository of the job that calls; absent for other callers. */
+  readonly repositoryId?: number | undefined
 }
 
 interface PackagesQuery {
@@ -38,6 +43,7 @@ export async function authorizePackages(
   who: Identity,
   question: PackagesQuery,
 ): Promise<PackagesGrant> {
+  if (who.kind === 'job') return await authorizeJob(db, who, question)
   const { mode: needed, challenges } = question
   const isPublicRead = needed === 'read' && !question.isSignedIn
   if (!isPublicRead) refuseAnonymous(who)
@@ -59,6 +65,30 @@ export async function authorizePackages(
     throw new Failure(challenges ? 'sign_in_required' : 'forbidden', message)
   }
   return { who: caller, user, owner, packageNames }
+}
+
+/**
+ * Authorizes a job, which writes packages of the owner of its repository: new ones, and those that
+ * are linked to the repository. For all else, it has the access of an anonymous client.
+ */
+async function authorizeJob(
+  db: Database,
+  who: Extract<Identity, { kind: 'job' }>,
+  question: PackagesQuery,
+): Promise<PackagesGrant> {
+  const { mode, params } = question
+  const repository = mode === 'write' ? await findRepositoryById(db, who.repositoryId) : undefined
+  const isOwn = repository && foldCase(repository.owner.name) === foldCase(params['owner'] ?? '')
+  if (repository === undefined || !isOwn) return await authorizePackages(db, ANONYMOUS, question)
+  if (who.permissions.packages !== 'write') {
+    throw new Failure('forbidden', "The token of this job lacks the permission 'packages: write'.")
+  }
+  const format = question.format ?? params['type'] ?? ''
+  const { owner, id: repositoryId } = repository
+  const packageNames = await listLinkedNames(db, { ownerId: owner.id, format, repositoryId })
+  if (question.format === undefined) refuseOtherPackage(packageNames, params['name'] ?? '')
+  const user = await findUserById(db, JOBS_USER_ID)
+  return { who, user, owner, packageNames, repositoryId }
 }
 
 /**

@@ -172,7 +172,7 @@ const IS_FOR_JOBS: { readonly [K in AccessKind]: boolean } = {
   'signed-in': false,
   account: false,
   repository: true,
-  packages: false,
+  packages: true,
   attachment: true,
   'organization-repositories': false,
   organization: false,

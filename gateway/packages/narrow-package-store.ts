@@ -1,19 +1,33 @@
-/** A package store restricted to the packages that a limited token names. */
+/** A package store restricted to the packages of a limited token or of a job. */
 
 import type { PackageStore } from '../../registry/package-store.js'
+import type { PackagesGrant } from '../auth/authorize-packages.js'
 import { refuseOtherPackage } from '../auth/limits.js'
 
 /**
- * Returns the store restricted to packages of these names (lower case): others can be neither
- * published, removed nor found by name. If `names` is undefined, returns the store itself.
+ * Returns the store restricted to the packages of the permission: others can be neither published,
+ * removed nor found by name. A job removes such packages only, and the store itself decides which
+ * ones it publishes, because they may be new.
  */
 export function narrowPackageStore(
   store: PackageStore,
-  names: ReadonlySet<string> | undefined,
+  { packageNames: names, repositoryId }: Pick<PackagesGrant, 'packageNames' | 'repositoryId'>,
 ): PackageStore {
   if (names === undefined) return store
+  const removals: Pick<PackageStore, 'removeFile' | 'removeVersion'> = {
+    removeFile: async (question) => {
+      refuseOtherPackage(names, question.packageName)
+      return await store.removeFile(question)
+    },
+    removeVersion: async (packageName, version) => {
+      refuseOtherPackage(names, packageName)
+      return await store.removeVersion(packageName, version)
+    },
+  }
+  if (repositoryId !== undefined) return { ...store, ...removals }
   return {
     ...store,
+    ...removals,
     publish: async (upload, publication) => {
       refuseOtherPackage(names, publication.packageName)
       await store.publish(upload, publication)
@@ -25,14 +39,6 @@ export function narrowPackageStore(
     findFile: async (question) => {
       refuseOtherPackage(names, question.packageName)
       return await store.findFile(question)
-    },
-    removeFile: async (question) => {
-      refuseOtherPackage(names, question.packageName)
-      return await store.removeFile(question)
-    },
-    removeVersion: async (packageName, version) => {
-      refuseOtherPackage(names, packageName)
-      return await store.removeVersion(packageName, version)
     },
   }
 }

@@ -42,6 +42,7 @@ async function answer(
     ownerId: owner.id,
     ownerName: owner.name,
     user,
+    repositoryId: grant.repositoryId,
     format: format.name,
     index: format.index,
     baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
@@ -49,7 +50,7 @@ async function answer(
   try {
     const isRead = route.access !== 'write'
     const lent = isRead ? store : watchPackageStore(context, store, { grant, format })
-    return await route.handle(narrowPackageStore(lent, grant.packageNames), { request, params })
+    return await route.handle(narrowPackageStore(lent, grant), { request, params })
   } finally {
     await store.close()
   }

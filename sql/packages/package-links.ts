@@ -1,7 +1,9 @@
 /** Links of packages to repositories, which do not affect permissions. */
 
 import { Failure } from '../../conf/failures.js'
+import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation } from '../database/errors.js'
 import { findPackage, type PackageNamespace } from './packages.js'
 
@@ -44,6 +46,26 @@ export async function unlinkPackage(
   })
   if (isUnlinked) return
   throw new Failure('bad_request', 'The package is linked to no repository.')
+}
+
+export interface LinkedPackages {
+  readonly ownerId: number
+  readonly format: string
+  readonly repositoryId: number
+}
+
+/** Returns the names, in lower case, of the packages that are linked to a repository. */
+export async function listLinkedNames(
+  db: Database,
+  { ownerId, format, repositoryId }: LinkedPackages,
+): Promise<ReadonlySet<string>> {
+  const rows = await selectRows<{ name_lower: string }>(
+    db,
+    `select p.name_lower from packages p
+      where p.repository_id = ? and p.owner_id = ? and p.format = ?`,
+    [repositoryId, ownerId, checkText(format)],
+  )
+  return new Set(rows.map((row) => row.name_lower))
 }
 
 async function wantPackage(db: Database, namespace: PackageNamespace, name: string) {

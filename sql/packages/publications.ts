@@ -33,6 +33,8 @@ export interface NewPublication {
   readonly indexes: readonly NewIndexEntry[]
   /** User who publishes. */
   readonly creatorId: number
+  /** Repository of the job that publishes: it publishes to packages of its repository only. */
+  readonly repositoryId?: number | undefined
   /** Limit of the total size of all files of the owner; undefined for no limit. */
   readonly ownerBytesMax: number | undefined
 }
@@ -62,6 +64,7 @@ export async function publishFile(
       await ensureIndexes(db, namespace, publication.indexes)
       const key = await transaction(db, async (trx) => {
         if (!(await touchPackage(trx, packageId))) return undefined
+        await placeLink(trx, packageId, publication)
         await placeName(trx, packageId, publication)
         await refuseTooMuch(trx, namespace.ownerId, publication.ownerBytesMax, blob.bytes)
         const versionId = await placeVersion(trx, packageId, publication)
@@ -211,6 +214,32 @@ export async function removeVersion(
     const place = { package_id: found.id, version_lower: foldCase(version) }
     return (await dropVersions(trx, place)) > 0
   })
+}
+
+/**
+ * Links a new package to the repository of the job that publishes it. Throws `forbidden` if the
+ * package has versions and is not linked to that repository. The row of the package is locked.
+ */
+async function placeLink(
+  trx: Database,
+  packageId: number,
+  { packageName, repositoryId }: Pick<NewPublication, 'packageName' | 'repositoryId'>,
+): Promise<void> {
+  if (repositoryId === undefined) return
+  const row: { repository_id: number | null } | undefined = await trx('packages')
+    .where({ id: packageId })
+    .first('repository_id')
+  if (row?.repository_id === repositoryId) return
+  const versions = await selectRows(
+    trx,
+    'select v.id from package_versions v where v.package_id = ? limit 1',
+    [packageId],
+  )
+  if (versions.length > 0) {
+    const message = `The package ${packageName} is not linked to the repository of this job.`
+    throw new Failure('forbidden', message)
+  }
+  await trx('packages').where({ id: packageId }).update({ repository_id: repositoryId })
 }
 
 /** Deletes all versions of a package, and its link. Returns false if it has none. */

