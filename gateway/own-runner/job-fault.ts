@@ -1,6 +1,6 @@
 /** Faults of a job or of its workflow file, which its log shows. */
 
-import { ExpressionFault } from '../workflows/expressions.js'
+import { ExpressionFault } from '../workflows/expression-work.js'
 import { FileFault } from '../workflows/yaml-value.js'
 
 /** Fault of a job; the message has no final full stop. */

@@ -1,7 +1,7 @@
 /** Reads the workflow file of a task, which has exactly one job. */
 
 import { type DispatchInput, readDispatchInputs } from '../workflows/dispatch-inputs.js'
-import type { ContextValue } from '../workflows/expressions.js'
+import type { ContextValue } from '../workflows/expression-values.js'
 import { parseYaml, type YamlValue } from '../workflows/yaml-value.js'
 import { JobFault } from './job-fault.js'
 

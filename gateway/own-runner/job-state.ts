@@ -3,12 +3,8 @@
 import type { Task } from '../runner-protocol/messages.js'
 import { Result } from '../runner-protocol/messages.js'
 import { typedInputs } from '../workflows/dispatch-inputs.js'
-import {
-  type Contexts,
-  type ContextValue,
-  interpolate,
-  type Outcome,
-} from '../workflows/expressions.js'
+import type { Contexts, ContextValue } from '../workflows/expression-values.js'
+import { interpolate, type Outcome } from '../workflows/expressions.js'
 import type { Cancellation } from './cancellation.js'
 import type { StepValues } from './command-files.js'
 import type { JobFile } from './job-file.js'

@@ -2,7 +2,8 @@
 
 import { stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
-import { type Contexts, evaluateCondition, interpolate } from '../workflows/expressions.js'
+import type { Contexts } from '../workflows/expression-values.js'
+import { evaluateCondition, interpolate } from '../workflows/expressions.js'
 import { checkOut, isCheckout } from './checkout.js'
 import { createCommandFiles, readCommandFiles } from './command-files.js'
 import { faultSentence, JobFault } from './job-fault.js'

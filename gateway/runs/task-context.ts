@@ -7,7 +7,7 @@ import { findRunInputs, findRunPayload, type Run } from '../../sql/runs/runs.js'
 import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js'
 import { readBranchRules } from '../actions/code/branch-rules.js'
 import type { Context } from '../request/context.js'
-import type { Contexts, ContextValue } from '../workflows/expressions.js'
+import type { Contexts, ContextValue } from '../workflows/expression-values.js'
 import { WORKFLOW_FOLDER } from './workflow-files.js'
 
 export interface RunOfRepository {

@@ -1,13 +1,8 @@
 /** Decisions about the jobs of a run: which of them wait, and how the run ends. */
 
-import {
-  type Contexts,
-  type ContextValue,
-  ExpressionFault,
-  evaluateCondition,
-  newWork,
-  type Work,
-} from './expressions.js'
+import type { Contexts, ContextValue } from './expression-values.js'
+import { ExpressionFault, newWork, type Work } from './expression-work.js'
+import { evaluateCondition } from './expressions.js'
 
 /** Status of a job; `blocked` until its needs have ended. */
 export type JobStatus =

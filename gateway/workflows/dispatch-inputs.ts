@@ -1,6 +1,6 @@
 /** Inputs of `workflow_dispatch`: their definitions in the file, and the values of a request. */
 
-import type { ContextValue } from './expressions.js'
+import type { ContextValue } from './expression-values.js'
 import type { YamlValue } from './yaml-value.js'
 
 const INPUTS_MAX = 25

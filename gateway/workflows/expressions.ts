@@ -4,18 +4,15 @@ import { data, Evaluator, Lexer, Parser, wellKnownFunctions } from '@actions/exp
 import type { ContextAccess, Expr, FunctionCall, IndexAccess } from '@actions/expressions/ast'
 import type { FunctionDefinition } from '@actions/expressions/funcs/info'
 import { TokenType } from '@actions/expressions/lexer'
-
-/** A JSON-like value of a context. */
-export type ContextValue =
-  | string
-  | number
-  | boolean
-  | null
-  | readonly ContextValue[]
-  | { readonly [key: string]: ContextValue }
-
-/** Contexts by name, such as github, env, steps, needs. */
-export type Contexts = Readonly<Record<string, ContextValue>>
+import { type Contexts, isTruthy, LazyDictionary, type Value } from './expression-values.js'
+import {
+  ExpressionFault,
+  newWork,
+  spend,
+  spendOnCall,
+  textLength,
+  type Work,
+} from './expression-work.js'
 
 /** State of a job or of its needs, for success(), failure(), cancelled(). */
 export interface Outcome {
@@ -24,31 +21,11 @@ export interface Outcome {
   readonly hasSucceeded: boolean
 }
 
-/** Fault of an expression; the message names it and has no final full stop. */
-export class ExpressionFault extends Error {}
-
 /** Maximum number of characters of a text with expressions. */
 const TEXT_LENGTH_MAX = 21_000
 
 /** Maximum number of bytes of a text whose expressions have been replaced. */
 const RESULT_BYTES_MAX = 1_048_576
-
-/**
- * Maximum number of characters and values that the expressions of one text may handle. `format`,
- * `join` and `toJSON` multiply their input, and a long value can be named a thousand times.
- */
-const WORK_MAX = 8_388_608
-
-/** Characters and values that expressions may still handle; several texts may share them. */
-export interface Work {
-  left: number
-}
-
-/** Returns the work that the expressions of one text may do. */
-export const newWork = (): Work => ({ left: WORK_MAX })
-
-/** Maximum depth of the JSON that `fromJSON` reads. */
-const JSON_DEPTH_MAX = 64
 
 /**
  * Evaluates the condition of a job or step: a text with or without `${{ }}`; undefined means
@@ -132,22 +109,6 @@ function shorten(text: string): string {
   return text.length <= 100 ? text : `${text.slice(0, 100)}…`
 }
 
-type Value = data.ExpressionData
-
-function isTruthy(value: Value): boolean {
-  switch (value.kind) {
-    case data.Kind.Null:
-      return false
-    case data.Kind.Boolean:
-    case data.Kind.String:
-      return Boolean(value.value)
-    case data.Kind.Number:
-      return value.value !== 0 && !Number.isNaN(value.value)
-    default:
-      return true
-  }
-}
-
 /** Makes every error of the library a fault of the expression. */
 function nameFaults<T>(expression: string, evaluate: () => T): T {
   try {
@@ -187,10 +148,10 @@ class Scope {
   /** True if an expression calls a status function. */
   hasStatus = false
   readonly #status: readonly FunctionDefinition[]
-  readonly #work: Work
+  readonly work: Work
 
   constructor(contexts: Contexts, status: readonly FunctionDefinition[], work: Work) {
-    this.#work = work
+    this.work = work
     this.contexts = new LazyDictionary(contexts)
     this.contextNames = Object.keys(contexts).map((name) => name.toLowerCase())
     this.functions = new Map(
@@ -211,13 +172,6 @@ class Scope {
     }
     if (isCalled && this.#status.some((status) => status.name === name.toLowerCase())) {
       this.hasStatus = true
-    }
-  }
-
-  spend(work: number): void {
-    this.#work.left -= work
-    if (this.#work.left < 0) {
-      throw new ExpressionFault(`expressions of a text handle more than ${WORK_MAX} characters`)
     }
   }
 }
@@ -243,84 +197,14 @@ class BoundedEvaluator extends Evaluator {
     const values = args.map((argument) => this.eval(argument))
     const definition = this.#scope.functions.get(functionName.lexeme.toLowerCase())
     if (definition === undefined) throw new Error(`${functionName.lexeme} is no function`)
-    spendOnCall(definition.name.toLowerCase(), values, this.#scope)
+    spendOnCall(definition.name.toLowerCase(), values, this.#scope.work)
     return definition.call(...values)
   }
 
   #counted(value: Value): Value {
     const isList = value.kind === data.Kind.Array
-    this.#scope.spend(isList ? value.values().length : textLength(value))
+    spend(this.#scope.work, isList ? value.values().length : textLength(value))
     return value
-  }
-}
-
-function textLength(value: Value | undefined): number {
-  return value?.kind === data.Kind.String ? value.value.length : 32
-}
-
-/** Counts the result of a function, or for `fromJSON` its input, before the function runs. */
-function spendOnCall(name: string, values: readonly Value[], scope: Scope): void {
-  const [first, second] = values
-  if (first === undefined) return
-  switch (name) {
-    case 'format':
-      scope.spend(textLength(first))
-      for (const [, index] of first.coerceString().matchAll(/\{(\d+)/g)) {
-        scope.spend(textLength(values[1 + Number(index)]))
-      }
-      return
-    case 'contains':
-    case 'join':
-      if (first.kind !== data.Kind.Array) return
-      for (const item of first.values()) scope.spend(textLength(item) + textLength(second))
-      return
-    case 'tojson':
-      spendOnJson(first, 0, scope)
-      return
-    case 'fromjson':
-      spendOnJsonText(first.coerceString(), scope)
-  }
-}
-
-/** Counts the indented JSON of a value. */
-function spendOnJson(value: Value, depth: number, scope: Scope): void {
-  // Two columns of indentation for each level, a colon, a comma, brackets and line feeds.
-  scope.spend(2 * depth + 8)
-  switch (value.kind) {
-    case data.Kind.Array:
-      for (const item of value.values()) spendOnJson(item, depth + 1, scope)
-      return
-    case data.Kind.Dictionary:
-      for (const { key, value: item } of value.pairs()) {
-        scope.spend(2 * key.length)
-        spendOnJson(item, depth + 1, scope)
-      }
-      return
-    default:
-      // Each character is at most six in JSON, such as \u001f.
-      scope.spend(JSON.stringify(value.coerceString()).length)
-  }
-}
-
-/** Work for each value of a JSON text, which costs more to read than a character. */
-const JSON_VALUE_WORK = 64
-
-/** Counts a JSON text and its values. Throws ExpressionFault if it is nested too deep. */
-function spendOnJsonText(text: string, scope: Scope): void {
-  scope.spend(text.length)
-  let depth = 0
-  let isText = false
-  for (let at = 0; at < text.length; at += 1) {
-    const character = text[at]
-    if (character === '"') isText = !isText
-    if (isText && character === '\\') at += 1
-    if (isText) continue
-    if (character === '[' || character === '{' || character === ',') scope.spend(JSON_VALUE_WORK)
-    if (character === '[' || character === '{') depth += 1
-    if (character === ']' || character === '}') depth -= 1
-    if (depth > JSON_DEPTH_MAX) {
-      throw new ExpressionFault(`fromJSON reads at most ${JSON_DEPTH_MAX} levels`)
-    }
   }
 }
 
@@ -346,54 +230,4 @@ function statusFunctions(outcome: Outcome): readonly FunctionDefinition[] {
     maxArgs: 0,
     call: () => new data.BooleanData(value),
   }))
-}
-
-/** A map whose values are converted when they are read, because events may be long. */
-class LazyDictionary extends data.Dictionary {
-  /** Entries by their names in lower case. */
-  readonly #entries: ReadonlyMap<string, readonly [key: string, value: ContextValue]>
-  readonly #converted = new Map<string, Value>()
-
-  constructor(source: Readonly<Record<string, ContextValue>>) {
-    super()
-    this.#entries = new Map(
-      Object.entries(source).map(([key, value]) => [key.toLowerCase(), [key, value]]),
-    )
-  }
-
-  override get(key: string): Value | undefined {
-    const name = key.toLowerCase()
-    const entry = this.#entries.get(name)
-    if (entry === undefined) return undefined
-    const value = this.#converted.get(name) ?? toData(entry[1])
-    this.#converted.set(name, value)
-    return value
-  }
-
-  override pairs(): { key: string; value: Value }[] {
-    return [...this.#entries.values()].map(([key]) => ({
-      key,
-      value: this.get(key) ?? new data.Null(),
-    }))
-  }
-
-  override values(): Value[] {
-    return this.pairs().map(({ value }) => value)
-  }
-}
-
-function toData(value: ContextValue): Value {
-  if (value === null) return new data.Null()
-  if (typeof value === 'string') return new data.StringData(value)
-  if (typeof value === 'number') return new data.NumberData(value)
-  if (typeof value === 'boolean') return new data.BooleanData(value)
-  if (!isList(value)) return new LazyDictionary(value)
-  const list = new data.Array()
-  for (const item of value) list.add(toData(item))
-  return list
-}
-
-/** Narrows a value; `Array.isArray` does not for lists that are read-only. */
-function isList(value: object): value is readonly ContextValue[] {
-  return Array.isArray(value)
 }

@@ -8,7 +8,7 @@ import {
   type InputTexts,
   typedInputs,
 } from './dispatch-inputs.js'
-import type { ContextValue } from './expressions.js'
+import type { ContextValue } from './expression-values.js'
 import { payloadsOf } from './payload.js'
 import { readWorkflow, type Workflow } from './read-workflow.js'
 import { type Occurrence, startsOn } from './triggers.js'

@@ -33,7 +33,7 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   openpgp: /^registry\/sign\/openpgp\.ts$/,
   uqr: /^gateway\/web\/accounts\/qr-code\.tsx$/,
   yaml: /^gateway\/workflows\/yaml-value\.ts$/,
-  '@actions/expressions': /^gateway\/workflows\/expressions\.ts$/,
+  '@actions/expressions': /^gateway\/workflows\/expression(?:s|-values|-work)\.ts$/,
   'xz-decompress': /^registry\/archive\/unxz\.ts$/,
   'seek-bzip': /^registry\/archive\/bunzip2\.ts$/,
   'http-proxy': /^gateway\/http\/forward\.ts$/,

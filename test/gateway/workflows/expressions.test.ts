@@ -1,11 +1,8 @@
 /** Expressions: values, conditions, faults, and the cost of hostile texts. */
 
 import t from 'tap'
-import {
-  ExpressionFault,
-  evaluateCondition,
-  interpolate,
-} from '../../../gateway/workflows/expressions.js'
+import { ExpressionFault } from '../../../gateway/workflows/expression-work.js'
+import { evaluateCondition, interpolate } from '../../../gateway/workflows/expressions.js'
 
 const CONTEXTS = {
   github: {
