@@ -25,9 +25,11 @@ export async function endTask(
   if (job === undefined) return false
   return await changeRun(context, job.runId, async (trx) => {
     const stoppedAtMs = Date.now()
+    // Without a reason, that of the cancellation stays.
+    const why = reason === '' ? undefined : reason
     const ends = [
-      { from: ['running'], to: result, reason, stoppedAtMs },
-      { from: ['cancelling'], to: 'cancelled', reason, stoppedAtMs },
+      { from: ['running'], to: result, reason: why, stoppedAtMs },
+      { from: ['cancelling'], to: 'cancelled', reason: why, stoppedAtMs },
     ] as const
     const current = await findJob(trx, job.id)
     if (current?.taskId !== task.id) return false
