@@ -5,12 +5,13 @@ import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { updateRunner } from '../../sql/runners/runners.js'
 import { findJobPayload, listJobs, type RunJob } from '../../sql/runs/run-jobs.js'
 import { findRunById } from '../../sql/runs/runs.js'
-import { hasRunningTask, listOutputs } from '../../sql/runs/tasks.js'
+import { hasRunningTask } from '../../sql/runs/tasks.js'
 import { wasRecordedRecently } from '../auth/authenticate.js'
 import type { Context } from '../request/context.js'
 import type { TaskNeedSchema, TaskSchema } from '../runner-protocol/messages.js'
 import { FETCH_TASK } from '../runner-protocol/procedures.js'
 import { type Claim, releaseClaim } from '../runs/claim-job.js'
+import { readNeed } from '../runs/read-need.js'
 import { secretsOfRun } from '../runs/run-secrets.js'
 import { githubContext, variablesOf } from '../runs/task-context.js'
 import { procedureRoute } from './procedure-route.js'
@@ -95,10 +96,10 @@ async function needsOf(
 ): Promise<Record<string, MessageInitShape<typeof TaskNeedSchema>>> {
   if (job.needs.length === 0) return {}
   const needs: Record<string, MessageInitShape<typeof TaskNeedSchema>> = {}
-  for (const { key, status, taskId } of await listJobs(db, job.runId)) {
-    if (!job.needs.includes(key)) continue
-    const outputs = taskId === undefined ? new Map() : await listOutputs(db, taskId)
-    needs[key] = { outputs: Object.fromEntries(outputs), result: resultOf(status) }
+  const jobs = await listJobs(db, job.runId)
+  for (const key of job.needs) {
+    const { status, outputs } = await readNeed(db, jobs, key)
+    needs[key] = { outputs, result: resultOf(status) }
   }
   return needs
 }

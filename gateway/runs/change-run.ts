@@ -14,11 +14,11 @@ import {
   updateRunStatus,
 } from '../../sql/runs/runs.js'
 import { isFinal } from '../../sql/runs/statuses.js'
-import { listOutputs } from '../../sql/runs/tasks.js'
 import { retryMerges } from '../actions/code/commit-checks.js'
 import type { Context } from '../request/context.js'
-import { concludeRun, decideJobs } from '../workflows/decide-jobs.js'
+import { concludeJobs, decideJobs } from '../workflows/decide-jobs.js'
 import { newStatusOf } from './job-status.js'
+import { readNeed } from './read-need.js'
 import { expressionContexts } from './task-context.js'
 
 /** A run that is locked by a transaction, with its jobs before the change. */
@@ -89,15 +89,12 @@ async function settleRun(
   const decisions = run.needsApproval
     ? []
     : decideJobs(changed, contexts, (key) => outputs.get(key) ?? {})
-  for (const { key, to, reason } of decisions) {
-    const job = changed.find((candidate) => candidate.key === key)
+  for (const { id, from, to, reason } of decisions) {
     const stoppedAtMs = isFinal(to) ? Date.now() : undefined
-    if (job !== undefined) {
-      await changeJob(trx, job.id, { from: ['blocked'], to, reason, stoppedAtMs })
-    }
+    await changeJob(trx, id, { from: [from], to, reason, stoppedAtMs })
   }
   const after = decisions.length === 0 ? changed : await listJobs(trx, run.id)
-  const status = after.length === 0 ? run.status : concludeRun(after.map((job) => job.status))
+  const status = after.length === 0 ? run.status : concludeJobs(after)
   if (status !== run.status) await updateRunStatus(trx, run, status)
   const statuses: CommitStatus[] = []
   for (const job of after) {
@@ -108,18 +105,17 @@ async function settleRun(
   return statuses
 }
 
-/** Returns the outputs of the ended jobs by their keys. */
+/** Returns the outputs of the jobs that blocked conditions may read, by their keys. */
 async function outputsOf(
   trx: Database,
   jobs: readonly RunJob[],
 ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
-  const needed = new Set(
-    jobs.filter(({ status }) => status === 'blocked').flatMap((job) => job.needs),
+  const conditional = jobs.filter(
+    ({ status, condition }) => status === 'blocked' && condition !== undefined,
   )
   const outputs = new Map<string, Readonly<Record<string, string>>>()
-  for (const { key, taskId } of jobs) {
-    if (!needed.has(key) || taskId === undefined) continue
-    outputs.set(key, Object.fromEntries(await listOutputs(trx, taskId)))
+  for (const key of new Set(conditional.flatMap((job) => job.needs))) {
+    outputs.set(key, (await readNeed(trx, jobs, key)).outputs)
   }
   return outputs
 }

@@ -15,66 +15,126 @@ export type JobStatus =
   | 'cancelled'
   | 'skipped'
 
-/** A job as the decisions need it. */
+/** A job as the decisions need it. The jobs of a matrix have the same key, needs and condition. */
 export interface DecidableJob {
+  readonly id: number
   readonly key: string
+  readonly name: string
   readonly needs: readonly string[]
   readonly condition: string | undefined
+  readonly failsFast: boolean
+  readonly maxParallel: number | undefined
+  readonly continuesOnError: boolean
   readonly status: JobStatus
 }
 
-/** Decision about a job that was blocked. */
+/** Decision about a job. */
 export interface JobDecision {
-  readonly key: string
-  readonly to: 'waiting' | 'skipped' | 'failure'
-  /** Reason for a failure; empty otherwise. */
+  readonly id: number
+  readonly from: JobStatus
+  readonly to: 'waiting' | 'skipped' | 'failure' | 'cancelling' | 'cancelled'
+  /** Reason for a failure or cancellation; empty otherwise. */
   readonly reason: string
 }
+
+/** Outputs of the ended jobs with a key. */
+export type OutputsOf = (key: string) => Readonly<Record<string, string>>
 
 const UNFINISHED: ReadonlySet<JobStatus> = new Set(['blocked', 'waiting', 'running', 'cancelling'])
 
 /**
- * Decides about the blocked jobs whose needs have ended: they wait for a runner, unless their
- * condition is false or faulty. A job that is decided may be what others need. `contexts` are those
- * of the conditions, without `needs`; `outputsOf` returns the outputs of an ended job.
+ * Decides what follows from the statuses of jobs. A failure in a matrix cancels the other jobs of
+ * the matrix. Blocked jobs whose needs have ended wait for a runner, up to `max-parallel` of a
+ * matrix, unless their condition is false or faulty. A job that is decided may be what others need.
+ * `contexts` are those of the conditions, without `needs`.
  */
 export function decideJobs(
   jobs: readonly DecidableJob[],
   contexts: Contexts,
-  outputsOf: (key: string) => Readonly<Record<string, string>>,
+  outputsOf: OutputsOf,
 ): readonly JobDecision[] {
-  const statuses = new Map(jobs.map(({ key, status }) => [key, status]))
-  const byKey = new Map(jobs.map((job) => [job.key, job]))
+  const decisions = [...groupsOf(jobs).values()].flatMap(cancelAfterFailure)
+  const groups = groupsOf(applied(jobs, decisions))
+  const statuses = new Map([...groups].map(([key, group]) => [key, concludeJobs(group)]))
   const work = newWork()
-  const decisions: JobDecision[] = []
-  let left = jobs.filter(({ status }) => status === 'blocked')
+  let left = [...groups.values()].filter((group) => group.some(isBlocked))
   for (let count = -1; count !== left.length; ) {
     count = left.length
-    left = left.filter((job) => {
-      if (job.needs.some((key) => UNFINISHED.has(statuses.get(key) ?? 'skipped'))) return true
-      const decision = decide(job, { byKey, statuses, contexts, outputsOf, work })
-      statuses.set(job.key, decision.to)
-      decisions.push(decision)
+    left = left.filter((group) => {
+      const [{ key, needs }] = group
+      if (needs.some((need) => UNFINISHED.has(statuses.get(need) ?? 'skipped'))) return true
+      const decided = decideGroup(group, { groups, statuses, contexts, outputsOf, work })
+      statuses.set(key, concludeJobs(applied(group, decided)))
+      decisions.push(...decided)
       return false
     })
   }
   return decisions
 }
 
+/** Jobs with the same key. */
+type Group = readonly [DecidableJob, ...DecidableJob[]]
+
+function groupsOf(jobs: readonly DecidableJob[]): ReadonlyMap<string, Group> {
+  const groups = new Map<string, [DecidableJob, ...DecidableJob[]]>()
+  for (const job of jobs) {
+    const group = groups.get(job.key)
+    if (group === undefined) groups.set(job.key, [job])
+    else group.push(job)
+  }
+  return groups
+}
+
+/** Returns the jobs with the statuses that decisions give them. */
+function applied(
+  jobs: readonly DecidableJob[],
+  decisions: readonly JobDecision[],
+): readonly DecidableJob[] {
+  const statuses = new Map(decisions.map(({ id, to }) => [id, to]))
+  return jobs.map((job) => ({ ...job, status: statuses.get(job.id) ?? job.status }))
+}
+
+function isBlocked({ status }: DecidableJob): boolean {
+  return status === 'blocked'
+}
+
+/** Cancels the other jobs of a matrix if one has failed. */
+function cancelAfterFailure(group: Group): JobDecision[] {
+  const failed = group.find((job) => job.failsFast && resultOf(job) === 'failure')
+  if (failed === undefined) return []
+  const reason = `The job was cancelled because '${failed.name}' has failed.`
+  return group.flatMap(({ id, status: from }) => {
+    if (from === 'blocked' || from === 'waiting') return { id, from, to: 'cancelled', reason }
+    return from === 'running' ? { id, from, to: 'cancelling', reason } : []
+  })
+}
+
 interface Decided {
-  readonly byKey: ReadonlyMap<string, DecidableJob>
+  readonly groups: ReadonlyMap<string, Group>
   readonly statuses: ReadonlyMap<string, JobStatus>
   readonly contexts: Contexts
-  readonly outputsOf: (key: string) => Readonly<Record<string, string>>
+  readonly outputsOf: OutputsOf
   /** Work that the conditions of all jobs share. */
   readonly work: Work
 }
 
-function decide(job: DecidableJob, decided: Decided): JobDecision {
-  const { key, needs, condition } = job
-  const { statuses, contexts, outputsOf, work } = decided
+/** Decides about the blocked jobs of a group, whose needs have ended. */
+function decideGroup(group: Group, decided: Decided): readonly JobDecision[] {
+  const [{ maxParallel = group.length }] = group
+  const { to, reason } = decide(group[0], decided)
+  const active = group.filter(({ status }) => status !== 'blocked' && UNFINISHED.has(status))
+  const blocked = group.filter(isBlocked)
+  const chosen =
+    to === 'waiting' ? blocked.slice(0, Math.max(0, maxParallel - active.length)) : blocked
+  return chosen.map(({ id, status }) => ({ id, from: status, to, reason }))
+}
+
+function decide(
+  { needs, condition, key }: DecidableJob,
+  { groups, statuses, contexts, outputsOf, work }: Decided,
+): Pick<JobDecision, 'to' | 'reason'> {
   const results = needs.map((need) => statuses.get(need))
-  const ancestors = ancestorsOf(job, decided.byKey)
+  const ancestors = ancestorsOf(key, groups)
   const outcome = {
     hasSucceeded: results.every((result) => result === 'success'),
     hasFailed: ancestors.some((ancestor) => statuses.get(ancestor) === 'failure'),
@@ -88,34 +148,43 @@ function decide(job: DecidableJob, decided: Decided): JobDecision {
   )
   try {
     const isTrue = evaluateCondition(condition, { ...contexts, needs: needed }, outcome, work)
-    return { key, to: isTrue ? 'waiting' : 'skipped', reason: '' }
+    return { to: isTrue ? 'waiting' : 'skipped', reason: '' }
   } catch (error) {
     if (!(error instanceof ExpressionFault)) throw error
-    return { key, to: 'failure', reason: `The condition of the job is faulty: ${error.message}.` }
+    return { to: 'failure', reason: `The condition of the job is faulty: ${error.message}.` }
   }
 }
 
-/** Returns the keys of all jobs that must end before this one. */
-function ancestorsOf(
-  { needs }: DecidableJob,
-  byKey: ReadonlyMap<string, DecidableJob>,
-): readonly string[] {
+/** Returns the keys of all jobs that must end before those with this key. */
+function ancestorsOf(key: string, groups: ReadonlyMap<string, Group>): readonly string[] {
+  const needsOf = (need: string) => groups.get(need)?.[0].needs ?? []
   const found = new Set<string>()
-  const open = [...needs]
-  for (let key = open.pop(); key !== undefined; key = open.pop()) {
-    if (found.has(key)) continue
-    found.add(key)
-    open.push(...(byKey.get(key)?.needs ?? []))
+  const open = [...needsOf(key)]
+  for (let need = open.pop(); need !== undefined; need = open.pop()) {
+    if (found.has(need)) continue
+    found.add(need)
+    open.push(...needsOf(need))
   }
   return [...found]
 }
 
+/** Returns the status of a job as it counts for its run and for the jobs that need it. */
+function resultOf({
+  status,
+  continuesOnError,
+}: Pick<DecidableJob, 'status' | 'continuesOnError'>): JobStatus {
+  return status === 'failure' && continuesOnError ? 'success' : status
+}
+
 /**
- * Returns the status of a run from those of its jobs. While some jobs have not ended, it is that of
- * the job that is furthest. A failure weighs more than a cancellation, and skipped jobs count as
- * successful unless all are skipped.
+ * Returns the status of a run, or of a matrix, from those of its jobs. While some jobs have not
+ * ended, it is that of the job that is furthest. A failure weighs more than a cancellation, and
+ * skipped jobs count as successful unless all are skipped.
  */
-export function concludeRun(statuses: readonly JobStatus[]): JobStatus {
+export function concludeJobs(
+  jobs: readonly Pick<DecidableJob, 'status' | 'continuesOnError'>[],
+): JobStatus {
+  const statuses = jobs.map(resultOf)
   const has = (status: JobStatus) => statuses.includes(status)
   if (statuses.some((status) => UNFINISHED.has(status))) {
     const isStarted = statuses.some((status) => !UNFINISHED.has(status) && status !== 'skipped')

@@ -22,6 +22,12 @@ export interface PlannedJob {
   readonly condition: string | undefined
   readonly stepNames: readonly string[]
   readonly permissions: JobPermissions | undefined
+  /** True if the failure of the job cancels the others with its key. */
+  readonly failsFast: boolean
+  /** Maximum number of jobs with the key that wait or run; undefined if there is no limit. */
+  readonly maxParallel: number | undefined
+  /** True if a failure of the job counts as a success for the run and for other jobs. */
+  readonly continuesOnError: boolean
   /** Workflow with this one job, for the runner. */
   readonly payload: string
 }
@@ -109,6 +115,9 @@ function plannedJobs(workflow: Workflow, { event }: Occurrence): readonly Planne
   return workflow.jobs.map(({ id, value: _, ...job }) => ({
     key: id,
     ...job,
+    failsFast: true,
+    maxParallel: undefined,
+    continuesOnError: false,
     payload: payloads.get(id) ?? '',
   }))
 }

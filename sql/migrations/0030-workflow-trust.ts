@@ -1,4 +1,4 @@
-/** Columns of workflow automation: waiting jobs, and runs of pull requests and of forks. */
+/** Columns of workflow automation: jobs of matrices, and runs of pull requests and of forks. */
 
 import type { Knex } from 'knex'
 import { isMysql } from '../database/dialect.js'
@@ -19,6 +19,12 @@ const CHANGES: readonly Change[] = [
       waiting_at: 'bigint',
       // Permissions of the job's token as JSON; null if the file names none.
       permissions: 'varchar(500)',
+      // True if the failure of the job cancels the others of the run with its key.
+      fails_fast: 'boolean not null default 0',
+      // Maximum number of jobs with the key that wait or run; null if there is no limit.
+      max_parallel: 'integer',
+      // True if a failure of the job counts as a success for the run and for other jobs.
+      continues_on_error: 'boolean not null default 0',
     },
     indexes: { workflow_jobs_waiting: 'status, waiting_at' },
   },

@@ -11,7 +11,7 @@ export interface RunJob {
   readonly runId: number
   /** Position within the run; the first job has 0. */
   readonly position: number
-  /** Key below `jobs` in the file. */
+  /** Key below `jobs` in the file, which all jobs of a matrix have. */
   readonly key: string
   readonly name: string
   /** Keys of the jobs that must end before. */
@@ -21,6 +21,12 @@ export interface RunJob {
   readonly stepNames: readonly string[]
   /** Value of `if`. */
   readonly condition: string | undefined
+  /** True if the failure of the job cancels the others with its key. */
+  readonly failsFast: boolean
+  /** Maximum number of jobs with the key that wait or run; undefined if there is no limit. */
+  readonly maxParallel: number | undefined
+  /** True if a failure of the job counts as a success for the run and for other jobs. */
+  readonly continuesOnError: boolean
   readonly status: RunStatus
   /** The last task of the job; undefined if no runner has claimed it. */
   readonly taskId: number | undefined
@@ -32,7 +38,18 @@ export interface RunJob {
 }
 
 export interface NewJob
-  extends Pick<RunJob, 'key' | 'name' | 'needs' | 'labels' | 'stepNames' | 'condition'> {
+  extends Pick<
+    RunJob,
+    | 'key'
+    | 'name'
+    | 'needs'
+    | 'labels'
+    | 'stepNames'
+    | 'condition'
+    | 'failsFast'
+    | 'maxParallel'
+    | 'continuesOnError'
+  > {
   /** Workflow with this one job, for the runner. */
   readonly payload: string
   /** Permissions of the job's token; undefined if the file names none. */
@@ -58,6 +75,9 @@ export async function insertJobs(
       job_condition: job.condition ?? null,
       payload: job.payload,
       permissions: job.permissions === undefined ? null : JSON.stringify(job.permissions),
+      fails_fast: job.failsFast,
+      max_parallel: job.maxParallel ?? null,
+      continues_on_error: job.continuesOnError,
       status: 'blocked',
       task_id: null,
       reason: '',
@@ -209,8 +229,8 @@ export async function listAbandonedJobs(
 }
 
 const SELECT = `select j.id, j.run_id, j.position, j.job_key, j.name, j.needs, j.labels,
-  j.step_names, j.job_condition, j.status, j.task_id, j.reason, j.created_at, j.started_at,
-  j.stopped_at from workflow_jobs j where`
+  j.step_names, j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.status,
+  j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
 
 async function selectJobs(
   db: Database,
@@ -230,6 +250,9 @@ interface JobRow {
   readonly labels: string
   readonly step_names: string
   readonly job_condition: string | null
+  readonly fails_fast: number
+  readonly max_parallel: number | null
+  readonly continues_on_error: number
   readonly status: RunStatus
   readonly task_id: number | null
   readonly reason: string
@@ -249,6 +272,9 @@ function jobOf(row: JobRow): RunJob {
     labels: JSON.parse(row.labels),
     stepNames: JSON.parse(row.step_names),
     condition: row.job_condition ?? undefined,
+    failsFast: row.fails_fast === 1,
+    maxParallel: row.max_parallel ?? undefined,
+    continuesOnError: row.continues_on_error === 1,
     status: row.status,
     taskId: row.task_id ?? undefined,
     reason: row.reason,

@@ -241,6 +241,32 @@ export async function listOutputs(
   return new Map(rows.map(({ name, value }) => [name, value]))
 }
 
+/** Maximum number of characters of the outputs of several tasks, with their names. */
+const MERGED_CHARACTERS_MAX = 1_048_576
+
+/**
+ * Returns the outputs of tasks by their names. A value that is not empty replaces those of earlier
+ * tasks. Outputs beyond 1,048,576 characters are left out.
+ */
+export async function mergeOutputs(
+  db: Database,
+  taskIds: readonly number[],
+): Promise<ReadonlyMap<string, string>> {
+  const merged = new Map<string, string>()
+  let characters = 0
+  for (const taskId of taskIds) {
+    for (const [name, value] of await listOutputs(db, taskId)) {
+      const earlier = merged.get(name)
+      if (value === '' && earlier !== undefined) continue
+      const added = value.length - (earlier?.length ?? -name.length)
+      if (characters + added > MERGED_CHARACTERS_MAX) continue
+      characters += added
+      merged.set(name, value)
+    }
+  }
+  return merged
+}
+
 const SELECT = `select t.id, t.job_id, t.repository_id, t.runner_id, t.steps, t.log_rows,
   t.log_bytes, t.is_log_closed, t.claimed_at, t.heard_at, t.stopped_at from workflow_tasks t where`
 

@@ -27,6 +27,9 @@ export function aJob(key: string, fields: Partial<NewJob> = {}): NewJob {
     payload,
     permissions: undefined,
     condition: undefined,
+    failsFast: true,
+    maxParallel: undefined,
+    continuesOnError: false,
     ...fields,
   }
 }
