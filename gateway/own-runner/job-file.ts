@@ -2,7 +2,8 @@
 
 import { type DispatchInput, readDispatchInputs } from '../workflows/dispatch-inputs.js'
 import type { ContextValue } from '../workflows/expression-values.js'
-import { parseYaml, type YamlValue } from '../workflows/yaml-value.js'
+import { interpolate } from '../workflows/expressions.js'
+import { type PlainValue, parseYaml, type YamlValue } from '../workflows/yaml-value.js'
 import { JobFault } from './job-fault.js'
 
 /** Texts by names, in which expressions are not evaluated yet. */
@@ -102,16 +103,26 @@ const KEYS_OF_STEP = {
   timeoutMinutes: 'timeout-minutes',
 } as const
 
-/** Returns the values of the matrix, in which the server has left one value for each key. */
+/**
+ * Returns the values of the matrix, in which the server has left one value for each key. Texts in
+ * them are escaped, so that runners evaluate nothing that is a value.
+ */
 function matrixOf(strategy: YamlValue): ContextValue {
   const matrix = fieldOf(strategy, 'matrix')
   if (matrix === undefined) return {}
   return Object.fromEntries(
     [...matrix.map()].map(([key, value]) => {
       const [only] = value.isList ? value.list() : [value]
-      return [key, only?.plain() ?? null]
+      return [key, only === undefined ? null : unescaped(only.plain())]
     }),
   )
+}
+
+function unescaped(value: PlainValue): PlainValue {
+  if (typeof value === 'string') return interpolate(value, {})
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(unescaped)
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, unescaped(field)]))
 }
 
 function defaultsOf(value: YamlValue): RunDefaults {

@@ -4,7 +4,13 @@ import { data, Evaluator, Lexer, Parser, wellKnownFunctions } from '@actions/exp
 import type { ContextAccess, Expr, FunctionCall, IndexAccess } from '@actions/expressions/ast'
 import type { FunctionDefinition } from '@actions/expressions/funcs/info'
 import { TokenType } from '@actions/expressions/lexer'
-import { type Contexts, isTruthy, LazyDictionary, type Value } from './expression-values.js'
+import {
+  type Contexts,
+  type ContextValue,
+  isTruthy,
+  LazyDictionary,
+  type Value,
+} from './expression-values.js'
 import {
   ExpressionFault,
   newWork,
@@ -50,19 +56,29 @@ export function evaluateCondition(
   })
 }
 
-/** Replaces every `${{ }}` of a text by its value as text. Throws ExpressionFault. */
-export function interpolate(text: string, contexts: Contexts): string {
-  if (!text.includes(START)) return text
+/**
+ * Returns the value of a text that is one `${{ }}`; of other texts, that of `interpolate`. Throws
+ * ExpressionFault.
+ */
+export function evaluate(text: string, contexts: Contexts, work: Work): ContextValue {
+  if (!text.startsWith(START) || endOf(text, 0) + END.length < text.length) {
+    return interpolate(text, contexts, work)
+  }
   checkLength(text)
-  const scope = new Scope(contexts, [], newWork())
+  const scope = new Scope(contexts, [], work)
+  return plainOf(evaluateExpression(text.slice(START.length, -END.length), scope), scope)
+}
+
+/** Replaces every `${{ }}` of a text by its value as text. Throws ExpressionFault. */
+export function interpolate(text: string, contexts: Contexts, work: Work = newWork()): string {
+  if (!hasExpression(text)) return text
+  checkLength(text)
+  const scope = new Scope(contexts, [], work)
   let result = ''
   let at = 0
   for (let start = text.indexOf(START); start !== -1; start = text.indexOf(START, at)) {
     const end = endOf(text, start)
-    const expression = text.slice(start + START.length, end)
-    const value = nameFaults(expression, () =>
-      new BoundedEvaluator(parseExpression(expression, scope), scope).evaluate(),
-    )
+    const value = evaluateExpression(text.slice(start + START.length, end), scope)
     result += text.slice(at, start) + value.coerceString()
     at = end + END.length
   }
@@ -75,8 +91,41 @@ export function interpolate(text: string, contexts: Contexts): string {
   return result
 }
 
+/** Returns true if `interpolate` changes a text, or refuses it. */
+export function hasExpression(text: string): boolean {
+  return text.includes(START)
+}
+
+/** Returns a text whose interpolation is `text`: no expression in it is evaluated. */
+export function escapeExpressions(text: string): string {
+  return text.replaceAll(START, () => `${START} '$' ${END}{{`)
+}
+
 const START = '${{'
 const END = '}}'
+
+function evaluateExpression(expression: string, scope: Scope): Value {
+  return nameFaults(expression, () =>
+    new BoundedEvaluator(parseExpression(expression, scope), scope).evaluate(),
+  )
+}
+
+/** Converts a value of the library, and counts its parts. */
+function plainOf(value: Value, scope: Scope): ContextValue {
+  spend(scope.work, textLength(value))
+  switch (value.kind) {
+    case data.Kind.Null:
+      return null
+    case data.Kind.Array:
+      return value.values().map((item) => plainOf(item, scope))
+    case data.Kind.Dictionary:
+      return Object.fromEntries(
+        value.pairs().map(({ key, value: item }) => [key, plainOf(item, scope)]),
+      )
+    default:
+      return value.value
+  }
+}
 
 function checkLength(text: string): void {
   if (text.length <= TEXT_LENGTH_MAX) return

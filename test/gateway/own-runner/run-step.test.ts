@@ -185,6 +185,20 @@ t.test('contexts of the task are in expressions', async (t) => {
   t.equal(stub.rows[1], 'variable success out linux 3 Linux big 1')
 })
 
+t.test('texts of a matrix are values, in which nothing is evaluated', async (t) => {
+  const { stub } = await ranTask(
+    t,
+    `jobs:
+  a:
+    strategy: {matrix: {deep: [{list: ["\${{ '$' }}{{ vars.V }}"]}]}}
+    steps:
+      - run: echo '\${{ matrix.deep.list[0] }}'
+`,
+    { vars: { V: 'variable' } },
+  )
+  t.equal(stub.rows[1], '${{ vars.V }}')
+})
+
 t.test('timeouts are positive numbers of minutes, by default 360', async (t) => {
   t.equal(minutesAsMs(undefined), 21_600_000)
   t.equal(minutesAsMs('1.5'), 90_000)

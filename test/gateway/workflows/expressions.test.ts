@@ -1,8 +1,13 @@
 /** Expressions: values, conditions, faults, and the cost of hostile texts. */
 
 import t from 'tap'
-import { ExpressionFault } from '../../../gateway/workflows/expression-work.js'
-import { evaluateCondition, interpolate } from '../../../gateway/workflows/expressions.js'
+import { ExpressionFault, newWork } from '../../../gateway/workflows/expression-work.js'
+import {
+  escapeExpressions,
+  evaluate,
+  evaluateCondition,
+  interpolate,
+} from '../../../gateway/workflows/expressions.js'
 
 const CONTEXTS = {
   github: {
@@ -60,6 +65,32 @@ t.test('expressions in a text are replaced by their values', async (t) => {
   t.equal(interpolate('no $expression {{ }}', CONTEXTS), 'no $expression {{ }}')
   const long = 'x'.repeat(30_000)
   t.equal(interpolate(long, CONTEXTS), long)
+})
+
+t.test('a text that is one expression has the value of it, of any type', async (t) => {
+  const rows: ReadonlyArray<readonly [text: string, value: unknown]> = [
+    ['${{ numbers.one }}', 1],
+    ['${{ numbers.none }}', null],
+    ['${{ fromJSON(\'[1, {"a": [true]}]\') }}', [1, { a: [true] }]],
+    ['${{ github.event.commits }}', [{ id: 'a' }, { id: 'b' }]],
+    ['${{ numbers.one }} ', '1 '],
+    ['${{ numbers.one }}${{ numbers.one }}', '11'],
+    ["${{ '}}' }}", '}}'],
+    ['text', 'text'],
+  ]
+  for (const [text, value] of rows) t.strictSame(evaluate(text, CONTEXTS, newWork()), value, text)
+})
+
+t.test('an escaped text is evaluated to itself', async (t) => {
+  const texts = [
+    '${{ secrets.x }}',
+    '${{',
+    '$${{{ }}',
+    '${{${{ }}',
+    "${{ '$' }}{{",
+    'plain $ {{ }}',
+  ]
+  for (const text of texts) t.equal(interpolate(escapeExpressions(text), {}), text)
 })
 
 t.test('a condition without a status function requires success', async (t) => {
