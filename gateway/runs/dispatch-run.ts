@@ -15,7 +15,13 @@ import type { DispatchInput, InputTexts } from '../workflows/dispatch-inputs.js'
 import type { FilePlan } from '../workflows/plan-file.js'
 import { startRun } from './change-run.js'
 import { tooManyWait } from './start-runs.js'
-import { readWorkflowCommit, WORKFLOW_FOLDER, type WorkflowCommit } from './workflow-files.js'
+import { planningFacts } from './task-context.js'
+import {
+  nameOfFile,
+  readWorkflowCommit,
+  WORKFLOW_FOLDER,
+  type WorkflowCommit,
+} from './workflow-files.js'
 
 /** The inputs of a workflow that a user can start. */
 export interface DispatchForm {
@@ -63,7 +69,23 @@ export async function dispatchRun(context: Context, request: DispatchRequest): P
   if (repository.isArchived) throw new Failure('archived', 'repo is archived')
   const { commit, reference, text } = await findFile(context, request)
   const occurrence = { event: 'workflow_dispatch', inputs } as const
-  const plan = await context.planFile({ text, occurrence }, repository.owner.id)
+  const source = {
+    event: 'workflow_dispatch',
+    reference,
+    commitId: commit.id,
+    pull: undefined,
+    isFromFork: false,
+    actorId: user.id,
+  } as const
+  const payloadOf = async (texts: InputTexts) => {
+    const workflow = `${WORKFLOW_FOLDER}/${file}`
+    const event = { repository, sender: user, inputs: texts, ref: reference, workflow }
+    return JSON.stringify(await dispatchPayload(context, event))
+  }
+  const payload = await payloadOf(inputs)
+  const factsOf = await planningFacts(context, { repository, source, payload })
+  const input = { text, occurrence, facts: factsOf(file) }
+  const plan = await context.planFile(input, repository.owner.id)
   if (plan.kind !== 'planned') throw refusalOf(plan, file)
   if (await tooManyWait(context, repository, { needsApproval: false })) {
     throw new Failure('invalid', 'Too many runs of this repository wait for runners.')
@@ -73,26 +95,13 @@ export async function dispatchRun(context: Context, request: DispatchRequest): P
     repositoryId: repository.id,
     eventKey: randomUUID(),
     workflowFile: file,
-    workflowName: plan.name ?? file.replace(/\.ya?ml$/, ''),
+    workflowName: plan.name ?? nameOfFile(file),
     title,
-    event: 'workflow_dispatch',
-    payload: JSON.stringify(
-      await dispatchPayload(context, {
-        repository,
-        sender: user,
-        inputs: plan.inputs,
-        ref: reference,
-        workflow: `${WORKFLOW_FOLDER}/${file}`,
-      }),
-    ),
+    payload: await payloadOf(plan.inputs),
     inputs: JSON.stringify(plan.typedInputs),
-    reference,
-    commitId: commit.id,
+    ...source,
     reportedCommitId: commit.id,
-    pull: undefined,
-    isFromFork: false,
     needsApproval: false,
-    actorId: user.id,
     fault: '',
     jobs: plan.jobs,
   })

@@ -7,7 +7,7 @@ import { cut, NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
 import { disabledWorkflows } from '../../sql/runs/workflow-switches.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
-import { readWorkflowCommit, type WorkflowFile } from './workflow-files.js'
+import { nameOfFile, readWorkflowCommit, type WorkflowFile } from './workflow-files.js'
 
 export interface ListedWorkflow {
   /** Name of the file, without its folder. */
@@ -89,5 +89,5 @@ async function factsOf(
     if (facts.size > FACTS_MAX && oldest !== undefined) facts.delete(oldest)
   }
   const { name, isDispatchable } = facts.get(id) ?? { name: '', isDispatchable: false }
-  return { name: name || fileName.replace(/\.ya?ml$/, ''), isDispatchable }
+  return { name: name || nameOfFile(fileName), isDispatchable }
 }

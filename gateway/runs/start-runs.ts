@@ -6,9 +6,11 @@ import type { RunEvent } from '../../sql/runs/events.js'
 import { countWaitingRuns, type NewRun } from '../../sql/runs/runs.js'
 import { disabledWorkflows } from '../../sql/runs/workflow-switches.js'
 import type { Context } from '../request/context.js'
+import type { FileInput } from '../workflows/plan-file.js'
 import type { Occurrence } from '../workflows/triggers.js'
 import { startRun } from './change-run.js'
-import { WORKFLOW_FOLDER, type WorkflowFile } from './workflow-files.js'
+import { planningFacts } from './task-context.js'
+import { nameOfFile, WORKFLOW_FOLDER, type WorkflowFile } from './workflow-files.js'
 
 /** Maximum number of characters of the payload of an event. */
 const PAYLOAD_CHARACTERS_MAX = 1_048_576
@@ -24,7 +26,7 @@ export interface Start {
     NewRun,
     keyof Plan | 'repositoryId' | 'eventKey' | 'workflowFile' | 'event' | 'payload' | 'actorId'
   >
-  /** Renders the payload of the event, which is called if a workflow starts. */
+  /** Renders the payload of the event. */
   readonly payload: () => Promise<string>
 }
 
@@ -34,14 +36,15 @@ export async function startRuns(
   repository: Repository,
   { event, occurrence, files, run, payload }: Start,
 ): Promise<void> {
-  let rendered: string | undefined
+  const source = { ...run, event: event.event, actorId: event.actorId }
+  const rendered = await payload()
+  const factsOf = await planningFacts(context, { repository, source, payload: rendered })
   const disabled = await disabledWorkflows(context.db, repository.id)
   for (const file of files) {
     if (disabled.has(file.name)) continue
-    const plan = await planOf(context, repository, { file, occurrence })
+    const plan = await planOf(context, repository, { file, occurrence, facts: factsOf(file.name) })
     if (plan === undefined) continue
     if (await tooManyWait(context, repository, run)) return
-    rendered ??= await payload()
     await startRun(context, repository, {
       repositoryId: repository.id,
       eventKey: event.key,
@@ -78,7 +81,7 @@ export async function tooManyWait(
   return true
 }
 
-interface PlannedFile extends Pick<Start, 'occurrence'> {
+interface PlannedFile extends Pick<FileInput, 'occurrence' | 'facts'> {
   readonly file: WorkflowFile
 }
 
@@ -86,22 +89,21 @@ interface PlannedFile extends Pick<Start, 'occurrence'> {
 async function planOf(
   context: Context,
   repository: Repository,
-  { file, occurrence }: PlannedFile,
+  { file, occurrence, facts }: PlannedFile,
 ): Promise<Plan | undefined> {
-  const plan = await context.planFile({ text: file.text, occurrence }, repository.owner.id)
-  const shortName = file.name.replace(/\.ya?ml$/, '')
+  const plan = await context.planFile({ text: file.text, occurrence, facts }, repository.owner.id)
   switch (plan.kind) {
     case 'ignored':
     case 'refused':
       return undefined
     case 'planned':
-      return { workflowName: plan.name ?? shortName, fault: '', jobs: plan.jobs }
+      return { workflowName: plan.name ?? nameOfFile(file.name), fault: '', jobs: plan.jobs }
     case 'faulty': {
       const path = `${WORKFLOW_FOLDER}/${file.name}`
       // If the events of a faulty file are not known, the changes of the file report the fault.
       const isReported = plan.isStarted || occurrence.changedPaths?.includes(path) !== false
       if (!isReported) return undefined
-      return { workflowName: shortName, fault: `${path}:${plan.fault}.`, jobs: [] }
+      return { workflowName: nameOfFile(file.name), fault: `${path}:${plan.fault}.`, jobs: [] }
     }
   }
 }

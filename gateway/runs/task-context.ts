@@ -8,7 +8,8 @@ import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js
 import { readBranchRules } from '../actions/code/branch-rules.js'
 import type { Context } from '../request/context.js'
 import type { Contexts, ContextValue } from '../workflows/expression-values.js'
-import { WORKFLOW_FOLDER } from './workflow-files.js'
+import type { PlanningFacts } from '../workflows/plan-file.js'
+import { nameOfFile, WORKFLOW_FOLDER } from './workflow-files.js'
 
 export interface RunOfRepository {
   readonly run: Run
@@ -44,39 +45,98 @@ export async function githubContext(
   { run, repository }: RunOfRepository,
   db: Database = context.db,
 ): Promise<Readonly<Record<string, ContextValue>>> {
-  const { baseUrl } = context.settings.http
-  const owners = await findOwnersById(db, run.actorId === undefined ? [] : [run.actorId])
-  const actor = owners.get(run.actorId ?? 0)?.name ?? DELETED_ACTOR
-  const ruleOf = await readBranchRules(db, repository.id)
-  const fullName = `${repository.owner.name}/${repository.name}`
-  const [, kind = '', refName = ''] = /^refs\/(heads|tags|pull)\/(.+)$/.exec(run.reference) ?? []
+  const { workflowName: name, workflowFile: file } = run
   return {
-    event_name: run.event,
+    ...(await eventContext(context, { source: run, repository }, db)),
+    ...workflowContext({ name, file, source: run, repository }),
     event: JSON.parse(await findRunPayload(db, run.id)),
-    ref: run.reference,
+    run_id: String(run.id),
+    run_number: String(run.number),
+  }
+}
+
+/** The parts of a run that follow from its event. */
+type RunSource = Pick<Run, 'event' | 'reference' | 'commitId' | 'pull' | 'isFromFork' | 'actorId'>
+
+interface SourceOfRepository {
+  readonly source: RunSource
+  readonly repository: Repository
+}
+
+interface EventOfRepository extends SourceOfRepository {
+  /** Payload of the event as JSON. */
+  readonly payload: string
+}
+
+/** Returns a function that returns the facts for planning the workflow of a file. */
+export async function planningFacts(
+  context: Context,
+  { source, repository, payload }: EventOfRepository,
+): Promise<(file: string) => PlanningFacts> {
+  const github = await eventContext(context, { source, repository })
+  const vars = await variablesOf(context.db, repository)
+  return (file) => {
+    const workflow = workflowContext({ name: nameOfFile(file), file, source, repository })
+    return { github: { ...github, ...workflow }, payload, vars }
+  }
+}
+
+/** Returns the values of `github` that all runs of an event have, without `event`. */
+async function eventContext(
+  context: Context,
+  { source, repository }: SourceOfRepository,
+  db: Database = context.db,
+): Promise<Readonly<Record<string, ContextValue>>> {
+  const { baseUrl } = context.settings.http
+  const { reference, actorId } = source
+  const owners = await findOwnersById(db, actorId === undefined ? [] : [actorId])
+  const actor = owners.get(actorId ?? 0)?.name ?? DELETED_ACTOR
+  const ruleOf = await readBranchRules(db, repository.id)
+  const fullName = fullNameOf(repository)
+  const [, kind = '', refName = ''] = /^refs\/(heads|tags|pull)\/(.+)$/.exec(reference) ?? []
+  return {
+    event_name: source.event,
+    ref: reference,
     ref_name: refName,
     ref_type: kind === 'tags' ? 'tag' : 'branch',
     ref_protected: kind === 'heads' && ruleOf(refName) !== undefined,
-    sha: run.commitId,
-    head_ref: run.pull?.head ?? '',
-    base_ref: run.pull?.base ?? '',
+    sha: source.commitId,
+    head_ref: source.pull?.head ?? '',
+    base_ref: source.pull?.base ?? '',
     repository: fullName,
     repository_owner: repository.owner.name,
     repositoryUrl: `${baseUrl}/${fullName}.git`,
     actor,
     triggering_actor: actor,
-    run_id: String(run.id),
-    run_number: String(run.number),
     run_attempt: '1',
-    workflow: run.workflowName,
-    workflow_ref: `${fullName}/${WORKFLOW_FOLDER}/${run.workflowFile}@${run.reference}`,
     server_url: baseUrl,
     api_url: `${baseUrl}/api/v1`,
     graphql_url: '',
-    secret_source: run.isFromFork ? 'None' : 'Actions',
+    secret_source: source.isFromFork ? 'None' : 'Actions',
     retention_days: '30',
     ...EMPTY,
   }
+}
+
+interface WorkflowOfSource extends SourceOfRepository {
+  readonly name: string
+  /** Name of the file, without its folder. */
+  readonly file: string
+}
+
+/** Returns the values of `github` that depend on the workflow. */
+function workflowContext({
+  name,
+  file,
+  source,
+  repository,
+}: WorkflowOfSource): Readonly<Record<string, string>> {
+  const path = `${fullNameOf(repository)}/${WORKFLOW_FOLDER}/${file}`
+  return { workflow: name, workflow_ref: `${path}@${source.reference}` }
+}
+
+function fullNameOf({ owner, name }: Repository): string {
+  return `${owner.name}/${name}`
 }
 
 /** Keys whose values only the runner knows. */

@@ -16,6 +16,11 @@ const FILE_BYTES_MAX = 524_288
 /** Maximum number of changed entries that filters of paths are compared with. */
 const CHANGED_ENTRIES_MAX = 10_000
 
+/** Returns the name of a workflow whose file has none. */
+export function nameOfFile(file: string): string {
+  return file.replace(/\.ya?ml$/, '')
+}
+
 /** A workflow file of a commit. */
 export interface WorkflowFile {
   /** Name without the folder. */

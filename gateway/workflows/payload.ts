@@ -1,16 +1,26 @@
 /** The workflow that a runner gets: the file with one job, in which all decisions are made. */
 
+import { escapeExpressions } from './expressions.js'
+import type { Combination } from './matrix.js'
 import type { Workflow, WorkflowJob } from './read-workflow.js'
 import { FileFault, type PlainValue, type YamlValue } from './yaml-value.js'
+
+/** Decisions about a job; texts in them are values, in which nothing is evaluated again. */
+export interface Decided {
+  readonly name: string
+  readonly labels: readonly string[]
+  readonly combination: Combination | undefined
+  readonly failsFast: boolean
+  readonly maxParallel: number | undefined
+  readonly continuesOnError: boolean
+}
 
 /** Keys of a workflow that the runner evaluates. */
 const WORKFLOW_KEYS = ['name', 'run-name', 'env', 'defaults', 'permissions']
 
 /** Keys of a job whose meaning is decided when the runner gets it. */
-const DECIDED_KEYS = ['needs', 'concurrency', 'environment', 'if', 'name', 'runs-on']
-
-/** Keys of a job that this server does not support yet. */
-const UNSUPPORTED_KEYS = ['strategy', 'uses']
+const DECIDED_KEYS = `needs concurrency environment if name runs-on strategy
+  continue-on-error`.split(/\s+/)
 
 /** Condition of a job that a runner gets: the server has decided that the job runs. */
 const ALWAYS = `$${'{{ always() }}'}`
@@ -18,26 +28,37 @@ const ALWAYS = `$${'{{ always() }}'}`
 /** Maximum number of characters of all payloads of a run. */
 const PAYLOADS_CHARACTERS_MAX = 8_388_608
 
+/** Writes the payloads of a job, one for each combination of its matrix. */
+export type WriteJobPayload = (decided: Decided) => string
+
 /**
- * Returns the payload of each job for an event, as JSON, which is YAML too. Quoted texts mean the
- * same in all versions of YAML: `on`, `1.10` and `0777` stay texts. Throws FileFault if a job has a
- * part that is not supported, or if the payloads are too long together.
+ * Returns a function that begins with a job of the workflow, and returns one that writes its
+ * payloads as JSON, which is YAML too. Quoted texts mean the same in all versions of YAML: `on`,
+ * `1.10` and `0777` stay texts. They throw FileFault if the job calls a reusable workflow, or if
+ * the payloads of the run are too long together.
  */
-export function payloadsOf({ file, jobs }: Workflow, event: string): ReadonlyMap<string, string> {
+export function payloadWriter(
+  { file }: Workflow,
+  event: string,
+): (job: WorkflowJob) => WriteJobPayload {
   const common = pick(file, (key) => WORKFLOW_KEYS.includes(key))
-  const on = onOf(file, event)
-  const payloads = new Map<string, string>()
+  // The equal parts of the payloads are rendered once: a matrix may repeat them 256 times.
+  const head = JSON.stringify({ ...common, on: onOf(file, event) }).slice(0, -1)
   let characters = 0
-  for (const job of jobs) {
-    const payload = JSON.stringify({ ...common, on, jobs: { [job.id]: decided(job) } })
-    characters += payload.length
-    if (characters > PAYLOADS_CHARACTERS_MAX) {
-      const message = `the jobs have more than ${PAYLOADS_CHARACTERS_MAX} characters together`
-      throw new FileFault(message, job.value.position)
+  return ({ id, value }) => {
+    value.map().get('uses')?.fail('is not supported by this server yet')
+    const rest = JSON.stringify(pick(value, (key) => !DECIDED_KEYS.includes(key))).slice(1)
+    return (decided) => {
+      const fields = JSON.stringify(fieldsOf(decided)).slice(0, -1)
+      const payload = `${head},"jobs":{${JSON.stringify(id)}:${fields},${rest}}}`
+      characters += payload.length
+      if (characters > PAYLOADS_CHARACTERS_MAX) {
+        const message = `the jobs have more than ${PAYLOADS_CHARACTERS_MAX} characters together`
+        throw new FileFault(message, value.position)
+      }
+      return payload
     }
-    payloads.set(job.id, payload)
   }
-  return payloads
 }
 
 /** Returns the event, for a dispatch with its inputs, because runners read their types there. */
@@ -49,11 +70,33 @@ function onOf(file: YamlValue, event: string): PlainValue {
   return value === undefined || value.isNull ? event : { [event]: value.plain() }
 }
 
-function decided({ value, name, labels }: WorkflowJob): PlainValue {
-  const fields = value.map()
-  for (const key of UNSUPPORTED_KEYS) fields.get(key)?.fail('is not supported by this server yet')
-  const rest = pick(value, (key) => !DECIDED_KEYS.includes(key))
-  return { name, 'runs-on': labels, if: ALWAYS, ...rest }
+function fieldsOf(decided: Decided): PlainValue & object {
+  const { name, labels, combination, failsFast, maxParallel, continuesOnError } = decided
+  return {
+    name: escapeExpressions(name),
+    'runs-on': labels.map(escapeExpressions),
+    if: ALWAYS,
+    ...(continuesOnError ? { 'continue-on-error': true } : {}),
+    ...(combination === undefined
+      ? {}
+      : {
+          strategy: {
+            matrix: Object.fromEntries(
+              [...combination].map(([key, value]) => [key, [escapeAll(value)]]),
+            ),
+            'fail-fast': failsFast,
+            ...(maxParallel === undefined ? {} : { 'max-parallel': maxParallel }),
+          },
+        }),
+  }
+}
+
+/** Escapes the texts within a value. */
+function escapeAll(value: PlainValue): PlainValue {
+  if (typeof value === 'string') return escapeExpressions(value)
+  if (value === null || typeof value !== 'object') return value
+  if (Array.isArray(value)) return value.map(escapeAll)
+  return Object.fromEntries(Object.entries(value).map(([key, field]) => [key, escapeAll(field)]))
 }
 
 function pick(value: YamlValue, isPicked: (key: string) => boolean): Record<string, PlainValue> {

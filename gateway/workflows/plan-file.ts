@@ -1,6 +1,5 @@
 /** The plan of a workflow file for an event: the jobs that it starts, or its fault. */
 
-import type { JobPermissions } from '../../conf/job-permissions.js'
 import {
   type DispatchInput,
   fillInputs,
@@ -9,28 +8,10 @@ import {
   typedInputs,
 } from './dispatch-inputs.js'
 import type { ContextValue } from './expression-values.js'
-import { payloadsOf } from './payload.js'
-import { readWorkflow, type Workflow } from './read-workflow.js'
+import { type PlannedJob, planJobs } from './plan-jobs.js'
+import { readWorkflow } from './read-workflow.js'
 import { type Occurrence, startsOn } from './triggers.js'
 import { FileFault } from './yaml-value.js'
-
-export interface PlannedJob {
-  readonly key: string
-  readonly name: string
-  readonly needs: readonly string[]
-  readonly labels: readonly string[]
-  readonly condition: string | undefined
-  readonly stepNames: readonly string[]
-  readonly permissions: JobPermissions | undefined
-  /** True if the failure of the job cancels the others with its key. */
-  readonly failsFast: boolean
-  /** Maximum number of jobs with the key that wait or run; undefined if there is no limit. */
-  readonly maxParallel: number | undefined
-  /** True if a failure of the job counts as a success for the run and for other jobs. */
-  readonly continuesOnError: boolean
-  /** Workflow with this one job, for the runner. */
-  readonly payload: string
-}
 
 export type FilePlan =
   | {
@@ -68,33 +49,61 @@ export type FilePlan =
 export interface FileInput {
   readonly text: string
   readonly occurrence: Occurrence
+  /** Without facts, the file is read, but its jobs are not planned. */
+  readonly facts?: PlanningFacts | undefined
+}
+
+/** Facts that the expressions of a file may read when a run starts. */
+export interface PlanningFacts {
+  /** Values of `github` that are known before the run exists, without `event`. */
+  readonly github: Readonly<Record<string, ContextValue>>
+  /** Payload of the event as JSON, which is parsed only if the event starts the workflow. */
+  readonly payload: string
+  readonly vars: Readonly<Record<string, string>>
 }
 
 /** Plans a workflow file. Never throws for what a file may contain. */
-export function planFile({ text, occurrence }: FileInput): FilePlan {
+export function planFile({ text, occurrence, facts }: FileInput): FilePlan {
   let isStarted = false
   try {
     const workflow = readWorkflow(text)
     isStarted = startsOn(workflow.triggers, occurrence)
-    if (!isStarted) return { kind: 'ignored', name: workflow.name }
-    const dispatchInputs = workflow.dispatchInputs ?? []
+    const { name, dispatchInputs = [] } = workflow
+    if (!isStarted) return { kind: 'ignored', name }
     const isDispatch = occurrence.event === 'workflow_dispatch'
     const inputs = isDispatch ? filledInputs(dispatchInputs, occurrence.inputs) : {}
     if (inputs instanceof InputError) {
-      return { kind: 'refused', name: workflow.name, message: inputs.message, dispatchInputs }
+      return { kind: 'refused', name, message: inputs.message, dispatchInputs }
     }
-    return {
-      kind: 'planned',
-      name: workflow.name,
-      jobs: plannedJobs(workflow, occurrence),
-      dispatchInputs,
-      inputs,
-      typedInputs: isDispatch ? typedInputs(dispatchInputs, inputs) : {},
-    }
+    const typed = isDispatch ? typedInputs(dispatchInputs, inputs) : {}
+    const jobs =
+      facts === undefined
+        ? []
+        : planJobs(workflow, occurrence.event, {
+            github: githubOf(facts, { name, inputs: isDispatch ? inputs : undefined }),
+            vars: facts.vars,
+            inputs: typed,
+          })
+    return { kind: 'planned', name, jobs, dispatchInputs, inputs, typedInputs: typed }
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { line, column } = error.position
     return { kind: 'faulty', fault: `${line}:${column}: ${error.message}`, isStarted }
+  }
+}
+
+interface Started {
+  readonly name: string | undefined
+  /** Undefined unless a dispatch has started the workflow. */
+  readonly inputs: InputTexts | undefined
+}
+
+function githubOf({ github, payload }: PlanningFacts, { name, inputs }: Started): ContextValue {
+  const event = JSON.parse(payload)
+  return {
+    ...github,
+    ...(name === undefined ? {} : { workflow: name }),
+    event: inputs === undefined ? event : { ...event, inputs },
   }
 }
 
@@ -108,16 +117,4 @@ function filledInputs(
     if (error instanceof InputError) return error
     throw error
   }
-}
-
-function plannedJobs(workflow: Workflow, { event }: Occurrence): readonly PlannedJob[] {
-  const payloads = payloadsOf(workflow, event)
-  return workflow.jobs.map(({ id, value: _, ...job }) => ({
-    key: id,
-    ...job,
-    failsFast: true,
-    maxParallel: undefined,
-    continuesOnError: false,
-    payload: payloads.get(id) ?? '',
-  }))
 }

@@ -24,11 +24,11 @@ export interface Workflow {
 export interface WorkflowJob {
   /** Key below `jobs`. */
   readonly id: string
-  /** Value of `name`, or the id. */
-  readonly name: string
+  /** Value of `name`; undefined if the job has none. */
+  readonly name: YamlValue | undefined
   /** Ids of the jobs that must end before. */
   readonly needs: readonly string[]
-  /** Labels that a runner must have; empty for a job that calls a reusable workflow. */
+  /** Labels in the file that a runner must have; empty for a job that calls a reusable workflow. */
   readonly labels: readonly string[]
   /** Value of `if`; absent if the job has none. */
   readonly condition: string | undefined
@@ -39,7 +39,8 @@ export interface WorkflowJob {
   readonly value: YamlValue
 }
 
-const JOBS_MAX = 500
+/** Maximum number of jobs of a run, in which each combination of a matrix is a job. */
+export const JOBS_MAX = 500
 const STEPS_MAX = 1_000
 const LABELS_MAX = 50
 const LABEL_CHARACTERS_MAX = 255
@@ -136,6 +137,8 @@ function readJob(id: string, job: YamlValue, { common, warn }: Surroundings): Wo
   const labels = fields.get('runs-on')
   const steps = fields.get('steps')
   const permissions = fields.get('permissions')
+  const name = fields.get('name')
+  name?.text()
   if (isCall) {
     for (const other of [labels, steps]) other?.fail("cannot be there together with 'uses'")
   } else {
@@ -145,7 +148,7 @@ function readJob(id: string, job: YamlValue, { common, warn }: Surroundings): Wo
   }
   return {
     id,
-    name: fields.get('name')?.text() ?? id,
+    name,
     needs: fields.get('needs')?.texts() ?? [],
     labels: labels === undefined ? [] : readLabels(labels),
     condition: fields.get('if')?.text(),
@@ -173,11 +176,20 @@ function checkNeeds(id: string, job: YamlValue, jobs: YamlMap): void {
 }
 
 function readLabels(value: YamlValue): readonly string[] {
-  const labels = value.isMap ? value.map().get('labels') : value
-  const texts = labels?.texts() ?? []
+  return checkLabels(value, labelsIn(value)?.texts() ?? [])
+}
+
+/** Returns the labels of a `runs-on`, which may have a group. */
+export function labelsIn(value: YamlValue): YamlValue | undefined {
+  return value.isMap ? value.map().get('labels') : value
+}
+
+/** Returns the labels of a `runs-on`. Throws FileFault for too many, too long and empty ones. */
+export function checkLabels(value: YamlValue, texts: readonly string[]): readonly string[] {
   if (texts.length > LABELS_MAX) value.fail(`has more than ${LABELS_MAX} labels`)
   const long = texts.find((text) => text.length > LABEL_CHARACTERS_MAX)
   if (long !== undefined) value.fail(`has a label of more than ${LABEL_CHARACTERS_MAX} characters`)
+  if (texts.includes('')) value.fail('has an empty label')
   return texts.length === 0 ? value.fail('has no label') : texts
 }
 

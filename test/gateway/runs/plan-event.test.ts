@@ -79,10 +79,8 @@ t.test('a faulty file makes a failed run, once', async (t) => {
   t.match(run.fault, /^\.gitea\/workflows\/broken\.yaml:\d+:\d+: /)
   await engine.commit(`on: push\njobs:\n  build:\n    ${JOB}\n`, 'sound.yaml')
   t.match(await engine.run(2), { workflowFile: 'sound.yaml' })
-  await engine.commit(
-    `on: push\njobs:\n  build:\n    strategy: { matrix: { a: [1] } }\n    ${JOB}\n`,
-  )
-  t.match((await engine.run(3)).fault, /jobs\.build\.strategy is not supported/)
+  await engine.commit('on: push\njobs:\n  build: { uses: ./.gitea/workflows/other.yaml }\n')
+  t.match((await engine.run(3)).fault, /jobs\.build\.uses is not supported/)
 })
 
 t.test('an event is planned once, also if it is published and planned again', async (t) => {

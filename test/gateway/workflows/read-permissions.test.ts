@@ -2,8 +2,8 @@
 
 import t from 'tap'
 import { allAreas } from '../../../conf/job-permissions.js'
-import { planFile } from '../../../gateway/workflows/plan-file.js'
 import { readWorkflow } from '../../../gateway/workflows/read-workflow.js'
+import { planOf } from '../../helpers/planned-file.js'
 
 const JOB = 'runs-on: linux, steps: [{ run: x }]'
 
@@ -34,9 +34,8 @@ t.test('unknown keys have a warning, and unknown values are faults', async (t) =
     ['permissions: { issues: admin }', /^2:24: permissions\.issues must be 'none', 'read' or/],
     ['permissions:', /permissions must be 'read-all'/],
   ] as const
-  const occurrence = { event: 'push', reference: 'refs/heads/x', changedPaths: undefined } as const
   for (const [line, expected] of faults) {
     const wrong = `on: push\n${line}\njobs: { a: { ${JOB} } }\n`
-    t.match(planFile({ text: wrong, occurrence }), { kind: 'faulty', fault: expected }, line)
+    t.match(planOf(wrong), { kind: 'faulty', fault: expected }, line)
   }
 })
