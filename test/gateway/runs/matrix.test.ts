@@ -3,8 +3,10 @@
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { Result, type Task } from '../../../gateway/runner-protocol/messages.js'
+import { endTask } from '../../../gateway/runs/end-task.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
 import { forEachDatabase } from '../../helpers/databases.js'
+import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { type RegisteredRunner, registerClient } from '../../helpers/runner-client.js'
 import {
@@ -171,6 +173,38 @@ jobs:
     t.match(await statusesOf(engine), { 'test (1)': 'failure' })
   },
 )
+
+await forEachDatabase(t, 'two gateways keep max-parallel and fail-fast', async (t, location) => {
+  const { engine, runner, settings } = await start(t, location)
+  const other = await openContext(t, { location: settings.database.location })
+  await engine.commit(`
+on: push
+jobs:
+  test:
+    runs-on: linux
+    strategy: { max-parallel: 3, matrix: { n: [1, 2, 3, 4, 5, 6, 7, 8, 9] } }
+    ${STEPS}
+`)
+  const countOf = async (wanted: string) =>
+    (await engine.jobs(1)).filter(({ status }) => status === wanted).length
+  const tasks = await fetchTasks(runner, 3)
+  const jobIds = (await engine.jobs(1)).map(({ id }) => id)
+  const endElsewhere = (task: Task, result: 'success' | 'failure') => {
+    const { id } = task
+    const jobId = jobIds[tasks.indexOf(task)] ?? 0
+    return endTask(other.context, { id: Number(id), jobId }, { result, reason: '' })
+  }
+  const [first, second, third] = tasks
+  if (first === undefined || second === undefined || third === undefined) throw new Error('No task')
+  await Promise.all([endElsewhere(first, 'success'), runner.report(second.id, Result.SUCCESS)])
+  t.equal(await countOf('waiting'), 2)
+  t.equal(await countOf('blocked'), 4)
+  const [fourth] = await fetchTasks(runner, 1)
+  if (fourth === undefined) throw new Error('No task')
+  await Promise.all([endElsewhere(third, 'failure'), runner.report(fourth.id, Result.SUCCESS)])
+  t.equal((await countOf('waiting')) + (await countOf('blocked')), 0)
+  t.equal((await engine.endedRun(1)).status, 'failure')
+})
 
 t.test('expressions read the event and variables when a run starts', async (t) => {
   const { as, engine, runner } = await start(t)
