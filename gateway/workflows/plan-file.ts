@@ -49,7 +49,7 @@ export type FilePlan =
 export interface FileInput {
   readonly text: string
   readonly occurrence: Occurrence
-  /** Without facts, the file is read, but its jobs are not planned. */
+  /** Facts for the expressions; if there are none, the jobs are not planned. */
   readonly facts?: PlanningFacts | undefined
 }
 
