@@ -273,7 +273,7 @@ for (const where of ['', ' after a nested transaction']) {
       await Promise.all([swap(ids, 'en'), swap(ids.toReversed(), 'de')])
       t.strictSame(codes, ['ER_LOCK_DEADLOCK'], 'there was one deadlock')
       t.equal(runs, 3)
-      const languages = await db('users').distinct('language')
+      const languages = await db('users').where('owner_id', '>', 0).distinct('language')
       t.equal(languages.length, 1, 'each transaction was atomic')
     },
   )

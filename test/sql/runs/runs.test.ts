@@ -61,7 +61,7 @@ await forEachMigrated(t, 'a filter reads an index of the repository, not rows', 
   for (const filter of filters) {
     const plans = await plansOf(db, (trx) => listRuns(trx, repositoryId, { ...PAGE, filter }))
     const wanted = isMysql(db)
-      ? /"key":"workflow_runs_by_filter"[^}]*Using index/
+      ? /"key":"workflow_runs_by_(?:filter|status)"[^}]*Using index/
       : /SEARCH r USING COVERING INDEX workflow_runs_by_filter \(repository_id=\?\)/
     t.match(plans, wanted)
     t.notMatch(plans, /SCAN r\b|"table":"r","type":"ALL"/)
