@@ -61,7 +61,9 @@ export async function planPull(
     await findUser(context, issue.authorId),
     await findUser(context, event.actorId),
   ]
-  if (actor === undefined) return
+  // A deploy key of an organization pushes as that; the payload then names the author.
+  const sender = actor ?? author
+  if (sender === undefined) return
   const isFromFork = isForeign(state) && !isTarget
   const needsApproval = isFromFork && !(await isTrusted(context, repository, [author, actor]))
   if (isMoved && !isTarget) await cancelUnapproved(context, repository, issue.number)
@@ -83,7 +85,7 @@ export async function planPull(
       isFromFork,
       needsApproval,
     },
-    payload: () => payloadOf(context, { repository, actor, state, action: event.action }),
+    payload: () => payloadOf(context, { repository, actor: sender, state, action: event.action }),
   })
 }
 

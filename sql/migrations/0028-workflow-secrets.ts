@@ -17,7 +17,7 @@ export async function up(db: Knex): Promise<void> {
         'repository_id bigint',
         // In upper case.
         'name varchar(255) not null',
-        // That of a secret is sealed with the instance's secret.
+        // Sealed with the instance's secret, in the table of secrets.
         'value mediumtext not null',
         // Size of the plain value in UTF-8.
         'bytes integer not null',

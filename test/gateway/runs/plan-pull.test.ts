@@ -4,8 +4,11 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { putSecret } from '../../../gateway/actions/runs/put-values.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
+import { planEvent } from '../../../gateway/runs/plan-event.js'
+import { addRunEvent } from '../../../sql/runs/events.js'
 import { listRuns, type Run } from '../../../sql/runs/runs.js'
 import { forEachDatabase } from '../../helpers/databases.js'
+import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
 import { postForm, signIn } from '../../helpers/web-forms.js'
@@ -161,4 +164,28 @@ await forEachDatabase(t, 'authors with a merged pull request are trusted', async
   await engine.run(3)
   const asked = (await runsOf('pull_request')).map(({ needsApproval }) => needsApproval)
   t.strictSame(asked, [true, true, false], 'a new account is not trusted')
+})
+
+t.test('an event without a user starts runs, which need approval for a fork', async (t) => {
+  const fixture = await openFixture(t)
+  const { commit, openPull, engine, runsOf, db, settings } = fixture
+  await engine.commit(`on: pull_request\n${JOBS}`)
+  await fixture.fork()
+  const after = await commit('bob', 'bob', 'work', 'one')
+  const { number: pullNumber } = await openPull('bob', 'bob:work')
+  await engine.run(1)
+  const { context } = await openContext(t, { location: settings.database.location })
+  const id = await addRunEvent(db, {
+    event: 'pull_request',
+    action: 'synchronized',
+    causeKey: 'x',
+    before: undefined,
+    repositoryId: engine.repository.id,
+    pullNumber,
+    reference: `refs/pull/${pullNumber}/head`,
+    after,
+    actorId: undefined,
+  })
+  await planEvent({ ...context, settings }, id ?? 0)
+  t.match((await runsOf('pull_request')).slice(1), [{ needsApproval: true, commitId: after }])
 })
