@@ -2,6 +2,7 @@
 
 import { closeSync, existsSync, openSync, readdirSync, readSync } from 'node:fs'
 import { join } from 'node:path'
+import { unlessMissingSync } from '../../conf/lib/disk.js'
 
 /** Maximum number of packs to search; with more, in a repository without upkeep, git is faster. */
 const PACKS_MAX = 32
@@ -14,11 +15,15 @@ export function hasOwnObject(repositoryPath: string, oid: string): boolean {
   const objects = join(repositoryPath, 'objects')
   if (existsSync(join(objects, oid.slice(0, 2), oid.slice(2)))) return true
   const folder = join(objects, 'pack')
-  const packs = readdirSync(folder).filter((name) => name.endsWith('.idx'))
+  const packs = readdirSync(folder).filter((name) => PACK_INDEX.test(name))
   if (packs.length > PACKS_MAX) return false
   const wanted = Buffer.from(oid, 'hex')
-  return packs.some((name) => isIndexed(join(folder, name), wanted))
+  // A repack deletes packs at any moment. Git is asked about objects that it moves meanwhile.
+  return packs.some((name) => unlessMissingSync(() => isIndexed(join(folder, name), wanted)))
 }
+
+/** Excludes the temporary indexes that a repack writes (`.tmp-PID-pack-*.idx`). */
+const PACK_INDEX = /^pack-[0-9a-f]+\.idx$/
 
 /** Head of a pack index of version 2 (gitformat-pack(5)); 256 counts and the sorted ids follow. */
 const MAGIC = Buffer.from([0xff, 0x74, 0x4f, 0x63, 0, 0, 0, 2])

@@ -2,6 +2,7 @@
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { unlessMissingSync } from '../../conf/lib/disk.js'
 
 /** Snapshot of the references of a repository; `movedBranches` compares two of them. */
 export interface ReferenceFiles {
@@ -21,16 +22,13 @@ const OID_LINE = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/
  * contain just an object id (gitrepository-layout(5)), or if references are not stored in files.
  */
 export function readReferenceFiles(repositoryPath: string): ReferenceFiles | undefined {
-  try {
+  // If a file disappears meanwhile, this would not be a consistent snapshot.
+  return unlessMissingSync(() => {
     const loose = readLoose(repositoryPath)
     if (loose === undefined) return undefined
     const head = readFileSync(join(repositoryPath, 'HEAD'), 'latin1')
     return { loose, otherText: `${head}\n${packedStamp(repositoryPath)}` }
-  } catch (error) {
-    // The references are being changed, so this would not be a consistent snapshot.
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
+  })
 }
 
 function readLoose(repositoryPath: string): ReadonlyMap<string, string> | undefined {

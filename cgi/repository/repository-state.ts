@@ -3,6 +3,7 @@
 import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unlessMissingSync } from '../../conf/lib/disk.js'
 import { currentTick } from '../../conf/lib/tick.js'
 
 /** Fingerprint of a repository at one moment. */
@@ -191,10 +192,5 @@ function readSettings(path: string): string {
 /** Calls `act` if the path exists. Checks first, because most paths are missing and errors cost. */
 function ifThere<T>(path: string, act: (path: string) => T): T | undefined {
   if (!existsSync(path)) return undefined
-  try {
-    return act(path)
-  } catch (error) {
-    if (error instanceof Error && 'code' in error && error.code === 'ENOENT') return undefined
-    throw error
-  }
+  return unlessMissingSync(() => act(path))
 }

@@ -26,8 +26,21 @@ export async function unlessMissing<T>(operation: Promise<T>): Promise<T | undef
   try {
     return await operation
   } catch (error) {
-    const code = error instanceof Error && 'code' in error ? error.code : undefined
-    if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
-    throw error
+    return undefinedIfMissing(error)
   }
+}
+
+/** Calls a synchronous file operation. Returns undefined if the file or folder does not exist. */
+export function unlessMissingSync<T>(operation: () => T): T | undefined {
+  try {
+    return operation()
+  } catch (error) {
+    return undefinedIfMissing(error)
+  }
+}
+
+function undefinedIfMissing(error: unknown): undefined {
+  const code = error instanceof Error && 'code' in error ? error.code : undefined
+  if (code === 'ENOENT' || code === 'ENOTDIR') return undefined
+  throw error
 }

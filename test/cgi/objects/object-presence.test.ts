@@ -1,10 +1,25 @@
 /** An object is found in the places where git finds it, loose or packed. */
 
+import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { hasOwnObject } from '../../../cgi/objects/object-presence.js'
 import { git } from '../../helpers/git-client.js'
 import { newWorkingCopy, writeHistory } from '../../helpers/working-copy.js'
+
+t.test('objects are found while a repack writes and deletes indexes', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await copy.commit('first')
+  await copy.git('repack', '-adq')
+  const folder = join(copy.path, '.git')
+  const packs = join(folder, 'objects', 'pack')
+  // Both names are listed, but cannot be opened, as if they had been deleted after the listing.
+  await symlink('deleted', join(packs, `.tmp-1-pack-${'0'.repeat(40)}.idx`))
+  await symlink('deleted', join(packs, `pack-${'0'.repeat(40)}.idx`))
+  const oid = await copy.git('rev-parse', 'HEAD')
+  t.equal(hasOwnObject(folder, oid), true)
+  t.equal(hasOwnObject(folder, 'f'.repeat(40)), false)
+})
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
   t.test(
