@@ -1,6 +1,7 @@
 /** The poll of a runner, which is held until a job fits, and the task that it gets. */
 
 import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf'
+import { ownKeyOf } from '../../conf/job-keys.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { updateRunner } from '../../sql/runners/runners.js'
 import { findJobPayload, listJobs, type RunJob } from '../../sql/runs/run-jobs.js'
@@ -68,7 +69,7 @@ async function taskOf(
   const { baseUrl } = context.settings.http
   const github: JsonObject = {
     ...((await githubContext(context, { run, repository })) as JsonObject),
-    job: job.key,
+    job: ownKeyOf(job.key),
     token,
     gitea_runtime_token: token,
     forgejo_runtime_token: token,
@@ -99,7 +100,7 @@ async function needsOf(
   const jobs = await listJobs(db, job.runId)
   for (const key of job.needs) {
     const { status, outputs } = await readNeed(db, jobs, key)
-    needs[key] = { outputs, result: resultOf(status) }
+    needs[ownKeyOf(key)] = { outputs, result: resultOf(status) }
   }
   return needs
 }

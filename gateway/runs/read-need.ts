@@ -17,6 +17,12 @@ export async function readNeed(db: Database, jobs: readonly RunJob[], key: strin
   const needed = jobs.filter((job) => job.key === key)
   const status = concludeJobs(needed)
   if (!isFinal(status)) return { status, outputs: {} }
-  const taskIds = needed.flatMap(({ taskId }) => taskId ?? [])
+  const taskIds = needed.flatMap((job) => tasksOf(jobs, job))
   return { status, outputs: Object.fromEntries(await mergeOutputs(db, taskIds)) }
+}
+
+/** Returns the last task of a job, or those of the jobs that it has become. */
+function tasksOf(jobs: readonly RunJob[], { id, taskId }: RunJob): readonly number[] {
+  if (taskId !== undefined) return [taskId]
+  return jobs.filter(({ parentId }) => parentId === id).flatMap((job) => tasksOf(jobs, job))
 }

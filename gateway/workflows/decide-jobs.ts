@@ -1,5 +1,6 @@
 /** Decisions about the jobs of a run: which of them wait, and how the run ends. */
 
+import { ownKeyOf } from '../../conf/job-keys.js'
 import type { Contexts, ContextValue } from './expression-values.js'
 import { ExpressionFault, newWork, type Work } from './expression-work.js'
 import { evaluateCondition } from './expressions.js'
@@ -18,6 +19,8 @@ export type JobStatus =
 /** A job as the decisions need it. The jobs of a matrix have the same key, needs and condition. */
 export interface DecidableJob {
   readonly id: number
+  /** The job that has become this one and others; undefined for jobs of the file. */
+  readonly parentId: number | undefined
   readonly key: string
   readonly name: string
   readonly needs: readonly string[]
@@ -32,7 +35,7 @@ export interface DecidableJob {
 export interface JobDecision {
   readonly id: number
   readonly from: JobStatus
-  readonly to: 'waiting' | 'skipped' | 'failure' | 'cancelling' | 'cancelled'
+  readonly to: JobStatus
   /** Reason for a failure or cancellation; empty otherwise. */
   readonly reason: string
 }
@@ -45,35 +48,78 @@ const UNFINISHED: ReadonlySet<JobStatus> = new Set(['blocked', 'waiting', 'runni
 /**
  * Decides what follows from the statuses of jobs. A failure in a matrix cancels the other jobs of
  * the matrix. Blocked jobs whose needs have ended wait for a runner, up to `max-parallel` of a
- * matrix, unless their condition is false or faulty. A job that is decided may be what others need.
- * `contexts` are those of the conditions, without `needs`.
+ * matrix, unless their condition is false or faulty. A job that has become others ends with them,
+ * and they are cancelled with it. A job that is decided may be what others need. `contexts` are
+ * those of the conditions, without `needs`.
  */
 export function decideJobs(
   jobs: readonly DecidableJob[],
   contexts: Contexts,
   outputsOf: OutputsOf,
 ): readonly JobDecision[] {
-  const decisions = [...groupsOf(jobs).values()].flatMap(cancelAfterFailure)
-  const groups = groupsOf(applied(jobs, decisions))
-  const statuses = new Map([...groups].map(([key, group]) => [key, concludeJobs(group)]))
-  const work = newWork()
-  let left = [...groups.values()].filter((group) => group.some(isBlocked))
-  for (let count = -1; count !== left.length; ) {
-    count = left.length
+  const statuses = new Statuses(jobs)
+  const decided = { statuses, contexts, outputsOf, work: newWork() }
+  const families = familiesOf(jobs)
+  let left = [...statuses.groups.values()].filter((group) => group.some(isBlocked))
+  for (let count = -1; count !== statuses.decisions.length; ) {
+    count = statuses.decisions.length
+    for (const family of families) decideFamily(family, statuses)
+    for (const group of statuses.groups.values()) cancelAfterFailure(group, statuses)
     left = left.filter((group) => {
-      const [{ key, needs }] = group
-      if (needs.some((need) => UNFINISHED.has(statuses.get(need) ?? 'skipped'))) return true
-      const decided = decideGroup(group, { groups, statuses, contexts, outputsOf, work })
-      statuses.set(key, concludeJobs(applied(group, decided)))
-      decisions.push(...decided)
+      const [{ needs }] = group
+      if (needs.some((need) => UNFINISHED.has(statuses.ofGroup(need) ?? 'skipped'))) return true
+      decideGroup(group, decided)
       return false
     })
   }
-  return decisions
+  return statuses.decisions
 }
 
 /** Jobs with the same key. */
 type Group = readonly [DecidableJob, ...DecidableJob[]]
+
+/** Statuses of jobs, and of the groups of jobs, with the decisions that have changed them. */
+class Statuses {
+  readonly decisions: JobDecision[] = []
+  readonly groups: ReadonlyMap<string, Group>
+  readonly #ofJobs: Map<number, JobStatus>
+  readonly #ofGroups = new Map<string, JobStatus>()
+
+  constructor(jobs: readonly DecidableJob[]) {
+    this.groups = groupsOf(jobs)
+    this.#ofJobs = new Map(jobs.map(({ id, status }) => [id, status]))
+    for (const group of this.groups.values()) this.#conclude(group)
+  }
+
+  of({ id, status }: DecidableJob): JobStatus {
+    return this.#ofJobs.get(id) ?? status
+  }
+
+  /** Returns the status of the jobs with a key; undefined if there is none. */
+  ofGroup(key: string): JobStatus | undefined {
+    return this.#ofGroups.get(key)
+  }
+
+  /** Returns the status that follows from those of jobs. */
+  conclude(jobs: readonly DecidableJob[]): JobStatus {
+    return concludeJobs(jobs.map((job) => ({ ...job, status: this.of(job) })))
+  }
+
+  /** Decides about jobs of one group. */
+  decide(jobs: readonly DecidableJob[], to: JobStatus, reason: string): void {
+    const [first] = jobs
+    if (first === undefined) return
+    for (const job of jobs) {
+      this.decisions.push({ id: job.id, from: this.of(job), to, reason })
+      this.#ofJobs.set(job.id, to)
+    }
+    this.#conclude(this.groups.get(first.key) ?? [first])
+  }
+
+  #conclude(group: Group): void {
+    this.#ofGroups.set(group[0].key, this.conclude(group))
+  }
+}
 
 function groupsOf(jobs: readonly DecidableJob[]): ReadonlyMap<string, Group> {
   const groups = new Map<string, [DecidableJob, ...DecidableJob[]]>()
@@ -85,33 +131,64 @@ function groupsOf(jobs: readonly DecidableJob[]): ReadonlyMap<string, Group> {
   return groups
 }
 
-/** Returns the jobs with the statuses that decisions give them. */
-function applied(
-  jobs: readonly DecidableJob[],
-  decisions: readonly JobDecision[],
-): readonly DecidableJob[] {
-  const statuses = new Map(decisions.map(({ id, to }) => [id, to]))
-  return jobs.map((job) => ({ ...job, status: statuses.get(job.id) ?? job.status }))
-}
-
 function isBlocked({ status }: DecidableJob): boolean {
   return status === 'blocked'
 }
 
+/** A job that has become others, and those. */
+interface Family {
+  readonly parent: DecidableJob
+  readonly children: readonly DecidableJob[]
+}
+
+/** Returns the families, those of the youngest jobs first. */
+function familiesOf(jobs: readonly DecidableJob[]): readonly Family[] {
+  const families = new Map<number, DecidableJob[]>()
+  for (const job of jobs) {
+    if (job.parentId === undefined) continue
+    const family = families.get(job.parentId)
+    if (family === undefined) families.set(job.parentId, [job])
+    else family.push(job)
+  }
+  return jobs
+    .flatMap((parent) => {
+      const children = families.get(parent.id)
+      return children === undefined ? [] : { parent, children }
+    })
+    .toReversed()
+}
+
+/** Ends a job when those that it has become have ended, and cancels them if it is cancelled. */
+function decideFamily({ parent, children }: Family, statuses: Statuses): void {
+  const status = statuses.of(parent)
+  if (!UNFINISHED.has(status)) return
+  if (status === 'cancelling') {
+    const reason = `The job was cancelled because '${parent.name}' was cancelled.`
+    for (const child of children) cancel(child, reason, statuses)
+  }
+  const result = statuses.conclude(children)
+  if (UNFINISHED.has(result)) return
+  statuses.decide([parent], status === 'cancelling' ? 'cancelled' : result, '')
+}
+
 /** Cancels the other jobs of a matrix if one has failed. */
-function cancelAfterFailure(group: Group): JobDecision[] {
-  const failed = group.find((job) => job.failsFast && resultOf(job) === 'failure')
-  if (failed === undefined) return []
+function cancelAfterFailure(group: Group, statuses: Statuses): void {
+  const failed = group.find(
+    (job) => job.failsFast && resultOf({ ...job, status: statuses.of(job) }) === 'failure',
+  )
+  if (failed === undefined) return
   const reason = `The job was cancelled because '${failed.name}' has failed.`
-  return group.flatMap(({ id, status: from }) => {
-    if (from === 'blocked' || from === 'waiting') return { id, from, to: 'cancelled', reason }
-    return from === 'running' ? { id, from, to: 'cancelling', reason } : []
-  })
+  for (const job of group) cancel(job, reason, statuses)
+}
+
+function cancel(job: DecidableJob, reason: string, statuses: Statuses): void {
+  const status = statuses.of(job)
+  if (status === 'running') statuses.decide([job], 'cancelling', reason)
+  if (status === 'blocked' || status === 'waiting') statuses.decide([job], 'cancelled', reason)
 }
 
 interface Decided {
-  readonly groups: ReadonlyMap<string, Group>
-  readonly statuses: ReadonlyMap<string, JobStatus>
+  readonly statuses: Statuses
   readonly contexts: Contexts
   readonly outputsOf: OutputsOf
   /** Work that the conditions of all jobs share. */
@@ -119,31 +196,35 @@ interface Decided {
 }
 
 /** Decides about the blocked jobs of a group, whose needs have ended. */
-function decideGroup(group: Group, decided: Decided): readonly JobDecision[] {
+function decideGroup(group: Group, decided: Decided): void {
+  const { statuses } = decided
+  const blocked = group.filter((job) => statuses.of(job) === 'blocked')
+  if (blocked.length === 0) return
   const [{ maxParallel = group.length }] = group
   const { to, reason } = decide(group[0], decided)
-  const active = group.filter(({ status }) => status !== 'blocked' && UNFINISHED.has(status))
-  const blocked = group.filter(isBlocked)
+  const active = group.filter(
+    (job) => statuses.of(job) !== 'blocked' && UNFINISHED.has(statuses.of(job)),
+  )
   const chosen =
     to === 'waiting' ? blocked.slice(0, Math.max(0, maxParallel - active.length)) : blocked
-  return chosen.map(({ id, status }) => ({ id, from: status, to, reason }))
+  statuses.decide(chosen, to, reason)
 }
 
 function decide(
   { needs, condition, key }: DecidableJob,
-  { groups, statuses, contexts, outputsOf, work }: Decided,
+  { statuses, contexts, outputsOf, work }: Decided,
 ): Pick<JobDecision, 'to' | 'reason'> {
-  const results = needs.map((need) => statuses.get(need))
-  const ancestors = ancestorsOf(key, groups)
+  const results = needs.map((need) => statuses.ofGroup(need))
+  const ancestors = ancestorsOf(key, statuses.groups)
   const outcome = {
     hasSucceeded: results.every((result) => result === 'success'),
-    hasFailed: ancestors.some((ancestor) => statuses.get(ancestor) === 'failure'),
-    isCancelled: ancestors.some((ancestor) => statuses.get(ancestor) === 'cancelled'),
+    hasFailed: ancestors.some((ancestor) => statuses.ofGroup(ancestor) === 'failure'),
+    isCancelled: ancestors.some((ancestor) => statuses.ofGroup(ancestor) === 'cancelled'),
   }
   const needed = Object.fromEntries(
     needs.map((need): [string, ContextValue] => [
-      need,
-      { result: statuses.get(need) ?? 'skipped', outputs: outputsOf(need) },
+      ownKeyOf(need),
+      { result: statuses.ofGroup(need) ?? 'skipped', outputs: outputsOf(need) },
     ]),
   )
   try {

@@ -34,6 +34,8 @@ export interface PlannedJob {
   readonly continuesOnError: boolean
   /** Workflow with this one job, for the runner. */
   readonly payload: string
+  /** True if the job is planned when its needs have ended; it may become several jobs then. */
+  readonly isDeferred: boolean
 }
 
 /** Returns the jobs of a workflow that an event has started. Throws FileFault. */
@@ -81,7 +83,8 @@ function planJob(job: WorkflowJob, planning: Planning): PlannedJob {
   }
   const { id, needs, condition, stepNames, permissions } = job
   const payload = write({ ...decided, combination })
-  return { key: id, needs, condition, stepNames, permissions, ...decided, payload }
+  const isDeferred = false
+  return { key: id, needs, condition, stepNames, permissions, ...decided, payload, isDeferred }
 }
 
 /** Returns the name, in one line. Without an expression, the values of the matrix follow it. */

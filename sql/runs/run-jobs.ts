@@ -11,8 +11,17 @@ export interface RunJob {
   readonly runId: number
   /** Position within the run; the first job has 0. */
   readonly position: number
-  /** Key below `jobs` in the file, which all jobs of a matrix have. */
+  /**
+   * Key below `jobs` in the file, which all jobs of a matrix have. For a job that another has
+   * become, that of the other one and a slash are before it.
+   */
   readonly key: string
+  /** The job that has become this one and others; undefined for jobs of the file. */
+  readonly parentId: number | undefined
+  /** True until the job is planned: it waits for the server, and no runner takes it. */
+  readonly isDeferred: boolean
+  /** The file from which the job is planned if it is deferred; undefined for others. */
+  readonly planId: number | undefined
   readonly name: string
   /** Keys of the jobs that must end before. */
   readonly needs: readonly string[]
@@ -49,6 +58,7 @@ export interface NewJob
     | 'failsFast'
     | 'maxParallel'
     | 'continuesOnError'
+    | 'isDeferred'
   > {
   /** Workflow with this one job, for the runner. */
   readonly payload: string
@@ -56,17 +66,30 @@ export interface NewJob
   readonly permissions: JobPermissions | undefined
 }
 
-/** Inserts the jobs of a new run; those without needs wait for a runner. */
+/** The place of new jobs in their run. */
+export interface JobsPlace {
+  readonly runId: number
+  /** Position of the first job. */
+  readonly position: number
+  readonly parentId?: number | undefined
+  /** The file from which deferred jobs are planned; undefined if there are none. */
+  readonly planId: number | undefined
+}
+
+/** Inserts blocked jobs. */
 export async function insertJobs(
   trx: Database,
-  runId: number,
+  { runId, position, parentId, planId }: JobsPlace,
   jobs: readonly NewJob[],
 ): Promise<void> {
   const nowMs = Date.now()
-  for (const [position, job] of jobs.entries()) {
+  for (const [index, job] of jobs.entries()) {
     await trx('workflow_jobs').insert({
       run_id: runId,
-      position,
+      position: position + index,
+      parent_id: parentId ?? null,
+      is_deferred: job.isDeferred,
+      plan_id: (job.isDeferred ? planId : undefined) ?? null,
       job_key: job.key,
       name: cut(job.name, NAME_CHARACTERS_MAX),
       needs: JSON.stringify(job.needs),
@@ -97,6 +120,37 @@ export async function listJobs(db: Database, runId: number): Promise<readonly Ru
 export async function findJob(db: Database, id: number): Promise<RunJob | undefined> {
   const [job] = await selectJobs(db, 'j.id = ?', [id])
   return job
+}
+
+/** Returns the ids of the deferred jobs that have waited for the server since before this time. */
+export async function listDeferredJobs(
+  db: Database,
+  beforeMs: number,
+  limit: number,
+): Promise<readonly number[]> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select j.id from workflow_jobs j
+      where j.status = 'waiting' and j.waiting_at < ? and j.is_deferred = 1
+      order by j.waiting_at limit ?`,
+    [beforeMs, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
+/** Marks a deferred job as planned. */
+export async function markPlanned(trx: Database, id: number): Promise<void> {
+  await trx('workflow_jobs').where({ id }).update({ is_deferred: false })
+}
+
+/** Returns the length of all payloads of a run. */
+export async function sumPayloadLengths(db: Database, runId: number): Promise<number> {
+  const [row] = await selectRows<{ total: number | null }>(
+    db,
+    'select sum(length(j.payload)) as total from workflow_jobs j where j.run_id = ?',
+    [runId],
+  )
+  return Number(row?.total ?? 0)
 }
 
 /** Returns the workflow that the runner of a job gets. */
@@ -140,7 +194,7 @@ export async function listWaitingJobs(
     `select j.id, j.run_id, j.labels, r.repository_id, r.is_from_fork, p.owner_id, p.is_private
       from workflow_jobs j join workflow_runs r on r.id = j.run_id
         join repositories p on p.id = r.repository_id
-      where j.status = 'waiting' and j.id > ? order by j.id limit ?`,
+      where j.status = 'waiting' and j.is_deferred = 0 and j.id > ? order by j.id limit ?`,
     [afterId, limit],
   )
   return rows.map((row) => ({
@@ -173,7 +227,7 @@ export async function listWaitingLabels(
     db,
     `select distinct j.labels from workflow_runs r join workflow_jobs j on j.run_id = r.id
       where r.repository_id = ? and r.status in ('waiting', 'running', 'blocked')
-        and j.status = 'waiting' limit ?`,
+        and j.status = 'waiting' and j.is_deferred = 0 limit ?`,
     [repositoryId, limit],
   )
   return rows.map(({ labels }) => JSON.parse(labels))
@@ -228,7 +282,7 @@ export async function listAbandonedJobs(
   return rows.map(({ id }) => id)
 }
 
-const SELECT = `select j.id, j.run_id, j.position, j.job_key, j.name, j.needs, j.labels,
+const SELECT = `select j.id, j.run_id, j.position, j.job_key, j.parent_id, j.is_deferred, j.plan_id, j.name, j.needs, j.labels,
   j.step_names, j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.status,
   j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
 
@@ -245,6 +299,9 @@ interface JobRow {
   readonly run_id: number
   readonly position: number
   readonly job_key: string
+  readonly parent_id: number | null
+  readonly is_deferred: number
+  readonly plan_id: number | null
   readonly name: string
   readonly needs: string
   readonly labels: string
@@ -267,6 +324,9 @@ function jobOf(row: JobRow): RunJob {
     runId: row.run_id,
     position: row.position,
     key: row.job_key,
+    parentId: row.parent_id ?? undefined,
+    isDeferred: row.is_deferred === 1,
+    planId: row.plan_id ?? undefined,
     name: row.name,
     needs: JSON.parse(row.needs),
     labels: JSON.parse(row.labels),

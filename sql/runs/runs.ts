@@ -5,6 +5,7 @@ import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { cut, NAME_CHARACTERS_MAX } from './cut.js'
+import { addPlan } from './job-plans.js'
 import { insertJobs, type NewJob } from './run-jobs.js'
 import { isFinal, type RunStatus } from './statuses.js'
 
@@ -55,6 +56,8 @@ export interface NewRun
   readonly payload: string
   /** Values of the inputs of a dispatch, as JSON; absent for other events. */
   readonly inputs?: string | undefined
+  /** Text of the workflow file, from which deferred jobs are planned. */
+  readonly text: string
   readonly jobs: readonly NewJob[]
 }
 
@@ -114,7 +117,10 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
     stopped_at: isFaulty ? nowMs : null,
   })
   if (id === undefined) throw new Error('The insert returned no id.')
-  await insertJobs(trx, id, run.jobs)
+  const planId = run.jobs.some((job) => job.isDeferred)
+    ? await addPlan(trx, { runId: id, text: run.text })
+    : undefined
+  await insertJobs(trx, { runId: id, position: 0, planId }, run.jobs)
   const [created] = await selectRuns(trx, 'r.id = ?', [id])
   return created
 }

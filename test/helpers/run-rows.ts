@@ -30,6 +30,7 @@ export function aJob(key: string, fields: Partial<NewJob> = {}): NewJob {
     failsFast: true,
     maxParallel: undefined,
     continuesOnError: false,
+    isDeferred: false,
     ...fields,
   }
 }
@@ -56,6 +57,7 @@ export async function aRun(
     fault: '',
     eventKey: randomUUID(),
     payload: '{}',
+    text: '',
     jobs: [aJob('build')],
     ...fields,
   })

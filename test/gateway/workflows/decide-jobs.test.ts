@@ -32,6 +32,7 @@ function job(
   lastId += 1
   return {
     id: lastId,
+    parentId: undefined,
     key,
     name: key,
     needs,
@@ -77,6 +78,32 @@ t.test('a job with a faulty condition fails with the reason', async (t) => {
     to: 'failure',
     reason: /^The condition of the job is faulty: /,
   })
+})
+
+t.test('a job that has become others ends with them, and they are cancelled with it', async (t) => {
+  const family = (status: JobStatus, ...children: readonly JobStatus[]) => {
+    const parent = job('a', status)
+    const become = (child: JobStatus) =>
+      job('a/a', child, [], undefined, { parentId: parent.id, name: 'child' })
+    return [parent, ...children.map(become), job('after', 'blocked', ['a'])]
+  }
+  t.strictSame(decide(...family('running', 'success', 'running')), {})
+  t.strictSame(decide(...family('running', 'success', 'success')), {
+    a: 'success',
+    after: 'waiting',
+  })
+  t.strictSame(decide(...family('running', 'success', 'failure')), {
+    a: 'failure',
+    after: 'skipped',
+  })
+  t.strictSame(decide(...family('running', 'skipped')), { a: 'skipped', after: 'skipped' })
+  t.strictSame(decide(...family('cancelling', 'success', 'waiting')), {
+    child: 'cancelled',
+    a: 'cancelled',
+    after: 'skipped',
+  })
+  t.strictSame(decide(...family('cancelling', 'running')), { child: 'cancelling' })
+  t.strictSame(decide(...family('cancelling', 'success')), { a: 'cancelled', after: 'skipped' })
 })
 
 t.test('the conditions of all jobs share a limit', async (t) => {
