@@ -43,6 +43,7 @@ import { createRouteTable } from './request/route-table.js'
 import { createRouter } from './request/router.js'
 import { RUNNER_ROUTES } from './runners/routes.js'
 import { planEvent } from './runs/plan-event.js'
+import { planJob } from './runs/plan-job.js'
 import { sweepRuns } from './runs/sweep-runs.js'
 import { openSshSurface } from './ssh/surface.js'
 import { subscribeAll } from './subscribe.js'
@@ -191,6 +192,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
       mergePull: (pullId) => mergeScheduled(context, pullId),
       runs: {
         planEvent: (eventId) => planEvent(context, eventId),
+        planJob: (jobId) => planJob(context, jobId),
         sweepRuns: () => sweepRuns(context),
       },
     },
@@ -211,7 +213,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     throttle,
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
-    planFile: planIn(pools.uploads),
+    ...planIn(pools.uploads),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
   subscribeAll(context)

@@ -18,7 +18,13 @@ import { SWEEP_REPOSITORIES } from './sweep-repositories.js'
 import { SWEEP_TOKENS } from './sweep-tokens.js'
 import { SYNC_MIRROR } from './sync-mirror.js'
 import { SYNC_MIRRORS } from './sync-mirrors.js'
-import { PLAN_EVENT, type RunActions, SWEEP_RUNS, workflowJobsWith } from './workflow-runs.js'
+import {
+  PLAN_EVENT,
+  PLAN_JOB,
+  type RunActions,
+  SWEEP_RUNS,
+  workflowJobsWith,
+} from './workflow-runs.js'
 
 const KINDS: readonly JobKind[] = [
   MAINTAIN_REPOSITORY,
@@ -42,7 +48,7 @@ export interface UpkeepOptions {
   readonly runs?: RunActions
 }
 
-const NO_RUNS: RunActions = { async planEvent() {}, async sweepRuns() {} }
+const NO_RUNS: RunActions = { async planEvent() {}, async planJob() {}, async sweepRuns() {} }
 
 /** Maximum number of events that are planned concurrently per machine. */
 const PLANS_MAX = 2
@@ -54,7 +60,7 @@ export function createUpkeep(
 ): Upkeep {
   const { maintenance, webhooks } = context.settings
   const { isEnabled, delayMs } = maintenance
-  const workflows = [PLAN_EVENT, SWEEP_RUNS]
+  const workflows = [PLAN_EVENT, PLAN_JOB, SWEEP_RUNS]
   const urgent = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL, PRUNE_REPOSITORY.kind]
   // Deliveries have their own runner, so that slow receivers and large repositories do not delay
   // each other.
@@ -142,6 +148,10 @@ export function createUpkeep(
     },
     async enqueuePlan(eventId) {
       await enqueueJob(context.db, { kind: PLAN_EVENT, subject: String(eventId), delayMs: 0 })
+      plans.pollIn(0)
+    },
+    async enqueueJobPlan(jobId) {
+      await enqueueJob(context.db, { kind: PLAN_JOB, subject: String(jobId), delayMs: 0 })
       plans.pollIn(0)
     },
     start() {

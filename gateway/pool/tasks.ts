@@ -5,6 +5,7 @@ import { openByteFile } from '../../registry/byte-file.js'
 import { INSPECTIONS } from '../../registry/inspections.js'
 import type { MarkdownPlace } from '../rendering/markdown.js'
 import type { TrustedHtml } from '../rendering/trusted-html.js'
+import type { DeferredInput, DeferredPlan } from '../workflows/plan-deferred.js'
 import type { FileInput, FilePlan } from '../workflows/plan-file.js'
 import type { Tasks } from './pool.js'
 
@@ -13,6 +14,7 @@ export const TASKS = {
   markdown: drawMarkdown,
   inspect: inspectFile,
   plan: planWorkflow,
+  planDeferred: planDeferredJob,
 } as const satisfies Tasks
 
 export type GatewayTasks = typeof TASKS
@@ -70,4 +72,10 @@ async function inspectFile({ format, path }: InspectInput): Promise<unknown> {
 async function planWorkflow(input: FileInput): Promise<FilePlan> {
   const { planFile } = await import('../workflows/plan-file.js')
   return planFile(input)
+}
+
+/** Returns the plan of a deferred job. */
+async function planDeferredJob(input: DeferredInput): Promise<DeferredPlan> {
+  const { planDeferred } = await import('../workflows/plan-deferred.js')
+  return planDeferred(input)
 }

@@ -9,7 +9,7 @@ import type { Database } from '../../sql/database/database.js'
 import type { Throttle } from '../auth/throttle.js'
 import type { PackCache } from '../packs/pack-cache.js'
 import type { ProcessQueue } from '../packs/process-queue.js'
-import type { PlanFile } from '../pool/plan.js'
+import type { Planner } from '../pool/plan.js'
 import type { Renderings } from '../pool/renderings.js'
 import type { DiskWatch } from './disk-watch.js'
 import type { Events } from './events.js'
@@ -17,7 +17,7 @@ import type { Metrics } from './metrics.js'
 import type { PushRecovery } from './push-recovery.js'
 import type { Upkeep } from './upkeep.js'
 
-export interface Context {
+export interface Context extends Planner {
   readonly settings: Settings
   readonly log: Log
   readonly db: Database
@@ -33,7 +33,6 @@ export interface Context {
   readonly throttle: Throttle
   readonly metrics: Metrics
   readonly renderings: Renderings
-  readonly planFile: PlanFile
   /** Returns the metrics of all workers in the text format of Prometheus. */
   readonly collectMetrics: () => Promise<string>
 }

@@ -37,6 +37,8 @@ export interface Upkeep {
   enqueueMerge(pullId: number): Promise<void>
   /** Enqueues the planning of an event that may start workflow runs. */
   enqueuePlan(eventId: number): Promise<void>
+  /** Enqueues the planning of a deferred job of a workflow. */
+  enqueueJobPlan(jobId: number): Promise<void>
   /** Starts to run jobs in this process. */
   start(): void
   /** Aborts the running jobs and releases their leases. */

@@ -51,7 +51,7 @@ export async function changeRun(
     return await settleRun(context, trx, { run: changed, jobs, repository })
   })
   if (settled === undefined) return false
-  await publishStatuses(context, { run: found, repository, statuses: settled })
+  await followUp(context, { ...settled, run: found, repository })
   return true
 }
 
@@ -63,10 +63,10 @@ export async function startRun(
 ): Promise<Run | undefined> {
   const started = await transaction(context.db, async (trx) => {
     const run = await createRun(trx, input)
-    return run && { run, statuses: await settleRun(context, trx, { run, jobs: [], repository }) }
+    return run && { run, ...(await settleRun(context, trx, { run, jobs: [], repository })) }
   })
   if (started === undefined) return undefined
-  await publishStatuses(context, { ...started, repository })
+  await followUp(context, { ...started, repository })
   return started.run
 }
 
@@ -74,12 +74,19 @@ interface ChangedRun extends LockedRun {
   readonly repository: Repository
 }
 
-/** Decides what follows from a change. Returns the commit statuses that it has added. */
+/** Consequences of a change after its transaction. */
+interface Settled {
+  readonly statuses: readonly CommitStatus[]
+  /** Ids of the deferred jobs that are to be planned. */
+  readonly toPlan: readonly number[]
+}
+
+/** Decides what follows from a change within its transaction. */
 async function settleRun(
   context: Context,
   trx: Database,
   { run, jobs: before, repository }: ChangedRun,
-): Promise<readonly CommitStatus[]> {
+): Promise<Settled> {
   const changed = await listJobs(trx, run.id)
   const hasConditions = changed.some(
     ({ status, condition }) => status === 'blocked' && condition !== undefined,
@@ -94,7 +101,9 @@ async function settleRun(
     await changeJob(trx, id, { from: [from], to, reason, stoppedAtMs })
   }
   const after = decisions.length === 0 ? changed : await listJobs(trx, run.id)
-  const status = after.length === 0 ? run.status : concludeJobs(after)
+  const parents = new Set(after.map(({ parentId }) => parentId))
+  const leaves = after.filter(({ id }) => !parents.has(id))
+  const status = leaves.length === 0 ? run.status : concludeJobs(leaves)
   if (status !== run.status) await updateRunStatus(trx, run, status)
   const statuses: CommitStatus[] = []
   for (const job of after) {
@@ -102,7 +111,9 @@ async function settleRun(
     if (old?.status === job.status) continue
     statuses.push(await addCommitStatus(trx, newStatusOf(context, { run, repository, job })))
   }
-  return statuses
+  const waiting = new Set(decisions.flatMap(({ id, to }) => (to === 'waiting' ? id : [])))
+  const toPlan = after.filter(({ id, isDeferred }) => isDeferred && waiting.has(id))
+  return { statuses, toPlan: toPlan.map(({ id }) => id) }
 }
 
 /** Returns the outputs of the jobs that blocked conditions may read, by their keys. */
@@ -120,17 +131,20 @@ async function outputsOf(
   return outputs
 }
 
-interface Published {
+interface SettledRun extends Settled {
   readonly run: Run
   readonly repository: Repository
-  readonly statuses: readonly CommitStatus[]
 }
 
-/** Publishes commit statuses that are committed, and retries the merges that wait for them. */
-async function publishStatuses(
+/**
+ * Enqueues the planning of deferred jobs, publishes commit statuses that are committed, and retries
+ * the merges that wait for them.
+ */
+async function followUp(
   context: Context,
-  { run, repository, statuses }: Published,
+  { run, repository, statuses, toPlan }: SettledRun,
 ): Promise<void> {
+  for (const id of toPlan) await context.upkeep.enqueueJobPlan(id)
   if (statuses.length === 0) return
   await retryMerges(context, { repositoryId: repository.id, commitId: run.reportedCommitId })
   const actor = run.actorId === undefined ? undefined : await findUserById(context.db, run.actorId)

@@ -1,6 +1,6 @@
 /** Ends what will not end by itself: tasks of lost runners, and jobs that no runner takes. */
 
-import { changeJob, findJob, listAbandonedJobs } from '../../sql/runs/run-jobs.js'
+import { changeJob, findJob, listAbandonedJobs, listDeferredJobs } from '../../sql/runs/run-jobs.js'
 import {
   countTasks,
   findTask,
@@ -21,11 +21,19 @@ const TASKS_MAX = 2
 const SILENT_MS = 600_000
 /** Time after which a job that no runner has taken is cancelled. */
 const ABANDONED_MS = 86_400_000
+/** Time after which the planning of a job was lost, for example because a process was killed. */
+const UNPLANNED_MS = 60_000
 /** Maximum number of tasks and jobs that one sweep ends. */
 const SWEPT_MAX = 100
 
-/** Ends lost tasks and abandoned jobs. A task that its runner has not received is given again. */
+/**
+ * Ends lost tasks and abandoned jobs. A task that its runner has not received is given again, and
+ * deferred jobs whose planning was lost are planned again.
+ */
 export async function sweepRuns(context: Context, nowMs = Date.now()): Promise<void> {
+  for (const id of await listDeferredJobs(context.db, nowMs - UNPLANNED_MS, SWEPT_MAX)) {
+    await context.upkeep.enqueueJobPlan(id)
+  }
   for (const id of await listUnstartedTasks(context.db, nowMs - UNSTARTED_MS, SWEPT_MAX)) {
     const task = await findTask(context.db, id)
     if (task !== undefined) await giveAgain(context, task)

@@ -25,9 +25,6 @@ const DECIDED_KEYS = `needs concurrency environment if name runs-on strategy
 /** Condition of a job that a runner gets: the server has decided that the job runs. */
 const ALWAYS = `$${'{{ always() }}'}`
 
-/** Maximum number of characters of all payloads of a run. */
-const PAYLOADS_CHARACTERS_MAX = 8_388_608
-
 /** Writes the payloads of a job, one for each combination of its matrix. */
 export type WriteJobPayload = (decided: Decided) => string
 
@@ -40,6 +37,7 @@ export type WriteJobPayload = (decided: Decided) => string
 export function payloadWriter(
   { file }: Workflow,
   event: string,
+  charactersMax: number,
 ): (job: WorkflowJob) => WriteJobPayload {
   const common = pick(file, (key) => WORKFLOW_KEYS.includes(key))
   // The equal parts of the payloads are rendered once: a matrix may repeat them 256 times.
@@ -52,8 +50,8 @@ export function payloadWriter(
       const fields = JSON.stringify(fieldsOf(decided)).slice(0, -1)
       const payload = `${head},"jobs":{${JSON.stringify(id)}:${fields},${rest}}}`
       characters += payload.length
-      if (characters > PAYLOADS_CHARACTERS_MAX) {
-        const message = `the jobs have more than ${PAYLOADS_CHARACTERS_MAX} characters together`
+      if (characters > charactersMax) {
+        const message = `the jobs have more than ${charactersMax} characters together`
         throw new FileFault(message, value.position)
       }
       return payload

@@ -15,7 +15,7 @@ import {
   type Workflow,
   type WorkflowJob,
 } from './read-workflow.js'
-import type { PlainValue } from './yaml-value.js'
+import type { PlainValue, YamlValue } from './yaml-value.js'
 
 export interface PlannedJob {
   /** Key below `jobs`, which all combinations of a matrix have. */
@@ -32,35 +32,122 @@ export interface PlannedJob {
   readonly maxParallel: number | undefined
   /** True if a failure of the job counts as a success for the run and for other jobs. */
   readonly continuesOnError: boolean
-  /** Workflow with this one job, for the runner. */
+  /** Workflow with this one job, for the runner; empty if the job is deferred. */
   readonly payload: string
   /** True if the job is planned when its needs have ended; it may become several jobs then. */
   readonly isDeferred: boolean
 }
 
-/** Returns the jobs of a workflow that an event has started. Throws FileFault. */
+/** The jobs and characters that a run may have, besides those that it has. */
+export interface RunLimits {
+  readonly jobsMax: number
+  /** Maximum number of characters of all payloads. */
+  readonly charactersMax: number
+}
+
+export const RUN_LIMITS: RunLimits = { jobsMax: JOBS_MAX, charactersMax: 8_388_608 }
+
+/**
+ * Returns the jobs of a workflow that an event has started. Those whose fields depend on their
+ * needs are deferred. Throws FileFault.
+ */
 export function planJobs(
   workflow: Workflow,
   event: string,
   contexts: Contexts,
 ): readonly PlannedJob[] {
+  const plan = planner(workflow, { event, contexts, limits: RUN_LIMITS })
+  return workflow.jobs.flatMap((job) => (isDeferred(job) ? [deferredJob(job)] : plan(job)))
+}
+
+export interface DeferredJobs {
+  /** Key of the deferred job. */
+  readonly key: string
+  readonly event: string
+  /** Contexts, with `needs`. */
+  readonly contexts: Contexts
+  readonly limits: RunLimits
+}
+
+/** Returns the jobs that a deferred job becomes when its needs have ended. Throws FileFault. */
+export function planDeferredJobs(
+  workflow: Workflow,
+  { key, ...facts }: DeferredJobs,
+): readonly PlannedJob[] {
+  const job = workflow.jobs.find(({ id }) => id === key)
+  if (job === undefined) throw new Error(`the workflow has no job ${key}`)
+  return planner(workflow, facts)(job)
+}
+
+/** Returns a function that plans the jobs of a key. */
+function planner(
+  workflow: Workflow,
+  { event, contexts, limits }: Omit<DeferredJobs, 'key'>,
+): (job: WorkflowJob) => readonly PlannedJob[] {
   const common = { contexts, work: newWork(), characters: newCharacters() }
-  const writerOf = payloadWriter(workflow, event)
-  const planned: PlannedJob[] = []
-  for (const job of workflow.jobs) {
+  const writerOf = payloadWriter(workflow, event, limits.charactersMax)
+  let count = 0
+  return (job) => {
     const write = writerOf(job)
     const strategy = readStrategy(job.value.map().get('strategy'), common)
     const combinations = strategy.combinations ?? [undefined]
-    if (planned.length + combinations.length > JOBS_MAX) {
+    count += combinations.length
+    if (count > limits.jobsMax) {
       job.value.fail(`has more combinations than the run may have jobs, which are ${JOBS_MAX}`)
     }
-    for (const combination of combinations) {
+    return combinations.map((combination) => {
       const matrix = Object.fromEntries(combination ?? [])
       const evaluation = { ...common, contexts: { ...contexts, matrix } }
-      planned.push(planJob(job, { strategy, combination, evaluation, write }))
-    }
+      return planJob(job, { strategy, combination, evaluation, write })
+    })
   }
-  return planned
+}
+
+/** Keys of a job whose expressions may depend on the jobs that it needs. */
+const DEFERRED_KEYS = ['strategy', 'name', 'runs-on', 'continue-on-error']
+
+/** True if fields of a job depend on the jobs that it needs. */
+function isDeferred({ needs, value }: WorkflowJob): boolean {
+  if (needs.length === 0) return false
+  const fields = value.map()
+  return DEFERRED_KEYS.some((key) => {
+    const field = fields.get(key)
+    return field !== undefined && mentionsNeeds(field)
+  })
+}
+
+/** True if an expression in a value may read `needs`. */
+function mentionsNeeds({ content }: YamlValue): boolean {
+  if (typeof content === 'string') return hasExpression(content) && /\bneeds\b/i.test(content)
+  if (content === null || typeof content !== 'object') return false
+  const values = content instanceof Map ? [...content.values()] : content
+  return (values as readonly YamlValue[]).some(mentionsNeeds)
+}
+
+/** Returns a job that is planned when its needs have ended. */
+function deferredJob({
+  id,
+  name,
+  needs,
+  condition,
+  stepNames,
+  permissions,
+}: WorkflowJob): PlannedJob {
+  const text = name?.text() ?? id
+  return {
+    key: id,
+    name: hasExpression(text) ? id : text,
+    needs,
+    labels: [],
+    condition,
+    stepNames,
+    permissions,
+    failsFast: false,
+    maxParallel: undefined,
+    continuesOnError: false,
+    payload: '',
+    isDeferred: true,
+  }
 }
 
 interface Planning {

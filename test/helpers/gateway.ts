@@ -138,7 +138,7 @@ export async function openContext(
     throttle: createLocalThrottle(),
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
-    planFile: planIn(pools.uploads),
+    ...planIn(pools.uploads),
     collectMetrics: () => metrics.registry.metrics(),
   }
   subscribeAll(context)

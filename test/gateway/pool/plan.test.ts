@@ -12,7 +12,7 @@ function planRefused(reason: RefusalReason) {
   const run = async () => {
     throw new TaskRefused(reason)
   }
-  return planIn({ run })(INPUT, 1)
+  return planIn({ run }).planFile(INPUT, 1)
 }
 
 t.test('a file is faulty if it takes too long, and tried again if the pool is busy', async (t) => {

@@ -65,6 +65,33 @@ strategy: { matrix: { a: ["\${{ github.event.inputs.of }}"] } }`)
   t.match(read, { kind: 'planned', jobs: [] }, 'without facts, no job is planned')
 })
 
+t.test('a job is deferred if its fields depend on the jobs that it needs', async (t) => {
+  const jobWith = (fields: string) => {
+    const [, job] = jobsOf(
+      `${fileOf('runs-on: x')}  next:\n    needs: test\n${fields.replace(/^/gm, '    ')}
+    steps: [{ run: x }]\n`,
+      FACTS,
+    )
+    return job
+  }
+  const deferred = { key: 'next', isDeferred: true, labels: [], payload: '' }
+  for (const fields of [
+    "runs-on: x\nstrategy: { matrix: { v: '${{ fromJSON(needs.test.outputs.v) }}' } }",
+    "runs-on: x\nstrategy: { matrix: { include: [{ v: '${{ Needs.test.result }}' }] } }",
+    'runs-on: ${{ needs.test.outputs.label }}',
+    'runs-on: x\ncontinue-on-error: ${{ needs.test.outputs.optional }}',
+  ]) {
+    t.match(jobWith(fields), { ...deferred, name: 'next' }, fields)
+  }
+  t.match(jobWith('name: Next\nruns-on: ${{ needs.test.result }}'), { ...deferred, name: 'Next' })
+  t.match(jobWith('name: ${{ needs.test.result }}\nruns-on: x'), { ...deferred, name: 'next' })
+  t.match(jobWith('runs-on: needs\nif: needs.test.result'), { isDeferred: false })
+  t.match(
+    faultOf(fileOf('runs-on: ${{ needs.x.result }}'), FACTS),
+    /the context 'needs' does not exist/,
+  )
+})
+
 t.test('labels, switches and limits may be expressions', async (t) => {
   const matrix = 'strategy: { matrix: { os: [linux], try: [true, false] } }'
   const fields = `runs-on: ["\${{ matrix.os }}", x]\ncontinue-on-error: \${{ matrix.try }}\n${matrix}`
