@@ -27,6 +27,15 @@ export function allAreas(level: JobLevel): JobPermissions {
 /** Permissions of a job whose file names none, unless the repository permits writing. */
 const DEFAULT: JobPermissions = { ...allAreas('read'), statuses: 'write' }
 
+/** Returns permissions of which none is above those of `limit`. */
+export function limitPermissions(wanted: JobPermissions, limit: JobPermissions): JobPermissions {
+  const limited = JOB_AREAS.map((area) => {
+    const rank = Math.min(JOB_LEVELS.indexOf(wanted[area]), JOB_LEVELS.indexOf(limit[area]))
+    return [area, JOB_LEVELS[rank]]
+  })
+  return Object.fromEntries(limited) as JobPermissions
+}
+
 export interface JobOrigin {
   /** Permissions in the workflow file; undefined if it names none. */
   readonly declared: JobPermissions | undefined

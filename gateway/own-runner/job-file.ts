@@ -1,6 +1,6 @@
 /** Reads the workflow file of a task, which has exactly one job. */
 
-import { type DispatchInput, readDispatchInputs } from '../workflows/dispatch-inputs.js'
+import { type DispatchInput, readInputs } from '../workflows/dispatch-inputs.js'
 import type { ContextValue } from '../workflows/expression-values.js'
 import { interpolate } from '../workflows/expressions.js'
 import { type PlainValue, parseYaml, type YamlValue } from '../workflows/yaml-value.js'
@@ -67,7 +67,7 @@ export function readJobFile(text: string): JobFile {
     workflowEnv: textsOf(workflow, 'env'),
     env: textsOf(job, 'env'),
     defaults: { ...defaultsOf(workflow), ...defaultsOf(job) },
-    dispatchInputs: on === undefined ? [] : (readDispatchInputs(on) ?? []),
+    dispatchInputs: on === undefined ? [] : inputsOf(on),
     steps: (fieldOf(job, 'steps')?.list() ?? []).map(readStep),
     outputs: textsOf(job, 'outputs'),
     matrix: strategy === undefined ? {} : matrixOf(strategy),
@@ -78,6 +78,11 @@ export function readJobFile(text: string): JobFile {
     },
     ...(timeoutMinutes === undefined ? {} : { timeoutMinutes }),
   }
+}
+
+/** Returns the inputs of the event, of which the file has only the one that has started it. */
+function inputsOf(on: YamlValue): readonly DispatchInput[] {
+  return readInputs(on, 'workflow_dispatch') ?? readInputs(on, 'workflow_call') ?? []
 }
 
 function readStep(step: YamlValue): StepFile {

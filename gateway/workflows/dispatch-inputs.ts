@@ -1,13 +1,12 @@
-/** Inputs of `workflow_dispatch`: their definitions in the file, and the values of a request. */
+/** Inputs of `workflow_dispatch` and `workflow_call`: their definitions, and their values. */
 
-import type { ContextValue } from './expression-values.js'
 import type { YamlValue } from './yaml-value.js'
 
 const INPUTS_MAX = 25
 const VALUE_CHARACTERS_MAX = 65_535
 const TYPES = ['string', 'boolean', 'choice', 'number', 'environment'] as const
 
-/** An input that users of the workflow can set. */
+/** An input that users, or callers, of the workflow can set. */
 export interface DispatchInput {
   readonly name: string
   readonly description: string
@@ -22,16 +21,19 @@ export interface DispatchInput {
 /** Values of inputs as texts, by their names. */
 export type InputTexts = Readonly<Record<string, string>>
 
+/** Values of inputs as expressions see them, by their names. */
+export type TypedInputs = Readonly<Record<string, string | number | boolean>>
+
 /** An input that is missing, unknown or wrong; the message has no final full stop. */
 export class InputError extends Error {}
 
-/**
- * Reads the inputs of `workflow_dispatch`; undefined if the workflow cannot be started by hand.
- * Throws FileFault.
- */
-export function readDispatchInputs(on: YamlValue): readonly DispatchInput[] | undefined {
-  if (!on.isMap) return on.texts().includes('workflow_dispatch') ? [] : undefined
-  const trigger = on.map().get('workflow_dispatch')
+/** Reads the inputs of an event; undefined if `on` does not name it. Throws FileFault. */
+export function readInputs(
+  on: YamlValue,
+  event: 'workflow_dispatch' | 'workflow_call',
+): readonly DispatchInput[] | undefined {
+  if (!on.isMap) return on.texts().includes(event) ? [] : undefined
+  const trigger = on.map().get(event)
   if (trigger === undefined) return undefined
   const inputs = trigger.isNull ? undefined : trigger.map().get('inputs')
   if (inputs === undefined || inputs.isNull) return []
@@ -96,10 +98,7 @@ function checkedValue(input: DispatchInput, given: string | undefined): string {
 }
 
 /** Returns values as expressions see them: booleans and numbers are not texts. */
-export function typedInputs(
-  inputs: readonly DispatchInput[],
-  texts: InputTexts,
-): Readonly<Record<string, ContextValue>> {
+export function typedInputs(inputs: readonly DispatchInput[], texts: InputTexts): TypedInputs {
   return Object.fromEntries(
     inputs.map(({ name, type }) => {
       const text = texts[name] ?? ''

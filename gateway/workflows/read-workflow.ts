@@ -1,7 +1,7 @@
 /** Workflow files as the server understands them: events, and jobs with their needs. */
 
 import type { JobPermissions } from '../../conf/job-permissions.js'
-import { type DispatchInput, readDispatchInputs } from './dispatch-inputs.js'
+import { type DispatchInput, readInputs } from './dispatch-inputs.js'
 import { readPermissions } from './read-permissions.js'
 import { readTriggers, type Trigger } from './triggers.js'
 import { parseYaml, type YamlMap, type YamlValue } from './yaml-value.js'
@@ -67,7 +67,7 @@ export function readWorkflow(text: string): Workflow {
   return {
     name: fields.get('name')?.text(),
     triggers: readTriggers(on, warn),
-    dispatchInputs: readDispatchInputs(on),
+    dispatchInputs: readInputs(on, 'workflow_dispatch'),
     jobs: readJobs(jobs, common === undefined ? undefined : readPermissions(common, warn), warn),
     warnings,
     file,

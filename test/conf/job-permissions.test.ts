@@ -1,7 +1,7 @@
 /** Permissions of job tokens: defaults, and the limit for jobs of forks. */
 
 import t from 'tap'
-import { allAreas, permissionsOf } from '../../conf/job-permissions.js'
+import { allAreas, limitPermissions, permissionsOf } from '../../conf/job-permissions.js'
 
 const OWN = { declared: undefined, isWriteDefault: false, isFromFork: false }
 
@@ -21,4 +21,14 @@ t.test('a job of a fork reads at most, whatever its file says', async (t) => {
     t.strictSame(permissionsOf({ ...fork, declared: allAreas('write') }), allAreas('read'))
     t.strictSame(permissionsOf({ ...fork, declared: allAreas('none') }), allAreas('none'))
   }
+})
+
+t.test('limited permissions are the lower ones of each area', async (t) => {
+  const limit = { ...allAreas('read'), packages: 'none', issues: 'write' } as const
+  t.match(limitPermissions({ ...allAreas('write'), contents: 'none' }, limit), {
+    contents: 'none',
+    issues: 'write',
+    packages: 'none',
+    actions: 'read',
+  })
 })

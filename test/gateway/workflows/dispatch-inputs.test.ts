@@ -1,14 +1,10 @@
 /** Inputs of `workflow_dispatch`: definitions, values of requests, and their types. */
 
 import t from 'tap'
-import {
-  fillInputs,
-  readDispatchInputs,
-  typedInputs,
-} from '../../../gateway/workflows/dispatch-inputs.js'
+import { fillInputs, readInputs, typedInputs } from '../../../gateway/workflows/dispatch-inputs.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
 
-const inputsOf = (on: string) => readDispatchInputs(parseYaml(on))
+const inputsOf = (on: string) => readInputs(parseYaml(on), 'workflow_dispatch')
 
 const INPUTS =
   inputsOf(`
