@@ -1,6 +1,7 @@
 /** Planning of workflow files in a pool: files take as long as their authors choose. */
 
 import { Failure } from '../../conf/failures.js'
+import type { CalledInput, CalledPlan } from '../workflows/plan-called.js'
 import type { DeferredInput, DeferredPlan } from '../workflows/plan-deferred.js'
 import type { FileInput, FilePlan } from '../workflows/plan-file.js'
 import { type Pool, TaskRefused } from './pool.js'
@@ -10,6 +11,7 @@ import type { GatewayTasks } from './tasks.js'
 export interface Planner {
   planFile(input: FileInput, ownerId: number): Promise<FilePlan>
   planDeferred(input: DeferredInput, ownerId: number): Promise<DeferredPlan>
+  planCalled(input: CalledInput, ownerId: number): Promise<CalledPlan>
 }
 
 /** CPU time for one file, of which a file within the limits of the parser takes a small part. */
@@ -35,6 +37,12 @@ export function planIn(pool: Pick<Pool<GatewayTasks>, 'run'>): Planner {
     async planDeferred(input, ownerId) {
       const plan = await unlessRefused(
         pool.run('planDeferred', input, { deadlineMs: DEADLINE_MS, ownerId }),
+      )
+      return plan ?? TOO_COSTLY
+    },
+    async planCalled(input, ownerId) {
+      const plan = await unlessRefused(
+        pool.run('planCalled', input, { deadlineMs: DEADLINE_MS, ownerId }),
       )
       return plan ?? TOO_COSTLY
     },

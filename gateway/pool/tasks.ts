@@ -5,6 +5,7 @@ import { openByteFile } from '../../registry/byte-file.js'
 import { INSPECTIONS } from '../../registry/inspections.js'
 import type { MarkdownPlace } from '../rendering/markdown.js'
 import type { TrustedHtml } from '../rendering/trusted-html.js'
+import type { CalledInput, CalledPlan } from '../workflows/plan-called.js'
 import type { DeferredInput, DeferredPlan } from '../workflows/plan-deferred.js'
 import type { FileInput, FilePlan } from '../workflows/plan-file.js'
 import type { Tasks } from './pool.js'
@@ -15,6 +16,7 @@ export const TASKS = {
   inspect: inspectFile,
   plan: planWorkflow,
   planDeferred: planDeferredJob,
+  planCalled: planCalledFile,
 } as const satisfies Tasks
 
 export type GatewayTasks = typeof TASKS
@@ -78,4 +80,10 @@ async function planWorkflow(input: FileInput): Promise<FilePlan> {
 async function planDeferredJob(input: DeferredInput): Promise<DeferredPlan> {
   const { planDeferred } = await import('../workflows/plan-deferred.js')
   return planDeferred(input)
+}
+
+/** Returns the plan of a called workflow. */
+async function planCalledFile(input: CalledInput): Promise<CalledPlan> {
+  const { planCalled } = await import('../workflows/plan-called.js')
+  return planCalled(input)
 }

@@ -13,8 +13,8 @@ import type { TaskNeedSchema, TaskSchema } from '../runner-protocol/messages.js'
 import { FETCH_TASK } from '../runner-protocol/procedures.js'
 import { type Claim, releaseClaim } from '../runs/claim-job.js'
 import { readNeed } from '../runs/read-need.js'
-import { secretsOfRun } from '../runs/run-secrets.js'
-import { githubContext, variablesOf } from '../runs/task-context.js'
+import { secretsOfJob } from '../runs/run-secrets.js'
+import { jobContext, variablesOf } from '../runs/task-context.js'
 import { procedureRoute } from './procedure-route.js'
 import { resultOf } from './results.js'
 import { waitForJob } from './waiting-board.js'
@@ -68,8 +68,7 @@ async function taskOf(
   if (run === undefined || repository === undefined || payload === undefined) return undefined
   const { baseUrl } = context.settings.http
   const github: JsonObject = {
-    ...((await githubContext(context, { run, repository })) as JsonObject),
-    job: ownKeyOf(job.key),
+    ...((await jobContext(context, { run, repository }, job)) as JsonObject),
     token,
     gitea_runtime_token: token,
     forgejo_runtime_token: token,
@@ -81,7 +80,7 @@ async function taskOf(
     workflowPayload: Buffer.from(payload),
     context: github,
     secrets: {
-      ...Object.fromEntries(await secretsOfRun(context, { run, repository })),
+      ...Object.fromEntries(await secretsOfJob(context, { run, repository }, job)),
       GITEA_TOKEN: token,
       GITHUB_TOKEN: token,
       FORGEJO_TOKEN: token,

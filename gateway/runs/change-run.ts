@@ -16,10 +16,15 @@ import {
 import { isFinal } from '../../sql/runs/statuses.js'
 import { retryMerges } from '../actions/code/commit-checks.js'
 import type { Context } from '../request/context.js'
-import { concludeJobs, decideJobs } from '../workflows/decide-jobs.js'
+import {
+  concludeJobs,
+  decideFamilies,
+  decideJobs,
+  type JobDecision,
+} from '../workflows/decide-jobs.js'
 import { newStatusOf } from './job-status.js'
 import { readNeed } from './read-need.js'
-import { expressionContexts } from './task-context.js'
+import { conditionContexts } from './task-context.js'
 
 /** A run that is locked by a transaction, with its jobs before the change. */
 export interface LockedRun {
@@ -87,20 +92,17 @@ async function settleRun(
   trx: Database,
   { run, jobs: before, repository }: ChangedRun,
 ): Promise<Settled> {
-  const changed = await listJobs(trx, run.id)
-  const hasConditions = changed.some(
-    ({ status, condition }) => status === 'blocked' && condition !== undefined,
-  )
-  const contexts = hasConditions ? await expressionContexts(context, { run, repository }, trx) : {}
-  const outputs = await outputsOf(trx, changed)
-  const decisions = run.needsApproval
-    ? []
-    : decideJobs(changed, contexts, (key) => outputs.get(key) ?? {})
-  for (const { id, from, to, reason } of decisions) {
-    const stoppedAtMs = isFinal(to) ? Date.now() : undefined
-    await changeJob(trx, id, { from: [from], to, reason, stoppedAtMs })
+  const waiting = new Set<number>()
+  let after = await listJobs(trx, run.id)
+  for (let isSettled = false; !isSettled; ) {
+    const ends = decideFamilies(after)
+    after = await applyDecisions(trx, run, ends, after)
+    const decisions = await decisionsOf(context, trx, { run, jobs: after, repository })
+    after = await applyDecisions(trx, run, decisions, after)
+    for (const { id, to } of decisions) if (to === 'waiting') waiting.add(id)
+    // Jobs that were skipped now may end the job that they come from.
+    isSettled = decisions.length === 0 || after.every(({ parentId }) => parentId === undefined)
   }
-  const after = decisions.length === 0 ? changed : await listJobs(trx, run.id)
   const parents = new Set(after.map(({ parentId }) => parentId))
   const leaves = after.filter(({ id }) => !parents.has(id))
   const status = leaves.length === 0 ? run.status : concludeJobs(leaves)
@@ -111,19 +113,51 @@ async function settleRun(
     if (old?.status === job.status) continue
     statuses.push(await addCommitStatus(trx, newStatusOf(context, { run, repository, job })))
   }
-  const waiting = new Set(decisions.flatMap(({ id, to }) => (to === 'waiting' ? id : [])))
   const toPlan = after.filter(({ id, isDeferred }) => isDeferred && waiting.has(id))
   return { statuses, toPlan: toPlan.map(({ id }) => id) }
+}
+
+/** Applies decisions, and returns the jobs after them. */
+async function applyDecisions(
+  trx: Database,
+  run: Run,
+  decisions: readonly JobDecision[],
+  jobs: readonly RunJob[],
+): Promise<readonly RunJob[]> {
+  for (const { id, from, to, reason } of decisions) {
+    const stoppedAtMs = isFinal(to) ? Date.now() : undefined
+    // Without a reason, that of an earlier change stays.
+    const why = reason === '' ? undefined : reason
+    await changeJob(trx, id, { from: [from], to, reason: why, stoppedAtMs })
+  }
+  return decisions.length === 0 ? jobs : await listJobs(trx, run.id)
+}
+
+/** Returns the decisions about blocked jobs; none while the run waits for approval. */
+async function decisionsOf(
+  context: Context,
+  trx: Database,
+  { run, jobs, repository }: ChangedRun,
+): Promise<readonly JobDecision[]> {
+  if (run.needsApproval) return []
+  const conditional = jobs.filter(
+    ({ status, condition }) => status === 'blocked' && condition !== undefined,
+  )
+  const planIds = conditional.flatMap(({ planId }) => planId ?? [])
+  const contextsOf =
+    conditional.length === 0
+      ? () => ({})
+      : await conditionContexts(context, { run, repository }, planIds, trx)
+  const outputs = await outputsOf(trx, jobs, conditional)
+  return decideJobs(jobs, contextsOf, (key) => outputs.get(key) ?? {})
 }
 
 /** Returns the outputs of the jobs that blocked conditions may read, by their keys. */
 async function outputsOf(
   trx: Database,
   jobs: readonly RunJob[],
+  conditional: readonly RunJob[],
 ): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
-  const conditional = jobs.filter(
-    ({ status, condition }) => status === 'blocked' && condition !== undefined,
-  )
   const outputs = new Map<string, Readonly<Record<string, string>>>()
   for (const key of new Set(conditional.flatMap((job) => job.needs))) {
     outputs.set(key, (await readNeed(trx, jobs, key)).outputs)

@@ -1,25 +1,28 @@
 /** Planning of a deferred job: the jobs that it becomes when its needs have ended. */
 
 import { ownKeyOf } from '../../conf/job-keys.js'
+import type { Database } from '../../sql/database/database.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
-import { findPlan } from '../../sql/runs/job-plans.js'
+import { addPlan, findPlan } from '../../sql/runs/job-plans.js'
 import {
   changeJob,
   findJob,
   insertJobs,
   listJobs,
   markPlanned,
+  type NewJob,
   type RunJob,
   sumPayloadLengths,
 } from '../../sql/runs/run-jobs.js'
-import { findRunById, type Run } from '../../sql/runs/runs.js'
+import { findRunById } from '../../sql/runs/runs.js'
 import type { Context } from '../request/context.js'
 import type { ContextValue } from '../workflows/expression-values.js'
-import type { DeferredPlan } from '../workflows/plan-deferred.js'
 import { type PlannedJob, RUN_LIMITS } from '../workflows/plan-jobs.js'
+import { CallFault } from './called-file.js'
 import { changeRun } from './change-run.js'
+import { type Descendants, nameInCall, planCalls, type ReadyJob } from './plan-calls.js'
 import { readNeed } from './read-need.js'
-import { expressionContexts } from './task-context.js'
+import { conditionContexts } from './task-context.js'
 import { WORKFLOW_FOLDER } from './workflow-files.js'
 
 /**
@@ -28,36 +31,21 @@ import { WORKFLOW_FOLDER } from './workflow-files.js'
  */
 export async function planJob(context: Context, jobId: number): Promise<void> {
   const job = await findJob(context.db, jobId)
-  const run = job && (await findRunById(context.db, job.runId))
-  if (job === undefined || run === undefined || !isUnplanned(job)) return
-  const plan = await readPlan(context, run, job)
-  if (plan === undefined) return
+  if (job === undefined || !isUnplanned(job)) return
+  const run = await findRunById(context.db, job.runId)
+  const repository = run && (await findRepositoryById(context.db, run.repositoryId))
+  const plan = job.planId === undefined ? undefined : await findPlan(context.db, job.planId)
+  if (run === undefined || repository === undefined || plan === undefined) return
+  const planned = await planOrReason(context, { run, repository, job, plan })
   await changeRun(context, run.id, async (trx, { jobs }) => {
     const current = jobs.find(({ id }) => id === jobId)
     if (current === undefined || !isUnplanned(current)) return false
     const atMs = Date.now()
-    if (plan.kind === 'faulty') {
-      const reason = `${WORKFLOW_FOLDER}/${run.workflowFile}:${plan.fault}.`
-      return await changeJob(trx, jobId, {
-        from: ['waiting'],
-        to: 'failure',
-        reason,
-        stoppedAtMs: atMs,
-      })
+    if (typeof planned === 'string') {
+      const failed = { from: ['waiting'], to: 'failure', stoppedAtMs: atMs } as const
+      return await changeJob(trx, jobId, { ...failed, reason: planned })
     }
-    await markPlanned(trx, jobId)
-    const place = {
-      runId: run.id,
-      position: Math.max(...jobs.map(({ position }) => position)) + 1,
-      parentId: jobId,
-      planId: undefined,
-    }
-    await insertJobs(
-      trx,
-      place,
-      plan.jobs.map((planned) => childOf(current, planned)),
-    )
-    const count = plan.jobs.length
+    const count = await insertDescendants(trx, { jobs, parent: current, planned })
     return await changeJob(trx, jobId, {
       from: ['waiting'],
       to: 'running',
@@ -71,39 +59,77 @@ function isUnplanned({ isDeferred, status }: RunJob): boolean {
   return isDeferred && status === 'waiting'
 }
 
-/** Returns a job that another becomes, which has what that one needs. */
-function childOf({ key, needs, condition }: RunJob, planned: PlannedJob): PlannedJob {
-  return { ...planned, key: `${key}/${planned.key}`, needs, condition }
-}
-
-/** Returns the plan of a job; undefined if its repository was deleted. */
-async function readPlan(
+/** Returns the jobs that a job becomes, or the reason why it fails. */
+async function planOrReason(
   context: Context,
-  run: Run,
-  { key, needs, planId }: RunJob,
-): Promise<DeferredPlan | undefined> {
+  ready: ReadyJob,
+): Promise<readonly Descendants[] | string> {
+  const { run, job, plan, repository } = ready
   const { db } = context
-  const repository = await findRepositoryById(db, run.repositoryId)
-  const file = planId === undefined ? undefined : await findPlan(db, planId)
-  if (repository === undefined || file === undefined) return undefined
   const jobs = await listJobs(db, run.id)
   const needed: Record<string, ContextValue> = {}
-  for (const need of needs) {
+  for (const need of job.needs) {
     const { status, outputs } = await readNeed(db, jobs, need)
     needed[ownKeyOf(need)] = { result: status, outputs }
   }
-  const contexts = await expressionContexts(context, { run, repository })
-  return await context.planDeferred(
+  const contextsOf = await conditionContexts(context, { run, repository }, [plan.id])
+  const contexts = contextsOf(plan.id)
+  const limits = {
+    jobsMax: RUN_LIMITS.jobsMax - jobs.length,
+    charactersMax: RUN_LIMITS.charactersMax - (await sumPayloadLengths(db, run.id)),
+  }
+  const planned = await context.planDeferred(
     {
-      text: file.text,
-      key: ownKeyOf(key),
-      event: run.event,
+      text: plan.text,
+      key: ownKeyOf(job.key),
+      event: plan.call === undefined ? run.event : 'workflow_call',
       contexts: { ...contexts, needs: needed },
-      limits: {
-        jobsMax: RUN_LIMITS.jobsMax - jobs.length,
-        charactersMax: RUN_LIMITS.charactersMax - (await sumPayloadLengths(db, run.id)),
-      },
+      limits,
     },
     repository.owner.id,
   )
+  switch (planned.kind) {
+    case 'planned':
+      return [{ plan: plan.id, jobs: planned.jobs.map((each) => childOf(ready, each)) }]
+    case 'faulty':
+      return `${plan.call?.path ?? `${WORKFLOW_FOLDER}/${run.workflowFile}`}:${planned.fault}.`
+    case 'call':
+      try {
+        return await planCalls(context, ready, { planned, contexts, limits })
+      } catch (error) {
+        if (!(error instanceof CallFault)) throw error
+        return `The job cannot call ${planned.place.text}: ${error.message}.`
+      }
+  }
+}
+
+/** Returns a job of the same file that another becomes, which has what that one needs. */
+function childOf({ job, plan }: ReadyJob, planned: PlannedJob): NewJob {
+  const { key, needs, condition, permissions } = job
+  const name = nameInCall(plan.call, planned.name)
+  return { ...planned, key: `${key}/${planned.key}`, name, needs, condition, permissions }
+}
+
+interface Insertion {
+  /** The jobs of the run before. */
+  readonly jobs: readonly RunJob[]
+  readonly parent: RunJob
+  readonly planned: readonly Descendants[]
+}
+
+/** Inserts the jobs that a job becomes, and returns their number. */
+async function insertDescendants(
+  trx: Database,
+  { jobs, parent, planned }: Insertion,
+): Promise<number> {
+  await markPlanned(trx, parent.id)
+  const first = Math.max(...jobs.map(({ position }) => position)) + 1
+  let position = first
+  for (const { plan, jobs: children } of planned) {
+    const planId = typeof plan === 'number' ? plan : await addPlan(trx, plan)
+    const place = { runId: parent.runId, parentId: parent.id, position, planId }
+    await insertJobs(trx, place, children)
+    position += children.length
+  }
+  return position - first
 }

@@ -1,6 +1,8 @@
-/** The secrets that the tasks of a run get. */
+/** The secrets that the jobs of a run get. */
 
 import { openInstanceSecret } from '../../conf/instance-secret.js'
+import { findPlan } from '../../sql/runs/job-plans.js'
+import type { RunJob } from '../../sql/runs/run-jobs.js'
 import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js'
 import { secretSealContext } from '../actions/runs/put-values.js'
 import type { Context } from '../request/context.js'
@@ -26,6 +28,27 @@ export async function secretsOfRun(
     } catch (error) {
       log.error({ secret: name, scope, error }, 'a secret of workflows cannot be opened')
     }
+  }
+  return secrets
+}
+
+/**
+ * Returns the secrets of a job by their names: those of the run, or in a called workflow those that
+ * its call names.
+ */
+export async function secretsOfJob(
+  context: Pick<Context, 'db' | 'log' | 'settings'>,
+  of: RunOfRepository,
+  { planId }: Pick<RunJob, 'planId'>,
+): Promise<ReadonlyMap<string, string>> {
+  const call = planId === undefined ? undefined : (await findPlan(context.db, planId))?.call
+  if (call === undefined) return await secretsOfRun(context, of)
+  const ofCaller = await secretsOfJob(context, of, { planId: call.callerPlanId })
+  if (call.secrets === 'inherit') return ofCaller
+  const secrets = new Map<string, string>()
+  for (const [name, source] of Object.entries(call.secrets)) {
+    const value = 'text' in source ? source.text : ofCaller.get(source.secret)
+    if (value !== undefined) secrets.set(name, value)
   }
   return secrets
 }

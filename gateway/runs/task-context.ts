@@ -1,8 +1,11 @@
 /** The contexts of a run: what expressions and runners know of it. */
 
+import { ownKeyOf } from '../../conf/job-keys.js'
 import { findOwnersById } from '../../sql/accounts/owners.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
+import { findPlan } from '../../sql/runs/job-plans.js'
+import type { RunJob } from '../../sql/runs/run-jobs.js'
 import { findRunInputs, findRunPayload, type Run } from '../../sql/runs/runs.js'
 import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js'
 import { readBranchRules } from '../actions/code/branch-rules.js'
@@ -19,15 +22,42 @@ export interface RunOfRepository {
 /** Name of the actor of a run whose account was deleted. */
 const DELETED_ACTOR = 'ghost'
 
-/** Returns the contexts of conditions, without `needs`. */
-export async function expressionContexts(
+/**
+ * Returns a function that returns the contexts of conditions by the file of a job, without `needs`.
+ * A called file has its own inputs.
+ */
+export async function conditionContexts(
   context: Context,
   of: RunOfRepository,
+  planIds: readonly number[],
   db: Database = context.db,
-): Promise<Contexts> {
+): Promise<(planId: number | undefined) => Contexts> {
   const vars = await variablesOf(db, of.repository)
-  const inputs = JSON.parse(await findRunInputs(db, of.run.id))
-  return { github: await githubContext(context, of, db), vars, inputs }
+  const github = await githubContext(context, of, db)
+  const own = { github, vars, inputs: JSON.parse(await findRunInputs(db, of.run.id)) }
+  const called = new Map<number, Contexts>()
+  for (const id of new Set(planIds)) {
+    const plan = await findPlan(db, id)
+    if (plan?.call !== undefined) called.set(id, { github, vars, inputs: plan.call.inputs })
+  }
+  return (planId) => called.get(planId ?? 0) ?? own
+}
+
+/** Returns the values of `github` that the runner of a job gets, except its tokens. */
+export async function jobContext(
+  context: Context,
+  of: RunOfRepository,
+  { key, planId }: RunJob,
+): Promise<Readonly<Record<string, ContextValue>>> {
+  const github = { ...(await githubContext(context, of)), job: ownKeyOf(key) }
+  const plan = planId === undefined ? undefined : await findPlan(context.db, planId)
+  if (plan?.call === undefined) return github
+  // Runners read the inputs of a called workflow in the event, as texts.
+  const inputs = Object.fromEntries(
+    Object.entries(plan.call.inputs).map(([name, value]) => [name, String(value)]),
+  )
+  const event = { ...(github.event as Readonly<Record<string, ContextValue>>), inputs }
+  return { ...github, event_name: 'workflow_call', event }
 }
 
 /** Returns the variables of a repository by their names; the nearest scope wins. */
@@ -40,11 +70,11 @@ export async function variablesOf(
 }
 
 /** Returns the values of `github` that do not depend on a job. */
-export async function githubContext(
+async function githubContext(
   context: Context,
   { run, repository }: RunOfRepository,
   db: Database = context.db,
-): Promise<Readonly<Record<string, ContextValue>>> {
+) {
   const { workflowName: name, workflowFile: file } = run
   return {
     ...(await eventContext(context, { source: run, repository }, db)),

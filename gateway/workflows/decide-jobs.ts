@@ -22,6 +22,8 @@ export interface DecidableJob {
   /** The job that has become this one and others; undefined for jobs of the file. */
   readonly parentId: number | undefined
   readonly key: string
+  /** File of the job, if it is a called one. */
+  readonly planId: number | undefined
   readonly name: string
   readonly needs: readonly string[]
   readonly condition: string | undefined
@@ -40,6 +42,9 @@ export interface JobDecision {
   readonly reason: string
 }
 
+/** Contexts of the conditions of the jobs of a file. */
+export type ContextsOf = (planId: number | undefined) => Contexts
+
 /** Outputs of the ended jobs with a key. */
 export type OutputsOf = (key: string) => Readonly<Record<string, string>>
 
@@ -48,29 +53,41 @@ const UNFINISHED: ReadonlySet<JobStatus> = new Set(['blocked', 'waiting', 'runni
 /**
  * Decides what follows from the statuses of jobs. A failure in a matrix cancels the other jobs of
  * the matrix. Blocked jobs whose needs have ended wait for a runner, up to `max-parallel` of a
- * matrix, unless their condition is false or faulty. A job that has become others ends with them,
- * and they are cancelled with it. A job that is decided may be what others need. `contexts` are
- * those of the conditions, without `needs`.
+ * matrix, unless their condition is false or faulty. A job that is decided may be what others need.
+ * `contextsOf` returns the contexts of the conditions in a file, without `needs`.
  */
 export function decideJobs(
   jobs: readonly DecidableJob[],
-  contexts: Contexts,
+  contextsOf: ContextsOf,
   outputsOf: OutputsOf,
 ): readonly JobDecision[] {
   const statuses = new Statuses(jobs)
-  const decided = { statuses, contexts, outputsOf, work: newWork() }
-  const families = familiesOf(jobs)
+  const decided = { statuses, contextsOf, outputsOf, work: newWork() }
+  for (const group of statuses.groups.values()) cancelAfterFailure(group, statuses)
   let left = [...statuses.groups.values()].filter((group) => group.some(isBlocked))
   for (let count = -1; count !== statuses.decisions.length; ) {
     count = statuses.decisions.length
-    for (const family of families) decideFamily(family, statuses)
-    for (const group of statuses.groups.values()) cancelAfterFailure(group, statuses)
     left = left.filter((group) => {
       const [{ needs }] = group
       if (needs.some((need) => UNFINISHED.has(statuses.ofGroup(need) ?? 'skipped'))) return true
       decideGroup(group, decided)
       return false
     })
+  }
+  return statuses.decisions
+}
+
+/**
+ * Decides about jobs that have become others: they end with those, and those are cancelled with
+ * them. The outputs of a job that ends are known only when this is applied.
+ */
+export function decideFamilies(jobs: readonly DecidableJob[]): readonly JobDecision[] {
+  const families = familiesOf(jobs)
+  if (families.length === 0) return []
+  const statuses = new Statuses(jobs)
+  for (let count = -1; count !== statuses.decisions.length; ) {
+    count = statuses.decisions.length
+    for (const family of families) decideFamily(family, statuses)
   }
   return statuses.decisions
 }
@@ -189,7 +206,7 @@ function cancel(job: DecidableJob, reason: string, statuses: Statuses): void {
 
 interface Decided {
   readonly statuses: Statuses
-  readonly contexts: Contexts
+  readonly contextsOf: ContextsOf
   readonly outputsOf: OutputsOf
   /** Work that the conditions of all jobs share. */
   readonly work: Work
@@ -211,8 +228,8 @@ function decideGroup(group: Group, decided: Decided): void {
 }
 
 function decide(
-  { needs, condition, key }: DecidableJob,
-  { statuses, contexts, outputsOf, work }: Decided,
+  { needs, condition, key, planId }: DecidableJob,
+  { statuses, contextsOf, outputsOf, work }: Decided,
 ): Pick<JobDecision, 'to' | 'reason'> {
   const results = needs.map((need) => statuses.ofGroup(need))
   const ancestors = ancestorsOf(key, statuses.groups)
@@ -228,7 +245,12 @@ function decide(
     ]),
   )
   try {
-    const isTrue = evaluateCondition(condition, { ...contexts, needs: needed }, outcome, work)
+    const isTrue = evaluateCondition(
+      condition,
+      { ...contextsOf(planId), needs: needed },
+      outcome,
+      work,
+    )
     return { to: isTrue ? 'waiting' : 'skipped', reason: '' }
   } catch (error) {
     if (!(error instanceof ExpressionFault)) throw error

@@ -31,8 +31,8 @@ export type WriteJobPayload = (decided: Decided) => string
 /**
  * Returns a function that begins with a job of the workflow, and returns one that writes its
  * payloads as JSON, which is YAML too. Quoted texts mean the same in all versions of YAML: `on`,
- * `1.10` and `0777` stay texts. They throw FileFault if the job calls a reusable workflow, or if
- * the payloads of the run are too long together.
+ * `1.10` and `0777` stay texts. They throw FileFault if the payloads of the run are too long
+ * together.
  */
 export function payloadWriter(
   { file }: Workflow,
@@ -44,7 +44,6 @@ export function payloadWriter(
   const head = JSON.stringify({ ...common, on: onOf(file, event) }).slice(0, -1)
   let characters = 0
   return ({ id, value }) => {
-    value.map().get('uses')?.fail('is not supported by this server yet')
     const rest = JSON.stringify(pick(value, (key) => !DECIDED_KEYS.includes(key))).slice(1)
     return (decided) => {
       const fields = JSON.stringify(fieldsOf(decided)).slice(0, -1)
@@ -59,9 +58,9 @@ export function payloadWriter(
   }
 }
 
-/** Returns the event, for a dispatch with its inputs, because runners read their types there. */
+/** Returns the event, with its inputs if it has any, because runners read their types there. */
 function onOf(file: YamlValue, event: string): PlainValue {
-  if (event !== 'workflow_dispatch') return event
+  if (event !== 'workflow_dispatch' && event !== 'workflow_call') return event
   const fields = file.map()
   const on = fields.get('on') ?? fields.get('true')
   const value = on?.isMap ? on.map().get(event) : undefined

@@ -1,6 +1,11 @@
-/** The plan of a deferred job: the jobs that it becomes when its needs have ended, or its fault. */
+/** The plan of a deferred job: the jobs that it becomes, or the workflow that it calls. */
 
-import { type DeferredJobs, type PlannedJob, planDeferredJobs } from './plan-jobs.js'
+import {
+  type DeferredJobs,
+  type PlannedCalls,
+  type PlannedJob,
+  planDeferredJobs,
+} from './plan-jobs.js'
 import { readWorkflow } from './read-workflow.js'
 import { FileFault } from './yaml-value.js'
 
@@ -11,13 +16,15 @@ export interface DeferredInput extends DeferredJobs {
 
 export type DeferredPlan =
   | { readonly kind: 'planned'; readonly jobs: readonly PlannedJob[] }
+  | ({ readonly kind: 'call' } & PlannedCalls)
   /** Line, column and message of the fault. */
   | { readonly kind: 'faulty'; readonly fault: string }
 
 /** Plans a deferred job. Never throws for what a file or the outputs of jobs may contain. */
 export function planDeferred({ text, ...job }: DeferredInput): DeferredPlan {
   try {
-    return { kind: 'planned', jobs: planDeferredJobs(readWorkflow(text), job) }
+    const planned = planDeferredJobs(readWorkflow(text), job)
+    return 'calls' in planned ? { kind: 'call', ...planned } : { kind: 'planned', jobs: planned }
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { line, column } = error.position

@@ -1,12 +1,14 @@
 /** The jobs of a run: those of the file, one for each combination of a matrix. */
 
 import type { JobPermissions } from '../../conf/job-permissions.js'
+import type { InputTexts } from './dispatch-inputs.js'
 import { type Evaluation, evaluateField, evaluateText, newCharacters } from './evaluate-field.js'
 import type { Contexts } from './expression-values.js'
 import { newWork } from './expression-work.js'
 import { hasExpression } from './expressions.js'
 import type { Combination } from './matrix.js'
 import { payloadWriter, type WriteJobPayload } from './payload.js'
+import type { CalledPlace, CallSecrets, JobCall } from './read-call.js'
 import { readStrategy, readSwitch, type Strategy } from './read-strategy.js'
 import {
   checkLabels,
@@ -47,16 +49,20 @@ export interface RunLimits {
 
 export const RUN_LIMITS: RunLimits = { jobsMax: JOBS_MAX, charactersMax: 8_388_608 }
 
+/** Maximum number of calls of workflows of a run. */
+export const CALLS_MAX = 50
+
 /**
- * Returns the jobs of a workflow that an event has started. Those whose fields depend on their
- * needs are deferred. Throws FileFault.
+ * Returns the jobs of a workflow that an event has started. Those that call a workflow, or whose
+ * fields depend on their needs, are deferred. Throws FileFault.
  */
 export function planJobs(
   workflow: Workflow,
   event: string,
   contexts: Contexts,
+  limits: RunLimits = RUN_LIMITS,
 ): readonly PlannedJob[] {
-  const plan = planner(workflow, { event, contexts, limits: RUN_LIMITS })
+  const plan = planner(workflow, { event, contexts, limits })
   return workflow.jobs.flatMap((job) => (isDeferred(job) ? [deferredJob(job)] : plan(job)))
 }
 
@@ -69,14 +75,60 @@ export interface DeferredJobs {
   readonly limits: RunLimits
 }
 
-/** Returns the jobs that a deferred job becomes when its needs have ended. Throws FileFault. */
+/** Calls of a workflow, one for each combination of the matrix of the job. */
+export interface PlannedCalls {
+  readonly place: CalledPlace
+  readonly secrets: CallSecrets
+  readonly calls: readonly PlannedCall[]
+}
+
+export interface PlannedCall {
+  /** Name of the job, which is before those of the called jobs. */
+  readonly name: string
+  /** Values of `with`. */
+  readonly given: InputTexts
+}
+
+/**
+ * Returns the jobs that a deferred job becomes when its needs have ended, or the workflow that it
+ * calls. Throws FileFault.
+ */
 export function planDeferredJobs(
   workflow: Workflow,
   { key, ...facts }: DeferredJobs,
-): readonly PlannedJob[] {
+): readonly PlannedJob[] | PlannedCalls {
   const job = workflow.jobs.find(({ id }) => id === key)
   if (job === undefined) throw new Error(`the workflow has no job ${key}`)
-  return planner(workflow, facts)(job)
+  return job.call === undefined ? planner(workflow, facts)(job) : planCalls(job, job.call, facts)
+}
+
+function planCalls(
+  job: WorkflowJob,
+  { place, secrets, inputs }: JobCall,
+  { contexts }: Pick<DeferredJobs, 'contexts'>,
+): PlannedCalls {
+  const common = { contexts, work: newWork(), characters: newCharacters() }
+  const { combinations = [undefined] } = readStrategy(job.value.map().get('strategy'), common)
+  if (combinations.length > CALLS_MAX) {
+    job.value.fail(`has more combinations than the run may have calls, which are ${CALLS_MAX}`)
+  }
+  const calls = combinations.map((combination) => {
+    const matrix = Object.fromEntries(combination ?? [])
+    const evaluation = { ...common, contexts: { ...contexts, matrix } }
+    const given = [...(inputs?.map() ?? [])].map(([name, value]) => [
+      name,
+      textOfInput(value, evaluation),
+    ])
+    return { name: nameOf(job, combination, evaluation), given: Object.fromEntries(given) }
+  })
+  return { place, secrets, calls }
+}
+
+function textOfInput(value: YamlValue, evaluation: Evaluation): string {
+  const evaluated = evaluateField(value, evaluation)
+  return typeof evaluated === 'object' && evaluated !== null
+    ? value.fail('must be a text, a number or a boolean')
+    : String(evaluated ?? '')
 }
 
 /** Returns a function that plans the jobs of a key. */
@@ -106,8 +158,9 @@ function planner(
 /** Keys of a job whose expressions may depend on the jobs that it needs. */
 const DEFERRED_KEYS = ['strategy', 'name', 'runs-on', 'continue-on-error']
 
-/** True if fields of a job depend on the jobs that it needs. */
-function isDeferred({ needs, value }: WorkflowJob): boolean {
+/** True if a job calls a workflow, or if its fields depend on the jobs that it needs. */
+function isDeferred({ needs, value, call }: WorkflowJob): boolean {
+  if (call !== undefined) return true
   if (needs.length === 0) return false
   const fields = value.map()
   return DEFERRED_KEYS.some((key) => {

@@ -2,6 +2,7 @@
 
 import type { JobPermissions } from '../../conf/job-permissions.js'
 import { type DispatchInput, readInputs } from './dispatch-inputs.js'
+import { type JobCall, readCall } from './read-call.js'
 import { readPermissions } from './read-permissions.js'
 import { readTriggers, type Trigger } from './triggers.js'
 import { parseYaml, type YamlMap, type YamlValue } from './yaml-value.js'
@@ -34,6 +35,8 @@ export interface WorkflowJob {
   readonly condition: string | undefined
   /** Names of the steps: their `name`, or else what they run or use. */
   readonly stepNames: readonly string[]
+  /** The reusable workflow that the job calls; undefined if it has steps. */
+  readonly call: JobCall | undefined
   /** Permissions of the job, or those of the workflow; undefined if neither has any. */
   readonly permissions: JobPermissions | undefined
   readonly value: YamlValue
@@ -133,15 +136,13 @@ interface Surroundings {
 function readJob(id: string, job: YamlValue, { common, warn }: Surroundings): WorkflowJob {
   if (!ID.test(id)) job.fail(ID_RULE)
   const fields = fieldsOf(job, JOB_KEYS, warn)
-  const isCall = fields.has('uses')
+  const call = readCall(fields)
   const labels = fields.get('runs-on')
   const steps = fields.get('steps')
   const permissions = fields.get('permissions')
   const name = fields.get('name')
   name?.text()
-  if (isCall) {
-    for (const other of [labels, steps]) other?.fail("cannot be there together with 'uses'")
-  } else {
+  if (call === undefined) {
     if (labels === undefined) return job.fail("has no 'runs-on'")
     if (steps === undefined) return job.fail("has no 'steps'")
     readSteps(steps, warn)
@@ -152,6 +153,7 @@ function readJob(id: string, job: YamlValue, { common, warn }: Surroundings): Wo
     needs: fields.get('needs')?.texts() ?? [],
     labels: labels === undefined ? [] : readLabels(labels),
     condition: fields.get('if')?.text(),
+    call,
     stepNames: steps === undefined ? [] : steps.list().map(nameOfStep),
     permissions: permissions === undefined ? common : readPermissions(permissions, warn),
     value: job,

@@ -8,7 +8,7 @@ const COLUMNS: Readonly<Record<string, string>> = {
   is_deferred: 'boolean not null default 0',
   // The job that has become this one and others; null for jobs of the file.
   parent_id: 'bigint',
-  // File from which deferred jobs are planned; null for others.
+  // File of the job, if jobs of it are deferred, or if it was called; null for others.
   plan_id: 'bigint',
 }
 
@@ -19,14 +19,17 @@ export async function up(db: Knex): Promise<void> {
       ID,
       'run_id bigint not null',
       'text mediumtext not null',
+      // The job that has called the file, and the call as JSON; null for the file of the run.
+      'caller_job_id bigint',
+      'workflow_call mediumtext',
       'constraint workflow_plans_run foreign key (run_id) references workflow_runs (id) on delete cascade',
     ],
-    indexes: { workflow_plans_by_run: 'run_id' },
+    indexes: { workflow_plans_by_run: 'run_id', workflow_plans_by_caller: 'caller_job_id' },
   })
   if (await db.schema.hasColumn('workflow_jobs', 'is_deferred')) return
   const added = Object.entries(COLUMNS).map(([name, type]) => `add column ${name} ${type}`)
   // SQLite does not limit the length of a text.
-  const clauses = [...added, 'modify column job_key varchar(1100) not null']
+  const clauses = [...added, 'modify column job_key varchar(1300) not null']
   if (isMysql(db)) await db.raw(`alter table workflow_jobs ${clauses.join(', ')}`)
   else for (const clause of added) await db.raw(`alter table workflow_jobs ${clause}`)
 }

@@ -20,7 +20,7 @@ export interface RunJob {
   readonly parentId: number | undefined
   /** True until the job is planned: it waits for the server, and no runner takes it. */
   readonly isDeferred: boolean
-  /** The file from which the job is planned if it is deferred; undefined for others. */
+  /** File of the job, if jobs of it are deferred, or if it was called; undefined for others. */
   readonly planId: number | undefined
   readonly name: string
   /** Keys of the jobs that must end before. */
@@ -36,6 +36,8 @@ export interface RunJob {
   readonly maxParallel: number | undefined
   /** True if a failure of the job counts as a success for the run and for other jobs. */
   readonly continuesOnError: boolean
+  /** Permissions of the job's token; undefined if the file names none. */
+  readonly permissions: JobPermissions | undefined
   readonly status: RunStatus
   /** The last task of the job; undefined if no runner has claimed it. */
   readonly taskId: number | undefined
@@ -59,11 +61,10 @@ export interface NewJob
     | 'maxParallel'
     | 'continuesOnError'
     | 'isDeferred'
+    | 'permissions'
   > {
   /** Workflow with this one job, for the runner. */
   readonly payload: string
-  /** Permissions of the job's token; undefined if the file names none. */
-  readonly permissions: JobPermissions | undefined
 }
 
 /** The place of new jobs in their run. */
@@ -72,7 +73,7 @@ export interface JobsPlace {
   /** Position of the first job. */
   readonly position: number
   readonly parentId?: number | undefined
-  /** The file from which deferred jobs are planned; undefined if there are none. */
+  /** File of the jobs, if jobs of it are deferred, or if it was called. */
   readonly planId: number | undefined
 }
 
@@ -89,7 +90,7 @@ export async function insertJobs(
       position: position + index,
       parent_id: parentId ?? null,
       is_deferred: job.isDeferred,
-      plan_id: (job.isDeferred ? planId : undefined) ?? null,
+      plan_id: planId ?? null,
       job_key: job.key,
       name: cut(job.name, NAME_CHARACTERS_MAX),
       needs: JSON.stringify(job.needs),
@@ -283,7 +284,7 @@ export async function listAbandonedJobs(
 }
 
 const SELECT = `select j.id, j.run_id, j.position, j.job_key, j.parent_id, j.is_deferred, j.plan_id, j.name, j.needs, j.labels,
-  j.step_names, j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.status,
+  j.step_names, j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.permissions, j.status,
   j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
 
 async function selectJobs(
@@ -310,6 +311,7 @@ interface JobRow {
   readonly fails_fast: number
   readonly max_parallel: number | null
   readonly continues_on_error: number
+  readonly permissions: string | null
   readonly status: RunStatus
   readonly task_id: number | null
   readonly reason: string
@@ -335,6 +337,7 @@ function jobOf(row: JobRow): RunJob {
     failsFast: row.fails_fast === 1,
     maxParallel: row.max_parallel ?? undefined,
     continuesOnError: row.continues_on_error === 1,
+    permissions: row.permissions === null ? undefined : JSON.parse(row.permissions),
     status: row.status,
     taskId: row.task_id ?? undefined,
     reason: row.reason,

@@ -118,7 +118,7 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
   })
   if (id === undefined) throw new Error('The insert returned no id.')
   const planId = run.jobs.some((job) => job.isDeferred)
-    ? await addPlan(trx, { runId: id, text: run.text })
+    ? await addPlan(trx, { runId: id, text: run.text, call: undefined })
     : undefined
   await insertJobs(trx, { runId: id, position: 0, planId }, run.jobs)
   const [created] = await selectRuns(trx, 'r.id = ?', [id])

@@ -5,11 +5,12 @@ import t from 'tap'
 import {
   concludeJobs,
   type DecidableJob,
+  decideFamilies,
   decideJobs,
   type JobStatus,
 } from '../../../gateway/workflows/decide-jobs.js'
 
-const CONTEXTS = { github: { ref: 'refs/heads/main' } }
+const CONTEXTS = () => ({ github: { ref: 'refs/heads/main' } })
 
 function decide(...jobs: readonly DecidableJob[]): Readonly<Record<string, string>> {
   return Object.fromEntries(
@@ -33,6 +34,7 @@ function job(
   return {
     id: lastId,
     parentId: undefined,
+    planId: undefined,
     key,
     name: key,
     needs,
@@ -85,32 +87,39 @@ t.test('a job that has become others ends with them, and they are cancelled with
     const parent = job('a', status)
     const become = (child: JobStatus) =>
       job('a/a', child, [], undefined, { parentId: parent.id, name: 'child' })
-    return [parent, ...children.map(become), job('after', 'blocked', ['a'])]
+    return [parent, ...children.map(become)]
   }
-  t.strictSame(decide(...family('running', 'success', 'running')), {})
-  t.strictSame(decide(...family('running', 'success', 'success')), {
-    a: 'success',
-    after: 'waiting',
-  })
-  t.strictSame(decide(...family('running', 'success', 'failure')), {
+  const decideFamily = (...jobs: readonly DecidableJob[]) =>
+    Object.fromEntries(
+      decideFamilies(jobs).map(({ id, to }) => [jobs.find((one) => one.id === id)?.name, to]),
+    )
+  t.strictSame(decideFamily(...family('running', 'success', 'running')), {})
+  t.strictSame(decideFamily(...family('running', 'success', 'success')), { a: 'success' })
+  t.strictSame(decideFamily(...family('running', 'success', 'failure')), { a: 'failure' })
+  t.strictSame(decideFamily(...family('running', 'skipped')), { a: 'skipped' })
+  const cancelled = { child: 'cancelled', a: 'cancelled' }
+  t.strictSame(decideFamily(...family('cancelling', 'success', 'waiting')), cancelled)
+  t.strictSame(decideFamily(...family('cancelling', 'running')), { child: 'cancelling' })
+  t.strictSame(decideFamily(...family('cancelling', 'success')), { a: 'cancelled' })
+  t.strictSame(decideFamily(...family('success', 'success')), {})
+  const [grandparent] = family('running')
+  const parent = job('a/a', 'running', [], undefined, { parentId: grandparent?.id, name: 'child' })
+  const child = job('a/a/a', 'failure', [], undefined, { parentId: parent.id })
+  t.strictSame(decideFamily(grandparent ?? parent, parent, child), {
+    child: 'failure',
     a: 'failure',
-    after: 'skipped',
   })
-  t.strictSame(decide(...family('running', 'skipped')), { a: 'skipped', after: 'skipped' })
-  t.strictSame(decide(...family('cancelling', 'success', 'waiting')), {
-    child: 'cancelled',
-    a: 'cancelled',
-    after: 'skipped',
-  })
-  t.strictSame(decide(...family('cancelling', 'running')), { child: 'cancelling' })
-  t.strictSame(decide(...family('cancelling', 'success')), { a: 'cancelled', after: 'skipped' })
 })
 
 t.test('the conditions of all jobs share a limit', async (t) => {
   const contexts = { github: { event: { text: 'x'.repeat(1_000_000) } } }
   const condition = "contains(toJSON(github.event), 'y') == false"
   const jobs = Array.from({ length: 100 }, (_, at) => job(`j${at}`, 'blocked', [], condition))
-  const decisions = decideJobs(jobs, contexts, () => ({}))
+  const decisions = decideJobs(
+    jobs,
+    () => contexts,
+    () => ({}),
+  )
   t.match(decisions[0], { to: 'waiting' })
   t.match(decisions.at(-1), { to: 'failure', reason: /handle more than 8388608 characters/ })
 })

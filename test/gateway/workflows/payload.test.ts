@@ -62,11 +62,6 @@ jobs:
   })
 })
 
-t.test('parts that are not supported are named with their place', async (t) => {
-  const call = 'on: push\njobs:\n  a: { uses: ./.gitea/workflows/b.yaml }\n'
-  t.equal(faultOf(call), '3:14: jobs.a.uses is not supported by this server yet')
-})
-
 t.test('payloads that are too long together are refused', async (t) => {
   const jobs = Array.from(
     { length: 40 },

@@ -86,6 +86,8 @@ t.test('a job is deferred if its fields depend on the jobs that it needs', async
   t.match(jobWith('name: Next\nruns-on: ${{ needs.test.result }}'), { ...deferred, name: 'Next' })
   t.match(jobWith('name: ${{ needs.test.result }}\nruns-on: x'), { ...deferred, name: 'next' })
   t.match(jobWith('runs-on: needs\nif: needs.test.result'), { isDeferred: false })
+  const call = 'on: push\njobs: { next: { uses: ./.gitea/workflows/b.yaml } }'
+  t.match(jobsOf(call, FACTS), [{ ...deferred, name: 'next' }])
   t.match(
     faultOf(fileOf('runs-on: ${{ needs.x.result }}'), FACTS),
     /the context 'needs' does not exist/,
