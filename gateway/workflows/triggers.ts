@@ -1,5 +1,6 @@
 /** Events that start a workflow, and their filters of branches, tags and paths. */
 
+import type { TypedEvent } from '../../conf/run-events.js'
 import {
   type FilterPattern,
   matchesPatterns,
@@ -41,7 +42,7 @@ interface Filter {
 /** An event that starts a workflow. */
 export interface Trigger {
   readonly event: string
-  /** Actions in the words of workflow files, such as `opened`; undefined for the usual ones. */
+  /** Types in the words of workflow files, such as `opened`; undefined for the usual ones. */
   readonly types: readonly string[] | undefined
   readonly branches: Filter | undefined
   readonly tags: Filter | undefined
@@ -75,8 +76,17 @@ export interface Dispatch {
   readonly changedPaths?: undefined
 }
 
+/** A change that workflows select by its type. */
+export interface TypedChange {
+  readonly event: TypedEvent
+  /** Type in the words of workflow files, such as `created`. */
+  readonly action: string
+  /** Empty: the event is about no commit. */
+  readonly changedPaths: readonly string[]
+}
+
 /** Event that may start a workflow. */
-export type Occurrence = PushedReference | ChangedPull | Dispatch
+export type Occurrence = PushedReference | ChangedPull | Dispatch | TypedChange
 
 /**
  * Reads the value of `on`. Events that do not exist here are valid and start nothing; `warn` gets a
@@ -146,10 +156,7 @@ const USUAL_PULL_ACTIONS = ['opened', 'synchronize', 'reopened']
 /** Returns true if a workflow with these triggers is started. */
 export function startsOn(triggers: readonly Trigger[], occurrence: Occurrence): boolean {
   return triggers.some(
-    (trigger) =>
-      trigger.event === occurrence.event &&
-      fitsEvent(trigger, occurrence) &&
-      fitsPaths(trigger, occurrence),
+    (trigger) => trigger.event === occurrence.event && fitsEvent(trigger, occurrence),
   )
 }
 
@@ -157,37 +164,38 @@ function fitsEvent(trigger: Trigger, occurrence: Occurrence): boolean {
   switch (occurrence.event) {
     case 'push':
       return fitsPush(trigger, occurrence)
+    case 'pull_request':
+    case 'pull_request_target':
+      return fitsPull(trigger, occurrence)
     case 'workflow_dispatch':
       return true
     default:
-      return fitsPull(trigger, occurrence)
+      return trigger.types?.includes(occurrence.action) !== false
   }
 }
 
 /** A filter of branches alone leaves out tags, and a filter of tags alone leaves out branches. */
-function fitsPush({ branches, tags }: Trigger, { reference }: PushedReference): boolean {
-  const isTag = isTagReference(reference)
+function fitsPush(trigger: Trigger, { reference, changedPaths }: PushedReference): boolean {
+  const isTag = reference.startsWith(TAG_PREFIX)
   if (!isTag && !reference.startsWith(BRANCH_PREFIX)) return false
+  const { branches, tags } = trigger
   const [own, other] = isTag ? [tags, branches] : [branches, tags]
   const name = reference.slice((isTag ? TAG_PREFIX : BRANCH_PREFIX).length)
-  return own === undefined ? other === undefined : fits(own, name)
+  const fitsName = own === undefined ? other === undefined : fits(own, name)
+  // Filters of paths do not apply to tags.
+  return fitsName && (isTag || fitsPaths(trigger, changedPaths))
 }
 
-function fitsPull({ types, branches }: Trigger, { action, baseBranch }: ChangedPull): boolean {
-  const fitsAction = (types ?? USUAL_PULL_ACTIONS).includes(action)
-  return fitsAction && (branches === undefined || fits(branches, baseBranch))
+function fitsPull(trigger: Trigger, { action, baseBranch, changedPaths }: ChangedPull): boolean {
+  const { types = USUAL_PULL_ACTIONS, branches } = trigger
+  const fitsBranch = branches === undefined || fits(branches, baseBranch)
+  return types.includes(action) && fitsBranch && fitsPaths(trigger, changedPaths)
 }
 
-/** Filters of paths do not apply to tags, nor if the changed paths are not known. */
-function fitsPaths({ paths }: Trigger, occurrence: Occurrence): boolean {
-  const isTag = occurrence.event === 'push' && isTagReference(occurrence.reference)
-  const { changedPaths } = occurrence
-  if (isTag || paths === undefined || changedPaths === undefined) return true
+/** Filters of paths do not apply if the changed paths are not known. */
+function fitsPaths({ paths }: Trigger, changedPaths: ChangedPaths): boolean {
+  if (paths === undefined || changedPaths === undefined) return true
   return changedPaths.some((path) => fits(paths, path))
-}
-
-function isTagReference(reference: string): boolean {
-  return reference.startsWith(TAG_PREFIX)
 }
 
 function fits({ patterns, isIgnored }: Filter, text: string): boolean {

@@ -108,3 +108,24 @@ t.test('a change of a pull request starts by its action, base branch and paths',
     }
   }
 })
+
+t.test('other changes start by their type, by default each one', async (t) => {
+  const rows: ReadonlyArray<readonly [string, string, boolean]> = [
+    ['issues:', 'opened', true],
+    ['issues:', 'deleted', true],
+    ['issues: { types: [opened, labeled] }', 'labeled', true],
+    ['issues: { types: opened }', 'labeled', false],
+    ['issues: { types: [], branches: [x], paths: [x] }', 'opened', false],
+    ['issues: { branches: [x], paths: [x] }', 'opened', true],
+    ['issue_comment: { types: [opened] }', 'opened', false],
+    ['gollum:', 'opened', false],
+  ]
+  for (const [on, action, expected] of rows) {
+    const { triggers } = triggersOf(`on: { ${on} }`)
+    t.equal(startsOn(triggers, { event: 'issues', action, changedPaths: [] }), expected, on)
+  }
+  const { triggers } = triggersOf('on: [push, issue_comment]')
+  const comment = { event: 'issue_comment', action: 'created', changedPaths: [] } as const
+  t.ok(startsOn(triggers, comment))
+  t.notOk(startsOn(triggers, { ...comment, event: 'issues' }))
+})
