@@ -16,10 +16,12 @@ import {
 } from '../actions/pulls/refresh-pulls.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
-import { type PullChange, pullPayload } from '../webhooks/issue-events.js'
+import { pullPayload } from '../webhooks/issue-events.js'
 import { cancelRun } from './cancel-run.js'
+import { typeOfAction } from './change-type.js'
 import { isTrusted } from './fork-trust.js'
-import { payloadText, startRuns } from './start-runs.js'
+import { payloadText } from './payload-text.js'
+import { startRuns } from './start-runs.js'
 import {
   asksForNoRun,
   type ChangedRange,
@@ -27,13 +29,6 @@ import {
   readWorkflowCommit,
   type WorkflowCommit,
 } from './workflow-files.js'
-
-/** Actions whose words in workflow files differ from those of webhooks. */
-const ACTIONS: Readonly<Record<string, string>> = {
-  synchronized: 'synchronize',
-  label_updated: 'labeled',
-  label_cleared: 'unlabeled',
-}
 
 /**
  * Starts the runs of a change of a pull request. Those of `pull_request` use the files of its head,
@@ -71,7 +66,7 @@ export async function planPull(
     event,
     occurrence: {
       event: isTarget ? 'pull_request_target' : 'pull_request',
-      action: ACTIONS[event.action] ?? event.action,
+      action: typeOfAction(event.action),
       baseBranch: pull.baseBranch,
       changedPaths: source.changedPaths,
     },
@@ -85,7 +80,10 @@ export async function planPull(
       isFromFork,
       needsApproval,
     },
-    payload: () => payloadOf(context, { repository, actor: sender, state, action: event.action }),
+    payload: async () => {
+      const change = { repository, actor: sender, state, action: event.action }
+      return payloadText(await pullPayload(context, change))
+    },
   })
 }
 
@@ -142,13 +140,4 @@ async function cancelUnapproved(
   for (const run of await listUnapprovedRuns(context.db, id, pullNumber)) {
     await cancelRun(context, run, reason)
   }
-}
-
-/** Returns the payload as JSON, without the text of the pull request if it would be too long. */
-async function payloadOf(context: Context, change: PullChange): Promise<string> {
-  const { issue } = change.state
-  const state = { ...change.state, issue: { ...issue, content: '' } }
-  return await payloadText(await pullPayload(context, change), () =>
-    pullPayload(context, { ...change, state }),
-  )
 }

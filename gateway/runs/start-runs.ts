@@ -1,6 +1,5 @@
 /** Start of runs: one for each workflow file that an event starts. */
 
-import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { RunEvent } from '../../sql/runs/events.js'
 import { countWaitingRuns, type NewRun } from '../../sql/runs/runs.js'
@@ -11,9 +10,6 @@ import type { Occurrence } from '../workflows/triggers.js'
 import { startRun } from './change-run.js'
 import { planningFacts } from './task-context.js'
 import { nameOfFile, WORKFLOW_FOLDER, type WorkflowFile } from './workflow-files.js'
-
-/** Maximum number of characters of the payload of an event. */
-const PAYLOAD_CHARACTERS_MAX = 1_048_576
 
 type Plan = Pick<NewRun, 'workflowName' | 'fault' | 'jobs'>
 
@@ -56,15 +52,6 @@ export async function startRuns(
       ...plan,
     })
   }
-}
-
-/** Returns the payload as JSON, or the shorter one if it is too long. */
-export async function payloadText(
-  payload: object,
-  shorter: () => Awaitable<object>,
-): Promise<string> {
-  const text = JSON.stringify(payload)
-  return text.length <= PAYLOAD_CHARACTERS_MAX ? text : JSON.stringify(await shorter())
 }
 
 /** Returns true, with a warning in the log, if too many runs of the repository wait. */
