@@ -17,7 +17,7 @@ import { isFinal } from '../../sql/runs/statuses.js'
 import { retryMerges } from '../actions/code/commit-checks.js'
 import type { Context } from '../request/context.js'
 import { concludeJobs, decideJobs } from '../workflows/decide-jobs.js'
-import { newStatusOf } from './job-status.js'
+import { hasStatuses, newStatusOf } from './job-status.js'
 import { readNeed } from './read-need.js'
 import { expressionContexts } from './task-context.js'
 
@@ -97,6 +97,7 @@ async function settleRun(
   const status = after.length === 0 ? run.status : concludeJobs(after)
   if (status !== run.status) await updateRunStatus(trx, run, status)
   const statuses: CommitStatus[] = []
+  if (!hasStatuses(run)) return statuses
   for (const job of after) {
     const old = before.find(({ id }) => id === job.id)
     if (old?.status === job.status) continue

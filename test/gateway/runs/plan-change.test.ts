@@ -1,0 +1,167 @@
+/** Runs of issues and comments: what each change starts, and from which files. */
+
+import t, { type Test } from 'tap'
+import type { DatabaseLocation } from '../../../conf/database-location.js'
+import { putSecret } from '../../../gateway/actions/runs/put-values.js'
+import { findRunPayload, type Run } from '../../../sql/runs/runs.js'
+import { forEachDatabase } from '../../helpers/databases.js'
+import { type Name, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { registerClient } from '../../helpers/runner-client.js'
+import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
+
+const JOBS = "jobs: { build: { runs-on: linux, steps: [{ run: 'true' }] } }"
+const REPOSITORY = '/repos/ada/engine'
+
+async function openFixture(t: Test, location?: DatabaseLocation) {
+  const gateway = await startGatewayWithUsers(t, location && { location })
+  const { as, db } = gateway
+  const engine = await addWorkflowRepository(gateway)
+  /** Sends a request below the repository. Throws if it fails. */
+  async function send<T = { id: number; number: number }>(
+    name: Name,
+    method: string,
+    path: string,
+    body?: object,
+  ): Promise<T> {
+    const { status, json, text } = await as(name, method, `${REPOSITORY}${path}`, body)
+    if (status >= 300) throw new Error(`${method} ${path}: ${text}`)
+    return json as T
+  }
+  const payloadOf = async ({ id }: Run) => JSON.parse(await findRunPayload(db, id))
+  /** Returns event and action of all runs, in their order. */
+  async function started(): Promise<readonly string[]> {
+    const runs = await engine.plannedRuns()
+    return await Promise.all(
+      runs.map(async (run) => `${run.event} ${(await payloadOf(run)).action}`),
+    )
+  }
+  return { ...gateway, engine, send, payloadOf, started }
+}
+
+await forEachDatabase(t, 'changes of issues and comments start runs', async (t, location) => {
+  const { send, engine, payloadOf, started, ada } = await openFixture(t, location)
+  const commitId = await engine.commit(`on: [issues, issue_comment]\n${JOBS}`)
+  const { number } = await send('ada', 'POST', '/issues', { title: 'Slow', body: 'Very.' })
+  const issue = `/issues/${number}`
+  const label = await send('ada', 'POST', '/labels', { name: 'bug', color: '#ff0000' })
+  await send('ada', 'POST', `${issue}/labels`, { labels: [label.id] })
+  await send('ada', 'DELETE', `${issue}/labels`)
+  const milestone = (await send('ada', 'POST', '/milestones', { title: 'one' })).id
+  await send('ada', 'PATCH', issue, { title: 'Slower', milestone, assignees: ['ada'] })
+  await send('ada', 'PATCH', issue, { milestone: 0, assignees: [] })
+  await send('ada', 'PATCH', issue, { state: 'closed' })
+  await send('ada', 'PATCH', issue, { state: 'open' })
+  const comment = await send('ada', 'POST', `${issue}/comments`, { body: 'first' })
+  await send('ada', 'PATCH', `/issues/comments/${comment.id}`, { body: 'second' })
+  await send('ada', 'DELETE', `/issues/comments/${comment.id}`)
+  await send('ada', 'DELETE', issue)
+  t.strictSame(await started(), [
+    'issues opened',
+    'issues label_updated',
+    'issues label_cleared',
+    'issues edited',
+    'issues milestoned',
+    'issues assigned',
+    'issues demilestoned',
+    'issues unassigned',
+    'issues closed',
+    'issues reopened',
+    'issue_comment created',
+    'issue_comment edited',
+    'issue_comment deleted',
+    'issues deleted',
+  ])
+  const runs = await engine.plannedRuns()
+  for (const run of runs) {
+    t.match(run, { commitId, reference: 'refs/heads/main', actorId: ada.id, isFromFork: false })
+  }
+  t.equal(runs[0]?.title, 'Slow')
+  const [edited, deleted, removed] = await Promise.all(runs.slice(-3).map(payloadOf))
+  t.match(edited, { comment: { body: 'second' }, changes: { body: { from: 'first' } } })
+  t.match(deleted, { comment: { id: comment.id, body: 'second' }, issue: { title: 'Slower' } })
+  t.match(removed, { issue: { number, body: 'Very.' }, sender: { login: 'ada' } })
+  t.strictSame(await send('ada', 'GET', `/commits/${commitId}/statuses`), [], 'no statuses')
+})
+
+t.test('types in the words of workflow files select the changes', async (t) => {
+  const { send, engine, started } = await openFixture(t)
+  await engine.commit(
+    `on: { issues: { types: [labeled, unlabeled] }, issue_comment: { types: [deleted] } }\n${JOBS}`,
+  )
+  await engine.commit(
+    `on: { issues: { types: opened }, push: { branches: [x] } }\n${JOBS}`,
+    'b.yml',
+  )
+  await engine.commit(`on: [push_issues, { issues: ]\n${JOBS}`, 'faulty.yml')
+  const { number } = await send('ada', 'POST', '/issues', { title: 'One' })
+  const label = await send('ada', 'POST', '/labels', { name: 'bug', color: '#ff0000' })
+  await send('ada', 'PUT', `/issues/${number}/labels`, { labels: [label.id] })
+  await send('ada', 'DELETE', `/issues/${number}/labels`)
+  const comment = await send('ada', 'POST', `/issues/${number}/comments`, { body: 'x' })
+  await send('ada', 'DELETE', `/issues/comments/${comment.id}`)
+  await engine.plannedRuns()
+  await send('ada', 'PUT', '/actions/workflows/ci.yaml/disable')
+  await send('ada', 'DELETE', `/issues/${number}/labels`)
+  t.strictSame(await started(), [
+    'push undefined',
+    'issues opened',
+    'issues label_updated',
+    'issues label_cleared',
+    'issue_comment deleted',
+  ])
+})
+
+await forEachDatabase(
+  t,
+  'a comment on a pull request starts the file of the default branch, with secrets',
+  async (t, location) => {
+    const fixture = await openFixture(t, location)
+    const { as, send, engine, payloadOf, db, port, bob } = fixture
+    const file = (text: string) => `on: issue_comment\n${JOBS}\n# ${text}`
+    const main = await engine.commit(file('main'))
+    await putSecret(fixture, {}, { name: 'KEY', value: 'secret of the site', description: '' })
+    await send('bob', 'POST', '/forks', {})
+    const { content, sha } = await send<{ content: string; sha: string }>(
+      'ada',
+      'GET',
+      '/contents/.gitea/workflows/ci.yaml',
+    )
+    t.match(Buffer.from(content, 'base64').toString(), /# main/)
+    const changed = Buffer.from(file('a stranger')).toString('base64')
+    const path = '/repos/bob/engine/contents/.gitea/workflows/ci.yaml'
+    const body = { content: changed, sha, message: 'Mine', new_branch: 'work' }
+    t.equal((await as('bob', 'PUT', path, body)).status, 200)
+    const pull = { head: 'bob:work', base: 'main', title: 'A change' }
+    const { number } = await send('bob', 'POST', '/pulls', pull)
+    await send('bob', 'POST', `/issues/${number}/comments`, { body: 'run it' })
+    const runs = await engine.plannedRuns()
+    t.equal(runs.length, 1)
+    const [run] = runs
+    t.match(run, {
+      event: 'issue_comment',
+      title: 'A change',
+      commitId: main,
+      reference: 'refs/heads/main',
+      isFromFork: false,
+      needsApproval: false,
+      actorId: bob.id,
+    })
+    t.match(run && (await payloadOf(run)), {
+      is_pull: true,
+      comment: { body: 'run it' },
+      pull_request: { number, head: { ref: 'work' } },
+    })
+    const runner = await registerClient({ port, db, scope: { repositoryId: engine.repository.id } })
+    const task = await runner.fetchTask()
+    t.match(task.context, {
+      event_name: 'issue_comment',
+      ref: 'refs/heads/main',
+      sha: main,
+      head_ref: '',
+      base_ref: '',
+      actor: 'bob',
+      event: { comment: { body: 'run it' } },
+    })
+    t.match(task.secrets, { KEY: 'secret of the site' })
+  },
+)
