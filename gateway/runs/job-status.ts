@@ -24,6 +24,7 @@ const STATES: Readonly<Record<RunStatus, CommitState>> = {
 const EVENTS_WITHOUT_STATUSES: ReadonlySet<string> = new Set<RunEventName>([
   'issues',
   'issue_comment',
+  'pull_request_comment',
 ])
 
 /** True if the jobs of a run are commit statuses. */

@@ -28,7 +28,9 @@ async function plan(context: Context, repository: Repository, event: RunEvent): 
       return await planPush(context, repository, event)
     case 'pull_request':
     case 'pull_request_target':
-      return await planPull(context, repository, event)
+    case 'pull_request_review':
+    case 'pull_request_review_comment':
+      return await planPull(context, repository, { ...event, event: event.event })
     default:
       return await planChange(context, repository, { ...event, event: event.event })
   }

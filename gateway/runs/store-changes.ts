@@ -31,12 +31,15 @@ export async function storeComment(context: Context, change: CommentChanged): Pr
   const rendered = await commentChangeEvent(context, change)
   const payload = await rendered.payload()
   if (payload === undefined) return
-  await storeChange(context, {
-    event: 'issue_comment',
-    action,
-    repositoryId: repository.id,
-    actorId: actor.id,
-    payload,
-    title: issue.title,
-  })
+  const events = ['issue_comment', 'pull_request_comment'] as const
+  for (const event of issue.isPull ? events : events.slice(0, 1)) {
+    await storeChange(context, {
+      event,
+      action,
+      repositoryId: repository.id,
+      actorId: actor.id,
+      payload,
+      title: issue.title,
+    })
+  }
 }

@@ -7,7 +7,9 @@ import { findPull, type IssueAndPull } from '../../sql/pulls/pulls.js'
 import { findRepositoriesById, type Repository } from '../../sql/repositories/repositories.js'
 import { pullReference } from '../actions/pulls/refresh-pulls.js'
 import type { Context } from '../request/context.js'
-import type { IssueChanged, RefsChanged } from '../request/events.js'
+import type { IssueChanged, RefsChanged, ReviewSubmitted } from '../request/events.js'
+import { reviewPayload } from '../webhooks/issue-events.js'
+import { payloadText } from './payload-text.js'
 import { startsRuns, storeEvent } from './store-event.js'
 
 /** Maximum number of branches of one push whose pull requests start runs. */
@@ -44,10 +46,15 @@ export async function storeHeads(
   }
 }
 
+export interface PullChanges extends Pick<IssueChanged, 'repository' | 'issue' | 'actor'> {
+  /** Actions in the words of webhooks. */
+  readonly actions: readonly string[]
+}
+
 /** Stores the changes of a pull request that one request has made. */
 export async function storePullChanges(
   context: Context,
-  { repository, issue, actor, actions }: Omit<IssueChanged, 'kind'>,
+  { repository, issue, actor, actions }: PullChanges,
 ): Promise<void> {
   if (!startsRuns(context, repository)) return
   const pull = await findPull(context.db, issue.id)
@@ -56,6 +63,27 @@ export async function storePullChanges(
     const change = { entry: { issue, pull }, action, after: pull.headCommit, actor }
     await storePull(context, repository, { ...change, causeKey: randomUUID() })
   }
+}
+
+/** Stores the submission of a review, and of its comments as one event. */
+export async function storeReview(context: Context, submitted: ReviewSubmitted): Promise<void> {
+  const { repository, issue, review, actor } = submitted
+  if (!startsRuns(context, repository)) return
+  const payload = await reviewPayload(context, submitted)
+  if (payload === undefined) return
+  const common = {
+    pullNumber: issue.number,
+    causeKey: randomUUID(),
+    repositoryId: repository.id,
+    reference: pullReference(issue.number),
+    before: undefined,
+    after: review.commitId,
+    actorId: actor.id,
+    payload: payloadText(payload),
+  }
+  await storeEvent(context, { ...common, event: 'pull_request_review', action: 'submitted' })
+  if (review.state !== 'COMMENT' && review.commentsCount === 0) return
+  await storeEvent(context, { ...common, event: 'pull_request_review_comment', action: 'created' })
 }
 
 interface ChangedPull {

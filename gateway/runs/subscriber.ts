@@ -8,7 +8,7 @@ import type { Context } from '../request/context.js'
 import type { DomainEvent, RefsChanged, Subscriber } from '../request/events.js'
 import { storeComment, storeIssueChanges } from './store-changes.js'
 import { startsRuns, storeEvent } from './store-event.js'
-import { storeHeads, storePullChanges } from './store-pulls.js'
+import { storeHeads, storePullChanges, storeReview } from './store-pulls.js'
 
 /** Maximum number of refs of one push that start runs. */
 const REFERENCES_MAX = 20
@@ -30,6 +30,10 @@ export function createRunSubscriber(context: Context): Subscriber {
             : await storeIssueChanges(context, event)
         case 'comment_changed':
           return await storeComment(context, event)
+        case 'review_submitted':
+          return await storeReview(context, event)
+        case 'review_requested':
+          return await storePullChanges(context, { ...event, actions: [event.kind] })
         default:
           return undefined
       }

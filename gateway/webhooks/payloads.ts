@@ -140,7 +140,7 @@ export function pullEvent(
     readonly pull: { readonly number: number }
     readonly changes?: Changes
     readonly requestedReviewer?: Owner
-    readonly review?: { readonly type: string; readonly content: string }
+    readonly review?: { readonly type: string; readonly state: string; readonly content: string }
     readonly commitId?: string
   },
 ): WebhookEvent {

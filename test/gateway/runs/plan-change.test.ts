@@ -117,7 +117,7 @@ await forEachDatabase(
   async (t, location) => {
     const fixture = await openFixture(t, location)
     const { as, send, engine, payloadOf, db, port, bob } = fixture
-    const file = (text: string) => `on: issue_comment\n${JOBS}\n# ${text}`
+    const file = (text: string) => `on: [issue_comment, pull_request_comment]\n${JOBS}\n# ${text}`
     const main = await engine.commit(file('main'))
     await putSecret(fixture, {}, { name: 'KEY', value: 'secret of the site', description: '' })
     await send('bob', 'POST', '/forks', {})
@@ -135,8 +135,11 @@ await forEachDatabase(
     const { number } = await send('bob', 'POST', '/pulls', pull)
     await send('bob', 'POST', `/issues/${number}/comments`, { body: 'run it' })
     const runs = await engine.plannedRuns()
-    t.equal(runs.length, 1)
-    const [run] = runs
+    const events = runs.map(({ event }) => event)
+    t.strictSame(events, ['issue_comment', 'pull_request_comment'])
+    const [run, other] = runs
+    t.match(other, { commitId: main, reference: 'refs/heads/main', actorId: bob.id })
+    t.strictSame(other && (await payloadOf(other)), run && (await payloadOf(run)))
     t.match(run, {
       event: 'issue_comment',
       title: 'A change',

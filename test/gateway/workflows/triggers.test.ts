@@ -118,6 +118,7 @@ t.test('other changes start by their type, by default each one', async (t) => {
     ['issues: { types: [], branches: [x], paths: [x] }', 'opened', false],
     ['issues: { branches: [x], paths: [x] }', 'opened', true],
     ['issue_comment: { types: [opened] }', 'opened', false],
+    ['pull_request_comment:', 'opened', false],
     ['gollum:', 'opened', false],
   ]
   for (const [on, action, expected] of rows) {
