@@ -92,6 +92,11 @@ export interface RepositoryChanged {
   readonly actor: Owner
 }
 
+export interface RepositoryForked extends RepositoryEvent {
+  readonly kind: 'repository_forked'
+  readonly fork: Repository
+}
+
 export interface PackageChanged {
   readonly kind: 'package_published' | 'package_deleted'
   readonly version: ListedVersion
@@ -108,6 +113,7 @@ export type DomainEvent =
   | StatusReported
   | RefsChanged
   | RepositoryChanged
+  | RepositoryForked
   | PackageChanged
 
 /** Events that are costly to publish, by the place in which they happen. */
