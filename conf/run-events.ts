@@ -4,7 +4,16 @@
 export type ReviewEvent = 'pull_request_review' | 'pull_request_review_comment'
 
 /** Events that workflows select by the type of the change alone. */
-export type TypedEvent = 'issues' | 'issue_comment' | 'pull_request_comment' | ReviewEvent
+export type TypedEvent =
+  | 'issues'
+  | 'issue_comment'
+  | 'pull_request_comment'
+  | 'release'
+  | 'create'
+  | 'delete'
+  | 'fork'
+  | 'registry_package'
+  | ReviewEvent
 
 /** Events that are stored until they are planned. */
 export type RunEventName = 'push' | 'pull_request' | 'pull_request_target' | TypedEvent

@@ -5,6 +5,7 @@ const TYPES: Readonly<Record<string, string>> = {
   synchronized: 'synchronize',
   label_updated: 'labeled',
   label_cleared: 'unlabeled',
+  updated: 'edited',
 }
 
 /** Returns the type of a change by its action in the words of webhooks. */

@@ -20,11 +20,15 @@ const STATES: Readonly<Record<RunStatus, CommitState>> = {
   skipped: 'skipped',
 }
 
-/** Events about no commit. The statuses of the default branch do not depend on their runs. */
+/** Events that are not about the contents of a commit. Their runs say nothing about it. */
 const EVENTS_WITHOUT_STATUSES: ReadonlySet<string> = new Set<RunEventName>([
   'issues',
   'issue_comment',
   'pull_request_comment',
+  'create',
+  'delete',
+  'fork',
+  'registry_package',
 ])
 
 /** True if the jobs of a run are commit statuses. */

@@ -79,7 +79,7 @@ export interface Dispatch {
 /** A change that workflows select by its type. */
 export interface TypedChange {
   readonly event: TypedEvent
-  /** Type in the words of workflow files, such as `created`. */
+  /** Type in the words of workflow files, such as `created`; empty if the event has no types. */
   readonly action: string
   /** Empty: the event is about no commit. */
   readonly changedPaths: readonly string[]

@@ -1,4 +1,4 @@
-/** Runs of issues and comments: what each change starts, and from which files. */
+/** Runs of changes with stored payloads: what each change starts, and from which files. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
@@ -168,3 +168,83 @@ await forEachDatabase(
     t.match(task.secrets, { KEY: 'secret of the site' })
   },
 )
+
+await forEachDatabase(
+  t,
+  'created refs and releases start runs at their commit, deleted ones on the default branch',
+  async (t, location) => {
+    const { send, engine, payloadOf } = await openFixture(t, location)
+    const first = await engine.commit(`on: [create, delete, release]\n${JOBS}`)
+    const text = `on: [create, delete]\n${JOBS}`
+    const content = Buffer.from(text).toString('base64')
+    const path = '/contents/.gitea/workflows/work.yaml'
+    const body = { content, message: 'Work', new_branch: 'work' }
+    const { commit } = await send<{ commit: { sha: string } }>('ada', 'POST', path, body)
+    await send('ada', 'DELETE', '/branches/work')
+    const { id } = await send('ada', 'POST', '/releases', { tag_name: 'v1', name: 'One' })
+    await engine.plannedRuns()
+    const second = await engine.commit(`on: push\n${JOBS}`, 'other.yaml')
+    await send('ada', 'PATCH', `/releases/${id}`, { name: 'Two' })
+    await send('ada', 'DELETE', `/releases/${id}`)
+    const runs = (await engine.plannedRuns()).filter(({ event }) => event !== 'push')
+    t.strictSame(
+      runs.map(({ event, workflowFile, reference, commitId }) =>
+        [event, workflowFile, reference, commitId].join(' '),
+      ),
+      [
+        `create ci.yaml refs/heads/work ${commit.sha}`,
+        `create work.yaml refs/heads/work ${commit.sha}`,
+        `delete ci.yaml refs/heads/main ${first}`,
+        `create ci.yaml refs/tags/v1 ${first}`,
+        `release ci.yaml refs/tags/v1 ${first}`,
+        `release ci.yaml refs/tags/v1 ${first}`,
+        `release ci.yaml refs/heads/main ${second}`,
+      ],
+    )
+    const [created, , deleted, tag, published, edited, gone] = await Promise.all(
+      runs.map(payloadOf),
+    )
+    t.match(created, { ref: 'work', ref_type: 'branch', sha: commit.sha })
+    t.match(deleted, { ref: 'work', ref_type: 'branch', sender: { login: 'ada' } })
+    t.match(tag, { ref: 'v1', ref_type: 'tag' })
+    t.match(published, { action: 'published', release: { name: 'One', tag_name: 'v1' } })
+    t.match(edited, { action: 'updated', release: { name: 'Two' } })
+    t.match(gone, { action: 'deleted', release: { name: 'Two' } })
+    t.match(runs[4], { title: 'One' })
+  },
+)
+
+await forEachDatabase(t, 'forks and linked packages start runs', async (t, location) => {
+  const { send, as, ask, authorizationOf, engine, payloadOf, bob } = await openFixture(t, location)
+  const types = 'types: [published, deleted]'
+  const commitId = await engine.commit(`on: { fork: , registry_package: { ${types} } }\n${JOBS}`)
+  await send('bob', 'POST', '/forks', { name: 'mine' })
+  const upload = async (path: string, method = 'PUT') => {
+    const authorization = authorizationOf('ada')
+    const body = method === 'PUT' ? { body: Buffer.from('data') } : {}
+    const place = `/api/packages/ada/generic/${path}`
+    t.ok((await ask({ method, path: place, authorization, ...body })).status < 300)
+  }
+  await upload('tool/1/a')
+  await as('ada', 'POST', '/packages/ada/generic/tool/-/link/engine')
+  await upload('tool/2/a')
+  await upload('tool/2/b')
+  await upload('tool/2', 'DELETE')
+  const runs = await engine.plannedRuns()
+  t.match(runs, [
+    { event: 'fork', actorId: bob.id },
+    { event: 'registry_package', title: 'tool 2' },
+    { event: 'registry_package' },
+  ])
+  t.equal(runs.length, 3, 'a package that is not linked starts nothing')
+  for (const run of runs) t.match(run, { commitId, reference: 'refs/heads/main' })
+  const [fork, published, deleted] = await Promise.all(runs.map(payloadOf))
+  t.match(fork, {
+    forkee: { full_name: 'ada/engine' },
+    repository: { full_name: 'bob/mine' },
+    sender: { login: 'bob' },
+  })
+  const version = { package: { name: 'tool', version: '2' }, repository: { name: 'engine' } }
+  t.match(published, { action: 'created', ...version })
+  t.match(deleted, { action: 'deleted', ...version })
+})

@@ -186,7 +186,7 @@ t.test('an update of a mirror starts nothing', async (t) => {
   const { context } = await openContext(t, { location: settings.database.location })
   const publish = async (source: Repository['source'], key: string) => {
     const repository = { ...engine.repository, preferences: { has_actions: true }, source }
-    const changes = [{ name: 'refs/heads/main', before: undefined, after: commit }]
+    const changes = [{ name: 'refs/heads/main', before: '1'.repeat(40), after: commit }]
     await context.events.publish({ kind: 'refs_changed', repository, pusher: ada, changes, key })
     return (await db('workflow_events').select('id')).length
   }
