@@ -47,6 +47,8 @@ export interface Trigger {
   readonly branches: Filter | undefined
   readonly tags: Filter | undefined
   readonly paths: Filter | undefined
+  /** Names of the workflows of `workflow_run`. */
+  readonly workflows: readonly string[] | undefined
 }
 
 /** Paths that a push or pull request has changed; undefined if they are too many or not known. */
@@ -85,17 +87,32 @@ export interface TypedChange {
   readonly changedPaths: readonly string[]
 }
 
+/** A change of a run of another workflow. */
+export interface ChangedRun extends Omit<TypedChange, 'event'> {
+  readonly event: 'workflow_run'
+  /** Name of the other workflow. */
+  readonly workflow: string
+  /** Short name of the branch or tag of the run; for a pull request, the branch of its head. */
+  readonly branch: string
+}
+
 /** Event that may start a workflow. */
-export type Occurrence = PushedReference | ChangedPull | Dispatch | TypedChange
+export type Occurrence = PushedReference | ChangedPull | Dispatch | TypedChange | ChangedRun
 
 /**
  * Reads the value of `on`. Events that do not exist here are valid and start nothing; `warn` gets a
  * sentence for each. Throws FileFault.
  */
 export function readTriggers(on: YamlValue, warn: (warning: string) => void): readonly Trigger[] {
-  if (!on.isMap) return on.texts().map((event) => withoutFilters(known(event, warn)))
+  if (!on.isMap) {
+    const events = on.texts()
+    if (events.includes('workflow_run')) on.fail(NO_WORKFLOWS)
+    return events.map((event) => withoutFilters(known(event, warn)))
+  }
   return [...on.map()].map(([event, value]) => {
     known(event, warn)
+    const hasWorkflows = value.isMap && value.map().has('workflows')
+    if (event === 'workflow_run' && !hasWorkflows) value.fail(NO_WORKFLOWS)
     if (value.isNull || event === 'schedule') return withoutFilters(event)
     const keys = keysOf(event)
     for (const [key, { name }] of value.map()) {
@@ -107,9 +124,12 @@ export function readTriggers(on: YamlValue, warn: (warning: string) => void): re
       branches: filterOf(value, 'branches'),
       tags: filterOf(value, 'tags'),
       paths: filterOf(value, 'paths'),
+      workflows: value.map().get('workflows')?.texts(),
     }
   })
 }
+
+const NO_WORKFLOWS = "has a 'workflow_run' without 'workflows': the names of the other workflows"
 
 function keysOf(event: string): readonly string[] | undefined {
   return Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
@@ -122,7 +142,8 @@ function known(event: string, warn: (warning: string) => void): string {
 }
 
 function withoutFilters(event: string): Trigger {
-  return { event, types: undefined, branches: undefined, tags: undefined, paths: undefined }
+  const filters = { branches: undefined, tags: undefined, paths: undefined }
+  return { event, types: undefined, ...filters, workflows: undefined }
 }
 
 function filterOf(value: YamlValue, name: string): Filter | undefined {
@@ -169,8 +190,10 @@ function fitsEvent(trigger: Trigger, occurrence: Occurrence): boolean {
       return fitsPull(trigger, occurrence)
     case 'workflow_dispatch':
       return true
+    case 'workflow_run':
+      return fitsRun(trigger, occurrence)
     default:
-      return trigger.types?.includes(occurrence.action) !== false
+      return fitsType(trigger, occurrence)
   }
 }
 
@@ -190,6 +213,16 @@ function fitsPull(trigger: Trigger, { action, baseBranch, changedPaths }: Change
   const { types = USUAL_PULL_ACTIONS, branches } = trigger
   const fitsBranch = branches === undefined || fits(branches, baseBranch)
   return types.includes(action) && fitsBranch && fitsPaths(trigger, changedPaths)
+}
+
+function fitsRun(trigger: Trigger, run: ChangedRun): boolean {
+  const { workflows, branches } = trigger
+  const fitsBranch = branches === undefined || fits(branches, run.branch)
+  return fitsType(trigger, run) && workflows?.includes(run.workflow) === true && fitsBranch
+}
+
+function fitsType({ types }: Trigger, { action }: Pick<TypedChange, 'action'>): boolean {
+  return types === undefined || types.includes(action)
 }
 
 /** Filters of paths do not apply if the changed paths are not known. */

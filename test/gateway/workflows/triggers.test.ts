@@ -130,3 +130,30 @@ t.test('other changes start by their type, by default each one', async (t) => {
   t.ok(startsOn(triggers, comment))
   t.notOk(startsOn(triggers, { ...comment, event: 'issues' }))
 })
+
+t.test('a change of a run starts by the name of its workflow, its type and branch', async (t) => {
+  const rows: ReadonlyArray<readonly [string, string, string, boolean]> = [
+    ['workflows: [CI]', 'requested', 'main', true],
+    ['workflows: CI', 'completed', 'main', true],
+    ['workflows: [Other, CI]', 'completed', 'main', true],
+    ['workflows: ["C*"]', 'completed', 'main', false],
+    ['workflows: []', 'completed', 'main', false],
+    ['workflows: [CI], types: [completed]', 'completed', 'main', true],
+    ['workflows: [CI], types: [completed]', 'in_progress', 'main', false],
+    ['workflows: [CI], branches: ["release/**"]', 'completed', 'release/1', true],
+    ['workflows: [CI], branches: ["release/**"]', 'completed', 'main', false],
+    ['workflows: [CI], branches-ignore: [main]', 'completed', 'main', false],
+  ]
+  for (const [filters, action, branch, expected] of rows) {
+    const { triggers } = triggersOf(`on: { workflow_run: { ${filters} } }`)
+    const changed = { event: 'workflow_run', workflow: 'CI', changedPaths: [] } as const
+    t.equal(startsOn(triggers, { ...changed, action, branch }), expected, `${filters}: ${action}`)
+  }
+  for (const on of [
+    'workflow_run',
+    '[push, workflow_run]',
+    '{workflow_run: {types: [completed]}}',
+  ]) {
+    t.throws(() => triggersOf(`on: ${on}`), { message: /has a 'workflow_run' without 'workflows'/ })
+  }
+})
