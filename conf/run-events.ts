@@ -16,4 +16,9 @@ export type TypedEvent =
   | ReviewEvent
 
 /** Events that are stored until they are planned. */
-export type RunEventName = 'push' | 'pull_request' | 'pull_request_target' | TypedEvent
+export type RunEventName =
+  | 'push'
+  | 'pull_request'
+  | 'pull_request_target'
+  | 'workflow_run'
+  | TypedEvent

@@ -19,6 +19,7 @@ import type { Context } from '../request/context.js'
 import { concludeJobs, decideJobs } from '../workflows/decide-jobs.js'
 import { hasStatuses, newStatusOf } from './job-status.js'
 import { readNeed } from './read-need.js'
+import { runActions } from './run-actions.js'
 import { expressionContexts } from './task-context.js'
 
 /** A run that is locked by a transaction, with its jobs before the change. */
@@ -48,10 +49,11 @@ export async function changeRun(
     const jobs = await listJobs(trx, runId)
     if (!(await change(trx, { run, jobs }))) return undefined
     const changed = (await findRunById(trx, runId)) ?? run
-    return await settleRun(context, trx, { run: changed, jobs, repository })
+    const after = await settleRun(context, trx, { run: changed, jobs, repository })
+    return { ...after, before: run }
   })
   if (settled === undefined) return false
-  await publishStatuses(context, { run: found, repository, statuses: settled })
+  await publishChanges(context, { ...settled, repository })
   return true
 }
 
@@ -63,10 +65,10 @@ export async function startRun(
 ): Promise<Run | undefined> {
   const started = await transaction(context.db, async (trx) => {
     const run = await createRun(trx, input)
-    return run && { run, statuses: await settleRun(context, trx, { run, jobs: [], repository }) }
+    return run && { run, settled: await settleRun(context, trx, { run, jobs: [], repository }) }
   })
   if (started === undefined) return undefined
-  await publishStatuses(context, { ...started, repository })
+  await publishChanges(context, { ...started.settled, before: undefined, repository })
   return started.run
 }
 
@@ -74,12 +76,19 @@ interface ChangedRun extends LockedRun {
   readonly repository: Repository
 }
 
-/** Decides what follows from a change. Returns the commit statuses that it has added. */
+interface SettledRun {
+  /** The row after the change. */
+  readonly run: Run
+  /** Commit statuses that were added. */
+  readonly statuses: readonly CommitStatus[]
+}
+
+/** Decides what follows from a change. */
 async function settleRun(
   context: Context,
   trx: Database,
   { run, jobs: before, repository }: ChangedRun,
-): Promise<readonly CommitStatus[]> {
+): Promise<SettledRun> {
   const changed = await listJobs(trx, run.id)
   const hasConditions = changed.some(
     ({ status, condition }) => status === 'blocked' && condition !== undefined,
@@ -96,14 +105,15 @@ async function settleRun(
   const after = decisions.length === 0 ? changed : await listJobs(trx, run.id)
   const status = after.length === 0 ? run.status : concludeJobs(after)
   if (status !== run.status) await updateRunStatus(trx, run, status)
+  const settled = status === run.status ? run : ((await findRunById(trx, run.id)) ?? run)
   const statuses: CommitStatus[] = []
-  if (!hasStatuses(run)) return statuses
+  if (!hasStatuses(run)) return { run: settled, statuses }
   for (const job of after) {
     const old = before.find(({ id }) => id === job.id)
     if (old?.status === job.status) continue
     statuses.push(await addCommitStatus(trx, newStatusOf(context, { run, repository, job })))
   }
-  return statuses
+  return { run: settled, statuses }
 }
 
 /** Returns the outputs of the jobs that blocked conditions may read, by their keys. */
@@ -121,10 +131,20 @@ async function outputsOf(
   return outputs
 }
 
-interface Published {
-  readonly run: Run
+interface Published extends SettledRun {
   readonly repository: Repository
-  readonly statuses: readonly CommitStatus[]
+}
+
+/** Publishes what a transaction has changed. `before` is undefined if the run is new. */
+async function publishChanges(
+  context: Context,
+  { before, ...settled }: Published & { readonly before: Run | undefined },
+): Promise<void> {
+  await publishStatuses(context, settled)
+  const { run, repository } = settled
+  for (const action of runActions(before, run)) {
+    await context.events.publish({ kind: 'run_changed', action, repository, run })
+  }
 }
 
 /** Publishes commit statuses that are committed, and retries the merges that wait for them. */

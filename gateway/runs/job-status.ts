@@ -29,6 +29,7 @@ const EVENTS_WITHOUT_STATUSES: ReadonlySet<string> = new Set<RunEventName>([
   'delete',
   'fork',
   'registry_package',
+  'workflow_run',
 ])
 
 /** True if the jobs of a run are commit statuses. */

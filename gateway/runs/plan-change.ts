@@ -7,13 +7,14 @@ import type { RunEvent } from '../../sql/runs/events.js'
 import { branchReference } from '../actions/pulls/refresh-pulls.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
+import type { Occurrence } from '../workflows/triggers.js'
 import { typeOfAction } from './change-type.js'
 import { startRuns } from './start-runs.js'
 import { mayName, readWorkflowCommit } from './workflow-files.js'
 
 /** An event of which only the type matters. */
 export interface TypedRunEvent extends RunEvent {
-  readonly event: TypedEvent
+  readonly event: TypedEvent | 'workflow_run'
 }
 
 /** Starts the runs of a change, from the files at its ref, which may be the default branch. */
@@ -32,7 +33,7 @@ export async function planChange(
   const [firstLine = ''] = commit.message.split('\n')
   await startRuns(context, repository, {
     event,
-    occurrence: { event: event.event, action: typeOfAction(event.action), changedPaths: [] },
+    occurrence: occurrenceOf(event),
     files,
     run: {
       title: event.title || firstLine,
@@ -45,4 +46,17 @@ export async function planChange(
     },
     payload: async () => event.payload ?? '{}',
   })
+}
+
+function occurrenceOf({ event, action, payload = '{}' }: TypedRunEvent): Occurrence {
+  const change = { action: typeOfAction(action), changedPaths: [] }
+  if (event !== 'workflow_run') return { event, ...change }
+  const { workflow, workflow_run: run }: RunPayload = JSON.parse(payload)
+  return { event, ...change, workflow: workflow.name, branch: run.head_branch }
+}
+
+/** Parts of the payload of `workflow_run` by which workflows select it. */
+interface RunPayload {
+  readonly workflow: { readonly name: string }
+  readonly workflow_run: { readonly head_branch: string }
 }

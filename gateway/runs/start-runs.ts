@@ -20,7 +20,14 @@ export interface Start {
   readonly files: readonly WorkflowFile[]
   readonly run: Omit<
     NewRun,
-    keyof Plan | 'repositoryId' | 'eventKey' | 'workflowFile' | 'event' | 'payload' | 'actorId'
+    | keyof Plan
+    | 'repositoryId'
+    | 'eventKey'
+    | 'workflowFile'
+    | 'event'
+    | 'payload'
+    | 'actorId'
+    | 'chainDepth'
   >
   /** Renders the payload of the event. */
   readonly payload: () => Promise<string>
@@ -48,6 +55,7 @@ export async function startRuns(
       event: event.event,
       payload: rendered,
       actorId: event.actorId,
+      chainDepth: event.chainDepth,
       ...run,
       ...plan,
     })

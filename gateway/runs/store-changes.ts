@@ -1,6 +1,7 @@
 /** Storage of changes that may start workflow runs, with their payloads. */
 
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
+import { isFinal } from '../../sql/runs/statuses.js'
 import type { Context } from '../request/context.js'
 import type {
   CommentChanged,
@@ -8,12 +9,15 @@ import type {
   PackageChanged,
   ReleaseChanged,
   RepositoryForked,
+  RunChanged,
 } from '../request/events.js'
 import { commentChangeEvent, issueChangeEvent } from '../webhooks/issue-events.js'
 import { packageChangeEvent } from '../webhooks/package-events.js'
 import { forkEvent } from '../webhooks/payloads.js'
 import { releaseChangeEvent } from '../webhooks/release-events.js'
+import { runPayload } from '../webhooks/run-events.js'
 import { startsRuns, storeChange } from './store-event.js'
+import { WORKFLOW_FOLDER } from './workflow-files.js'
 
 /** Stores the changes of an issue that one request has made. */
 export async function storeIssueChanges(context: Context, change: IssueChanged): Promise<void> {
@@ -60,6 +64,29 @@ export async function storeRelease(context: Context, change: ReleaseChanged): Pr
     actorId: actor.id,
     title: release.title,
     ...(action === 'deleted' ? {} : { reference: `refs/tags/${release.tagName}` }),
+  })
+}
+
+/** Maximum number of runs of which each was started by a change of the one before. */
+const CHAIN_DEPTH_MAX = 5
+
+/**
+ * Stores a change of a run. A faulty run, and one whose jobs are all skipped, starts no other: such
+ * runs do not wait, so that nothing would limit their number.
+ */
+export async function storeRun(context: Context, change: RunChanged): Promise<void> {
+  const { repository, run, action } = change
+  const hasNeverBegun = run.startedAtMs === undefined && isFinal(run.status)
+  if (hasNeverBegun && run.status !== 'cancelled') return
+  if (run.chainDepth >= CHAIN_DEPTH_MAX || !startsRuns(context, repository)) return
+  const path = `${WORKFLOW_FOLDER}/${run.workflowFile}`
+  await storeChange(context, () => runPayload(context, change, path), {
+    event: 'workflow_run',
+    action,
+    repositoryId: repository.id,
+    actorId: run.actorId,
+    title: run.title,
+    chainDepth: run.chainDepth + 1,
   })
 }
 

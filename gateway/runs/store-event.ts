@@ -34,6 +34,7 @@ export interface RenderedChange extends Pick<NewRunEvent, 'event' | 'action' | '
   /** Full name of the ref of the files; by default that of the default branch. */
   readonly reference?: string
   readonly after?: string
+  readonly chainDepth?: number
 }
 
 /** Stores a change with its payload; has no effect if the subject was deleted meanwhile. */

@@ -12,6 +12,7 @@ import {
   storeFork,
   storeIssueChanges,
   storeRelease,
+  storeRun,
 } from './store-changes.js'
 import { storeHeads, storePullChanges, storeReview } from './store-pulls.js'
 import { storeRefs } from './store-refs.js'
@@ -44,6 +45,7 @@ function isByJob(event: DomainEvent): boolean {
 
 function actorIdOf(event: DomainEvent): number | undefined {
   if ('pusher' in event) return event.pusher.id
+  if ('run' in event) return event.run.actorId
   return 'grant' in event ? event.grant.user?.id : event.actor.id
 }
 
@@ -66,6 +68,8 @@ async function store(context: Context, event: DomainEvent): Promise<void> {
       return await storeRelease(context, event)
     case 'repository_forked':
       return await storeFork(context, event)
+    case 'run_changed':
+      return await storeRun(context, event)
     case 'package_published':
       return await (await prepareVersion(context, event))()
     default:

@@ -30,13 +30,17 @@ export interface RunEvent {
   readonly payload: string | undefined
   /** Title of the runs; empty for the first line of the commit's message. */
   readonly title: string
+  /** Chain depth of the runs; see `Run`. */
+  readonly chainDepth: number
 }
 
-export interface NewRunEvent extends Omit<RunEvent, 'id' | 'key' | 'payload' | 'title'> {
+export interface NewRunEvent
+  extends Omit<RunEvent, 'id' | 'key' | 'payload' | 'title' | 'chainDepth'> {
   /** Key of the push or of the change. */
   readonly causeKey: string
   readonly payload?: string
   readonly title?: string
+  readonly chainDepth?: number
 }
 
 /**
@@ -64,6 +68,7 @@ export async function addRunEvent(
       actor_id: actorId ?? null,
       payload: event.payload ?? null,
       title: cut(event.title ?? '', NAME_CHARACTERS_MAX),
+      chain_depth: event.chainDepth ?? 0,
       created_at: Date.now(),
     })
     return id
@@ -82,7 +87,8 @@ export async function findRunEvent(db: Database, id: number): Promise<RunEvent |
   const [row] = await selectRows<EventRow>(
     db,
     `select e.id, e.repository_id, e.event, e.event_key, e.action, e.pull_number, e.ref,
-      e.before_id, e.after_id, e.actor_id, e.payload, e.title from workflow_events e where e.id = ?`,
+      e.before_id, e.after_id, e.actor_id, e.payload, e.title,
+      e.chain_depth from workflow_events e where e.id = ?`,
     [id],
   )
   return row && eventOf(row)
@@ -106,6 +112,7 @@ interface EventRow {
   readonly actor_id: number | null
   readonly payload: string | null
   readonly title: string
+  readonly chain_depth: number
 }
 
 function eventOf(row: EventRow): RunEvent {
@@ -122,5 +129,6 @@ function eventOf(row: EventRow): RunEvent {
     actorId: row.actor_id ?? undefined,
     payload: row.payload ?? undefined,
     title: row.title,
+    chainDepth: row.chain_depth,
   }
 }

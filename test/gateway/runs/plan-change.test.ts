@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { putSecret } from '../../../gateway/actions/runs/put-values.js'
+import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { findRunPayload, type Run } from '../../../sql/runs/runs.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { type Name, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
@@ -247,4 +248,70 @@ await forEachDatabase(t, 'forks and linked packages start runs', async (t, locat
   const version = { package: { name: 'tool', version: '2' }, repository: { name: 'engine' } }
   t.match(published, { action: 'created', ...version })
   t.match(deleted, { action: 'deleted', ...version })
+})
+
+const OTHER_JOBS = "jobs: { build: { runs-on: other, steps: [{ run: 'true' }] } }"
+
+await forEachDatabase(t, 'the steps of a run start other workflows', async (t, location) => {
+  const { engine, payloadOf, db, port, ada } = await openFixture(t, location)
+  const on = (workflow: string, filters = '') =>
+    `on: { workflow_run: { workflows: [${workflow}]${filters} } }\n${OTHER_JOBS}`
+  await engine.commit(`name: After\n${on('CI, Deploy')}`, 'after.yaml')
+  await engine.commit(on('Deploy'), 'other.yaml')
+  await engine.commit(on('CI', ', branches: [release]'), 'branch.yaml')
+  await engine.commit(on('CI', ', types: [completed], branches: [main]'), 'done.yaml')
+  const commitId = await engine.commit(`name: CI\non: push\n${JOBS}`)
+  await engine.plannedRuns()
+  const runner = await registerClient({ port, db })
+  const task = await runner.fetchTask()
+  await engine.plannedRuns()
+  await runner.report(task.id, Result.SUCCESS)
+  const [first, ...runs] = await engine.plannedRuns()
+  const ran = await Promise.all(
+    runs.map(async (run) => {
+      t.match(run, { event: 'workflow_run', commitId, reference: 'refs/heads/main' })
+      t.match(run, { chainDepth: 1, title: first?.title, actorId: ada.id })
+      return `${run.workflowFile} ${(await payloadOf(run)).action}`
+    }),
+  )
+  t.strictSame(ran, [
+    'after.yaml requested',
+    'after.yaml in_progress',
+    'after.yaml completed',
+    'done.yaml completed',
+  ])
+  const last = runs.at(-1)
+  t.match(last && (await payloadOf(last)), {
+    workflow: { name: 'CI', path: '.gitea/workflows/ci.yaml' },
+    workflow_run: {
+      id: first?.id,
+      event: 'push',
+      head_branch: 'main',
+      head_sha: commitId,
+      status: 'completed',
+      conclusion: 'success',
+    },
+    repository: { full_name: 'ada/engine' },
+    sender: { login: 'ada' },
+  })
+})
+
+t.test('a chain of runs ends after five, and begins with no run that never waits', async (t) => {
+  const { engine } = await openFixture(t)
+  const skipped = OTHER_JOBS.replace('build: {', 'build: { if: false,')
+  const loop = '{ workflow_run: { workflows: [Start, Skip, Loop], types: [requested, completed] } }'
+  await engine.commit(`name: Loop\non: ${loop}\n${OTHER_JOBS}`, 'loop.yaml')
+  await engine.commit(
+    `name: Skip\non: { push: { paths: ['**/skip.yaml'] } }\n${skipped}`,
+    'skip.yaml',
+  )
+  t.strictSame(
+    (await engine.plannedRuns()).map(({ workflowName, status }) => [workflowName, status]),
+    [['Skip', 'skipped']],
+  )
+  await engine.commit(`name: Start\non: push\n${OTHER_JOBS}`, 'start.yaml')
+  t.strictSame(
+    (await engine.plannedRuns()).slice(1).map((run) => `${run.workflowName} ${run.chainDepth}`),
+    ['Start 0', 'Loop 1', 'Loop 2', 'Loop 3', 'Loop 4', 'Loop 5'],
+  )
 })

@@ -207,6 +207,27 @@ await forEachDatabase(t, 'reviews start runs at the head', async (t, location) =
   t.match(last, { review: { state: 'commented', content: 'Hm.' } })
 })
 
+t.test('a run of a fork starts a workflow of the default branch, without approval', async (t) => {
+  const fixture = await openFixture(t)
+  const { commit, openPull, engine, bob } = fixture
+  const on = 'on: { workflow_run: { workflows: [ci], branches: [work] } }'
+  await engine.commit(`${on}\n${JOBS}`, 'after.yaml')
+  const main = await engine.commit(`on: pull_request\n${JOBS}`)
+  await fixture.fork()
+  const head = await commit('bob', 'bob', 'work', 'one')
+  await openPull('bob', 'bob:work')
+  t.match(await engine.plannedRuns(), [
+    { event: 'pull_request', commitId: head, isFromFork: true, needsApproval: true },
+    {
+      event: 'workflow_run',
+      commitId: main,
+      isFromFork: false,
+      needsApproval: false,
+      actorId: bob.id,
+    },
+  ])
+})
+
 t.test('types select the changes of a pull request', async (t) => {
   const { as, commit, openPull, engine, db } = await openFixture(t)
   const types = `assigned, unassigned, labeled, unlabeled, milestoned, demilestoned, edited, closed,

@@ -19,10 +19,16 @@ import {
 import { forEachDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
-import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
+import {
+  addWorkflowRepository,
+  type WorkflowRepository,
+} from '../../helpers/workflow-repository.js'
 
 /** Causes one change of each kind over the API, and returns their domain events by an actor. */
-async function eventsOf(gateway: GatewayWithUsers, { id }: Repository) {
+async function eventsOf(gateway: GatewayWithUsers, engine: WorkflowRepository) {
+  const { id } = engine.repository
+  await engine.commit("on: push\njobs: { build: { runs-on: linux, steps: [{ run: 'true' }] } }")
+  const run = await engine.run(1)
   const { as, ask, db, ada, authorizationOf } = gateway
   const send = async (path: string, body: object) => {
     const { json, text, status } = await as('ada', 'POST', path, body)
@@ -70,6 +76,7 @@ async function eventsOf(gateway: GatewayWithUsers, { id }: Repository) {
       { kind: 'review_requested', ...by, issue: pullIssue },
       { kind: 'release_changed', ...by, action: 'published', release },
       { kind: 'repository_forked', ...by, fork: repository },
+      { kind: 'run_changed', repository, run: { ...run, actorId: actor.id }, action: 'requested' },
       { kind: 'package_published', version, grant },
       { kind: 'package_deleted', version, grant },
     ]
@@ -84,7 +91,7 @@ await forEachDatabase(
     const { ada, db, settings } = gateway
     const engine = await addWorkflowRepository(gateway)
     const { id } = engine.repository
-    const events = await eventsOf(gateway, engine.repository)
+    const events = await eventsOf(gateway, engine)
     await engine.plannedRuns()
     const { context } = await openContext(t, { location: settings.database.location })
     let stored = 0
@@ -120,6 +127,7 @@ await forEachDatabase(
         review_requested: 2,
         release_changed: 1,
         repository_forked: 1,
+        run_changed: 1,
         package_published: 1,
         package_deleted: 1,
       },
