@@ -11,6 +11,7 @@ import type { ListedVersion } from '../../sql/packages/package-lists.js'
 import type { Review } from '../../sql/pulls/reviews.js'
 import type { Release } from '../../sql/releases/releases.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
+import type { Run } from '../../sql/runs/runs.js'
 import type { Grants } from '../auth/authorize.js'
 
 /** Changes of an issue or a pull request; the names are those of Gitea's webhook payloads. */
@@ -92,6 +93,20 @@ export interface RepositoryChanged {
   readonly actor: Owner
 }
 
+export interface RepositoryForked extends RepositoryEvent {
+  readonly kind: 'repository_forked'
+  readonly fork: Repository
+}
+
+/** A run that was created, whose first job has begun, or that has ended. */
+export interface RunChanged {
+  readonly kind: 'run_changed'
+  readonly action: 'requested' | 'in_progress' | 'completed'
+  readonly repository: Repository
+  /** The row after the change. */
+  readonly run: Run
+}
+
 export interface PackageChanged {
   readonly kind: 'package_published' | 'package_deleted'
   readonly version: ListedVersion
@@ -108,6 +123,8 @@ export type DomainEvent =
   | StatusReported
   | RefsChanged
   | RepositoryChanged
+  | RepositoryForked
+  | RunChanged
   | PackageChanged
 
 /** Events that are costly to publish, by the place in which they happen. */

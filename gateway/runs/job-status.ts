@@ -1,5 +1,6 @@
 /** Commit statuses of jobs. Branch rules name them by their contexts, which therefore stay. */
 
+import type { RunEventName } from '../../conf/run-events.js'
 import type { CommitState, NewCommitStatus } from '../../sql/code/commit-statuses.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { cut, NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
@@ -17,6 +18,23 @@ const STATES: Readonly<Record<RunStatus, CommitState>> = {
   failure: 'failure',
   cancelled: 'failure',
   skipped: 'skipped',
+}
+
+/** Events that are not about the contents of a commit. Their runs say nothing about it. */
+const EVENTS_WITHOUT_STATUSES: ReadonlySet<string> = new Set<RunEventName>([
+  'issues',
+  'issue_comment',
+  'pull_request_comment',
+  'create',
+  'delete',
+  'fork',
+  'registry_package',
+  'workflow_run',
+])
+
+/** True if the jobs of a run are commit statuses. */
+export function hasStatuses({ event }: Run): boolean {
+  return !EVENTS_WITHOUT_STATUSES.has(event)
 }
 
 interface JobOfRun {

@@ -1,9 +1,10 @@
 /** Planning: starts the runs of an event from the workflow files at its commit. */
 
-import { findRepositoryById } from '../../sql/repositories/repositories.js'
-import { findRunEvent, removeRunEvent } from '../../sql/runs/events.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
+import { findRunEvent, type RunEvent, removeRunEvent } from '../../sql/runs/events.js'
 import { hasActions } from '../actions/repositories/has-actions.js'
 import type { Context } from '../request/context.js'
+import { planChange } from './plan-change.js'
 import { planPull } from './plan-pull.js'
 import { planPush } from './plan-push.js'
 
@@ -16,8 +17,21 @@ export async function planEvent(context: Context, eventId: number): Promise<void
   const repository = event && (await findRepositoryById(context.db, event.repositoryId))
   if (event === undefined) return
   if (repository !== undefined && hasActions(context, repository)) {
-    const plan = event.event === 'push' ? planPush : planPull
     await plan(context, repository, event)
   }
   await removeRunEvent(context.db, eventId)
+}
+
+async function plan(context: Context, repository: Repository, event: RunEvent): Promise<void> {
+  switch (event.event) {
+    case 'push':
+      return await planPush(context, repository, event)
+    case 'pull_request':
+    case 'pull_request_target':
+    case 'pull_request_review':
+    case 'pull_request_review_comment':
+      return await planPull(context, repository, { ...event, event: event.event })
+    default:
+      return await planChange(context, repository, { ...event, event: event.event })
+  }
 }

@@ -1,9 +1,10 @@
 /** Planning of the runs that a change of a pull request starts. */
 
 import { withObjects } from '../../cgi/objects/objects.js'
+import type { ReviewEvent } from '../../conf/run-events.js'
 import { findUserById, type User } from '../../sql/accounts/users.js'
 import { findIssue } from '../../sql/issues/issues.js'
-import { findPull } from '../../sql/pulls/pulls.js'
+import { findPull, type Pull } from '../../sql/pulls/pulls.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { RunEvent } from '../../sql/runs/events.js'
 import { listUnapprovedRuns } from '../../sql/runs/runs.js'
@@ -16,33 +17,35 @@ import {
 } from '../actions/pulls/refresh-pulls.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
-import { type PullChange, pullPayload } from '../webhooks/issue-events.js'
+import { pullPayload } from '../webhooks/issue-events.js'
+import type { ChangedPull, Occurrence } from '../workflows/triggers.js'
 import { cancelRun } from './cancel-run.js'
+import { typeOfAction } from './change-type.js'
 import { isTrusted } from './fork-trust.js'
-import { payloadText, startRuns } from './start-runs.js'
+import { payloadText } from './payload-text.js'
+import { startRuns } from './start-runs.js'
 import {
   asksForNoRun,
   type ChangedRange,
+  mayName,
   readChangedPaths,
   readWorkflowCommit,
   type WorkflowCommit,
 } from './workflow-files.js'
 
-/** Actions whose words in workflow files differ from those of webhooks. */
-const ACTIONS: Readonly<Record<string, string>> = {
-  synchronized: 'synchronize',
-  label_updated: 'labeled',
-  label_cleared: 'unlabeled',
+/** A change or a review of a pull request. */
+export interface PullRunEvent extends RunEvent {
+  readonly event: ChangedPull['event'] | ReviewEvent
 }
 
 /**
- * Starts the runs of a change of a pull request. Those of `pull_request` use the files of its head,
- * and those of `pull_request_target` the files of its base branch.
+ * Starts the runs of a change or review of a pull request. Those of `pull_request_target` use the
+ * files of its base branch, and the others the files of its head.
  */
 export async function planPull(
   context: Context,
   repository: Repository,
-  event: RunEvent,
+  event: PullRunEvent,
 ): Promise<void> {
   const state = await findState(context, repository, event)
   if (state === undefined) return
@@ -52,11 +55,13 @@ export async function planPull(
   if (isMoved && pull.headCommit !== event.after) return
   const isTarget = event.event === 'pull_request_target'
   const source = await readSource(context, repository, {
+    event,
     commitId: isTarget ? baseTip : pull.headCommit,
     range: { from: pull.mergeBase === '' ? undefined : pull.mergeBase, to: pull.headCommit },
   })
   if (source === undefined) return
-  if (!isTarget && (asksForNoRun(source.commit.message) || asksForNoRun(issue.title))) return
+  const texts = event.event === 'pull_request' ? [source.commit.message, issue.title] : []
+  if (texts.some(asksForNoRun)) return
   const [author, actor] = [
     await findUser(context, issue.authorId),
     await findUser(context, event.actorId),
@@ -69,12 +74,7 @@ export async function planPull(
   if (isMoved && !isTarget) await cancelUnapproved(context, repository, issue.number)
   await startRuns(context, repository, {
     event,
-    occurrence: {
-      event: isTarget ? 'pull_request_target' : 'pull_request',
-      action: ACTIONS[event.action] ?? event.action,
-      baseBranch: pull.baseBranch,
-      changedPaths: source.changedPaths,
-    },
+    occurrence: occurrenceOf(event, pull, source),
     files: source.commit.files,
     run: {
       title: issue.title,
@@ -85,8 +85,27 @@ export async function planPull(
       isFromFork,
       needsApproval,
     },
-    payload: () => payloadOf(context, { repository, actor: sender, state, action: event.action }),
+    payload: async () => {
+      if (event.payload !== undefined) return event.payload
+      const change = { repository, actor: sender, state, action: event.action }
+      return payloadText(await pullPayload(context, change))
+    },
   })
+}
+
+function occurrenceOf(
+  { event, action }: PullRunEvent,
+  { baseBranch }: Pull,
+  { changedPaths }: Source,
+): Occurrence {
+  const type = typeOfAction(action)
+  return isReview(event)
+    ? { event, action: type, changedPaths: [] }
+    : { event, action: type, baseBranch, changedPaths }
+}
+
+function isReview(event: PullRunEvent['event']): event is ReviewEvent {
+  return event === 'pull_request_review' || event === 'pull_request_review_comment'
 }
 
 async function findUser({ db }: Context, id: number | undefined): Promise<User | undefined> {
@@ -107,6 +126,7 @@ async function findState(
 }
 
 interface SourceQuery {
+  readonly event: PullRunEvent
   /** Commit of the workflow files. */
   readonly commitId: string | undefined
   readonly range: ChangedRange
@@ -117,18 +137,24 @@ interface Source {
   readonly changedPaths: readonly string[] | undefined
 }
 
-/** Reads the workflow files, and the changed paths; undefined if there are no files. */
+/**
+ * Reads the workflow files, and the changed paths unless the event is a review; undefined if there
+ * are no files.
+ */
 async function readSource(
   context: Context,
   repository: Repository,
-  { commitId, range }: SourceQuery,
+  { event: { event }, commitId, range }: SourceQuery,
 ): Promise<Source | undefined> {
   if (commitId === undefined) return undefined
   const path = repositoryPathOf(context, repository)
   return await withObjects(context.git, path, async (objects) => {
     const commit = await readWorkflowCommit(objects, commitId)
-    if (commit === undefined || commit.files.length === 0) return undefined
-    return { commit, changedPaths: await readChangedPaths(objects, range) }
+    if (commit === undefined) return undefined
+    const files = commit.files.filter(({ text }) => !isReview(event) || mayName(text, event))
+    if (files.length === 0) return undefined
+    const changedPaths = isReview(event) ? [] : await readChangedPaths(objects, range)
+    return { commit: { ...commit, files }, changedPaths }
   })
 }
 
@@ -142,13 +168,4 @@ async function cancelUnapproved(
   for (const run of await listUnapprovedRuns(context.db, id, pullNumber)) {
     await cancelRun(context, run, reason)
   }
-}
-
-/** Returns the payload as JSON, without the text of the pull request if it would be too long. */
-async function payloadOf(context: Context, change: PullChange): Promise<string> {
-  const { issue } = change.state
-  const state = { ...change.state, issue: { ...issue, content: '' } }
-  return await payloadText(await pullPayload(context, change), () =>
-    pullPayload(context, { ...change, state }),
-  )
 }

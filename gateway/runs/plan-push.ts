@@ -7,7 +7,8 @@ import type { RunEvent } from '../../sql/runs/events.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import { pushPayload } from '../webhooks/push-payload.js'
-import { payloadText, startRuns } from './start-runs.js'
+import { payloadText } from './payload-text.js'
+import { startRuns } from './start-runs.js'
 import { asksForNoRun, readChangedPaths, readWorkflowCommit } from './workflow-files.js'
 
 /** Starts the runs of a push. */
@@ -45,7 +46,7 @@ export async function planPush(
   })
 }
 
-/** Returns the payload as JSON, without commits if it would be too long. */
+/** Returns the payload as JSON. */
 async function payloadOf(
   context: Context,
   repository: Repository,
@@ -54,6 +55,5 @@ async function payloadOf(
   const owners = await findOwnersById(context.db, actorId === undefined ? [] : [actorId])
   const pusher = owners.get(actorId ?? 0) ?? repository.owner
   const change = { name: reference, before, after }
-  const payload = await pushPayload(context, { repository, pusher, change })
-  return await payloadText(payload, () => ({ ...payload, commits: [], head_commit: null }))
+  return payloadText(await pushPayload(context, { repository, pusher, change }))
 }

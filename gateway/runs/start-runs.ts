@@ -1,6 +1,5 @@
 /** Start of runs: one for each workflow file that an event starts. */
 
-import type { Awaitable } from '../../conf/lib/awaitable.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { RunEvent } from '../../sql/runs/events.js'
 import { countWaitingRuns, type NewRun } from '../../sql/runs/runs.js'
@@ -12,9 +11,6 @@ import { startRun } from './change-run.js'
 import { planningFacts } from './task-context.js'
 import { nameOfFile, WORKFLOW_FOLDER, type WorkflowFile } from './workflow-files.js'
 
-/** Maximum number of characters of the payload of an event. */
-const PAYLOAD_CHARACTERS_MAX = 1_048_576
-
 type Plan = Pick<NewRun, 'workflowName' | 'fault' | 'text' | 'jobs'>
 
 /** An event, and what its runs have in common. */
@@ -24,7 +20,14 @@ export interface Start {
   readonly files: readonly WorkflowFile[]
   readonly run: Omit<
     NewRun,
-    keyof Plan | 'repositoryId' | 'eventKey' | 'workflowFile' | 'event' | 'payload' | 'actorId'
+    | keyof Plan
+    | 'repositoryId'
+    | 'eventKey'
+    | 'workflowFile'
+    | 'event'
+    | 'payload'
+    | 'actorId'
+    | 'chainDepth'
   >
   /** Renders the payload of the event. */
   readonly payload: () => Promise<string>
@@ -52,19 +55,11 @@ export async function startRuns(
       event: event.event,
       payload: rendered,
       actorId: event.actorId,
+      chainDepth: event.chainDepth,
       ...run,
       ...plan,
     })
   }
-}
-
-/** Returns the payload as JSON, or the shorter one if it is too long. */
-export async function payloadText(
-  payload: object,
-  shorter: () => Awaitable<object>,
-): Promise<string> {
-  const text = JSON.stringify(payload)
-  return text.length <= PAYLOAD_CHARACTERS_MAX ? text : JSON.stringify(await shorter())
 }
 
 /** Returns true, with a warning in the log, if too many runs of the repository wait. */

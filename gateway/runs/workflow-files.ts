@@ -70,6 +70,12 @@ async function readFiles(objects: ObjectReader, treeId: string): Promise<readonl
   return files
 }
 
+/** False if a file certainly has no trigger for an event: its text does not have the name. */
+export function mayName(text: string, event: string): boolean {
+  // A backslash may be the escape of a letter.
+  return text.includes(event) || text.includes('\\')
+}
+
 /** Two commits; without `from`, all paths of `to` have changed. */
 export interface ChangedRange {
   readonly from: string | undefined

@@ -10,7 +10,12 @@ import { commentObject } from '../objects/issues/comment-object.js'
 import { issueObject } from '../objects/issues/issue-object.js'
 import { pullObject } from '../objects/pulls/pull-object.js'
 import type { Context } from '../request/context.js'
-import type { CommentChanged, IssueAction, IssueChanged } from '../request/events.js'
+import type {
+  CommentChanged,
+  IssueAction,
+  IssueChanged,
+  ReviewSubmitted,
+} from '../request/events.js'
 import type { WebhookEvent } from './deliveries.js'
 import { type Changes, commentEvent, issueEvent, pullEvent } from './payloads.js'
 
@@ -115,6 +120,36 @@ export async function pullPayload(
   const source = { repository, sender: actor }
   const event = pullEvent(context, { ...source, event: 'pull_request', action, pull })
   return (await event.payload()) ?? {}
+}
+
+/** Kind of the webhook event, and word of workflows, for each state of a submitted review. */
+const REVIEW_STATES = {
+  APPROVED: ['pull_request_review_approved', 'approved'],
+  REQUEST_CHANGES: ['pull_request_review_rejected', 'changes_requested'],
+  COMMENT: ['pull_request_review_comment', 'commented'],
+} as const
+
+/** Returns the payload of a review; undefined if the pull request was deleted meanwhile. */
+export async function reviewPayload(
+  context: Context,
+  { repository, actor, issue: { number }, review }: Omit<ReviewSubmitted, 'kind'>,
+): Promise<object | undefined> {
+  const { content, commitId } = review
+  if (review.state === 'PENDING' || review.state === 'REQUEST_REVIEW') return undefined
+  const issue = await findIssue(context.db, repository.id, number)
+  const pull = issue && (await pullOf(context, { repository, actor }, issue))
+  if (pull === undefined) return undefined
+  const [type, state] = REVIEW_STATES[review.state]
+  const event = pullEvent(context, {
+    repository,
+    sender: actor,
+    event: type,
+    action: 'reviewed',
+    pull,
+    review: { type, state, content },
+    commitId,
+  })
+  return await event.payload()
 }
 
 /** Returns the PullRequest of the API. */

@@ -5,6 +5,7 @@ import type { Repository } from '../../sql/repositories/repositories.js'
 import { ownerObject } from '../objects/accounts/user-object.js'
 import { repositoryObject } from '../objects/repositories/repository-object.js'
 import type { Context } from '../request/context.js'
+import type { RepositoryForked } from '../request/events.js'
 import type { WebhookEvent } from './deliveries.js'
 
 /** The repository of an event, and the user or organization that caused it. */
@@ -44,6 +45,21 @@ export async function dispatchPayload(
   { inputs, ref, workflow, ...source }: DispatchPayloadInput,
 ): Promise<object> {
   return { inputs, ref, workflow, ...(await sourceFields(context, source)) }
+}
+
+/** Event of a fork. As in Gitea, `forkee` is the parent, and `repository` the fork. */
+export function forkEvent(
+  context: Context,
+  { repository: parent, fork, actor }: Omit<RepositoryForked, 'kind'>,
+): WebhookEvent {
+  // The owner of the parent may not be permitted to see the fork.
+  const isVisible = !fork.isPrivate && fork.owner.visibility === 'public'
+  const payload = async () => ({
+    forkee: await repositoryObject(context, parent, 'owner'),
+    repository: isVisible ? await repositoryObject(context, fork, 'read') : null,
+    sender: ownerObject(context, actor),
+  })
+  return { event: 'fork', repository: parent, payload }
 }
 
 export interface PackagePayloadInput {
@@ -140,7 +156,7 @@ export function pullEvent(
     readonly pull: { readonly number: number }
     readonly changes?: Changes
     readonly requestedReviewer?: Owner
-    readonly review?: { readonly type: string; readonly content: string }
+    readonly review?: { readonly type: string; readonly state: string; readonly content: string }
     readonly commitId?: string
   },
 ): WebhookEvent {

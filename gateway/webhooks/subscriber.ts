@@ -1,12 +1,9 @@
 /** Subscriber that turns domain events into deliveries of webhooks. */
 
 import type { HookEvent } from '../../conf/hook-events.js'
-import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { hasSubscribersAnywhere } from '../../sql/webhooks/webhooks.js'
 import { ANONYMOUS } from '../auth/authenticate.js'
 import { commitStatusObject } from '../objects/code/commit-status-object.js'
-import { packageObjects } from '../objects/packages/package-object.js'
-import { releaseObject } from '../objects/releases/release-object.js'
 import type { Context } from '../request/context.js'
 import type {
   CommentChanged,
@@ -21,8 +18,10 @@ import type {
 } from '../request/events.js'
 import { enqueueDeliveries, hasSubscribers } from './deliveries.js'
 import { commentChangeEvent, issueChangeEvent, issueHookEvent } from './issue-events.js'
-import { packagePayload, releaseEvent, repositoryPayload, statusEvent } from './payloads.js'
+import { packageChangeEvent } from './package-events.js'
+import { forkEvent, repositoryPayload, statusEvent } from './payloads.js'
 import { REF_EVENTS, refEvents } from './ref-events.js'
+import { releaseChangeEvent } from './release-events.js'
 
 /** Creates the subscriber of one worker. A payload is rendered only if a webhook receives it. */
 export function createWebhookSubscriber(context: Context): Subscriber {
@@ -41,6 +40,8 @@ export function createWebhookSubscriber(context: Context): Subscriber {
           return await refsChanged(context, event)
         case 'repository_created':
           return await repositoryCreated(context, event)
+        case 'repository_forked':
+          return await enqueueDeliveries(context, forkEvent(context, event))
         case 'package_published':
           return await (await preparePackage(context, event))()
         default:
@@ -76,11 +77,8 @@ async function commentChanged(context: Context, change: CommentChanged): Promise
 }
 
 async function releaseChanged(context: Context, change: ReleaseChanged): Promise<void> {
-  const { action, repository, release: row, actor } = change
-  if (!(await hasSubscribers(context, repository, ['release']))) return
-  const release = await releaseObject(context, viewOf(change), row)
-  const input = { action, repository, sender: actor, release }
-  await enqueueDeliveries(context, releaseEvent(context, input))
+  if (!(await hasSubscribers(context, change.repository, ['release']))) return
+  await enqueueDeliveries(context, await releaseChangeEvent(context, change))
 }
 
 async function statusReported(context: Context, report: StatusReported): Promise<void> {
@@ -118,25 +116,17 @@ async function prepareDeletion(
   return () => enqueueDeliveries(context, { event: 'repository', owner, payload: () => payload })
 }
 
-/** Renders the Package of the API now, and the payload if a webhook receives it. */
+/** Reads the rows of the version now, because they may be deleted. */
 async function preparePackage(
   context: Context,
-  { kind, version, grant }: PackageChanged,
+  change: PackageChanged,
 ): Promise<() => Promise<void>> {
-  const { repositoryId } = version
-  const [object] = await packageObjects(context, [version], grant)
-  const repository =
-    repositoryId === undefined ? undefined : await findRepositoryById(context.db, repositoryId)
-  const { owner, user: sender = owner } = grant
+  const event = await packageChangeEvent(context, change)
   return async () => {
-    if (object === undefined) return
-    const action = kind === 'package_published' ? 'created' : 'deleted'
-    const input = { action, owner, sender, repository, object } as const
-    const payload = () => packagePayload(context, input)
-    await enqueueDeliveries(context, { event: 'package', repository, owner, payload })
+    if (event !== undefined) await enqueueDeliveries(context, event)
   }
 }
 
-function viewOf({ repository, actor }: Pick<ReleaseChanged, 'repository' | 'actor'>) {
+function viewOf({ repository, actor }: Pick<StatusReported, 'repository' | 'actor'>) {
   return { who: ANONYMOUS, user: actor, repository, mode: 'owner', hasMoved: false } as const
 }

@@ -1,5 +1,6 @@
 /** Events that start a workflow, and their filters of branches, tags and paths. */
 
+import type { TypedEvent } from '../../conf/run-events.js'
 import {
   type FilterPattern,
   matchesPatterns,
@@ -41,11 +42,13 @@ interface Filter {
 /** An event that starts a workflow. */
 export interface Trigger {
   readonly event: string
-  /** Actions in the words of workflow files, such as `opened`; undefined for the usual ones. */
+  /** Types in the words of workflow files, such as `opened`; undefined for the usual ones. */
   readonly types: readonly string[] | undefined
   readonly branches: Filter | undefined
   readonly tags: Filter | undefined
   readonly paths: Filter | undefined
+  /** Names of the workflows of `workflow_run`. */
+  readonly workflows: readonly string[] | undefined
 }
 
 /** Paths that a push or pull request has changed; undefined if they are too many or not known. */
@@ -75,17 +78,41 @@ export interface Dispatch {
   readonly changedPaths?: undefined
 }
 
+/** A change that workflows select by its type. */
+export interface TypedChange {
+  readonly event: TypedEvent
+  /** Type in the words of workflow files, such as `created`; empty if the event has no types. */
+  readonly action: string
+  /** Empty: the event is about no commit. */
+  readonly changedPaths: readonly string[]
+}
+
+/** A change of a run of another workflow. */
+export interface ChangedRun extends Omit<TypedChange, 'event'> {
+  readonly event: 'workflow_run'
+  /** Name of the other workflow. */
+  readonly workflow: string
+  /** Short name of the branch or tag of the run; for a pull request, the branch of its head. */
+  readonly branch: string
+}
+
 /** Event that may start a workflow. */
-export type Occurrence = PushedReference | ChangedPull | Dispatch
+export type Occurrence = PushedReference | ChangedPull | Dispatch | TypedChange | ChangedRun
 
 /**
  * Reads the value of `on`. Events that do not exist here are valid and start nothing; `warn` gets a
  * sentence for each. Throws FileFault.
  */
 export function readTriggers(on: YamlValue, warn: (warning: string) => void): readonly Trigger[] {
-  if (!on.isMap) return on.texts().map((event) => withoutFilters(known(event, warn)))
+  if (!on.isMap) {
+    const events = on.texts()
+    if (events.includes('workflow_run')) on.fail(NO_WORKFLOWS)
+    return events.map((event) => withoutFilters(known(event, warn)))
+  }
   return [...on.map()].map(([event, value]) => {
     known(event, warn)
+    const hasWorkflows = value.isMap && value.map().has('workflows')
+    if (event === 'workflow_run' && !hasWorkflows) value.fail(NO_WORKFLOWS)
     if (value.isNull || event === 'schedule') return withoutFilters(event)
     const keys = keysOf(event)
     for (const [key, { name }] of value.map()) {
@@ -97,9 +124,12 @@ export function readTriggers(on: YamlValue, warn: (warning: string) => void): re
       branches: filterOf(value, 'branches'),
       tags: filterOf(value, 'tags'),
       paths: filterOf(value, 'paths'),
+      workflows: value.map().get('workflows')?.texts(),
     }
   })
 }
+
+const NO_WORKFLOWS = "has a 'workflow_run' without 'workflows': the names of the other workflows"
 
 function keysOf(event: string): readonly string[] | undefined {
   return Object.hasOwn(EVENTS, event) ? EVENTS[event] : undefined
@@ -112,7 +142,8 @@ function known(event: string, warn: (warning: string) => void): string {
 }
 
 function withoutFilters(event: string): Trigger {
-  return { event, types: undefined, branches: undefined, tags: undefined, paths: undefined }
+  const filters = { branches: undefined, tags: undefined, paths: undefined }
+  return { event, types: undefined, ...filters, workflows: undefined }
 }
 
 function filterOf(value: YamlValue, name: string): Filter | undefined {
@@ -146,10 +177,7 @@ const USUAL_PULL_ACTIONS = ['opened', 'synchronize', 'reopened']
 /** Returns true if a workflow with these triggers is started. */
 export function startsOn(triggers: readonly Trigger[], occurrence: Occurrence): boolean {
   return triggers.some(
-    (trigger) =>
-      trigger.event === occurrence.event &&
-      fitsEvent(trigger, occurrence) &&
-      fitsPaths(trigger, occurrence),
+    (trigger) => trigger.event === occurrence.event && fitsEvent(trigger, occurrence),
   )
 }
 
@@ -157,37 +185,50 @@ function fitsEvent(trigger: Trigger, occurrence: Occurrence): boolean {
   switch (occurrence.event) {
     case 'push':
       return fitsPush(trigger, occurrence)
+    case 'pull_request':
+    case 'pull_request_target':
+      return fitsPull(trigger, occurrence)
     case 'workflow_dispatch':
       return true
+    case 'workflow_run':
+      return fitsRun(trigger, occurrence)
     default:
-      return fitsPull(trigger, occurrence)
+      return fitsType(trigger, occurrence)
   }
 }
 
 /** A filter of branches alone leaves out tags, and a filter of tags alone leaves out branches. */
-function fitsPush({ branches, tags }: Trigger, { reference }: PushedReference): boolean {
-  const isTag = isTagReference(reference)
+function fitsPush(trigger: Trigger, { reference, changedPaths }: PushedReference): boolean {
+  const isTag = reference.startsWith(TAG_PREFIX)
   if (!isTag && !reference.startsWith(BRANCH_PREFIX)) return false
+  const { branches, tags } = trigger
   const [own, other] = isTag ? [tags, branches] : [branches, tags]
   const name = reference.slice((isTag ? TAG_PREFIX : BRANCH_PREFIX).length)
-  return own === undefined ? other === undefined : fits(own, name)
+  const fitsName = own === undefined ? other === undefined : fits(own, name)
+  // Filters of paths do not apply to tags.
+  return fitsName && (isTag || fitsPaths(trigger, changedPaths))
 }
 
-function fitsPull({ types, branches }: Trigger, { action, baseBranch }: ChangedPull): boolean {
-  const fitsAction = (types ?? USUAL_PULL_ACTIONS).includes(action)
-  return fitsAction && (branches === undefined || fits(branches, baseBranch))
+function fitsPull(trigger: Trigger, { action, baseBranch, changedPaths }: ChangedPull): boolean {
+  const { types = USUAL_PULL_ACTIONS, branches } = trigger
+  const fitsBranch = branches === undefined || fits(branches, baseBranch)
+  return types.includes(action) && fitsBranch && fitsPaths(trigger, changedPaths)
 }
 
-/** Filters of paths do not apply to tags, nor if the changed paths are not known. */
-function fitsPaths({ paths }: Trigger, occurrence: Occurrence): boolean {
-  const isTag = occurrence.event === 'push' && isTagReference(occurrence.reference)
-  const { changedPaths } = occurrence
-  if (isTag || paths === undefined || changedPaths === undefined) return true
+function fitsRun(trigger: Trigger, run: ChangedRun): boolean {
+  const { workflows, branches } = trigger
+  const fitsBranch = branches === undefined || fits(branches, run.branch)
+  return fitsType(trigger, run) && workflows?.includes(run.workflow) === true && fitsBranch
+}
+
+function fitsType({ types }: Trigger, { action }: Pick<TypedChange, 'action'>): boolean {
+  return types === undefined || types.includes(action)
+}
+
+/** Filters of paths do not apply if the changed paths are not known. */
+function fitsPaths({ paths }: Trigger, changedPaths: ChangedPaths): boolean {
+  if (paths === undefined || changedPaths === undefined) return true
   return changedPaths.some((path) => fits(paths, path))
-}
-
-function isTagReference(reference: string): boolean {
-  return reference.startsWith(TAG_PREFIX)
 }
 
 function fits({ patterns, isIgnored }: Filter, text: string): boolean {

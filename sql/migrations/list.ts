@@ -31,6 +31,7 @@ import * as workflows from './0027-workflows.js'
 import * as workflowSecrets from './0028-workflow-secrets.js'
 import * as runnerSettings from './0029-runner-settings.js'
 import * as workflowTrust from './0030-workflow-trust.js'
+import * as runEvents from './0031-run-events.js'
 import * as deferredJobs from './0034-deferred-jobs.js'
 
 /**
@@ -74,5 +75,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0028-workflow-secrets', ...workflowSecrets },
   { name: '0029-runner-settings', ...runnerSettings },
   { name: '0030-workflow-trust', ...workflowTrust },
+  { name: '0031-run-events', ...runEvents },
   { name: '0034-deferred-jobs', ...deferredJobs },
 ]

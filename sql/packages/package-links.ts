@@ -1,6 +1,7 @@
 /** Links of packages to repositories, which do not affect permissions. */
 
 import { Failure } from '../../conf/failures.js'
+import type { Owner } from '../accounts/owners.js'
 import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
@@ -52,6 +53,16 @@ export interface LinkedPackages {
   readonly ownerId: number
   readonly format: string
   readonly repositoryId: number
+}
+
+/** True if a package of an owner is linked to a repository. */
+export async function hasLinkedPackages(db: Database, { id }: Pick<Owner, 'id'>): Promise<boolean> {
+  const linked = await selectRows<{ id: number }>(
+    db,
+    'select p.id from packages p where p.owner_id = ? and p.repository_id is not null limit 1',
+    [id],
+  )
+  return linked.length > 0
 }
 
 /** Returns the names, in lower case, of the packages that are linked to a repository. */

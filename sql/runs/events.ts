@@ -1,33 +1,46 @@
 /** Events that may start workflow runs, stored until they are planned. */
 
 import { createHash } from 'node:crypto'
+import type { RunEventName } from '../../conf/run-events.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, isUniqueViolation } from '../database/errors.js'
+import { cut, NAME_CHARACTERS_MAX } from './cut.js'
 
-/** A branch or tag that a push created or moved, or a change of a pull request. */
+/** A branch or tag that a push created or moved, or another change. */
 export interface RunEvent {
   readonly id: number
   readonly repositoryId: number
-  readonly event: 'push' | 'pull_request' | 'pull_request_target'
+  readonly event: RunEventName
   /** Identifies the event; runs of the same event and workflow exist once. */
   readonly key: string
-  /** Action in the words of workflow files; empty for a push. */
+  /** Action in the words of webhooks; empty for a push. */
   readonly action: string
-  /** Number of the pull request; undefined for a push. */
+  /** Number of the pull request whose head the event is about. */
   readonly pullNumber: number | undefined
-  /** Full name of the ref. */
+  /** Full name of the ref; empty for the default branch. */
   readonly reference: string
-  /** Undefined if the push created the ref, and for a pull request. */
+  /** Undefined if the push created the ref, and for other events. */
   readonly before: string | undefined
+  /** Id of the commit or tag; empty for the one that the ref has when the event is planned. */
   readonly after: string
   /** Undefined if the account was deleted. */
   readonly actorId: number | undefined
+  /** Payload as JSON; undefined if it is rendered when the event is planned. */
+  readonly payload: string | undefined
+  /** Title of the runs; empty for the first line of the commit's message. */
+  readonly title: string
+  /** Chain depth of the runs; see `Run`. */
+  readonly chainDepth: number
 }
 
-export interface NewRunEvent extends Omit<RunEvent, 'id' | 'key'> {
-  /** Key of the push, or of the change of the pull request. */
+export interface NewRunEvent
+  extends Omit<RunEvent, 'id' | 'key' | 'payload' | 'title' | 'chainDepth'> {
+  /** Key of the push or of the change. */
   readonly causeKey: string
+  readonly payload?: string
+  readonly title?: string
+  readonly chainDepth?: number
 }
 
 /**
@@ -53,6 +66,9 @@ export async function addRunEvent(
       before_id: before ?? null,
       after_id: after,
       actor_id: actorId ?? null,
+      payload: event.payload ?? null,
+      title: cut(event.title ?? '', NAME_CHARACTERS_MAX),
+      chain_depth: event.chainDepth ?? 0,
       created_at: Date.now(),
     })
     return id
@@ -71,7 +87,8 @@ export async function findRunEvent(db: Database, id: number): Promise<RunEvent |
   const [row] = await selectRows<EventRow>(
     db,
     `select e.id, e.repository_id, e.event, e.event_key, e.action, e.pull_number, e.ref,
-      e.before_id, e.after_id, e.actor_id from workflow_events e where e.id = ?`,
+      e.before_id, e.after_id, e.actor_id, e.payload, e.title,
+      e.chain_depth from workflow_events e where e.id = ?`,
     [id],
   )
   return row && eventOf(row)
@@ -93,6 +110,9 @@ interface EventRow {
   readonly before_id: string | null
   readonly after_id: string
   readonly actor_id: number | null
+  readonly payload: string | null
+  readonly title: string
+  readonly chain_depth: number
 }
 
 function eventOf(row: EventRow): RunEvent {
@@ -107,5 +127,8 @@ function eventOf(row: EventRow): RunEvent {
     before: row.before_id ?? undefined,
     after: row.after_id,
     actorId: row.actor_id ?? undefined,
+    payload: row.payload ?? undefined,
+    title: row.title,
+    chainDepth: row.chain_depth,
   }
 }

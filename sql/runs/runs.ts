@@ -36,6 +36,8 @@ export interface Run {
   readonly status: RunStatus
   /** Reason why the file cannot be read and there are no jobs; empty if it can. */
   readonly fault: string
+  /** Number of runs before this one, each started by a change of the one before. */
+  readonly chainDepth: number
   readonly createdAtMs: number
   readonly startedAtMs: number | undefined
   readonly stoppedAtMs: number | undefined
@@ -49,7 +51,12 @@ export interface RunPull {
 }
 
 export interface NewRun
-  extends Omit<Run, 'id' | 'number' | 'status' | 'createdAtMs' | 'startedAtMs' | 'stoppedAtMs'> {
+  extends Omit<
+    Run,
+    'id' | 'number' | 'status' | 'chainDepth' | 'createdAtMs' | 'startedAtMs' | 'stoppedAtMs'
+  > {
+  /** Number of runs before this one; by default none. */
+  readonly chainDepth?: number
   /** Key of the event. */
   readonly eventKey: string
   /** Payload of the event as JSON. */
@@ -112,6 +119,7 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
     actor_id: run.actorId ?? null,
     status: isFaulty ? 'failure' : 'waiting',
     fault: cut(run.fault, SENTENCE_CHARACTERS_MAX),
+    chain_depth: run.chainDepth ?? 0,
     created_at: nowMs,
     started_at: null,
     stopped_at: isFaulty ? nowMs : null,
@@ -282,8 +290,8 @@ export async function updateRunStatus(
 
 const SELECT = `select r.id, r.repository_id, r.number, r.workflow_file, r.workflow_name, r.title,
   r.event, r.ref, r.commit_id, r.reported_commit_id, r.pull_number, r.head_ref, r.base_ref,
-  r.is_from_fork, r.needs_approval, r.actor_id, r.status, r.fault, r.created_at, r.started_at,
-  r.stopped_at from workflow_runs r where`
+  r.is_from_fork, r.needs_approval, r.actor_id, r.status, r.fault, r.chain_depth, r.created_at,
+  r.started_at, r.stopped_at from workflow_runs r where`
 
 async function selectRuns(
   db: Database,
@@ -312,6 +320,7 @@ interface RunRow {
   readonly actor_id: number | null
   readonly status: RunStatus
   readonly fault: string
+  readonly chain_depth: number
   readonly created_at: number
   readonly started_at: number | null
   readonly stopped_at: number | null
@@ -338,6 +347,7 @@ function runOf(row: RunRow): Run {
     actorId: row.actor_id ?? undefined,
     status: row.status,
     fault: row.fault,
+    chainDepth: row.chain_depth,
     createdAtMs: row.created_at,
     startedAtMs: row.started_at ?? undefined,
     stoppedAtMs: row.stopped_at ?? undefined,

@@ -7,7 +7,7 @@ import {
   updateRepository,
 } from '../../sql/repositories/repositories.js'
 import { listJobs, type RunJob } from '../../sql/runs/run-jobs.js'
-import { findRun, type Run } from '../../sql/runs/runs.js'
+import { findRun, listRuns, type Run } from '../../sql/runs/runs.js'
 import { isFinal } from '../../sql/runs/statuses.js'
 import type { GatewayWithUsers } from './gateway-with-users.js'
 
@@ -22,6 +22,8 @@ export interface WorkflowRepository {
   /** Returns the statuses of a run's jobs by their keys. */
   statuses(number: number): Promise<Readonly<Record<string, string>>>
   jobs(number: number): Promise<readonly RunJob[]>
+  /** Returns the first 50 runs in the order of their numbers, when no event waits to be planned. */
+  plannedRuns(): Promise<readonly Run[]>
 }
 
 /** Creates a repository of ada in which workflows run. */
@@ -52,6 +54,11 @@ export async function addWorkflowRepository(
         return isFinal(current.status) ? current : undefined
       }),
     jobs: async (number) => await listJobs(db, (await run(number)).id),
+    async plannedRuns() {
+      await found(async () => ((await db('workflow_events').first('id')) ? undefined : true))
+      const { entries } = await listRuns(db, repository.id, { page: 1, limit: 50 })
+      return entries.toReversed()
+    },
     async statuses(number) {
       const jobs = await listJobs(db, (await run(number)).id)
       return Object.fromEntries(jobs.map(({ key, status }) => [key, status]))

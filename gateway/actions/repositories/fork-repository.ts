@@ -26,9 +26,9 @@ export interface NewFork {
 }
 
 /**
- * Creates a fork. Throws `invalid` for a name that is not permitted, `conflict` if the name is
- * taken or the owner has the parent or a fork of it, and `unavailable` if too many git processes
- * run.
+ * Creates a fork and publishes the event of its parent. Throws `invalid` for a name that is not
+ * permitted, `conflict` if the name is taken or the owner has the parent or a fork of it, and
+ * `unavailable` if too many git processes run.
  */
 export async function makeFork(context: Context, wanted: NewFork): Promise<Repository> {
   const { parent, owner, creator } = wanted
@@ -68,6 +68,8 @@ export async function makeFork(context: Context, wanted: NewFork): Promise<Repos
     throw error
   })
   await applyPushEffects(context, fork, path)
+  const forked = { repository: parent, fork, actor: creator }
+  await context.events.publish({ kind: 'repository_forked', ...forked })
   return fork
 }
 

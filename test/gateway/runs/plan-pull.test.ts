@@ -6,7 +6,7 @@ import { putSecret } from '../../../gateway/actions/runs/put-values.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { planEvent } from '../../../gateway/runs/plan-event.js'
 import { addRunEvent } from '../../../sql/runs/events.js'
-import { listRuns, type Run } from '../../../sql/runs/runs.js'
+import { findRunPayload, listRuns, type Run } from '../../../sql/runs/runs.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
@@ -164,6 +164,107 @@ await forEachDatabase(t, 'authors with a merged pull request are trusted', async
   await engine.run(3)
   const asked = (await runsOf('pull_request')).map(({ needsApproval }) => needsApproval)
   t.strictSame(asked, [true, true, false], 'a new account is not trusted')
+})
+
+await forEachDatabase(t, 'reviews start runs at the head', async (t, location) => {
+  const fixture = await openFixture(t, location)
+  const { as, commit, openPull, engine, ada, db } = fixture
+  await engine.commit(`on: [pull_request_review, pull_request_review_comment]\n${JOBS}`)
+  await fixture.fork()
+  const head = await commit('bob', 'bob', 'work', 'one [skip ci]')
+  const { number } = await openPull('bob', 'bob:work', 'Add one')
+  const path = `/repos/ada/engine/pulls/${number}/reviews`
+  const review = async (body: object) => {
+    const { status, text } = await as('ada', 'POST', path, body)
+    t.equal(status, 200, text)
+  }
+  await review({ event: 'APPROVED', body: 'Good.' })
+  await review({ body: 'A draft starts nothing.' })
+  await review({ event: 'COMMENT', body: 'Hm.' })
+  await engine.commit(`on: { pull_request_review: { types: [dismissed] } }\n${JOBS}`)
+  const runs = await engine.plannedRuns()
+  const events = runs.map(({ event }) => event)
+  t.strictSame(events, [
+    'pull_request_review',
+    'pull_request_review',
+    'pull_request_review_comment',
+  ])
+  for (const run of runs) {
+    t.match(run, { commitId: head, reference: `refs/pull/${number}/head`, actorId: ada.id })
+    t.match(run, { title: 'Add one', pull: { number, head: 'work', base: 'main' } })
+    t.match(run, { isFromFork: true, needsApproval: true }, 'the author is not trusted')
+  }
+  const [first, , last] = await Promise.all(
+    runs.map(async ({ id }) => JSON.parse(await findRunPayload(db, id))),
+  )
+  t.match(first, {
+    action: 'reviewed',
+    number,
+    pull_request: { title: 'Add one', head: { sha: head } },
+    review: { type: 'pull_request_review_approved', state: 'approved', content: 'Good.' },
+    sender: { login: 'ada' },
+  })
+  t.match(last, { review: { state: 'commented', content: 'Hm.' } })
+})
+
+t.test('a run of a fork starts a workflow of the default branch, without approval', async (t) => {
+  const fixture = await openFixture(t)
+  const { commit, openPull, engine, bob } = fixture
+  const on = 'on: { workflow_run: { workflows: [ci], branches: [work] } }'
+  await engine.commit(`${on}\n${JOBS}`, 'after.yaml')
+  const main = await engine.commit(`on: pull_request\n${JOBS}`)
+  await fixture.fork()
+  const head = await commit('bob', 'bob', 'work', 'one')
+  await openPull('bob', 'bob:work')
+  t.match(await engine.plannedRuns(), [
+    { event: 'pull_request', commitId: head, isFromFork: true, needsApproval: true },
+    {
+      event: 'workflow_run',
+      commitId: main,
+      isFromFork: false,
+      needsApproval: false,
+      actorId: bob.id,
+    },
+  ])
+})
+
+t.test('types select the changes of a pull request', async (t) => {
+  const { as, commit, openPull, engine, db } = await openFixture(t)
+  const types = `assigned, unassigned, labeled, unlabeled, milestoned, demilestoned, edited, closed,
+    review_requested`
+  await engine.commit(`on: { pull_request: { types: [${types}] } }\n${JOBS}`)
+  await commit('ada', 'ada', 'work', 'one')
+  const { number } = await openPull('ada', 'work')
+  const repository = '/repos/ada/engine'
+  const send = async (method: string, path: string, body?: object) => {
+    const { status, json, text } = await as('ada', method, `${repository}${path}`, body)
+    t.ok(status < 300, text)
+    return json as { id: number }
+  }
+  const label = (await send('POST', '/labels', { name: 'bug', color: '#ff0000' })).id
+  const milestone = (await send('POST', '/milestones', { title: 'one' })).id
+  await send('PATCH', `/issues/${number}`, { assignees: ['ada'], milestone })
+  await send('PATCH', `/issues/${number}`, { assignees: [], milestone: 0 })
+  await send('POST', `/issues/${number}/labels`, { labels: [label] })
+  await send('DELETE', `/issues/${number}/labels`)
+  await send('POST', `/pulls/${number}/requested_reviewers`, { reviewers: ['bob'] })
+  await send('PATCH', `/pulls/${number}`, { title: 'Other' })
+  await send('PATCH', `/pulls/${number}`, { state: 'closed' })
+  const runs = await engine.plannedRuns()
+  const actions = await Promise.all(
+    runs.map(async ({ id }) => JSON.parse(await findRunPayload(db, id)).action),
+  )
+  t.strictSame(actions, [
+    'milestoned',
+    'assigned',
+    'demilestoned',
+    'unassigned',
+    'label_updated',
+    'label_cleared',
+    'review_requested',
+    'edited',
+    'closed',
+  ])
 })
 
 t.test('an event without a user starts runs, which need approval for a fork', async (t) => {

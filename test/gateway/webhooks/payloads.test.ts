@@ -69,12 +69,12 @@ t.test("payloads of pull requests and reviews have the fields of Gitea's", async
     ...input,
     event: 'pull_request_review_approved',
     action: 'reviewed',
-    review: { type: 'approved', content: 'good' },
+    review: { type: 'approved', state: 'approved', content: 'good' },
     requestedReviewer: bob,
     commitId: 'abc',
   })
   t.match(await fieldsOf(reviewed), {
-    review: { type: 'approved', content: 'good' },
+    review: { type: 'approved', state: 'approved', content: 'good' },
     requested_reviewer: { login: 'bob' },
     commit_id: 'abc',
   })

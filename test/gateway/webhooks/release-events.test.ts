@@ -1,6 +1,7 @@
-/** Webhook events of releases and commit statuses. */
+/** Webhook events of releases, commit statuses and forks. */
 
 import t from 'tap'
+import { aWebhook, listDeliveredPayloads } from '../../helpers/deliveries.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 
 t.test('published releases and commit statuses are delivered, and drafts are not', async (t) => {
@@ -36,4 +37,28 @@ t.test('published releases and commit statuses are delivered, and drafts are not
     ],
   )
   t.equal(rows.length, 4, 'the draft is not delivered')
+})
+
+t.test('a fork is delivered to the webhooks of its parent, hidden if it is private', async (t) => {
+  const { as, db, ada } = await startGatewayWithUsers(t)
+  for (const name of ['open', 'closed']) {
+    await as('ada', 'POST', '/user/repos', { name, auto_init: true, private: name === 'closed' })
+  }
+  await as('ada', 'PUT', '/repos/ada/closed/collaborators/bob', { permission: 'read' })
+  await aWebhook(db, { ownerId: ada.id }, { events: ['fork'] })
+  for (const name of ['open', 'closed']) {
+    t.equal((await as('bob', 'POST', `/repos/ada/${name}/forks`, {})).status, 202)
+  }
+  const sender = { login: 'bob' }
+  t.match(await listDeliveredPayloads(db), [
+    {
+      event: 'fork',
+      payload: {
+        forkee: { full_name: 'ada/open' },
+        repository: { full_name: 'bob/open', fork: true },
+        sender,
+      },
+    },
+    { event: 'fork', payload: { forkee: { full_name: 'ada/closed' }, repository: null, sender } },
+  ])
 })

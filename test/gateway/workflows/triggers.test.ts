@@ -108,3 +108,52 @@ t.test('a change of a pull request starts by its action, base branch and paths',
     }
   }
 })
+
+t.test('other changes start by their type, by default each one', async (t) => {
+  const rows: ReadonlyArray<readonly [string, string, boolean]> = [
+    ['issues:', 'opened', true],
+    ['issues:', 'deleted', true],
+    ['issues: { types: [opened, labeled] }', 'labeled', true],
+    ['issues: { types: opened }', 'labeled', false],
+    ['issues: { types: [], branches: [x], paths: [x] }', 'opened', false],
+    ['issues: { branches: [x], paths: [x] }', 'opened', true],
+    ['issue_comment: { types: [opened] }', 'opened', false],
+    ['pull_request_comment:', 'opened', false],
+    ['gollum:', 'opened', false],
+  ]
+  for (const [on, action, expected] of rows) {
+    const { triggers } = triggersOf(`on: { ${on} }`)
+    t.equal(startsOn(triggers, { event: 'issues', action, changedPaths: [] }), expected, on)
+  }
+  const { triggers } = triggersOf('on: [push, issue_comment]')
+  const comment = { event: 'issue_comment', action: 'created', changedPaths: [] } as const
+  t.ok(startsOn(triggers, comment))
+  t.notOk(startsOn(triggers, { ...comment, event: 'issues' }))
+})
+
+t.test('a change of a run starts by the name of its workflow, its type and branch', async (t) => {
+  const rows: ReadonlyArray<readonly [string, string, string, boolean]> = [
+    ['workflows: [CI]', 'requested', 'main', true],
+    ['workflows: CI', 'completed', 'main', true],
+    ['workflows: [Other, CI]', 'completed', 'main', true],
+    ['workflows: ["C*"]', 'completed', 'main', false],
+    ['workflows: []', 'completed', 'main', false],
+    ['workflows: [CI], types: [completed]', 'completed', 'main', true],
+    ['workflows: [CI], types: [completed]', 'in_progress', 'main', false],
+    ['workflows: [CI], branches: ["release/**"]', 'completed', 'release/1', true],
+    ['workflows: [CI], branches: ["release/**"]', 'completed', 'main', false],
+    ['workflows: [CI], branches-ignore: [main]', 'completed', 'main', false],
+  ]
+  for (const [filters, action, branch, expected] of rows) {
+    const { triggers } = triggersOf(`on: { workflow_run: { ${filters} } }`)
+    const changed = { event: 'workflow_run', workflow: 'CI', changedPaths: [] } as const
+    t.equal(startsOn(triggers, { ...changed, action, branch }), expected, `${filters}: ${action}`)
+  }
+  for (const on of [
+    'workflow_run',
+    '[push, workflow_run]',
+    '{workflow_run: {types: [completed]}}',
+  ]) {
+    t.throws(() => triggersOf(`on: ${on}`), { message: /has a 'workflow_run' without 'workflows'/ })
+  }
+})

@@ -1,0 +1,116 @@
+/** Consequences of a change of a run, decided within its transaction. */
+
+import { addCommitStatus, type CommitStatus } from '../../sql/code/commit-statuses.js'
+import type { Database } from '../../sql/database/database.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
+import { changeJob, listJobs, type RunJob } from '../../sql/runs/run-jobs.js'
+import { findRunById, type Run, updateRunStatus } from '../../sql/runs/runs.js'
+import { isFinal } from '../../sql/runs/statuses.js'
+import type { Context } from '../request/context.js'
+import {
+  concludeJobs,
+  decideFamilies,
+  decideJobs,
+  type JobDecision,
+} from '../workflows/decide-jobs.js'
+import { hasStatuses, newStatusOf } from './job-status.js'
+import { readNeed } from './read-need.js'
+import { conditionContexts } from './task-context.js'
+
+/** A run that a transaction has changed. */
+export interface ChangedRun {
+  readonly run: Run
+  /** The jobs before the change. */
+  readonly jobs: readonly RunJob[]
+  readonly repository: Repository
+}
+
+/** Consequences of a change after its transaction. */
+export interface Settled {
+  /** The row after the change. */
+  readonly run: Run
+  /** Commit statuses that were added. */
+  readonly statuses: readonly CommitStatus[]
+  /** Ids of the deferred jobs that are to be planned. */
+  readonly toPlan: readonly number[]
+}
+
+/** Decides what follows from a change within its transaction. */
+export async function settleRun(
+  context: Context,
+  trx: Database,
+  { run, jobs: before, repository }: ChangedRun,
+): Promise<Settled> {
+  const waiting = new Set<number>()
+  let after = await listJobs(trx, run.id)
+  for (let isSettled = false; !isSettled; ) {
+    const ends = decideFamilies(after)
+    after = await applyDecisions(trx, run, ends, after)
+    const decisions = await decisionsOf(context, trx, { run, jobs: after, repository })
+    after = await applyDecisions(trx, run, decisions, after)
+    for (const { id, to } of decisions) if (to === 'waiting') waiting.add(id)
+    // Jobs that were skipped now may end the job that they come from.
+    isSettled = decisions.length === 0 || after.every(({ parentId }) => parentId === undefined)
+  }
+  const parents = new Set(after.map(({ parentId }) => parentId))
+  const leaves = after.filter(({ id }) => !parents.has(id))
+  const status = leaves.length === 0 ? run.status : concludeJobs(leaves)
+  if (status !== run.status) await updateRunStatus(trx, run, status)
+  const statuses: CommitStatus[] = []
+  for (const job of hasStatuses(run) ? after : []) {
+    const old = before.find(({ id }) => id === job.id)
+    if (old?.status === job.status) continue
+    statuses.push(await addCommitStatus(trx, newStatusOf(context, { run, repository, job })))
+  }
+  const toPlan = after.filter(({ id, isDeferred }) => isDeferred && waiting.has(id))
+  const settled = status === run.status ? run : ((await findRunById(trx, run.id)) ?? run)
+  return { run: settled, statuses, toPlan: toPlan.map(({ id }) => id) }
+}
+
+/** Applies decisions, and returns the jobs after them. */
+async function applyDecisions(
+  trx: Database,
+  run: Run,
+  decisions: readonly JobDecision[],
+  jobs: readonly RunJob[],
+): Promise<readonly RunJob[]> {
+  for (const { id, from, to, reason } of decisions) {
+    const stoppedAtMs = isFinal(to) ? Date.now() : undefined
+    // Without a reason, that of an earlier change stays.
+    const why = reason === '' ? undefined : reason
+    await changeJob(trx, id, { from: [from], to, reason: why, stoppedAtMs })
+  }
+  return decisions.length === 0 ? jobs : await listJobs(trx, run.id)
+}
+
+/** Returns the decisions about blocked jobs; none while the run waits for approval. */
+async function decisionsOf(
+  context: Context,
+  trx: Database,
+  { run, jobs, repository }: ChangedRun,
+): Promise<readonly JobDecision[]> {
+  if (run.needsApproval) return []
+  const conditional = jobs.filter(
+    ({ status, condition }) => status === 'blocked' && condition !== undefined,
+  )
+  const planIds = conditional.flatMap(({ planId }) => planId ?? [])
+  const contextsOf =
+    conditional.length === 0
+      ? () => ({})
+      : await conditionContexts(context, { run, repository }, planIds, trx)
+  const outputs = await outputsOf(trx, jobs, conditional)
+  return decideJobs(jobs, contextsOf, (key) => outputs.get(key) ?? {})
+}
+
+/** Returns the outputs of the jobs that blocked conditions may read, by their keys. */
+async function outputsOf(
+  trx: Database,
+  jobs: readonly RunJob[],
+  conditional: readonly RunJob[],
+): Promise<ReadonlyMap<string, Readonly<Record<string, string>>>> {
+  const outputs = new Map<string, Readonly<Record<string, string>>>()
+  for (const key of new Set(conditional.flatMap((job) => job.needs))) {
+    outputs.set(key, (await readNeed(trx, jobs, key)).outputs)
+  }
+  return outputs
+}
