@@ -25,6 +25,8 @@ export interface DecidableJob {
   readonly failsFast: boolean
   readonly maxParallel: number | undefined
   readonly continuesOnError: boolean
+  /** First attempt of the run that the job belongs to. */
+  readonly attempt: number
   readonly status: JobStatus
 }
 
@@ -98,12 +100,15 @@ function isBlocked({ status }: DecidableJob): boolean {
   return status === 'blocked'
 }
 
-/** Cancels the other jobs of a matrix if one has failed. */
+/** Cancels the other jobs of a matrix if one has failed, except those of later attempts. */
 function cancelAfterFailure(group: Group): JobDecision[] {
-  const failed = group.find((job) => job.failsFast && resultOf(job) === 'failure')
+  const [failed] = group
+    .filter((job) => job.failsFast && resultOf(job) === 'failure')
+    .toSorted((a, b) => b.attempt - a.attempt)
   if (failed === undefined) return []
   const reason = `The job was cancelled because '${failed.name}' has failed.`
-  return group.flatMap(({ id, status: from }) => {
+  return group.flatMap(({ id, status: from, attempt }) => {
+    if (attempt > failed.attempt) return []
     if (from === 'blocked' || from === 'waiting') return { id, from, to: 'cancelled', reason }
     return from === 'running' ? { id, from, to: 'cancelling', reason } : []
   })

@@ -9,7 +9,11 @@ import type { RunStatus } from './statuses.js'
 export interface RunJob {
   readonly id: number
   readonly runId: number
-  /** Position within the run; the first job has 0. */
+  /** First attempt of the run that the job belongs to. */
+  readonly attempt: number
+  /** Last attempt that the job belongs to; undefined if it belongs to the newest one. */
+  readonly lastAttempt: number | undefined
+  /** Position within the attempts; the first job has 0. */
   readonly position: number
   /** Key below `jobs` in the file, which all jobs of a matrix have. */
   readonly key: string
@@ -88,9 +92,18 @@ export async function insertJobs(
   }
 }
 
-/** Returns the jobs of a run in their order. */
-export async function listJobs(db: Database, runId: number): Promise<readonly RunJob[]> {
-  return await selectJobs(db, 'j.run_id = ? order by j.position', [runId])
+/** Returns the jobs of an attempt of a run in their order; by default of the newest attempt. */
+export async function listJobs(
+  db: Database,
+  runId: number,
+  attempt?: number,
+): Promise<readonly RunJob[]> {
+  const order = `order by ${POSITION}`
+  if (attempt === undefined) {
+    return await selectJobs(db, `j.run_id = ? and j.last_attempt is null ${order}`, [runId])
+  }
+  const condition = 'j.attempt <= ? and (j.last_attempt is null or j.last_attempt >= ?)'
+  return await selectJobs(db, `j.run_id = ? and ${condition} ${order}`, [runId, attempt, attempt])
 }
 
 /** Returns a job by its id. */
@@ -228,8 +241,10 @@ export async function listAbandonedJobs(
   return rows.map(({ id }) => id)
 }
 
-const SELECT = `select j.id, j.run_id, j.position, j.job_key, j.name, j.needs, j.labels,
-  j.step_names, j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.status,
+const POSITION = 'coalesce(j.place, j.position)'
+
+const SELECT = `select j.id, j.run_id, j.attempt, j.last_attempt, ${POSITION} as position,
+  j.job_key, j.name, j.needs, j.labels, j.step_names, j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.status,
   j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
 
 async function selectJobs(
@@ -243,6 +258,8 @@ async function selectJobs(
 interface JobRow {
   readonly id: number
   readonly run_id: number
+  readonly attempt: number
+  readonly last_attempt: number | null
   readonly position: number
   readonly job_key: string
   readonly name: string
@@ -265,6 +282,8 @@ function jobOf(row: JobRow): RunJob {
   return {
     id: row.id,
     runId: row.run_id,
+    attempt: row.attempt,
+    lastAttempt: row.last_attempt ?? undefined,
     position: row.position,
     key: row.job_key,
     name: row.name,
