@@ -4,3 +4,8 @@
 export function ownKeyOf(key: string): string {
   return key.slice(key.lastIndexOf('/') + 1)
 }
+
+/** Returns the key of the job of the file that has become a job; its own key if there is none. */
+export function originKeyOf(key: string): string {
+  return key.split('/')[0] ?? key
+}

@@ -9,8 +9,8 @@ import {
   findJob,
   insertJobs,
   listJobs,
-  markPlanned,
   type NewJob,
+  nextPosition,
   type RunJob,
   sumPayloadLengths,
 } from '../../sql/runs/run-jobs.js'
@@ -45,7 +45,7 @@ export async function planJob(context: Context, jobId: number): Promise<void> {
       const failed = { from: ['waiting'], to: 'failure', stoppedAtMs: atMs } as const
       return await changeJob(trx, jobId, { ...failed, reason: planned })
     }
-    const count = await insertDescendants(trx, { jobs, parent: current, planned })
+    const count = await insertDescendants(trx, current, planned)
     return await changeJob(trx, jobId, {
       from: ['waiting'],
       to: 'running',
@@ -110,24 +110,18 @@ function childOf({ job, plan }: ReadyJob, planned: PlannedJob): NewJob {
   return { ...planned, key: `${key}/${planned.key}`, name, needs, condition, permissions }
 }
 
-interface Insertion {
-  /** The jobs of the run before. */
-  readonly jobs: readonly RunJob[]
-  readonly parent: RunJob
-  readonly planned: readonly Descendants[]
-}
-
 /** Inserts the jobs that a job becomes, and returns their number. */
 async function insertDescendants(
   trx: Database,
-  { jobs, parent, planned }: Insertion,
+  parent: RunJob,
+  planned: readonly Descendants[],
 ): Promise<number> {
-  await markPlanned(trx, parent.id)
-  const first = Math.max(...jobs.map(({ position }) => position)) + 1
+  const first = await nextPosition(trx, parent.runId)
   let position = first
   for (const { plan, jobs: children } of planned) {
     const planId = typeof plan === 'number' ? plan : await addPlan(trx, plan)
-    const place = { runId: parent.runId, parentId: parent.id, position, planId }
+    const { runId, attempt } = parent
+    const place = { runId, attempt, parentId: parent.id, position, planId }
     await insertJobs(trx, place, children)
     position += children.length
   }

@@ -82,7 +82,15 @@ async function githubContext(
     event: JSON.parse(await findRunPayload(db, run.id)),
     run_id: String(run.id),
     run_number: String(run.number),
+    run_attempt: String(run.attempt),
+    ...(run.attempt === 1 ? {} : { triggering_actor: await actorName(db, run.rerunActorId) }),
   }
+}
+
+/** Returns the name of an account. */
+async function actorName(db: Database, id: number | undefined): Promise<string> {
+  const owners = await findOwnersById(db, id === undefined ? [] : [id])
+  return owners.get(id ?? 0)?.name ?? DELETED_ACTOR
 }
 
 /** The parts of a run that follow from its event. */
@@ -119,8 +127,7 @@ async function eventContext(
 ): Promise<Readonly<Record<string, ContextValue>>> {
   const { baseUrl } = context.settings.http
   const { reference, actorId } = source
-  const owners = await findOwnersById(db, actorId === undefined ? [] : [actorId])
-  const actor = owners.get(actorId ?? 0)?.name ?? DELETED_ACTOR
+  const actor = await actorName(db, actorId)
   const ruleOf = await readBranchRules(db, repository.id)
   const fullName = fullNameOf(repository)
   const [, kind = '', refName = ''] = /^refs\/(heads|tags|pull)\/(.+)$/.exec(reference) ?? []

@@ -49,6 +49,7 @@ import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js
 import { RUNNERS_PAGES } from './runners/runners-pages.js'
 import { DISPATCH_PAGES } from './runs/dispatch-page.js'
 import { JOB_PAGES } from './runs/job-page.js'
+import { RERUN_PAGES } from './runs/rerun-pages.js'
 import { RUN_PAGES } from './runs/run-page.js'
 import { RUNS_PAGES } from './runs/runs-page.js'
 import { VALUES_PAGES } from './runs/values-pages.js'
@@ -94,6 +95,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...COMPARE_PAGES,
   ...RELEASES_PAGES,
   ...RUNS_PAGES,
+  ...RERUN_PAGES,
   ...RUN_PAGES,
   ...JOB_PAGES,
   ...RUNNERS_PAGES,

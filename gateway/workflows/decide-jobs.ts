@@ -30,6 +30,8 @@ export interface DecidableJob {
   readonly failsFast: boolean
   readonly maxParallel: number | undefined
   readonly continuesOnError: boolean
+  /** First attempt of the run that the job belongs to. */
+  readonly attempt: number
   readonly status: JobStatus
 }
 
@@ -188,14 +190,17 @@ function decideFamily({ parent, children }: Family, statuses: Statuses): void {
   statuses.decide([parent], status === 'cancelling' ? 'cancelled' : result, '')
 }
 
-/** Cancels the other jobs of a matrix if one has failed. */
+/** Cancels the other jobs of a matrix if one has failed, except those of later attempts. */
 function cancelAfterFailure(group: Group, statuses: Statuses): void {
-  const failed = group.find(
-    (job) => job.failsFast && resultOf({ ...job, status: statuses.of(job) }) === 'failure',
-  )
+  const hasFailed = (job: DecidableJob) =>
+    resultOf({ ...job, status: statuses.of(job) }) === 'failure'
+  const [failed] = group
+    .filter((job) => job.failsFast && hasFailed(job))
+    .toSorted((a, b) => b.attempt - a.attempt)
   if (failed === undefined) return
   const reason = `The job was cancelled because '${failed.name}' has failed.`
-  for (const job of group) cancel(job, reason, statuses)
+  const others = group.filter(({ attempt }) => attempt <= failed.attempt)
+  for (const job of others) cancel(job, reason, statuses)
 }
 
 function cancel(job: DecidableJob, reason: string, statuses: Statuses): void {

@@ -4,7 +4,7 @@ import type { Knex } from 'knex'
 import { createTable, ID, isMysql } from '../database/dialect.js'
 
 const COLUMNS: Readonly<Record<string, string>> = {
-  // True until the job is planned: it waits for the server, and no runner takes it.
+  // True if the job waits for the server, which plans it then; no runner takes it.
   is_deferred: 'boolean not null default 0',
   // The job that has become this one and others; null for jobs of the file.
   parent_id: 'bigint',

@@ -32,6 +32,7 @@ import * as workflowSecrets from './0028-workflow-secrets.js'
 import * as runnerSettings from './0029-runner-settings.js'
 import * as workflowTrust from './0030-workflow-trust.js'
 import * as runEvents from './0031-run-events.js'
+import * as runAttempts from './0032-run-attempts.js'
 import * as deferredJobs from './0034-deferred-jobs.js'
 
 /**
@@ -76,5 +77,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0029-runner-settings', ...runnerSettings },
   { name: '0030-workflow-trust', ...workflowTrust },
   { name: '0031-run-events', ...runEvents },
+  { name: '0032-run-attempts', ...runAttempts },
   { name: '0034-deferred-jobs', ...deferredJobs },
 ]

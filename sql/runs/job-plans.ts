@@ -60,11 +60,12 @@ export async function listCallsOf(db: Database, jobId: number): Promise<readonly
   return await selectPlans(db, 'p.caller_job_id = ? order by p.id', jobId)
 }
 
-/** Returns the number of workflows that the jobs of a run have called. */
+/** Returns the number of workflows that the jobs of the newest attempt of a run have called. */
 export async function countCalls(db: Database, runId: number): Promise<number> {
   const [row] = await selectRows<{ total: number }>(
     db,
-    'select count(p.caller_job_id) as total from workflow_plans p where p.run_id = ?',
+    `select count(*) as total from workflow_plans p join workflow_jobs j on j.id = p.caller_job_id
+      where p.run_id = ? and j.last_attempt is null`,
     [runId],
   )
   return Number(row?.total ?? 0)

@@ -9,7 +9,11 @@ import type { RunStatus } from './statuses.js'
 export interface RunJob {
   readonly id: number
   readonly runId: number
-  /** Position within the run; the first job has 0. */
+  /** First attempt of the run that the job belongs to. */
+  readonly attempt: number
+  /** Last attempt that the job belongs to; undefined if it belongs to the newest one. */
+  readonly lastAttempt: number | undefined
+  /** Position within the attempts; the first job has 0. */
   readonly position: number
   /**
    * Key below `jobs` in the file, which all jobs of a matrix have. For a job that another has
@@ -18,7 +22,7 @@ export interface RunJob {
   readonly key: string
   /** The job that has become this one and others; undefined for jobs of the file. */
   readonly parentId: number | undefined
-  /** True until the job is planned: it waits for the server, and no runner takes it. */
+  /** True if the job waits for the server, which plans it then; no runner takes it. */
   readonly isDeferred: boolean
   /** File of the job, if jobs of it are deferred, or if it was called; undefined for others. */
   readonly planId: number | undefined
@@ -70,6 +74,8 @@ export interface NewJob
 /** The place of new jobs in their run. */
 export interface JobsPlace {
   readonly runId: number
+  /** The attempt of the run. */
+  readonly attempt: number
   /** Position of the first job. */
   readonly position: number
   readonly parentId?: number | undefined
@@ -80,13 +86,14 @@ export interface JobsPlace {
 /** Inserts blocked jobs. */
 export async function insertJobs(
   trx: Database,
-  { runId, position, parentId, planId }: JobsPlace,
+  { runId, attempt, position, parentId, planId }: JobsPlace,
   jobs: readonly NewJob[],
 ): Promise<void> {
   const nowMs = Date.now()
   for (const [index, job] of jobs.entries()) {
     await trx('workflow_jobs').insert({
       run_id: runId,
+      attempt,
       position: position + index,
       parent_id: parentId ?? null,
       is_deferred: job.isDeferred,
@@ -112,9 +119,18 @@ export async function insertJobs(
   }
 }
 
-/** Returns the jobs of a run in their order. */
-export async function listJobs(db: Database, runId: number): Promise<readonly RunJob[]> {
-  return await selectJobs(db, 'j.run_id = ? order by j.position', [runId])
+/** Returns the jobs of an attempt of a run in their order; by default of the newest attempt. */
+export async function listJobs(
+  db: Database,
+  runId: number,
+  attempt?: number,
+): Promise<readonly RunJob[]> {
+  const order = `order by ${POSITION}`
+  if (attempt === undefined) {
+    return await selectJobs(db, `j.run_id = ? and j.last_attempt is null ${order}`, [runId])
+  }
+  const condition = 'j.attempt <= ? and (j.last_attempt is null or j.last_attempt >= ?)'
+  return await selectJobs(db, `j.run_id = ? and ${condition} ${order}`, [runId, attempt, attempt])
 }
 
 /** Returns a job by its id. */
@@ -139,16 +155,22 @@ export async function listDeferredJobs(
   return rows.map(({ id }) => id)
 }
 
-/** Marks a deferred job as planned. */
-export async function markPlanned(trx: Database, id: number): Promise<void> {
-  await trx('workflow_jobs').where({ id }).update({ is_deferred: false })
+/** Returns the position of the next job of a run. */
+export async function nextPosition(trx: Database, runId: number): Promise<number> {
+  const [last] = await selectRows<{ position: number | null }>(
+    trx,
+    'select max(j.position) as position from workflow_jobs j where j.run_id = ?',
+    [runId],
+  )
+  return (last?.position ?? -1) + 1
 }
 
-/** Returns the length of all payloads of a run. */
+/** Returns the length of all payloads of the newest attempt of a run. */
 export async function sumPayloadLengths(db: Database, runId: number): Promise<number> {
   const [row] = await selectRows<{ total: number | null }>(
     db,
-    'select sum(length(j.payload)) as total from workflow_jobs j where j.run_id = ?',
+    `select sum(length(j.payload)) as total from workflow_jobs j
+      where j.run_id = ? and j.last_attempt is null`,
     [runId],
   )
   return Number(row?.total ?? 0)
@@ -283,8 +305,11 @@ export async function listAbandonedJobs(
   return rows.map(({ id }) => id)
 }
 
-const SELECT = `select j.id, j.run_id, j.position, j.job_key, j.parent_id, j.is_deferred, j.plan_id, j.name, j.needs, j.labels,
-  j.step_names, j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.permissions, j.status,
+const POSITION = 'coalesce(j.place, j.position)'
+
+const SELECT = `select j.id, j.run_id, j.attempt, j.last_attempt, ${POSITION} as position,
+  j.job_key, j.parent_id, j.is_deferred, j.plan_id, j.name, j.needs, j.labels, j.step_names,
+  j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.permissions, j.status,
   j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
 
 async function selectJobs(
@@ -298,6 +323,8 @@ async function selectJobs(
 interface JobRow {
   readonly id: number
   readonly run_id: number
+  readonly attempt: number
+  readonly last_attempt: number | null
   readonly position: number
   readonly job_key: string
   readonly parent_id: number | null
@@ -324,6 +351,8 @@ function jobOf(row: JobRow): RunJob {
   return {
     id: row.id,
     runId: row.run_id,
+    attempt: row.attempt,
+    lastAttempt: row.last_attempt ?? undefined,
     position: row.position,
     key: row.job_key,
     parentId: row.parent_id ?? undefined,

@@ -33,6 +33,10 @@ export interface Run {
   readonly needsApproval: boolean
   /** Undefined if the account was deleted. */
   readonly actorId: number | undefined
+  /** Number of the newest attempt; the first one has 1. */
+  readonly attempt: number
+  /** User who asked for the newest attempt; undefined for the first one. */
+  readonly rerunActorId: number | undefined
   readonly status: RunStatus
   /** Reason why the file cannot be read and there are no jobs; empty if it can. */
   readonly fault: string
@@ -53,7 +57,15 @@ export interface RunPull {
 export interface NewRun
   extends Omit<
     Run,
-    'id' | 'number' | 'status' | 'chainDepth' | 'createdAtMs' | 'startedAtMs' | 'stoppedAtMs'
+    | 'id'
+    | 'number'
+    | 'attempt'
+    | 'rerunActorId'
+    | 'status'
+    | 'chainDepth'
+    | 'createdAtMs'
+    | 'startedAtMs'
+    | 'stoppedAtMs'
   > {
   /** Number of runs before this one; by default none. */
   readonly chainDepth?: number
@@ -128,7 +140,7 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
   const planId = run.jobs.some((job) => job.isDeferred)
     ? await addPlan(trx, { runId: id, text: run.text, call: undefined })
     : undefined
-  await insertJobs(trx, { runId: id, position: 0, planId }, run.jobs)
+  await insertJobs(trx, { runId: id, attempt: 1, position: 0, planId }, run.jobs)
   const [created] = await selectRuns(trx, 'r.id = ?', [id])
   return created
 }
@@ -290,8 +302,8 @@ export async function updateRunStatus(
 
 const SELECT = `select r.id, r.repository_id, r.number, r.workflow_file, r.workflow_name, r.title,
   r.event, r.ref, r.commit_id, r.reported_commit_id, r.pull_number, r.head_ref, r.base_ref,
-  r.is_from_fork, r.needs_approval, r.actor_id, r.status, r.fault, r.chain_depth, r.created_at,
-  r.started_at, r.stopped_at from workflow_runs r where`
+  r.is_from_fork, r.needs_approval, r.actor_id, r.attempt, r.rerun_actor_id, r.status, r.fault,
+  r.chain_depth, r.created_at, r.started_at, r.stopped_at from workflow_runs r where`
 
 async function selectRuns(
   db: Database,
@@ -318,6 +330,8 @@ interface RunRow {
   readonly is_from_fork: number
   readonly needs_approval: number
   readonly actor_id: number | null
+  readonly attempt: number
+  readonly rerun_actor_id: number | null
   readonly status: RunStatus
   readonly fault: string
   readonly chain_depth: number
@@ -345,6 +359,8 @@ function runOf(row: RunRow): Run {
     isFromFork: row.is_from_fork === 1,
     needsApproval: row.needs_approval === 1,
     actorId: row.actor_id ?? undefined,
+    attempt: row.attempt,
+    rerunActorId: row.rerun_actor_id ?? undefined,
     status: row.status,
     fault: row.fault,
     chainDepth: row.chain_depth,

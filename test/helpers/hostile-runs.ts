@@ -2,6 +2,8 @@
 
 import type { Database } from '../../sql/database/database.js'
 import { findRepository } from '../../sql/repositories/repositories.js'
+import { beginAttempt } from '../../sql/runs/attempts.js'
+import { findRunById } from '../../sql/runs/runs.js'
 import { updateTask } from '../../sql/runs/tasks.js'
 import { aJob, aRun, aRunner, aTask, jobAt, logRows, setStatus } from './run-rows.js'
 
@@ -44,6 +46,11 @@ export async function addHostileRuns(db: Database, { payloads, path }: HostileRu
   const taskId = await aTask(db, job, { repositoryId, status: 'failure', rows })
   const state = { startedAtMs: 1_000, stoppedAtMs: 2_000, firstRow: 1, rowCount: rows.length - 2 }
   await updateTask(db, taskId, { steps: [{ ...state, result: 'failure' }] })
+  // The second job has a second attempt, which waits.
+  const again = await findRunById(db, run.id)
+  if (again === undefined) throw new Error('The run does not exist.')
+  const repeated = [await jobAt(db, run, 1)]
+  await beginAttempt(db, { run: again, repeated, actorId: repository.owner.id })
   const runnerId = await aRunner(db, payloads, { repositoryId })
   await db('runners').where({ id: runnerId }).update({ name: first, version: second })
   return {
@@ -51,6 +58,7 @@ export async function addHostileRuns(db: Database, { payloads, path }: HostileRu
     'faulty run': `${path}/runs/1`,
     run: `${path}/runs/2`,
     'waiting job': `${path}/runs/2/jobs/0?follow=0`,
-    job: `${path}/runs/2/jobs/1`,
+    'earlier attempt of a run': `${path}/runs/2?attempt=1`,
+    job: `${path}/runs/2/jobs/1?attempt=1`,
   }
 }

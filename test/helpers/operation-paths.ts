@@ -28,6 +28,7 @@ const VALUES: Readonly<Record<string, string>> = {
   version: '1.0',
   repo_name: 'public',
   run: '1',
+  attempt: '1',
   job_id: '1',
   runner_id: '1',
   workflow_id: 'ci.yaml',

@@ -1,12 +1,19 @@
 /** Jobs of workflow runs over the API: jobs of a run, one job, its log, and the list of tasks. */
 
 import { Type } from 'typebox'
+import { notFound } from '../../../conf/failures.js'
+import type { Reply } from '../../../conf/http.js'
+import type { Page } from '../../../sql/database/page.js'
 import { listJobs } from '../../../sql/runs/run-jobs.js'
+import type { Run } from '../../../sql/runs/runs.js'
 import { listTasks } from '../../../sql/runs/task-list.js'
 import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
+import type { Grants } from '../../auth/authorize.js'
+import { readId } from '../../auth/refusals.js'
 import { JOB, JOBS, jobObjects } from '../../objects/runs/job-object.js'
 import { TASKS, taskObject } from '../../objects/runs/task-object.js'
 import { FILE } from '../../objects/schema.js'
+import type { Context } from '../../request/context.js'
 import { wholeLogReply } from '../../runs/whole-log.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -24,28 +31,62 @@ const READING = {
   failures: [404],
 } as const
 
+const LISTING = {
+  ...READING,
+  query: Type.Object(PAGE_QUERY),
+  success: { status: 200, schema: JOBS },
+} as const
+const RUN_PARAMS = { ...REPOSITORY_PARAMS, run: 'id of the run' }
+
 const ofRun = defineOperation({
   id: 'listWorkflowRunJobs',
   path: `${PATH}/runs/{run}/jobs`,
   summary: 'Lists all jobs for a workflow run',
-  ...READING,
-  params: { ...REPOSITORY_PARAMS, run: 'id of the run' },
-  query: Type.Object(PAGE_QUERY),
-  success: { status: 200, schema: JOBS },
+  ...LISTING,
+  params: RUN_PARAMS,
   async handle(context, { grant, params, query }) {
-    const { repository } = grant
     const run = await runOfId(context, { grant, params })
-    const page = pageOf(query)
-    const all = await listJobs(context.db, run.id)
-    const listed = all.slice((page.page - 1) * page.limit, page.page * page.limit)
-    return pageReply(context, await jobObjects(context, { run, repository }, listed), {
-      path: `/repos/${repository.owner.name}/${repository.name}/actions/runs/${run.id}/jobs`,
-      page,
-      total: all.length,
-      wrap: (jobs) => ({ total_count: all.length, jobs }),
-    })
+    return await attemptReply(context, { grant, run, attempt: run.attempt, page: pageOf(query) })
   },
 })
+
+const ofAttempt = defineOperation({
+  id: 'listWorkflowRunAttemptJobs',
+  path: `${PATH}/runs/{run}/attempts/{attempt}/jobs`,
+  summary: 'Lists all jobs for a workflow run attempt',
+  ...LISTING,
+  params: { ...RUN_PARAMS, attempt: 'number of the attempt of the run' },
+  async handle(context, { grant, params, query }) {
+    const run = await runOfId(context, { grant, params })
+    const attempt = readId(params['attempt'] ?? '') ?? 0
+    if (attempt < 1 || attempt > run.attempt) throw notFound()
+    return await attemptReply(context, { grant, run, attempt, page: pageOf(query) })
+  },
+})
+
+interface ListedAttempt {
+  readonly grant: Grants['repository']
+  readonly run: Run
+  readonly attempt: number
+  readonly page: Page
+}
+
+/** Returns a page of the jobs of an attempt. */
+async function attemptReply(
+  context: Context,
+  { grant: { repository }, run, attempt, page }: ListedAttempt,
+): Promise<Reply> {
+  const place = `/repos/${repository.owner.name}/${repository.name}/actions/runs/${run.id}`
+  const isNewest = attempt === run.attempt
+  const all = await listJobs(context.db, run.id, isNewest ? undefined : attempt)
+  const listed = all.slice((page.page - 1) * page.limit, page.page * page.limit)
+  return pageReply(context, await jobObjects(context, { run, repository }, listed), {
+    path: isNewest ? `${place}/jobs` : `${place}/attempts/${attempt}/jobs`,
+    page,
+    total: all.length,
+    wrap: (jobs) => ({ total_count: all.length, jobs }),
+  })
+}
 
 const get = defineOperation({
   id: 'getWorkflowJob',
@@ -99,4 +140,4 @@ const tasks = defineOperation({
   },
 })
 
-export const RUN_JOB_OPERATIONS: readonly AnyOperation[] = [ofRun, get, log, tasks]
+export const RUN_JOB_OPERATIONS: readonly AnyOperation[] = [ofRun, ofAttempt, get, log, tasks]

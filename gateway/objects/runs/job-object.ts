@@ -71,12 +71,12 @@ export async function jobObjects(
     return {
       id: job.id,
       url: `${base}/${repository.name}/actions/jobs/${job.id}`,
-      html_url: `${runAddress.html_url}/jobs/${job.position}`,
+      html_url: `${runAddress.html_url}/jobs/${job.position}${attemptQuery(job)}`,
       run_id: run.id,
       run_url: runAddress.url,
       name: job.name,
       labels: [...job.labels],
-      run_attempt: 1,
+      run_attempt: job.attempt,
       head_sha: run.commitId,
       head_branch: shortReference(run.reference),
       ...statusFields(job.status),
@@ -86,6 +86,11 @@ export async function jobObjects(
       ...periodFields(job),
     }
   })
+}
+
+/** Returns the query of the page of a job that a newer attempt has replaced; empty for others. */
+function attemptQuery({ lastAttempt }: RunJob): string {
+  return lastAttempt === undefined ? '' : `?attempt=${lastAttempt}`
 }
 
 /** Returns the fields of the runner, unless it was deleted. */

@@ -46,25 +46,26 @@ export async function runObjects(
   grant: Grants['repository'],
   runs: readonly Run[],
 ): Promise<readonly Static<typeof RUN>[]> {
-  const actorIds = runs.flatMap(({ actorId }) => actorId ?? [])
-  const actors = await findOwnersById(context.db, actorIds)
+  const actorIds = runs.flatMap(({ actorId, rerunActorId }) => [actorId ?? [], rerunActorId ?? []])
+  const actors = await findOwnersById(context.db, actorIds.flat())
   const repository = await repositoryObject(context, grant.repository, grant.mode)
   return runs.map((run) => {
-    const actor = personObject(context, actors.get(run.actorId ?? 0), grant.user)
+    const person = (id: number | undefined) =>
+      personObject(context, actors.get(id ?? 0), grant.user)
     return {
       id: run.id,
       ...runUrls(context, grant.repository, run),
       display_title: run.title,
       path: `${run.workflowFile}@${run.reference}`,
       event: run.event,
-      run_attempt: 1,
+      run_attempt: run.attempt,
       run_number: run.number,
       repository_id: run.repositoryId,
       head_sha: run.commitId,
       head_branch: run.pull?.head ?? shortReference(run.reference),
       ...statusFields(run.status),
-      actor,
-      trigger_actor: actor,
+      actor: person(run.actorId),
+      trigger_actor: person(run.attempt === 1 ? run.actorId : run.rerunActorId),
       repository,
       head_repository: repository,
       ...periodFields(run),

@@ -19,6 +19,7 @@ import { RepositoryDocument } from '../repositories/repository-document.js'
 import { sectionsOf } from './log-sections.js'
 import { LogView } from './log-view.js'
 import { findMissingLabels, MissingLabels } from './missing-labels.js'
+import { AttemptLinks, attemptQuery, earlierAttempt } from './run-attempts.js'
 import { titleOfJob, titleOfRun } from './run-facts.js'
 import { runOfPath } from './run-of-path.js'
 import { Duration, Status } from './run-status.js'
@@ -36,7 +37,7 @@ const show = definePage<'repository'>({
   access: ACCESS,
   async handle(context, { request, grant, params }) {
     const { db } = context
-    const { run, job } = await jobOfPath(context, { grant, params })
+    const { run, job, attempt } = await jobOfPath(context, { request, grant, params })
     const task = job.taskId === undefined ? undefined : await findTask(db, job.taskId)
     const rows = task === undefined ? 0 : await countLogRows(db, task.id)
     const sections = sectionsOf({ job, task, rows })
@@ -46,6 +47,7 @@ const show = definePage<'repository'>({
     const isFollowed =
       !isFinal(job.status) && new URLSearchParams(request.query).get('follow') !== '0'
     const runAddress = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
+    const address = `${runAddress}/jobs/${job.position}`
     const title = titleOfJob(job)
     const page = (
       <RepositoryDocument context={context} grant={grant} tab="actions" title={title}>
@@ -53,17 +55,14 @@ const show = definePage<'repository'>({
           <Shown text={title} /> <Status status={job.status} />
         </h2>
         <p class="quiet">
-          <a href={runAddress}>
+          <a href={`${runAddress}${attemptQuery(attempt)}`}>
             <Shown text={titleOfRun(run)} />
             {` #${run.number}`}
           </a>{' '}
           <Duration {...job} />
         </p>
-        <LogLinks
-          address={`${runAddress}/jobs/${job.position}`}
-          job={job}
-          isFollowed={isFollowed}
-        />
+        <AttemptLinks address={address} run={run} shown={attempt} />
+        <LogLinks address={address} job={job} attempt={attempt} isFollowed={isFollowed} />
         <MissingLabels lists={missing} />
         {job.reason !== '' && (
           <p class="notice">
@@ -82,42 +81,60 @@ interface LogLinksProps {
   /** URL of the page. */
   readonly address: string
   readonly job: RunJob
+  /** The attempt that the page shows; undefined for the newest one. */
+  readonly attempt: number | undefined
   /** True if the browser loads the page again. */
   readonly isFollowed: boolean
 }
 
-function LogLinks({ address, job, isFollowed }: LogLinksProps): JSX.Element {
+function LogLinks({ address, job, attempt, isFollowed }: LogLinksProps): JSX.Element {
+  const query = attemptQuery(attempt)
   return (
     <p class="file-line">
       {job.taskId !== undefined && (
-        <a href={`${address}/logs`} download={true}>
+        <a href={`${address}/logs${query}`} download={true}>
           Whole log
         </a>
       )}
-      {isFollowed && <a href={`${address}?follow=0`}>Stop refreshing this page</a>}
-      {!isFollowed && !isFinal(job.status) && <a href={address}>Refresh this page continually</a>}
+      {isFollowed && (
+        <a href={`${address}${query === '' ? '?' : `${query}&`}follow=0`}>
+          Stop refreshing this page
+        </a>
+      )}
+      {!isFollowed && !isFinal(job.status) && (
+        <a href={`${address}${query}`}>Refresh this page continually</a>
+      )}
     </p>
   )
 }
 
-/** Returns the job that a path names. Throws `not_found`. */
+interface JobOfPath {
+  readonly run: Run
+  readonly job: RunJob
+  /** The attempt that the query names; undefined for the newest one. */
+  readonly attempt: number | undefined
+}
+
+/** Returns the job that a path names, in the attempt that the query names. Throws `not_found`. */
 async function jobOfPath(
   context: Context,
-  { grant, params }: Pick<Call<'repository'>, 'grant' | 'params'>,
-): Promise<{ readonly run: Run; readonly job: RunJob }> {
+  { request, grant, params }: Pick<Call<'repository'>, 'request' | 'grant' | 'params'>,
+): Promise<JobOfPath> {
   const run = await runOfPath(context, { grant, params })
+  const attempt = earlierAttempt(request, run)
   const position = readId(params['position'] ?? '')
-  const job = (await listJobs(context.db, run.id)).find((job) => job.position === position)
+  const jobs = await listJobs(context.db, run.id, attempt)
+  const job = jobs.find((candidate) => candidate.position === position)
   if (job === undefined) throw notFound()
-  return { run, job }
+  return { run, job, attempt }
 }
 
 const download = definePage<'repository'>({
   method: 'GET',
   path: `${PATH}/logs`,
   access: ACCESS,
-  async handle(context, { grant, params }) {
-    const { run, job } = await jobOfPath(context, { grant, params })
+  async handle(context, { request, grant, params }) {
+    const { run, job } = await jobOfPath(context, { request, grant, params })
     return wholeLogReply(context, run, job)
   },
 })

@@ -3,18 +3,23 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { findOwnersById } from '../../../sql/accounts/owners.js'
 import { atLeast } from '../../../sql/repositories/access.js'
-import { listJobs, type RunJob } from '../../../sql/runs/run-jobs.js'
+import type { RunJob } from '../../../sql/runs/run-jobs.js'
 import { isFinal } from '../../../sql/runs/statuses.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { approveRun } from '../../runs/approve-run.js'
 import { cancelRun } from '../../runs/cancel-run.js'
+import { readAttempt } from '../../runs/read-attempt.js'
+import { whyNoRerun } from '../../runs/rerun-run.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
 import { definePage, redirectTo } from '../kit/page.js'
+import { Author } from '../kit/person.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { stagesOf } from './job-stages.js'
 import { findMissingLabels, MissingLabels } from './missing-labels.js'
+import { RerunForms, RerunJob } from './rerun-pages.js'
+import { AttemptLinks, attemptQuery, earlierAttempt } from './run-attempts.js'
 import { RunFacts, titleOfJob, titleOfRun } from './run-facts.js'
 import { runOfPath } from './run-of-path.js'
 import { Duration, Status } from './run-status.js'
@@ -27,8 +32,12 @@ const show = definePage<'repository'>({
   access: { kind: 'repository', mode: 'read' },
   async handle(context, { request, grant, params }) {
     const run = await runOfPath(context, { grant, params })
-    const actors = await findOwnersById(context.db, run.actorId === undefined ? [] : [run.actorId])
-    const jobs = await listJobs(context.db, run.id)
+    const attempt = earlierAttempt(request, run)
+    const actorIds = [run.actorId ?? [], run.rerunActorId ?? []].flat()
+    const actors = await findOwnersById(context.db, actorIds)
+    const { jobs, status } = await readAttempt(context.db, run, attempt)
+    const isWriter = atLeast(grant.mode, 'write')
+    const isRepeatable = isWriter && attempt === undefined && whyNoRerun(run) === undefined
     const waiting = jobs.flatMap(({ status, labels }) => (status === 'waiting' ? [labels] : []))
     const missing = await findMissingLabels(context, grant.repository, waiting)
     const address = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
@@ -37,9 +46,21 @@ const show = definePage<'repository'>({
       request,
       <RepositoryDocument context={context} grant={grant} tab="actions" title={title}>
         <h2>
-          <Shown text={title} /> <Status status={run.status} />
+          <Shown text={title} /> <Status status={status} />
         </h2>
         <RunFacts context={context} grant={grant} run={run} actors={actors} />
+        {attempt === undefined && run.attempt > 1 && (
+          <p class="quiet">
+            {`Attempt ${run.attempt}, for which `}
+            <Author
+              base={context.settings.http.baseUrl}
+              person={actors.get(run.rerunActorId ?? 0)}
+              viewer={grant.user}
+            />
+            {' asked'}
+          </p>
+        )}
+        <AttemptLinks address={address} run={run} shown={attempt} />
         <MissingLabels lists={missing} />
         {run.fault !== '' && (
           <p class="error">
@@ -49,21 +70,27 @@ const show = definePage<'repository'>({
         {stagesOf(jobs).map((stage, at) => (
           <section>
             <h3>{`Stage ${at + 1}`}</h3>
-            <JobList address={address} jobs={stage} />
+            <JobList
+              address={address}
+              query={attemptQuery(attempt)}
+              jobs={stage}
+              isRepeatable={isRepeatable}
+            />
           </section>
         ))}
+        {isRepeatable && <RerunForms address={address} jobs={jobs} />}
         {run.needsApproval && !isFinal(run.status) && (
           <p class="notice">
             The commit is of a fork, and its author is not known here. The jobs begin when a user
             who may write to the repository has approved this run.
           </p>
         )}
-        {atLeast(grant.mode, 'write') && run.needsApproval && !isFinal(run.status) && (
+        {isWriter && run.needsApproval && !isFinal(run.status) && (
           <form method="post" action={`${address}/approve`}>
             <button type="submit">Approve and run</button>
           </form>
         )}
-        {atLeast(grant.mode, 'write') && !isFinal(run.status) && (
+        {isWriter && !isFinal(run.status) && (
           <form method="post" action={`${address}/cancel`}>
             <button type="submit" class="danger">
               Cancel
@@ -78,16 +105,20 @@ const show = definePage<'repository'>({
 interface JobListProps {
   /** URL of the run. */
   readonly address: string
+  /** Query of the attempt that the page shows. */
+  readonly query: string
   readonly jobs: readonly RunJob[]
+  /** True if the visitor may repeat jobs. */
+  readonly isRepeatable: boolean
 }
 
-function JobList({ address, jobs }: JobListProps): JSX.Element {
+function JobList({ address, query, jobs, isRepeatable }: JobListProps): JSX.Element {
   return (
     <ul class="list">
       {jobs.map((job) => (
         <li>
           <div class="grow">
-            <a class="strong" href={`${address}/jobs/${job.position}`}>
+            <a class="strong" href={`${address}/jobs/${job.position}${query}`}>
               <Shown text={titleOfJob(job)} />
             </a>{' '}
             <Duration {...job} />
@@ -98,6 +129,7 @@ function JobList({ address, jobs }: JobListProps): JSX.Element {
             )}
           </div>
           <Status status={job.status} />
+          {isRepeatable && <RerunJob address={address} job={job} />}
         </li>
       ))}
     </ul>

@@ -261,3 +261,47 @@ jobs:
     t.match(closed?.reason, /: the repository does not exist, or the caller must not read it\.$/)
   },
 )
+
+await forEachDatabase(t, 'a re-run plans deferred jobs and calls again', async (t, location) => {
+  const { as, engine, runner, finish } = await start(t, location)
+  const call = `on: { workflow_call: { outputs: { x: { value: "\${{ jobs.a.outputs.x }}" } } } }
+jobs: { a: { runs-on: linux, ${STEPS} } }`
+  await engine.commit(call, 'called.yaml')
+  await engine.commit(`on: push
+jobs:
+  list: { runs-on: linux, ${STEPS} }
+  test:
+    needs: list
+    runs-on: linux
+    strategy: { matrix: { n: "\${{ fromJSON(needs.list.outputs.of) }}" } }
+    ${STEPS}
+  call: { needs: test, uses: ./.gitea/workflows/called.yaml }
+  last: { needs: call, runs-on: linux, ${STEPS} }`)
+  await finish({ of: '[1,2]' })
+  const failed = await runner.fetchTask()
+  await runner.report(failed.id, Result.FAILURE)
+  t.match(await engine.endedRun(1), { status: 'failure', attempt: 1 })
+  const { id } = await engine.run(1)
+  const path = `/repos/ada/engine/actions/runs/${id}`
+  t.equal((await as('ada', 'POST', `${path}/rerun-failed-jobs`)).status, 201)
+  await finish()
+  await finish()
+  const called = await finish({ x: 'first' })
+  t.match(called.context, { job: 'a', run_attempt: '2' })
+  const last = await finish()
+  t.strictSame({ ...last.needs['call']?.outputs }, { x: 'first' })
+  t.match(await engine.endedRun(1), { status: 'success', attempt: 2 })
+  const names = async () => (await engine.jobs(1)).map(({ name, attempt }) => `${name} ${attempt}`)
+  const second = ['list 1', 'test 2', 'call 2', 'last 2', 'test (1) 2', 'test (2) 2', 'call / a 2']
+  t.strictSame(await names(), second)
+  const a = (await engine.jobs(1)).find(({ name }) => name === 'call / a')
+  const { status, json } = await as('ada', 'POST', `${path}/jobs/${a?.id}/rerun`)
+  t.equal(status, 201)
+  t.match(json, { name: 'call', run_attempt: 3 })
+  await finish({ x: 'second' })
+  t.strictSame({ ...(await finish()).needs['call']?.outputs }, { x: 'second' })
+  t.match(await engine.endedRun(1), { status: 'success', attempt: 3 })
+  t.match(await names(), ['list 1', 'test 2', 'call 3', 'last 3', 'test (1) 2', 'test (2) 2'])
+  const { json: before } = await as('ada', 'GET', `${path}/attempts/1/jobs`)
+  t.match(before, { total_count: 6, jobs: [{ name: 'list' }, { name: 'test' }, {}, {}, {}, {}] })
+})

@@ -43,6 +43,7 @@ function job(
     failsFast: true,
     maxParallel: undefined,
     continuesOnError: false,
+    attempt: 1,
     ...matrix,
   }
 }

@@ -54,12 +54,28 @@ export async function successesOfRuns(gateway: GatewayWithUsers) {
   const cancelWorkflowRun = await as('ada', 'POST', `${one}/cancel`)
   await changeJob(db, job.id, { from: ['cancelling'], to: 'cancelled' })
   await updateRunStatus(db, run, 'cancelled')
+  const reruns = {
+    rerunWorkflowRun: await as('ada', 'POST', `${one}/rerun`),
+    listWorkflowRunAttemptJobs: await as('ada', 'GET', `${one}/attempts/1/jobs`),
+  }
+  const end = async () => {
+    await as('ada', 'POST', `${one}/cancel`)
+    return await jobAt(db, run, 0)
+  }
+  await end()
+  const rerunFailedWorkflowRun = await as('ada', 'POST', `${one}/rerun-failed-jobs`)
+  const { id } = await end()
+  const rerunWorkflowJob = await as('ada', 'POST', `${one}/jobs/${id}/rerun`)
+  await end()
   const deleteActionRun = await as('ada', 'DELETE', one)
   return {
     ...read,
     ...workflows,
     approveWorkflowRun,
     cancelWorkflowRun,
+    ...reruns,
+    rerunFailedWorkflowRun,
+    rerunWorkflowJob,
     deleteActionRun,
     ...(await ofRunners(gateway, repositoryId)),
   }

@@ -46,6 +46,7 @@ const NAMES = [
   '0029-runner-settings',
   '0030-workflow-trust',
   '0031-run-events',
+  '0032-run-attempts',
   '0034-deferred-jobs',
 ]
 
