@@ -31,6 +31,7 @@ import * as workflows from './0027-workflows.js'
 import * as workflowSecrets from './0028-workflow-secrets.js'
 import * as runnerSettings from './0029-runner-settings.js'
 import * as workflowTrust from './0030-workflow-trust.js'
+import * as artifacts from './0033-artifacts.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -73,4 +74,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0028-workflow-secrets', ...workflowSecrets },
   { name: '0029-runner-settings', ...runnerSettings },
   { name: '0030-workflow-trust', ...workflowTrust },
+  { name: '0033-artifacts', ...artifacts },
 ]

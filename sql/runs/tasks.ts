@@ -128,6 +128,33 @@ interface TaskCallerRow {
   readonly preferences: string
 }
 
+/** A task on which a runner works, as its runtime token opens it. */
+export interface RunningTask {
+  readonly taskId: number
+  readonly jobId: number
+  readonly runId: number
+  /** Attempt of the run. */
+  readonly attempt: number
+  readonly repositoryId: number
+}
+
+/** Returns the task with this id, unless it has ended. */
+export async function findRunningTask(
+  db: Database,
+  taskId: number,
+): Promise<RunningTask | undefined> {
+  const [row] = await selectRows<{ job_id: number; run_id: number; repository_id: number }>(
+    db,
+    `select t.job_id, j.run_id, t.repository_id
+      from workflow_tasks t join workflow_jobs j on j.id = t.job_id
+      where t.id = ? and t.stopped_at is null`,
+    [taskId],
+  )
+  if (row === undefined) return undefined
+  const { job_id: jobId, run_id: runId, repository_id: repositoryId } = row
+  return { taskId, jobId, runId, repositoryId, attempt: 1 }
+}
+
 /** Returns true if a runner works on a task. */
 export async function hasRunningTask(db: Database, runnerId: number): Promise<boolean> {
   const rows = await selectRows<{ id: number }>(

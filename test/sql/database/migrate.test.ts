@@ -45,6 +45,7 @@ const NAMES = [
   '0028-workflow-secrets',
   '0029-runner-settings',
   '0030-workflow-trust',
+  '0033-artifacts',
 ]
 
 /** Returns the definition of every table, index and column. */
