@@ -17,6 +17,8 @@ import { OPERATIONS } from './api/operations.js'
 import { API_SURFACE } from './api/surface.js'
 import { swaggerRoutes } from './api/swagger.js'
 import { routeOf } from './api/validate.js'
+import { BLOB_ROUTES } from './artifacts/blob-routes.js'
+import { SERVICE_ROUTES } from './artifacts/service-routes.js'
 import type { Throttle } from './auth/throttle.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
@@ -96,7 +98,7 @@ export function allRoutes({
     ...GIT_ROUTES,
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,
-    ...(actions.isEnabled ? RUNNER_ROUTES : []),
+    ...(actions.isEnabled ? [...RUNNER_ROUTES, ...SERVICE_ROUTES, ...BLOB_ROUTES] : []),
     ...(hasPackages ? FORMATS.flatMap(routesOf) : []),
     ...(web.isEnabled ? [...OAUTH_ROUTES, ...WEB_ROUTES.filter(isThere)] : []),
   ]
