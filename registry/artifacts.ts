@@ -90,20 +90,26 @@ async function inTurn(storage: BlobStorage, work: () => Promise<void>): Promise<
   await turn
 }
 
-/** Returns the reply to a GET or HEAD for a file, which browsers save under the name. */
+/**
+ * Returns the reply to a GET or HEAD for a file, which browsers save under the name. A file that
+ * the client has compressed is not served by the storage, which does not know that.
+ */
 export async function serveArtifact(
   registry: Registry,
   file: ArtifactFile,
-  { request, name, contentType, headers }: ServeArtifactOptions,
+  { request, name, contentType = 'application/octet-stream' }: ServeArtifactOptions,
 ): Promise<Reply> {
   const served = { ...file, name, changedAtMs: undefined }
-  const options = { contentType, ...(headers === undefined ? {} : { headers }) }
-  return (await serveFile(registry, { file: served, request, options })).reply
+  const headers = file.isGzip ? ([['Content-Encoding', 'gzip']] as const) : []
+  const { bodies, storage } = registry
+  const here = { bodies, storage: { ...storage, directUrl: async () => undefined } }
+  const options = { contentType, headers }
+  const from = file.isGzip ? here : registry
+  return (await serveFile(from, { file: served, request, options })).reply
 }
 
 interface ServeArtifactOptions {
   readonly request: Pick<Request, 'method' | 'headers'>
   readonly name: string
-  readonly contentType: string
-  readonly headers?: NonNullable<Reply['headers']>
+  readonly contentType?: string
 }

@@ -3,7 +3,6 @@
 import { type Static, type TObject, Type } from 'typebox'
 import { Compile } from 'typebox/schema'
 import { Failure, notFound } from '../../conf/failures.js'
-import type { Request } from '../../conf/http.js'
 import {
   type Artifact,
   type ArtifactFile,
@@ -15,7 +14,6 @@ import {
   listRunArtifacts,
 } from '../../sql/runs/artifacts.js'
 import type { RunningTask } from '../../sql/runs/tasks.js'
-import { readBody } from '../http/incoming-body.js'
 import type { Context } from '../request/context.js'
 import type { AnyRoute, Route } from '../request/route.js'
 import {
@@ -25,9 +23,7 @@ import {
   artifactUrl,
   parseArtifactName,
 } from '../runs/artifact-uploads.js'
-import { jsonReply, TASK_SURFACE } from './artifact-surface.js'
-
-const BYTES_MAX = 65_536
+import { jsonReply, readMessage, refuseOtherRun, TASK_SURFACE } from './artifact-surface.js'
 
 /** Maximum number of listed artifacts; clients read no more. */
 const LISTED_MAX = 1_000
@@ -57,26 +53,12 @@ function procedure<S extends TObject>(
       if (!validator.Check(input)) {
         throw new Failure('bad_request', `The message of ${name} is malformed.`)
       }
-      refuseOtherRun(task, input as Static<TObject<typeof RUN>>)
+      const { workflow_run_backend_id: runId } = input as Static<TObject<typeof RUN>>
+      refuseOtherRun(task, runId)
       return jsonReply(200, await handle(context, { task, input: input as Static<S> }))
     },
   }
   return route
-}
-
-async function readMessage(request: Request): Promise<unknown> {
-  const declared = Number(request.headers.get('content-length') ?? 0)
-  const body = await readBody(request.body, BYTES_MAX, declared)
-  try {
-    return JSON.parse(body.toString())
-  } catch (cause) {
-    throw new Failure('bad_request', 'The message is not JSON.', { cause })
-  }
-}
-
-function refuseOtherRun(task: RunningTask, ids: Static<TObject<typeof RUN>>): void {
-  if (ids.workflow_run_backend_id === String(task.runId)) return
-  throw new Failure('forbidden', 'The runtime token is of another run.')
 }
 
 const create = procedure(

@@ -29,6 +29,22 @@ export function parseArtifactName(name: string): string {
   return name
 }
 
+const PATH_CHARACTERS_MAX = 600
+
+/**
+ * Returns the path of a file within its artifact, of the form `NAME/PATH`. Systems differ in the
+ * separator. Throws `bad_request`, also for a path that leads out of the folder of a download.
+ */
+export function parseItemPath(artifactName: string, text: string): string {
+  const item = text.replaceAll('\\', '/')
+  const path = item.startsWith(`${artifactName}/`) ? item.slice(artifactName.length + 1) : ''
+  const isPlain = path.split('/').every((segment) => !['', '.', '..'].includes(segment))
+  if (!isPlain || path.length > PATH_CHARACTERS_MAX || REFUSED.test(path.replaceAll('/', ''))) {
+    throw new Failure('bad_request', `The path ${JSON.stringify(text.slice(0, 80))} is not valid.`)
+  }
+  return path
+}
+
 /** Returns the limits of uploads. */
 export function uploadLimits({ settings }: Pick<Context, 'settings'>): UploadLimits {
   const { artifactBytesMax, repositoryArtifactsBytesMax: repositoryBytesMax } = settings.actions

@@ -6,7 +6,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation } from '../database/errors.js'
 import { BLOB_COLUMNS, type BlobRow, blobOf, type NewBlob, placeBlob } from '../packages/blobs.js'
-import type { Artifact } from './artifacts.js'
+import { type Artifact, countBytes } from './artifacts.js'
 
 type Upload = Pick<Artifact, 'id' | 'repositoryId'>
 
@@ -130,6 +130,26 @@ export async function placeFile(
     await trx('workflow_artifact_files').insert({ ...place, is_gzip: isGzip, blob_id: kept.id })
     return { blobKey: kept.key }
   })
+}
+
+/** Deletes the parts of a file that was made of them. */
+export async function dropParts(db: Database, { id }: Upload, path: string): Promise<void> {
+  await transaction(db, async (trx) => {
+    await trx('workflow_artifact_parts')
+      .where({ artifact_id: id, path: checkText(path) })
+      .delete()
+    await countBytes(trx, id)
+  })
+}
+
+/** Returns the number of files of an artifact. */
+export async function countFiles(db: Database, artifactId: number): Promise<number> {
+  const [row] = await selectRows<{ total: number }>(
+    db,
+    'select count(*) as total from workflow_artifact_files f where f.artifact_id = ?',
+    [artifactId],
+  )
+  return Number(row?.total ?? 0)
 }
 
 /**

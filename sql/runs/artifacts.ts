@@ -46,7 +46,7 @@ export interface NewArtifact extends Pick<Artifact, 'name' | 'version' | 'expire
 /**
  * Inserts an artifact without files. An earlier upload of the task with that name is deleted,
  * because a client that got no answer repeats the call. Throws `conflict` if the run has a complete
- * artifact with that name, and `forbidden` if the job has too many.
+ * artifact with that name, unless both are of version 3, and `forbidden` if the job has too many.
  */
 export async function createArtifact(db: Database, artifact: NewArtifact): Promise<number> {
   const { task, name, version, expiresAtMs, countMax } = artifact
@@ -56,7 +56,8 @@ export async function createArtifact(db: Database, artifact: NewArtifact): Promi
     // Serializes the jobs of a run, so that concurrent calls are counted.
     await trx('workflow_runs').where({ id: runId }).forUpdate().first('id')
     const known = { run_id: runId, attempt, complete_name: name }
-    if ((await trx('workflow_artifacts').where(known).first('id')) !== undefined) throw taken(name)
+    const other = await trx('workflow_artifacts').where(known).first('version')
+    if (other !== undefined && (version === 4 || other.version === 4)) throw taken(name)
     await trx('workflow_artifacts')
       .where({ task_id: taskId, name })
       .whereNull('complete_name')

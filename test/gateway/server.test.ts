@@ -78,7 +78,7 @@ t.test('disabled registries have neither routes nor operations', async (t) => {
 t.test('disabled workflows have neither operations, pages nor the routes of runners', async (t) => {
   const ofActions = (isEnabled: boolean) =>
     allRoutes({ ...ALL, actions: { isEnabled } })
-      .filter(({ path }) => /\/actions(?:\/|$)|runners|^\/twirp\//.test(path))
+      .filter(({ path }) => /\/actions(?:\/|$)|runners|actions_pipeline|^\/twirp\//.test(path))
       .map(({ method, path }) => `${method} ${path}`)
   t.strictSame(ofActions(false), [])
   t.ok(ofActions(true).includes('GET /api/v1/repos/{owner}/{repo}/actions/runs'))

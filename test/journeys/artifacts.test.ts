@@ -87,4 +87,41 @@ for (const kind of ['sqlite', 'mysql'] as const) {
     t.match(replaced, { size: stored?.size })
     t.not((replaced as { id: number }).id, stored?.id)
   })
+
+  t.test(`${kind}: a client of version 3 stores, lists and reads`, async (t) => {
+    const { gatehouse, runner, task, folder, files } = await startJob(t, kind)
+    const { url } = gatehouse
+    const root = join(folder, 'in')
+    const empty = join(root, 'empty')
+    const text = join(root, 'deep/text')
+    await writeFile(empty, '')
+    await writeFile(text, 'compressible '.repeat(1_000_000))
+    const paths = [...Object.values(files), empty, text]
+    const [stored, refused] = await callArtifactClient(
+      t,
+      { version: 3, url, task },
+      ['uploadArtifact', 'my files', paths, root],
+      ['uploadArtifact', 'a:b', paths, root],
+    )
+    t.match(stored, { artifactName: 'my files', failedItems: [] })
+    t.match(refused, { error: /not valid/ })
+    await runner.report(task.id, Result.SUCCESS)
+
+    const later = await runner.fetchTask()
+    const added = join(root, 'added')
+    await writeFile(added, 'by another job')
+    const target = join(folder, 'out')
+    const [merged, read] = await callArtifactClient(
+      t,
+      { version: 3, url, task: later },
+      ['uploadArtifact', 'my files', [added], root],
+      ['downloadArtifact', 'my files', target],
+    )
+    t.match(merged, { failedItems: [] })
+    t.match(read, { artifactName: 'my files', downloadPath: target })
+    for (const path of [...paths, added]) {
+      const copy = join(target, path.slice(root.length))
+      t.ok((await readFile(copy)).equals(await readFile(path)), copy)
+    }
+  })
 }
