@@ -22,6 +22,7 @@ import {
   artifactExpiry,
   artifactUrl,
   parseArtifactName,
+  zipUrl,
 } from '../runs/artifact-uploads.js'
 import { jsonReply, readMessage, refuseOtherRun, TASK_SURFACE } from './artifact-surface.js'
 
@@ -157,10 +158,7 @@ async function namedArtifact(
 }
 
 const getUrl = procedure('GetSignedArtifactURL', NAMED, async (context, call) => {
-  const artifact = await namedArtifact(context, call)
-  const [file] = artifact.version === 4 ? await listFiles(context.db, [artifact.id]) : []
-  if (file === undefined) throw notFound('The artifact is not a zip archive.')
-  return { signed_url: await artifactUrl(context, { mode: 'download', id: file.id }) }
+  return { signed_url: await zipUrl(context, await namedArtifact(context, call)) }
 })
 
 const remove = procedure('DeleteArtifact', NAMED, async (context, call) => {

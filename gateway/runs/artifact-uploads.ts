@@ -1,9 +1,10 @@
 /** Uploads of artifacts: their names, limits and expiry, and the addresses for their bytes. */
 
-import { Failure } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import type { Settings } from '../../conf/settings.js'
 import type { UploadLimits } from '../../sql/runs/artifact-parts.js'
+import { type Artifact, listFiles } from '../../sql/runs/artifacts.js'
 import { ADDRESS_PARAMETER, type AddressSubject, addressOf } from '../auth/artifact-address.js'
 import type { Context } from '../request/context.js'
 
@@ -94,4 +95,16 @@ export async function artifactUrl(
   const secret = await openInstanceSecret(settings.data.dir)
   const text = addressOf(secret, subject, Date.now() + VALID_MS[subject.mode])
   return `${settings.http.baseUrl}${artifactPath(subject.mode)}?${ADDRESS_PARAMETER}=${text}`
+}
+
+/** Returns a URL for the download of an artifact. Throws `not_found` unless it is a zip archive. */
+export async function zipUrl(
+  context: Pick<Context, 'db' | 'settings'>,
+  { id, version }: Pick<Artifact, 'id' | 'version'>,
+): Promise<string> {
+  const [file] = version === 4 ? await listFiles(context.db, [id]) : []
+  if (file === undefined) {
+    throw notFound('The artifact is not a zip archive: its files are read by tools of version 3.')
+  }
+  return await artifactUrl(context, { mode: 'download', id: file.id })
 }

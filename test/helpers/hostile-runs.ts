@@ -2,7 +2,9 @@
 
 import type { Database } from '../../sql/database/database.js'
 import { findRepository } from '../../sql/repositories/repositories.js'
-import { updateTask } from '../../sql/runs/tasks.js'
+import { completeArtifact } from '../../sql/runs/artifacts.js'
+import { findRunningTask, updateTask } from '../../sql/runs/tasks.js'
+import { anArtifact } from './artifact-rows.js'
 import { aJob, aRun, aRunner, aTask, jobAt, logRows, setStatus } from './run-rows.js'
 
 export interface HostileRuns {
@@ -44,6 +46,10 @@ export async function addHostileRuns(db: Database, { payloads, path }: HostileRu
   const taskId = await aTask(db, job, { repositoryId, status: 'failure', rows })
   const state = { startedAtMs: 1_000, stoppedAtMs: 2_000, firstRow: 1, rowCount: rows.length - 2 }
   await updateTask(db, taskId, { steps: [{ ...state, result: 'failure' }] })
+  const task = await findRunningTask(db, taskId)
+  if (task === undefined) throw new Error('The task has ended.')
+  await completeArtifact(db, await anArtifact(db, task, { name: first }))
+  await completeArtifact(db, await anArtifact(db, task, { name: second, version: 3 }))
   const runnerId = await aRunner(db, payloads, { repositoryId })
   await db('runners').where({ id: runnerId }).update({ name: first, version: second })
   return {

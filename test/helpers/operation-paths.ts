@@ -29,6 +29,7 @@ const VALUES: Readonly<Record<string, string>> = {
   repo_name: 'public',
   run: '1',
   job_id: '1',
+  artifact_id: '1',
   runner_id: '1',
   workflow_id: 'ci.yaml',
   user: 'ada',
