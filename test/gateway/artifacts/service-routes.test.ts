@@ -112,7 +112,8 @@ t.test('the requested expiry is kept within a day and the maximum', async (t) =>
     GATEHOUSE_ACTIONS_ARTIFACT_RETENTION_DAYS: '5',
     GATEHOUSE_ACTIONS_ARTIFACT_RETENTION_DAYS_MAX: '10',
   }
-  const { call, db } = await startGatewayWithJob(t, { environment })
+  const { call, db, task } = await startGatewayWithJob(t, { environment })
+  t.equal(task.context?.['retention_days'], '10')
   const dayMs = 86_400_000
   for (const [days, kept] of [
     [undefined, 5],
