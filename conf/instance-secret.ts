@@ -1,6 +1,6 @@
 /** Secret key of an instance, which encrypts values that a copy of the database must not reveal. */
 
-import { createCipheriv, createDecipheriv, hkdfSync, randomBytes } from 'node:crypto'
+import { createCipheriv, createDecipheriv, createHmac, hkdfSync, randomBytes } from 'node:crypto'
 import { link, mkdir, open, readFile, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from './lib/disk.js'
@@ -10,6 +10,8 @@ export interface InstanceSecret {
   seal(text: string, words: string): string
   /** Decrypts a text. Throws an Error if it is damaged, or was sealed with another key or words. */
   unseal(sealed: string, words: string): string
+  /** Returns the HMAC-SHA-256 of a text, with a key that `words` derive. */
+  sign(text: string, words: string): Buffer
 }
 
 const FILE = 'secret.key'
@@ -45,6 +47,7 @@ export async function openInstanceSecret(dataDir: string): Promise<InstanceSecre
       const text = [decipher.update(bytes.subarray(NONCE_BYTES, -TAG_BYTES)), decipher.final()]
       return Buffer.concat(text).toString('utf8')
     },
+    sign: (text, words) => createHmac('sha256', keyOf(words)).update(text).digest(),
   }
 }
 

@@ -48,6 +48,7 @@ const RESERVED_OWNERS: ReadonlySet<string> = new Set([
   'stars',
   'swagger.v1.json',
   'template',
+  'twirp',
   'user',
   'users',
 ])

@@ -193,6 +193,22 @@ export const SCHEMAS = {
       asCount(1),
       500,
     ),
+    artifact_size_max: field('Maximum size of an artifact of a workflow run.', asBytes, '2GiB'),
+    artifacts_repository_max: field(
+      'Maximum total size of the artifacts of a repository.',
+      asBytes,
+      '10GiB',
+    ),
+    artifact_retention_days: field(
+      'Days after which artifacts are deleted, unless their job names another number.',
+      asCount(1),
+      30,
+    ),
+    artifact_retention_days_max: field(
+      'Maximum number of days that a job can name.',
+      asCount(1),
+      90,
+    ),
   },
   packages: {
     enabled: field('Serve package registries; if false, their paths get 404.', asBoolean, true),

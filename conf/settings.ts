@@ -63,6 +63,11 @@ export interface Settings {
     readonly isEnabled: boolean
     /** Maximum number of runs of a repository of which no job has begun. */
     readonly runsWaitingMax: number
+    readonly artifactBytesMax: number
+    /** Maximum total size of the artifacts of a repository. */
+    readonly repositoryArtifactsBytesMax: number
+    readonly artifactRetentionDays: number
+    readonly artifactRetentionDaysMax: number
   }
   readonly packages: {
     readonly isEnabled: boolean
@@ -155,6 +160,10 @@ export function deriveSettings(given: GivenSettings): Settings {
     actions: {
       isEnabled: required(given.actions.enabled),
       runsWaitingMax: required(given.actions.runs_waiting_max),
+      artifactBytesMax: required(given.actions.artifact_size_max),
+      repositoryArtifactsBytesMax: required(given.actions.artifacts_repository_max),
+      artifactRetentionDays: required(given.actions.artifact_retention_days),
+      artifactRetentionDaysMax: required(given.actions.artifact_retention_days_max),
     },
     packages: {
       isEnabled: required(given.packages.enabled),

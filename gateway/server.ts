@@ -17,6 +17,9 @@ import { OPERATIONS } from './api/operations.js'
 import { API_SURFACE } from './api/surface.js'
 import { swaggerRoutes } from './api/swagger.js'
 import { routeOf } from './api/validate.js'
+import { BLOB_ROUTES } from './artifacts/blob-routes.js'
+import { PIPELINE_ROUTES } from './artifacts/pipeline-routes.js'
+import { SERVICE_ROUTES } from './artifacts/service-routes.js'
 import type { Throttle } from './auth/throttle.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
@@ -77,6 +80,8 @@ export interface Server {
 /** Paths of the operations and pages of workflow automation. */
 const OF_ACTIONS = /\/actions(?:\/|$)|^\/admin\/runners\//
 
+const ARTIFACT_ROUTES = [...SERVICE_ROUTES, ...PIPELINE_ROUTES, ...BLOB_ROUTES]
+
 /** Returns all routes, without those of workflows, packages and pages if these are disabled. */
 export function allRoutes({
   actions,
@@ -97,7 +102,7 @@ export function allRoutes({
     ...GIT_ROUTES,
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,
-    ...(actions.isEnabled ? RUNNER_ROUTES : []),
+    ...(actions.isEnabled ? [...RUNNER_ROUTES, ...ARTIFACT_ROUTES] : []),
     ...(hasPackages ? FORMATS.flatMap(routesOf) : []),
     ...(web.isEnabled ? [...OAUTH_ROUTES, ...WEB_ROUTES.filter(isThere)] : []),
   ]

@@ -7,6 +7,7 @@ import { type Attachment, addAttachment, type NewAttachment } from '../sql/relea
 import { holdBlob } from '../sql/repositories/repository-imports.js'
 import { lastModifiedTime } from './conditions.js'
 import { storeBlob } from './keep-blob.js'
+import { limitBody } from './limited-body.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
 import { serveFile } from './serve.js'
@@ -21,21 +22,10 @@ export async function receiveAttachment(
   bytesMax: number,
 ): Promise<ReceivedFile> {
   const folder = storage.incomingFolder
-  return await receiveFile(limited(body, bytesMax), { folder, bytesMax: undefined })
-}
-
-async function* limited(
-  body: AsyncIterable<Uint8Array>,
-  bytesMax: number,
-): AsyncGenerator<Uint8Array> {
-  let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) {
-      throw new Failure('payload_too_large', `The file is larger than ${bytesMax} bytes.`)
-    }
-    yield chunk
-  }
+  const tooLarge = () =>
+    new Failure('payload_too_large', `The file is larger than ${bytesMax} bytes.`)
+  const limited = limitBody(body, bytesMax, tooLarge)
+  return await receiveFile(limited, { folder, bytesMax: undefined })
 }
 
 /** Stores a received file. Throws `not_found` if its release was deleted meanwhile. */

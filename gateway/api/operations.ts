@@ -60,6 +60,7 @@ import { STAR_OPERATIONS } from './repositories/stars.js'
 import { TOPIC_OPERATIONS } from './repositories/topics.js'
 import { WATCH_OPERATIONS } from './repositories/watches.js'
 import { RUNNER_OPERATIONS } from './runners/runners.js'
+import { ARTIFACT_OPERATIONS } from './runs/artifacts.js'
 import { RERUN_OPERATIONS } from './runs/rerun.js'
 import { RUN_JOB_OPERATIONS } from './runs/run-jobs.js'
 import { RUN_OPERATIONS } from './runs/runs.js'
@@ -120,6 +121,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...REVIEW_REQUEST_OPERATIONS,
   ...RERUN_OPERATIONS,
   ...RUN_JOB_OPERATIONS,
+  ...ARTIFACT_OPERATIONS,
   ...RUN_OPERATIONS,
   ...RUNNER_OPERATIONS,
   ...SETTING_OPERATIONS,

@@ -85,6 +85,7 @@ const RESPONSES = {
 }
 
 const RESPONSE_BY_STATUS: Readonly<Record<number, keyof typeof RESPONSES>> = {
+  302: 'redirect',
   303: 'redirect',
   400: 'error',
   401: 'unauthorized',

@@ -12,7 +12,8 @@ import type { TokenLimits } from '../../sql/accounts/token-limits.js'
 import { findTokenWithUser, type Token, touchToken } from '../../sql/accounts/tokens.js'
 import { findPassword, recordSignIn, type User } from '../../sql/accounts/users.js'
 import type { Runner } from '../../sql/runners/runners.js'
-import { findTaskCaller } from '../../sql/runs/tasks.js'
+import { findTaskCaller, type RunningTask } from '../../sql/runs/tasks.js'
+import type { AddressSubject } from './artifact-address.js'
 import { readCredentials } from './credentials.js'
 import { isAccessShaped } from './oauth-secret.js'
 import { checkPassword } from './password.js'
@@ -38,6 +39,10 @@ export type Identity =
     }
   /** A runner of workflow jobs, which only the routes for runners accept. */
   | { readonly kind: 'runner'; readonly runner: Runner }
+  /** A running job with its runtime token, which only the routes for artifacts accept. */
+  | { readonly kind: 'task'; readonly task: RunningTask }
+  /** The holder of the signed address of an artifact, which only its route accepts. */
+  | { readonly kind: 'address'; readonly address: AddressSubject }
 
 /** A user and the kind of their credentials. Only tokens have scopes. */
 interface SignedIn<By, Scopes> {

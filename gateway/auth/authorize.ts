@@ -17,6 +17,14 @@ import {
   type OrganizationNeed,
   type TeamGrant,
 } from './authorize-accounts.js'
+import {
+  type ArtifactDownloadGrant,
+  type ArtifactUploadGrant,
+  authorizeArtifactDownload,
+  authorizeArtifactUpload,
+  authorizeTask,
+  type TaskGrant,
+} from './authorize-artifacts.js'
 import { authorizePackages, type PackagesGrant } from './authorize-packages.js'
 import {
   type AttachmentGrant,
@@ -74,6 +82,11 @@ export type Access =
     }
   /** A registered runner of workflow jobs. */
   | { readonly kind: 'runner' }
+  /** A running job of a workflow, with its runtime token. */
+  | { readonly kind: 'task' }
+  /** A signed address for the upload or the download of an artifact. */
+  | { readonly kind: 'artifact-upload' }
+  | { readonly kind: 'artifact-download' }
   /** A site administrator. */
   | {
       readonly kind: 'admin'
@@ -103,6 +116,9 @@ export interface Grants {
   readonly organization: OrganizationGrant
   readonly team: TeamGrant
   readonly runner: { readonly who: Identity; readonly runner: Runner }
+  readonly task: TaskGrant
+  readonly 'artifact-upload': ArtifactUploadGrant
+  readonly 'artifact-download': ArtifactDownloadGrant
   readonly admin: { readonly who: Identity; readonly user: User }
 }
 
@@ -142,6 +158,9 @@ const AUTHORIZERS: { readonly [K in AccessKind]: Authorizer<K> } = {
     authorizeOrganization(db, who, { ...access, name: params['org'] ?? '' }),
   team: (db, { who, access, params }) => authorizeTeam(db, who, { ...access, params }),
   runner: (_db, { who }) => authorizeRunner(who),
+  task: (_db, { who }) => authorizeTask(who),
+  'artifact-upload': (db, { who }) => authorizeArtifactUpload(db, who),
+  'artifact-download': (db, { who }) => authorizeArtifactDownload(db, who),
   admin: (_db, { who, access }) => authorizeAdministrator(who, access),
 }
 
@@ -162,6 +181,9 @@ const REACHES: {
     role === 'visible' && !isSignedIn ? 'as anybody' : 'closed',
   team: () => 'closed',
   runner: () => 'closed',
+  task: () => 'closed',
+  'artifact-upload': () => 'closed',
+  'artifact-download': () => 'closed',
   admin: () => 'closed',
 }
 
@@ -178,6 +200,9 @@ const IS_FOR_JOBS: { readonly [K in AccessKind]: boolean } = {
   organization: false,
   team: false,
   runner: false,
+  task: false,
+  'artifact-upload': false,
+  'artifact-download': false,
   admin: false,
 }
 

@@ -17,6 +17,9 @@ export function clientOf(who: Identity, origin: { readonly address: string }): s
       return `task ${who.taskId}`
     case 'runner':
       return `runner ${who.runner.id}`
+    case 'task':
+      return `task ${who.task.taskId}`
+    case 'address':
     case 'anonymous':
       return networkOf(origin.address)
   }

@@ -40,7 +40,8 @@ export async function runTask(task: Task, context: TaskContext): Promise<Result>
   if (signal.aborted) stop()
   const report = new TaskReport(client, task.id, () => cancellation.cancel(CANCEL_GRACE_MS))
   const sender = new LogSender(client, task.id)
-  const secrets = [...Object.values(task.secrets), String(task.context?.['token'] ?? '')]
+  const tokens = [task.context?.['token'], task.context?.['gitea_runtime_token']]
+  const secrets = [...Object.values(task.secrets), ...tokens.map((token) => String(token ?? ''))]
   const taskLog = new TaskLog(sender, new Masker(secrets))
   const fields = { task: String(task.id) }
   log.info(fields, 'task was started')

@@ -11,7 +11,7 @@ import type { Context } from './context.js'
 
 /** A surface, such as the API: how it renders errors and which credentials it accepts. */
 export interface Surface {
-  readonly name: 'api' | 'git' | 'packages' | 'runners' | 'system' | 'web'
+  readonly name: 'api' | 'artifacts' | 'git' | 'packages' | 'runners' | 'system' | 'web'
   /** True if anonymous clients are asked for credentials (`WWW-Authenticate`). */
   readonly challenges: boolean
   /** Accepts the cookie of a session, beside other credentials or as the only ones. */

@@ -89,3 +89,19 @@ export const STATUS_OF_CODE = {
 } as const
 
 export type ConnectCode = keyof typeof STATUS_OF_CODE
+
+const CODES: Readonly<Record<number, ConnectCode>> = {
+  401: 'unauthenticated',
+  403: 'permission_denied',
+  404: 'not_found',
+  409: 'already_exists',
+  413: 'resource_exhausted',
+  429: 'resource_exhausted',
+  503: 'unavailable',
+  507: 'unavailable',
+}
+
+/** Returns the code for the HTTP status of an error. Twirp and Connect have the same codes. */
+export function codeOfStatus(status: number): ConnectCode {
+  return CODES[status] ?? (status < 500 ? 'invalid_argument' : 'internal')
+}

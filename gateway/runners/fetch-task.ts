@@ -1,13 +1,15 @@
 /** The poll of a runner, which is held until a job fits, and the task that it gets. */
 
 import type { JsonObject, MessageInitShape } from '@bufbuild/protobuf'
+import { openInstanceSecret } from '../../conf/instance-secret.js'
 import { ownKeyOf } from '../../conf/job-keys.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { updateRunner } from '../../sql/runners/runners.js'
 import { findJobPayload, listJobs, type RunJob } from '../../sql/runs/run-jobs.js'
 import { findRunById } from '../../sql/runs/runs.js'
-import { hasRunningTask } from '../../sql/runs/tasks.js'
+import { findTask, hasRunningTask } from '../../sql/runs/tasks.js'
 import { wasRecordedRecently } from '../auth/authenticate.js'
+import { runtimeTokenOf } from '../auth/runtime-token.js'
 import type { Context } from '../request/context.js'
 import type { TaskNeedSchema, TaskSchema } from '../runner-protocol/messages.js'
 import { FETCH_TASK } from '../runner-protocol/procedures.js'
@@ -56,7 +58,7 @@ export const FETCH_TASK_ROUTE = procedureRoute(FETCH_TASK, {
   },
 })
 
-/** Returns the message of a claimed task; undefined if its repository was deleted. */
+/** Returns the message of a claimed task; undefined if its repository was deleted meanwhile. */
 async function taskOf(
   context: Context,
   { taskId, job, token }: Claim,
@@ -65,15 +67,19 @@ async function taskOf(
   const run = await findRunById(db, job.runId)
   const repository = run && (await findRepositoryById(db, run.repositoryId))
   const payload = await findJobPayload(db, job.id)
-  if (run === undefined || repository === undefined || payload === undefined) return undefined
-  const { baseUrl } = context.settings.http
+  const claimedAtMs = (await findTask(db, taskId))?.claimedAtMs
+  if (run === undefined || repository === undefined) return undefined
+  if (payload === undefined || claimedAtMs === undefined) return undefined
+  const { data, http } = context.settings
+  const subject = { taskId, jobId: job.id, runId: run.id, claimedAtMs }
+  const runtimeToken = runtimeTokenOf(await openInstanceSecret(data.dir), subject)
   const github: JsonObject = {
     ...((await jobContext(context, { run, repository }, job)) as JsonObject),
     token,
-    gitea_runtime_token: token,
-    forgejo_runtime_token: token,
-    gitea_default_actions_url: baseUrl,
-    forgejo_default_actions_url: baseUrl,
+    gitea_runtime_token: runtimeToken,
+    forgejo_runtime_token: runtimeToken,
+    gitea_default_actions_url: http.baseUrl,
+    forgejo_default_actions_url: http.baseUrl,
   }
   return {
     id: BigInt(taskId),

@@ -21,6 +21,7 @@ import type { Context } from '../request/context.js'
 import type { AnyRoute, Route, Surface } from '../request/route.js'
 import {
   type ConnectCode,
+  codeOfStatus,
   PROTOCOL_PATH,
   type Procedure,
   STATUS_OF_CODE,
@@ -35,7 +36,7 @@ export const RUNNER_SURFACE: Surface = {
   authenticate: (context, request) => authenticateRunner(context.db, request),
   // Runners go by the code; the status is the one that every surface has for the error.
   refuse: (_context, failure) => ({
-    ...refusal(codeOf(failure), failure.message),
+    ...refusal(codeOfStatus(failure.status), failure.message),
     status: failure.status,
   }),
 }
@@ -48,21 +49,6 @@ export function refusal(code: ConnectCode, message: string): Reply {
     body: JSON.stringify({ code, message }),
     isRoutine: true,
   }
-}
-
-const CODES: Readonly<Record<number, ConnectCode>> = {
-  401: 'unauthenticated',
-  403: 'permission_denied',
-  404: 'not_found',
-  409: 'already_exists',
-  413: 'resource_exhausted',
-  429: 'resource_exhausted',
-  503: 'unavailable',
-  507: 'unavailable',
-}
-
-function codeOf({ status }: Failure): ConnectCode {
-  return CODES[status] ?? (status < 500 ? 'invalid_argument' : 'internal')
 }
 
 /** A call of a procedure. */

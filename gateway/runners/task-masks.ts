@@ -2,10 +2,12 @@
 
 import { setImmediate } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
+import { openInstanceSecret } from '../../conf/instance-secret.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { findJob } from '../../sql/runs/run-jobs.js'
 import { findRunById } from '../../sql/runs/runs.js'
 import type { Task } from '../../sql/runs/tasks.js'
+import { runtimeTokenOf } from '../auth/runtime-token.js'
 import { maskJobTokens } from '../auth/token.js'
 import type { Context } from '../request/context.js'
 import { Masker } from '../runner-protocol/masker.js'
@@ -24,10 +26,12 @@ const SLICE_MS = 5
 const TASKS_MAX = 1_000
 const CHARACTERS_MAX = 33_554_432
 
+type MaskedTask = Pick<Task, 'id' | 'jobId' | 'claimedAtMs'>
+
 /** Returns the rows of a task's log without its secrets and without tokens of jobs. */
 export async function maskRows(
   context: Context,
-  task: Pick<Task, 'id' | 'jobId'>,
+  task: MaskedTask,
   rows: readonly string[],
 ): Promise<readonly string[]> {
   const masker = await maskerOf(context, task)
@@ -46,10 +50,7 @@ export async function maskRows(
 const maskers = new WeakMap<Context, LRUCache<number, Masker>>()
 
 /** Returns the masker of a task. Its secrets are opened once per worker, while it is cached. */
-async function maskerOf(
-  context: Context,
-  { id, jobId }: Pick<Task, 'id' | 'jobId'>,
-): Promise<Masker> {
+async function maskerOf(context: Context, task: MaskedTask): Promise<Masker> {
   let cache = maskers.get(context)
   if (cache === undefined) {
     cache = new LRUCache({
@@ -59,17 +60,23 @@ async function maskerOf(
     })
     maskers.set(context, cache)
   }
-  const known = cache.get(id)
+  const known = cache.get(task.id)
   if (known !== undefined) return known
-  const masker = new Masker(await secretsOfTask(context, jobId))
-  cache.set(id, masker)
+  const masker = new Masker(await secretsOfTask(context, task))
+  cache.set(task.id, masker)
   return masker
 }
 
-async function secretsOfTask(context: Context, jobId: number): Promise<Iterable<string>> {
+async function secretsOfTask(
+  context: Context,
+  { id, jobId, claimedAtMs }: MaskedTask,
+): Promise<Iterable<string>> {
   const job = await findJob(context.db, jobId)
   const run = job && (await findRunById(context.db, job.runId))
   const repository = run && (await findRepositoryById(context.db, run.repositoryId))
   if (run === undefined || repository === undefined) return []
-  return (await secretsOfRun(context, { run, repository })).values()
+  const subject = { taskId: id, jobId, runId: run.id, claimedAtMs }
+  const secret = await openInstanceSecret(context.settings.data.dir)
+  const secrets = await secretsOfRun(context, { run, repository })
+  return [...secrets.values(), runtimeTokenOf(secret, subject)]
 }

@@ -150,7 +150,8 @@ async function eventContext(
     api_url: `${baseUrl}/api/v1`,
     graphql_url: '',
     secret_source: source.isFromFork ? 'None' : 'Actions',
-    retention_days: '30',
+    // Clients of artifacts reduce requested days to this number.
+    retention_days: String(context.settings.actions.artifactRetentionDaysMax),
     ...EMPTY,
   }
 }

@@ -33,6 +33,7 @@ import * as runnerSettings from './0029-runner-settings.js'
 import * as workflowTrust from './0030-workflow-trust.js'
 import * as runEvents from './0031-run-events.js'
 import * as runAttempts from './0032-run-attempts.js'
+import * as artifacts from './0033-artifacts.js'
 import * as deferredJobs from './0034-deferred-jobs.js'
 
 /**
@@ -78,5 +79,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0030-workflow-trust', ...workflowTrust },
   { name: '0031-run-events', ...runEvents },
   { name: '0032-run-attempts', ...runAttempts },
+  { name: '0033-artifacts', ...artifacts },
   { name: '0034-deferred-jobs', ...deferredJobs },
 ]

@@ -62,6 +62,8 @@ export async function listUnusedBlobs(
       and not exists (select 1 from package_index_files g where g.blob_id = b.id)
       and not exists (select 1 from attachments a where a.blob_id = b.id)
       and not exists (select 1 from import_blobs m where m.blob_id = b.id)
+      and not exists (select 1 from workflow_artifact_files w where w.blob_id = b.id)
+      and not exists (select 1 from workflow_artifact_parts p where p.blob_id = b.id)
       order by b.id limit ?`,
     [afterId, limit],
   )

@@ -128,6 +128,40 @@ interface TaskCallerRow {
   readonly preferences: string
 }
 
+/** A task on which a runner works, as its runtime token opens it. */
+export interface RunningTask {
+  readonly taskId: number
+  readonly jobId: number
+  readonly runId: number
+  /** Attempt of the run. */
+  readonly attempt: number
+  readonly repositoryId: number
+}
+
+/** Returns the task with this id, unless it has ended. */
+export async function findRunningTask(
+  db: Database,
+  taskId: number,
+): Promise<RunningTask | undefined> {
+  const [row] = await selectRows<RunningTaskRow>(
+    db,
+    `select t.job_id, j.run_id, j.attempt, t.repository_id
+      from workflow_tasks t join workflow_jobs j on j.id = t.job_id
+      where t.id = ? and t.stopped_at is null`,
+    [taskId],
+  )
+  if (row === undefined) return undefined
+  const { job_id: jobId, run_id: runId, repository_id: repositoryId, attempt } = row
+  return { taskId, jobId, runId, repositoryId, attempt }
+}
+
+interface RunningTaskRow {
+  readonly job_id: number
+  readonly run_id: number
+  readonly attempt: number
+  readonly repository_id: number
+}
+
 /** Returns true if a runner works on a task. */
 export async function hasRunningTask(db: Database, runnerId: number): Promise<boolean> {
   const rows = await selectRows<{ id: number }>(

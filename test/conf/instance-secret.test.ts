@@ -41,3 +41,18 @@ t.test('the secret is a file that only its owner can read', async (t) => {
   await writeFile(path, 'c2hvcnQ=\n')
   await t.rejects(openInstanceSecret(folder), { message: /does not hold a secret/ })
 })
+
+t.test('a signature depends on the text, the words and the secret', async (t) => {
+  const secret = await openInstanceSecret(await temporaryFolder(t))
+  const other = await openInstanceSecret(await temporaryFolder(t))
+  const signature = secret.sign('text', 'words').toString('hex')
+  t.equal(signature.length, 64)
+  t.equal(secret.sign('text', 'words').toString('hex'), signature)
+  for (const [signer, text, words] of [
+    [secret, 'texts', 'words'],
+    [secret, 'text', 'word'],
+    [other, 'text', 'words'],
+  ] as const) {
+    t.not(signer.sign(text, words).toString('hex'), signature)
+  }
+})

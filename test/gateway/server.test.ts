@@ -78,10 +78,11 @@ t.test('disabled registries have neither routes nor operations', async (t) => {
 t.test('disabled workflows have neither operations, pages nor the routes of runners', async (t) => {
   const ofActions = (isEnabled: boolean) =>
     allRoutes({ ...ALL, actions: { isEnabled } })
-      .filter(({ path }) => /\/actions(?:\/|$)|runners/.test(path))
+      .filter(({ path }) => /\/actions(?:\/|$)|runners|actions_pipeline|^\/twirp\//.test(path))
       .map(({ method, path }) => `${method} ${path}`)
   t.strictSame(ofActions(false), [])
   t.ok(ofActions(true).includes('GET /api/v1/repos/{owner}/{repo}/actions/runs'))
+  t.ok(ofActions(true).some((place) => place.startsWith('POST /twirp/')))
   t.ok(ofActions(true).includes('GET /{owner}/{repo}/actions'))
 })
 
@@ -115,7 +116,8 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
     const place = `${surface.name} ${method} ${path}`
     if (access.kind === 'open' && path.startsWith('/login/oauth/')) continue
     // Runners register with a token in the message, and have credentials of their own afterwards.
-    if (surface.name === 'runners') continue
+    // The tools of jobs have tokens and addresses for artifacts, without scopes.
+    if (surface.name === 'runners' || surface.name === 'artifacts') continue
     if (isRead || SIGN_IN_FORMS.includes(path)) continue
     t.notMatch(access.kind, /^(?:open|anyone)$/, place)
     // Any reader with an account may open an issue.

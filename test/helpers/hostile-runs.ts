@@ -2,9 +2,11 @@
 
 import type { Database } from '../../sql/database/database.js'
 import { findRepository } from '../../sql/repositories/repositories.js'
+import { completeArtifact } from '../../sql/runs/artifacts.js'
 import { beginAttempt } from '../../sql/runs/attempts.js'
 import { findRunById } from '../../sql/runs/runs.js'
-import { updateTask } from '../../sql/runs/tasks.js'
+import { findRunningTask, updateTask } from '../../sql/runs/tasks.js'
+import { anArtifact } from './artifact-rows.js'
 import { aJob, aRun, aRunner, aTask, jobAt, logRows, setStatus } from './run-rows.js'
 
 export interface HostileRuns {
@@ -51,6 +53,10 @@ export async function addHostileRuns(db: Database, { payloads, path }: HostileRu
   if (again === undefined) throw new Error('The run does not exist.')
   const repeated = [await jobAt(db, run, 1)]
   await beginAttempt(db, { run: again, repeated, actorId: repository.owner.id })
+  const task = await findRunningTask(db, taskId)
+  if (task === undefined) throw new Error('The task has ended.')
+  await completeArtifact(db, await anArtifact(db, task, { name: first }))
+  await completeArtifact(db, await anArtifact(db, task, { name: second, version: 3 }))
   const runnerId = await aRunner(db, payloads, { repositoryId })
   await db('runners').where({ id: runnerId }).update({ name: first, version: second })
   return {

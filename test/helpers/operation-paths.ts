@@ -30,6 +30,7 @@ const VALUES: Readonly<Record<string, string>> = {
   run: '1',
   attempt: '1',
   job_id: '1',
+  artifact_id: '1',
   runner_id: '1',
   workflow_id: 'ci.yaml',
   user: 'ada',

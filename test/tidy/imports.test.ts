@@ -184,6 +184,10 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
   },
   oauth: { imports: ['http', 'request', 'auth'], why: 'A surface imports no other surface.' },
   packages: { imports: ['request', 'auth', 'actions'], why: 'A surface imports no other surface.' },
+  artifacts: {
+    imports: ['http', 'request', 'auth', 'runs', 'runner-protocol'],
+    why: 'A surface imports no other surface.',
+  },
   runners: {
     imports: ['http', 'request', 'auth', 'runs', 'runner-protocol'],
     why: 'A surface imports no other surface.',

@@ -66,6 +66,10 @@ const SHOWN: Shown = {
   actions: {
     enabled: ({ actions }) => actions.isEnabled,
     runs_waiting_max: ({ actions }) => actions.runsWaitingMax,
+    artifact_size_max: ({ actions }) => bytesOf(actions.artifactBytesMax),
+    artifacts_repository_max: ({ actions }) => bytesOf(actions.repositoryArtifactsBytesMax),
+    artifact_retention_days: ({ actions }) => actions.artifactRetentionDays,
+    artifact_retention_days_max: ({ actions }) => actions.artifactRetentionDaysMax,
   },
   packages: {
     enabled: ({ packages }) => packages.isEnabled,

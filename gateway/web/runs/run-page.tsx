@@ -1,13 +1,17 @@
 /** Page of a workflow run: its jobs in stages, and a form that cancels it. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { notFound } from '../../../conf/failures.js'
 import { findOwnersById } from '../../../sql/accounts/owners.js'
 import { atLeast } from '../../../sql/repositories/access.js'
+import { listRunArtifacts } from '../../../sql/runs/artifacts.js'
 import type { RunJob } from '../../../sql/runs/run-jobs.js'
 import { isFinal } from '../../../sql/runs/statuses.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
+import { readId } from '../../auth/refusals.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { approveRun } from '../../runs/approve-run.js'
+import { zipUrl } from '../../runs/artifact-uploads.js'
 import { cancelRun } from '../../runs/cancel-run.js'
 import { readAttempt } from '../../runs/read-attempt.js'
 import { whyNoRerun } from '../../runs/rerun-run.js'
@@ -16,6 +20,7 @@ import { repositoryUrl } from '../kit/links.js'
 import { definePage, redirectTo } from '../kit/page.js'
 import { Author } from '../kit/person.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
+import { ArtifactList } from './artifact-list.js'
 import { stagesOf } from './job-stages.js'
 import { findMissingLabels, MissingLabels } from './missing-labels.js'
 import { RerunForms, RerunJob } from './rerun-pages.js'
@@ -25,6 +30,9 @@ import { runOfPath } from './run-of-path.js'
 import { Duration, Status } from './run-status.js'
 
 const PATH = '/{owner}/{repo}/actions/runs/{number}'
+
+/** Number of artifacts on the page; the API lists all. */
+const LISTED_ARTIFACTS = 100
 
 const show = definePage<'repository'>({
   method: 'GET',
@@ -40,6 +48,7 @@ const show = definePage<'repository'>({
     const isRepeatable = isWriter && attempt === undefined && whyNoRerun(run) === undefined
     const waiting = jobs.flatMap(({ status, labels }) => (status === 'waiting' ? [labels] : []))
     const missing = await findMissingLabels(context, grant.repository, waiting)
+    const artifacts = await listRunArtifacts(context.db, run.id, { limit: LISTED_ARTIFACTS })
     const address = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
     const title = titleOfRun(run)
     return htmlReply(
@@ -79,6 +88,7 @@ const show = definePage<'repository'>({
           </section>
         ))}
         {isRepeatable && <RerunForms address={address} jobs={jobs} />}
+        <ArtifactList address={address} run={run} artifacts={artifacts} />
         {run.needsApproval && !isFinal(run.status) && (
           <p class="notice">
             The commit is of a fork, and its author is not known here. The jobs begin when a user
@@ -160,4 +170,18 @@ const approve = definePage<'repository'>({
   },
 })
 
-export const RUN_PAGES = [show, cancel, approve]
+const download = definePage<'repository'>({
+  method: 'GET',
+  path: `${PATH}/artifacts/{artifact}`,
+  access: { kind: 'repository', mode: 'read' },
+  async handle(context, { grant, params }) {
+    const run = await runOfPath(context, { grant, params })
+    const id = readId(params['artifact'] ?? '') ?? 0
+    const [artifact] = await listRunArtifacts(context.db, run.id, { id, limit: 1 })
+    if (artifact === undefined) throw notFound()
+    const location = ['Location', await zipUrl(context, artifact)] as const
+    return { status: 303, headers: [location, ['Cache-Control', 'no-store']] }
+  },
+})
+
+export const RUN_PAGES = [show, cancel, approve, download]

@@ -86,7 +86,7 @@ const AREAS: ReadonlyArray<readonly [pattern: RegExp, area: JobArea]> = [
   [/\/(?:statuses|status)(?:\/|$)/, 'statuses'],
   [/ \/api\/v1\/.*\/(?:issues|labels|milestones|assignees)(?:\/|$)/, 'issues'],
   [/ \/api\/v1\/packages/, 'packages'],
-  [/ \/api\/v1\/.*\/actions\/(?:runs|jobs|tasks|workflows)/, 'actions'],
+  [/ \/api\/v1\/.*\/actions\/(?:runs|jobs|tasks|workflows|artifacts)/, 'actions'],
 ]
 
 t.test('a job with one permission writes in that area alone', async (t) => {

@@ -108,12 +108,16 @@ t.test('secrets and masked texts are not in the log, also in base64', async (t) 
     t,
     jobOf(
       "run: |\n  echo ${{ secrets.KEY }} and $KEY\n  printf 'user:%s' $KEY | base64\nenv: {KEY: '${{ secrets.KEY }}'}",
+      'run: echo ${{ github.gitea_runtime_token }}',
       'run: |\n  echo start\n  echo ::add-mask::later%0Asecond-line\n  echo it is later\n  echo second-line',
     ),
-    { secrets: { KEY: 'top-secret-value', EMPTY: '' } },
+    {
+      secrets: { KEY: 'top-secret-value', EMPTY: '' },
+      context: { gitea_runtime_token: 'runtime-token' },
+    },
   )
   const rows = stub.rows.join('\n')
-  t.notMatch(rows, /top-secret|later|second-line/)
+  t.notMatch(rows, /top-secret|runtime-token|later|second-line/)
   t.match(rows, /\*\*\* and \*\*\*\n\w{0,8}\*\*\*/)
   t.match(rows, '::add-mask::***')
   t.match(rows, 'it is ***')

@@ -62,6 +62,16 @@ t.test('secrets, their lines and the job token are masked, also in base64', asyn
   ])
 })
 
+t.test('the runtime token is masked, also in base64', async (t) => {
+  const { runner, task, log } = await startTask(t, {})
+  const token = String(task.context?.['gitea_runtime_token'])
+  t.equal(task.context?.['forgejo_runtime_token'], token)
+  await runner.sendRows(task.id, 0, [`token ${token}.`, base64(`Bearer ${token}`)])
+  const [plain = '', encoded = ''] = await log()
+  t.equal(plain, 'token ***.')
+  t.match(encoded, /^\S{8,12}\*\*\*\S{0,4}$/)
+})
+
 t.test('a secret at the place where a long row is cut is masked', async (t) => {
   const { runner, task, log, token } = await startTask(t, { PASSWORD: 'hunter2-long' })
   const before = ' '.repeat(65_530)

@@ -1,9 +1,13 @@
 /** Successful requests, one for each operation on workflow runs and runners. */
 
+import { placeFile } from '../../../sql/runs/artifact-parts.js'
+import { completeArtifact } from '../../../sql/runs/artifacts.js'
 import { changeJob } from '../../../sql/runs/run-jobs.js'
 import { updateRunStatus } from '../../../sql/runs/runs.js'
-import { updateTask } from '../../../sql/runs/tasks.js'
+import { findRunningTask, updateTask } from '../../../sql/runs/tasks.js'
+import { anArtifact } from '../artifact-rows.js'
 import type { GatewayWithUsers } from '../gateway-with-users.js'
+import { aBlobOf } from '../release-rows.js'
 import type { Answer } from '../requests.js'
 import { aJob, aRun, aRunner, aTask, jobAt, logRows } from '../run-rows.js'
 
@@ -38,6 +42,19 @@ export async function successesOfRuns(gateway: GatewayWithUsers) {
     downloadActionsRunJobLogs: await as('ada', 'GET', `${path}/jobs/${job.id}/logs`),
     ListActionTasks: await as('ada', 'GET', `${path}/tasks`),
   }
+  const task = await findRunningTask(db, taskId)
+  if (task === undefined) throw new Error('The task has ended.')
+  const artifact = await anArtifact(db, task)
+  await placeFile(db, { artifact, path: '', isGzip: false }, aBlobOf('zip'))
+  await completeArtifact(db, artifact)
+  const stored = `${path}/artifacts/${artifact.id}`
+  const artifacts = {
+    getArtifacts: await as('ada', 'GET', `${path}/artifacts`),
+    getArtifactsOfRun: await as('ada', 'GET', `${one}/artifacts`),
+    getArtifact: await as('ada', 'GET', stored),
+    downloadArtifact: await as('ada', 'GET', `${stored}/zip`),
+    deleteArtifact: await as('ada', 'DELETE', stored),
+  }
   await as('ada', 'POST', '/repos/ada/run/contents/.gitea/workflows/ci.yaml', {
     content: Buffer.from(WORKFLOW).toString('base64'),
   })
@@ -70,6 +87,7 @@ export async function successesOfRuns(gateway: GatewayWithUsers) {
   const deleteActionRun = await as('ada', 'DELETE', one)
   return {
     ...read,
+    ...artifacts,
     ...workflows,
     approveWorkflowRun,
     cancelWorkflowRun,

@@ -47,6 +47,7 @@ const NAMES = [
   '0030-workflow-trust',
   '0031-run-events',
   '0032-run-attempts',
+  '0033-artifacts',
   '0034-deferred-jobs',
 ]
 

@@ -3,6 +3,7 @@
 import t, { type Test } from 'tap'
 import { stagesOf } from '../../../../gateway/web/runs/job-stages.js'
 import { findRun, updateRunStatus } from '../../../../sql/runs/runs.js'
+import { pathOf, startGatewayWithJob } from '../../../helpers/artifact-calls.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { aJob, aRun, jobAt, setStatus } from '../../../helpers/run-rows.js'
@@ -81,4 +82,29 @@ t.test('jobs of one key are in one stage, after all jobs that they need', async 
   const jobs = [job('d', 'a', 'c'), job('c', 'a'), job('a'), job('c', 'a'), job('b')]
   const keys = stagesOf(jobs).map((stage) => stage.map(({ key }) => key))
   t.strictSame(keys, [['a', 'b'], ['c', 'c'], ['d']])
+})
+
+t.test('artifacts have size, expiry and a link, and those of a fork a warning', async (t) => {
+  const gateway = await startGatewayWithJob(t)
+  const { ask, db, store } = gateway
+  const id = await store('a & b', 'zip')
+  const other = await store('other', 'zip')
+  await db('workflow_artifacts').where({ id: other }).update({ version: 3 })
+  const cookie = await signIn(gateway, 'ada')
+  const see = (path: string) =>
+    ask({ path: `/ada/engine/actions/runs/1${path}`, headers: { cookie } })
+  const { text } = await see('')
+  t.match(text, new RegExp(`runs/1/artifacts/${id}">a &amp; b</a> .*3 B, expires.*in 29 days`, 's'))
+  t.notMatch(text, new RegExp(`artifacts/${other}"`))
+  t.notMatch(text, /of a fork/)
+  await db('workflow_runs').update({ is_from_fork: true })
+  t.match((await see('')).text, /The commit is of a fork\. Do not execute/)
+  const { status, headers } = await see(`/artifacts/${id}`)
+  t.equal(status, 303)
+  t.equal((await ask({ path: pathOf(headers.location ?? '') })).text, 'zip')
+  for (const path of [`/artifacts/${other}`, '/artifacts/0', '/artifacts/x']) {
+    t.equal((await see(path)).status, 404, path)
+  }
+  const anonymous = await ask({ path: `/ada/engine/actions/runs/1/artifacts/${id}` })
+  t.equal(anonymous.status, 404, 'the repository is private')
 })

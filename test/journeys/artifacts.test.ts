@@ -1,0 +1,127 @@
+/** Artifacts of workflow runs with the real clients of GitHub's toolkit. */
+
+import { randomBytes } from 'node:crypto'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import type { DatabaseLocation } from '../../conf/database-location.js'
+import { Result } from '../../gateway/runner-protocol/messages.js'
+import { closeDatabase, openDatabase } from '../../sql/database/database.js'
+import { callArtifactClient } from '../helpers/artifact-client.js'
+import { freshLocation } from '../helpers/databases.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { registerClient } from '../helpers/runner-client.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+
+const WORKFLOW = `
+on: push
+jobs:
+  build: { runs-on: linux, steps: [{ run: 'true' }] }
+  use: { runs-on: linux, needs: build, steps: [{ run: 'true' }] }
+`
+
+/** Size of a file that cannot be compressed. */
+const BYTES = isFullSize ? 200_000_000 : 20_000_000
+
+async function startJob(t: Test, kind: DatabaseLocation['kind']) {
+  const location = await freshLocation(t, kind)
+  const gatehouse = await startGatehouse(t, { location, workers: 2 })
+  const db = await openDatabase({ location, connectionsMax: 2 })
+  t.teardown(() => closeDatabase(db))
+  const ada = await gatehouse.addUser('ada')
+  await ada.api('POST', '/user/repos', { name: 'engine', auto_init: true, private: true })
+  await ada.api('PATCH', '/repos/ada/engine', { has_actions: true })
+  const content = Buffer.from(WORKFLOW).toString('base64')
+  const path = '/repos/ada/engine/contents/.gitea/workflows/ci.yaml'
+  const { status } = await ada.api('POST', path, { content, message: 'Add a workflow' })
+  t.equal(status, 201)
+  const runner = await registerClient({ port: gatehouse.port, db })
+  const task = await runner.fetchTask()
+  const folder = await temporaryFolder(t)
+  await mkdir(join(folder, 'in/deep'), { recursive: true })
+  const files = { large: join(folder, 'in/large.bin'), small: join(folder, 'in/deep/Ünö.txt') }
+  await writeFile(files.large, randomBytes(BYTES))
+  await writeFile(files.small, 'small')
+  return { gatehouse, ada, runner, task, folder, files }
+}
+
+for (const kind of ['sqlite', 'mysql'] as const) {
+  t.test(`${kind}: a client of version 4 stores, lists, reads and deletes`, async (t) => {
+    const { gatehouse, runner, task, folder, files } = await startJob(t, kind)
+    const { url } = gatehouse
+    const root = join(folder, 'in')
+    const upload = (name: string) =>
+      ['uploadArtifact', name, Object.values(files), root, { compressionLevel: 0 }] as const
+    const client = { version: 4, url, task } as const
+    const [stored, again, listed, found] = (await callArtifactClient(
+      t,
+      client,
+      upload('my files'),
+      upload('my files'),
+      ['listArtifacts'],
+      ['getArtifact', 'my files'],
+    )) as { id: number; size: number; digest: string }[]
+    t.ok((stored?.size ?? 0) > BYTES, JSON.stringify(stored))
+    t.match(again, { error: /\(409\) Conflict: The run has an artifact named "my files" already/ })
+    const entry = { id: stored?.id, name: 'my files', size: stored?.size }
+    t.match(listed, { artifacts: [entry] })
+    t.match(found, { artifact: entry })
+    await runner.report(task.id, Result.SUCCESS)
+
+    const later = await runner.fetchTask()
+    const target = join(folder, 'out')
+    const [read, deleted, left, replaced] = await callArtifactClient(
+      t,
+      { version: 4, url, task: later },
+      ['downloadArtifact', stored?.id, { path: target, expectedHash: `sha256:${stored?.digest}` }],
+      ['deleteArtifact', 'my files'],
+      ['listArtifacts'],
+      upload('my files'),
+    )
+    t.match(read, { downloadPath: target, digestMismatch: false })
+    t.ok((await readFile(join(target, 'large.bin'))).equals(await readFile(files.large)))
+    t.equal(await readFile(join(target, 'deep/Ünö.txt'), 'utf8'), 'small')
+    t.match(deleted, { id: stored?.id })
+    t.strictSame(left, { artifacts: [] })
+    t.match(replaced, { size: stored?.size })
+    t.not((replaced as { id: number }).id, stored?.id)
+  })
+
+  t.test(`${kind}: a client of version 3 stores, lists and reads`, async (t) => {
+    const { gatehouse, runner, task, folder, files } = await startJob(t, kind)
+    const { url } = gatehouse
+    const root = join(folder, 'in')
+    const empty = join(root, 'empty')
+    const text = join(root, 'deep/text')
+    await writeFile(empty, '')
+    await writeFile(text, 'compressible '.repeat(1_000_000))
+    const paths = [...Object.values(files), empty, text]
+    const [stored, refused] = await callArtifactClient(
+      t,
+      { version: 3, url, task },
+      ['uploadArtifact', 'my files', paths, root],
+      ['uploadArtifact', 'a:b', paths, root],
+    )
+    t.match(stored, { artifactName: 'my files', failedItems: [] })
+    t.match(refused, { error: /not valid/ })
+    await runner.report(task.id, Result.SUCCESS)
+
+    const later = await runner.fetchTask()
+    const added = join(root, 'added')
+    await writeFile(added, 'by another job')
+    const target = join(folder, 'out')
+    const [merged, read] = await callArtifactClient(
+      t,
+      { version: 3, url, task: later },
+      ['uploadArtifact', 'my files', [added], root],
+      ['downloadArtifact', 'my files', target],
+    )
+    t.match(merged, { failedItems: [] })
+    t.match(read, { artifactName: 'my files', downloadPath: target })
+    for (const path of [...paths, added]) {
+      const copy = join(target, path.slice(root.length))
+      t.ok((await readFile(copy)).equals(await readFile(path)), copy)
+    }
+  })
+}
