@@ -16,7 +16,8 @@ import {
 import { isFinal } from '../../sql/runs/statuses.js'
 import { retryMerges } from '../actions/code/commit-checks.js'
 import type { Context } from '../request/context.js'
-import { concludeJobs, decideJobs } from '../workflows/decide-jobs.js'
+import { concludeJobs, decideJobs, type JobDecision } from '../workflows/decide-jobs.js'
+import { applyGroups, leaveGroups, lockRunGroups } from './concurrency.js'
 import { newStatusOf } from './job-status.js'
 import { readNeed } from './read-need.js'
 import { expressionContexts } from './task-context.js'
@@ -51,7 +52,8 @@ export async function changeRun(
     return await settleRun(context, trx, { run: changed, jobs, repository })
   })
   if (settled === undefined) return false
-  await publishStatuses(context, { run: found, repository, statuses: settled })
+  await publishStatuses(context, { run: found, repository, statuses: settled.statuses })
+  await settleAll(context, settled.affected)
   return true
 }
 
@@ -63,46 +65,76 @@ export async function startRun(
 ): Promise<Run | undefined> {
   const started = await transaction(context.db, async (trx) => {
     const run = await createRun(trx, input)
-    return run && { run, statuses: await settleRun(context, trx, { run, jobs: [], repository }) }
+    return run && { run, ...(await settleRun(context, trx, { run, jobs: [], repository })) }
   })
   if (started === undefined) return undefined
   await publishStatuses(context, { ...started, repository })
+  await settleAll(context, started.affected)
   return started.run
+}
+
+/** Lets runs follow a change of their groups. The sweep repeats it after a crash. */
+export async function settleAll(context: Context, runIds: Iterable<number>): Promise<void> {
+  for (const runId of runIds) await changeRun(context, runId, async () => true)
 }
 
 interface ChangedRun extends LockedRun {
   readonly repository: Repository
 }
 
-/** Decides what follows from a change. Returns the commit statuses that it has added. */
+/** Results of a transaction, which are handled after its commit. */
+interface Settled {
+  /** Commit statuses that were added. */
+  readonly statuses: readonly CommitStatus[]
+  /** Ids of other runs that must follow a change of their concurrency group. */
+  readonly affected: ReadonlySet<number>
+}
+
+/** Decides what follows from a change. */
 async function settleRun(
   context: Context,
   trx: Database,
   { run, jobs: before, repository }: ChangedRun,
-): Promise<readonly CommitStatus[]> {
-  const changed = await listJobs(trx, run.id)
-  const hasConditions = changed.some(
-    ({ status, condition }) => status === 'blocked' && condition !== undefined,
-  )
-  const contexts = hasConditions ? await expressionContexts(context, { run, repository }, trx) : {}
-  const outputs = await outputsOf(trx, changed)
-  const decisions = run.needsApproval
-    ? []
-    : decideJobs(changed, contexts, (key) => outputs.get(key) ?? {})
-  for (const { id, from, to, reason } of decisions) {
-    const stoppedAtMs = isFinal(to) ? Date.now() : undefined
-    await changeJob(trx, id, { from: [from], to, reason, stoppedAtMs })
+): Promise<Settled> {
+  let after = await listJobs(trx, run.id)
+  const groups = await lockRunGroups(trx, run, after)
+  for (;;) {
+    const decided = await decideAll(context, trx, { run, jobs: after, repository })
+    const decisions = applyGroups(groups, { run, jobs: after }, decided)
+    if (decisions.length === 0) break
+    for (const { id, from, to, reason } of decisions) {
+      const stoppedAtMs = isFinal(to) ? Date.now() : undefined
+      await changeJob(trx, id, { from: [from], to, reason, stoppedAtMs })
+    }
+    after = await listJobs(trx, run.id)
+    // Only groups make decisions from which others follow.
+    if (groups.groups.size === 0) break
   }
-  const after = decisions.length === 0 ? changed : await listJobs(trx, run.id)
   const status = after.length === 0 ? run.status : concludeJobs(after)
   if (status !== run.status) await updateRunStatus(trx, run, status)
+  await leaveGroups(trx, groups, { run: { ...run, status }, jobs: after })
   const statuses: CommitStatus[] = []
   for (const job of after) {
     const old = before.find(({ id }) => id === job.id)
     if (old?.status === job.status) continue
     statuses.push(await addCommitStatus(trx, newStatusOf(context, { run, repository, job })))
   }
-  return statuses
+  return { statuses, affected: groups.affected }
+}
+
+/** Decides about the jobs of a run, without its concurrency groups. */
+async function decideAll(
+  context: Context,
+  trx: Database,
+  { run, jobs, repository }: ChangedRun,
+): Promise<readonly JobDecision[]> {
+  if (run.needsApproval) return []
+  const hasConditions = jobs.some(
+    ({ status, condition }) => status === 'blocked' && condition !== undefined,
+  )
+  const contexts = hasConditions ? await expressionContexts(context, { run, repository }, trx) : {}
+  const outputs = await outputsOf(trx, jobs)
+  return decideJobs(jobs, contexts, (key) => outputs.get(key) ?? {})
 }
 
 /** Returns the outputs of the jobs that blocked conditions may read, by their keys. */

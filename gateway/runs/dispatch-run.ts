@@ -103,6 +103,7 @@ export async function dispatchRun(context: Context, request: DispatchRequest): P
     reportedCommitId: commit.id,
     needsApproval: false,
     fault: '',
+    concurrency: plan.concurrency,
     jobs: plan.jobs,
   })
   if (run === undefined) throw new Failure('not_found', 'The repository does not exist.')

@@ -15,7 +15,7 @@ import { nameOfFile, WORKFLOW_FOLDER, type WorkflowFile } from './workflow-files
 /** Maximum number of characters of the payload of an event. */
 const PAYLOAD_CHARACTERS_MAX = 1_048_576
 
-type Plan = Pick<NewRun, 'workflowName' | 'fault' | 'jobs'>
+type Plan = Pick<NewRun, 'workflowName' | 'fault' | 'concurrency' | 'jobs'>
 
 /** An event, and what its runs have in common. */
 export interface Start {
@@ -97,13 +97,23 @@ async function planOf(
     case 'refused':
       return undefined
     case 'planned':
-      return { workflowName: plan.name ?? nameOfFile(file.name), fault: '', jobs: plan.jobs }
+      return {
+        workflowName: plan.name ?? nameOfFile(file.name),
+        fault: '',
+        concurrency: plan.concurrency,
+        jobs: plan.jobs,
+      }
     case 'faulty': {
       const path = `${WORKFLOW_FOLDER}/${file.name}`
       // If the events of a faulty file are not known, the changes of the file report the fault.
       const isReported = plan.isStarted || occurrence.changedPaths?.includes(path) !== false
       if (!isReported) return undefined
-      return { workflowName: nameOfFile(file.name), fault: `${path}:${plan.fault}.`, jobs: [] }
+      return {
+        workflowName: nameOfFile(file.name),
+        fault: `${path}:${plan.fault}.`,
+        concurrency: undefined,
+        jobs: [],
+      }
     }
   }
 }

@@ -7,6 +7,12 @@ import { newWork } from './expression-work.js'
 import { hasExpression } from './expressions.js'
 import type { Combination } from './matrix.js'
 import { payloadWriter, type WriteJobPayload } from './payload.js'
+import {
+  concurrencyContexts,
+  isSameGroup,
+  type PlannedGroup,
+  readConcurrency,
+} from './read-concurrency.js'
 import { readStrategy, readSwitch, type Strategy } from './read-strategy.js'
 import {
   checkLabels,
@@ -32,17 +38,22 @@ export interface PlannedJob {
   readonly maxParallel: number | undefined
   /** True if a failure of the job counts as a success for the run and for other jobs. */
   readonly continuesOnError: boolean
+  readonly concurrency: PlannedGroup | undefined
   /** Workflow with this one job, for the runner. */
   readonly payload: string
 }
 
-/** Returns the jobs of a workflow that an event has started. Throws FileFault. */
-export function planJobs(
-  workflow: Workflow,
-  event: string,
-  contexts: Contexts,
-): readonly PlannedJob[] {
+/** The jobs of a run, and the concurrency group of the run. */
+export interface PlannedRun {
+  readonly jobs: readonly PlannedJob[]
+  readonly concurrency: PlannedGroup | undefined
+}
+
+/** Returns the jobs of a workflow that an event has started, and its group. Throws FileFault. */
+export function planJobs(workflow: Workflow, event: string, contexts: Contexts): PlannedRun {
   const common = { contexts, work: newWork(), characters: newCharacters() }
+  const grouping = concurrencyContexts(contexts)
+  const concurrency = readConcurrency(workflow.concurrency, { ...common, contexts: grouping })
   const writerOf = payloadWriter(workflow, event)
   const planned: PlannedJob[] = []
   for (const job of workflow.jobs) {
@@ -55,10 +66,18 @@ export function planJobs(
     for (const combination of combinations) {
       const matrix = Object.fromEntries(combination ?? [])
       const evaluation = { ...common, contexts: { ...contexts, matrix } }
-      planned.push(planJob(job, { strategy, combination, evaluation, write }))
+      const grouped = { ...common, contexts: { ...grouping, matrix } }
+      const group = readConcurrency(job.concurrency, grouped)
+      if (group !== undefined && isSameGroup(group, concurrency)) {
+        job.concurrency?.fail('names the group of the workflow: the job would wait for its own run')
+      }
+      planned.push({
+        ...planJob(job, { strategy, combination, evaluation, write }),
+        concurrency: group,
+      })
     }
   }
-  return planned
+  return { jobs: planned, concurrency }
 }
 
 interface Planning {
@@ -68,7 +87,7 @@ interface Planning {
   readonly write: WriteJobPayload
 }
 
-function planJob(job: WorkflowJob, planning: Planning): PlannedJob {
+function planJob(job: WorkflowJob, planning: Planning): Omit<PlannedJob, 'concurrency'> {
   const { strategy, combination, evaluation, write } = planning
   const { failsFast, maxParallel } = strategy
   const continues = job.value.map().get('continue-on-error')

@@ -2,6 +2,7 @@
 
 import type { JobPermissions } from '../../conf/job-permissions.js'
 import { type DispatchInput, readDispatchInputs } from './dispatch-inputs.js'
+import { CONCURRENCY_KEYS } from './read-concurrency.js'
 import { readPermissions } from './read-permissions.js'
 import { readTriggers, type Trigger } from './triggers.js'
 import { parseYaml, type YamlMap, type YamlValue } from './yaml-value.js'
@@ -13,6 +14,8 @@ export interface Workflow {
   readonly triggers: readonly Trigger[]
   /** Inputs of `workflow_dispatch`; undefined if the workflow cannot be started by hand. */
   readonly dispatchInputs: readonly DispatchInput[] | undefined
+  /** Value of `concurrency`; undefined if the workflow has none. */
+  readonly concurrency: YamlValue | undefined
   /** Jobs in the order of the file. */
   readonly jobs: readonly WorkflowJob[]
   /** Sentences about parts of the file that have no effect, without a final full stop. */
@@ -36,6 +39,8 @@ export interface WorkflowJob {
   readonly stepNames: readonly string[]
   /** Permissions of the job, or those of the workflow; undefined if neither has any. */
   readonly permissions: JobPermissions | undefined
+  /** Value of `concurrency`; undefined if the job has none. */
+  readonly concurrency: YamlValue | undefined
   readonly value: YamlValue
 }
 
@@ -64,10 +69,12 @@ export function readWorkflow(text: string): Workflow {
   const on = fields.get('on') ?? fields.get('true') ?? file.fail("has no 'on': nothing starts it")
   const jobs = fields.get('jobs') ?? file.fail("has no 'jobs'")
   const common = fields.get('permissions')
+  const concurrency = readGroup(fields, warn)
   return {
     name: fields.get('name')?.text(),
     triggers: readTriggers(on, warn),
     dispatchInputs: readDispatchInputs(on),
+    concurrency,
     jobs: readJobs(jobs, common === undefined ? undefined : readPermissions(common, warn), warn),
     warnings,
     file,
@@ -105,6 +112,13 @@ function fieldsOf(value: YamlValue, keys: readonly string[], warn: Warn): YamlMa
     if (!keys.includes(key)) warn(`${name} is not a key of workflow files and has no effect`)
   }
   return fields
+}
+
+/** Returns the value of `concurrency`, after warnings about its keys. */
+function readGroup(fields: YamlMap, warn: Warn): YamlValue | undefined {
+  const concurrency = fields.get('concurrency')
+  if (concurrency?.isMap) fieldsOf(concurrency, CONCURRENCY_KEYS, warn)
+  return concurrency
 }
 
 function readJobs(
@@ -154,6 +168,7 @@ function readJob(id: string, job: YamlValue, { common, warn }: Surroundings): Wo
     condition: fields.get('if')?.text(),
     stepNames: steps === undefined ? [] : steps.list().map(nameOfStep),
     permissions: permissions === undefined ? common : readPermissions(permissions, warn),
+    concurrency: readGroup(fields, warn),
     value: job,
   }
 }

@@ -4,6 +4,14 @@ import type { JobPermissions } from '../../conf/job-permissions.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { cut, NAME_CHARACTERS_MAX } from './cut.js'
+import {
+  type Concurrency,
+  columnsOf,
+  MEMBERSHIP,
+  type Membership,
+  type MembershipRow,
+  membershipOf,
+} from './groups.js'
 import type { RunStatus } from './statuses.js'
 
 export interface RunJob {
@@ -31,6 +39,8 @@ export interface RunJob {
   readonly maxParallel: number | undefined
   /** True if a failure of the job counts as a success for the run and for other jobs. */
   readonly continuesOnError: boolean
+  /** Concurrency group of the job; undefined if the file names none. */
+  readonly membership: Membership | undefined
   readonly status: RunStatus
   /** The last task of the job; undefined if no runner has claimed it. */
   readonly taskId: number | undefined
@@ -58,6 +68,7 @@ export interface NewJob
   readonly payload: string
   /** Permissions of the job's token; undefined if the file names none. */
   readonly permissions: JobPermissions | undefined
+  readonly concurrency: Concurrency | undefined
 }
 
 /** Inserts the jobs of a new run; those without needs wait for a runner. */
@@ -82,6 +93,7 @@ export async function insertJobs(
       fails_fast: job.failsFast,
       max_parallel: job.maxParallel ?? null,
       continues_on_error: job.continuesOnError,
+      ...columnsOf(job.concurrency),
       status: 'blocked',
       task_id: null,
       reason: '',
@@ -243,7 +255,7 @@ export async function listAbandonedJobs(
 
 const POSITION = 'coalesce(j.place, j.position)'
 
-const SELECT = `select j.id, j.run_id, j.attempt, j.last_attempt, ${POSITION} as position,
+const SELECT = `select ${MEMBERSHIP.map((name) => `j.${name}`).join()}, j.id, j.run_id, j.attempt, j.last_attempt, ${POSITION} as position,
   j.job_key, j.name, j.needs, j.labels, j.step_names, j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.status,
   j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
 
@@ -255,7 +267,7 @@ async function selectJobs(
   return (await selectRows<JobRow>(db, `${SELECT} ${condition}`, bindings)).map(jobOf)
 }
 
-interface JobRow {
+interface JobRow extends MembershipRow {
   readonly id: number
   readonly run_id: number
   readonly attempt: number
@@ -294,6 +306,7 @@ function jobOf(row: JobRow): RunJob {
     failsFast: row.fails_fast === 1,
     maxParallel: row.max_parallel ?? undefined,
     continuesOnError: row.continues_on_error === 1,
+    membership: membershipOf(row),
     status: row.status,
     taskId: row.task_id ?? undefined,
     reason: row.reason,

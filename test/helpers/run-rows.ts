@@ -30,6 +30,7 @@ export function aJob(key: string, fields: Partial<NewJob> = {}): NewJob {
     failsFast: true,
     maxParallel: undefined,
     continuesOnError: false,
+    concurrency: undefined,
     ...fields,
   }
 }
@@ -56,6 +57,7 @@ export async function aRun(
     fault: '',
     eventKey: randomUUID(),
     payload: '{}',
+    concurrency: undefined,
     jobs: [aJob('build')],
     ...fields,
   })
