@@ -66,10 +66,18 @@ interface SettledRun extends Settled {
   readonly repository: Repository
 }
 
-/** Enqueues the planning of deferred jobs, and publishes what a transaction has changed. */
+/** Lets runs follow a change of their groups. The sweep repeats it after a crash. */
+export async function settleAll(context: Context, runIds: Iterable<number>): Promise<void> {
+  for (const runId of runIds) await changeRun(context, runId, async () => true)
+}
+
+/**
+ * Enqueues the planning of deferred jobs, publishes what a transaction has changed, and lets other
+ * runs follow a change of their groups.
+ */
 async function followUp(
   context: Context,
-  { before, toPlan, ...settled }: SettledRun,
+  { before, toPlan, affected, ...settled }: SettledRun,
 ): Promise<void> {
   for (const id of toPlan) await context.upkeep.enqueueJobPlan(id)
   await publishStatuses(context, settled)
@@ -77,6 +85,7 @@ async function followUp(
   for (const action of runActions(before, run)) {
     await context.events.publish({ kind: 'run_changed', action, repository, run })
   }
+  await settleAll(context, affected)
 }
 
 /** Publishes commit statuses that are committed, and retries the merges that wait for them. */

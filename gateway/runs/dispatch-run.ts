@@ -104,6 +104,7 @@ export async function dispatchRun(context: Context, request: DispatchRequest): P
     needsApproval: false,
     fault: '',
     text,
+    concurrency: plan.concurrency,
     jobs: plan.jobs,
   })
   if (run === undefined) throw new Failure('not_found', 'The repository does not exist.')

@@ -13,6 +13,7 @@ import {
   decideJobs,
   type JobDecision,
 } from '../workflows/decide-jobs.js'
+import { applyGroups, leaveGroups, lockRunGroups } from './concurrency.js'
 import { hasStatuses, newStatusOf } from './job-status.js'
 import { readNeed } from './read-need.js'
 import { conditionContexts } from './task-context.js'
@@ -33,6 +34,8 @@ export interface Settled {
   readonly statuses: readonly CommitStatus[]
   /** Ids of the deferred jobs that are to be planned. */
   readonly toPlan: readonly number[]
+  /** Ids of other runs that must follow a change of their concurrency group. */
+  readonly affected: ReadonlySet<number>
 }
 
 /** Decides what follows from a change within its transaction. */
@@ -43,19 +46,24 @@ export async function settleRun(
 ): Promise<Settled> {
   const waiting = new Set<number>()
   let after = await listJobs(trx, run.id)
+  const groups = await lockRunGroups(trx, run, after)
   for (let isSettled = false; !isSettled; ) {
     const ends = decideFamilies(after)
     after = await applyDecisions(trx, run, ends, after)
-    const decisions = await decisionsOf(context, trx, { run, jobs: after, repository })
+    const decided = await decisionsOf(context, trx, { run, jobs: after, repository })
+    const decisions = applyGroups(groups, { run, jobs: after }, decided)
     after = await applyDecisions(trx, run, decisions, after)
     for (const { id, to } of decisions) if (to === 'waiting') waiting.add(id)
-    // Jobs that were skipped now may end the job that they come from.
-    isSettled = decisions.length === 0 || after.every(({ parentId }) => parentId === undefined)
+    // More decisions follow only from groups, and from jobs that end the one that they come from.
+    const isPlain =
+      groups.groups.size === 0 && after.every(({ parentId }) => parentId === undefined)
+    isSettled = decisions.length === 0 || isPlain
   }
   const parents = new Set(after.map(({ parentId }) => parentId))
   const leaves = after.filter(({ id }) => !parents.has(id))
   const status = leaves.length === 0 ? run.status : concludeJobs(leaves)
   if (status !== run.status) await updateRunStatus(trx, run, status)
+  await leaveGroups(trx, groups, { run: { ...run, status }, jobs: after })
   const statuses: CommitStatus[] = []
   for (const job of hasStatuses(run) ? after : []) {
     const old = before.find(({ id }) => id === job.id)
@@ -64,7 +72,7 @@ export async function settleRun(
   }
   const toPlan = after.filter(({ id, isDeferred }) => isDeferred && waiting.has(id))
   const settled = status === run.status ? run : ((await findRunById(trx, run.id)) ?? run)
-  return { run: settled, statuses, toPlan: toPlan.map(({ id }) => id) }
+  return { run: settled, statuses, toPlan: toPlan.map(({ id }) => id), affected: groups.affected }
 }
 
 /** Applies decisions, and returns the jobs after them. */

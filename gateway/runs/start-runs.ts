@@ -11,7 +11,7 @@ import { startRun } from './change-run.js'
 import { planningFacts } from './task-context.js'
 import { nameOfFile, WORKFLOW_FOLDER, type WorkflowFile } from './workflow-files.js'
 
-type Plan = Pick<NewRun, 'workflowName' | 'fault' | 'text' | 'jobs'>
+type Plan = Pick<NewRun, 'workflowName' | 'fault' | 'text' | 'concurrency' | 'jobs'>
 
 /** An event, and what its runs have in common. */
 export interface Start {
@@ -96,6 +96,7 @@ async function planOf(
         workflowName: plan.name ?? nameOfFile(file.name),
         fault: '',
         text: file.text,
+        concurrency: plan.concurrency,
         jobs: plan.jobs,
       }
     case 'faulty': {
@@ -107,6 +108,7 @@ async function planOf(
         workflowName: nameOfFile(file.name),
         fault: `${path}:${plan.fault}.`,
         text: '',
+        concurrency: undefined,
         jobs: [],
       }
     }

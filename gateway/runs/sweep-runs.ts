@@ -1,5 +1,6 @@
 /** Ends what will not end by itself: tasks of lost runners, and jobs that no runner takes. */
 
+import { listUnsettledRuns } from '../../sql/runs/groups.js'
 import { changeJob, findJob, listAbandonedJobs, listDeferredJobs } from '../../sql/runs/run-jobs.js'
 import {
   countTasks,
@@ -10,7 +11,7 @@ import {
   updateTask,
 } from '../../sql/runs/tasks.js'
 import type { Context } from '../request/context.js'
-import { changeRun } from './change-run.js'
+import { changeRun, settleAll } from './change-run.js'
 import { endTask } from './end-task.js'
 
 /** Time after which a runner that has sent nothing about its new task has not received it. */
@@ -27,8 +28,9 @@ const UNPLANNED_MS = 60_000
 const SWEPT_MAX = 100
 
 /**
- * Ends lost tasks and abandoned jobs. A task that its runner has not received is given again, and
- * deferred jobs whose planning was lost are planned again.
+ * Ends lost tasks and abandoned jobs, and settles the runs that do not follow the state of their
+ * concurrency groups. A task that its runner has not received is given again, and deferred jobs
+ * whose planning was lost are planned again.
  */
 export async function sweepRuns(context: Context, nowMs = Date.now()): Promise<void> {
   for (const id of await listDeferredJobs(context.db, nowMs - UNPLANNED_MS, SWEPT_MAX)) {
@@ -57,6 +59,7 @@ export async function sweepRuns(context: Context, nowMs = Date.now()): Promise<v
       }),
     )
   }
+  await settleAll(context, await listUnsettledRuns(context.db, SWEPT_MAX))
 }
 
 /** Lets another runner take the job of a task whose answer was lost, once. */

@@ -59,7 +59,7 @@ export function planCalled({ text, given, secrets, contexts, limits }: CalledInp
       fallback: interpolate(input.fallback, contexts, work),
     }))
     const inputs = typedInputs(definitions, fillInputs(definitions, given))
-    const jobs = planJobs(workflow, CALL_EVENT, { ...contexts, inputs }, limits)
+    const { jobs } = planJobs(workflow, CALL_EVENT, { ...contexts, inputs }, limits)
     return { kind: 'planned', jobs, inputs, outputs: callable.outputs }
   } catch (error) {
     if (error instanceof InputError || error instanceof ExpressionFault) {

@@ -9,6 +9,7 @@ import {
 } from './dispatch-inputs.js'
 import type { ContextValue } from './expression-values.js'
 import { type PlannedJob, planJobs } from './plan-jobs.js'
+import type { PlannedGroup } from './read-concurrency.js'
 import { readWorkflow } from './read-workflow.js'
 import { type Occurrence, startsOn } from './triggers.js'
 import { FileFault } from './yaml-value.js'
@@ -25,6 +26,8 @@ export type FilePlan =
       /** Value of `name`; undefined if the file has none. */
       readonly name: string | undefined
       readonly jobs: readonly PlannedJob[]
+      /** Concurrency group of the run; undefined if the file names none. */
+      readonly concurrency: PlannedGroup | undefined
       readonly dispatchInputs: readonly DispatchInput[]
       /** Values of the inputs as texts, and as expressions see them; empty for other events. */
       readonly inputs: InputTexts
@@ -76,15 +79,15 @@ export function planFile({ text, occurrence, facts }: FileInput): FilePlan {
       return { kind: 'refused', name, message: inputs.message, dispatchInputs }
     }
     const typed = isDispatch ? typedInputs(dispatchInputs, inputs) : {}
-    const jobs =
+    const planned =
       facts === undefined
-        ? []
+        ? { jobs: [], concurrency: undefined }
         : planJobs(workflow, occurrence.event, {
             github: githubOf(facts, { name, inputs: isDispatch ? inputs : undefined }),
             vars: facts.vars,
             inputs: typed,
           })
-    return { kind: 'planned', name, jobs, dispatchInputs, inputs, typedInputs: typed }
+    return { kind: 'planned', name, ...planned, dispatchInputs, inputs, typedInputs: typed }
   } catch (error) {
     if (!(error instanceof FileFault)) throw error
     const { line, column } = error.position

@@ -9,6 +9,12 @@ import { hasExpression } from './expressions.js'
 import type { Combination } from './matrix.js'
 import { payloadWriter, type WriteJobPayload } from './payload.js'
 import type { CalledPlace, CallSecrets, JobCall } from './read-call.js'
+import {
+  concurrencyContexts,
+  isSameGroup,
+  type PlannedGroup,
+  readConcurrency,
+} from './read-concurrency.js'
 import { readStrategy, readSwitch, type Strategy } from './read-strategy.js'
 import {
   checkLabels,
@@ -34,6 +40,7 @@ export interface PlannedJob {
   readonly maxParallel: number | undefined
   /** True if a failure of the job counts as a success for the run and for other jobs. */
   readonly continuesOnError: boolean
+  readonly concurrency: PlannedGroup | undefined
   /** Workflow with this one job, for the runner; empty if the job is deferred. */
   readonly payload: string
   /** True if the job is planned when its needs have ended; it may become several jobs then. */
@@ -52,18 +59,25 @@ export const RUN_LIMITS: RunLimits = { jobsMax: JOBS_MAX, charactersMax: 8_388_6
 /** Maximum number of calls of workflows of a run. */
 export const CALLS_MAX = 50
 
+/** The jobs of a run, and the concurrency group of the run. */
+export interface PlannedRun {
+  readonly jobs: readonly PlannedJob[]
+  readonly concurrency: PlannedGroup | undefined
+}
+
 /**
- * Returns the jobs of a workflow that an event has started. Those that call a workflow, or whose
- * fields depend on their needs, are deferred. Throws FileFault.
+ * Returns the jobs of a workflow that an event has started, and its group. Jobs that call a
+ * workflow, or whose fields depend on their needs, are deferred. Throws FileFault.
  */
 export function planJobs(
   workflow: Workflow,
   event: string,
   contexts: Contexts,
   limits: RunLimits = RUN_LIMITS,
-): readonly PlannedJob[] {
-  const plan = planner(workflow, { event, contexts, limits })
-  return workflow.jobs.flatMap((job) => (isDeferred(job) ? [deferredJob(job)] : plan(job)))
+): PlannedRun {
+  const { plan, concurrency } = planner(workflow, { event, contexts, limits })
+  const jobs = workflow.jobs.flatMap((job) => (isDeferred(job) ? [deferredJob(job)] : plan(job)))
+  return { jobs, concurrency }
 }
 
 export interface DeferredJobs {
@@ -99,7 +113,8 @@ export function planDeferredJobs(
 ): readonly PlannedJob[] | PlannedCalls {
   const job = workflow.jobs.find(({ id }) => id === key)
   if (job === undefined) throw new Error(`the workflow has no job ${key}`)
-  return job.call === undefined ? planner(workflow, facts)(job) : planCalls(job, job.call, facts)
+  if (job.call !== undefined) return planCalls(job, job.call, facts)
+  return planner(workflow, facts).plan(job)
 }
 
 function planCalls(
@@ -131,15 +146,21 @@ function textOfInput(value: YamlValue, evaluation: Evaluation): string {
     : String(evaluated ?? '')
 }
 
-/** Returns a function that plans the jobs of a key. */
+interface Planner extends Pick<PlannedRun, 'concurrency'> {
+  /** Plans the jobs of a key. */
+  readonly plan: (job: WorkflowJob) => readonly PlannedJob[]
+}
+
 function planner(
   workflow: Workflow,
   { event, contexts, limits }: Omit<DeferredJobs, 'key'>,
-): (job: WorkflowJob) => readonly PlannedJob[] {
+): Planner {
   const common = { contexts, work: newWork(), characters: newCharacters() }
+  const grouping = concurrencyContexts(contexts)
+  const concurrency = readConcurrency(workflow.concurrency, { ...common, contexts: grouping })
   const writerOf = payloadWriter(workflow, event, limits.charactersMax)
   let count = 0
-  return (job) => {
+  const plan = (job: WorkflowJob) => {
     const write = writerOf(job)
     const strategy = readStrategy(job.value.map().get('strategy'), common)
     const combinations = strategy.combinations ?? [undefined]
@@ -150,13 +171,20 @@ function planner(
     return combinations.map((combination) => {
       const matrix = Object.fromEntries(combination ?? [])
       const evaluation = { ...common, contexts: { ...contexts, matrix } }
-      return planJob(job, { strategy, combination, evaluation, write })
+      const grouped = { ...common, contexts: { ...grouping, matrix } }
+      const group = readConcurrency(job.concurrency, grouped)
+      if (group !== undefined && isSameGroup(group, concurrency)) {
+        job.concurrency?.fail('names the group of the workflow: the job would wait for its own run')
+      }
+      const planned = planJob(job, { strategy, combination, evaluation, write })
+      return { ...planned, concurrency: group }
     })
   }
+  return { plan, concurrency }
 }
 
 /** Keys of a job whose expressions may depend on the jobs that it needs. */
-const DEFERRED_KEYS = ['strategy', 'name', 'runs-on', 'continue-on-error']
+const DEFERRED_KEYS = ['strategy', 'name', 'runs-on', 'continue-on-error', 'concurrency']
 
 /** True if a job calls a workflow, or if its fields depend on the jobs that it needs. */
 function isDeferred({ needs, value, call }: WorkflowJob): boolean {
@@ -198,6 +226,7 @@ function deferredJob({
     failsFast: false,
     maxParallel: undefined,
     continuesOnError: false,
+    concurrency: undefined,
     payload: '',
     isDeferred: true,
   }
@@ -210,7 +239,7 @@ interface Planning {
   readonly write: WriteJobPayload
 }
 
-function planJob(job: WorkflowJob, planning: Planning): PlannedJob {
+function planJob(job: WorkflowJob, planning: Planning): Omit<PlannedJob, 'concurrency'> {
   const { strategy, combination, evaluation, write } = planning
   const { failsFast, maxParallel } = strategy
   const continues = job.value.map().get('continue-on-error')

@@ -3,6 +3,7 @@
 import type { JobPermissions } from '../../conf/job-permissions.js'
 import { type DispatchInput, readInputs } from './dispatch-inputs.js'
 import { type JobCall, readCall } from './read-call.js'
+import { CONCURRENCY_KEYS } from './read-concurrency.js'
 import { readPermissions } from './read-permissions.js'
 import { readTriggers, type Trigger } from './triggers.js'
 import { parseYaml, type YamlMap, type YamlValue } from './yaml-value.js'
@@ -14,6 +15,8 @@ export interface Workflow {
   readonly triggers: readonly Trigger[]
   /** Inputs of `workflow_dispatch`; undefined if the workflow cannot be started by hand. */
   readonly dispatchInputs: readonly DispatchInput[] | undefined
+  /** Value of `concurrency`; undefined if the workflow has none. */
+  readonly concurrency: YamlValue | undefined
   /** Jobs in the order of the file. */
   readonly jobs: readonly WorkflowJob[]
   /** Sentences about parts of the file that have no effect, without a final full stop. */
@@ -39,6 +42,8 @@ export interface WorkflowJob {
   readonly call: JobCall | undefined
   /** Permissions of the job, or those of the workflow; undefined if neither has any. */
   readonly permissions: JobPermissions | undefined
+  /** Value of `concurrency`; undefined if the job has none. */
+  readonly concurrency: YamlValue | undefined
   readonly value: YamlValue
 }
 
@@ -67,10 +72,12 @@ export function readWorkflow(text: string): Workflow {
   const on = fields.get('on') ?? fields.get('true') ?? file.fail("has no 'on': nothing starts it")
   const jobs = fields.get('jobs') ?? file.fail("has no 'jobs'")
   const common = fields.get('permissions')
+  const concurrency = readGroup(fields, warn)
   return {
     name: fields.get('name')?.text(),
     triggers: readTriggers(on, warn),
     dispatchInputs: readInputs(on, 'workflow_dispatch'),
+    concurrency,
     jobs: readJobs(jobs, common === undefined ? undefined : readPermissions(common, warn), warn),
     warnings,
     file,
@@ -108,6 +115,13 @@ function fieldsOf(value: YamlValue, keys: readonly string[], warn: Warn): YamlMa
     if (!keys.includes(key)) warn(`${name} is not a key of workflow files and has no effect`)
   }
   return fields
+}
+
+/** Returns the value of `concurrency`, after warnings about its keys. */
+function readGroup(fields: YamlMap, warn: Warn): YamlValue | undefined {
+  const concurrency = fields.get('concurrency')
+  if (concurrency?.isMap) fieldsOf(concurrency, CONCURRENCY_KEYS, warn)
+  return concurrency
 }
 
 function readJobs(
@@ -156,6 +170,7 @@ function readJob(id: string, job: YamlValue, { common, warn }: Surroundings): Wo
     call,
     stepNames: steps === undefined ? [] : steps.list().map(nameOfStep),
     permissions: permissions === undefined ? common : readPermissions(permissions, warn),
+    concurrency: readGroup(fields, warn),
     value: job,
   }
 }

@@ -18,11 +18,12 @@ export interface NewAttempt {
 
 /** Columns that a new job has in common with the one that it replaces. */
 const REPEATED = `run_id, job_key, name, needs, labels, step_names, job_condition, payload,
-  permissions, fails_fast, max_parallel, continues_on_error, is_deferred, plan_id`
+  permissions, fails_fast, max_parallel, continues_on_error, is_deferred, plan_id,
+  concurrency_group, concurrency_key, concurrency_cancels`
 
 /**
  * Begins the next attempt of a run that the transaction has locked. The new jobs are blocked. If
- * the run had ended, it starts again.
+ * the run had ended, it starts again, and enters its concurrency group again.
  */
 export async function beginAttempt(
   trx: Database,
@@ -35,6 +36,7 @@ export async function beginAttempt(
       attempt: attempt + 1,
       rerun_actor_id: actorId,
       started_at: isFinal(status) ? null : (startedAtMs ?? null),
+      group_state: isFinal(status) ? 'outside' : undefined,
     })
   const ids = repeated.map((job) => job.id)
   await trx('workflow_jobs').whereIn('id', ids).update({ last_attempt: attempt })

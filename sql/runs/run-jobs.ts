@@ -4,6 +4,14 @@ import type { JobPermissions } from '../../conf/job-permissions.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { cut, NAME_CHARACTERS_MAX } from './cut.js'
+import {
+  type Concurrency,
+  columnsOf,
+  MEMBERSHIP,
+  type Membership,
+  type MembershipRow,
+  membershipOf,
+} from './groups.js'
 import type { RunStatus } from './statuses.js'
 
 export interface RunJob {
@@ -42,6 +50,8 @@ export interface RunJob {
   readonly continuesOnError: boolean
   /** Permissions of the job's token; undefined if the file names none. */
   readonly permissions: JobPermissions | undefined
+  /** Concurrency group of the job; undefined if the file names none. */
+  readonly membership: Membership | undefined
   readonly status: RunStatus
   /** The last task of the job; undefined if no runner has claimed it. */
   readonly taskId: number | undefined
@@ -69,6 +79,7 @@ export interface NewJob
   > {
   /** Workflow with this one job, for the runner. */
   readonly payload: string
+  readonly concurrency: Concurrency | undefined
 }
 
 /** The place of new jobs in their run. */
@@ -109,6 +120,7 @@ export async function insertJobs(
       fails_fast: job.failsFast,
       max_parallel: job.maxParallel ?? null,
       continues_on_error: job.continuesOnError,
+      ...columnsOf(job.concurrency),
       status: 'blocked',
       task_id: null,
       reason: '',
@@ -307,9 +319,12 @@ export async function listAbandonedJobs(
 
 const POSITION = 'coalesce(j.place, j.position)'
 
+const COLUMNS = MEMBERSHIP.map((name) => `j.${name}`).join(', ')
+
 const SELECT = `select j.id, j.run_id, j.attempt, j.last_attempt, ${POSITION} as position,
   j.job_key, j.parent_id, j.is_deferred, j.plan_id, j.name, j.needs, j.labels, j.step_names,
   j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.permissions, j.status,
+  ${COLUMNS},
   j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
 
 async function selectJobs(
@@ -320,7 +335,7 @@ async function selectJobs(
   return (await selectRows<JobRow>(db, `${SELECT} ${condition}`, bindings)).map(jobOf)
 }
 
-interface JobRow {
+interface JobRow extends MembershipRow {
   readonly id: number
   readonly run_id: number
   readonly attempt: number
@@ -367,6 +382,7 @@ function jobOf(row: JobRow): RunJob {
     maxParallel: row.max_parallel ?? undefined,
     continuesOnError: row.continues_on_error === 1,
     permissions: row.permissions === null ? undefined : JSON.parse(row.permissions),
+    membership: membershipOf(row),
     status: row.status,
     taskId: row.task_id ?? undefined,
     reason: row.reason,

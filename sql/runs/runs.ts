@@ -5,6 +5,14 @@ import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { cut, NAME_CHARACTERS_MAX } from './cut.js'
+import {
+  type Concurrency,
+  columnsOf,
+  MEMBERSHIP,
+  type Membership,
+  type MembershipRow,
+  membershipOf,
+} from './groups.js'
 import { addPlan } from './job-plans.js'
 import { insertJobs, type NewJob } from './run-jobs.js'
 import { isFinal, type RunStatus } from './statuses.js'
@@ -37,6 +45,8 @@ export interface Run {
   readonly attempt: number
   /** User who asked for the newest attempt; undefined for the first one. */
   readonly rerunActorId: number | undefined
+  /** Concurrency group of the run; undefined if the file names none. */
+  readonly membership: Membership | undefined
   readonly status: RunStatus
   /** Reason why the file cannot be read and there are no jobs; empty if it can. */
   readonly fault: string
@@ -61,6 +71,7 @@ export interface NewRun
     | 'number'
     | 'attempt'
     | 'rerunActorId'
+    | 'membership'
     | 'status'
     | 'chainDepth'
     | 'createdAtMs'
@@ -77,6 +88,7 @@ export interface NewRun
   readonly inputs?: string | undefined
   /** Text of the workflow file, from which deferred jobs are planned. */
   readonly text: string
+  readonly concurrency: Concurrency | undefined
   readonly jobs: readonly NewJob[]
 }
 
@@ -129,6 +141,7 @@ async function insertRun(trx: Database, run: NewRun): Promise<Run | undefined> {
     is_from_fork: run.isFromFork,
     needs_approval: run.needsApproval && !isFaulty,
     actor_id: run.actorId ?? null,
+    ...columnsOf(run.concurrency),
     status: isFaulty ? 'failure' : 'waiting',
     fault: cut(run.fault, SENTENCE_CHARACTERS_MAX),
     chain_depth: run.chainDepth ?? 0,
@@ -300,7 +313,7 @@ export async function updateRunStatus(
     })
 }
 
-const SELECT = `select r.id, r.repository_id, r.number, r.workflow_file, r.workflow_name, r.title,
+const SELECT = `select ${MEMBERSHIP.map((name) => `r.${name}`).join()}, r.id, r.repository_id, r.number, r.workflow_file, r.workflow_name, r.title,
   r.event, r.ref, r.commit_id, r.reported_commit_id, r.pull_number, r.head_ref, r.base_ref,
   r.is_from_fork, r.needs_approval, r.actor_id, r.attempt, r.rerun_actor_id, r.status, r.fault,
   r.chain_depth, r.created_at, r.started_at, r.stopped_at from workflow_runs r where`
@@ -313,7 +326,7 @@ async function selectRuns(
   return (await selectRows<RunRow>(db, `${SELECT} ${condition}`, bindings)).map(runOf)
 }
 
-interface RunRow {
+interface RunRow extends MembershipRow {
   readonly id: number
   readonly repository_id: number
   readonly number: number
@@ -361,6 +374,7 @@ function runOf(row: RunRow): Run {
     actorId: row.actor_id ?? undefined,
     attempt: row.attempt,
     rerunActorId: row.rerun_actor_id ?? undefined,
+    membership: membershipOf(row),
     status: row.status,
     fault: row.fault,
     chainDepth: row.chain_depth,

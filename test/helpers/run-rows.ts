@@ -31,6 +31,7 @@ export function aJob(key: string, fields: Partial<NewJob> = {}): NewJob {
     maxParallel: undefined,
     continuesOnError: false,
     isDeferred: false,
+    concurrency: undefined,
     ...fields,
   }
 }
@@ -58,6 +59,7 @@ export async function aRun(
     eventKey: randomUUID(),
     payload: '{}',
     text: '',
+    concurrency: undefined,
     jobs: [aJob('build')],
     ...fields,
   })

@@ -16,6 +16,7 @@ import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
 import { definePage } from '../kit/page.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
+import { GroupNotice } from './group-notice.js'
 import { sectionsOf } from './log-sections.js'
 import { LogView } from './log-view.js'
 import { findMissingLabels, MissingLabels } from './missing-labels.js'
@@ -63,6 +64,7 @@ const show = definePage<'repository'>({
         </p>
         <AttemptLinks address={address} run={run} shown={attempt} />
         <LogLinks address={address} job={job} attempt={attempt} isFollowed={isFollowed} />
+        <GroupNotice of={job} />
         <MissingLabels lists={missing} />
         {job.reason !== '' && (
           <p class="notice">

@@ -21,6 +21,7 @@ import { definePage, redirectTo } from '../kit/page.js'
 import { Author } from '../kit/person.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { ArtifactList } from './artifact-list.js'
+import { GroupNotice } from './group-notice.js'
 import { stagesOf } from './job-stages.js'
 import { findMissingLabels, MissingLabels } from './missing-labels.js'
 import { RerunForms, RerunJob } from './rerun-pages.js'
@@ -70,6 +71,7 @@ const show = definePage<'repository'>({
           </p>
         )}
         <AttemptLinks address={address} run={run} shown={attempt} />
+        <GroupNotice of={{ ...run, status }} />
         <MissingLabels lists={missing} />
         {run.fault !== '' && (
           <p class="error">
@@ -132,6 +134,7 @@ function JobList({ address, query, jobs, isRepeatable }: JobListProps): JSX.Elem
               <Shown text={titleOfJob(job)} />
             </a>{' '}
             <Duration {...job} />
+            <GroupNotice of={job} />
             {job.reason !== '' && (
               <p class="quiet">
                 <Shown text={job.reason} />

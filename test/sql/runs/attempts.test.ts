@@ -10,7 +10,7 @@ import { aJob, aRun } from '../../helpers/run-rows.js'
 
 /** Columns of a job that are not those of the one that it replaces. */
 const OWN = `id attempt last_attempt place position status reason task_id created_at started_at
-  stopped_at waiting_at`.split(/\s+/)
+  stopped_at waiting_at group_state`.split(/\s+/)
 
 await forEachMigrated(t, 'new jobs replace earlier ones in the next attempt', async (t, db) => {
   const ada = await aUser(db, 'ada')
@@ -23,6 +23,7 @@ await forEachMigrated(t, 'new jobs replace earlier ones in the next attempt', as
       maxParallel: 3,
       continuesOnError: true,
       stepNames: ['x'],
+      concurrency: { group: 'G', cancels: true },
       permissions: {} as never,
     }),
     aJob('c'),
