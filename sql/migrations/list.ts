@@ -33,6 +33,7 @@ import * as runnerSettings from './0029-runner-settings.js'
 import * as workflowTrust from './0030-workflow-trust.js'
 import * as runEvents from './0031-run-events.js'
 import * as deferredJobs from './0034-deferred-jobs.js'
+import * as workflowSchedules from './0035-workflow-schedules.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -77,4 +78,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0030-workflow-trust', ...workflowTrust },
   { name: '0031-run-events', ...runEvents },
   { name: '0034-deferred-jobs', ...deferredJobs },
+  { name: '0035-workflow-schedules', ...workflowSchedules },
 ]

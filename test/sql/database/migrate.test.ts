@@ -47,6 +47,7 @@ const NAMES = [
   '0030-workflow-trust',
   '0031-run-events',
   '0034-deferred-jobs',
+  '0035-workflow-schedules',
 ]
 
 /** Returns the definition of every table, index and column. */
