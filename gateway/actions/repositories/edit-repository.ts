@@ -41,10 +41,21 @@ export async function editRepository(
     await changeDefaultBranch(context, repository, patch.defaultBranch)
   }
   await updateRepository(context.db, repository.id, patch)
+  if (changesSchedules(repository, patch)) await context.upkeep.enqueueSchedules(repository.id)
   if (mirrorIntervalMs !== undefined) {
     await setMirrorInterval(context.db, repository.id, mirrorIntervalMs)
   }
   return (await findRepositoryById(context.db, repository.id)) ?? repository
+}
+
+/** True if the change may add or remove schedules of workflows. */
+function changesSchedules(
+  { defaultBranch, preferences }: Repository,
+  patch: RepositoryPatch,
+): boolean {
+  const key = 'has_actions'
+  const isOther = patch.defaultBranch !== undefined && patch.defaultBranch !== defaultBranch
+  return isOther || patch.preferences?.[key] !== preferences[key]
 }
 
 function checked({ preferences }: Repository, input: RepositoryInput): RepositoryInput {
