@@ -21,4 +21,5 @@ export type RunEventName =
   | 'pull_request'
   | 'pull_request_target'
   | 'workflow_run'
+  | 'schedule'
   | TypedEvent

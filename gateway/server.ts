@@ -47,6 +47,8 @@ import { createRouter } from './request/router.js'
 import { RUNNER_ROUTES } from './runners/routes.js'
 import { planEvent } from './runs/plan-event.js'
 import { planJob } from './runs/plan-job.js'
+import { refreshSchedules } from './runs/refresh-schedules.js'
+import { startSchedules } from './runs/start-schedules.js'
 import { sweepRuns } from './runs/sweep-runs.js'
 import { openSshSurface } from './ssh/surface.js'
 import { subscribeAll } from './subscribe.js'
@@ -199,6 +201,8 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
         planEvent: (eventId) => planEvent(context, eventId),
         planJob: (jobId) => planJob(context, jobId),
         sweepRuns: () => sweepRuns(context),
+        refreshSchedules: (repositoryId) => refreshSchedules(context, repositoryId),
+        startSchedules: () => startSchedules(context),
       },
     },
   )

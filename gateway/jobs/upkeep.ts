@@ -22,8 +22,9 @@ import { SYNC_MIRRORS } from './sync-mirrors.js'
 import {
   PLAN_EVENT,
   PLAN_JOB,
+  REFRESH_SCHEDULES,
   type RunActions,
-  SWEEP_RUNS,
+  WORKFLOW_KINDS,
   workflowJobsWith,
 } from './workflow-runs.js'
 
@@ -50,7 +51,13 @@ export interface UpkeepOptions {
   readonly runs?: RunActions
 }
 
-const NO_RUNS: RunActions = { async planEvent() {}, async planJob() {}, async sweepRuns() {} }
+const NO_RUNS: RunActions = {
+  async planEvent() {},
+  async planJob() {},
+  async sweepRuns() {},
+  async refreshSchedules() {},
+  async startSchedules() {},
+}
 
 /** Maximum number of events that are planned concurrently per machine. */
 const PLANS_MAX = 2
@@ -62,7 +69,6 @@ export function createUpkeep(
 ): Upkeep {
   const { maintenance, webhooks } = context.settings
   const { isEnabled, delayMs } = maintenance
-  const workflows = [PLAN_EVENT, PLAN_JOB, SWEEP_RUNS]
   const urgent = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL, PRUNE_REPOSITORY.kind]
   // Deliveries have their own runner, so that slow receivers and large repositories do not delay
   // each other.
@@ -94,13 +100,13 @@ export function createUpkeep(
   })
   const plans = createJobRunner(context, {
     kinds: workflowJobsWith(runs),
-    takes: { of: workflows },
+    takes: { of: WORKFLOW_KINDS },
     name: 'workflows',
     jobsMax: PLANS_MAX,
   })
   const others = createJobRunner(context, {
     kinds: KINDS,
-    takes: { without: [...urgent, ...workflows] },
+    takes: { without: [...urgent, ...WORKFLOW_KINDS] },
   })
   const runners = [deliveries, notifications, merges, prunes, plans, ...(isEnabled ? [others] : [])]
   return {
@@ -154,6 +160,11 @@ export function createUpkeep(
     },
     async enqueueJobPlan(jobId) {
       await enqueueJob(context.db, { kind: PLAN_JOB, subject: String(jobId), delayMs: 0 })
+      plans.pollIn(0)
+    },
+    async enqueueSchedules(repositoryId) {
+      const input = { kind: REFRESH_SCHEDULES, subject: String(repositoryId), delayMs: 0 }
+      await enqueueJob(context.db, input)
       plans.pollIn(0)
     },
     start() {

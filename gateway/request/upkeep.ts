@@ -39,6 +39,8 @@ export interface Upkeep {
   enqueuePlan(eventId: number): Promise<void>
   /** Enqueues the planning of a deferred job of a workflow. */
   enqueueJobPlan(jobId: number): Promise<void>
+  /** Enqueues the rebuilding of the schedules of a repository's workflows. */
+  enqueueSchedules(repositoryId: number): Promise<void>
   /** Starts to run jobs in this process. */
   start(): void
   /** Aborts the running jobs and releases their leases. */

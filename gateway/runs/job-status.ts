@@ -30,6 +30,7 @@ const EVENTS_WITHOUT_STATUSES: ReadonlySet<string> = new Set<RunEventName>([
   'fork',
   'registry_package',
   'workflow_run',
+  'schedule',
 ])
 
 /** True if the jobs of a run are commit statuses. */

@@ -10,11 +10,11 @@ import { repositoryPathOf } from '../request/repository-path.js'
 import type { Occurrence } from '../workflows/triggers.js'
 import { typeOfAction } from './change-type.js'
 import { startRuns } from './start-runs.js'
-import { mayName, readWorkflowCommit } from './workflow-files.js'
+import { mayName, readWorkflowCommit, WORKFLOW_FOLDER } from './workflow-files.js'
 
-/** An event of which only the type matters. */
+/** An event whose payload has all that workflows select it by. */
 export interface TypedRunEvent extends RunEvent {
-  readonly event: TypedEvent | 'workflow_run'
+  readonly event: TypedEvent | 'workflow_run' | 'schedule'
 }
 
 /** Starts the runs of a change, from the files at its ref, which may be the default branch. */
@@ -28,7 +28,11 @@ export async function planChange(
   const commit = await withObjects(context.git, path, (objects) =>
     readWorkflowCommit(objects, event.after || reference),
   )
-  const files = commit?.files.filter(({ text }) => mayName(text, event.event)) ?? []
+  const only = event.event === 'schedule' ? scheduleOf(event).workflow : undefined
+  const files =
+    commit?.files.filter(
+      ({ name, text }) => mayName(text, event.event) && (only ?? pathOf(name)) === pathOf(name),
+    ) ?? []
   if (commit === undefined || files.length === 0) return
   const [firstLine = ''] = commit.message.split('\n')
   await startRuns(context, repository, {
@@ -48,11 +52,29 @@ export async function planChange(
   })
 }
 
-function occurrenceOf({ event, action, payload = '{}' }: TypedRunEvent): Occurrence {
+function pathOf(file: string): string {
+  return `${WORKFLOW_FOLDER}/${file}`
+}
+
+function occurrenceOf(stored: TypedRunEvent): Occurrence {
+  const { event, action, payload = '{}' } = stored
+  if (event === 'schedule') return { event, cron: scheduleOf(stored).schedule, changedPaths: [] }
   const change = { action: typeOfAction(action), changedPaths: [] }
   if (event !== 'workflow_run') return { event, ...change }
   const { workflow, workflow_run: run }: RunPayload = JSON.parse(payload)
   return { event, ...change, workflow: workflow.name, branch: run.head_branch }
+}
+
+function scheduleOf({ payload = '{}' }: TypedRunEvent): SchedulePayload {
+  return JSON.parse(payload)
+}
+
+/** Parts of the payload of `schedule`. */
+interface SchedulePayload {
+  /** Cron expression. */
+  readonly schedule: string
+  /** Path of the file whose schedule is due. */
+  readonly workflow: string
 }
 
 /** Parts of the payload of `workflow_run` by which workflows select it. */

@@ -3,9 +3,10 @@
 import { JOBS_USER_ID } from '../../sql/accounts/jobs-user.js'
 import { hasLinkedPackages } from '../../sql/packages/package-links.js'
 import { hasPullsElsewhere } from '../../sql/pulls/pull-lists.js'
+import { branchReference } from '../actions/pulls/refresh-pulls.js'
 import { hasActions } from '../actions/repositories/has-actions.js'
 import type { Context } from '../request/context.js'
-import type { DomainEvent, Subscriber } from '../request/events.js'
+import type { DomainEvent, RefsChanged, Subscriber } from '../request/events.js'
 import {
   prepareVersion,
   storeComment,
@@ -22,7 +23,9 @@ export function createRunSubscriber(context: Context): Subscriber {
   const { actions } = context.settings
   return {
     async handle(event) {
-      if (!actions.isEnabled || isByJob(event)) return
+      if (!actions.isEnabled) return
+      if (event.kind === 'refs_changed') await refreshAfterPush(context, event)
+      if (isByJob(event)) return
       await store(context, event)
     },
     async prepare(event) {
@@ -36,6 +39,17 @@ export function createRunSubscriber(context: Context): Subscriber {
       return hasActions(context, repository) || (await hasPullsElsewhere(context.db, repository.id))
     },
   }
+}
+
+/** Enqueues the rebuilding of schedules if the default branch moved, also by a job's token. */
+async function refreshAfterPush(
+  context: Context,
+  { repository, changes }: RefsChanged,
+): Promise<void> {
+  const reference = branchReference(repository.defaultBranch)
+  const isMoved = changes.some(({ name }) => name === reference)
+  if (!isMoved || !hasActions(context, repository)) return
+  await context.upkeep.enqueueSchedules(repository.id)
 }
 
 /** True for what the token of a job did: it starts no run, so that no chain is without end. */

@@ -47,6 +47,21 @@ export async function dispatchPayload(
   return { inputs, ref, workflow, ...(await sourceFields(context, source)) }
 }
 
+export interface SchedulePayloadInput extends PayloadSource {
+  /** Cron expression. */
+  readonly schedule: string
+  /** Path of the workflow's file. */
+  readonly workflow: string
+}
+
+/** Payload of a schedule that is due; runs have it, and no webhook gets it. */
+export async function schedulePayload(
+  context: Context,
+  { schedule, workflow, ...source }: SchedulePayloadInput,
+): Promise<object> {
+  return { schedule, workflow, ...(await sourceFields(context, source)) }
+}
+
 /** Event of a fork. As in Gitea, `forkee` is the parent, and `repository` the fork. */
 export function forkEvent(
   context: Context,

@@ -20,6 +20,8 @@ export type FilePlan =
       readonly kind: 'ignored'
       /** Value of `name`; undefined if the file has none. */
       readonly name: string | undefined
+      /** Cron expressions of the file. */
+      readonly crons: readonly string[]
     }
   | {
       readonly kind: 'planned'
@@ -72,7 +74,10 @@ export function planFile({ text, occurrence, facts }: FileInput): FilePlan {
     const workflow = readWorkflow(text)
     isStarted = startsOn(workflow.triggers, occurrence)
     const { name, dispatchInputs = [] } = workflow
-    if (!isStarted) return { kind: 'ignored', name }
+    if (!isStarted) {
+      const crons = workflow.triggers.flatMap((trigger) => trigger.crons)
+      return { kind: 'ignored', name, crons }
+    }
     const isDispatch = occurrence.event === 'workflow_dispatch'
     const inputs = isDispatch ? filledInputs(dispatchInputs, occurrence.inputs) : {}
     if (inputs instanceof InputError) {

@@ -7,6 +7,7 @@ import {
   PatternError,
   parsePattern,
 } from './filter-pattern.js'
+import { readCrons } from './read-crons.js'
 import type { YamlValue } from './yaml-value.js'
 
 /** Keys below each event that exists here. */
@@ -49,6 +50,8 @@ export interface Trigger {
   readonly paths: Filter | undefined
   /** Names of the workflows of `workflow_run`. */
   readonly workflows: readonly string[] | undefined
+  /** Cron expressions of `schedule`; empty for other events. */
+  readonly crons: readonly string[]
 }
 
 /** Paths that a push or pull request has changed; undefined if they are too many or not known. */
@@ -96,8 +99,20 @@ export interface ChangedRun extends Omit<TypedChange, 'event'> {
   readonly branch: string
 }
 
+/** A schedule that is due. */
+export interface DueSchedule extends Omit<TypedChange, 'event' | 'action'> {
+  readonly event: 'schedule'
+  readonly cron: string
+}
+
 /** Event that may start a workflow. */
-export type Occurrence = PushedReference | ChangedPull | Dispatch | TypedChange | ChangedRun
+export type Occurrence =
+  | PushedReference
+  | ChangedPull
+  | Dispatch
+  | TypedChange
+  | ChangedRun
+  | DueSchedule
 
 /**
  * Reads the value of `on`. Events that do not exist here are valid and start nothing; `warn` gets a
@@ -113,7 +128,8 @@ export function readTriggers(on: YamlValue, warn: (warning: string) => void): re
     known(event, warn)
     const hasWorkflows = value.isMap && value.map().has('workflows')
     if (event === 'workflow_run' && !hasWorkflows) value.fail(NO_WORKFLOWS)
-    if (value.isNull || event === 'schedule') return withoutFilters(event)
+    if (event === 'schedule') return { ...withoutFilters(event), crons: readCrons(value, warn) }
+    if (value.isNull) return withoutFilters(event)
     const keys = keysOf(event)
     for (const [key, { name }] of value.map()) {
       if (keys?.includes(key) === false) warn(`${name} has no effect`)
@@ -125,6 +141,7 @@ export function readTriggers(on: YamlValue, warn: (warning: string) => void): re
       tags: filterOf(value, 'tags'),
       paths: filterOf(value, 'paths'),
       workflows: value.map().get('workflows')?.texts(),
+      crons: [],
     }
   })
 }
@@ -143,7 +160,7 @@ function known(event: string, warn: (warning: string) => void): string {
 
 function withoutFilters(event: string): Trigger {
   const filters = { branches: undefined, tags: undefined, paths: undefined }
-  return { event, types: undefined, ...filters, workflows: undefined }
+  return { event, types: undefined, ...filters, workflows: undefined, crons: [] }
 }
 
 function filterOf(value: YamlValue, name: string): Filter | undefined {
@@ -192,6 +209,8 @@ function fitsEvent(trigger: Trigger, occurrence: Occurrence): boolean {
       return true
     case 'workflow_run':
       return fitsRun(trigger, occurrence)
+    case 'schedule':
+      return trigger.crons.includes(occurrence.cron)
     default:
       return fitsType(trigger, occurrence)
   }

@@ -31,6 +31,7 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
+  croner: /^gateway\/workflows\/cron\.ts$/,
   uqr: /^gateway\/web\/accounts\/qr-code\.tsx$/,
   yaml: /^gateway\/workflows\/yaml-value\.ts$/,
   '@actions/expressions': /^gateway\/workflows\/expression(?:s|-values|-work)\.ts$/,

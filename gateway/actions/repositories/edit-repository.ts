@@ -41,10 +41,21 @@ export async function editRepository(
     await changeDefaultBranch(context, repository, patch.defaultBranch)
   }
   await updateRepository(context.db, repository.id, patch)
+  if (changesSchedules(repository, patch)) await context.upkeep.enqueueSchedules(repository.id)
   if (mirrorIntervalMs !== undefined) {
     await setMirrorInterval(context.db, repository.id, mirrorIntervalMs)
   }
   return (await findRepositoryById(context.db, repository.id)) ?? repository
+}
+
+/** True if the change may add or remove schedules of workflows. */
+function changesSchedules(
+  { defaultBranch, preferences }: Repository,
+  patch: RepositoryPatch,
+): boolean {
+  const { defaultBranch: branch, preferences: wanted } = patch
+  const isOther = branch !== undefined && branch !== defaultBranch
+  return isOther || (wanted !== undefined && wanted['has_actions'] !== preferences['has_actions'])
 }
 
 function checked({ preferences }: Repository, input: RepositoryInput): RepositoryInput {

@@ -29,8 +29,12 @@ t.test('with maintenance disabled a push schedules no job', async (t) => {
   upkeep.start()
   await upkeep.enqueueMaintenance(7)
   await upkeep.stop()
-  const rows = await selectRows(fixture.db, 'select kind, subject from jobs')
-  t.strictSame(rows, [{ kind: 'sweep-runs', subject: 'all' }], 'only runs are looked after')
+  const rows = await selectRows(fixture.db, 'select kind, subject from jobs order by kind')
+  const expected = [
+    { kind: 'start-schedules', subject: 'all' },
+    { kind: 'sweep-runs', subject: 'all' },
+  ]
+  t.strictSame(rows, expected, 'only runs are looked after')
 })
 
 t.test('an unreachable database is logged and nothing is thrown', async (t) => {

@@ -71,6 +71,38 @@ t.test('parts that have no effect are warnings', async (t) => {
   t.strictSame(triggersOf('on: [push, gollum]').warnings.length, 1)
 })
 
+t.test('a schedule starts the workflows that have its cron', async (t) => {
+  const text = "on: {schedule: [{cron: ' 0 3 * * mon '}, {cron: '@daily', timezone: x}]}"
+  const { triggers, warnings } = triggersOf(text)
+  t.strictSame(warnings, ['on.schedule[1].timezone has no effect'])
+  t.strictSame(triggers[0]?.crons, ['0 3 * * mon', '@daily'])
+  const startsAt = (cron: string, on = text) =>
+    startsOn(triggersOf(on).triggers, { event: 'schedule', cron, changedPaths: [] })
+  t.ok(startsAt('@daily'))
+  t.notOk(startsAt('@weekly'))
+  t.notOk(startsAt('', 'on: schedule'), 'without a cron')
+  t.notOk(startsAt('', 'on: {schedule: }'), 'without a cron')
+})
+
+t.test('wrong schedules are refused with their place', async (t) => {
+  const many = Array.from({ length: 21 }, () => "{cron: '@daily'}")
+  const faults: Readonly<Record<string, string>> = {
+    "{cron: '@daily'}": 'on.schedule must be a list',
+    '[{}]': "on.schedule[0] has no 'cron'",
+    "[{cron: '@daily'}, {cron: '@reboot'}]":
+      "on.schedule[1].cron is '@reboot', which has not five fields",
+    [`[${many}]`]: 'on.schedule has more than 20 entries',
+  }
+  for (const [schedule, message] of Object.entries(faults)) {
+    const start = message.replace(/[[\]]/g, '\\$&')
+    t.throws(
+      () => triggersOf(`on:\n  schedule: ${schedule}`),
+      { message: new RegExp(`^${start}`), position: { line: 2 } },
+      schedule,
+    )
+  }
+})
+
 t.test('wrong filters are refused with their place', async (t) => {
   const faults: Readonly<Record<string, string>> = {
     'branches: [a], branches-ignore: [b]':

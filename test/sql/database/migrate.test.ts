@@ -49,6 +49,7 @@ const NAMES = [
   '0032-run-attempts',
   '0033-artifacts',
   '0034-deferred-jobs',
+  '0035-workflow-schedules',
 ]
 
 /** Returns the definition of every table, index and column. */
