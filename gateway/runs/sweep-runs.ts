@@ -1,5 +1,6 @@
 /** Ends what will not end by itself: tasks of lost runners, and jobs that no runner takes. */
 
+import { listUnplannedEvents } from '../../sql/runs/events.js'
 import { listUnsettledRuns } from '../../sql/runs/groups.js'
 import { changeJob, findJob, listAbandonedJobs, listDeferredJobs } from '../../sql/runs/run-jobs.js'
 import {
@@ -22,17 +23,22 @@ const TASKS_MAX = 2
 const SILENT_MS = 600_000
 /** Time after which a job that no runner has taken is cancelled. */
 const ABANDONED_MS = 86_400_000
-/** Time after which the planning of a job was lost, for example because a process was killed. */
+/** Time after which the planning of an event or a job was lost, for example with its process. */
 const UNPLANNED_MS = 60_000
 /** Maximum number of tasks and jobs that one sweep ends. */
 const SWEPT_MAX = 100
 
 /**
  * Ends lost tasks and abandoned jobs, and settles the runs that do not follow the state of their
- * concurrency groups. A task that its runner has not received is given again, and deferred jobs
- * whose planning was lost are planned again.
+ * concurrency groups. A task that its runner has not received is given again, and events and
+ * deferred jobs whose planning was lost are planned again.
  */
 export async function sweepRuns(context: Context, nowMs = Date.now()): Promise<void> {
+  // An event that cannot be planned is not tried for ever.
+  const period = { fromMs: nowMs - ABANDONED_MS, toMs: nowMs - UNPLANNED_MS }
+  for (const id of await listUnplannedEvents(context.db, period, SWEPT_MAX)) {
+    await context.upkeep.enqueuePlan(id)
+  }
   for (const id of await listDeferredJobs(context.db, nowMs - UNPLANNED_MS, SWEPT_MAX)) {
     await context.upkeep.enqueueJobPlan(id)
   }

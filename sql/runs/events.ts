@@ -94,6 +94,21 @@ export async function findRunEvent(db: Database, id: number): Promise<RunEvent |
   return row && eventOf(row)
 }
 
+/** Returns the ids of the events that were stored between two times and are not planned yet. */
+export async function listUnplannedEvents(
+  db: Database,
+  { fromMs, toMs }: { readonly fromMs: number; readonly toMs: number },
+  limit: number,
+): Promise<readonly number[]> {
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select e.id from workflow_events e
+      where e.created_at >= ? and e.created_at < ? order by e.id limit ?`,
+    [fromMs, toMs, limit],
+  )
+  return rows.map(({ id }) => id)
+}
+
 /** Deletes an event whose runs are created. */
 export async function removeRunEvent(db: Database, id: number): Promise<void> {
   await db('workflow_events').where({ id }).delete()

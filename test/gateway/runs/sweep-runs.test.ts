@@ -3,6 +3,7 @@
 import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { sweepRuns } from '../../../gateway/runs/sweep-runs.js'
+import { addRunEvent } from '../../../sql/runs/events.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
@@ -71,5 +72,40 @@ await forEachDatabase(
     await sweepRuns(context, Date.now() + 3 * MINUTE_MS)
     t.strictSame(await engine.statuses(1), { build: 'failure', other: 'waiting' })
     t.match((await engine.jobs(1))[0]?.reason, /has not begun within 2 minutes, again/)
+  },
+)
+
+await forEachDatabase(
+  t,
+  'an event whose planning was lost is planned again',
+  async (t, location) => {
+    const gateway = await startGatewayWithUsers(t, { location })
+    const { ada, db, settings } = gateway
+    const engine = await addWorkflowRepository(gateway)
+    const after = await engine.commit(WORKFLOW)
+    await engine.run(1)
+    const { context } = await openContext(t, { location: settings.database.location })
+    const id = await addRunEvent(db, {
+      event: 'push',
+      action: '',
+      pullNumber: undefined,
+      causeKey: 'a push before the process was killed',
+      repositoryId: engine.repository.id,
+      reference: 'refs/heads/main',
+      before: undefined,
+      after,
+      actorId: ada.id,
+    })
+    const enqueued: number[] = []
+    const upkeep = {
+      ...context.upkeep,
+      enqueuePlan: async (each: number) => void enqueued.push(each),
+    }
+    await sweepRuns({ ...context, upkeep })
+    t.strictSame(enqueued, [], 'it was stored now')
+    await sweepRuns({ ...context, upkeep }, Date.now() + 2 * MINUTE_MS)
+    t.strictSame(enqueued, [id])
+    await sweepRuns({ ...context, upkeep }, Date.now() + 25 * 60 * MINUTE_MS)
+    t.strictSame(enqueued, [id], 'it is not tried for ever')
   },
 )
