@@ -24,7 +24,10 @@ export async function readNeed(db: Database, jobs: readonly RunJob[], key: strin
   if (!isFinal(status)) return { status, outputs: {} }
   const taskIds = needed.flatMap((job) => tasksOf(jobs, job))
   const outputs = Object.fromEntries(await mergeOutputs(db, taskIds))
-  for (const { id } of needed) Object.assign(outputs, await outputsOfCalls(db, jobs, id))
+  for (const { id, isDeferred } of needed) {
+    // Only deferred jobs call workflows; a matrix may have hundreds of others.
+    if (isDeferred) Object.assign(outputs, await outputsOfCalls(db, jobs, id))
+  }
   return { status, outputs }
 }
 
@@ -44,8 +47,7 @@ async function outputsOfCalls(
   callerId: number,
 ): Promise<Readonly<Record<string, string>>> {
   const outputs: Record<string, string> = {}
-  for (const { id, call } of await listCallsOf(db, callerId)) {
-    if (call === undefined) continue
+  for (const { planId: id, call } of await listCallsOf(db, callerId)) {
     const ofCall = jobs.filter(({ planId, parentId }) => planId === id && parentId === callerId)
     const results: Record<string, ContextValue> = {}
     for (const key of new Set(ofCall.map((job) => job.key))) {

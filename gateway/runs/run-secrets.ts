@@ -1,7 +1,7 @@
 /** The secrets that the jobs of a run get. */
 
 import { openInstanceSecret } from '../../conf/instance-secret.js'
-import { findPlan } from '../../sql/runs/job-plans.js'
+import { findCall } from '../../sql/runs/job-plans.js'
 import type { RunJob } from '../../sql/runs/run-jobs.js'
 import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js'
 import { secretSealContext } from '../actions/runs/put-values.js'
@@ -41,7 +41,7 @@ export async function secretsOfJob(
   of: RunOfRepository,
   { planId }: Pick<RunJob, 'planId'>,
 ): Promise<ReadonlyMap<string, string>> {
-  const call = planId === undefined ? undefined : (await findPlan(context.db, planId))?.call
+  const call = planId === undefined ? undefined : await findCall(context.db, planId)
   if (call === undefined) return await secretsOfRun(context, of)
   const ofCaller = await secretsOfJob(context, of, { planId: call.callerPlanId })
   if (call.secrets === 'inherit') return ofCaller

@@ -4,7 +4,7 @@ import { ownKeyOf } from '../../conf/job-keys.js'
 import { findOwnersById } from '../../sql/accounts/owners.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
-import { findPlan } from '../../sql/runs/job-plans.js'
+import { findCall } from '../../sql/runs/job-plans.js'
 import type { RunJob } from '../../sql/runs/run-jobs.js'
 import { findRunInputs, findRunPayload, type Run } from '../../sql/runs/runs.js'
 import { mergeValues, scopesOfRepository } from '../../sql/runs/scoped-values.js'
@@ -37,8 +37,8 @@ export async function conditionContexts(
   const own = { github, vars, inputs: JSON.parse(await findRunInputs(db, of.run.id)) }
   const called = new Map<number, Contexts>()
   for (const id of new Set(planIds)) {
-    const plan = await findPlan(db, id)
-    if (plan?.call !== undefined) called.set(id, { github, vars, inputs: plan.call.inputs })
+    const call = await findCall(db, id)
+    if (call !== undefined) called.set(id, { github, vars, inputs: call.inputs })
   }
   return (planId) => called.get(planId ?? 0) ?? own
 }
@@ -50,11 +50,11 @@ export async function jobContext(
   { key, planId }: RunJob,
 ): Promise<Readonly<Record<string, ContextValue>>> {
   const github = { ...(await githubContext(context, of)), job: ownKeyOf(key) }
-  const plan = planId === undefined ? undefined : await findPlan(context.db, planId)
-  if (plan?.call === undefined) return github
+  const call = planId === undefined ? undefined : await findCall(context.db, planId)
+  if (call === undefined) return github
   // Runners read the inputs of a called workflow in the event, as texts.
   const inputs = Object.fromEntries(
-    Object.entries(plan.call.inputs).map(([name, value]) => [name, String(value)]),
+    Object.entries(call.inputs).map(([name, value]) => [name, String(value)]),
   )
   const event = { ...(github.event as Readonly<Record<string, ContextValue>>), inputs }
   return { ...github, event_name: 'workflow_call', event }

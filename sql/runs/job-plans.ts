@@ -51,13 +51,30 @@ export async function addPlan(
 
 /** Returns a file; undefined if its run was deleted. */
 export async function findPlan(db: Database, id: number): Promise<JobPlan | undefined> {
-  const [plan] = await selectPlans(db, 'p.id = ?', id)
-  return plan
+  const [row] = await selectRows<PlanRow>(
+    db,
+    'select p.id, p.run_id, p.text, p.workflow_call from workflow_plans p where p.id = ?',
+    [id],
+  )
+  if (row === undefined) return undefined
+  const call = row.workflow_call === null ? undefined : JSON.parse(row.workflow_call)
+  return { id: row.id, runId: row.run_id, text: row.text, call }
+}
+
+/** Returns the call of a file; undefined for the file of a run. */
+export async function findCall(db: Database, planId: number): Promise<WorkflowCall | undefined> {
+  const [found] = await selectCalls(db, 'p.id = ?', planId)
+  return found?.call
+}
+
+export interface PlanOfCall {
+  readonly planId: number
+  readonly call: WorkflowCall
 }
 
 /** Returns the calls of a job, one for each combination of its matrix. */
-export async function listCallsOf(db: Database, jobId: number): Promise<readonly JobPlan[]> {
-  return await selectPlans(db, 'p.caller_job_id = ? order by p.id', jobId)
+export async function listCallsOf(db: Database, jobId: number): Promise<readonly PlanOfCall[]> {
+  return await selectCalls(db, 'p.caller_job_id = ? order by p.id', jobId)
 }
 
 /** Returns the number of workflows that the jobs of the newest attempt of a run have called. */
@@ -71,22 +88,19 @@ export async function countCalls(db: Database, runId: number): Promise<number> {
   return Number(row?.total ?? 0)
 }
 
-async function selectPlans(
+/** Selects calls without the texts of their files, which may be long. */
+async function selectCalls(
   db: Database,
   condition: string,
   binding: number,
-): Promise<readonly JobPlan[]> {
-  const rows = await selectRows<PlanRow>(
+): Promise<readonly PlanOfCall[]> {
+  const rows = await selectRows<{ id: number; workflow_call: string }>(
     db,
-    `select p.id, p.run_id, p.text, p.workflow_call from workflow_plans p where ${condition}`,
+    `select p.id, p.workflow_call from workflow_plans p
+      where p.workflow_call is not null and ${condition}`,
     [binding],
   )
-  return rows.map((row) => ({
-    id: row.id,
-    runId: row.run_id,
-    text: row.text,
-    call: row.workflow_call === null ? undefined : JSON.parse(row.workflow_call),
-  }))
+  return rows.map((row) => ({ planId: row.id, call: JSON.parse(row.workflow_call) }))
 }
 
 interface PlanRow {
