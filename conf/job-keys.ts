@@ -9,3 +9,9 @@ export function ownKeyOf(key: string): string {
 export function originKeyOf(key: string): string {
   return key.split('/')[0] ?? key
 }
+
+/** Returns the key of the job that has become a job; undefined for a job of the file. */
+export function parentKeyOf(key: string): string | undefined {
+  // Jobs of called workflows have the number of their call before their own key.
+  return /^(.+?)(?:\/\d+)?\/[^/]+$/.exec(key)?.[1]
+}

@@ -14,6 +14,7 @@ export interface ArtifactListProps {
   readonly artifacts: readonly Artifact[]
 }
 
+/** Renders the artifacts of a run; null if there are none. */
 export function ArtifactList({ address, run, artifacts }: ArtifactListProps): JSX.Element | null {
   if (artifacts.length === 0) return null
   return (

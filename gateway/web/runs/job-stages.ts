@@ -1,8 +1,12 @@
 /** Stages of the jobs of a run. */
 
+import { parentKeyOf } from '../../../conf/job-keys.js'
 import type { RunJob } from '../../../sql/runs/run-jobs.js'
 
-/** Groups jobs such that each one needs only jobs of earlier stages. */
+/**
+ * Groups jobs such that each one needs only jobs of earlier stages, and is not before the job that
+ * has become it.
+ */
 export function stagesOf<J extends Pick<RunJob, 'key' | 'needs'>>(
   jobs: readonly J[],
 ): readonly (readonly J[])[] {
@@ -11,7 +15,9 @@ export function stagesOf<J extends Pick<RunJob, 'key' | 'needs'>>(
   const stageOf = (key: string): number => {
     const known = stageByKey.get(key)
     if (known !== undefined) return known
-    const stage = Math.max(-1, ...(needs.get(key) ?? []).map(stageOf)) + 1
+    const parent = parentKeyOf(key)
+    const first = parent === undefined ? 0 : stageOf(parent)
+    const stage = Math.max(first, ...(needs.get(key) ?? []).map((need) => stageOf(need) + 1))
     stageByKey.set(key, stage)
     return stage
   }
