@@ -14,7 +14,7 @@ import {
   type RunJob,
   sumPayloadLengths,
 } from '../../sql/runs/run-jobs.js'
-import { findRunById } from '../../sql/runs/runs.js'
+import { findRunById, type Run } from '../../sql/runs/runs.js'
 import type { Context } from '../request/context.js'
 import type { ContextValue } from '../workflows/expression-values.js'
 import { type PlannedJob, RUN_LIMITS } from '../workflows/plan-jobs.js'
@@ -36,7 +36,8 @@ export async function planJob(context: Context, jobId: number): Promise<void> {
   const repository = run && (await findRepositoryById(context.db, run.repositoryId))
   const plan = job.planId === undefined ? undefined : await findPlan(context.db, job.planId)
   if (run === undefined || repository === undefined || plan === undefined) return
-  const planned = await planOrReason(context, { run, repository, job, plan })
+  const ready = { run, repository, job, plan }
+  const planned = refuseOwnGroup(run, await planOrReason(context, ready))
   await changeRun(context, run.id, async (trx, { jobs }) => {
     const current = jobs.find(({ id }) => id === jobId)
     if (current === undefined || !isUnplanned(current)) return false
@@ -101,6 +102,20 @@ async function planOrReason(
         return `The job cannot call ${planned.place.text}: ${error.message}.`
       }
   }
+}
+
+/** Returns a reason instead of jobs that would wait for the group of their own run. */
+function refuseOwnGroup(
+  { membership }: Run,
+  planned: readonly Descendants[] | string,
+): readonly Descendants[] | string {
+  if (membership === undefined || typeof planned === 'string') return planned
+  const group = membership.group.toLowerCase()
+  const waits = planned
+    .flatMap(({ jobs }) => jobs)
+    .some(({ concurrency }) => concurrency?.group.toLowerCase() === group)
+  if (!waits) return planned
+  return `A job would wait for its own run, which has the concurrency group '${membership.group}'.`
 }
 
 /** Returns a job of the same file that another becomes, which has what that one needs. */

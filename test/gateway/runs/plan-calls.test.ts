@@ -305,3 +305,20 @@ jobs:
   const { json: before } = await as('ada', 'GET', `${path}/attempts/1/jobs`)
   t.match(before, { total_count: 6, jobs: [{ name: 'list' }, { name: 'test' }, {}, {}, {}, {}] })
 })
+
+await forEachDatabase(
+  t,
+  'a called job cannot wait for the group of its own run',
+  async (t, location) => {
+    const { engine } = await start(t, location)
+    const group = 'concurrency: deploy-${{ github.ref_name }}'
+    const job = `{ runs-on: linux, ${STEPS}, ${group.replace(': ', ': "')}" }`
+    await engine.commit(`on: workflow_call\njobs: { a: ${job} }`, 'called.yaml')
+    const call = 'jobs: { call: { uses: ./.gitea/workflows/called.yaml } }'
+    await engine.commit(`on: push\n${group}\n${call}`)
+    t.match(await engine.endedRun(1), { status: 'failure' })
+    const [only, ...others] = await engine.jobs(1)
+    t.match(only?.reason, /wait for its own run, which has the concurrency group 'deploy-main'\.$/)
+    t.strictSame(others, [])
+  },
+)
