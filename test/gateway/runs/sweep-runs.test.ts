@@ -96,10 +96,11 @@ await forEachDatabase(
       after,
       actorId: ada.id,
     })
+    // The events of the run itself may still be in the gateway's own queue.
     const enqueued: number[] = []
     const upkeep = {
       ...context.upkeep,
-      enqueuePlan: async (each: number) => void enqueued.push(each),
+      enqueuePlan: async (each: number) => void (each === id && enqueued.push(each)),
     }
     await sweepRuns({ ...context, upkeep })
     t.strictSame(enqueued, [], 'it was stored now')
