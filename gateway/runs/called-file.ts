@@ -2,6 +2,7 @@
 
 import { withObjects } from '../../cgi/objects/objects.js'
 import { isReferenceName } from '../../conf/names.js'
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import {
   findRepository,
   findRepositoryById,
@@ -11,7 +12,7 @@ import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import type { CalledPlace } from '../workflows/read-call.js'
 import type { RunOfRepository } from './task-context.js'
-import { readWorkflowCommit, WORKFLOW_FOLDER } from './workflow-files.js'
+import { readWorkflowCommit } from './workflow-files.js'
 
 /** File that a job calls, and its commit. */
 export interface CalledFile {

@@ -4,6 +4,7 @@ import { randomUUID } from 'node:crypto'
 import { withObjects } from '../../cgi/objects/objects.js'
 import { Failure } from '../../conf/failures.js'
 import { isReferenceName } from '../../conf/names.js'
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import type { User } from '../../sql/accounts/users.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { Run } from '../../sql/runs/runs.js'
@@ -16,12 +17,7 @@ import type { FilePlan } from '../workflows/plan-file.js'
 import { startRun } from './change-run.js'
 import { tooManyWait } from './start-runs.js'
 import { planningFacts } from './task-context.js'
-import {
-  nameOfFile,
-  readWorkflowCommit,
-  WORKFLOW_FOLDER,
-  type WorkflowCommit,
-} from './workflow-files.js'
+import { nameOfFile, readWorkflowCommit, type WorkflowCommit } from './workflow-files.js'
 
 /** The inputs of a workflow that a user can start. */
 export interface DispatchForm {

@@ -2,6 +2,7 @@
 
 import { withObjects } from '../../cgi/objects/objects.js'
 import type { TypedEvent } from '../../conf/run-events.js'
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { RunEvent } from '../../sql/runs/events.js'
 import { branchReference } from '../actions/pulls/refresh-pulls.js'
@@ -10,7 +11,7 @@ import { repositoryPathOf } from '../request/repository-path.js'
 import type { Occurrence } from '../workflows/triggers.js'
 import { typeOfAction } from './change-type.js'
 import { startRuns } from './start-runs.js'
-import { mayName, readWorkflowCommit, WORKFLOW_FOLDER } from './workflow-files.js'
+import { mayName, readWorkflowCommit } from './workflow-files.js'
 
 /** An event whose payload has all that workflows select it by. */
 export interface TypedRunEvent extends RunEvent {

@@ -1,6 +1,7 @@
 /** Planning of a deferred job: the jobs that it becomes when its needs have ended. */
 
 import { ownKeyOf } from '../../conf/job-keys.js'
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import type { Database } from '../../sql/database/database.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { addPlan, findPlan } from '../../sql/runs/job-plans.js'
@@ -23,7 +24,6 @@ import { changeRun } from './change-run.js'
 import { type Descendants, nameInCall, planCalls, type ReadyJob } from './plan-calls.js'
 import { readNeed } from './read-need.js'
 import { conditionContexts } from './task-context.js'
-import { WORKFLOW_FOLDER } from './workflow-files.js'
 
 /**
  * Plans a deferred job: it runs until the jobs that it has become end, or fails because of a fault.

@@ -1,5 +1,6 @@
 /** Start of runs: one for each workflow file that an event starts. */
 
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { RunEvent } from '../../sql/runs/events.js'
 import { countWaitingRuns, type NewRun } from '../../sql/runs/runs.js'
@@ -9,7 +10,7 @@ import type { FileInput } from '../workflows/plan-file.js'
 import type { Occurrence } from '../workflows/triggers.js'
 import { startRun } from './change-run.js'
 import { planningFacts } from './task-context.js'
-import { nameOfFile, WORKFLOW_FOLDER, type WorkflowFile } from './workflow-files.js'
+import { nameOfFile, type WorkflowFile } from './workflow-files.js'
 
 type Plan = Pick<NewRun, 'workflowName' | 'fault' | 'text' | 'concurrency' | 'jobs'>
 

@@ -1,12 +1,12 @@
 /** Start of the workflows whose schedules are due. */
 
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { listDueSchedules, moveSchedule, type Schedule } from '../../sql/runs/schedules.js'
 import type { Context } from '../request/context.js'
 import { schedulePayload } from '../webhooks/payloads.js'
 import { nextTime } from '../workflows/cron.js'
 import { startsRuns, storeChange } from './store-event.js'
-import { WORKFLOW_FOLDER } from './workflow-files.js'
 
 /** Maximum number of schedules that one call starts. */
 const STARTED_MAX = 1_000

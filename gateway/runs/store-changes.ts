@@ -1,5 +1,6 @@
 /** Storage of changes that may start workflow runs, with their payloads. */
 
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { isFinal } from '../../sql/runs/statuses.js'
 import type { Context } from '../request/context.js'
@@ -17,7 +18,6 @@ import { forkEvent } from '../webhooks/payloads.js'
 import { releaseChangeEvent } from '../webhooks/release-events.js'
 import { runPayload } from '../webhooks/run-events.js'
 import { startsRuns, storeChange } from './store-event.js'
-import { WORKFLOW_FOLDER } from './workflow-files.js'
 
 /** Stores the changes of an issue that one request has made. */
 export async function storeIssueChanges(context: Context, change: IssueChanged): Promise<void> {

@@ -1,6 +1,7 @@
 /** The contexts of a run: what expressions and runners know of it. */
 
 import { ownKeyOf } from '../../conf/job-keys.js'
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import { findOwnersById } from '../../sql/accounts/owners.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
@@ -12,7 +13,7 @@ import { readBranchRules } from '../actions/code/branch-rules.js'
 import type { Context } from '../request/context.js'
 import type { Contexts, ContextValue } from '../workflows/expression-values.js'
 import type { PlanningFacts } from '../workflows/plan-file.js'
-import { nameOfFile, WORKFLOW_FOLDER } from './workflow-files.js'
+import { nameOfFile } from './workflow-files.js'
 
 export interface RunOfRepository {
   readonly run: Run

@@ -4,10 +4,8 @@ import { parseCommit } from '../../cgi/objects/commit-object.js'
 import type { ObjectReader } from '../../cgi/objects/objects.js'
 import { findEntry, readTree } from '../../cgi/objects/tree.js'
 import { changedPaths } from '../../cgi/objects/tree-changes.js'
+import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import { NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'
-
-/** Folder of the workflow files. */
-export const WORKFLOW_FOLDER = '.gitea/workflows'
 
 /** Maximum number of workflow files; further ones, in the order of their names, start nothing. */
 const FILES_MAX = 50

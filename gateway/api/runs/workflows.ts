@@ -1,6 +1,7 @@
 /** Workflows of the default branch over the API: list, read, enable, disable. */
 
 import { Type } from 'typebox'
+import { WORKFLOW_FOLDER } from '../../../conf/workflow-folder.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { disableWorkflow, enableWorkflow } from '../../../sql/runs/workflow-switches.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
@@ -10,7 +11,6 @@ import { WORKFLOW, WORKFLOWS, workflowObject } from '../../objects/runs/workflow
 import type { Context } from '../../request/context.js'
 import { dispatchRun } from '../../runs/dispatch-run.js'
 import { findWorkflow, type ListedWorkflow, listWorkflows } from '../../runs/list-workflows.js'
-import { WORKFLOW_FOLDER } from '../../runs/workflow-files.js'
 import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
