@@ -26,6 +26,8 @@ const NAME_BY_EVENT = {
   package: 'package',
   pull_request_review_request: 'pull_request',
   status: 'status',
+  workflow_run: 'workflow_run',
+  workflow_job: 'workflow_job',
 } as const
 
 export type HookEvent = keyof typeof NAME_BY_EVENT

@@ -11,6 +11,7 @@ import type { ListedVersion } from '../../sql/packages/package-lists.js'
 import type { Review } from '../../sql/pulls/reviews.js'
 import type { Release } from '../../sql/releases/releases.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
+import type { RunJob } from '../../sql/runs/run-jobs.js'
 import type { Run } from '../../sql/runs/runs.js'
 import type { Grants } from '../auth/authorize.js'
 
@@ -107,6 +108,15 @@ export interface RunChanged {
   readonly run: Run
 }
 
+/** Jobs of a run that were created, or whose status has changed. */
+export interface JobsChanged {
+  readonly kind: 'jobs_changed'
+  readonly repository: Repository
+  /** The rows after the change. */
+  readonly run: Run
+  readonly jobs: readonly RunJob[]
+}
+
 export interface PackageChanged {
   readonly kind: 'package_published' | 'package_deleted'
   readonly version: ListedVersion
@@ -125,6 +135,7 @@ export type DomainEvent =
   | RepositoryChanged
   | RepositoryForked
   | RunChanged
+  | JobsChanged
   | PackageChanged
 
 /** Events that are costly to publish, by the place in which they happen. */

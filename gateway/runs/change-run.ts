@@ -81,9 +81,12 @@ async function followUp(
 ): Promise<void> {
   for (const id of toPlan) await context.upkeep.enqueueJobPlan(id)
   await publishStatuses(context, settled)
-  const { run, repository } = settled
+  const { run, repository, changed } = settled
   for (const action of runActions(before, run)) {
     await context.events.publish({ kind: 'run_changed', action, repository, run })
+  }
+  if (changed.length > 0) {
+    await context.events.publish({ kind: 'jobs_changed', repository, run, jobs: changed })
   }
   await settleAll(context, affected)
 }

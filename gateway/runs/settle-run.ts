@@ -30,6 +30,8 @@ export interface ChangedRun {
 export interface Settled {
   /** The row after the change. */
   readonly run: Run
+  /** New jobs, and those with another status; a job that becomes others is left out. */
+  readonly changed: readonly RunJob[]
   /** Commit statuses that were added. */
   readonly statuses: readonly CommitStatus[]
   /** Ids of the deferred jobs that are to be planned. */
@@ -64,15 +66,23 @@ export async function settleRun(
   const status = leaves.length === 0 ? run.status : concludeJobs(leaves)
   if (status !== run.status) await updateRunStatus(trx, run, status)
   await leaveGroups(trx, groups, { run: { ...run, status }, jobs: after })
+  const statusBefore = new Map(before.map(({ id, status }) => [id, status]))
+  const changed = after.filter(({ id, status }) => statusBefore.get(id) !== status)
   const statuses: CommitStatus[] = []
-  for (const job of hasStatuses(run) ? after : []) {
-    const old = before.find(({ id }) => id === job.id)
-    if (old?.status === job.status) continue
+  for (const job of hasStatuses(run) ? changed : []) {
     statuses.push(await addCommitStatus(trx, newStatusOf(context, { run, repository, job })))
   }
   const toPlan = after.filter(({ id, isDeferred }) => isDeferred && waiting.has(id))
   const settled = status === run.status ? run : ((await findRunById(trx, run.id)) ?? run)
-  return { run: settled, statuses, toPlan: toPlan.map(({ id }) => id), affected: groups.affected }
+  return {
+    run: settled,
+    changed: changed.filter(
+      ({ id, isDeferred, status }) => !parents.has(id) && (!isDeferred || isFinal(status)),
+    ),
+    statuses,
+    toPlan: toPlan.map(({ id }) => id),
+    affected: groups.affected,
+  }
 }
 
 /** Applies decisions, and returns the jobs after them. */

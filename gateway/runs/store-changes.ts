@@ -1,6 +1,5 @@
 /** Storage of changes that may start workflow runs, with their payloads. */
 
-import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { isFinal } from '../../sql/runs/statuses.js'
 import type { Context } from '../request/context.js'
@@ -16,7 +15,7 @@ import { commentChangeEvent, issueChangeEvent } from '../webhooks/issue-events.j
 import { packageChangeEvent } from '../webhooks/package-events.js'
 import { forkEvent } from '../webhooks/payloads.js'
 import { releaseChangeEvent } from '../webhooks/release-events.js'
-import { runPayload } from '../webhooks/run-events.js'
+import { runEvent } from '../webhooks/run-events.js'
 import { startsRuns, storeChange } from './store-event.js'
 
 /** Stores the changes of an issue that one request has made. */
@@ -79,8 +78,7 @@ export async function storeRun(context: Context, change: RunChanged): Promise<vo
   const hasNeverBegun = run.startedAtMs === undefined && isFinal(run.status)
   if (hasNeverBegun && run.status !== 'cancelled') return
   if (run.chainDepth >= CHAIN_DEPTH_MAX || !startsRuns(context, repository)) return
-  const path = `${WORKFLOW_FOLDER}/${run.workflowFile}`
-  await storeChange(context, () => runPayload(context, change, path), {
+  await storeChange(context, runEvent(context, change).payload, {
     event: 'workflow_run',
     action,
     repositoryId: repository.id,

@@ -9,10 +9,12 @@ import type {
   CommentChanged,
   DomainEvent,
   IssueChanged,
+  JobsChanged,
   PackageChanged,
   RefsChanged,
   ReleaseChanged,
   RepositoryChanged,
+  RunChanged,
   StatusReported,
   Subscriber,
 } from '../request/events.js'
@@ -22,6 +24,7 @@ import { packageChangeEvent } from './package-events.js'
 import { forkEvent, repositoryPayload, statusEvent } from './payloads.js'
 import { REF_EVENTS, refEvents } from './ref-events.js'
 import { releaseChangeEvent } from './release-events.js'
+import { jobEvents, runEvent } from './run-events.js'
 
 /** Creates the subscriber of one worker. A payload is rendered only if a webhook receives it. */
 export function createWebhookSubscriber(context: Context): Subscriber {
@@ -42,6 +45,10 @@ export function createWebhookSubscriber(context: Context): Subscriber {
           return await repositoryCreated(context, event)
         case 'repository_forked':
           return await enqueueDeliveries(context, forkEvent(context, event))
+        case 'run_changed':
+          return await runChanged(context, event)
+        case 'jobs_changed':
+          return await jobsChanged(context, event)
         case 'package_published':
           return await (await preparePackage(context, event))()
         default:
@@ -101,6 +108,16 @@ async function repositoryCreated(context: Context, change: RepositoryChanged): P
     repository,
     payload: () => repositoryPayload(context, 'created', { repository, sender: actor }),
   })
+}
+
+async function runChanged(context: Context, change: RunChanged): Promise<void> {
+  if (!(await hasSubscribers(context, change.repository, ['workflow_run']))) return
+  await enqueueDeliveries(context, runEvent(context, change))
+}
+
+async function jobsChanged(context: Context, change: JobsChanged): Promise<void> {
+  if (!(await hasSubscribers(context, change.repository, ['workflow_job']))) return
+  for (const event of await jobEvents(context, change)) await enqueueDeliveries(context, event)
 }
 
 /** Renders the payload before the deletion. Only the webhooks of the owner receive it. */

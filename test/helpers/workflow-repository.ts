@@ -66,7 +66,8 @@ export async function addWorkflowRepository(
   }
 }
 
-async function found<T>(find: () => Promise<T | undefined>): Promise<T> {
+/** Calls `find` until it returns a value. Throws after ten seconds. */
+export async function found<T>(find: () => Promise<T | undefined>): Promise<T> {
   for (let tries = 0; tries < 400; tries += 1) {
     const value = await find()
     if (value !== undefined) return value
