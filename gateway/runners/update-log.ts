@@ -5,8 +5,8 @@ import { Failure } from '../../conf/failures.js'
 import { appendLog } from '../../sql/runs/task-logs.js'
 import type { LogRow } from '../runner-protocol/messages.js'
 import { UPDATE_LOG } from '../runner-protocol/procedures.js'
+import { maskRows, ROW_CHARACTERS_MAX } from '../runs/task-masks.js'
 import { procedureRoute } from './procedure-route.js'
-import { maskRows, ROW_CHARACTERS_MAX } from './task-masks.js'
 import { ownTask } from './update-task.js'
 
 const MESSAGE_BYTES_MAX = 8_388_608

@@ -11,7 +11,7 @@ import { runtimeTokenOf } from '../auth/runtime-token.js'
 import { maskJobTokens } from '../auth/token.js'
 import type { Context } from '../request/context.js'
 import { Masker } from '../runner-protocol/masker.js'
-import { secretsOfRun } from '../runs/run-secrets.js'
+import { secretsOfRun } from './run-secrets.js'
 
 /** Maximum length of a stored row. */
 export const ROW_CHARACTERS_MAX = 65_536
