@@ -20,6 +20,7 @@ import { routeOf } from './api/validate.js'
 import { BLOB_ROUTES } from './artifacts/blob-routes.js'
 import { PIPELINE_ROUTES } from './artifacts/pipeline-routes.js'
 import { SERVICE_ROUTES } from './artifacts/service-routes.js'
+import { SUMMARY_ROUTE } from './artifacts/summary-route.js'
 import type { Throttle } from './auth/throttle.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
@@ -82,7 +83,7 @@ export interface Server {
 /** Paths of the operations and pages of workflow automation. */
 const OF_ACTIONS = /\/actions(?:\/|$)|^\/admin\/runners\//
 
-const ARTIFACT_ROUTES = [...SERVICE_ROUTES, ...PIPELINE_ROUTES, ...BLOB_ROUTES]
+const ARTIFACT_ROUTES = [...SERVICE_ROUTES, ...PIPELINE_ROUTES, SUMMARY_ROUTE, ...BLOB_ROUTES]
 
 /** Returns all routes, without those of workflows, packages and pages if these are disabled. */
 export function allRoutes({

@@ -8,6 +8,9 @@ import { readBody } from '../http/incoming-body.js'
 import type { Surface } from '../request/route.js'
 import { codeOfStatus } from '../runner-protocol/procedures.js'
 
+/** Path of the calls about a run, which follows as its id. */
+export const PIPELINES = '/api/actions_pipeline/_apis/pipelines/workflows'
+
 /** Surface of calls with a runtime token. */
 export const TASK_SURFACE: Surface = {
   name: 'artifacts',

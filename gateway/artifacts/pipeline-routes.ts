@@ -30,10 +30,15 @@ import {
   parseItemPath,
   uploadLimits,
 } from '../runs/artifact-uploads.js'
-import { jsonReply, readMessage, refuseOtherRun, TASK_SURFACE } from './artifact-surface.js'
+import {
+  jsonReply,
+  PIPELINES,
+  readMessage,
+  refuseOtherRun,
+  TASK_SURFACE,
+} from './artifact-surface.js'
 
-const WORKFLOWS = '/api/actions_pipeline/_apis/pipelines/workflows'
-const ARTIFACTS = `${WORKFLOWS}/{run}/artifacts`
+const ARTIFACTS = `${PIPELINES}/{run}/artifacts`
 const FILES = `${ARTIFACTS}/{artifact}/files`
 
 /** Maximum number of files of an artifact, and of listed artifacts. */
@@ -85,7 +90,7 @@ const create = routeOf('POST', ARTIFACTS, async (context, { request, task }) => 
 })
 
 function filesUrl({ settings }: Context, { runId }: RunningTask, id: number): string {
-  return `${settings.http.baseUrl}${WORKFLOWS}/${runId}/artifacts/${id}/files`
+  return `${settings.http.baseUrl}${PIPELINES}/${runId}/artifacts/${id}/files`
 }
 
 const upload = routeOf('PUT', FILES, async (context, call) => {

@@ -12,6 +12,8 @@ import {
   RegisterResponseSchema,
   UpdateLogRequestSchema,
   UpdateLogResponseSchema,
+  UpdateStepSummaryRequestSchema,
+  UpdateStepSummaryResponseSchema,
   UpdateTaskRequestSchema,
   UpdateTaskResponseSchema,
 } from './messages.js'
@@ -65,6 +67,12 @@ export const UPDATE_LOG = defineProcedure(
   `${SERVICE}/UpdateLog`,
   UpdateLogRequestSchema,
   UpdateLogResponseSchema,
+)
+
+export const UPDATE_STEP_SUMMARY = defineProcedure(
+  `${SERVICE}/UpdateStepSummary`,
+  UpdateStepSummaryRequestSchema,
+  UpdateStepSummaryResponseSchema,
 )
 
 /** Headers with which a runner authenticates, in lower case. */

@@ -66,6 +66,8 @@ export interface ProcedureOptions<
   readonly access: K
   /** Maximum size of the message. */
   readonly bytesMax: number
+  /** Headers of the answer. */
+  readonly headers?: Reply['headers']
   readonly handle: (
     context: Context,
     call: ProcedureCall<MessageShape<I>, K>,
@@ -79,7 +81,7 @@ export function procedureRoute<
   K extends 'open' | 'runner',
 >(
   { path, input, output }: Procedure<I, O>,
-  { access, bytesMax, handle }: ProcedureOptions<I, O, K>,
+  { access, bytesMax, headers = [], handle }: ProcedureOptions<I, O, K>,
 ): AnyRoute {
   const route = {
     surface: RUNNER_SURFACE,
@@ -98,7 +100,7 @@ export function procedureRoute<
       const answer = create(output, await handle(context, { message, grant, request }))
       return {
         status: 200,
-        headers: [['Content-Type', type]],
+        headers: [['Content-Type', type], ...headers],
         body: isJson ? toJsonString(output, answer) : toBinary(output, answer),
         isRoutine: true,
       } satisfies Reply

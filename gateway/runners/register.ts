@@ -11,6 +11,9 @@ const NAME_BYTES_MAX = 255
 const LABELS_MAX = 100
 const LABEL_CHARACTERS_MAX = 255
 
+/** Header with what runners of Gitea may use: they send summaries of steps. */
+const CAPABILITIES = ['X-Gitea-Actions-Capabilities', 'job-summary'] as const
+
 const ping = procedureRoute(PING, {
   access: 'open',
   bytesMax: MESSAGE_BYTES_MAX,
@@ -48,6 +51,7 @@ const register = procedureRoute(REGISTER, {
 const declare = procedureRoute(DECLARE, {
   access: 'runner',
   bytesMax: MESSAGE_BYTES_MAX,
+  headers: [CAPABILITIES],
   async handle({ db }, { message, grant: { runner } }) {
     const declared = { labels: checkLabels(message.labels), version: cutBytes(message.version) }
     await updateRunner(db, runner.id, declared)

@@ -6,6 +6,7 @@ import { FETCH_TASK_ROUTE } from './fetch-task.js'
 import { RUNNER_SURFACE, refusal } from './procedure-route.js'
 import { REGISTRATION_ROUTES } from './register.js'
 import { UPDATE_LOG_ROUTE } from './update-log.js'
+import { UPDATE_STEP_SUMMARY_ROUTE } from './update-step-summary.js'
 import { UPDATE_TASK_ROUTE } from './update-task.js'
 
 /** Procedures of newer protocols, without which runners work. */
@@ -24,5 +25,6 @@ export const RUNNER_ROUTES: readonly AnyRoute[] = [
   FETCH_TASK_ROUTE,
   UPDATE_TASK_ROUTE,
   UPDATE_LOG_ROUTE,
+  UPDATE_STEP_SUMMARY_ROUTE,
   unknown,
 ]

@@ -11,12 +11,14 @@ import { readId } from '../../auth/refusals.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
 import type { Call } from '../../request/route.js'
+import { TASK_SUMMARIES_BYTES_MAX } from '../../runs/step-summaries.js'
 import { wholeLogReply } from '../../runs/whole-log.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
 import { definePage } from '../kit/page.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { GroupNotice } from './group-notice.js'
+import { readSummaries, Summaries } from './job-summaries.js'
 import { sectionsOf } from './log-sections.js'
 import { LogView } from './log-view.js'
 import { findMissingLabels, MissingLabels } from './missing-labels.js'
@@ -45,6 +47,8 @@ const show = definePage<'repository'>({
     const logs = task === undefined ? [] : await readShownLog(db, task.id, sections)
     const waiting = job.status === 'waiting' ? [job.labels] : []
     const missing = await findMissingLabels(context, grant.repository, waiting)
+    const bytesMax = TASK_SUMMARIES_BYTES_MAX
+    const summaries = await readSummaries(context, grant, { jobs: [job], bytesMax })
     const isFollowed =
       !isFinal(job.status) && new URLSearchParams(request.query).get('follow') !== '0'
     const runAddress = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
@@ -71,6 +75,7 @@ const show = definePage<'repository'>({
             <Shown text={job.reason} />
           </p>
         )}
+        <Summaries shown={summaries} hasTitles={false} />
         <LogView sections={sections} logs={logs} />
       </RepositoryDocument>
     )

@@ -23,6 +23,7 @@ import { RepositoryDocument } from '../repositories/repository-document.js'
 import { ArtifactList } from './artifact-list.js'
 import { GroupNotice } from './group-notice.js'
 import { stagesOf } from './job-stages.js'
+import { readSummaries, Summaries } from './job-summaries.js'
 import { findMissingLabels, MissingLabels } from './missing-labels.js'
 import { RerunForms, RerunJob } from './rerun-pages.js'
 import { AttemptLinks, attemptQuery, earlierAttempt } from './run-attempts.js'
@@ -34,6 +35,9 @@ const PATH = '/{owner}/{repo}/actions/runs/{number}'
 
 /** Number of artifacts on the page; the API lists all. */
 const LISTED_ARTIFACTS = 100
+
+/** Maximum size of the summaries on the page; those of a job are on its page. */
+const SUMMARIES_BYTES_MAX = 262_144
 
 const show = definePage<'repository'>({
   method: 'GET',
@@ -49,6 +53,8 @@ const show = definePage<'repository'>({
     const isRepeatable = isWriter && attempt === undefined && whyNoRerun(run) === undefined
     const waiting = jobs.flatMap(({ status, labels }) => (status === 'waiting' ? [labels] : []))
     const missing = await findMissingLabels(context, grant.repository, waiting)
+    const bytesMax = SUMMARIES_BYTES_MAX
+    const summaries = await readSummaries(context, grant, { jobs, bytesMax })
     const artifacts = await listRunArtifacts(context.db, run.id, { limit: LISTED_ARTIFACTS })
     const address = `${repositoryUrl(context, grant)}/actions/runs/${run.number}`
     const title = titleOfRun(run)
@@ -91,6 +97,7 @@ const show = definePage<'repository'>({
         ))}
         {isRepeatable && <RerunForms address={address} jobs={jobs} />}
         <ArtifactList address={address} run={run} artifacts={artifacts} />
+        <Summaries shown={summaries} hasTitles={true} />
         {run.needsApproval && !isFinal(run.status) && (
           <p class="notice">
             The commit is of a fork, and its author is not known here. The jobs begin when a user

@@ -1,0 +1,102 @@
+/** Summaries of steps: both calls of runners, secrets in them, their limits, and the pages. */
+
+import t, { type Test } from 'tap'
+import type { DatabaseLocation } from '../../../conf/database-location.js'
+import { putSecret } from '../../../gateway/actions/runs/put-values.js'
+import { Result } from '../../../gateway/runner-protocol/messages.js'
+import { DECLARE, UPDATE_STEP_SUMMARY } from '../../../gateway/runner-protocol/procedures.js'
+import { startGatewayWithJob } from '../../helpers/artifact-calls.js'
+import { forEachDatabase } from '../../helpers/databases.js'
+
+const PIPELINES = '/api/actions_pipeline/_apis/pipelines/workflows'
+
+interface Place {
+  readonly run?: string
+  readonly job?: string
+  readonly step?: number | string
+}
+
+async function startJob(t: Test, options: { readonly location?: DatabaseLocation } = {}) {
+  const gateway = await startGatewayWithJob(t, { ...options, isPrivate: false })
+  const { task, runner, runtimeToken, ask, ada } = gateway
+  await putSecret(gateway, { ownerId: ada.id }, { name: 'KEY', value: 'hunter2', description: '' })
+  const runId = String(task.context?.['run_id'])
+  const [, claims = ''] = runtimeToken.split('.')
+  const { JobID: jobId } = JSON.parse(Buffer.from(claims, 'base64url').toString())
+  return {
+    ...gateway,
+    /** Sends a summary as runners of Gitea do. */
+    put: (content: string, { run = runId, job = String(jobId), step = 0 }: Place = {}) =>
+      ask({
+        method: 'PUT',
+        path: `${PIPELINES}/${run}/jobs/${job}/steps/${step}/summary`,
+        authorization: `Bearer ${runtimeToken}`,
+        headers: { 'content-type': 'text/markdown' },
+        body: Buffer.from(content),
+      }),
+    /** Sends summaries as runners of Forgejo do. */
+    send: (summaries: readonly { readonly stepNumber: bigint; readonly content: string }[]) =>
+      runner.call(UPDATE_STEP_SUMMARY, { taskId: task.id, summaries: [...summaries] }),
+    page: async (path = '') => (await ask({ path: `/ada/engine/actions/runs/1${path}` })).text,
+  }
+}
+
+await forEachDatabase(
+  t,
+  'summaries of both families are on the pages of the run and the job, without secrets',
+  async (t, location) => {
+    const { put, send, page, runner, task } = await startJob(t, { location })
+    t.equal((await put('# Passed\n\n12 tests with hunter2', { step: 1 })).status, 200)
+    t.equal((await put('an earlier text')).status, 200)
+    t.equal((await put('**First**\n<script>alert(1)</script>')).status, 200, 'it is replaced')
+    t.equal((await send([{ stepNumber: 2n, content: 'Third' }])).status, 200)
+    for (const text of [await page(), await page('/jobs/0')]) {
+      t.match(text, /<h3>Summary<\/h3>.*<strong>First<\/strong>.*Passed.*with \*\*\*.*Third/s)
+      t.notMatch(text, /hunter2|earlier text|<script>alert/)
+    }
+    t.notMatch(await page('/jobs/1'), 'Summary')
+    t.equal((await put('')).status, 200)
+    t.notMatch(await page(), /First/, 'an empty one deletes it')
+    await runner.report(task.id, Result.SUCCESS)
+    t.equal((await put('late')).status, 401, 'the job has ended')
+    t.match(await page(), /Third/)
+  },
+)
+
+t.test('runners learn that summaries are stored', async (t) => {
+  const { runner } = await startJob(t)
+  const { headers } = await runner.call(DECLARE, { version: 'v2', labels: ['linux'] })
+  t.equal(headers['x-gitea-actions-capabilities'], 'job-summary')
+})
+
+t.test('summaries of other jobs and unknown steps are refused', async (t) => {
+  const { put, send, page } = await startJob(t)
+  for (const [place, status] of [
+    [{ run: '2' }, 403],
+    [{ job: '2' }, 403],
+    [{ job: 'x' }, 403],
+    [{ step: 1_000 }, 400],
+    [{ step: 'x' }, 404],
+    [{ step: '-1' }, 404],
+  ] as const) {
+    t.equal((await put('text', place)).status, status, JSON.stringify(place))
+  }
+  t.equal((await send([{ stepNumber: -1n, content: 'text' }])).code, 'invalid_argument')
+  t.notMatch(await page(), 'Summary')
+})
+
+t.test('a long summary is refused, and the earlier ones stay', async (t) => {
+  const { put, send, page } = await startJob(t)
+  const whole = 'abcdefg\n'.repeat(131_072)
+  t.equal((await put(`${whole}x`)).status, 413)
+  t.equal((await send([{ stepNumber: 0n, content: `${whole}x` }])).code, 'resource_exhausted')
+  for (const step of [1, 2, 3]) t.equal((await put(whole, { step })).status, 200)
+  t.equal((await put('the fourth', { step: 4 })).status, 200)
+  t.equal((await put(whole, { step: 5 })).status, 413)
+  t.equal((await put(whole, { step: 4 })).status, 200)
+  t.equal((await put('the fourth', { step: 4 })).status, 200)
+  t.ok((await page('/jobs/0')).includes('<p>the fourth</p>'))
+  const text = await page()
+  t.notOk(text.includes('the fourth'))
+  t.ok(text.includes('The pages of the jobs have further summaries.'))
+})
