@@ -1,30 +1,67 @@
-/** Kills of the server while jobs run: acknowledged rows stay, and each job ends once. */
+/** Kills of the server and of MariaDB while jobs run: acknowledged rows stay, jobs end once. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t from 'tap'
+import t, { type Test } from 'tap'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { Result } from '../../gateway/runner-protocol/messages.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { findRepository, updateRepository } from '../../sql/repositories/repositories.js'
 import { readLog } from '../../sql/runs/task-logs.js'
-import { startGatehouse } from '../helpers/gatehouse.js'
+import { locationOn, ownMariadb } from '../helpers/databases.js'
+import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { registerClient } from '../helpers/runner-client.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-const KILLS = isFullSize ? 100 : 6
+const KILLS = isFullSize ? 100 : 4
 const ROWS = 40
 
 const WORKFLOW = "on: push\njobs:\n  a: { runs-on: linux, steps: [{ run: 'true' }] }\n"
 
 t.test('no acknowledged row is lost when the server is killed', async (t) => {
   const gatehouse = await startGatehouse(t, { isOnDisk: true, workers: 1 })
+  const location = { kind: 'sqlite', file: join(gatehouse.dataDir, 'gatehouse.db') } as const
+  await runWithKills(t, gatehouse, {
+    location,
+    async kill() {
+      await gatehouse.stop('SIGKILL')
+      await gatehouse.start()
+    },
+  })
+})
+
+t.test('no acknowledged row is lost when MariaDB is killed', async (t) => {
+  const mariadb = await ownMariadb()
+  const location = await locationOn(mariadb)
+  const gatehouse = await startGatehouse(t, { location, workers: 2 })
+  await runWithKills(t, gatehouse, {
+    location,
+    async kill() {
+      await mariadb.stop('SIGKILL')
+      await mariadb.start()
+    },
+  })
+  t.notMatch(gatehouse.log(), '"status":500')
+})
+
+interface Killing {
+  readonly location: DatabaseLocation
+  /** Kills a process and starts it again. */
+  readonly kill: () => Promise<void>
+}
+
+/** Runs jobs of one runner. At a random moment of each, a process is killed. */
+async function runWithKills(
+  t: Test,
+  gatehouse: Gatehouse,
+  { location, kill }: Killing,
+): Promise<void> {
   const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'engine' })
-  const file = join(gatehouse.dataDir, 'gatehouse.db')
-  const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  const db = await openDatabase({ location, connectionsMax: 1 })
   t.teardown(() => closeDatabase(db))
   const repository = await findRepository(db, 'ada', 'engine')
   if (repository === undefined) throw new Error('The repository was not created.')
@@ -37,27 +74,24 @@ t.test('no acknowledged row is lost when the server is killed', async (t) => {
   await writeFile(join(folder, '.gitea/workflows/ci.yaml'), WORKFLOW)
   await git(['add', '.'], { cwd: folder })
 
-  /** Repeats a call while the server is away. */
+  /** Repeats a call while the server or the database is away. */
   const again = async <T>(call: () => Promise<T>): Promise<T> => {
     for (;;) {
       try {
         return await call()
       } catch (error) {
-        const isAway = error instanceof Error && 'code' in error
+        const isAway = error instanceof Error && ('code' in error || / 503 /.test(error.message))
         if (!isAway) throw error
         await sleep(50)
       }
     }
   }
 
-  for (let kill = 0; kill < KILLS; kill += 1) {
-    await git(['commit', '--allow-empty', '-m', `Change ${kill}`], { cwd: folder })
+  for (let round = 0; round < KILLS; round += 1) {
+    await git(['commit', '--allow-empty', '-m', `Change ${round}`], { cwd: folder })
     await git(['push', ada.remote('ada/engine'), 'main'], { cwd: folder })
     const task = await runner.fetchTask()
-    const killing = sleep(Math.random() * 400).then(async () => {
-      await gatehouse.stop('SIGKILL')
-      await gatehouse.start()
-    })
+    const killing = sleep(Math.random() * 400).then(kill)
     let acknowledged = 0
     for (let at = 0; at < ROWS; at = acknowledged) {
       const count = Math.min(1 + (at % 3), ROWS - at)
@@ -81,4 +115,4 @@ t.test('no acknowledged row is lost when the server is killed', async (t) => {
   )
   const tasks = await db('workflow_tasks').select('id')
   t.equal(tasks.length, KILLS, 'each job was executed once')
-})
+}
