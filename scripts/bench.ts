@@ -13,6 +13,7 @@ import { DAY_BENCHMARK } from './benchmarks/fleet-day.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
 import { INDEX_BENCHMARK } from './benchmarks/package-index.js'
 import { PACKAGES_BENCHMARK } from './benchmarks/packages.js'
+import { RUNNERS_BENCHMARK } from './benchmarks/runners.js'
 import { SENDFILE_BENCHMARK } from './benchmarks/sendfile.js'
 import { SSH_BENCHMARK } from './benchmarks/ssh.js'
 import { formatTable } from './benchmarks/table.js'
@@ -26,6 +27,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   DAY_BENCHMARK,
   SENDFILE_BENCHMARK,
   DATABASE_BENCHMARK,
+  RUNNERS_BENCHMARK,
   SSH_BENCHMARK,
   PACKAGES_BENCHMARK,
   INDEX_BENCHMARK,

@@ -1,6 +1,7 @@
 /** Tables of a simulated day: operations by kind, and totals. */
 
 import { NO_OPERATIONS, sum, type Tally } from './day-meter.js'
+import { quantile } from './quantile.js'
 import type { Grid } from './table.js'
 
 /** Operations of a server by label. */
@@ -56,15 +57,15 @@ export function operationsTable({ hours, gatehouse, peer, labels }: DayResult): 
 
 function operationsRow(label: string, own: Tally, other: Tally): Grid['cells'][number] {
   const count = own.durationsMs.length
-  const [ownMs, otherMs] = [quantile(own, 0.5), quantile(other, 0.5)]
+  const [ownMs, otherMs] = [quantile(own.durationsMs, 0.5), quantile(other.durationsMs, 0.5)]
   return [
     label,
     String(count),
     ownMs,
     otherMs,
     divide(ownMs, otherMs),
-    quantile(own, 0.99),
-    quantile(other, 0.99),
+    quantile(own.durationsMs, 0.99),
+    quantile(other.durationsMs, 0.99),
     divide(own.cpuMs, count),
     divide(other.cpuMs, count),
     divide(own.cpuMs, other.cpuMs),
@@ -118,12 +119,6 @@ const operationsFromCache = ({ cached, durationsMs }: Tally) => percent(cached /
 
 function secondsOf({ durationsMs }: Tally): number {
   return durationsMs.reduce((total, ms) => total + ms, 0) / 1_000
-}
-
-/** Returns the smallest duration that this share of the operations does not exceed. */
-function quantile({ durationsMs }: Tally, share: number): number | undefined {
-  const sorted = durationsMs.toSorted((one, other) => one - other)
-  return sorted[Math.ceil(sorted.length * share) - 1]
 }
 
 /** Returns the ratio; undefined if a figure is unknown or if the second one is 0. */
