@@ -63,7 +63,8 @@ const TIMER_MS_MAX = 2_147_483_647
 function startScope(input: JobInput): StepScope {
   const { workflowEnv, env, defaults } = input.job
   const state = new JobState(input)
-  const scope = new StepScope(state, { contexts: state.contexts, defaults, env: {}, depth: 0 })
+  const { contexts } = state
+  const scope = new StepScope(state, { contexts, defaults, env: {}, variables: {}, depth: 0 })
   state.addVariables(scope.evaluateAll(workflowEnv))
   state.addVariables(scope.evaluateAll(env))
   return scope

@@ -4,12 +4,14 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Contexts } from '../workflows/expression-values.js'
 import { evaluateCondition, interpolate } from '../workflows/expressions.js'
+import { fillActionInputs } from './action-inputs.js'
 import { checkOut, isCheckout } from './checkout.js'
 import { faultSentence, JobFault } from './job-fault.js'
+import { type Action, openAction } from './open-action.js'
 import { shellCommand } from './shell.js'
 import type { StepFile, Texts } from './step-file.js'
 import { runStepProgram, type StepRun } from './step-program.js'
-import type { StepResult, StepScope } from './step-scope.js'
+import { type StepResult, StepScope } from './step-scope.js'
 import { leftMs, startLimit } from './time-limit.js'
 
 /** Result of the work of a step. */
@@ -35,7 +37,8 @@ export async function runStep(step: StepFile, scope: StepScope): Promise<StepRes
       isTolerated = textOf(step.continueOnError, contexts) === 'true'
       log.add(`Run ${titleOf(step, contexts)}`)
       const limit = startLimit(textOf(step.timeoutMinutes, contexts), scope.options.limit)
-      const run = { scope, contexts, env, signal, limit }
+      const variables = { ...scope.options.variables, GITHUB_ACTION: nameOf(step) }
+      const run = { scope, contexts, env, variables, signal, limit }
       const end = await (step.uses === undefined ? runScript : runAction)(step, run)
       outputs = end.outputs
       outcome = end.hasSucceeded ? 'success' : signal.aborted ? 'cancelled' : 'failure'
@@ -62,6 +65,11 @@ function titleOf(step: StepFile, contexts: Contexts): string {
   return interpolate(name ?? uses ?? firstLine, contexts)
 }
 
+/** Returns the name of a step for programs, as on GitHub. */
+function nameOf({ id, uses }: StepFile): string {
+  return id ?? `__${uses?.replace(/@.*/, '').replaceAll(/\W+/g, '_') ?? 'run'}`
+}
+
 /** Runs the script of a step. Throws JobFault. */
 async function runScript(step: StepFile, run: StepRun): Promise<StepEnd> {
   const { scope, contexts } = run
@@ -79,14 +87,46 @@ async function runScript(step: StepFile, run: StepRun): Promise<StepEnd> {
   return { hasSucceeded, outputs: Object.fromEntries(values.outputs) }
 }
 
-/** Runs a built-in action. Throws JobFault for others. */
+/** Runs an action. Throws JobFault. */
 async function runAction(step: StepFile, run: StepRun): Promise<StepEnd> {
-  const { contexts } = run
-  const uses = interpolate(step.uses ?? '', contexts)
-  if (!isCheckout(uses)) {
-    throw new JobFault(`the action '${uses}' is not supported by this runner yet`)
+  const uses = interpolate(step.uses ?? '', run.contexts)
+  if (isCheckout(uses)) return { hasSucceeded: await runCheckout(step, run), outputs: {} }
+  const { scope } = run
+  const action = await openAction(uses, run)
+  const contexts = actionContexts(action, run)
+  const inputs = fillActionInputs(action.file.inputs, {
+    given: scope.evaluateAll(step.inputs, run.contexts),
+    evaluate: (text) => interpolate(text, contexts),
+    warn: (sentence) => scope.job.input.log.add(`Warning: ${sentence}.`),
+  })
+  const variables = { ...run.variables, GITHUB_ACTION_PATH: action.folder }
+  return runComposite(action, { ...run, contexts: { ...contexts, inputs }, variables })
+}
+
+/** Returns the contexts of an action: neither secrets nor values of the workflow. */
+function actionContexts({ folder }: Action, { scope, variables }: StepRun): Contexts {
+  const { github, runner = {}, matrix = {}, strategy = {} } = scope.options.contexts
+  const action = variables['GITHUB_ACTION'] ?? ''
+  const own = { ...(github as object), action, action_path: folder }
+  return { github: own, runner, matrix, strategy }
+}
+
+/** Maximum number of actions that contain each other. */
+const DEPTH_MAX = 9
+
+/** Runs the steps of an action, with the contexts of the action. Throws JobFault. */
+async function runComposite({ uses, file }: Action, run: StepRun): Promise<StepEnd> {
+  const { contexts, env, variables, limit, scope } = run
+  const depth = scope.options.depth + 1
+  if (depth > DEPTH_MAX) {
+    throw new JobFault(`'${uses}' is nested more than ${DEPTH_MAX} actions deep, or uses itself`)
   }
-  return { hasSucceeded: await runCheckout(step, run), outputs: {} }
+  const inner = new StepScope(scope.job, { contexts, defaults: {}, env, variables, depth, limit })
+  for (const step of file.steps) await runStep(step, inner)
+  return {
+    hasSucceeded: !inner.hasFailed && !run.signal.aborted,
+    outputs: inner.evaluateAll(file.outputs),
+  }
 }
 
 function runCheckout(step: StepFile, run: StepRun): Promise<boolean> {

@@ -13,6 +13,8 @@ export interface StepRun {
   readonly contexts: Contexts
   /** Variables of the step, over those of the job. */
   readonly env: Texts
+  /** Variables that neither the job nor its steps can replace. */
+  readonly variables: Texts
   readonly signal: AbortSignal
   readonly limit: TimeLimit
 }
@@ -32,7 +34,7 @@ export interface ProgramResult {
 
 /** Runs a program, and applies the variables that it has set. Throws JobFault. */
 export async function runStepProgram(
-  { scope, env, signal, limit }: StepRun,
+  { scope, env, variables, signal, limit }: StepRun,
   { cwd, command }: StepProgram,
 ): Promise<ProgramResult> {
   const { job } = scope
@@ -41,7 +43,7 @@ export async function runStepProgram(
   const files = await createCommandFiles(folder)
   const end = await runProgram(await command(folder), {
     cwd,
-    environment: job.processEnvironment({ ...env, ...files }),
+    environment: { ...job.processEnvironment({ ...env, ...files }), ...variables },
     timeoutMs: leftMs(limit),
     signal,
     log,

@@ -24,6 +24,8 @@ export interface ScopeOptions {
   readonly defaults: RunDefaults
   /** Variables of the steps, over those of the job. */
   readonly env: Texts
+  /** Variables that neither the job nor its steps can replace. */
+  readonly variables: Texts
   /** Number of actions that contain the steps. */
   readonly depth: number
   /** Limit of the step that uses the action. */
