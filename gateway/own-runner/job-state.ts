@@ -61,6 +61,8 @@ export class JobState {
   readonly input: JobInput
   /** Contexts that do not change while the job runs. */
   readonly contexts: Contexts
+  /** Folders of fetched actions by repository and ref. */
+  readonly actionFolders = new Map<string, string>()
   /** Variables of workflow and job, and those that steps have set for later ones. */
   #env: Texts = {}
   #searchPath: string

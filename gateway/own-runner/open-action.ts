@@ -4,6 +4,8 @@ import { realpath } from 'node:fs/promises'
 import { join } from 'node:path'
 import { FileFault } from '../workflows/yaml-value.js'
 import { type ActionFile, readActionFile } from './action-file.js'
+import { parseActionPlace, type SitePlace } from './action-place.js'
+import { fetchAction } from './fetch-action.js'
 import { JobFault } from './job-fault.js'
 import { readPlainFile } from './read-plain-file.js'
 import type { StepRun } from './step-program.js'
@@ -13,18 +15,22 @@ export interface Action {
   readonly uses: string
   readonly file: ActionFile
   readonly folder: string
+  /** Repository and ref of the action; absent if it is in the workspace. */
+  readonly source?: Pick<SitePlace, 'repository' | 'ref'>
 }
 
 const FILE_NAMES = ['action.yml', 'action.yaml']
 const FILE_BYTES_MAX = 524_288
 
 /** Returns the action that `uses` names. Throws JobFault. */
-export async function openAction(uses: string, { scope }: StepRun): Promise<Action> {
-  const { workspace } = scope.job.input.folder
-  if (!uses.startsWith('./')) {
-    throw new JobFault(`the action '${uses}' is not supported by this runner yet`)
+export async function openAction(uses: string, run: StepRun): Promise<Action> {
+  const { task, instance, folder } = run.scope.job.input
+  const place = parseActionPlace(uses, [instance, String(task.context?.['server_url'] ?? '')])
+  if (place.kind === 'local') {
+    return { uses, ...(await readAction(uses, { root: folder.workspace, path: place.path })) }
   }
-  return readAction(uses, { root: workspace, path: uses })
+  const root = await fetchAction(place, run)
+  return { uses, source: place, ...(await readAction(uses, { root, path: place.path })) }
 }
 
 interface ActionFolder {
@@ -33,7 +39,9 @@ interface ActionFolder {
   readonly path: string
 }
 
-async function readAction(uses: string, { root, path }: ActionFolder): Promise<Action> {
+type FoundAction = Pick<Action, 'file' | 'folder'>
+
+async function readAction(uses: string, { root, path }: ActionFolder): Promise<FoundAction> {
   const folder = join(root, path)
   for (const name of FILE_NAMES) {
     const file = await realpath(join(folder, name)).catch(() => undefined)
@@ -43,7 +51,7 @@ async function readAction(uses: string, { root, path }: ActionFolder): Promise<A
     }
     const title = `the file of the action '${uses}'`
     const text = await readPlainFile(file, { name: title, bytesMax: FILE_BYTES_MAX })
-    if (text !== undefined) return { uses, folder, file: parseFile(text, title) }
+    if (text !== undefined) return { folder, file: parseFile(text, title) }
   }
   const hint = uses.startsWith('./') ? '; a step with actions/checkout has to come first' : ''
   throw new JobFault(`the action '${uses}' has no file ${FILE_NAMES.join(' or ')}${hint}`)

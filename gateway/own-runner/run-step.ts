@@ -26,12 +26,12 @@ interface StepEnd {
  */
 export async function runStep(step: StepFile, scope: StepScope): Promise<StepResult> {
   const { log, cancellation } = scope.job.input
+  const signal = cancellation.signalOfStep()
   let outcome: StepResult = 'failure'
   let isTolerated = false
   let outputs: Texts = {}
   try {
     if (evaluateCondition(step.condition, scope.contexts(), scope.outcome)) {
-      const signal = cancellation.signalOfStep()
       const env = { ...scope.options.env, ...scope.evaluateAll(step.env) }
       const contexts = scope.contexts(env)
       isTolerated = textOf(step.continueOnError, contexts) === 'true'
@@ -46,7 +46,7 @@ export async function runStep(step: StepFile, scope: StepScope): Promise<StepRes
       outcome = 'skipped'
     }
   } catch (error) {
-    outcome = 'failure'
+    outcome = signal.aborted ? 'cancelled' : 'failure'
     log.add(faultSentence(error))
   }
   const conclusion = outcome === 'failure' && isTolerated ? 'success' : outcome
@@ -99,16 +99,25 @@ async function runAction(step: StepFile, run: StepRun): Promise<StepEnd> {
     evaluate: (text) => interpolate(text, contexts),
     warn: (sentence) => scope.job.input.log.add(`Warning: ${sentence}.`),
   })
-  const variables = { ...run.variables, GITHUB_ACTION_PATH: action.folder }
+  const variables = {
+    ...run.variables,
+    GITHUB_ACTION_PATH: action.folder,
+    GITHUB_ACTION_REPOSITORY: action.source?.repository ?? '',
+    GITHUB_ACTION_REF: action.source?.ref ?? '',
+  }
   return runComposite(action, { ...run, contexts: { ...contexts, inputs }, variables })
 }
 
 /** Returns the contexts of an action: neither secrets nor values of the workflow. */
-function actionContexts({ folder }: Action, { scope, variables }: StepRun): Contexts {
+function actionContexts({ folder, source }: Action, { scope, variables }: StepRun): Contexts {
   const { github, runner = {}, matrix = {}, strategy = {} } = scope.options.contexts
-  const action = variables['GITHUB_ACTION'] ?? ''
-  const own = { ...(github as object), action, action_path: folder }
-  return { github: own, runner, matrix, strategy }
+  const own = {
+    action: variables['GITHUB_ACTION'] ?? '',
+    action_path: folder,
+    action_repository: source?.repository ?? '',
+    action_ref: source?.ref ?? '',
+  }
+  return { github: { ...(github as object), ...own }, runner, matrix, strategy }
 }
 
 /** Maximum number of actions that contain each other. */

@@ -29,7 +29,11 @@ export function minutesAsMs(minutes: number): number {
  */
 export function startLimit(text: string | undefined, outer: TimeLimit | undefined): TimeLimit {
   const minutes = parseMinutes(text)
-  const endsAtMs = Date.now() + minutesAsMs(minutes)
+  const nowMs = Date.now()
+  if (outer !== undefined && outer.endsAtMs <= nowMs) {
+    throw new JobFault(`the action ran longer than ${outer.minutes} minutes`)
+  }
+  const endsAtMs = nowMs + minutesAsMs(minutes)
   return outer !== undefined && outer.endsAtMs < endsAtMs ? outer : { minutes, endsAtMs }
 }
 

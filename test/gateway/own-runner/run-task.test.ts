@@ -58,7 +58,7 @@ t.test('a file or a step that the runner does not support fails with a sentence'
     ['jobs: {a: {steps: []}, b: {steps: []}}', 'the task has 2 jobs instead of one'],
     ['jobs: {a: {steps: [{name: x}]}}', "column 20: jobs.a.steps[0] must have either 'run'"],
     ['jobs: [', 'Error: line 1'],
-    [jobOf('uses: actions/cache@v4'), "the action 'actions/cache@v4' is not supported"],
+    [jobOf('uses: actions/cache@v4'), 'the action actions/cache@v4 was not fetched from this'],
     [jobOf('run: x\nshell: fish'), "the shell 'fish' is not supported by this runner; it has bash"],
     [jobOf('run: x\nworking-directory: none'), "the working-directory 'none' does not exist"],
     [jobOf('run: x\nif: nothing.x'), "the context 'nothing' does not exist"],

@@ -15,4 +15,6 @@ t.test('a step of an action has no later limit than the step that uses the actio
   const outer = startLimit('2', undefined)
   t.equal(startLimit('3', outer), outer)
   t.equal(startLimit('1', outer).minutes, 1)
+  const over = { minutes: 2, endsAtMs: Date.now() }
+  t.throws(() => startLimit('1', over), { message: 'the action ran longer than 2 minutes' })
 })
