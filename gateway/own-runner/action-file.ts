@@ -21,8 +21,24 @@ export interface CompositeAction {
   readonly outputs: Texts
 }
 
+/** An action that Node executes. */
+export interface NodeAction {
+  readonly using: 'node'
+  readonly inputs: readonly ActionInput[]
+  /** Paths of scripts in the folder of the action. */
+  readonly main: string
+  readonly pre: string | undefined
+  readonly post: string | undefined
+  /** Conditions of `pre` and `post`. */
+  readonly preIf: string
+  readonly postIf: string
+}
+
 /** An action that this runner executes. */
-export type ActionFile = CompositeAction
+export type ActionFile = CompositeAction | NodeAction
+
+/** Versions of Node that actions name; the runner has one version, which executes all of them. */
+const NODES = ['node12', 'node16', 'node20', 'node24']
 
 const STEPS_MAX = 100
 
@@ -34,6 +50,17 @@ export function readActionFile(text: string): ActionFile {
   const inputs = [...(fieldOf(file, 'inputs')?.map() ?? [])].map(readInput)
   if (using === 'composite') {
     return { using, inputs, steps: readSteps(runs), outputs: readOutputs(file) }
+  }
+  if (NODES.includes(using)) {
+    return {
+      using: 'node',
+      inputs,
+      main: textOf(runs, 'main') ?? runs.fail("has no 'main'"),
+      pre: textOf(runs, 'pre'),
+      post: textOf(runs, 'post'),
+      preIf: textOf(runs, 'pre-if') ?? 'always()',
+      postIf: textOf(runs, 'post-if') ?? 'always()',
+    }
   }
   throw new JobFault(
     using === 'docker'

@@ -13,6 +13,7 @@ const FILES = {
   GITHUB_ENV: 'env',
   GITHUB_OUTPUT: 'output',
   GITHUB_PATH: 'path',
+  GITHUB_STATE: 'state',
   GITHUB_STEP_SUMMARY: 'summary',
 } as const
 
@@ -20,6 +21,8 @@ const FILES = {
 export interface StepValues {
   readonly env: ReadonlyMap<string, string>
   readonly outputs: ReadonlyMap<string, string>
+  /** Values for the later scripts of the same action. */
+  readonly state: ReadonlyMap<string, string>
   readonly paths: readonly string[]
 }
 
@@ -41,6 +44,7 @@ export async function readCommandFiles(folder: string): Promise<StepValues> {
   return {
     env: parseAssignments(await read('GITHUB_ENV'), 'GITHUB_ENV'),
     outputs: parseAssignments(await read('GITHUB_OUTPUT'), 'GITHUB_OUTPUT'),
+    state: parseAssignments(await read('GITHUB_STATE'), 'GITHUB_STATE'),
     paths,
   }
 }

@@ -11,6 +11,7 @@ import type { JobFile } from './job-file.js'
 import type { Texts } from './step-file.js'
 import type { TaskFolder } from './task-folder.js'
 import type { TaskLog } from './task-log.js'
+import type { TimeLimit } from './time-limit.js'
 
 /** Parts of a task that its steps share. */
 export interface JobInput {
@@ -24,6 +25,17 @@ export interface JobInput {
   readonly runnerName: string
   /** Folders of programs, separated by colons. */
   readonly searchPath: string
+}
+
+/** Script that an action leaves for the end of the job. */
+export interface PostScript {
+  /** Title in the log. */
+  readonly title: string
+  readonly condition: string
+  run(bounds: {
+    readonly signal: AbortSignal
+    readonly limit: TimeLimit
+  }): Promise<{ readonly hasSucceeded: boolean }>
 }
 
 /** Results as in the context `needs`. */
@@ -54,6 +66,7 @@ const GITHUB_VARIABLES = [
   'event_name',
   'workflow',
   'job',
+  'retention_days',
 ]
 
 /** The state of one job. */
@@ -63,6 +76,8 @@ export class JobState {
   readonly contexts: Contexts
   /** Folders of fetched actions by repository and ref. */
   readonly actionFolders = new Map<string, string>()
+  /** Scripts in the order in which their actions have started. */
+  readonly posts: PostScript[] = []
   /** Variables of workflow and job, and those that steps have set for later ones. */
   #env: Texts = {}
   #searchPath: string
@@ -105,6 +120,7 @@ export class JobState {
       RUNNER_OS: OS,
       RUNNER_ARCH: ARCH,
       RUNNER_TEMP: folder.temp,
+      RUNNER_TOOL_CACHE: folder.toolCache,
     }
   }
 
@@ -140,7 +156,13 @@ function fixedContexts({ task, job, folder, runnerName }: JobInput): Contexts {
   ])
   return {
     github: { ...github, workspace: folder.workspace, event_path: folder.eventFile },
-    runner: { name: runnerName, os: OS, arch: ARCH, temp: folder.temp },
+    runner: {
+      name: runnerName,
+      os: OS,
+      arch: ARCH,
+      temp: folder.temp,
+      tool_cache: folder.toolCache,
+    },
     secrets: task.secrets,
     vars: task.vars,
     needs: Object.fromEntries(needs),

@@ -4,6 +4,7 @@ import { Result } from '../runner-protocol/messages.js'
 import { interpolate } from '../workflows/expressions.js'
 import { faultSentence } from './job-fault.js'
 import { type JobInput, JobState } from './job-state.js'
+import { runPosts } from './run-posts.js'
 import { runStep } from './run-step.js'
 import { type StepResult, StepScope } from './step-scope.js'
 import type { StepProgress, TaskResult } from './task-report.js'
@@ -47,6 +48,7 @@ export async function runJob(input: JobInput, progress: StepProgress[]): Promise
       entry.stoppedAtMs = Date.now()
       entry.logLength = log.rowCount - entry.logIndex
     }
+    await runPosts(scope)
   } finally {
     clearTimeout(timer)
   }

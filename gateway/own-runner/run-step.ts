@@ -4,21 +4,17 @@ import { stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Contexts } from '../workflows/expression-values.js'
 import { evaluateCondition, interpolate } from '../workflows/expressions.js'
+import type { CompositeAction } from './action-file.js'
 import { fillActionInputs } from './action-inputs.js'
 import { checkOut, isCheckout } from './checkout.js'
 import { faultSentence, JobFault } from './job-fault.js'
 import { type Action, openAction } from './open-action.js'
+import { runNodeAction } from './run-node-action.js'
 import { shellCommand } from './shell.js'
 import type { StepFile, Texts } from './step-file.js'
-import { runStepProgram, type StepRun } from './step-program.js'
+import { runStepProgram, type StepEnd, type StepRun } from './step-program.js'
 import { type StepResult, StepScope } from './step-scope.js'
 import { leftMs, startLimit } from './time-limit.js'
-
-/** Result of the work of a step. */
-interface StepEnd {
-  readonly hasSucceeded: boolean
-  readonly outputs: Texts
-}
 
 /**
  * Runs a step if its condition is met, and notes its result and outputs. Returns its conclusion,
@@ -35,10 +31,11 @@ export async function runStep(step: StepFile, scope: StepScope): Promise<StepRes
       const env = { ...scope.options.env, ...scope.evaluateAll(step.env) }
       const contexts = scope.contexts(env)
       isTolerated = textOf(step.continueOnError, contexts) === 'true'
-      log.add(`Run ${titleOf(step, contexts)}`)
+      const title = titleOf(step, contexts)
+      log.add(`Run ${title}`)
       const limit = startLimit(textOf(step.timeoutMinutes, contexts), scope.options.limit)
       const variables = { ...scope.options.variables, GITHUB_ACTION: nameOf(step) }
-      const run = { scope, contexts, env, variables, signal, limit }
+      const run = { scope, title, contexts, env, variables, signal, limit }
       const end = await (step.uses === undefined ? runScript : runAction)(step, run)
       outputs = end.outputs
       outcome = end.hasSucceeded ? 'success' : signal.aborted ? 'cancelled' : 'failure'
@@ -76,7 +73,7 @@ async function runScript(step: StepFile, run: StepRun): Promise<StepEnd> {
   const { defaults } = scope.options
   const shell = textOf(step.shell ?? defaults.shell, contexts)
   const text = interpolate(step.run ?? '', contexts)
-  const { hasSucceeded, values } = await runStepProgram(run, {
+  return runStepProgram(run, {
     cwd: await workingFolderOf(step, run),
     async command(folder) {
       const script = join(folder, 'script')
@@ -84,7 +81,6 @@ async function runScript(step: StepFile, run: StepRun): Promise<StepEnd> {
       return shellCommand(shell, script, scope.job.searchPath)
     },
   })
-  return { hasSucceeded, outputs: Object.fromEntries(values.outputs) }
 }
 
 /** Runs an action. Throws JobFault. */
@@ -105,7 +101,9 @@ async function runAction(step: StepFile, run: StepRun): Promise<StepEnd> {
     GITHUB_ACTION_REPOSITORY: action.source?.repository ?? '',
     GITHUB_ACTION_REF: action.source?.ref ?? '',
   }
-  return runComposite(action, { ...run, contexts: { ...contexts, inputs }, variables })
+  const { file, folder } = action
+  if (file.using === 'node') return runNodeAction({ file, folder, inputs }, { ...run, variables })
+  return runComposite(file, { ...run, contexts: { ...contexts, inputs }, variables })
 }
 
 /** Returns the contexts of an action: neither secrets nor values of the workflow. */
@@ -124,11 +122,11 @@ function actionContexts({ folder, source }: Action, { scope, variables }: StepRu
 const DEPTH_MAX = 9
 
 /** Runs the steps of an action, with the contexts of the action. Throws JobFault. */
-async function runComposite({ uses, file }: Action, run: StepRun): Promise<StepEnd> {
+async function runComposite(file: CompositeAction, run: StepRun): Promise<StepEnd> {
   const { contexts, env, variables, limit, scope } = run
   const depth = scope.options.depth + 1
   if (depth > DEPTH_MAX) {
-    throw new JobFault(`'${uses}' is nested more than ${DEPTH_MAX} actions deep, or uses itself`)
+    throw new JobFault(`the action is nested more than ${DEPTH_MAX} actions deep, or uses itself`)
   }
   const inner = new StepScope(scope.job, { contexts, defaults: {}, env, variables, depth, limit })
   for (const step of file.steps) await runStep(step, inner)

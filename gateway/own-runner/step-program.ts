@@ -1,7 +1,7 @@
 /** Runs a program for a step, with the files in which it writes values for later steps. */
 
 import type { Contexts } from '../workflows/expression-values.js'
-import { createCommandFiles, readCommandFiles, type StepValues } from './command-files.js'
+import { createCommandFiles, readCommandFiles } from './command-files.js'
 import { runProgram } from './run-program.js'
 import type { Texts } from './step-file.js'
 import type { StepScope } from './step-scope.js'
@@ -10,6 +10,8 @@ import { leftMs, type TimeLimit } from './time-limit.js'
 /** A step that has started. */
 export interface StepRun {
   readonly scope: StepScope
+  /** Title in the log. */
+  readonly title: string
   readonly contexts: Contexts
   /** Variables of the step, over those of the job. */
   readonly env: Texts
@@ -26,10 +28,16 @@ export interface StepProgram {
   command(folder: string): Promise<readonly string[]>
 }
 
-/** Result of a program. */
-export interface ProgramResult {
+/** Result of a step. */
+export interface StepEnd {
   readonly hasSucceeded: boolean
-  readonly values: StepValues
+  readonly outputs: Texts
+}
+
+/** Result of a program. */
+interface ProgramResult extends StepEnd {
+  /** Values for the later scripts of the same action. */
+  readonly state: Texts
 }
 
 /** Runs a program, and applies the variables that it has set. Throws JobFault. */
@@ -59,5 +67,10 @@ export async function runStepProgram(
   }
   const values = await readCommandFiles(folder)
   job.apply(values)
-  return { hasSucceeded, values }
+  const { outputs, state } = values
+  return {
+    hasSucceeded,
+    outputs: Object.fromEntries(outputs),
+    state: Object.fromEntries(state),
+  }
 }

@@ -141,7 +141,7 @@ t.test('an action uses others, at most nine deep', async (t) => {
   )
   t.equal(result, 'FAILURE')
   t.equal(stub.rows.filter((row) => row === 'Run ./a' || row === 'Run ./b').length, 10)
-  t.equal(stub.rows.at(-1), "Error: './b' is nested more than 9 actions deep, or uses itself.")
+  t.equal(stub.rows.at(-1), 'Error: the action is nested more than 9 actions deep, or uses itself.')
 })
 
 const SLOW = composite(
