@@ -1,7 +1,6 @@
 /** Fetches the repositories of actions from the server, once for each ref in a job. */
 
-import { mkdir, rm } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir } from 'node:fs/promises'
 import { MIRROR_ADVICE, type SitePlace } from './action-place.js'
 import { gitEnvironment } from './git-access.js'
 import { JobFault } from './job-fault.js'
@@ -17,13 +16,14 @@ export async function fetchAction(
   { scope, env, signal, limit }: StepRun,
 ): Promise<string> {
   const { job } = scope
-  const { instance, folder, log, task } = job.input
+  const { instance, log, task } = job.input
   const name = `${repository}@${ref}`
   const fetched = job.actionFolders.get(name)
   if (fetched !== undefined) return fetched
   const token = String(task.context?.['token'] ?? '')
-  const cwd = join(folder.path, 'actions', String(job.actionFolders.size + 1))
-  await mkdir(cwd, { recursive: true })
+  // Earlier steps can make links of folders, so the new one is directly in that of the task.
+  const cwd = job.nextFolder('action')
+  await mkdir(cwd)
   log.add(`Fetching the action ${name}`)
   const git = async (...args: readonly string[]) => {
     const { exitCode } = await runProgram(['git', ...args], {
@@ -41,7 +41,6 @@ export async function fetchAction(
     (await git('fetch', '--quiet', '--no-tags', '--depth=1', '--', url, ref)) &&
     (await git('checkout', '--quiet', '--detach', 'FETCH_HEAD'))
   if (!isFetched) {
-    await rm(cwd, { recursive: true, force: true })
     const reason = `the action ${name} was not fetched from this server`
     throw new JobFault(`${reason}; if it is one of another server, ${MIRROR_ADVICE}`)
   }

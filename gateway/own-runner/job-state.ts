@@ -81,7 +81,7 @@ export class JobState {
   /** Variables of workflow and job, and those that steps have set for later ones. */
   #env: Texts = {}
   #searchPath: string
-  #stepFolders = 0
+  #folders = 0
 
   constructor(input: JobInput) {
     this.input = input
@@ -124,10 +124,10 @@ export class JobState {
     }
   }
 
-  /** Returns the path of a folder that does not exist yet, for the files of a program. */
-  nextStepFolder(): string {
-    this.#stepFolders += 1
-    return join(this.input.folder.path, `step-${this.#stepFolders}`)
+  /** Returns the path of a new folder, for the files of a step's program or of an action. */
+  nextFolder(kind: 'step' | 'action'): string {
+    this.#folders += 1
+    return join(this.input.folder.path, `${kind}-${this.#folders}`)
   }
 
   /** Sets variables for all later steps. */

@@ -1,7 +1,7 @@
 /** Finds the action that a step uses, and reads its file. */
 
 import { realpath } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, dirname, join } from 'node:path'
 import { FileFault } from '../workflows/yaml-value.js'
 import { type ActionFile, readActionFile } from './action-file.js'
 import { parseActionPlace, type SitePlace } from './action-place.js'
@@ -43,10 +43,12 @@ type FoundAction = Pick<Action, 'file' | 'folder'>
 
 async function readAction(uses: string, { root, path }: ActionFolder): Promise<FoundAction> {
   const folder = join(root, path)
+  // Steps can replace the root by a link, but not the folder of the task, which contains it.
+  const realRoot = join(await realpath(dirname(root)), basename(root))
   for (const name of FILE_NAMES) {
     const file = await realpath(join(folder, name)).catch(() => undefined)
     if (file === undefined) continue
-    if (!file.startsWith(`${await realpath(root)}/`)) {
+    if (!file.startsWith(`${realRoot}/`)) {
       throw new JobFault(`the file of the action '${uses}' is outside the ${placeOf(uses)}`)
     }
     const title = `the file of the action '${uses}'`

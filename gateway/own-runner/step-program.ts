@@ -47,7 +47,7 @@ export async function runStepProgram(
 ): Promise<ProgramResult> {
   const { job } = scope
   const { log } = job.input
-  const folder = job.nextStepFolder()
+  const folder = job.nextFolder('step')
   const files = await createCommandFiles(folder)
   const end = await runProgram(await command(folder), {
     cwd,

@@ -224,3 +224,17 @@ t.test('a local action is in the workspace, also behind links', async (t) => {
     t.match(stub.rows.at(-1), sentence)
   }
 })
+
+t.test('a workspace that a step has replaced by a link has no actions', async (t) => {
+  const { result, stub } = await ranTask(
+    t,
+    jobOf(
+      writeStep({ '../other/a/action.yml': composite('run: x\nshell: sh') }),
+      'run: mv ../workspace ../old && ln -s other ../workspace',
+      'uses: ./a',
+    ),
+  )
+  t.equal(result, 'FAILURE')
+  const sentence = "Error: the file of the action './a' is outside the workspace."
+  t.equal(stub.rows.at(-1), sentence)
+})
