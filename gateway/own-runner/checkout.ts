@@ -2,6 +2,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
+import { gitEnvironment, isPlainRef } from './git-access.js'
 import { JobFault } from './job-fault.js'
 import { runProgram } from './run-program.js'
 import type { TaskLog } from './task-log.js'
@@ -37,7 +38,8 @@ export async function checkOut(input: CheckoutInput): Promise<boolean> {
   for (const name of Object.keys(inputs).filter((name) => !KNOWN_INPUTS.includes(name))) {
     log.add(`The input '${name}' of actions/checkout is ignored by this runner.`)
   }
-  const environment = { ...input.environment, ...gitEnvironment(input) }
+  const access = gitEnvironment(input.instance, inputs['token'] || input.token)
+  const environment = { ...input.environment, ...access }
   await mkdir(folder, { recursive: true })
   const git = async (...args: readonly string[]) => {
     const options = { cwd: folder, environment, timeoutMs, signal, log }
@@ -77,7 +79,7 @@ function parseInputs({ inputs, instance, workspace, ...task }: CheckoutInput): T
   }
   // The commit of the task belongs to the task's repository; of another, the default branch.
   const target = inputs['ref'] || (repository === task.repository ? task.sha : 'HEAD')
-  if (!/^[^\s:+^~?*[\\-][^\s:^~?*[\\]*$/.test(target)) {
+  if (!isPlainRef(target)) {
     throw new JobFault(`the ref '${target}' is malformed`)
   }
   const depth = inputs['fetch-depth'] || '1'
@@ -93,22 +95,4 @@ function parseInputs({ inputs, instance, workspace, ...task }: CheckoutInput): T
     throw new JobFault(`the path '${inputs['path']}' is outside the workspace`)
   }
   return { folder, url: `${instance}/${repository}.git`, target, depth: Number(depth) }
-}
-
-/**
- * Returns variables that configure git. The token is a header for the server only. It is neither in
- * .git/config, nor in the arguments of a process, which all users of the machine can read.
- */
-function gitEnvironment({ inputs, instance, token }: CheckoutInput): Record<string, string> {
-  const credentials = Buffer.from(`x-access-token:${inputs['token'] || token}`).toString('base64')
-  return {
-    GIT_TERMINAL_PROMPT: '0',
-    GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    GIT_CONFIG_COUNT: '2',
-    GIT_CONFIG_KEY_0: `http.${instance}/.extraHeader`,
-    GIT_CONFIG_VALUE_0: `Authorization: Basic ${credentials}`,
-    GIT_CONFIG_KEY_1: 'http.followRedirects',
-    GIT_CONFIG_VALUE_1: 'false',
-  }
 }

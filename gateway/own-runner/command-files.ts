@@ -1,9 +1,9 @@
 /** Files in which a step writes variables, outputs and folders of programs for later steps. */
 
-import { constants } from 'node:fs'
-import { mkdir, open, writeFile } from 'node:fs/promises'
+import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { JobFault } from './job-fault.js'
+import { readPlainFile } from './read-plain-file.js'
 
 /** Maximum number of bytes of a file. */
 const FILE_BYTES_MAX = 1_048_576
@@ -13,6 +13,7 @@ const FILES = {
   GITHUB_ENV: 'env',
   GITHUB_OUTPUT: 'output',
   GITHUB_PATH: 'path',
+  GITHUB_STATE: 'state',
   GITHUB_STEP_SUMMARY: 'summary',
 } as const
 
@@ -20,6 +21,8 @@ const FILES = {
 export interface StepValues {
   readonly env: ReadonlyMap<string, string>
   readonly outputs: ReadonlyMap<string, string>
+  /** Values for the later scripts of the same action. */
+  readonly state: ReadonlyMap<string, string>
   readonly paths: readonly string[]
 }
 
@@ -41,25 +44,16 @@ export async function readCommandFiles(folder: string): Promise<StepValues> {
   return {
     env: parseAssignments(await read('GITHUB_ENV'), 'GITHUB_ENV'),
     outputs: parseAssignments(await read('GITHUB_OUTPUT'), 'GITHUB_OUTPUT'),
+    state: parseAssignments(await read('GITHUB_STATE'), 'GITHUB_STATE'),
     paths,
   }
 }
 
-/** Reads a file. A step may have replaced it by a pipe, which would never end, or by a link. */
 async function readFileOf(path: string, variable: string): Promise<string> {
-  const { O_RDONLY, O_NOFOLLOW, O_NONBLOCK } = constants
-  const file = await open(path, O_RDONLY | O_NOFOLLOW | O_NONBLOCK).catch(() => undefined)
-  if (file === undefined) throw new JobFault(`the file of ${variable} cannot be read`)
-  try {
-    const stats = await file.stat()
-    if (!stats.isFile()) throw new JobFault(`${variable} is not a file any more`)
-    if (stats.size > FILE_BYTES_MAX) {
-      throw new JobFault(`the file of ${variable} is longer than ${FILE_BYTES_MAX} bytes`)
-    }
-    return await file.readFile('utf8')
-  } finally {
-    await file.close()
-  }
+  const name = `the file of ${variable}`
+  const text = await readPlainFile(path, { name, bytesMax: FILE_BYTES_MAX })
+  if (text === undefined) throw new JobFault(`${name} cannot be read`)
+  return text
 }
 
 /**

@@ -5,29 +5,12 @@ import type { ContextValue } from '../workflows/expression-values.js'
 import { interpolate } from '../workflows/expressions.js'
 import { type PlainValue, parseYaml, type YamlValue } from '../workflows/yaml-value.js'
 import { JobFault } from './job-fault.js'
-
-/** Texts by names, in which expressions are not evaluated yet. */
-type Texts = Readonly<Record<string, string>>
+import { fieldOf, readStep, type StepFile, type Texts, textOf, textsOf } from './step-file.js'
 
 /** Settings of the `run` steps of a workflow or job. */
 export interface RunDefaults {
   readonly shell?: string
   readonly workingDirectory?: string
-}
-
-/** A step as in the file. */
-export interface StepFile {
-  readonly id?: string
-  readonly name?: string
-  readonly condition?: string
-  readonly run?: string
-  readonly uses?: string
-  readonly shell?: string
-  readonly workingDirectory?: string
-  readonly continueOnError?: string
-  readonly timeoutMinutes?: string
-  readonly env: Texts
-  readonly inputs: Texts
 }
 
 /** A job as in the file, with the settings of its workflow. */
@@ -85,29 +68,6 @@ function inputsOf(on: YamlValue): readonly DispatchInput[] {
   return readInputs(on, 'workflow_dispatch') ?? readInputs(on, 'workflow_call') ?? []
 }
 
-function readStep(step: YamlValue): StepFile {
-  const fields: Readonly<Record<string, string>> = Object.fromEntries(
-    Object.entries(KEYS_OF_STEP).flatMap(([name, key]) => {
-      const text = textOf(step, key)
-      return text === undefined ? [] : [[name, text]]
-    }),
-  )
-  if ('run' in fields === 'uses' in fields) step.fail("must have either 'run' or 'uses'")
-  return { ...fields, env: textsOf(step, 'env'), inputs: textsOf(step, 'with') }
-}
-
-const KEYS_OF_STEP = {
-  id: 'id',
-  name: 'name',
-  condition: 'if',
-  run: 'run',
-  uses: 'uses',
-  shell: 'shell',
-  workingDirectory: 'working-directory',
-  continueOnError: 'continue-on-error',
-  timeoutMinutes: 'timeout-minutes',
-} as const
-
 /**
  * Returns the values of the matrix, in which the server has left one value for each key. Texts in
  * them are escaped, so that runners evaluate nothing that is a value.
@@ -138,19 +98,4 @@ function defaultsOf(value: YamlValue): RunDefaults {
     ...(shell === undefined ? {} : { shell }),
     ...(workingDirectory === undefined ? {} : { workingDirectory }),
   }
-}
-
-/** Returns the value of a key; undefined if it is missing or null. */
-function fieldOf(value: YamlValue | undefined, key: string): YamlValue | undefined {
-  const field = value?.map().get(key)
-  return field === undefined || field.isNull ? undefined : field
-}
-
-function textOf(value: YamlValue | undefined, key: string): string | undefined {
-  return fieldOf(value, key)?.text()
-}
-
-function textsOf(value: YamlValue, key: string): Texts {
-  const entries = [...(fieldOf(value, key)?.map() ?? [])]
-  return Object.fromEntries(entries.map(([name, text]) => [name, text.isNull ? '' : text.text()]))
 }

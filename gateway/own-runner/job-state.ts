@@ -1,15 +1,17 @@
-/** State of a running job: its contexts, its environment, and the results of its steps. */
+/** State of a running job: its contexts and the environment of its steps. */
 
+import { join } from 'node:path'
 import type { Task } from '../runner-protocol/messages.js'
 import { Result } from '../runner-protocol/messages.js'
 import { typedInputs } from '../workflows/dispatch-inputs.js'
-import type { Contexts, ContextValue } from '../workflows/expression-values.js'
-import { interpolate, type Outcome } from '../workflows/expressions.js'
+import type { Contexts } from '../workflows/expression-values.js'
 import type { Cancellation } from './cancellation.js'
 import type { StepValues } from './command-files.js'
 import type { JobFile } from './job-file.js'
+import type { Texts } from './step-file.js'
 import type { TaskFolder } from './task-folder.js'
 import type { TaskLog } from './task-log.js'
+import type { TimeLimit } from './time-limit.js'
 
 /** Parts of a task that its steps share. */
 export interface JobInput {
@@ -25,17 +27,16 @@ export interface JobInput {
   readonly searchPath: string
 }
 
-/** Result of a step, in the words of the context `steps`. */
-export type StepResult = 'success' | 'failure' | 'cancelled' | 'skipped'
-
-/** Entry of a step in the context `steps`. */
-interface StepEntry {
-  readonly outcome: StepResult
-  readonly conclusion: StepResult
-  readonly outputs: Texts
+/** Script that an action leaves for the end of the job. */
+export interface PostScript {
+  /** Title in the log. */
+  readonly title: string
+  readonly condition: string
+  run(bounds: {
+    readonly signal: AbortSignal
+    readonly limit: TimeLimit
+  }): Promise<{ readonly hasSucceeded: boolean }>
 }
-
-type Texts = Readonly<Record<string, string>>
 
 /** Results as in the context `needs`. */
 export const RESULT_NAMES: Readonly<Record<Result, string>> = {
@@ -65,33 +66,31 @@ const GITHUB_VARIABLES = [
   'event_name',
   'workflow',
   'job',
+  'retention_days',
 ]
 
 /** The state of one job. */
 export class JobState {
-  hasFailed = false
-  /** True if the job was ended because it ran too long, which is a failure. */
-  hasTimedOut = false
   readonly input: JobInput
+  /** Contexts that do not change while the job runs. */
+  readonly contexts: Contexts
+  /** Folders of fetched actions by repository and ref. */
+  readonly actionFolders = new Map<string, string>()
+  /** Scripts in the order in which their actions have started. */
+  readonly posts: PostScript[] = []
   /** Variables of workflow and job, and those that steps have set for later ones. */
   #env: Texts = {}
   #searchPath: string
-  readonly #steps: Record<string, ContextValue> = {}
-  readonly #fixedContexts: Contexts
+  #folders = 0
 
-  /** Throws ExpressionFault if `env` of the workflow or the job has one. */
   constructor(input: JobInput) {
     this.input = input
+    this.contexts = fixedContexts(input)
     this.#searchPath = input.searchPath
-    this.#fixedContexts = fixedContexts(input)
-    this.#env = this.environmentWith(input.job.workflowEnv)
-    this.#env = this.environmentWith(input.job.env)
   }
 
-  get outcome(): Outcome {
-    const { isCancelled } = this.input.cancellation
-    const { hasFailed } = this
-    return { isCancelled, hasFailed, hasSucceeded: !isCancelled && !hasFailed }
+  get env(): Texts {
+    return this.#env
   }
 
   /** Folders of programs for the next step, separated by colons. */
@@ -99,24 +98,10 @@ export class JobState {
     return this.#searchPath
   }
 
-  /** Returns the contexts for a step with the given variables. */
-  contexts(env: Texts = this.#env): Contexts {
-    const { isCancelled, hasFailed } = this.outcome
-    const status = isCancelled ? 'cancelled' : hasFailed ? 'failure' : 'success'
-    return { ...this.#fixedContexts, env, job: { status }, steps: this.#steps }
-  }
-
-  /** Returns the variables so far and those of `texts`, whose expressions are evaluated. */
-  environmentWith(texts: Texts): Texts {
-    const contexts = this.contexts()
-    const values = Object.entries(texts).map(([name, text]) => [name, interpolate(text, contexts)])
-    return { ...this.#env, ...Object.fromEntries(values) }
-  }
-
   /** Returns the complete environment of a process, for the variables of a step. */
   processEnvironment(env: Texts): Texts {
     const { folder } = this.input
-    const github = this.#fixedContexts['github'] as Readonly<Record<string, unknown>>
+    const github = this.contexts['github'] as Readonly<Record<string, unknown>>
     const variables = GITHUB_VARIABLES.map((name) => [
       `GITHUB_${name.toUpperCase()}`,
       typeof github[name] === 'string' ? github[name] : '',
@@ -124,6 +109,7 @@ export class JobState {
     return {
       PATH: this.#searchPath,
       HOME: folder.home,
+      ...this.#env,
       ...env,
       ...Object.fromEntries(variables),
       CI: 'true',
@@ -134,17 +120,24 @@ export class JobState {
       RUNNER_OS: OS,
       RUNNER_ARCH: ARCH,
       RUNNER_TEMP: folder.temp,
+      RUNNER_TOOL_CACHE: folder.toolCache,
     }
   }
 
-  /** Notes the result of a step with an id, for the context `steps`. */
-  noteStep(id: string, step: StepEntry): void {
-    this.#steps[id] = { ...step }
+  /** Returns the path of a new folder, for the files of a step's program or of an action. */
+  nextFolder(kind: 'step' | 'action'): string {
+    this.#folders += 1
+    return join(this.input.folder.path, `${kind}-${this.#folders}`)
+  }
+
+  /** Sets variables for all later steps. */
+  addVariables(env: Texts): void {
+    this.#env = { ...this.#env, ...env }
   }
 
   /** Applies the variables and folders that a step has set. */
   apply({ env, paths }: StepValues): void {
-    this.#env = { ...this.#env, ...Object.fromEntries(env) }
+    this.addVariables(Object.fromEntries(env))
     this.#searchPath = [...paths.toReversed(), this.#searchPath].join(':')
   }
 }
@@ -163,7 +156,13 @@ function fixedContexts({ task, job, folder, runnerName }: JobInput): Contexts {
   ])
   return {
     github: { ...github, workspace: folder.workspace, event_path: folder.eventFile },
-    runner: { name: runnerName, os: OS, arch: ARCH, temp: folder.temp },
+    runner: {
+      name: runnerName,
+      os: OS,
+      arch: ARCH,
+      temp: folder.temp,
+      tool_cache: folder.toolCache,
+    },
     secrets: task.secrets,
     vars: task.vars,
     needs: Object.fromEntries(needs),

@@ -3,9 +3,12 @@
 import { Result } from '../runner-protocol/messages.js'
 import { interpolate } from '../workflows/expressions.js'
 import { faultSentence } from './job-fault.js'
-import { type JobInput, JobState, type StepResult } from './job-state.js'
-import { minutesAsMs, runStep } from './run-step.js'
+import { type JobInput, JobState } from './job-state.js'
+import { runPosts } from './run-posts.js'
+import { runStep } from './run-step.js'
+import { type StepResult, StepScope } from './step-scope.js'
 import type { StepProgress, TaskResult } from './task-report.js'
+import { minutesAsMs, parseMinutes } from './time-limit.js'
 
 /** Time that steps with `always()` have after a cancellation by the server, or a timeout. */
 export const CANCEL_GRACE_MS = 60_000
@@ -20,19 +23,19 @@ const RESULTS: Readonly<Record<StepResult, Result>> = {
 /** Runs a job, and notes the progress of its steps. Throws JobFault or ExpressionFault. */
 export async function runJob(input: JobInput, progress: StepProgress[]): Promise<TaskResult> {
   const { job, log, cancellation } = input
-  const state = new JobState(input)
-  const minutes = job.timeoutMinutes
-  const timeoutMs = minutesAsMs(
-    minutes === undefined ? minutes : interpolate(minutes, state.contexts()),
+  const scope = startScope(input)
+  const minutes = parseMinutes(
+    job.timeoutMinutes && interpolate(job.timeoutMinutes, scope.contexts()),
   )
+  let hasTimedOut = false
   const timer = setTimeout(
     () => {
-      log.add(`Error: the job ran longer than ${timeoutMs / 60_000} minutes.`)
-      state.hasFailed = true
-      state.hasTimedOut = true
+      log.add(`Error: the job ran longer than ${minutes} minutes.`)
+      scope.hasFailed = true
+      hasTimedOut = true
       cancellation.cancel(CANCEL_GRACE_MS)
     },
-    Math.min(timeoutMs, TIMER_MS_MAX),
+    Math.min(minutesAsMs(minutes), TIMER_MS_MAX),
   )
   try {
     for (const [index, step] of job.steps.entries()) {
@@ -40,32 +43,42 @@ export async function runJob(input: JobInput, progress: StepProgress[]): Promise
       if (entry === undefined) throw new Error(`step ${index} has no progress`)
       entry.startedAtMs = Date.now()
       entry.logIndex = log.rowCount
-      const conclusion = await runStep(step, index, state)
+      const conclusion = await runStep(step, scope)
       entry.result = RESULTS[conclusion]
       entry.stoppedAtMs = Date.now()
       entry.logLength = log.rowCount - entry.logIndex
     }
+    await runPosts(scope)
   } finally {
     clearTimeout(timer)
   }
-  return { result: resultOf(state), outputs: outputsOf(state) }
+  const { isCancelled } = cancellation
+  const ended = scope.hasFailed ? Result.FAILURE : Result.SUCCESS
+  const result = isCancelled && !hasTimedOut ? Result.CANCELLED : ended
+  return { result, outputs: outputsOf(scope) }
 }
 
 /** Longest time that a timer of Node can have. */
 const TIMER_MS_MAX = 2_147_483_647
 
-function resultOf({ outcome, hasTimedOut }: JobState): Result {
-  if (outcome.isCancelled && !hasTimedOut) return Result.CANCELLED
-  return outcome.hasFailed ? Result.FAILURE : Result.SUCCESS
+/** Returns the scope of the job's steps, with the variables of workflow and job. */
+function startScope(input: JobInput): StepScope {
+  const { workflowEnv, env, defaults } = input.job
+  const state = new JobState(input)
+  const { contexts } = state
+  const scope = new StepScope(state, { contexts, defaults, env: {}, variables: {}, depth: 0 })
+  state.addVariables(scope.evaluateAll(workflowEnv))
+  state.addVariables(scope.evaluateAll(env))
+  return scope
 }
 
 /** Returns the outputs of the job. One that contains a secret, or has a fault, is left out. */
-function outputsOf(state: JobState): Readonly<Record<string, string>> {
-  const { log, job } = state.input
+function outputsOf(scope: StepScope): Readonly<Record<string, string>> {
+  const { log, job } = scope.job.input
   const outputs: Record<string, string> = {}
   for (const [name, text] of Object.entries(job.outputs)) {
     try {
-      const value = interpolate(text, state.contexts())
+      const value = interpolate(text, scope.contexts())
       if (log.hasSecret(value)) log.add(`The output '${name}' is left out: it has a secret.`)
       else outputs[name] = value
     } catch (error) {

@@ -4,6 +4,7 @@ import { constants } from 'node:fs'
 import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ProcessEnd, type RunningProcess, startProcess } from '../../cgi/process/run.js'
+import { CommandReader } from './command-reader.js'
 import { LineSplitter } from './line-splitter.js'
 import type { TaskLog } from './task-log.js'
 
@@ -37,7 +38,8 @@ export async function runProgram(
     timeoutMs: Math.min(options.timeoutMs, TIMER_MS_MAX),
   })
   running.input.end()
-  const splitter = new LineSplitter((line) => log.addOutput(line))
+  const commands = new CommandReader(log)
+  const splitter = new LineSplitter((line) => commands.add(line))
   try {
     for await (const chunk of untilEnded(running)) {
       splitter.write(chunk)

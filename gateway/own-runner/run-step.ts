@@ -1,63 +1,55 @@
-/** Runs one step of a job. */
+/** Runs one step of a job or of a composite action. */
 
 import { stat, writeFile } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Contexts } from '../workflows/expression-values.js'
 import { evaluateCondition, interpolate } from '../workflows/expressions.js'
+import type { CompositeAction } from './action-file.js'
+import { fillActionInputs } from './action-inputs.js'
 import { checkOut, isCheckout } from './checkout.js'
-import { createCommandFiles, readCommandFiles } from './command-files.js'
 import { faultSentence, JobFault } from './job-fault.js'
-import type { StepFile } from './job-file.js'
-import type { JobState, StepResult } from './job-state.js'
-import { runProgram } from './run-program.js'
+import { type Action, openAction } from './open-action.js'
+import { runNodeAction } from './run-node-action.js'
 import { shellCommand } from './shell.js'
-
-type Texts = Readonly<Record<string, string>>
+import type { StepFile, Texts } from './step-file.js'
+import { runStepProgram, type StepEnd, type StepRun } from './step-program.js'
+import { type StepResult, StepScope } from './step-scope.js'
+import { leftMs, startLimit } from './time-limit.js'
 
 /**
  * Runs a step if its condition is met, and notes its result and outputs. Returns its conclusion,
  * which is `success` if its failure is tolerated.
  */
-export async function runStep(step: StepFile, index: number, state: JobState): Promise<StepResult> {
-  const { log, cancellation } = state.input
+export async function runStep(step: StepFile, scope: StepScope): Promise<StepResult> {
+  const { log, cancellation } = scope.job.input
+  const signal = cancellation.signalOfStep()
   let outcome: StepResult = 'failure'
   let isTolerated = false
   let outputs: Texts = {}
   try {
-    if (evaluateCondition(step.condition, state.contexts(), state.outcome)) {
-      const signal = cancellation.signalOfStep()
-      const env = state.environmentWith(step.env)
-      const contexts = state.contexts(env)
+    if (evaluateCondition(step.condition, scope.contexts(), scope.outcome)) {
+      const env = { ...scope.options.env, ...scope.evaluateAll(step.env) }
+      const contexts = scope.contexts(env)
       isTolerated = textOf(step.continueOnError, contexts) === 'true'
-      const folder = join(state.input.folder.path, `step-${index}`)
-      const files = await createCommandFiles(folder)
-      log.add(`Run ${titleOf(step, contexts)}`)
-      const run = { state, contexts, env: { ...env, ...files }, folder, signal }
-      const hasSucceeded = await (step.uses === undefined ? runScript : runAction)(step, run)
-      outcome = hasSucceeded ? 'success' : signal.aborted ? 'cancelled' : 'failure'
-      const values = await readCommandFiles(folder)
-      outputs = Object.fromEntries(values.outputs)
-      state.apply(values)
+      const title = titleOf(step, contexts)
+      log.add(`Run ${title}`)
+      const limit = startLimit(textOf(step.timeoutMinutes, contexts), scope.options.limit)
+      const variables = { ...scope.options.variables, GITHUB_ACTION: nameOf(step) }
+      const run = { scope, title, contexts, env, variables, signal, limit }
+      const end = await (step.uses === undefined ? runScript : runAction)(step, run)
+      outputs = end.outputs
+      outcome = end.hasSucceeded ? 'success' : signal.aborted ? 'cancelled' : 'failure'
     } else {
       outcome = 'skipped'
     }
   } catch (error) {
-    outcome = 'failure'
+    outcome = signal.aborted ? 'cancelled' : 'failure'
     log.add(faultSentence(error))
   }
   const conclusion = outcome === 'failure' && isTolerated ? 'success' : outcome
-  if (step.id !== undefined) state.noteStep(step.id, { outcome, conclusion, outputs })
-  if (conclusion === 'failure') state.hasFailed = true
+  if (step.id !== undefined) scope.noteStep(step.id, { outcome, conclusion, outputs })
+  if (conclusion === 'failure') scope.hasFailed = true
   return conclusion
-}
-
-interface StepRun {
-  readonly state: JobState
-  readonly contexts: Contexts
-  /** Variables of the step, without those of every process. */
-  readonly env: Texts
-  readonly folder: string
-  readonly signal: AbortSignal
 }
 
 function textOf(text: string | undefined, contexts: Contexts): string | undefined {
@@ -70,82 +62,104 @@ function titleOf(step: StepFile, contexts: Contexts): string {
   return interpolate(name ?? uses ?? firstLine, contexts)
 }
 
-/** Runs the script of a step. Returns false if it has failed. */
-async function runScript(step: StepFile, run: StepRun): Promise<boolean> {
-  const { state, contexts, env, folder, signal } = run
-  const { log, job } = state.input
-  const shell = textOf(step.shell ?? job.defaults.shell, contexts)
-  const script = join(folder, 'script')
-  await writeFile(script, interpolate(step.run ?? '', contexts))
-  const timeoutMs = timeoutOf(step, contexts)
-  const {
-    exitCode,
-    signal: killedBy,
-    timedOut,
-    errorText,
-  } = await runProgram(await shellCommand(shell, script, state.searchPath), {
-    cwd: await workingFolderOf(step, run),
-    environment: state.processEnvironment(env),
-    timeoutMs,
-    signal,
-    log,
-  })
-  if (exitCode === 0 && !timedOut) return true
-  if (signal.aborted) log.add('Error: the step was cancelled.')
-  else if (timedOut) log.add(`Error: the step ran longer than ${timeoutMs / MINUTE_MS} minutes.`)
-  else if (exitCode !== undefined) log.add(`Error: the step exited with status ${exitCode}.`)
-  else if (killedBy !== undefined) log.add(`Error: the step was ended by ${killedBy}.`)
-  else log.add(`Error: the step did not start: ${errorText}.`)
-  return false
+/** Returns the name of a step for programs, as on GitHub. */
+function nameOf({ id, uses }: StepFile): string {
+  return id ?? `__${uses?.replace(/@.*/, '').replaceAll(/\W+/g, '_') ?? 'run'}`
 }
 
-/** Runs a built-in action. Throws JobFault for others. */
-function runAction(step: StepFile, run: StepRun): Promise<boolean> {
-  const { state, contexts, env, signal } = run
-  const { task, instance, folder, log } = state.input
-  const uses = interpolate(step.uses ?? '', contexts)
-  if (!isCheckout(uses)) {
-    throw new JobFault(`the action '${uses}' is not supported by this runner yet`)
+/** Runs the script of a step. Throws JobFault. */
+async function runScript(step: StepFile, run: StepRun): Promise<StepEnd> {
+  const { scope, contexts } = run
+  const { defaults } = scope.options
+  const shell = textOf(step.shell ?? defaults.shell, contexts)
+  const text = interpolate(step.run ?? '', contexts)
+  return runStepProgram(run, {
+    cwd: await workingFolderOf(step, run),
+    async command(folder) {
+      const script = join(folder, 'script')
+      await writeFile(script, text)
+      return shellCommand(shell, script, scope.job.searchPath)
+    },
+  })
+}
+
+/** Runs an action. Throws JobFault. */
+async function runAction(step: StepFile, run: StepRun): Promise<StepEnd> {
+  const uses = interpolate(step.uses ?? '', run.contexts)
+  if (isCheckout(uses)) return { hasSucceeded: await runCheckout(step, run), outputs: {} }
+  const { scope } = run
+  const action = await openAction(uses, run)
+  const contexts = actionContexts(action, run)
+  const inputs = fillActionInputs(action.file.inputs, {
+    given: scope.evaluateAll(step.inputs, run.contexts),
+    evaluate: (text) => interpolate(text, contexts),
+    warn: (sentence) => scope.job.input.log.add(`Warning: ${sentence}.`),
+  })
+  const variables = {
+    ...run.variables,
+    GITHUB_ACTION_PATH: action.folder,
+    GITHUB_ACTION_REPOSITORY: action.source?.repository ?? '',
+    GITHUB_ACTION_REF: action.source?.ref ?? '',
   }
+  const { file, folder } = action
+  if (file.using === 'node') return runNodeAction({ file, folder, inputs }, { ...run, variables })
+  return runComposite(file, { ...run, contexts: { ...contexts, inputs }, variables })
+}
+
+/** Returns the contexts of an action: neither secrets nor values of the workflow. */
+function actionContexts({ folder, source }: Action, { scope, variables }: StepRun): Contexts {
+  const { github, runner = {}, matrix = {}, strategy = {} } = scope.options.contexts
+  const own = {
+    action: variables['GITHUB_ACTION'] ?? '',
+    action_path: folder,
+    action_repository: source?.repository ?? '',
+    action_ref: source?.ref ?? '',
+  }
+  return { github: { ...(github as object), ...own }, runner, matrix, strategy }
+}
+
+/** Maximum number of actions that contain each other. */
+const DEPTH_MAX = 9
+
+/** Runs the steps of an action, with the contexts of the action. Throws JobFault. */
+async function runComposite(file: CompositeAction, run: StepRun): Promise<StepEnd> {
+  const { contexts, env, variables, limit, scope } = run
+  const depth = scope.options.depth + 1
+  if (depth > DEPTH_MAX) {
+    throw new JobFault(`the action is nested more than ${DEPTH_MAX} actions deep, or uses itself`)
+  }
+  const inner = new StepScope(scope.job, { contexts, defaults: {}, env, variables, depth, limit })
+  for (const step of file.steps) await runStep(step, inner)
+  return {
+    hasSucceeded: !inner.hasFailed && !run.signal.aborted,
+    outputs: inner.evaluateAll(file.outputs),
+  }
+}
+
+function runCheckout(step: StepFile, run: StepRun): Promise<boolean> {
+  const { scope, contexts, env, signal, limit } = run
+  const { task, instance, folder, log } = scope.job.input
   const github = task.context ?? {}
-  const inputs = Object.entries(step.inputs).map(([name, text]) => [
-    name,
-    interpolate(text, contexts),
-  ])
   return checkOut({
-    inputs: Object.fromEntries(inputs),
+    inputs: scope.evaluateAll(step.inputs, contexts),
     instance,
     repository: String(github['repository'] ?? ''),
     sha: String(github['sha'] ?? ''),
     token: String(github['token'] ?? ''),
     workspace: folder.workspace,
-    environment: state.processEnvironment(env),
+    environment: scope.job.processEnvironment(env),
     log,
     signal,
-    timeoutMs: timeoutOf(step, contexts),
+    timeoutMs: leftMs(limit),
   })
 }
 
-async function workingFolderOf(step: StepFile, { state, contexts }: StepRun): Promise<string> {
-  const { folder, job } = state.input
-  const named = textOf(step.workingDirectory ?? job.defaults.workingDirectory, contexts) ?? ''
-  const path = resolve(folder.workspace, named)
+async function workingFolderOf(step: StepFile, { scope, contexts }: StepRun): Promise<string> {
+  const { workspace } = scope.job.input.folder
+  const { defaults } = scope.options
+  const named = textOf(step.workingDirectory ?? defaults.workingDirectory, contexts) ?? ''
+  const path = resolve(workspace, named)
   const stats = await stat(path).catch(() => undefined)
   if (!stats?.isDirectory()) throw new JobFault(`the working-directory '${named}' does not exist`)
   return path
-}
-
-const MINUTE_MS = 60_000
-const TIMEOUT_MINUTES_BY_DEFAULT = '360'
-
-function timeoutOf(step: StepFile, contexts: Contexts): number {
-  return minutesAsMs(textOf(step.timeoutMinutes, contexts))
-}
-
-/** Parses `timeout-minutes`; by default 360. Throws JobFault. */
-export function minutesAsMs(text = TIMEOUT_MINUTES_BY_DEFAULT): number {
-  if (!/^\d{1,6}(?:\.\d{1,6})?$/.test(text) || Number(text) === 0) {
-    throw new JobFault(`the timeout-minutes '${text}' is not a positive number`)
-  }
-  return Number(text) * MINUTE_MS
 }

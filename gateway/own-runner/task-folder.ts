@@ -1,4 +1,4 @@
-/** The folder of a task: its workspace, home, temporary files and the event. */
+/** The folder of a task: its workspace, home, temporary files, programs and the event. */
 
 import { mkdir, mkdtemp, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -10,6 +10,8 @@ export interface TaskFolder {
   readonly workspace: string
   readonly home: string
   readonly temp: string
+  /** Folder in which actions keep programs for later steps. */
+  readonly toolCache: string
   readonly eventFile: string
 }
 
@@ -21,9 +23,11 @@ export async function createTaskFolder(parent: string, event: unknown): Promise<
     workspace: join(path, 'workspace'),
     home: join(path, 'home'),
     temp: join(path, 'temp'),
+    toolCache: join(path, 'tools'),
     eventFile: join(path, 'event.json'),
   }
-  for (const part of [folder.workspace, folder.home, folder.temp]) await mkdir(part)
+  const { workspace, home, temp, toolCache } = folder
+  for (const part of [workspace, home, temp, toolCache]) await mkdir(part)
   await writeFile(folder.eventFile, JSON.stringify(event ?? {}))
   return folder
 }

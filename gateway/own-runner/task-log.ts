@@ -4,10 +4,16 @@ import type { Masker } from '../runner-protocol/masker.js'
 import { LINE_BYTES_MAX } from './line-splitter.js'
 import type { LogSender } from './log-sender.js'
 
+/** Maximum number of characters of the texts that steps mask. */
+const MASK_CHARACTERS_MAX = 4_194_304
+
 /** Receives the rows of a task. */
 export class TaskLog {
   readonly #sender: LogSender
   readonly #masker: Masker
+  /** Sum of the lengths of the texts that steps have masked, with their forms in base64. */
+  #maskCharacters = 0
+  #isHidden = false
 
   constructor(sender: LogSender, masker: Masker) {
     this.#sender = sender
@@ -21,23 +27,28 @@ export class TaskLog {
 
   /** Adds the lines of a text. */
   add(text: string): void {
-    for (const line of this.#masker.mask(text).split(/\r?\n/)) this.#sender.add(cut(line))
+    const masked = this.#isHidden ? '***' : this.#masker.mask(text)
+    for (const line of masked.split(/\r?\n/)) this.#sender.add(cut(line))
   }
 
-  /** Adds a line of a step's output, in which `::add-mask::TEXT` declares a secret. */
-  addOutput(line: string): void {
-    const [, secret] = /^\s*::add-mask::(.*)$/.exec(line) ?? []
-    if (secret === undefined) {
-      this.add(line)
-      return
+  /** Masks a text of a step from now on. If there is too much of it, all later rows are hidden. */
+  addMask(secret: string): void {
+    const before = this.#masker.characters
+    const isShort = Buffer.byteLength(secret) <= LINE_BYTES_MAX
+    if (isShort && this.#maskCharacters <= MASK_CHARACTERS_MAX) {
+      this.#masker.add(secret)
+      this.#maskCharacters += this.#masker.characters - before
+    } else if (!this.#isHidden) {
+      const single = `a text of more than ${LINE_BYTES_MAX} bytes`
+      const all = `texts of more than ${MASK_CHARACTERS_MAX} characters together`
+      this.add(`Error: steps mask ${single}, or ${all}; all further rows are hidden.`)
+      this.#isHidden = true
     }
-    this.#masker.add(decodeCommand(secret))
-    this.#sender.add('::add-mask::***')
   }
 
   /** True if the text has a secret. */
   hasSecret(text: string): boolean {
-    return this.#masker.mask(text) !== text
+    return this.#isHidden || this.#masker.mask(text) !== text
   }
 
   /** Waits while too many rows are in memory. */
@@ -49,9 +60,4 @@ export class TaskLog {
 function cut(line: string): string {
   if (Buffer.byteLength(line) <= LINE_BYTES_MAX) return line
   return new TextDecoder().decode(Buffer.from(line).subarray(0, LINE_BYTES_MAX), { stream: true })
-}
-
-/** Decodes the escapes of a workflow command. */
-function decodeCommand(text: string): string {
-  return text.replaceAll('%0D', '\r').replaceAll('%0A', '\n').replaceAll('%25', '%')
 }

@@ -76,3 +76,12 @@ export function jobOf(...steps: readonly string[]): string {
   const lines = steps.map((step) => `      - ${step.split('\n').join('\n        ')}\n`)
   return `on: push\njobs:\n  build:\n    runs-on: [linux]\n    steps:\n${lines.join('')}`
 }
+
+/** Returns a step that writes files into the workspace, by their paths. */
+export function writeStep(files: Readonly<Record<string, string>>): string {
+  const lines = Object.entries(files).flatMap(([path, text]) => [
+    `mkdir -p "$(dirname '${path}')"`,
+    `echo ${Buffer.from(text).toString('base64')} | base64 -d > '${path}'`,
+  ])
+  return `name: write files\nrun: |\n${lines.map((line) => `  ${line}\n`).join('')}`.trimEnd()
+}

@@ -56,7 +56,7 @@ t.test('a file that a step has replaced or filled is refused', async (t) => {
   await t.rejects(readCommandFiles(folder), /GITHUB_OUTPUT cannot be read/)
   await rm(path)
   await promisify(execFile)('mkfifo', [path])
-  await t.rejects(readCommandFiles(folder), /GITHUB_OUTPUT is not a file any more/)
+  await t.rejects(readCommandFiles(folder), /GITHUB_OUTPUT is not a plain file/)
   await rm(path)
   await writeFile(path, '')
   await truncate(path, 1_048_577)

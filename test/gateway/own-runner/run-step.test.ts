@@ -1,7 +1,6 @@
 /** Steps of a job: their environment, files, output and contexts. */
 
 import t from 'tap'
-import { minutesAsMs } from '../../../gateway/own-runner/run-step.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { jobOf, ranTask } from '../../helpers/ran-task.js'
 
@@ -201,12 +200,4 @@ t.test('texts of a matrix are values, in which nothing is evaluated', async (t) 
     { vars: { V: 'variable' } },
   )
   t.equal(stub.rows[1], '${{ vars.V }}')
-})
-
-t.test('timeouts are positive numbers of minutes, by default 360', async (t) => {
-  t.equal(minutesAsMs(undefined), 21_600_000)
-  t.equal(minutesAsMs('1.5'), 90_000)
-  for (const text of ['0', '-1', '1e3', 'soon', '', '1234567']) {
-    t.throws(() => minutesAsMs(text), { message: /is not a positive number/ }, text)
-  }
 })

@@ -16,22 +16,45 @@ async function rowsOf(t: Test, write: (log: TaskLog) => void): Promise<readonly 
   return stub.rows
 }
 
-t.test('a step masks texts of later rows, also those with escapes', async (t) => {
+t.test('a step masks texts of later rows', async (t) => {
   const rows = await rowsOf(t, (log) => {
-    log.addOutput('100%y before')
-    log.addOutput('::add-mask::100%25y')
-    log.addOutput('100%y and 100%25y after')
+    log.add('masked-1 before')
+    log.addMask('masked-1')
+    log.add('masked-1 after')
     t.ok(log.hasSecret('is secret-1'))
     t.notOk(log.hasSecret('is none'))
   })
-  t.strictSame(rows, ['100%y before', '::add-mask::***', '*** and 100%25y after'])
+  t.strictSame(rows, ['masked-1 before', '*** after'])
+})
+
+t.test('rows are hidden if the masked texts of a step are too long', async (t) => {
+  const reason = /^Error: steps mask a text of more than 65536 bytes, or texts of more than 4194304/
+  const long = await rowsOf(t, (log) => {
+    log.addMask('x'.repeat(65_536))
+    log.add('shown')
+    log.addMask('y'.repeat(65_537))
+    log.add('hidden')
+    log.addMask('y'.repeat(65_537))
+    t.ok(log.hasSecret('hidden'))
+  })
+  t.match(long, ['shown', reason, '***'])
+  t.equal(long.length, 3)
+  const many = await rowsOf(t, (log) => {
+    // Each text is masked in four forms of 320 KiB together.
+    for (let count = 10; count < 23; count += 1) log.addMask(`${count}${'x'.repeat(65_000)}`)
+    log.add('shown')
+    for (let count = 23; count < 25; count += 1) log.addMask(`${count}${'x'.repeat(65_000)}`)
+    log.add('hidden')
+  })
+  t.match(many, ['shown', reason, '***'])
+  t.equal(many.length, 3)
 })
 
 t.test('a row has one line of at most 64 KiB, and no part of a secret at its end', async (t) => {
   const rows = await rowsOf(t, (log) => {
     log.add('one\ntwo\r\nthree')
-    log.addOutput(`${'€'.repeat(21_844)}secret-1`)
-    log.addOutput(`${'x'.repeat(65_531)}secret-1`)
+    log.add(`${'€'.repeat(21_844)}secret-1`)
+    log.add(`${'x'.repeat(65_531)}secret-1`)
   })
   t.strictSame(rows.slice(0, 3), ['one', 'two', 'three'])
   t.equal(rows[3], `${'€'.repeat(21_844)}***`)
