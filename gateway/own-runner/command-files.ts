@@ -1,7 +1,7 @@
 /** Files in which a step writes variables, outputs and folders of programs for later steps. */
 
 import { constants } from 'node:fs'
-import { mkdir, open, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, open, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { JobFault } from './job-fault.js'
 
@@ -36,6 +36,9 @@ export async function createCommandFiles(folder: string): Promise<Record<string,
 
 /** Reads the files of a step. Throws JobFault. */
 export async function readCommandFiles(folder: string): Promise<StepValues> {
+  // A step may have replaced the folder by a link to one that only the runner can read.
+  const stats = await lstat(folder).catch(() => undefined)
+  if (!stats?.isDirectory()) throw new JobFault('the folder of the step was removed')
   const read = (variable: keyof typeof FILES) => readFileOf(join(folder, FILES[variable]), variable)
   const paths = (await read('GITHUB_PATH')).split(/\r?\n/).filter((line) => line !== '')
   return {
