@@ -1,6 +1,7 @@
 /** `actions/checkout`, which is built into the runner, so that a site needs no copy of it. */
 
 import { resolve } from 'node:path'
+import type { Isolate } from './isolation.js'
 import { JobFault } from './job-fault.js'
 import { runProgram } from './run-program.js'
 import type { TaskLog } from './task-log.js'
@@ -16,6 +17,7 @@ export interface CheckoutInput {
   readonly token: string
   readonly workspace: string
   readonly environment: Readonly<Record<string, string>>
+  readonly isolate: Isolate
   readonly log: TaskLog
   readonly signal: AbortSignal
   readonly timeoutMs: number
@@ -30,14 +32,14 @@ const KNOWN_INPUTS = ['repository', 'ref', 'path', 'fetch-depth', 'token', 'subm
 
 /** Checks a repository out. Returns false if git has failed. Throws JobFault for wrong input. */
 export async function checkOut(input: CheckoutInput): Promise<boolean> {
-  const { inputs, workspace, log, signal, timeoutMs } = input
+  const { inputs, workspace, isolate, log, signal, timeoutMs } = input
   const { folder, url, target, depth } = parseInputs(input)
   log.add('actions/checkout is built into this runner; its code is not downloaded.')
   for (const name of Object.keys(inputs).filter((name) => !KNOWN_INPUTS.includes(name))) {
     log.add(`The input '${name}' of actions/checkout is ignored by this runner.`)
   }
   const environment = { ...input.environment, ...gitEnvironment(input) }
-  const options = { cwd: workspace, environment, timeoutMs, signal, log }
+  const options = { cwd: workspace, environment, isolate, timeoutMs, signal, log }
   const run = async (...command: readonly string[]) =>
     (await runProgram(command, options)).exitCode === 0
   const git = (...args: readonly string[]) => run('git', '-C', folder, ...args)

@@ -7,6 +7,7 @@ import type { Contexts, ContextValue } from '../workflows/expression-values.js'
 import { interpolate, type Outcome } from '../workflows/expressions.js'
 import type { Cancellation } from './cancellation.js'
 import type { StepValues } from './command-files.js'
+import type { Isolate } from './isolation.js'
 import type { JobFile } from './job-file.js'
 import type { TaskFolder } from './task-folder.js'
 import type { TaskLog } from './task-log.js'
@@ -16,6 +17,7 @@ export interface JobInput {
   readonly task: Task
   readonly job: JobFile
   readonly folder: TaskFolder
+  readonly isolate: Isolate
   readonly log: TaskLog
   readonly cancellation: Cancellation
   /** Address of the server, as the runner reaches it. */

@@ -86,6 +86,7 @@ async function runScript(step: StepFile, run: StepRun): Promise<boolean> {
   } = await runProgram(await shellCommand(shell, script, state.searchPath), {
     cwd: await workingFolderOf(step, run),
     environment: state.processEnvironment(env),
+    isolate: state.input.isolate,
     timeoutMs,
     signal,
     log,
@@ -102,7 +103,7 @@ async function runScript(step: StepFile, run: StepRun): Promise<boolean> {
 /** Runs a built-in action. Throws JobFault for others. */
 function runAction(step: StepFile, run: StepRun): Promise<boolean> {
   const { state, contexts, env, signal } = run
-  const { task, instance, folder, log } = state.input
+  const { task, instance, folder, log, isolate } = state.input
   const uses = interpolate(step.uses ?? '', contexts)
   if (!isCheckout(uses)) {
     throw new JobFault(`the action '${uses}' is not supported by this runner yet`)
@@ -120,6 +121,7 @@ function runAction(step: StepFile, run: StepRun): Promise<boolean> {
     token: String(github['token'] ?? ''),
     workspace: folder.workspace,
     environment: state.processEnvironment(env),
+    isolate,
     log,
     signal,
     timeoutMs: timeoutOf(step, contexts),

@@ -3,6 +3,7 @@
 import { hostname, tmpdir } from 'node:os'
 import { searchPath } from '../../conf/load.js'
 import { createLog } from '../../conf/log.js'
+import { NO_ISOLATION } from '../../gateway/own-runner/isolation.js'
 import {
   type Registration,
   readRegistration,
@@ -87,6 +88,7 @@ const run: Command = {
       labels: registration.labels,
       version: await programVersion(),
       workFolder: textOf(values['work'], tmpdir()),
+      isolation: NO_ISOLATION,
       searchPath: searchPath(),
       signal: stop.signal,
       isOnce,
