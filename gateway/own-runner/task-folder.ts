@@ -10,6 +10,8 @@ export interface TaskFolder {
   readonly workspace: string
   readonly home: string
   readonly temp: string
+  /** Folder that isolated steps have as /tmp. */
+  readonly privateTemp: string
   readonly eventFile: string
 }
 
@@ -21,9 +23,11 @@ export async function createTaskFolder(parent: string, event: unknown): Promise<
     workspace: join(path, 'workspace'),
     home: join(path, 'home'),
     temp: join(path, 'temp'),
+    privateTemp: join(path, 'tmp'),
     eventFile: join(path, 'event.json'),
   }
-  for (const part of [folder.workspace, folder.home, folder.temp]) await mkdir(part)
+  const { workspace, home, temp, privateTemp } = folder
+  for (const part of [workspace, home, temp, privateTemp]) await mkdir(part)
   await writeFile(folder.eventFile, JSON.stringify(event ?? {}))
   return folder
 }
