@@ -1,8 +1,8 @@
 /** `actions/checkout`, which is built into the runner, so that a site needs no copy of it. */
 
-import { mkdir } from 'node:fs/promises'
 import { resolve } from 'node:path'
 import { gitEnvironment, isPlainRef } from './git-access.js'
+import type { Isolate } from './isolation.js'
 import { JobFault } from './job-fault.js'
 import { runProgram } from './run-program.js'
 import type { TaskLog } from './task-log.js'
@@ -18,6 +18,7 @@ export interface CheckoutInput {
   readonly token: string
   readonly workspace: string
   readonly environment: Readonly<Record<string, string>>
+  readonly isolate: Isolate
   readonly log: TaskLog
   readonly signal: AbortSignal
   readonly timeoutMs: number
@@ -32,7 +33,7 @@ const KNOWN_INPUTS = ['repository', 'ref', 'path', 'fetch-depth', 'token', 'subm
 
 /** Checks a repository out. Returns false if git has failed. Throws JobFault for wrong input. */
 export async function checkOut(input: CheckoutInput): Promise<boolean> {
-  const { inputs, log, signal, timeoutMs } = input
+  const { inputs, workspace, isolate, log, signal, timeoutMs } = input
   const { folder, url, target, depth } = parseInputs(input)
   log.add('actions/checkout is built into this runner; its code is not downloaded.')
   for (const name of Object.keys(inputs).filter((name) => !KNOWN_INPUTS.includes(name))) {
@@ -40,17 +41,16 @@ export async function checkOut(input: CheckoutInput): Promise<boolean> {
   }
   const access = gitEnvironment(input.instance, inputs['token'] || input.token)
   const environment = { ...input.environment, ...access }
-  await mkdir(folder, { recursive: true })
-  const git = async (...args: readonly string[]) => {
-    const options = { cwd: folder, environment, timeoutMs, signal, log }
-    const { exitCode } = await runProgram(['git', ...args], options)
-    return exitCode === 0
-  }
+  const options = { cwd: workspace, environment, isolate, timeoutMs, signal, log }
+  const run = async (...command: readonly string[]) =>
+    (await runProgram(command, options)).exitCode === 0
+  const git = (...args: readonly string[]) => run('git', '-C', folder, ...args)
   const shallow = depth === 0 ? [] : [`--depth=${depth}`]
   const branches = '+refs/heads/*:refs/remotes/origin/*'
   const tags = '+refs/tags/*:refs/tags/*'
   const isInitialized =
-    (await git('init', '--quiet')) &&
+    // A step may have made a link of a parent folder, so the runner itself creates no folder there.
+    (await run('git', 'init', '--quiet', '--', folder)) &&
     (await git('config', 'remote.origin.url', url)) &&
     (await git('config', 'remote.origin.fetch', branches))
   if (!isInitialized) return false

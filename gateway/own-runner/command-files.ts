@@ -1,6 +1,6 @@
 /** Files in which a step writes variables, outputs and folders of programs for later steps. */
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { lstat, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { JobFault } from './job-fault.js'
 import { readPlainFile } from './read-plain-file.js'
@@ -39,6 +39,9 @@ export async function createCommandFiles(folder: string): Promise<Record<string,
 
 /** Reads the files of a step. Throws JobFault. */
 export async function readCommandFiles(folder: string): Promise<StepValues> {
+  // A step may have replaced the folder by a link to one that only the runner can read.
+  const stats = await lstat(folder).catch(() => undefined)
+  if (!stats?.isDirectory()) throw new JobFault('the folder of the step was removed')
   const read = (variable: keyof typeof FILES) => readFileOf(join(folder, FILES[variable]), variable)
   const paths = (await read('GITHUB_PATH')).split(/\r?\n/).filter((line) => line !== '')
   return {

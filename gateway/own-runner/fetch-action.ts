@@ -16,7 +16,7 @@ export async function fetchAction(
   { scope, env, signal, limit }: StepRun,
 ): Promise<string> {
   const { job } = scope
-  const { instance, log, task } = job.input
+  const { instance, isolate, log, task } = job.input
   const name = `${repository}@${ref}`
   const fetched = job.actionFolders.get(name)
   if (fetched !== undefined) return fetched
@@ -29,6 +29,7 @@ export async function fetchAction(
     const { exitCode } = await runProgram(['git', ...args], {
       cwd,
       environment: { ...job.processEnvironment(env), ...gitEnvironment(instance, token) },
+      isolate,
       timeoutMs: Math.min(FETCH_WITHIN_MS, leftMs(limit)),
       signal,
       log,

@@ -7,6 +7,7 @@ import { typedInputs } from '../workflows/dispatch-inputs.js'
 import type { Contexts } from '../workflows/expression-values.js'
 import type { Cancellation } from './cancellation.js'
 import type { StepValues } from './command-files.js'
+import type { Isolate } from './isolation.js'
 import type { JobFile } from './job-file.js'
 import type { Texts } from './step-file.js'
 import type { TaskFolder } from './task-folder.js'
@@ -18,6 +19,7 @@ export interface JobInput {
   readonly task: Task
   readonly job: JobFile
   readonly folder: TaskFolder
+  readonly isolate: Isolate
   readonly log: TaskLog
   readonly cancellation: Cancellation
   /** Address of the server, as the runner reaches it. */

@@ -5,6 +5,7 @@ import { access } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type ProcessEnd, type RunningProcess, startProcess } from '../../cgi/process/run.js'
 import { CommandReader } from './command-reader.js'
+import type { Isolate } from './isolation.js'
 import { LineSplitter } from './line-splitter.js'
 import type { TaskLog } from './task-log.js'
 
@@ -13,6 +14,7 @@ export interface ProgramOptions {
   readonly cwd: string
   /** The complete environment. */
   readonly environment: Readonly<Record<string, string>>
+  readonly isolate: Isolate
   readonly timeoutMs: number
   /** Ends the process group. */
   readonly signal: AbortSignal
@@ -22,22 +24,20 @@ export interface ProgramOptions {
 /** Longest time that a timer of Node can have. */
 const TIMER_MS_MAX = 2_147_483_647
 
-/** Makes standard error the same pipe as standard output, so that the log has their order. */
-const JOIN_OUTPUTS = 'exec 2>&1; exec "$@"'
-
-/** Runs a program. Its process group is ended when the program exits. */
+/** Runs a program. Its process group is ended when the program exits. Throws JobFault. */
 export async function runProgram(
   command: readonly string[],
   options: ProgramOptions,
 ): Promise<ProcessEnd> {
   const { log, cwd, environment, signal } = options
-  const running = startProcess('/bin/sh', ['-c', JOIN_OUTPUTS, 'sh', ...command], {
-    cwd,
-    environment,
+  const launch = options.isolate({ command, cwd, environment })
+  const running = startProcess(launch.file, launch.args, {
+    cwd: launch.cwd,
+    environment: launch.environment,
     signal,
     timeoutMs: Math.min(options.timeoutMs, TIMER_MS_MAX),
   })
-  running.input.end()
+  void running.input.write(Buffer.from(launch.input)).then(() => running.input.end())
   const commands = new CommandReader(log)
   const splitter = new LineSplitter((line) => commands.add(line))
   try {

@@ -148,6 +148,7 @@ function runCheckout(step: StepFile, run: StepRun): Promise<boolean> {
     token: String(github['token'] ?? ''),
     workspace: folder.workspace,
     environment: scope.job.processEnvironment(env),
+    isolate: scope.job.input.isolate,
     log,
     signal,
     timeoutMs: leftMs(limit),

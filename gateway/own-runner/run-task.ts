@@ -4,6 +4,7 @@ import type { Log } from '../../conf/log.js'
 import { Masker } from '../runner-protocol/masker.js'
 import { Result, type Task } from '../runner-protocol/messages.js'
 import { Cancellation } from './cancellation.js'
+import type { Isolation } from './isolation.js'
 import { faultSentence } from './job-fault.js'
 import { type JobFile, readJobFile } from './job-file.js'
 import { RESULT_NAMES } from './job-state.js'
@@ -21,6 +22,7 @@ export interface TaskContext {
   readonly runnerName: string
   /** Folder in which the folders of tasks are created. */
   readonly workFolder: string
+  readonly isolation: Isolation
   /** Folders of programs, separated by colons. */
   readonly searchPath: string
   readonly log: Log
@@ -79,6 +81,7 @@ async function runInFolder(task: Task, parts: TaskParts): Promise<TaskResult> {
       task,
       job,
       folder,
+      isolate: context.isolation(folder),
       log: taskLog,
       cancellation,
       instance,

@@ -12,6 +12,8 @@ export interface TaskFolder {
   readonly temp: string
   /** Folder in which actions keep programs for later steps. */
   readonly toolCache: string
+  /** Folder that isolated steps have as /tmp. */
+  readonly privateTemp: string
   readonly eventFile: string
 }
 
@@ -24,10 +26,11 @@ export async function createTaskFolder(parent: string, event: unknown): Promise<
     home: join(path, 'home'),
     temp: join(path, 'temp'),
     toolCache: join(path, 'tools'),
+    privateTemp: join(path, 'tmp'),
     eventFile: join(path, 'event.json'),
   }
-  const { workspace, home, temp, toolCache } = folder
-  for (const part of [workspace, home, temp, toolCache]) await mkdir(part)
+  const { workspace, home, temp, toolCache, privateTemp } = folder
+  for (const part of [workspace, home, temp, toolCache, privateTemp]) await mkdir(part)
   await writeFile(folder.eventFile, JSON.stringify(event ?? {}))
   return folder
 }

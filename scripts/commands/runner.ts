@@ -1,8 +1,11 @@
 /** `gatehouse runner …`: a runner of workflow jobs, which is a client of a server. */
 
-import { hostname, tmpdir } from 'node:os'
+import { homedir, hostname, tmpdir } from 'node:os'
+import { resolve } from 'node:path'
 import { searchPath } from '../../conf/load.js'
-import { createLog } from '../../conf/log.js'
+import { createLog, type Log } from '../../conf/log.js'
+import { type BubblewrapInput, startBubblewrap } from '../../gateway/own-runner/bubblewrap.js'
+import { type Isolation, NO_ISOLATION } from '../../gateway/own-runner/isolation.js'
 import {
   type Registration,
   readRegistration,
@@ -60,8 +63,8 @@ const register: Command = {
 
 const run: Command = {
   words: ['runner', 'run'],
-  usage: '[--once] [--file FILE] [--work FOLDER]',
-  about: 'Runs jobs of the server until SIGTERM or SIGINT, as this user and without isolation.',
+  usage: '[--once] [--file FILE] [--work FOLDER] [--isolation KIND]',
+  about: 'Runs jobs of the server until SIGTERM or SIGINT, isolated from the rest of this machine.',
   positionals: [],
   options: {
     once: { type: 'boolean', about: 'Ends after one job; exit 1 if it does not succeed.' },
@@ -71,12 +74,22 @@ const run: Command = {
       value: 'FOLDER',
       about: 'Folder for the files of running jobs; by default that for temporary files.',
     },
+    isolation: {
+      type: 'string',
+      value: 'KIND',
+      about:
+        'bubblewrap, the default; or none: steps can then read and change everything that this user can.',
+    },
   },
   async run({ values }) {
     const file = textOf(values['file'], FILE_BY_DEFAULT)
     const registration = await readFileOf(file)
     const log = createLog({ level: 'info', format: 'auto' })
-    log.warn('steps of jobs run as the user of this runner, without isolation')
+    const path = searchPath()
+    const workFolder = resolve(textOf(values['work'], tmpdir()))
+    const hidden = [file, workFolder, homedir()]
+    const parts = { searchPath: path, workFolder, hidden }
+    const isolation = await isolationOf(textOf(values['isolation'], 'bubblewrap'), parts, log)
     const stop = new AbortController()
     for (const signal of ['SIGTERM', 'SIGINT'] as const) process.on(signal, () => stop.abort())
     const isOnce = values['once'] === true
@@ -86,8 +99,9 @@ const run: Command = {
       runnerName: registration.name,
       labels: registration.labels,
       version: await programVersion(),
-      workFolder: textOf(values['work'], tmpdir()),
-      searchPath: searchPath(),
+      workFolder,
+      isolation,
+      searchPath: path,
       signal: stop.signal,
       isOnce,
       log,
@@ -102,6 +116,23 @@ const run: Command = {
       throw new CommandError(result === undefined ? 'no job was run' : 'the job has not succeeded')
     }
   },
+}
+
+/** Returns the isolation of the kind, and logs how far it does not protect the machine. */
+async function isolationOf(kind: string, input: BubblewrapInput, log: Log): Promise<Isolation> {
+  if (kind === 'none') {
+    log.warn('steps of jobs run as the user of this runner, without isolation')
+    return NO_ISOLATION
+  }
+  if (kind !== 'bubblewrap') {
+    throw new UsageError(`--isolation '${kind}' is neither bubblewrap nor none`)
+  }
+  if (process.getuid?.() === 0) log.warn('isolated steps can read files in /etc that only root can')
+  try {
+    return await startBubblewrap(input)
+  } catch (error) {
+    throw new CommandError(`steps cannot be isolated: ${messageOf(error)}`, { cause: error })
+  }
 }
 
 function textOf(value: unknown, byDefault: string): string {

@@ -3,6 +3,7 @@
 import type { Test } from 'tap'
 import { searchPath } from '../../conf/load.js'
 import { createLog } from '../../conf/log.js'
+import { type Isolation, NO_ISOLATION } from '../../gateway/own-runner/isolation.js'
 import { runTask, type TaskContext } from '../../gateway/own-runner/run-task.js'
 import { createServerClient } from '../../gateway/own-runner/server-client.js'
 import { Result } from '../../gateway/runner-protocol/messages.js'
@@ -24,6 +25,7 @@ export async function taskContext(t: Test, stub: StubServer): Promise<TaskContex
     instance: stub.address,
     runnerName: 'first',
     workFolder: await temporaryFolder(t),
+    isolation: NO_ISOLATION,
     searchPath: searchPath(),
     log: LOG,
     signal: new AbortController().signal,
@@ -43,6 +45,7 @@ export interface RunOptions extends TaskInput {
   readonly stub?: StubServer
   readonly signal?: AbortSignal
   readonly searchPath?: string
+  readonly isolation?: Isolation
 }
 
 /** Runs a task whose workflow file is the text, or that of a job with the given keys. */
@@ -52,15 +55,16 @@ export async function ranTask(
   options: RunOptions = {},
 ): Promise<RanTask> {
   const stub = options.stub ?? (await stubRunnerServer(t))
-  const context = { ...(await taskContext(t, stub)), ...signalAndPath(options) }
+  const context = { ...(await taskContext(t, stub)), ...givenParts(options) }
   const result = await runTask(aTask(workflow, options), context)
   const last = stub.updates.at(-1)
   const steps = (last?.state?.steps ?? []).map((step) => nameOf(step.result))
   return { stub, context, result: nameOf(result), steps, outputs: last?.outputs ?? {} }
 }
 
-function signalAndPath({ signal, searchPath }: RunOptions): Partial<TaskContext> {
+function givenParts({ signal, searchPath, isolation }: RunOptions): Partial<TaskContext> {
   return {
+    ...(isolation === undefined ? {} : { isolation }),
     ...(signal === undefined ? {} : { signal }),
     ...(searchPath === undefined ? {} : { searchPath }),
   }

@@ -1,16 +1,21 @@
 /** The command `gatehouse runner`: registration, jobs of a server, signals, a removed runner. */
 
-import { readdir } from 'node:fs/promises'
+import { readdir, symlink } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { listProcesses } from '../../cgi/process/process-table.js'
 import { Result } from '../../gateway/runner-protocol/messages.js'
 import { readLog } from '../../sql/runs/task-logs.js'
 import { runCommand, startCommand } from '../helpers/command-line.js'
 import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { jobOf } from '../helpers/ran-task.js'
 import { addRegistrationToken } from '../helpers/runner-client.js'
+import { until } from '../helpers/server-processes.js'
 import { aTask, STUB_REGISTRATION_TOKEN, stubRunnerServer } from '../helpers/stub-runner-server.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { addWorkflowRepository } from '../helpers/workflow-repository.js'
+
+const WITHIN_MS = 20_000
 
 async function registered(t: Test) {
   const stub = await stubRunnerServer(t)
@@ -31,10 +36,37 @@ t.test('a registered runner runs one job, and its exit status is that of the job
     const args = ['runner', 'run', '--once', '--work', work]
     const { exitCode, errorText } = await runCommand(t, args, { cwd })
     t.equal(exitCode, status, errorText)
-    t.match(errorText, 'steps of jobs run as the user of this runner, without isolation')
+    t.notMatch(errorText, 'without isolation')
     t.strictSame(await readdir(work), [])
   }
   t.ok(stub.rows.includes('done'))
+})
+
+t.test('steps read the credentials of the runner only without isolation', async (t) => {
+  const { stub, cwd } = await registered(t)
+  // The work folder is relative, and the file is in the home of the user.
+  const options = { cwd, environment: { HOME: cwd } }
+  for (const [isolation, status] of [
+    ['bubblewrap', 1],
+    ['none', 0],
+  ] as const) {
+    stub.tasks.push(aTask(jobOf(`run: cat ${cwd}/runner.json`)))
+    const args = ['runner', 'run', '--once', '--work', '.', '--isolation', isolation]
+    const { exitCode, errorText } = await runCommand(t, args, options)
+    t.equal(exitCode, status, errorText)
+    t.equal(/user of this runner, without isolation/.test(errorText), isolation === 'none')
+  }
+})
+
+t.test('a runner that cannot isolate steps refuses to start', async (t) => {
+  const { stub, cwd } = await registered(t)
+  const path = await temporaryFolder(t)
+  await symlink('/usr/bin/env', join(path, 'env'))
+  const environment = { PATH: path }
+  const { exitCode, errorText } = await runCommand(t, ['runner', 'run'], { cwd, environment })
+  t.equal(exitCode, 1)
+  t.match(errorText, 'gatehouse: steps cannot be isolated: the program bwrap is missing: install')
+  t.notOk(stub.calls.includes('Declare'))
 })
 
 t.test('a runner cancels its job on SIGTERM and ends', async (t) => {
@@ -48,6 +80,18 @@ t.test('a runner cancels its job on SIGTERM and ends', async (t) => {
   t.equal(exitCode, 0, errorText)
   t.equal(stub.updates.at(-1)?.state?.result, Result.CANCELLED)
   t.strictSame(await readdir(work), [])
+})
+
+t.test('the steps of a runner that is killed end with it', async (t) => {
+  const { stub, cwd } = await registered(t)
+  const program = `sleep 4321.${process.pid}`
+  const isRunning = async () =>
+    (await listProcesses()).some(({ command }) => command.includes(program))
+  stub.tasks.push(aTask(jobOf(`run: |\n  echo waiting\n  setsid ${program} & sleep 1000`)))
+  const runner = await startCommand(t, ['runner', 'run'], { cwd })
+  await until(isRunning, Boolean, WITHIN_MS)
+  await runner.end('SIGKILL')
+  t.notOk(await until(isRunning, (is) => !is, WITHIN_MS))
 })
 
 t.test('a runner that the server does not know ends with a sentence', async (t) => {

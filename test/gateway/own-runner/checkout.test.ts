@@ -1,10 +1,13 @@
 /** The built-in checkout, with git's own server. */
 
 import { execFile } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
+import { searchPath } from '../../../conf/load.js'
+import { startBubblewrap } from '../../../gateway/own-runner/bubblewrap.js'
+import { NO_ISOLATION } from '../../../gateway/own-runner/isolation.js'
 import { jobOf, ranTask } from '../../helpers/ran-task.js'
 import { stubRunnerServer } from '../../helpers/stub-runner-server.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -12,7 +15,7 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 const TOKEN = 'job-token-0123456789abcdef'
 
 /** Starts the stub with a repository of three commits, a branch `work` and a tag `v1`. */
-async function stubWithRepository(t: Test) {
+async function stubWithRepository(t: Test, isolation = NO_ISOLATION) {
   const repositories = await temporaryFolder(t)
   const folder = join(repositories, 'ada/tool.git')
   await mkdir(folder, { recursive: true })
@@ -36,7 +39,7 @@ async function stubWithRepository(t: Test) {
   const stub = await stubRunnerServer(t, { repositories })
   const [, second = ''] = commits
   const run = (...steps: readonly string[]) =>
-    ranTask(t, jobOf(...steps), { stub, context: { token: TOKEN, sha: second } })
+    ranTask(t, jobOf(...steps), { stub, isolation, context: { token: TOKEN, sha: second } })
   return { stub, run, commits }
 }
 
@@ -76,6 +79,24 @@ t.test('inputs choose ref, depth, folder, repository and token', async (t) => {
   t.strictSame(stub.rows.slice(at), [commits[0], '2', ...branches, 'v1', '2'])
   t.ok(stub.gitCredentials.has('x-access-token:other-token-1'))
   t.ok(stub.rows.includes("The input 'clean' of actions/checkout is ignored by this runner."))
+})
+
+t.test('an isolated checkout writes nothing outside the folder of the task', async (t) => {
+  const workFolder = await temporaryFolder(t)
+  const isolation = await startBubblewrap({ searchPath: searchPath(), workFolder, hidden: [] })
+  const { run, stub } = await stubWithRepository(t, isolation)
+  const checkedOut = await run(
+    'uses: actions/checkout@v4\nwith: {path: a/deep/folder}',
+    'run: ls a/deep/folder',
+  )
+  t.equal(checkedOut.result, 'SUCCESS', stub.rows.join('\n'))
+  t.strictSame(stub.rows.slice(-2), ['one', 'two'])
+  const { result } = await run(
+    `run: ln -s ${workFolder} link`,
+    'uses: actions/checkout@v4\nwith: {path: link/new}',
+  )
+  t.equal(result, 'FAILURE')
+  t.strictSame(await readdir(workFolder), [])
 })
 
 t.test('malformed inputs and missing refs fail the step', async (t) => {

@@ -62,3 +62,12 @@ t.test('a file that a step has replaced or filled is refused', async (t) => {
   await truncate(path, 1_048_577)
   await t.rejects(readCommandFiles(folder), /GITHUB_OUTPUT is longer than 1048576 bytes/)
 })
+
+t.test('files in a folder to which a step has made a link are not read', async (t) => {
+  const { folder } = await filesOf(t)
+  const { folder: other } = await filesOf(t)
+  await rm(folder, { recursive: true })
+  await t.rejects(readCommandFiles(folder), { message: 'the folder of the step was removed' })
+  await symlink(other, folder)
+  await t.rejects(readCommandFiles(folder), { message: 'the folder of the step was removed' })
+})

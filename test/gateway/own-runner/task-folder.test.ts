@@ -13,7 +13,7 @@ t.test('a folder has the event, and other users cannot read it', async (t) => {
   const folder = await createTaskFolder(await temporaryFolder(t), { after: 'x' })
   t.equal(await readFile(folder.eventFile, 'utf8'), '{"after":"x"}')
   t.equal((await stat(folder.path)).mode & 0o777, 0o700)
-  for (const path of [folder.workspace, folder.home, folder.temp]) {
+  for (const path of [folder.workspace, folder.home, folder.temp, folder.privateTemp]) {
     t.ok((await stat(path)).isDirectory())
   }
 })

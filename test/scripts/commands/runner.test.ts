@@ -45,3 +45,13 @@ t.test('an address that is none, and a file that is none, are refused', async (t
   await writeFile(file, '{}')
   await t.rejects(run('run', '--file', file), /is not the file of a runner: uuid, token/)
 })
+
+t.test('an isolation that the runner does not have is refused', async (t) => {
+  const file = join(await temporaryFolder(t), 'runner.json')
+  const texts = { uuid: 'u', token: 't', instance: 'http://127.0.0.1:9', name: 'n' }
+  await writeFile(file, JSON.stringify({ ...texts, labels: [] }))
+  const args = ['runner', 'run', '--file', file, '--isolation', 'podman']
+  await t.rejects(runCommand(t, RUNNER_COMMANDS, ...args), {
+    message: "--isolation 'podman' is neither bubblewrap nor none",
+  })
+})
