@@ -10,6 +10,7 @@ import type { StepValues } from './command-files.js'
 import type { Isolate } from './isolation.js'
 import type { JobFile } from './job-file.js'
 import type { Texts } from './step-file.js'
+import type { StepSummary } from './step-summary.js'
 import type { TaskFolder } from './task-folder.js'
 import type { TaskLog } from './task-log.js'
 import type { TimeLimit } from './time-limit.js'
@@ -21,6 +22,7 @@ export interface JobInput {
   readonly folder: TaskFolder
   readonly isolate: Isolate
   readonly log: TaskLog
+  readonly summary: StepSummary
   readonly cancellation: Cancellation
   /** Address of the server, as the runner reaches it. */
   readonly instance: string

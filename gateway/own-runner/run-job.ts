@@ -22,7 +22,7 @@ const RESULTS: Readonly<Record<StepResult, Result>> = {
 
 /** Runs a job, and notes the progress of its steps. Throws JobFault or ExpressionFault. */
 export async function runJob(input: JobInput, progress: StepProgress[]): Promise<TaskResult> {
-  const { job, log, cancellation } = input
+  const { job, log, summary, cancellation } = input
   const scope = startScope(input)
   const minutes = parseMinutes(
     job.timeoutMinutes && interpolate(job.timeoutMinutes, scope.contexts()),
@@ -44,11 +44,13 @@ export async function runJob(input: JobInput, progress: StepProgress[]): Promise
       entry.startedAtMs = Date.now()
       entry.logIndex = log.rowCount
       const conclusion = await runStep(step, scope)
+      await summary.send(index)
       entry.result = RESULTS[conclusion]
       entry.stoppedAtMs = Date.now()
       entry.logLength = log.rowCount - entry.logIndex
     }
     await runPosts(scope)
+    await summary.send(job.steps.length)
   } finally {
     clearTimeout(timer)
   }

@@ -11,6 +11,7 @@ import { RESULT_NAMES } from './job-state.js'
 import { LogSender } from './log-sender.js'
 import { CANCEL_GRACE_MS, runJob } from './run-job.js'
 import type { ServerClient } from './server-client.js'
+import { StepSummary } from './step-summary.js'
 import { createTaskFolder, removeTaskFolder } from './task-folder.js'
 import { TaskLog } from './task-log.js'
 import { TaskReport, type TaskResult } from './task-report.js'
@@ -83,6 +84,7 @@ async function runInFolder(task: Task, parts: TaskParts): Promise<TaskResult> {
       folder,
       isolate: context.isolation(folder),
       log: taskLog,
+      summary: new StepSummary(context.client, task.id, taskLog),
       cancellation,
       instance,
       runnerName,

@@ -46,7 +46,7 @@ export async function runStepProgram(
   { cwd, command }: StepProgram,
 ): Promise<ProgramResult> {
   const { job } = scope
-  const { isolate, log } = job.input
+  const { isolate, log, summary } = job.input
   const folder = job.nextFolder('step')
   const files = await createCommandFiles(folder)
   const end = await runProgram(await command(folder), {
@@ -68,6 +68,7 @@ export async function runStepProgram(
   }
   const values = await readCommandFiles(folder)
   job.apply(values)
+  await summary.read(files['GITHUB_STEP_SUMMARY'] ?? '')
   const { outputs, state } = values
   return {
     hasSucceeded,

@@ -27,8 +27,12 @@ export class TaskLog {
 
   /** Adds the lines of a text. */
   add(text: string): void {
-    const masked = this.#isHidden ? '***' : this.#masker.mask(text)
-    for (const line of masked.split(/\r?\n/)) this.#sender.add(cut(line))
+    for (const line of this.mask(text).split(/\r?\n/)) this.#sender.add(cut(line))
+  }
+
+  /** Returns a text without secrets. */
+  mask(text: string): string {
+    return this.#isHidden && text !== '' ? '***' : this.#masker.mask(text)
   }
 
   /** Masks a text of a step from now on. If there is too much of it, all later rows are hidden. */

@@ -30,6 +30,7 @@ import {
   REGISTER,
   STATUS_OF_CODE,
   UPDATE_LOG,
+  UPDATE_STEP_SUMMARY,
   UPDATE_TASK,
 } from '../../gateway/runner-protocol/procedures.js'
 
@@ -53,6 +54,8 @@ export interface StubServer {
   /** True after the log was ended. */
   isLogClosed: boolean
   readonly updates: UpdateTaskRequest[]
+  /** Summaries of steps by their numbers. */
+  readonly summaries: Map<number, string>
   /** Procedures in the order of their calls, such as `FetchTask`. */
   readonly calls: string[]
   /** Credentials of Basic authentication that git has sent. */
@@ -93,6 +96,7 @@ export async function stubRunnerServer(
     rows: [],
     isLogClosed: false,
     updates: [],
+    summaries: new Map(),
     calls: [],
     gitCredentials: new Set(),
     refusals: {},
@@ -193,6 +197,10 @@ const PROCEDURES: readonly AnsweredProcedure[] = [
     if (noMore && stub.rows.length === Number(index) + rows.length) stub.isLogClosed = true
     stub.onRows(stub.rows)
     return { ackIndex: BigInt(stub.rows.length) }
+  }),
+  answered(UPDATE_STEP_SUMMARY, (stub, { summaries }) => {
+    for (const { stepNumber, content } of summaries) stub.summaries.set(Number(stepNumber), content)
+    return {}
   }),
   answered(UPDATE_TASK, (stub, update) => {
     stub.updates.push(update)
