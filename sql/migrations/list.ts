@@ -36,6 +36,7 @@ import * as runAttempts from './0032-run-attempts.js'
 import * as artifacts from './0033-artifacts.js'
 import * as deferredJobs from './0034-deferred-jobs.js'
 import * as workflowSchedules from './0035-workflow-schedules.js'
+import * as runNotifications from './0036-run-notifications.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -83,4 +84,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0033-artifacts', ...artifacts },
   { name: '0034-deferred-jobs', ...deferredJobs },
   { name: '0035-workflow-schedules', ...workflowSchedules },
+  { name: '0036-run-notifications', ...runNotifications },
 ]

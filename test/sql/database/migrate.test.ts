@@ -50,6 +50,7 @@ const NAMES = [
   '0033-artifacts',
   '0034-deferred-jobs',
   '0035-workflow-schedules',
+  '0036-run-notifications',
 ]
 
 /** Returns the definition of every table, index and column. */
