@@ -199,6 +199,10 @@ export const SCHEMAS = {
       asBytes,
       '10GiB',
     ),
+    artifacts_owner_max: field(
+      'Maximum total size of the artifacts of an owner; by default, no limit.',
+      asBytes,
+    ),
     artifact_retention_days: field(
       'Days after which artifacts are deleted, unless their job names another number.',
       asCount(1),

@@ -66,6 +66,8 @@ export interface Settings {
     readonly artifactBytesMax: number
     /** Maximum total size of the artifacts of a repository. */
     readonly repositoryArtifactsBytesMax: number
+    /** Maximum total size of the artifacts of an owner's repositories; undefined for no limit. */
+    readonly ownerArtifactsBytesMax: number | undefined
     readonly artifactRetentionDays: number
     readonly artifactRetentionDaysMax: number
   }
@@ -162,6 +164,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       runsWaitingMax: required(given.actions.runs_waiting_max),
       artifactBytesMax: required(given.actions.artifact_size_max),
       repositoryArtifactsBytesMax: required(given.actions.artifacts_repository_max),
+      ownerArtifactsBytesMax: given.actions.artifacts_owner_max,
       artifactRetentionDays: required(given.actions.artifact_retention_days),
       artifactRetentionDaysMax: required(given.actions.artifact_retention_days_max),
     },

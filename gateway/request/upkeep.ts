@@ -1,12 +1,14 @@
 /** Background jobs as the other modules use them; gateway/jobs runs them. */
 
-/** An activity of which users are notified, and the user who caused it. */
+/** An activity of which users are notified. */
 export interface NotificationInput {
   readonly repositoryId: number
+  /** User who caused the activity: the only recipient for a run, and no recipient otherwise. */
   readonly actorId: number
   readonly about:
     | { readonly issueNumber: number; readonly to: 'everybody' | 'assignees' | 'reviewers' }
     | { readonly releaseId: number }
+    | { readonly runId: number }
 }
 
 /** Options of pruning. */

@@ -48,8 +48,13 @@ export function parseItemPath(artifactName: string, text: string): string {
 
 /** Returns the limits of uploads. */
 export function uploadLimits({ settings }: Pick<Context, 'settings'>): UploadLimits {
-  const { artifactBytesMax, repositoryArtifactsBytesMax: repositoryBytesMax } = settings.actions
-  return { artifactBytesMax, repositoryBytesMax, partsMax: PARTS_MAX }
+  const { artifactBytesMax, repositoryArtifactsBytesMax, ownerArtifactsBytesMax } = settings.actions
+  return {
+    artifactBytesMax,
+    repositoryBytesMax: repositoryArtifactsBytesMax,
+    ownerBytesMax: ownerArtifactsBytesMax,
+    partsMax: PARTS_MAX,
+  }
 }
 
 const DAY_MS = 86_400_000

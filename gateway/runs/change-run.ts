@@ -91,10 +91,15 @@ async function followUp(
   await settleAll(context, affected)
 }
 
+/** Commit statuses of jobs that were added in a transaction. */
+export interface AddedStatuses extends Pick<SettledRun, 'repository' | 'statuses'> {
+  readonly run: Pick<Run, 'reportedCommitId' | 'actorId'>
+}
+
 /** Publishes commit statuses that are committed, and retries the merges that wait for them. */
-async function publishStatuses(
+export async function publishStatuses(
   context: Context,
-  { run, repository, statuses }: Pick<SettledRun, 'run' | 'repository' | 'statuses'>,
+  { run, repository, statuses }: AddedStatuses,
 ): Promise<void> {
   if (statuses.length === 0) return
   await retryMerges(context, { repositoryId: repository.id, commitId: run.reportedCommitId })

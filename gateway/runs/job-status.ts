@@ -52,11 +52,21 @@ export function newStatusOf(context: Context, { run, repository, job }: JobOfRun
     repositoryId: repository.id,
     commitId: run.reportedCommitId,
     state: STATES[job.status],
-    context: cut(`${run.workflowName} / ${job.name} (${run.event})`, NAME_CHARACTERS_MAX),
+    context: statusContext({ ...run, jobName: job.name }),
     description: run.needsApproval ? 'Waiting for approval' : describe(job),
     targetUrl: `${baseUrl}/${place}/actions/runs/${run.number}/jobs/${job.position}`,
     creatorId: undefined,
   }
+}
+
+/** Names of a job and its workflow, and the event of the run. */
+export interface NamedJob extends Pick<Run, 'workflowName' | 'event'> {
+  readonly jobName: string
+}
+
+/** Returns the context of the commit status of a job. */
+export function statusContext({ workflowName, jobName, event }: NamedJob): string {
+  return cut(`${workflowName} / ${jobName} (${event})`, NAME_CHARACTERS_MAX)
 }
 
 function describe({ status, startedAtMs, stoppedAtMs }: RunJob): string {

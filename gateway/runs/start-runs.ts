@@ -6,9 +6,10 @@ import type { RunEvent } from '../../sql/runs/events.js'
 import { countWaitingRuns, type NewRun } from '../../sql/runs/runs.js'
 import { disabledWorkflows } from '../../sql/runs/workflow-switches.js'
 import type { Context } from '../request/context.js'
-import type { FileInput } from '../workflows/plan-file.js'
+import type { FilePlan } from '../workflows/plan-file.js'
 import type { Occurrence } from '../workflows/triggers.js'
 import { startRun } from './change-run.js'
+import { skipRequiredChecks } from './skip-checks.js'
 import { planningFacts } from './task-context.js'
 import { nameOfFile, type WorkflowFile } from './workflow-files.js'
 
@@ -44,9 +45,13 @@ export async function startRuns(
   const rendered = await payload()
   const factsOf = await planningFacts(context, { repository, source, payload: rendered })
   const disabled = await disabledWorkflows(context.db, repository.id)
+  const filtered: WorkflowFile[] = []
   for (const file of files) {
     if (disabled.has(file.name)) continue
-    const plan = await planOf(context, repository, { file, occurrence, facts: factsOf(file.name) })
+    const input = { text: file.text, occurrence, facts: factsOf(file.name) }
+    const filePlan = await context.planFile(input, repository.owner.id)
+    if (filePlan.kind === 'ignored' && filePlan.isFiltered) filtered.push(file)
+    const plan = planOf(file, occurrence, filePlan)
     if (plan === undefined) continue
     if (await tooManyWait(context, repository, run)) return
     await startRun(context, repository, {
@@ -61,6 +66,14 @@ export async function startRuns(
       ...plan,
     })
   }
+  // After the runs, because a file that is excluded may have the contexts of one that has started.
+  await skipRequiredChecks(context, repository, {
+    occurrence,
+    files: filtered,
+    factsOf,
+    reportedCommitId: run.reportedCommitId,
+    actorId: event.actorId,
+  })
 }
 
 /** Returns true, with a warning in the log, if too many runs of the repository wait. */
@@ -77,17 +90,8 @@ export async function tooManyWait(
   return true
 }
 
-interface PlannedFile extends Pick<FileInput, 'occurrence' | 'facts'> {
-  readonly file: WorkflowFile
-}
-
-/** Returns the plan of a file; undefined if the event does not start its workflow. */
-async function planOf(
-  context: Context,
-  repository: Repository,
-  { file, occurrence, facts }: PlannedFile,
-): Promise<Plan | undefined> {
-  const plan = await context.planFile({ text: file.text, occurrence, facts }, repository.owner.id)
+/** Returns the plan of the run of a file; undefined if the event does not start its workflow. */
+function planOf(file: WorkflowFile, occurrence: Occurrence, plan: FilePlan): Plan | undefined {
   switch (plan.kind) {
     case 'ignored':
     case 'refused':

@@ -47,6 +47,7 @@ import { HOME } from './repositories/home.js'
 import { OWNER } from './repositories/owner.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js'
 import { RUNNERS_PAGES } from './runners/runners-pages.js'
+import { BADGE_PAGES } from './runs/badge.js'
 import { DISPATCH_PAGES } from './runs/dispatch-page.js'
 import { JOB_PAGES } from './runs/job-page.js'
 import { RERUN_PAGES } from './runs/rerun-pages.js'
@@ -100,6 +101,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...JOB_PAGES,
   ...RUNNERS_PAGES,
   ...DISPATCH_PAGES,
+  ...BADGE_PAGES,
   ...VALUES_PAGES,
   OWN_ORGANIZATIONS,
   ...CREATE_ORGANIZATION_PAGES,

@@ -11,7 +11,7 @@ import type { ContextValue } from './expression-values.js'
 import { type PlannedJob, planJobs } from './plan-jobs.js'
 import type { PlannedGroup } from './read-concurrency.js'
 import { readWorkflow } from './read-workflow.js'
-import { type Occurrence, startsOn } from './triggers.js'
+import { type Occurrence, startsOn, startsWithoutFilters } from './triggers.js'
 import { FileFault } from './yaml-value.js'
 
 export type FilePlan =
@@ -20,6 +20,8 @@ export type FilePlan =
       readonly kind: 'ignored'
       /** Value of `name`; undefined if the file has none. */
       readonly name: string | undefined
+      /** True if only filters of branches, tags or paths exclude the event. */
+      readonly isFiltered: boolean
       /** Cron expressions of the file. */
       readonly crons: readonly string[]
     }
@@ -54,6 +56,8 @@ export type FilePlan =
 export interface FileInput {
   readonly text: string
   readonly occurrence: Occurrence
+  /** True to plan the jobs also if filters exclude the event. */
+  readonly ignoresFilters?: boolean
   /** Facts for the expressions; if there are none, the jobs are not planned. */
   readonly facts?: PlanningFacts | undefined
 }
@@ -68,15 +72,16 @@ export interface PlanningFacts {
 }
 
 /** Plans a workflow file. Never throws for what a file may contain. */
-export function planFile({ text, occurrence, facts }: FileInput): FilePlan {
+export function planFile({ text, occurrence, ignoresFilters, facts }: FileInput): FilePlan {
   let isStarted = false
   try {
     const workflow = readWorkflow(text)
-    isStarted = startsOn(workflow.triggers, occurrence)
-    const { name, dispatchInputs = [] } = workflow
-    if (!isStarted) {
-      const crons = workflow.triggers.flatMap((trigger) => trigger.crons)
-      return { kind: 'ignored', name, crons }
+    const { name, triggers, dispatchInputs = [] } = workflow
+    isStarted = startsOn(triggers, occurrence)
+    const isFiltered = !isStarted && startsWithoutFilters(triggers, occurrence)
+    if (!isStarted && !(isFiltered && ignoresFilters === true)) {
+      const crons = triggers.flatMap((trigger) => trigger.crons)
+      return { kind: 'ignored', name, isFiltered, crons }
     }
     const isDispatch = occurrence.event === 'workflow_dispatch'
     const inputs = isDispatch ? filledInputs(dispatchInputs, occurrence.inputs) : {}

@@ -198,6 +198,18 @@ export function startsOn(triggers: readonly Trigger[], occurrence: Occurrence): 
   )
 }
 
+/** Returns true if a workflow would be started if its triggers had no filters. */
+export function startsWithoutFilters(
+  triggers: readonly Trigger[],
+  occurrence: Occurrence,
+): boolean {
+  const filters = { branches: undefined, tags: undefined, paths: undefined }
+  return startsOn(
+    triggers.map((trigger) => ({ ...trigger, ...filters })),
+    occurrence,
+  )
+}
+
 function fitsEvent(trigger: Trigger, occurrence: Occurrence): boolean {
   switch (occurrence.event) {
     case 'push':
@@ -214,6 +226,11 @@ function fitsEvent(trigger: Trigger, occurrence: Occurrence): boolean {
     default:
       return fitsType(trigger, occurrence)
   }
+}
+
+/** Returns the short name of the pushed branch; undefined for another ref. */
+export function branchOfPush({ reference }: PushedReference): string | undefined {
+  return reference.startsWith(BRANCH_PREFIX) ? reference.slice(BRANCH_PREFIX.length) : undefined
 }
 
 /** A filter of branches alone leaves out tags, and a filter of tags alone leaves out branches. */

@@ -79,6 +79,34 @@ export async function addCommitStatus(
   })
 }
 
+/**
+ * Inserts the statuses whose contexts have no status yet, and returns them. All are about the same
+ * commit. No run is created in the repository meanwhile.
+ */
+export async function addMissingStatuses(
+  db: Database,
+  { repositoryId, commitId }: CommitPlace,
+  statuses: readonly Omit<NewCommitStatus, keyof CommitPlace>[],
+): Promise<readonly CommitStatus[]> {
+  return await transaction(db, async (trx) => {
+    // The creation of a run takes the same lock.
+    await trx('repositories').where({ id: repositoryId }).forUpdate().first('id')
+    const rows = await selectRows<{ context: string }>(
+      trx,
+      'select distinct context from commit_statuses where repository_id = ? and commit_id = ?',
+      [repositoryId, checkText(commitId)],
+    )
+    const existing = new Set(rows.map(({ context }) => context))
+    const added: CommitStatus[] = []
+    for (const status of statuses) {
+      if (existing.has(status.context)) continue
+      existing.add(status.context)
+      added.push(await addCommitStatus(trx, { repositoryId, commitId, ...status }))
+    }
+    return added
+  })
+}
+
 export interface StatusQuery extends CommitPlace {
   /** Undefined for statuses in any state. */
   readonly state: CommitState | undefined

@@ -37,6 +37,7 @@ import * as artifacts from './0033-artifacts.js'
 import * as deferredJobs from './0034-deferred-jobs.js'
 import * as workflowSchedules from './0035-workflow-schedules.js'
 import * as stepSummaries from './0036-step-summaries.js'
+import * as runNotifications from './0037-run-notifications.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -85,4 +86,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0034-deferred-jobs', ...deferredJobs },
   { name: '0035-workflow-schedules', ...workflowSchedules },
   { name: '0036-step-summaries', ...stepSummaries },
+  { name: '0037-run-notifications', ...runNotifications },
 ]

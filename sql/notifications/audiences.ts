@@ -8,17 +8,27 @@ import type { Condition } from '../repositories/visibility.js'
 /** Event that users are notified of. */
 export interface Activity {
   readonly repository: Repository
-  /** User who caused the event, and is not notified of it. */
-  readonly actorId: number
-  readonly about: AboutIssue | AboutRelease
+  /** User who caused the event, and is not notified of it; undefined if there is none. */
+  readonly actorId: number | undefined
+  readonly about: AboutIssue | AboutRelease | AboutRun
 }
 
 export interface AboutIssue {
   readonly issueId: number
   /**
-   * Recipients: all participants and watchers, or only the assignees or the requested reviewers.
+   * Recipients: all participants and watchers, or only the assignees, the requested reviewers or
+   * one user.
    */
-  readonly to: 'everybody' | 'assignees' | 'reviewers'
+  readonly to: 'everybody' | 'assignees' | 'reviewers' | OneUser
+}
+
+interface OneUser {
+  readonly userId: number
+}
+
+export interface AboutRun {
+  readonly runId: number
+  readonly to: OneUser
 }
 
 export interface AboutRelease {
@@ -41,7 +51,7 @@ export async function listAudience(
   const unsubscribed =
     'issueId' in about ? [{ where: NOT_UNSUBSCRIBED, bindings: [about.issueId] }] : []
   const conditions: readonly Condition[] = [
-    { where: 'x.user_id > ? and x.user_id <> ?', bindings: [afterId, actorId] },
+    { where: 'x.user_id > ? and x.user_id <> ?', bindings: [afterId, actorId ?? 0] },
     readers,
     ...unsubscribed,
   ]
@@ -94,12 +104,18 @@ function peopleOf(repositoryId: number, about: Activity['about']): Condition {
         : ` union select owner_id as user_id from users where owner_id in (${places})`
     return { where: `${SELECT_WATCHERS}${mentioned}`, bindings: [repositoryId, ...mentionedIds] }
   }
+  if ('runId' in about) return oneUser(about.to)
   const { issueId, to } = about
+  if (typeof to === 'object') return oneUser(to)
   if (to !== 'everybody') return { where: ASKED[to], bindings: [issueId] }
   return {
     where: [SELECT_WATCHERS, ...SELECT_PARTICIPANTS].join(' union '),
     bindings: [repositoryId, ...SELECT_PARTICIPANTS.map(() => issueId)],
   }
+}
+
+function oneUser({ userId }: OneUser): Condition {
+  return { where: 'select owner_id as user_id from users where owner_id = ?', bindings: [userId] }
 }
 
 const SELECT_WATCHERS = 'select user_id from repository_watches where repository_id = ?'

@@ -17,7 +17,7 @@ export interface NotificationThread {
   readonly repositoryId: number
   readonly status: NotificationStatus
   readonly updatedAtMs: number
-  readonly subject: IssueSubject | ReleaseSubject
+  readonly subject: IssueSubject | ReleaseSubject | RunSubject
 }
 
 export interface IssueSubject {
@@ -36,6 +36,15 @@ export interface ReleaseSubject {
   readonly title: string
 }
 
+/** A run of a workflow that no pull request has started. */
+export interface RunSubject {
+  readonly kind: 'run'
+  /** Number within the repository. */
+  readonly number: number
+  readonly title: string
+  readonly commitId: string
+}
+
 /** Creates unread threads for the users. Existing threads become unread, unless they are pinned. */
 export async function notifyUsers(
   db: Database,
@@ -44,8 +53,7 @@ export async function notifyUsers(
 ): Promise<void> {
   if (userIds.length === 0) return
   const nowMs = Date.now()
-  const [column, id] =
-    'issueId' in about ? ['issue_id', about.issueId] : ['release_id', about.releaseId]
+  const [column, id] = columnOf(about)
   const rows = userIds.map((userId) => ({
     user_id: userId,
     repository_id: repository.id,
@@ -61,6 +69,11 @@ export async function notifyUsers(
       updated_at: nowMs,
       status: db.raw("case when notifications.status = 'pinned' then 'pinned' else 'unread' end"),
     })
+}
+
+function columnOf(about: Activity['about']): readonly [string, number] {
+  if ('issueId' in about) return ['issue_id', about.issueId]
+  return 'releaseId' in about ? ['release_id', about.releaseId] : ['run_id', about.runId]
 }
 
 /** Filter of threads; absent fields match every thread. */
@@ -92,6 +105,7 @@ export async function listThreads(
     db,
     `select n.id, n.repository_id, n.status, n.updated_at, i.number, i.title, i.state, i.is_pull,
       p.merged_at, e.id as release_id, e.tag_name, e.title as release_title,
+      w.number as run_number, w.title as run_title, w.workflow_file, w.commit_id,
       (select max(c.id) from comments c where c.issue_id = n.issue_id) as last_comment_id
       from ${TABLES} where ${where} order by n.updated_at desc, n.id desc limit ? offset ?`,
     [...bindings, page.limit, offsetOf(page)],
@@ -128,16 +142,19 @@ export async function markThreads(
 
 const TABLES = `notifications n join repositories r on r.id = n.repository_id
   join owners o on o.id = r.owner_id left join issues i on i.id = n.issue_id
-  left join pulls p on p.issue_id = i.id left join releases e on e.id = n.release_id`
+  left join pulls p on p.issue_id = i.id left join releases e on e.id = n.release_id
+  left join workflow_runs w on w.id = n.run_id`
 
 /** Condition that leaves out disabled units of a repository, and releases that are drafts again. */
 const IS_SHOWN = `((n.issue_id is not null and ${IS_SERVED}) or (e.is_draft = 0
-  and instr(r.preferences, '"has_releases":false') = 0))`
+  and instr(r.preferences, '"has_releases":false') = 0) or (n.run_id is not null
+  and instr(r.preferences, '"has_actions":true') > 0))`
 
 const KINDS = {
   issue: 'i.is_pull = 0',
   pull: 'i.is_pull = 1',
   release: 'n.release_id is not null',
+  run: 'n.run_id is not null',
 } as const
 
 function conditionOf(filter: ThreadFilter): Condition {
@@ -186,6 +203,10 @@ interface ThreadRow {
   readonly release_id: number | null
   readonly tag_name: string | null
   readonly release_title: string | null
+  readonly run_number: number | null
+  readonly run_title: string | null
+  readonly workflow_file: string | null
+  readonly commit_id: string | null
   readonly last_comment_id: number | null
 }
 
@@ -198,6 +219,10 @@ function subjectOf(row: ThreadRow): NotificationThread['subject'] {
   if (row.release_id !== null) {
     const { release_id: id, tag_name: tagName, release_title: title } = row
     return { kind: 'release', id, tagName: tagName ?? '', title: title ?? '' }
+  }
+  if (row.run_number !== null) {
+    const title = row.run_title || (row.workflow_file ?? '')
+    return { kind: 'run', number: row.run_number, title, commitId: row.commit_id ?? '' }
   }
   return {
     kind: row.is_pull === 1 ? 'pull' : 'issue',

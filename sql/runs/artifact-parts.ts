@@ -26,6 +26,8 @@ export interface UploadLimits {
   readonly artifactBytesMax: number
   /** Maximum total size of the artifacts of the repository. */
   readonly repositoryBytesMax: number
+  /** Maximum total size of the artifacts of the owner's repositories; undefined for no limit. */
+  readonly ownerBytesMax: number | undefined
   /** Maximum number of parts of the artifact. */
   readonly partsMax: number
 }
@@ -34,7 +36,7 @@ export interface UploadLimits {
 export async function freeBytes(
   db: Database,
   { id, repositoryId }: Upload,
-  limits: Pick<UploadLimits, 'artifactBytesMax' | 'repositoryBytesMax'>,
+  limits: Omit<UploadLimits, 'partsMax'>,
 ): Promise<number> {
   const [row] = await selectRows<{ own: number; total: number }>(
     db,
@@ -44,7 +46,24 @@ export async function freeBytes(
   )
   const ofArtifact = limits.artifactBytesMax - Number(row?.own ?? 0)
   const ofRepository = limits.repositoryBytesMax - Number(row?.total ?? 0)
-  return Math.max(0, Math.min(ofArtifact, ofRepository))
+  const ofOwner = await freeBytesOfOwner(db, repositoryId, limits)
+  return Math.max(0, Math.min(ofArtifact, ofRepository, ofOwner))
+}
+
+async function freeBytesOfOwner(
+  db: Database,
+  repositoryId: number,
+  { ownerBytesMax }: Pick<UploadLimits, 'ownerBytesMax'>,
+): Promise<number> {
+  if (ownerBytesMax === undefined) return Number.POSITIVE_INFINITY
+  const [row] = await selectRows<{ total: number }>(
+    db,
+    `select coalesce(sum(a.bytes), 0) as total from workflow_artifacts a
+      join repositories r on r.id = a.repository_id
+      where r.owner_id = (select o.owner_id from repositories o where o.id = ?)`,
+    [repositoryId],
+  )
+  return ownerBytesMax - Number(row?.total ?? 0)
 }
 
 /**
@@ -60,6 +79,7 @@ export async function addPart(
   const { id } = artifact
   const place = { artifact_id: id, path: checkText(path), name: checkText(name) }
   return await retryPlacing(db, async (trx) => {
+    if (limits.ownerBytesMax !== undefined) await lockOwner(trx, artifact)
     await lockUpload(trx, artifact)
     const [known] = await selectRows<{ parts: number; replaced: number }>(
       trx,
@@ -85,10 +105,12 @@ export async function addPart(
 export function tooLarge({
   artifactBytesMax,
   repositoryBytesMax,
-}: Pick<UploadLimits, 'artifactBytesMax' | 'repositoryBytesMax'>): Failure {
+  ownerBytesMax,
+}: Omit<UploadLimits, 'partsMax'>): Failure {
+  const ofOwner = ownerBytesMax === undefined ? '' : `, and those of its owner ${ownerBytesMax}`
   const message =
     `An artifact has at most ${artifactBytesMax} bytes, and all artifacts of the repository ` +
-    `have at most ${repositoryBytesMax} bytes.`
+    `have at most ${repositoryBytesMax} bytes${ofOwner}.`
   return new Failure('payload_too_large', message)
 }
 
@@ -153,8 +175,23 @@ export async function countFiles(db: Database, artifactId: number): Promise<numb
 }
 
 /**
- * Locks the repository, so that concurrent uploads cannot exceed its limit together. This is the
- * first statement of a transaction, because later reads see what was committed before its first
+ * Locks the owner, so that concurrent uploads to several repositories cannot exceed the limit
+ * together. Precedes `lockUpload`, which reads without a lock.
+ */
+async function lockOwner(trx: Database, { repositoryId }: Upload): Promise<void> {
+  const row: { owner_id: number } | undefined = await trx('repositories')
+    .where({ id: repositoryId })
+    .forUpdate()
+    .first('owner_id')
+  await trx('owners')
+    .where({ id: row?.owner_id ?? 0 })
+    .forUpdate()
+    .first('id')
+}
+
+/**
+ * Locks the repository, so that concurrent uploads cannot exceed its limit together. Only
+ * locks precede it in a transaction, because later reads see what was committed before its first
  * read. Throws `not_found` unless the artifact is being uploaded.
  */
 async function lockUpload(trx: Database, { id, repositoryId }: Upload): Promise<void> {

@@ -1,5 +1,6 @@
 /** Checks of a commit: their combined state, and the merges that wait for it. */
 
+import { parseGlob } from '../../../conf/lib/glob.js'
 import {
   COMMIT_STATES,
   type CommitPlace,
@@ -41,4 +42,10 @@ export function worstStateOf(states: readonly CommitState[]): CommitState {
   if (states.length === 0) return 'pending'
   const worst = COMMIT_STATES.find((state) => states.includes(state)) ?? 'pending'
   return worst === 'skipped' ? 'success' : worst
+}
+
+/** Returns a function that is true for the contexts that a required context, or pattern, fits. */
+export function contextTest(required: string): (context: string) => boolean {
+  const fits = parseGlob(required)
+  return (context) => context === required || fits?.(context) === true
 }

@@ -2,7 +2,6 @@
 
 import { isAncestor } from '../../../cgi/objects/commit-range.js'
 import { Failure } from '../../../conf/failures.js'
-import { parseGlob } from '../../../conf/lib/glob.js'
 import { findUserById, type User } from '../../../sql/accounts/users.js'
 import type { Protection } from '../../../sql/code/branch-protections.js'
 import { combineCommitStatuses } from '../../../sql/code/commit-statuses.js'
@@ -14,6 +13,7 @@ import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { firstMatching, pathsBetween } from '../code/branch-judge.js'
 import { actorOf, isOfficialReviewer, mayMerge, readBranchRules } from '../code/branch-rules.js'
+import { contextTest } from '../code/commit-checks.js'
 import type { PullState } from './refresh-pulls.js'
 
 export interface MergeInput {
@@ -114,9 +114,9 @@ async function hasGoodStatuses(
   const groups =
     wanted.length === 0
       ? [entries]
-      : wanted.map((pattern) => {
-          const fits = parseGlob(pattern)
-          return entries.filter(({ context }) => context === pattern || fits?.(context) === true)
+      : wanted.map((required) => {
+          const fits = contextTest(required)
+          return entries.filter(({ context }) => fits(context))
         })
   return groups.every(
     (group) => group.length > 0 && group.every(({ state }) => GOOD_STATES.has(state)),

@@ -131,13 +131,15 @@ function statusesOf(
 }
 
 /**
- * Returns the kinds of threads for subject types. Releases have the type `repository`; no
- * notifications are sent about commits.
+ * Returns the kinds of threads for subject types. Releases have the type `repository`, and failed
+ * runs the type `commit`.
  */
 function kindsOf(given: readonly string[] | undefined): ThreadFilter['kinds'] {
   if (given === undefined || given.length === 0) return undefined
-  const names = { issue: 'issue', pull: 'pull', release: 'repository' } as const
-  return (['issue', 'pull', 'release'] as const).filter((kind) => given.includes(names[kind]))
+  const names = { issue: 'issue', pull: 'pull', release: 'repository', run: 'commit' } as const
+  return (['issue', 'pull', 'release', 'run'] as const).filter((kind) =>
+    given.includes(names[kind]),
+  )
 }
 
 const markAll = defineOperation({

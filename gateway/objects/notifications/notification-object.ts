@@ -17,8 +17,10 @@ const NOTIFICATION_SUBJECT = Type.Object(
     latest_comment_url: Type.String(),
     html_url: Type.String(),
     latest_comment_html_url: Type.String(),
-    type: Type.String({ description: 'Issue, Pull, or Repository for a release' }),
-    state: Type.String({ description: 'open, closed or merged; empty for a release' }),
+    type: Type.String({
+      description: 'Issue, Pull, Repository for a release, or Commit for a failed workflow run',
+    }),
+    state: Type.String({ description: 'open, closed or merged; empty for a release or run' }),
   },
   { $id: 'NotificationSubject' },
 )
@@ -84,6 +86,17 @@ function subjectObject(
       latest_comment_url: '',
       latest_comment_html_url: '',
       type: 'Repository',
+      state: '',
+    }
+  }
+  if (subject.kind === 'run') {
+    return {
+      title: subject.title,
+      url: `${api}/git/commits/${subject.commitId}`,
+      html_url: `${page}/actions/runs/${subject.number}`,
+      latest_comment_url: '',
+      latest_comment_html_url: '',
+      type: 'Commit',
       state: '',
     }
   }

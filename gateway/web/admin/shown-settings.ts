@@ -68,6 +68,7 @@ const SHOWN: Shown = {
     runs_waiting_max: ({ actions }) => actions.runsWaitingMax,
     artifact_size_max: ({ actions }) => bytesOf(actions.artifactBytesMax),
     artifacts_repository_max: ({ actions }) => bytesOf(actions.repositoryArtifactsBytesMax),
+    artifacts_owner_max: ({ actions }) => bytesOf(actions.ownerArtifactsBytesMax),
     artifact_retention_days: ({ actions }) => actions.artifactRetentionDays,
     artifact_retention_days_max: ({ actions }) => actions.artifactRetentionDaysMax,
   },

@@ -74,7 +74,12 @@ t.test('all watchers are notified in batches', async (t) => {
 t.test('an invalid job subject is ignored', async (t) => {
   const { context } = await openContext(t)
   const { signal } = new AbortController()
-  for (const subject of ['', 'issue 1 of 9 by 1 to everybody', 'release 1 of 9 by 1']) {
+  for (const subject of [
+    '',
+    'issue 1 of 9 by 1 to everybody',
+    'release 1 of 9 by 1',
+    'run 1 of 9 by 1',
+  ]) {
     await NOTIFY.run(context as unknown as JobContext, subject, signal)
   }
   t.equal(

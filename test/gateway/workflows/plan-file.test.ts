@@ -1,6 +1,7 @@
 /** Plans of workflow files: jobs, faults with their place, and files of other events. */
 
 import t from 'tap'
+import { planFile } from '../../../gateway/workflows/plan-file.js'
 import { planOf } from '../../helpers/planned-file.js'
 
 t.test('a file is planned for the events that start it', async (t) => {
@@ -29,4 +30,18 @@ t.test('a fault has its place, and whether the event starts the workflow', async
     { kind: 'ignored' },
     'an expression matters only if the event starts the workflow',
   )
+})
+
+t.test('a file that only its filters exclude is planned if they are ignored', async (t) => {
+  const job = 'jobs: { a: { runs-on: linux, steps: [{ run: y }] } }'
+  const facts = { github: {}, payload: '{}', vars: {} }
+  const occurrence = { event: 'push', reference: 'refs/heads/main', changedPaths: ['x'] } as const
+  for (const filter of ['branches: [other]', 'tags: ["*"]', 'paths: [y]']) {
+    const text = `on: { push: { ${filter} } }\n${job}`
+    t.match(planFile({ text, occurrence, facts }), { kind: 'ignored', isFiltered: true }, filter)
+    const plan = planFile({ text, occurrence, facts, ignoresFilters: true })
+    t.match(plan, { kind: 'planned', jobs: [{ name: 'a' }] }, filter)
+  }
+  const other = { text: `on: issues\n${job}`, occurrence, facts, ignoresFilters: true }
+  t.match(planFile(other), { kind: 'ignored', isFiltered: false }, 'another event')
 })

@@ -1,7 +1,12 @@
 /** Triggers of workflow files: which pushes start them, and which filters are wrong. */
 
 import t from 'tap'
-import { readTriggers, startsOn } from '../../../gateway/workflows/triggers.js'
+import {
+  branchOfPush,
+  readTriggers,
+  startsOn,
+  startsWithoutFilters,
+} from '../../../gateway/workflows/triggers.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
 
 function triggersOf(text: string) {
@@ -188,4 +193,19 @@ t.test('a change of a run starts by the name of its workflow, its type and branc
   ]) {
     t.throws(() => triggersOf(`on: ${on}`), { message: /has a 'workflow_run' without 'workflows'/ })
   }
+})
+
+t.test('without filters, only the event and its type matter', async (t) => {
+  const pull = { event: 'pull_request', baseBranch: 'main', changedPaths: ['docs/a'] } as const
+  const fits = (on: string, action: string) =>
+    startsWithoutFilters(triggersOf(`on: ${on}`).triggers, { ...pull, action })
+  t.ok(fits('{ pull_request: { paths: [src/**], branches: [other] } }', 'opened'))
+  t.notOk(fits('{ pull_request: { paths: [src/**] } }', 'closed'))
+  t.notOk(fits('{ push: { paths: [src/**] } }', 'opened'))
+})
+
+t.test('a pushed branch has a short name, and a pushed tag has none', async (t) => {
+  const push = { event: 'push', changedPaths: undefined } as const
+  t.equal(branchOfPush({ ...push, reference: 'refs/heads/work/a' }), 'work/a')
+  t.equal(branchOfPush({ ...push, reference: 'refs/tags/v1' }), undefined)
 })

@@ -4,6 +4,7 @@ import { t } from 'tap'
 import { deleteUser } from '../../../sql/accounts/users.js'
 import {
   addCommitStatus,
+  addMissingStatuses,
   type CommitState,
   combineCommitStatuses,
   listCommitStatuses,
@@ -106,3 +107,24 @@ await forEachMigrated(
     })
   },
 )
+
+await forEachMigrated(t, 'a missing status is added once and replaces none', async (t, db) => {
+  const { repositoryId, say } = await aSpeaker(db)
+  await say('failure', 'build')
+  await say('failure', 'lint', OTHER)
+  const skipped = ['build', 'lint', 'lint'].map((context) => ({
+    context,
+    state: 'skipped' as const,
+    description: '',
+    targetUrl: '',
+    creatorId: undefined,
+  }))
+  const place = { repositoryId, commitId: COMMIT }
+  t.match(await addMissingStatuses(db, place, skipped), [{ context: 'lint', state: 'skipped' }])
+  t.strictSame(await addMissingStatuses(db, place, skipped), [])
+  const { entries } = await combineCommitStatuses(db, place, PAGE)
+  t.match(entries, [
+    { context: 'lint', state: 'skipped' },
+    { context: 'build', state: 'failure' },
+  ])
+})

@@ -51,6 +51,7 @@ const NAMES = [
   '0034-deferred-jobs',
   '0035-workflow-schedules',
   '0036-step-summaries',
+  '0037-run-notifications',
 ]
 
 /** Returns the definition of every table, index and column. */

@@ -1,12 +1,17 @@
 /** Recipients of notifications: each once, and only users who may read. */
 
 import t from 'tap'
+import { JOBS_USER_ID } from '../../../sql/accounts/jobs-user.js'
 import type { Visibility } from '../../../sql/accounts/owners.js'
 import { findUserById, type User } from '../../../sql/accounts/users.js'
 import type { Database } from '../../../sql/database/database.js'
 import { setIssueSubscription } from '../../../sql/issues/issue-subscriptions.js'
 import { createIssue } from '../../../sql/issues/issues.js'
-import { isNotifiedOfIssue, listAudience } from '../../../sql/notifications/audiences.js'
+import {
+  type Activity,
+  isNotifiedOfIssue,
+  listAudience,
+} from '../../../sql/notifications/audiences.js'
 import { accessToRepositories } from '../../../sql/repositories/access.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import { addUserRelation } from '../../../sql/repositories/stars-and-watches.js'
@@ -107,5 +112,35 @@ await forEachMigrated(
     await setIssueSubscription(db, { issueId, userId: eve.id, isSubscribed: true })
     t.strictSame(await audience(db, repository, issueId), ['ada', 'eve'])
     t.strictSame([await hears(bob.id), await hears(eve.id)], [false, true])
+  },
+)
+
+await forEachMigrated(
+  t,
+  'one user is the recipient unless the user is gitea-actions, has unsubscribed or cannot read',
+  async (t, db) => {
+    const [ada, bob, eve] = [await aUser(db, 'ada'), await aUser(db, 'bob'), await aUser(db, 'eve')]
+    const repository = await aRepository(db, ada.id, 'r')
+    const { id: issueId } = await createIssue(db, {
+      repositoryId: repository.id,
+      isPull: false,
+      title: 't',
+      content: '',
+      authorId: ada.id,
+    })
+    const audienceOf = async (about: Activity['about']) => {
+      const found = (await findRepositoryById(db, repository.id)) as Repository
+      const page = { afterId: -10, limit: 2 }
+      return await listAudience(db, { repository: found, actorId: undefined, about }, page)
+    }
+    const ofRun = (userId: number) => audienceOf({ runId: 1, to: { userId } })
+    const ofIssue = (userId: number) => audienceOf({ issueId, to: { userId } })
+    await setIssueSubscription(db, { issueId, userId: bob.id, isSubscribed: false })
+    t.strictSame([await ofRun(bob.id), await ofIssue(bob.id)], [[bob.id], []])
+    t.strictSame([await ofRun(eve.id), await ofIssue(eve.id)], [[eve.id], [eve.id]])
+    t.strictSame([await ofRun(JOBS_USER_ID), await ofIssue(JOBS_USER_ID)], [[], []])
+    await db('repositories').where({ id: repository.id }).update({ is_private: true })
+    t.strictSame([await ofRun(eve.id), await ofIssue(eve.id)], [[], []])
+    t.strictSame([await ofRun(ada.id), await ofIssue(ada.id)], [[ada.id], [ada.id]])
   },
 )

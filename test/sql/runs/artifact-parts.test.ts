@@ -10,8 +10,15 @@ import { forEachMigrated } from '../../helpers/databases.js'
 import { aBlobOf } from '../../helpers/release-rows.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
-const LIMITS = { artifactBytesMax: 10, repositoryBytesMax: 15, partsMax: 3 }
+const LIMITS = {
+  artifactBytesMax: 10,
+  repositoryBytesMax: 15,
+  ownerBytesMax: undefined,
+  partsMax: 3,
+}
 const isTooLarge = { failure: 'payload_too_large', message: /at most 10 bytes.* at most 15 bytes/ }
+
+const ofOwner = { failure: 'payload_too_large', message: /and those of its owner \d+\.$/ }
 
 async function openUpload(db: Database) {
   const repository = await aRepository(db, (await aUser(db, 'ada')).id, 'engine')
@@ -49,6 +56,47 @@ await forEachMigrated(t, 'the sizes of an artifact and a repository are limited'
   await t.rejects(add('a', '123456', other), isTooLarge)
   await add('a', '12345', other)
 })
+
+await forEachMigrated(t, 'the size of the artifacts of an owner is limited', async (t, db) => {
+  const { repository, add } = await openUpload(db)
+  const second = await aRepository(db, repository.owner.id, 'second')
+  const foreign = await aRepository(db, (await aUser(db, 'bob')).id, 'engine')
+  const [ofSecond, ofForeign] = [
+    await anArtifact(db, await aRunningTask(db, second.id)),
+    await anArtifact(db, await aRunningTask(db, foreign.id)),
+  ]
+  await add('a', '12345678')
+  const limits = { ...LIMITS, ownerBytesMax: 12 }
+  const put = (text: string, of = ofSecond) =>
+    addPart(db, { artifact: of, path: '', name: 'a' }, { blob: aBlobOf(text), limits })
+  await t.rejects(put('12345'), ofOwner)
+  await put('1234')
+  t.equal(await freeBytes(db, ofSecond, limits), 0)
+  t.equal(await freeBytes(db, ofForeign, limits), 10, 'another owner has an own limit')
+  await put('1234567890', ofForeign)
+})
+
+await forEachMigrated(
+  t,
+  'concurrent uploads to repositories of an owner do not exceed the limit together',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const uploads: Awaited<ReturnType<typeof anArtifact>>[] = []
+    for (const name of ['a', 'b', 'c', 'd', 'e', 'f']) {
+      const { id } = await aRepository(db, ownerId, name)
+      uploads.push(await anArtifact(db, await aRunningTask(db, id)))
+    }
+    const limits = { ...LIMITS, ownerBytesMax: 4 }
+    // Connections are opened first, so that the uploads overlap.
+    await Promise.all(uploads.map(({ id }) => findArtifact(db, id)))
+    const puts = uploads.map((artifact, index) =>
+      addPart(db, { artifact, path: '', name: 'a' }, { blob: aBlobOf(`12${index}`), limits }),
+    )
+    const ended = await Promise.allSettled(puts)
+    t.equal(ended.filter(({ status }) => status === 'fulfilled').length, 1)
+    for (const one of ended) if (one.status === 'rejected') t.match(one.reason, ofOwner)
+  },
+)
 
 await forEachMigrated(t, 'an upload has a limited number of parts', async (t, db) => {
   const { add } = await openUpload(db)
