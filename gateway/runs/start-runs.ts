@@ -66,6 +66,8 @@ export async function startRuns(
       ...plan,
     })
   }
+  // Otherwise authors who are not trusted pass a required check by a filter in their own file.
+  if (run.needsApproval) return
   // After the runs, because a file that is excluded may have the contexts of one that has started.
   await skipRequiredChecks(context, repository, {
     occurrence,

@@ -164,3 +164,18 @@ await forEachDatabase(
     t.strictSame(await statesOf(await commit('work', 'docs/a')), {}, 'the branch has no rule')
   },
 )
+
+await forEachDatabase(
+  t,
+  'a fork of an author who is not trusted passes no required check by its own filters',
+  async (t, location) => {
+    const { as, engine, statesOf } = await openFixture(t, location)
+    await engine.commit(SOURCES)
+    t.equal((await as('bob', 'POST', `${PATH}/forks`, {})).status, 202)
+    const file = { content: 'eA==', message: 'a', branch: 'main', new_branch: 'docs' }
+    const { json } = await as('bob', 'POST', '/repos/bob/engine/contents/docs/a', file)
+    const pull = { title: 'docs', head: 'bob:docs', base: 'main' }
+    t.equal((await as('bob', 'POST', `${PATH}/pulls`, pull)).status, 201)
+    t.strictSame(await statesOf((json as { commit: { sha: string } }).commit.sha), {})
+  },
+)
