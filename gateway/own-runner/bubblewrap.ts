@@ -124,9 +124,10 @@ interface System {
 
 /** Returns how the programs of a task are started: its folder and /tmp are all they can write. */
 function isolateIn(folder: TaskFolder, { bwrap, system }: System): Isolate {
-  // The folder of the task may be below /tmp or /dev/shm.
-  const mounts = ['--bind', folder.privateTemp, '/tmp', '--bind', folder.path, folder.path]
-  const sandbox = [...system, ...SANDBOX.split(' '), ...mounts, '--remount-ro', '/']
+  const { path, privateTemp } = folder
+  // Node and the folder of the task may be below /tmp or /dev, so they are mounted later.
+  const temporary = [...SANDBOX.split(' '), '--bind', privateTemp, '/tmp']
+  const sandbox = [...temporary, ...system, '--bind', path, path, '--remount-ro', '/']
   return (program) => ({
     file: '/bin/sh',
     args: ['-c', OUTSIDE, 'sh', bwrap, '--args', '3', '--', ...insideCommand(program)],

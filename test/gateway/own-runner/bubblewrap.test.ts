@@ -1,6 +1,6 @@
 /** Steps that are isolated by bubblewrap: hostile ones, and what all steps can rely on. */
 
-import { readdir, writeFile } from 'node:fs/promises'
+import { mkdir, mkdtemp, readdir, rm, writeFile } from 'node:fs/promises'
 import { homedir } from 'node:os'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -203,6 +203,25 @@ for (const kind of ['bubblewrap', 'none'] as const) {
     t.ok(Date.now() - startedAtMs < 30_000)
   })
 }
+
+t.test('the Node of the runner is there, also if it is in a temporary folder', async (t) => {
+  const { execPath } = process
+  t.teardown(() => {
+    process.execPath = execPath
+  })
+  for (const parent of ['/tmp', '/dev/shm']) {
+    const folder = await mkdtemp(join(parent, 'gatehouse-node-'))
+    t.teardown(() => rm(folder, { recursive: true }))
+    await mkdir(join(folder, 'bin'))
+    process.execPath = join(folder, 'bin/node')
+    await writeFile(join(folder, 'bin/tool'), '#!/bin/sh\necho a tool\n', { mode: 0o755 })
+    const script = `${folder}/bin/tool`
+    const { result, stub } = await ranTask(t, jobOfScript(script), {
+      isolation: await bubblewrap(t),
+    })
+    t.equal(result, 'SUCCESS', stub.rows.join('\n'))
+  }
+})
 
 t.test('/tmp is private to a task, and its steps share it', async (t) => {
   const name = `gatehouse-private-${process.pid}`
