@@ -143,6 +143,7 @@ jobs:
   await commit('readme', 'one')
   await commit('src/a', 'two [skip ci]')
   await commit('src/a', 'three')
+  await engine.run(1)
   await git(['tag', '-a', '-m', 'First', 'v1'], work)
   await git(['tag', 'x1'], work)
   await git(['push', 'origin', 'v1', 'x1'], work)
@@ -183,6 +184,7 @@ t.test('an update of a mirror starts nothing', async (t) => {
   const engine = await addWorkflowRepository(gateway)
   const commit = await engine.commit(`on: push\njobs:\n  build:\n    ${JOB}\n`)
   await engine.run(1)
+  await engine.plannedRuns()
   const { context } = await openContext(t, { location: settings.database.location })
   const publish = async (source: Repository['source'], key: string) => {
     const repository = { ...engine.repository, preferences: { has_actions: true }, source }

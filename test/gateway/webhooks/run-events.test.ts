@@ -26,6 +26,7 @@ await forEachDatabase(
     await aWebhook(db, { ownerId: ada.id }, { events: ['workflow_run', 'workflow_job'] })
     const runner = await registerClient({ port, db })
     const after = await engine.commit(TWO_JOBS)
+    await engine.run(1)
     await engine.plannedRuns()
     const task = await runner.fetchTask()
     await runner.report(task.id, Result.FAILURE)
