@@ -1,5 +1,6 @@
 /** Summaries of steps from runners of Forgejo and Gatehouse. */
 
+import { Failure } from '../../conf/failures.js'
 import { UPDATE_STEP_SUMMARY } from '../runner-protocol/procedures.js'
 import { storeStepSummary, TASK_SUMMARIES_BYTES_MAX } from '../runs/step-summaries.js'
 import { procedureRoute } from './procedure-route.js'
@@ -13,6 +14,7 @@ export const UPDATE_STEP_SUMMARY_ROUTE = procedureRoute(UPDATE_STEP_SUMMARY, {
   bytesMax: MESSAGE_BYTES_MAX,
   async handle(context, { message, grant: { runner } }) {
     const task = await ownTask(context, runner, message.taskId)
+    if (task.stoppedAtMs !== undefined) throw new Failure('conflict', 'The task has ended.')
     for (const { stepNumber, content } of message.summaries) {
       await storeStepSummary(context, task, { step: Number(stepNumber), content })
     }

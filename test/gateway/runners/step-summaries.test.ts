@@ -59,6 +59,7 @@ await forEachDatabase(
     t.notMatch(await page(), /First/, 'an empty one deletes it')
     await runner.report(task.id, Result.SUCCESS)
     t.equal((await put('late')).status, 401, 'the job has ended')
+    t.equal((await send([{ stepNumber: 2n, content: 'late' }])).code, 'already_exists')
     t.match(await page(), /Third/)
   },
 )
