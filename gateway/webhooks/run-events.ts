@@ -30,7 +30,10 @@ export async function jobEvents(
   context: Context,
   change: JobsChanged,
 ): Promise<readonly WebhookEvent[]> {
-  const { repository, jobs } = change
+  const { repository } = change
+  // A job that is being cancelled was in progress before, and is still.
+  const jobs = change.jobs.filter(({ status }) => status !== 'cancelling')
+  if (jobs.length === 0) return []
   const { user: _, ...fields } = await fieldsOf(context, change)
   const objects = await jobObjects(context, change, jobs)
   return objects.map((object) => ({

@@ -103,6 +103,24 @@ t.test('a job is queued only as the jobs that it becomes', async (t) => {
   t.strictSame(queued, ['list', 'each (a)', 'each (b)'])
 })
 
+t.test('a job that is cancelled is in progress once, and then completed', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { as, db, port } = gateway
+  const engine = await addWorkflowRepository(gateway)
+  await aWebhook(db, { repositoryId: engine.repository.id }, { events: ['workflow_job'] })
+  const runner = await registerClient({ port, db })
+  await engine.commit('on: push\njobs: { a: { runs-on: linux, steps: [ { run: make } ] } }')
+  await engine.run(1)
+  await engine.plannedRuns()
+  const task = await runner.fetchTask()
+  const { id } = await engine.run(1)
+  await as('ada', 'POST', `/repos/ada/engine/actions/runs/${id}/cancel`)
+  t.strictSame(await engine.statuses(1), { a: 'cancelling' })
+  await runner.report(task.id, Result.CANCELLED)
+  const actions = (await listDeliveredPayloads(db)).map(({ payload }) => payload['action'])
+  t.strictSame(actions, ['queued', 'in_progress', 'completed'])
+})
+
 t.test('a branch filter is about the branch of the run', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const { db } = gateway
