@@ -15,7 +15,7 @@ export async function up(db: Knex): Promise<void> {
   const isAdded = await db.schema.hasColumn('notifications', 'run_id')
   if (isMysql(db)) {
     if (isAdded) return
-    // One statement: a killed process leaves no partial change.
+    // A single statement, of which a killed process leaves no part.
     await db.raw(`alter table notifications add column run_id bigint,
       add constraint ${ONCE} unique ${ONCE_COLUMNS}, add index ${INDEX} (run_id),
       add constraint ${FOREIGN_KEY} foreign key (run_id) ${REFERENCE}`)
