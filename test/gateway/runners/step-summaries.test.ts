@@ -91,6 +91,8 @@ t.test('a long summary is refused, and the earlier ones stay', async (t) => {
   const whole = 'abcdefg\n'.repeat(131_072)
   t.equal((await put(`${whole}x`)).status, 413)
   t.equal((await send([{ stepNumber: 0n, content: `${whole}x` }])).code, 'resource_exhausted')
+  const many = Array.from({ length: 1_001 }, () => ({ stepNumber: 0n, content: 'x' }))
+  t.equal((await send(many)).code, 'resource_exhausted')
   for (const step of [1, 2, 3]) t.equal((await put(whole, { step })).status, 200)
   t.equal((await put('the fourth', { step: 4 })).status, 200)
   t.equal((await put(whole, { step: 5 })).status, 413)
