@@ -19,6 +19,7 @@ export function parseMinutes(text = MINUTES_BY_DEFAULT): number {
   return Number(text)
 }
 
+/** Converts minutes into milliseconds. */
 export function minutesAsMs(minutes: number): number {
   return minutes * MINUTE_MS
 }

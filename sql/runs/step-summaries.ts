@@ -57,15 +57,31 @@ export async function listSummaries(
     (one, other) =>
       (places.get(one.taskId) ?? 0) - (places.get(other.taskId) ?? 0) || one.step - other.step,
   )
-  const summaries: StepSummary[] = []
   let left = bytesMax
-  for (const { taskId, step, bytes } of ordered) {
+  const end = ordered.findIndex(({ bytes }) => {
     left -= bytes
-    if (left < 0) return { summaries, isCut: true }
-    const row = await db('workflow_summaries').where({ task_id: taskId, step }).first('content')
-    if (row !== undefined) summaries.push({ taskId, step, content: row.content })
-  }
-  return { summaries, isCut: false }
+    return left < 0
+  })
+  const listed = end === -1 ? ordered : ordered.slice(0, end)
+  const contents = await readContents(db, [...new Set(listed.map(({ taskId }) => taskId))])
+  const summaries = listed.flatMap(({ taskId, step }) => {
+    const content = contents.get(`${taskId} ${step}`)
+    return content === undefined ? [] : [{ taskId, step, content }]
+  })
+  return { summaries, isCut: end !== -1 }
+}
+
+/** Returns the contents of all summaries of tasks, by the ids of these and the steps. */
+async function readContents(
+  db: Database,
+  taskIds: readonly number[],
+): Promise<ReadonlyMap<string, string>> {
+  const rows: readonly { task_id: number; step: number; content: string }[] = await db(
+    'workflow_summaries',
+  )
+    .whereIn('task_id', taskIds)
+    .select('task_id', 'step', 'content')
+  return new Map(rows.map(({ task_id, step, content }) => [`${task_id} ${step}`, content]))
 }
 
 interface SummarySize extends Omit<StepSummary, 'content'> {
