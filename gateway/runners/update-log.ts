@@ -2,12 +2,14 @@
 
 import { timestampMs } from '@bufbuild/protobuf/wkt'
 import { Failure } from '../../conf/failures.js'
-import { appendLog } from '../../sql/runs/task-logs.js'
+import { appendLogs } from '../../sql/runs/task-logs.js'
+import type { Context } from '../request/context.js'
 import type { LogRow } from '../runner-protocol/messages.js'
 import { UPDATE_LOG } from '../runner-protocol/procedures.js'
 import { maskRows, ROW_CHARACTERS_MAX } from '../runs/task-masks.js'
+import { LogWriter } from './log-writer.js'
 import { procedureRoute } from './procedure-route.js'
-import { ownTask } from './update-task.js'
+import { noteHeard, ownTask } from './update-task.js'
 
 const MESSAGE_BYTES_MAX = 8_388_608
 const ROWS_PER_MESSAGE_MAX = 20_000
@@ -31,13 +33,28 @@ export const UPDATE_LOG_ROUTE = procedureRoute(UPDATE_LOG, {
       rows: message.rows.map((row, at) => rowOf(row, masked[at] ?? '')),
       isLast: message.noMore,
     }
-    const state = await appendLog(context.db, append, LIMITS)
+    const [state] = await Promise.all([
+      writerOf(context).append(append),
+      noteHeard(context.db, task),
+    ])
     if (state === undefined) throw new Failure('not_found', `Task ${task.id} was deleted.`)
     if (state.isRefused)
       throw new Failure('conflict', 'The log has ended: further rows are refused.')
     return { ackIndex: BigInt(state.rows) }
   },
 })
+
+const writers = new WeakMap<Context, LogWriter>()
+
+/** Returns the writer of a worker. */
+function writerOf(context: Context): LogWriter {
+  let writer = writers.get(context)
+  if (writer === undefined) {
+    writer = new LogWriter((appends) => appendLogs(context.db, appends, LIMITS))
+    writers.set(context, writer)
+  }
+  return writer
+}
 
 function rowOf({ time }: LogRow, masked: string) {
   return {

@@ -3,6 +3,7 @@
 import type { Timestamp } from '@bufbuild/protobuf/wkt'
 import { timestampMs } from '@bufbuild/protobuf/wkt'
 import { Failure } from '../../conf/failures.js'
+import type { Database } from '../../sql/database/database.js'
 import { type Runner, removeRunner } from '../../sql/runners/runners.js'
 import { findJob } from '../../sql/runs/run-jobs.js'
 import { addOutputs, findTask, type Task, type TaskStep, updateTask } from '../../sql/runs/tasks.js'
@@ -56,6 +57,15 @@ export async function ownTask(context: Context, runner: Runner, id: bigint): Pro
   return task
 }
 
+/** Records that the runner of a task was heard, unless that was recorded a moment ago. */
+export async function noteHeard(db: Database, task: Task): Promise<void> {
+  const nowMs = Date.now()
+  // A task that was not heard since its claim counts as not received.
+  const isFirst = task.heardAtMs === task.claimedAtMs
+  if (!isFirst && nowMs - task.heardAtMs <= HEARD_EVERY_MS) return
+  await updateTask(db, task.id, { heardAtMs: nowMs })
+}
+
 interface Report {
   readonly steps: readonly StepState[]
   readonly outputs: Readonly<Record<string, string>>
@@ -65,9 +75,8 @@ async function record({ db }: Context, task: Task, report: Report): Promise<void
   const steps = report.steps.slice(0, STEPS_MAX).map(stepOf)
   const nowMs = Date.now()
   const isNews = JSON.stringify(steps) !== JSON.stringify(task.steps)
-  if (isNews || nowMs - task.heardAtMs > HEARD_EVERY_MS) {
-    await updateTask(db, task.id, { steps, heardAtMs: nowMs })
-  }
+  if (isNews) await updateTask(db, task.id, { steps, heardAtMs: nowMs })
+  else await noteHeard(db, task)
   const outputs = Object.entries(report.outputs)
     .filter(([name]) => name !== '' && name.length <= OUTPUT_NAME_CHARACTERS_MAX)
     .slice(0, OUTPUTS_MAX)

@@ -38,6 +38,7 @@ import * as deferredJobs from './0034-deferred-jobs.js'
 import * as workflowSchedules from './0035-workflow-schedules.js'
 import * as stepSummaries from './0036-step-summaries.js'
 import * as runNotifications from './0037-run-notifications.js'
+import * as workflowLogs from './0038-workflow-logs.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -87,4 +88,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0035-workflow-schedules', ...workflowSchedules },
   { name: '0036-step-summaries', ...stepSummaries },
   { name: '0037-run-notifications', ...runNotifications },
+  { name: '0038-workflow-logs', ...workflowLogs },
 ]

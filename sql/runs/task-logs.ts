@@ -6,7 +6,6 @@
 import { promisify } from 'node:util'
 import { gunzip, gzip } from 'node:zlib'
 import { type Database, transaction } from '../database/database.js'
-import { selectRows } from '../database/dialect.js'
 
 const compress = promisify(gzip)
 const decompress = promisify(gunzip)
@@ -42,51 +41,123 @@ export interface LogState {
 }
 
 /**
- * Appends the rows that are not stored yet; rows after a gap are ignored. Rows beyond the limits
- * are counted but not stored, and one row in their place says so. Returns undefined if the task
- * does not exist.
+ * Appends the rows that are not stored yet to the logs of different tasks, in one transaction; rows
+ * after a gap are ignored. Rows beyond the limits are counted but not stored, and one row in their
+ * place says so. Returns the states of the logs by the ids of their tasks, without those of tasks
+ * that do not exist.
  */
-export async function appendLog(
+export async function appendLogs(
   db: Database,
-  append: LogAppend,
+  appends: readonly LogAppend[],
   limits: LogLimits,
-): Promise<LogState | undefined> {
-  const state = await logStateOf(db, append.taskId)
-  if (state === undefined) return undefined
-  const { log_rows: known, log_bytes: bytes } = state
-  const isGap = append.firstRow > known
-  const fresh = isGap ? [] : append.rows.slice(known - append.firstRow)
-  if (state.is_log_closed === 1) return { rows: known, isRefused: fresh.length > 0 }
-  const isClosed = append.isLast && !isGap
-  if (fresh.length === 0 && !isClosed) return { rows: known, isRefused: false }
-  const { kept, isCut } = withinLimits(fresh, state, limits)
-  // The rows are compressed before the transaction, which holds the lock of SQLite's only writer.
-  const parts = await partsOf(known, kept)
-  const rows = known + fresh.length
-  const bytesAfter = parts.reduce((sum, part) => sum + part.bytes, bytes)
-  const isStored = await transaction(db, async (trx) => {
-    const changed = await trx('workflow_tasks')
-      .where({ id: append.taskId, log_rows: known, is_log_closed: false })
-      .update({
-        log_rows: rows,
-        // No row follows the one that says where the log is cut.
-        log_bytes: isCut ? Math.max(bytesAfter, limits.bytesMax) : bytesAfter,
-        is_log_closed: isClosed,
-        heard_at: Date.now(),
-      })
-    if (changed === 0) return false
-    for (const { firstRow, rowCount, content } of parts) {
-      await trx('workflow_log_parts').insert({
-        task_id: append.taskId,
-        first_row: firstRow,
-        row_count: rowCount,
-        content,
-      })
+): Promise<ReadonlyMap<number, LogState>> {
+  const known = await logsOf(db, appends)
+  const states = new Map<number, LogState>()
+  const changes: Change[] = []
+  for (const append of appends) {
+    const log = known.get(append.taskId)
+    if (log === undefined) continue
+    const fresh = freshRows(append, log)
+    const isEnd = append.isLast && append.firstRow <= log.log_rows
+    if (log.is_log_closed === 1 || (fresh.length === 0 && !isEnd)) {
+      states.set(log.task_id, { rows: log.log_rows, isRefused: fresh.length > 0 })
+      continue
     }
-    return true
+    // The rows are compressed before the transaction, which holds the lock of SQLite's only writer.
+    changes.push({ append, knownRows: log.log_rows, ...(await grow(log, fresh, isEnd, limits)) })
+  }
+  const stored = changes.length === 0 ? new Set() : await store(db, changes)
+  for (const { log } of changes.filter((change) => stored.has(change))) {
+    states.set(log.task_id, { rows: log.log_rows, isRefused: false })
+  }
+  // Another process has appended rows to these logs meanwhile.
+  const left = changes.filter((change) => !stored.has(change)).map(({ append }) => append)
+  if (left.length > 0) {
+    for (const [id, state] of await appendLogs(db, left, limits)) states.set(id, state)
+  }
+  return states
+}
+
+/** Change of a log. */
+interface Change {
+  readonly append: LogAppend
+  /** Number of rows of the log as it was read. */
+  readonly knownRows: number
+  /** The log after the change. */
+  readonly log: LogOfTask
+  readonly parts: readonly Part[]
+}
+
+/** Returns the rows that a log does not have yet; none after a gap. */
+function freshRows({ firstRow, rows }: LogAppend, { log_rows: known }: LogOfTask) {
+  return firstRow > known ? [] : rows.slice(known - firstRow)
+}
+
+/** Returns a log with further rows, and the parts to store. */
+async function grow(
+  log: LogOfTask,
+  rows: readonly LogRow[],
+  isEnd: boolean,
+  limits: LogLimits,
+): Promise<Pick<Change, 'log' | 'parts'>> {
+  const { kept, isCut } = withinLimits(rows, log, limits)
+  const parts = await partsOf(log.log_rows, kept)
+  const bytes = parts.reduce((sum, part) => sum + part.bytes, log.log_bytes)
+  const grown = {
+    task_id: log.task_id,
+    log_rows: log.log_rows + rows.length,
+    // No row follows the one that says where the log is cut.
+    log_bytes: isCut ? Math.max(bytes, limits.bytesMax) : bytes,
+    is_log_closed: isEnd ? 1 : 0,
+  }
+  return { log: grown, parts }
+}
+
+/** Stores the changes of logs that are as they were read, and returns these. */
+async function store(db: Database, changes: readonly Change[]): Promise<ReadonlySet<Change>> {
+  return await transaction(db, async (trx) => {
+    const ids = changes.map(({ log }) => log.task_id)
+    const locked: readonly LogOfTask[] = await trx('workflow_logs')
+      .whereIn('task_id', ids)
+      .orderBy('task_id')
+      .forUpdate()
+      .select(COLUMNS)
+    const now = new Map(locked.map((log) => [log.task_id, log]))
+    const valid = changes.filter(({ log, knownRows }) => {
+      const { log_rows: rows, is_log_closed: isClosed } = now.get(log.task_id) ?? {}
+      return rows === knownRows && isClosed === 0
+    })
+    if (valid.length === 0) return new Set()
+    await trx('workflow_logs')
+      .insert(valid.map(({ log }) => log))
+      .onConflict('task_id')
+      .merge()
+    const parts = valid.flatMap(({ log, parts }) => parts.map((part) => rowOf(log.task_id, part)))
+    for (const some of inserts(parts)) await trx('workflow_log_parts').insert(some)
+    return new Set(valid)
   })
-  // Another request has appended rows meanwhile.
-  return isStored ? { rows, isRefused: false } : await appendLog(db, append, limits)
+}
+
+/** Maximum size of the contents of one insert: MySQL limits a statement, in which they double. */
+const INSERT_BYTES_MAX = 4_194_304
+
+/** Splits rows into those of one insert each. */
+function inserts(parts: ReadonlyArray<ReturnType<typeof rowOf>>) {
+  const all: Array<Array<ReturnType<typeof rowOf>>> = []
+  let bytes = Number.POSITIVE_INFINITY
+  for (const part of parts) {
+    bytes += part.content.length
+    if (bytes > INSERT_BYTES_MAX) {
+      all.push([])
+      bytes = part.content.length
+    }
+    all.at(-1)?.push(part)
+  }
+  return all
+}
+
+function rowOf(taskId: number, { firstRow, rowCount, content }: Part) {
+  return { task_id: taskId, first_row: firstRow, row_count: rowCount, content }
 }
 
 /** Maximum number of rows of a part. Readers of one row read its whole part. */
@@ -123,19 +194,25 @@ async function partsOf(firstRow: number, rows: readonly LogRow[]): Promise<reado
   return parts
 }
 
-interface StateRow {
+interface LogOfTask {
+  readonly task_id: number
   readonly log_rows: number
   readonly log_bytes: number
   readonly is_log_closed: number
 }
 
-async function logStateOf(db: Database, taskId: number): Promise<StateRow | undefined> {
-  const [row] = await selectRows<StateRow>(
-    db,
-    'select t.log_rows, t.log_bytes, t.is_log_closed from workflow_tasks t where t.id = ?',
-    [taskId],
-  )
-  return row
+const COLUMNS = ['task_id', 'log_rows', 'log_bytes', 'is_log_closed'] as const
+
+/** Returns the logs by the ids of their tasks. */
+async function logsOf(
+  db: Database,
+  appends: readonly LogAppend[],
+): Promise<ReadonlyMap<number, LogOfTask>> {
+  const ids = appends.map(({ taskId }) => taskId)
+  const logs: readonly LogOfTask[] = await db('workflow_logs')
+    .whereIn('task_id', ids)
+    .select(COLUMNS)
+  return new Map(logs.map((log) => [log.task_id, log]))
 }
 
 interface Kept {
@@ -147,7 +224,7 @@ interface Kept {
 /** Returns the rows to store. The rows that reach a limit end with one that says so. */
 function withinLimits(
   rows: readonly LogRow[],
-  { log_rows: known, log_bytes: bytes }: StateRow,
+  { log_rows: known, log_bytes: bytes }: LogOfTask,
   { rowsMax, bytesMax }: LogLimits,
 ): Kept {
   if (known >= rowsMax || bytes >= bytesMax) return { kept: [], isCut: true }

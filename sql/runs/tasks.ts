@@ -2,7 +2,7 @@
 
 import type { JobPermissions } from '../../conf/job-permissions.js'
 import { checkText } from '../database/bindings.js'
-import type { Database } from '../database/database.js'
+import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import type { Preferences } from '../repositories/repositories.js'
 import type { RunConclusion } from './statuses.js'
@@ -14,11 +14,6 @@ export interface Task {
   /** Undefined if the runner was deleted. */
   readonly runnerId: number | undefined
   readonly steps: readonly TaskStep[]
-  /** Number of stored rows of the log. */
-  readonly logRows: number
-  readonly logBytes: number
-  /** True if the runner has sent the last row. */
-  readonly isLogClosed: boolean
   readonly claimedAtMs: number
   /** Time at which the runner was last heard, with a precision of some seconds. */
   readonly heardAtMs: number
@@ -45,24 +40,29 @@ export interface NewTask {
   readonly tokenHash: string
 }
 
-/** Inserts a task and returns its id. */
+/** Inserts a task with an empty log, and returns its id. */
 export async function createTask(db: Database, task: NewTask): Promise<number> {
   const nowMs = Date.now()
-  const [id] = await db('workflow_tasks').insert({
-    job_id: task.jobId,
-    repository_id: task.repositoryId,
-    runner_id: task.runnerId ?? null,
-    token_hash: task.tokenHash,
-    steps: '[]',
-    log_rows: 0,
-    log_bytes: 0,
-    is_log_closed: false,
-    claimed_at: nowMs,
-    heard_at: nowMs,
-    stopped_at: null,
+  return await transaction(db, async (trx) => {
+    const [id] = await trx('workflow_tasks').insert({
+      job_id: task.jobId,
+      repository_id: task.repositoryId,
+      runner_id: task.runnerId ?? null,
+      token_hash: task.tokenHash,
+      steps: '[]',
+      claimed_at: nowMs,
+      heard_at: nowMs,
+      stopped_at: null,
+    })
+    if (id === undefined) throw new Error('The insert returned no id.')
+    await trx('workflow_logs').insert({
+      task_id: id,
+      log_rows: 0,
+      log_bytes: 0,
+      is_log_closed: false,
+    })
+    return id
   })
-  if (id === undefined) throw new Error('The insert returned no id.')
-  return id
 }
 
 /** Deletes a task that its runner has not received. */
@@ -301,8 +301,8 @@ export async function mergeOutputs(
   return merged
 }
 
-const SELECT = `select t.id, t.job_id, t.repository_id, t.runner_id, t.steps, t.log_rows,
-  t.log_bytes, t.is_log_closed, t.claimed_at, t.heard_at, t.stopped_at from workflow_tasks t where`
+const SELECT = `select t.id, t.job_id, t.repository_id, t.runner_id, t.steps,
+  t.claimed_at, t.heard_at, t.stopped_at from workflow_tasks t where`
 
 async function selectTasks(
   db: Database,
@@ -318,9 +318,6 @@ interface TaskRow {
   readonly repository_id: number
   readonly runner_id: number | null
   readonly steps: string
-  readonly log_rows: number
-  readonly log_bytes: number
-  readonly is_log_closed: number
   readonly claimed_at: number
   readonly heard_at: number
   readonly stopped_at: number | null
@@ -333,9 +330,6 @@ function taskOf(row: TaskRow): Task {
     repositoryId: row.repository_id,
     runnerId: row.runner_id ?? undefined,
     steps: JSON.parse(row.steps),
-    logRows: row.log_rows,
-    logBytes: row.log_bytes,
-    isLogClosed: row.is_log_closed === 1,
     claimedAtMs: row.claimed_at,
     heardAtMs: row.heard_at,
     stoppedAtMs: row.stopped_at ?? undefined,

@@ -12,7 +12,13 @@ import {
 } from '../../sql/runs/run-jobs.js'
 import { createRun, type NewRun, type Run } from '../../sql/runs/runs.js'
 import type { RunStatus } from '../../sql/runs/statuses.js'
-import { appendLog, type LogRow } from '../../sql/runs/task-logs.js'
+import {
+  appendLogs,
+  type LogAppend,
+  type LogLimits,
+  type LogRow,
+  type LogState,
+} from '../../sql/runs/task-logs.js'
 import { createTask } from '../../sql/runs/tasks.js'
 
 /** Returns a job with this key, which needs no other and any Linux runner. */
@@ -104,6 +110,15 @@ export async function aRunner(
   })
   if (runner === undefined) throw new Error('The runner was not registered.')
   return runner.id
+}
+
+/** Appends to the log of one task. Returns undefined if the task does not exist. */
+export async function appendLog(
+  db: Database,
+  append: LogAppend,
+  limits: LogLimits,
+): Promise<LogState | undefined> {
+  return (await appendLogs(db, [append], limits)).get(append.taskId)
 }
 
 const LIMITS = { rowsMax: 500_000, bytesMax: 67_108_864 }

@@ -13,6 +13,7 @@ import {
 } from '../../../gateway/runner-protocol/procedures.js'
 import { cancelRun } from '../../../gateway/runs/cancel-run.js'
 import { readLog } from '../../../sql/runs/task-logs.js'
+import { findTask } from '../../../sql/runs/tasks.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
@@ -82,6 +83,8 @@ for (const family of FAMILIES) {
     t.match(task.secrets['GITHUB_TOKEN'], /^job_[0-9a-f]{40}$/)
 
     t.equal(await runner.sendRows(task.id, 0, ['one', 'two']), 2)
+    const { claimedAtMs = 0, heardAtMs = 0 } = (await findTask(db, Number(task.id))) ?? {}
+    t.ok(heardAtMs > claimedAtMs, 'rows show that the runner has received the task')
     t.equal(await runner.sendRows(task.id, 0, ['one', 'two', 'three']), 3, 'an overlap')
     t.equal(await runner.sendRows(task.id, 5, ['six']), 3, 'rows after a gap are not kept')
     t.equal(await runner.report(task.id, Result.UNSPECIFIED), Result.UNSPECIFIED)

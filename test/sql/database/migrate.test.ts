@@ -52,6 +52,7 @@ const NAMES = [
   '0035-workflow-schedules',
   '0036-step-summaries',
   '0037-run-notifications',
+  '0038-workflow-logs',
 ]
 
 /** Returns the definition of every table, index and column. */

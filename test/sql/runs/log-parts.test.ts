@@ -1,10 +1,10 @@
 /** Parts in which logs are stored, on both databases. */
 
 import t from 'tap'
-import { appendLog, countLogRows, readLog } from '../../../sql/runs/task-logs.js'
+import { countLogRows, readLog } from '../../../sql/runs/task-logs.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
-import { aRun, aTask, jobAt, logRows } from '../../helpers/run-rows.js'
+import { appendLog, aRun, aTask, jobAt, logRows } from '../../helpers/run-rows.js'
 
 const LIMITS = { rowsMax: 4_000, bytesMax: 10_000_000 }
 

@@ -1,14 +1,15 @@
 /** Logs of tasks: what is stored and acknowledged, on both databases. */
 
+import { randomBytes } from 'node:crypto'
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { closeDatabase, openDatabase } from '../../../sql/database/database.js'
 import { listJobs } from '../../../sql/runs/run-jobs.js'
-import { appendLog, type LogLimits, readLog } from '../../../sql/runs/task-logs.js'
-import { createTask, findTask } from '../../../sql/runs/tasks.js'
+import { appendLogs, type LogLimits, readLog } from '../../../sql/runs/task-logs.js'
+import { createTask } from '../../../sql/runs/tasks.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
-import { aRun } from '../../helpers/run-rows.js'
+import { appendLog, aRun, aTask, jobAt, logRows } from '../../helpers/run-rows.js'
 
 const NO_LIMITS = { rowsMax: 1_000, bytesMax: 1_000_000 }
 
@@ -70,7 +71,7 @@ await forEachDatabase(
     const rows = await read()
     t.strictSame(rows.slice(0, 3), ['a', 'b', 'c'])
     t.match(rows.slice(3), [/^The log is cut here: it has more than 4 lines or 1000000 bytes\.$/])
-    t.equal((await findTask(db, taskId))?.logRows, 7)
+    t.match(await db('workflow_logs').where({ task_id: taskId }).first(), { log_rows: 7 })
   },
 )
 
@@ -83,4 +84,34 @@ await forEachDatabase(t, 'the number of bytes is limited too', async (t, locatio
   const rows = await read()
   t.equal(rows.length, 3)
   t.match(rows.at(-1), /^The log is cut here/)
+})
+
+await forEachDatabase(t, 'one call appends to the logs of several tasks', async (t, location) => {
+  const { db, taskId, append, read } = await openTask(t, location)
+  const { id: ownerId } = await aUser(db, 'bob')
+  const { id: repositoryId } = await aRepository(db, ownerId, 'engine')
+  const job = await jobAt(db, await aRun(db, repositoryId), 0)
+  const other = await aTask(db, job, { repositoryId, status: 'running', rows: logRows('a') })
+  await append(0, ['one'], NO_LIMITS, true)
+  // More than one insert.
+  const long = Array.from({ length: 200 }, () => randomBytes(32_000).toString('base64'))
+  const states = await appendLogs(
+    db,
+    [
+      { taskId, firstRow: 1, rows: logRows('two'), isLast: false },
+      { taskId: other, firstRow: 1, rows: logRows(...long), isLast: true },
+      { taskId: other + 1, firstRow: 0, rows: logRows('x'), isLast: false },
+    ],
+    { rowsMax: 1_000, bytesMax: 100_000_000 },
+  )
+  t.strictSame([...states].sort(), [
+    [taskId, { rows: 1, isRefused: true }],
+    [other, { rows: 201, isRefused: false }],
+  ])
+  t.strictSame(await read(), ['one'])
+  const stored = await readLog(db, { taskId: other, firstRow: 0, rowsMax: 1_000 })
+  t.strictSame(
+    stored.map(({ text }) => text),
+    ['a', ...long],
+  )
 })
