@@ -14,6 +14,29 @@ export const COUNT_CHANGE = `insert into ${CHANGE_COUNTER_TABLE} (id, epoch, cha
 /** Query of the counter. Its row is different after each change. */
 export const READ_CHANGES = `select epoch, changes from ${CHANGE_COUNTER_TABLE}`
 
+/**
+ * Tables whose changes are not counted, because they are the most frequent ones by far. Therefore
+ * no result of a query that names one of them may be kept.
+ */
+const UNCOUNTED_TABLES = 'workflow_logs|workflow_log_parts'
+
+const NAMES_UNCOUNTED = new RegExp(`\\b(?:${UNCOUNTED_TABLES})\\b`, 'i')
+
+const USES_ONLY_UNCOUNTED = new RegExp(
+  `^(?:insert into|select [^()]+ from) \`(?:${UNCOUNTED_TABLES})\`(?!.*\\b(?:select|join)\\b)`,
+  'is',
+)
+
+/** Returns true if a query uses a table whose changes are not counted. */
+export function namesUncounted(sql: string): boolean {
+  return NAMES_UNCOUNTED.test(sql)
+}
+
+/** Returns true if a statement uses no other tables than those whose changes are not counted. */
+export function usesOnlyUncounted(sql: string): boolean {
+  return USES_ONLY_UNCOUNTED.test(sql)
+}
+
 /** Reads of a value that are shared, but never with a read that began before the request for it. */
 export class SharedRead<T> {
   readonly #read: () => Promise<T>

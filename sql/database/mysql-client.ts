@@ -5,7 +5,7 @@ import KnexTransaction from 'knex/lib/dialects/mysql2/transaction.js'
 import type { Connection } from 'mysql2'
 import type { Awaitable } from '../../conf/lib/awaitable.js'
 import { checkBindings } from './bindings.js'
-import { COUNT_CHANGE, SharedRead } from './change-counter.js'
+import { COUNT_CHANGE, namesUncounted, SharedRead, usesOnlyUncounted } from './change-counter.js'
 import { CounterReader, isMissingTable } from './counter-reader.js'
 import { isReferenceViolation, isUniqueViolation, translateError, unavailable } from './errors.js'
 import { bindingsKey, ResultCache } from './result-cache.js'
@@ -79,16 +79,20 @@ export class MysqlClient extends KnexClient {
 
   override async query(connection: Connection, query: unknown): Promise<unknown> {
     const sql = typeof query === 'string' ? query : (query as Query).sql
-    const isAlone = !TRANSACTIONS.has(connection)
+    const begun = TRANSACTIONS.get(connection)
+    const isAlone = begun === undefined
     const isEnd = END.test(sql)
     if (isEnd) TRANSACTIONS.delete(connection)
+    else if (begun !== undefined) begun.isCounted ||= !usesOnlyUncounted(sql)
     const send = () => super.query(connection, query)
     try {
       // MySQL rolls back a failed statement as a whole, so it may be sent again if it is alone.
       const result = isAlone ? await retryLockConflicts(send) : await send()
-      if (sql === BEGIN) TRANSACTIONS.add(connection)
-      if (isEnd || (isAlone && !NO_CHANGE.test(sql)))
-        await this.incrementCounter(connection, { isChange: sql !== ROLLBACK })
+      if (sql === BEGIN) TRANSACTIONS.set(connection, { isCounted: false })
+      const isCounted = isEnd
+        ? begun?.isCounted !== false || sql === ROLLBACK
+        : isAlone && !NO_CHANGE.test(sql)
+      if (isCounted) await this.incrementCounter(connection, { isChange: sql !== ROLLBACK })
       return result
     } catch (error) {
       // A violated constraint reveals a change by others that may not be counted yet.
@@ -123,6 +127,7 @@ export class MysqlClient extends KnexClient {
    */
   select(sql: string, bindings: unknown): Awaitable<readonly unknown[]> {
     const cache = cacheOf(this)
+    if (namesUncounted(sql)) return this.selectNow({ sql, bindings })
     const key = bindingsKey(checkBindings(bindings))
     const { current } = cache.versions
     const query = { sql, bindings, key }
@@ -147,7 +152,10 @@ export class MysqlClient extends KnexClient {
     )
   }
 
-  private async selectNow({ sql, bindings }: CachedQuery): Promise<readonly unknown[]> {
+  private async selectNow({
+    sql,
+    bindings,
+  }: Omit<CachedQuery, 'key'>): Promise<readonly unknown[]> {
     const connection = await this.acquireConnection()
     try {
       const { response } = (await this.query(connection, { sql, bindings })) as Response
@@ -184,8 +192,11 @@ const ROLLBACK = 'ROLLBACK'
 
 const END = /^(?:commit|rollback);?$/i
 
-/** Connections with an open transaction. Knex's own mark ends with a nested transaction. */
-const TRANSACTIONS = new WeakSet<object>()
+/**
+ * Connections with an open transaction, with whether its commit is counted. Knex's own mark ends
+ * with a nested transaction.
+ */
+const TRANSACTIONS = new WeakMap<object, { isCounted: boolean }>()
 
 function isViolation(error: unknown): boolean {
   return isUniqueViolation(error) || isReferenceViolation(error)

@@ -3,11 +3,18 @@
 import { randomInt } from 'node:crypto'
 import { setImmediate as nextTurn, setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { COUNT_CHANGE, SharedRead } from '../../../sql/database/change-counter.js'
+import {
+  COUNT_CHANGE,
+  READ_CHANGES,
+  SharedRead,
+  usesOnlyUncounted,
+} from '../../../sql/database/change-counter.js'
 import { type Database, transaction } from '../../../sql/database/database.js'
 import { selectRows } from '../../../sql/database/dialect.js'
 import { isUniqueViolation } from '../../../sql/database/errors.js'
 import { freshLocation, locationOn, openForTest, ownMariadb } from '../../helpers/databases.js'
+import { aRepository, aUser } from '../../helpers/rows.js'
+import { appendLog, aRun, aTask, jobAt, logRows } from '../../helpers/run-rows.js'
 import { isFullSize } from '../../helpers/test-size.js'
 
 const ROUNDS = isFullSize ? 2_000 : 150
@@ -223,4 +230,49 @@ t.test('a restart of the server empties the counter, and nothing stale is read',
   const value = await read(one, 1).catch(() => read(one, 1))
   t.equal(value, 1)
   t.match(COUNT_CHANGE, /uuid/)
+})
+
+t.test('writes of logs are not counted, and reads of them are not cached', async (t) => {
+  const location = await freshLocation(t, 'mysql')
+  const [one, two] = [await openForTest(t, location), await openForTest(t, location)]
+  const { id: repositoryId } = await aRepository(one, (await aUser(one, 'ada')).id, 'engine')
+  const job = await jobAt(one, await aRun(one, repositoryId), 0)
+  const taskId = await aTask(one, job, { repositoryId, status: 'running', rows: [] })
+  const counter = async () => JSON.stringify((await one.raw(READ_CHANGES))[0])
+  const rows = async () => {
+    const [row] = await selectRows<{ log_rows: number }>(
+      one,
+      'select l.log_rows from workflow_logs l where l.task_id = ?',
+      [taskId],
+    )
+    return row?.log_rows
+  }
+  const before = await counter()
+  for (let firstRow = 0; firstRow < 5; firstRow += 1) {
+    const append = { taskId, firstRow, rows: logRows('x'), isLast: false }
+    await appendLog(two, append, { rowsMax: 100, bytesMax: 10_000 })
+    t.equal(await rows(), firstRow + 1)
+  }
+  t.equal(await counter(), before)
+  const log = { task_id: taskId }
+  await transaction(two, async (trx) => {
+    await trx('workflow_logs').where(log).forUpdate().select('log_rows')
+    await trx('workflow_tasks').where({ id: taskId }).update({ heard_at: 7 })
+    await trx('workflow_log_parts').insert({ ...log, first_row: 5, row_count: 1, content: '' })
+  })
+  t.not(await counter(), before, 'a transaction that also changes another table')
+})
+
+t.test('a statement with another table is counted', async (t) => {
+  const counted = [
+    'select `a` from `workflow_logs` inner join `users` on `id` = `task_id`',
+    'select `a` from `workflow_logs` where `task_id` in (select `id` from `users`)',
+    'select (select 1 from users), `a` from `workflow_logs`',
+    'insert into `workflow_logs` (`task_id`) select `id` from `users`',
+    'update `workflow_logs` set `log_rows` = ?',
+    'delete from `workflow_logs`',
+    'insert into `users` (`name`) values (?)',
+    'select `workflow_logs` from `users`',
+  ]
+  for (const sql of counted) t.notOk(usesOnlyUncounted(sql), sql)
 })

@@ -53,6 +53,7 @@ const NAMES = [
   '0036-step-summaries',
   '0037-run-notifications',
   '0038-workflow-logs',
+  '0039-job-environment',
 ]
 
 /** Returns the definition of every table, index and column. */
