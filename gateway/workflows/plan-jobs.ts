@@ -29,6 +29,8 @@ export interface PlannedJob {
   /** Key below `jobs`, which all combinations of a matrix have. */
   readonly key: string
   readonly name: string
+  /** Name of the environment; empty if the job has none. */
+  readonly environment: string
   readonly needs: readonly string[]
   readonly labels: readonly string[]
   readonly condition: string | undefined
@@ -184,7 +186,14 @@ function planner(
 }
 
 /** Keys of a job whose expressions may depend on the jobs that it needs. */
-const DEFERRED_KEYS = ['strategy', 'name', 'runs-on', 'continue-on-error', 'concurrency']
+const DEFERRED_KEYS = [
+  'strategy',
+  'name',
+  'runs-on',
+  'continue-on-error',
+  'concurrency',
+  'environment',
+]
 
 /** True if a job calls a workflow, or if its fields depend on the jobs that it needs. */
 function isDeferred({ needs, value, call }: WorkflowJob): boolean {
@@ -218,6 +227,7 @@ function deferredJob({
   return {
     key: id,
     name: hasExpression(text) ? id : text,
+    environment: '',
     needs,
     labels: [],
     condition,
@@ -245,6 +255,7 @@ function planJob(job: WorkflowJob, planning: Planning): Omit<PlannedJob, 'concur
   const continues = job.value.map().get('continue-on-error')
   const decided = {
     name: nameOf(job, combination, evaluation),
+    environment: environmentOf(job, evaluation),
     labels: labelsOf(job, evaluation),
     failsFast,
     maxParallel,
@@ -267,6 +278,13 @@ function nameOf(
   }
   const values = [...(combination?.values() ?? [])].flatMap(textsIn)
   return `${name?.text() ?? id}${values.length === 0 ? '' : ` (${values.join(', ')})`}`
+}
+
+/** Returns the name of the environment, in one line; empty if the job has none. */
+function environmentOf({ value }: WorkflowJob, evaluation: Evaluation): string {
+  const field = value.map().get('environment')
+  const name = field?.isMap === true ? field.map().get('name') : field
+  return name === undefined ? '' : evaluateText(name, evaluation).replace(/\s+/g, ' ').trim()
 }
 
 /** Returns the texts, numbers and booleans within a value, without empty texts. */

@@ -39,6 +39,7 @@ import * as workflowSchedules from './0035-workflow-schedules.js'
 import * as stepSummaries from './0036-step-summaries.js'
 import * as runNotifications from './0037-run-notifications.js'
 import * as workflowLogs from './0038-workflow-logs.js'
+import * as jobEnvironment from './0039-job-environment.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -89,4 +90,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0036-step-summaries', ...stepSummaries },
   { name: '0037-run-notifications', ...runNotifications },
   { name: '0038-workflow-logs', ...workflowLogs },
+  { name: '0039-job-environment', ...jobEnvironment },
 ]

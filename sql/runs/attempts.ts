@@ -17,7 +17,7 @@ export interface NewAttempt {
 }
 
 /** Columns that a new job has in common with the one that it replaces. */
-const REPEATED = `run_id, job_key, name, needs, labels, step_names, job_condition, payload,
+const REPEATED = `run_id, job_key, name, environment, needs, labels, step_names, job_condition, payload,
   permissions, fails_fast, max_parallel, continues_on_error, is_deferred, plan_id,
   concurrency_group, concurrency_key, concurrency_cancels`
 

@@ -35,6 +35,8 @@ export interface RunJob {
   /** File of the job, if jobs of it are deferred, or if it was called; undefined for others. */
   readonly planId: number | undefined
   readonly name: string
+  /** Name of the environment; empty if the file names none. */
+  readonly environment: string
   /** Keys of the jobs that must end before. */
   readonly needs: readonly string[]
   /** Labels that a runner must have. */
@@ -67,6 +69,7 @@ export interface NewJob
     RunJob,
     | 'key'
     | 'name'
+    | 'environment'
     | 'needs'
     | 'labels'
     | 'stepNames'
@@ -111,6 +114,7 @@ export async function insertJobs(
       plan_id: planId ?? null,
       job_key: job.key,
       name: cut(job.name, NAME_CHARACTERS_MAX),
+      environment: cut(job.environment, NAME_CHARACTERS_MAX),
       needs: JSON.stringify(job.needs),
       labels: JSON.stringify(job.labels),
       step_names: JSON.stringify(job.stepNames),
@@ -322,7 +326,7 @@ const POSITION = 'coalesce(j.place, j.position)'
 const COLUMNS = MEMBERSHIP.map((name) => `j.${name}`).join(', ')
 
 const SELECT = `select j.id, j.run_id, j.attempt, j.last_attempt, ${POSITION} as position,
-  j.job_key, j.parent_id, j.is_deferred, j.plan_id, j.name, j.needs, j.labels, j.step_names,
+  j.job_key, j.parent_id, j.is_deferred, j.plan_id, j.name, j.environment, j.needs, j.labels, j.step_names,
   j.job_condition, j.fails_fast, j.max_parallel, j.continues_on_error, j.permissions, j.status,
   ${COLUMNS},
   j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
@@ -346,6 +350,7 @@ interface JobRow extends MembershipRow {
   readonly is_deferred: number
   readonly plan_id: number | null
   readonly name: string
+  readonly environment: string
   readonly needs: string
   readonly labels: string
   readonly step_names: string
@@ -374,6 +379,7 @@ function jobOf(row: JobRow): RunJob {
     isDeferred: row.is_deferred === 1,
     planId: row.plan_id ?? undefined,
     name: row.name,
+    environment: row.environment,
     needs: JSON.parse(row.needs),
     labels: JSON.parse(row.labels),
     stepNames: JSON.parse(row.step_names),

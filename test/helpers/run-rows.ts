@@ -36,6 +36,7 @@ export function aJob(key: string, fields: Partial<NewJob> = {}): NewJob {
     failsFast: true,
     maxParallel: undefined,
     continuesOnError: false,
+    environment: '',
     isDeferred: false,
     concurrency: undefined,
     ...fields,

@@ -65,6 +65,12 @@ const show = definePage<'repository'>({
             {` #${run.number}`}
           </a>{' '}
           <Duration {...job} />
+          {job.environment !== '' && (
+            <>
+              {' · environment '}
+              <Shown text={job.environment} />
+            </>
+          )}
         </p>
         <AttemptLinks address={address} run={run} shown={attempt} />
         <LogLinks address={address} job={job} attempt={attempt} isFollowed={isFollowed} />

@@ -85,6 +85,10 @@ t.test('a job is deferred if its fields depend on the jobs that it needs', async
   }
   t.match(jobWith('name: Next\nruns-on: ${{ needs.test.result }}'), { ...deferred, name: 'Next' })
   t.match(jobWith('name: ${{ needs.test.result }}\nruns-on: x'), { ...deferred, name: 'next' })
+  t.match(jobWith('runs-on: x\nenvironment: ${{ needs.test.result }}'), {
+    ...deferred,
+    environment: '',
+  })
   t.match(jobWith('runs-on: needs\nif: needs.test.result'), { isDeferred: false })
   const call = 'on: push\njobs: { next: { uses: ./.gitea/workflows/b.yaml } }'
   t.match(jobsOf(call, FACTS), [{ ...deferred, name: 'next' }])
@@ -108,6 +112,18 @@ t.test('labels, switches and limits may be expressions', async (t) => {
   ])
   const limits = 'strategy: { fail-fast: "${{ vars.NONE }}", max-parallel: "${{ 1 }}" }'
   t.match(planned(`runs-on: x\n${limits}`), [{ failsFast: false, maxParallel: 1 }])
+})
+
+t.test('the environment of a job is its name, also with an expression', async (t) => {
+  const environments = (fields: string) => {
+    const jobs = planned(`runs-on: x\n${fields}`)
+    return jobs.map(({ environment }) => environment)
+  }
+  t.strictSame(environments(''), [''])
+  t.strictSame(environments('environment: production'), ['production'])
+  const matrix = 'strategy: { matrix: { to: [a, b] } }'
+  const named = 'environment: { name: "to ${{ matrix.to }}", url: https://x.test }'
+  t.strictSame(environments(`${named}\n${matrix}`), ['to a', 'to b'])
 })
 
 t.test('each fault has its place and the reason', async (t) => {

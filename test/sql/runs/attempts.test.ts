@@ -22,6 +22,7 @@ await forEachMigrated(t, 'new jobs replace earlier ones in the next attempt', as
       condition: 'always()',
       maxParallel: 3,
       continuesOnError: true,
+      environment: 'production',
       stepNames: ['x'],
       concurrency: { group: 'G', cancels: true },
       permissions: {} as never,

@@ -25,7 +25,9 @@ async function openFixture(t: Test, input: JobInput, location?: DatabaseLocation
   await gateway.as('ada', 'PATCH', '/repos/ada/r', { has_actions: true })
   const repositoryId = (made.json as { id: number }).id
   const { status, stepNames, steps, rows } = input
-  const run = await aRun(gateway.db, repositoryId, { jobs: [aJob('build', { stepNames })] })
+  const run = await aRun(gateway.db, repositoryId, {
+    jobs: [aJob('build', { stepNames, environment: 'live <1>' })],
+  })
   const job = await jobAt(gateway.db, run, 0)
   const taskId = await aTask(gateway.db, job, { repositoryId, status, rows })
   await updateTask(gateway.db, taskId, { steps })
@@ -54,6 +56,7 @@ await forEachDatabase(t, 'the steps of a job have their rows of the log', async 
   t.notMatch(text, /refreshing|Refresh/)
   const details = text.split('<details class="log"').slice(1)
   t.equal(details.length, 5)
+  t.match(text, 'environment live &lt;1>')
   const row = (id: string, content: string) =>
     `<div id="${id}"><a class="number" href="#${id}" title="2026-01-02T03:04:05.000Z">${id.split(':')[1]}</a>` +
     `<code>${content}</code></div>`
