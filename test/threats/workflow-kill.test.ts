@@ -1,4 +1,4 @@
-/** Kills of the server and of MariaDB while jobs run: acknowledged rows stay, jobs end once. */
+/** Kills of the server, of a worker and of MariaDB while jobs run: acknowledged rows stay, jobs end once. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -12,7 +12,9 @@ import { readLog } from '../../sql/runs/task-logs.js'
 import { locationOn, ownMariadb } from '../helpers/databases.js'
 import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { pick } from '../helpers/random.js'
 import { registerClient } from '../helpers/runner-client.js'
+import { killNow, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
@@ -21,12 +23,13 @@ const ROWS = 40
 
 const WORKFLOW = "on: push\njobs:\n  a: { runs-on: linux, steps: [{ run: 'true' }] }\n"
 
-t.test('no acknowledged row is lost when the server is killed', async (t) => {
-  const gatehouse = await startGatehouse(t, { isOnDisk: true, workers: 1 })
+t.test('no acknowledged row is lost when the server or a worker is killed', async (t) => {
+  const gatehouse = await startGatehouse(t, { isOnDisk: true, workers: 2 })
   const location = { kind: 'sqlite', file: join(gatehouse.dataDir, 'gatehouse.db') } as const
   await runWithKills(t, gatehouse, {
     location,
-    async kill() {
+    async kill(round) {
+      if (round % 2 === 1) return killNow(pick(await workersOf(gatehouse.pid)))
       await gatehouse.stop('SIGKILL')
       await gatehouse.start()
     },
@@ -49,8 +52,8 @@ t.test('no acknowledged row is lost when MariaDB is killed', async (t) => {
 
 interface Killing {
   readonly location: DatabaseLocation
-  /** Kills a process and starts it again. */
-  readonly kill: () => Promise<void>
+  /** Kills a process, which is started again. */
+  readonly kill: (round: number) => Promise<void>
 }
 
 /** Runs jobs of one runner. At a random moment of each, a process is killed. */
@@ -91,7 +94,7 @@ async function runWithKills(
     await git(['commit', '--allow-empty', '-m', `Change ${round}`], { cwd: folder })
     await git(['push', ada.remote('ada/engine'), 'main'], { cwd: folder })
     const task = await runner.fetchTask()
-    const killing = sleep(Math.random() * 400).then(kill)
+    const killing = sleep(Math.random() * 400).then(() => kill(round))
     let acknowledged = 0
     for (let at = 0; at < ROWS; at = acknowledged) {
       const count = Math.min(1 + (at % 3), ROWS - at)
