@@ -3,6 +3,7 @@
 import { randomBytes } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
@@ -117,14 +118,7 @@ async function shareOne(t: Test, fleet: Fleet): Promise<void> {
 
 async function killLeader(t: Test, fleet: Fleet): Promise<void> {
   const [first, ...others] = fleet.gateways as [Gatehouse, ...Gatehouse[]]
-  const commit = await fleet.push(LONG_CONTENT_BYTES)
-  const lost = tryGit(['clone', '--quiet', '--bare', fleet.remoteAt(first), 'lost'], {
-    cwd: fleet.folder,
-  })
-  const leases = await untilCount(first, { suffix: '.lease', count: 1 })
-  t.equal(leases, 1, 'the first gateway leads')
-  // The other gateways must follow before git has written the answer.
-  for (const { pid } of await gitProcessesOf(first.dataDir)) process.kill(pid, 'SIGSTOP')
+  const { commit, lost } = await startStoppedClone(fleet, first)
   const survivors = { ...fleet, gateways: others }
   const cloning = clone(t, survivors, { name: 'killed', commit, count: 2 * others.length })
   t.equal(await untilCount(first, { suffix: '.part', count: GATEWAYS }), GATEWAYS)
@@ -134,6 +128,41 @@ async function killLeader(t: Test, fleet: Fleet): Promise<void> {
   const again = await clone(t, survivors, { name: 'again', commit, count: others.length })
   t.equal(again.length, others.length, 'later clones are complete')
   await first.start()
+}
+
+/**
+ * Starts a clone whose git is stopped while it writes the answer, so that the other gateways can
+ * follow. On a busy machine git may have ended before: then there is a next clone.
+ */
+async function startStoppedClone(fleet: Fleet, first: Gatehouse) {
+  const hasLease = async () => (await namesIn(first)).some((name) => name.endsWith('.lease'))
+  for (let at = 0; ; at += 1) {
+    const commit = await fleet.push(LONG_CONTENT_BYTES)
+    const lost = tryGit(['clone', '--quiet', '--bare', fleet.remoteAt(first), `lost-${at}`], {
+      cwd: fleet.folder,
+    })
+    let hasEnded = false
+    void lost.then(() => {
+      hasEnded = true
+    })
+    while (!hasEnded) {
+      const gits = (await hasLease()) ? await gitProcessesOf(first.dataDir) : []
+      signal(gits, 'SIGSTOP')
+      if (gits.length > 0 && (await hasLease())) return { commit, lost }
+      signal(gits, 'SIGCONT')
+      await sleep(2)
+    }
+  }
+}
+
+function signal(processes: ReadonlyArray<{ readonly pid: number }>, name: NodeJS.Signals): void {
+  for (const { pid } of processes) {
+    try {
+      process.kill(pid, name)
+    } catch {
+      // The process has ended.
+    }
+  }
 }
 
 /** Waits until the pack cache has so many files with that suffix; returns the last number. */
