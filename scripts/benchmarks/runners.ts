@@ -1,4 +1,4 @@
-/** `runners`: idle runners, and jobs that write logs beside API reads and requests of clones. */
+/** `runners`: idle runners, and jobs that write logs beside API reads and clones. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -21,6 +21,7 @@ import type { Benchmark, BenchmarkContext } from './benchmark.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
 import { startMariadb } from './mariadb.js'
 import { quantile } from './quantile.js'
+import { type RecordedClone, type RecordedRequest, recordClone } from './recorder.js'
 import { PROJECT_FOLDER } from './repositories.js'
 import type { MeasuredServer } from './server.js'
 import type { Grid } from './table.js'
@@ -43,7 +44,7 @@ const HOLD_MS = 4_999
 
 export const RUNNERS_BENCHMARK: Benchmark = {
   name: 'runners',
-  about: 'idle runners, and jobs that write logs beside API reads and requests of clones',
+  about: 'idle runners, and jobs that write logs beside API reads and clones',
   async *run(context) {
     yield await measure(context, 'SQLite')
     const mariadb = await startMariadb(context)
@@ -61,6 +62,8 @@ interface Fleet {
   cpuMs(): Promise<number>
   /** Runners of each repository. */
   readonly groups: ReadonlyArray<readonly ServerClient[]>
+  /** Requests of a clone of depth 1 of the second repository. */
+  readonly clone: RecordedClone
   readonly signal: AbortSignal
 }
 
@@ -78,13 +81,15 @@ async function measure(
     for (let at = 0; at < REPOSITORIES; at += 1) groups.push(await addRunners(gatehouse, at))
     const cpuMs = async () =>
       ((await gatehouse.cpu.cpuMs()) ?? Number.NaN) + ((await mariadb?.cpu.cpuMs()) ?? 0)
-    const fleet = { gatehouse, cpuMs, groups, signal }
+    const address = `${gatehouse.url}/${OWNER}/${nameOf(1)}.git`
+    const clone = await recordClone(address, { args: ['--depth=1'], ...context })
+    const fleet = { gatehouse, cpuMs, groups, clone, signal }
     const alone = await measureReads(fleet, IDLE_MS / 2)
     const idle = await measureIdle(fleet)
     const logged = await measureLogs(fleet)
     return {
       title: `Runners with ${label}`,
-      head: [['', 'CPU ms/s', 'rows/s', 'API ms', '99 %', 'info/refs ms', '99 %']],
+      head: [['', 'CPU ms/s', 'rows/s', 'API ms', '99 %', 'clone ms', '99 %']],
       cells: [
         ['no runner', ...cellsOf(alone)],
         [`${REPOSITORIES * RUNNERS_EACH} idle runners`, ...cellsOf(idle)],
@@ -106,11 +111,12 @@ interface Phase {
   /** Number of acknowledged rows of logs. */
   readonly rowsPerSecond: number
   readonly apiMs: readonly number[]
-  readonly infoRefsMs: readonly number[]
+  /** Times of the three requests of a clone of depth 1. */
+  readonly cloneMs: readonly number[]
 }
 
-function cellsOf({ cpuMsPerSecond, rowsPerSecond, apiMs, infoRefsMs }: Phase) {
-  const times = [apiMs, infoRefsMs].flatMap((list) => [quantile(list, 0.5), quantile(list, 0.99)])
+function cellsOf({ cpuMsPerSecond, rowsPerSecond, apiMs, cloneMs }: Phase) {
+  const times = [apiMs, cloneMs].flatMap((list) => [quantile(list, 0.5), quantile(list, 0.99)])
   return [cpuMsPerSecond, rowsPerSecond, ...times]
 }
 
@@ -158,25 +164,37 @@ async function ask(
 
 /** Measures reads for some time, while other clients work. */
 async function measureReads(
-  { gatehouse, cpuMs, signal }: Fleet,
+  { gatehouse, cpuMs, clone, signal }: Fleet,
   durationMs: number,
   countRows = () => 0,
 ): Promise<Phase> {
   const { url, token } = gatehouse
   const headers = { authorization: `token ${token}` }
   const project = `${OWNER}/${nameOf(1)}`
-  const read = async (path: string, list: number[]) => {
-    const beforeMs = performance.now()
-    const answer = await fetch(url + path, { headers, signal })
+  const read = async (
+    path: string,
+    { headers: ofRequest = [], body }: Partial<RecordedRequest>,
+  ) => {
+    const answer = await fetch(url + path, {
+      method: body === undefined ? 'GET' : 'POST',
+      headers: { ...Object.fromEntries(ofRequest.map((line) => line.split(': ', 2))), ...headers },
+      ...(body === undefined ? {} : { body }),
+      signal,
+    })
     await answer.arrayBuffer()
     if (!answer.ok) throw new Error(`${path}: ${answer.status}`)
-    list.push(performance.now() - beforeMs)
   }
-  const [apiMs, infoRefsMs]: [number[], number[]] = [[], []]
+  const [apiMs, cloneMs]: [number[], number[]] = [[], []]
   const [cpuBeforeMs, rowsBefore, beforeMs] = [await cpuMs(), countRows(), performance.now()]
   while (performance.now() - beforeMs < durationMs) {
-    await read(`/api/v1/repos/${project}`, apiMs)
-    await read(`/${project}.git/info/refs?service=git-upload-pack`, infoRefsMs)
+    const startedMs = performance.now()
+    await read(`/api/v1/repos/${project}`, {})
+    const readMs = performance.now()
+    apiMs.push(readMs - startedMs)
+    for (const request of [clone.references, clone.listing, clone.fetch]) {
+      await read(`/${project}.git/${request.suffix}`, request)
+    }
+    cloneMs.push(performance.now() - readMs)
     await sleep(READ_EVERY_MS)
   }
   const seconds = (performance.now() - beforeMs) / 1_000
@@ -184,7 +202,7 @@ async function measureReads(
     cpuMsPerSecond: ((await cpuMs()) - cpuBeforeMs) / seconds,
     rowsPerSecond: (countRows() - rowsBefore) / seconds,
     apiMs,
-    infoRefsMs,
+    cloneMs,
   }
 }
 
