@@ -35,9 +35,10 @@ export async function runNodeAction(
       {
         cwd: job.input.folder.workspace,
         command: async (stepFolder) => {
+          const node = await job.containers?.container?.node()
           const env = { ...job.env, ...run.env, ...variables }
           const options = await variableOptions(stepFolder, env)
-          return [process.execPath, ...options, join(folder, script)]
+          return [node ?? process.execPath, ...options, join(folder, script)]
         },
       },
     )
