@@ -1,6 +1,6 @@
 /** Containers of jobs by the real podman, with a stub of the server. */
 
-import { symlink, writeFile } from 'node:fs/promises'
+import { readdir, symlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { listProcesses } from '../../../cgi/process/process-table.js'
@@ -40,7 +40,7 @@ function ran(t: Test, workflow: string, options: RunOptions = {}) {
 }
 
 t.test('steps run in the container with their variables, files and exit status', async (t) => {
-  const { result, stub, outputs } = await ran(
+  const { result, stub, outputs, context } = await ran(
     t,
     jobWith(
       [
@@ -65,6 +65,7 @@ run: |
   exit 5`,
       'if: always()\nrun: echo ${{ job.status }}, id of ${#ID}\nenv: {ID: "${{ job.container.id }}"}',
       'if: always()\nworking-directory: /etc\nrun: pwd',
+      'if: always()\nrun: mkdir -p of/other; chown -R 5:5 of; chmod -R 700 of',
     ),
     { vars: { V: 'so' } },
   )
@@ -86,6 +87,7 @@ run: |
     ],
   )
   t.strictSame(await podman.leftovers(), [])
+  t.strictSame(await readdir(context.workFolder), [])
 })
 
 t.test('attempts on the machine fail in the container', async (t) => {
