@@ -40,6 +40,18 @@ export function searchPath(environment: Environment = process.env): string {
   return environment['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'
 }
 
+/** Variables by which podman finds its configuration, storage, systemd and proxies. */
+const PODMAN_VARIABLE =
+  /^(?:PATH|HOME|TMPDIR|(?:CONTAINERS|XDG|STORAGE)_\w+|DBUS_SESSION_BUS_ADDRESS|https?_proxy|no_proxy)$/i
+
+/** Returns the environment of podman. */
+export function podmanEnvironment(
+  environment: Environment = process.env,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(environment).filter(([name]) => PODMAN_VARIABLE.test(name))
+  return Object.fromEntries(entries.map(([name, value = '']) => [name, value]))
+}
+
 type Tables = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 interface Sources {

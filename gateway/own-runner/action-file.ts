@@ -62,11 +62,7 @@ export function readActionFile(text: string): ActionFile {
       postIf: textOf(runs, 'post-if') ?? 'always()',
     }
   }
-  throw new JobFault(
-    using === 'docker'
-      ? "actions with 'using: docker' need containers, which this runner does not have"
-      : `actions with 'using: ${using}' are not supported by this runner`,
-  )
+  throw new JobFault(`actions with 'using: ${using}' are not supported by this runner`)
 }
 
 function readInput([name, value]: readonly [string, YamlValue]): ActionInput {

@@ -33,7 +33,7 @@ const SITE = new RegExp(`^(${NAME}/${NAME})((?:/[^/@\\s]+)*)@(\\S+)$`)
 export function parseActionPlace(uses: string, servers: readonly string[]): ActionPlace {
   if (uses.startsWith('./')) return { kind: 'local', path: uses }
   if (uses.startsWith('docker://')) {
-    throw new JobFault(`'${uses}' needs containers, which this runner does not have`)
+    throw new JobFault(`'${uses}' is not supported by this runner: only jobs have containers`)
   }
   const name = /^https?:\/\//i.test(uses) ? nameOnServer(uses, servers) : uses
   const [, repository, path, ref] = SITE.exec(name) ?? []

@@ -28,7 +28,7 @@ export async function fetchAction(
   const git = async (...args: readonly string[]) => {
     const { exitCode } = await runProgram(['git', ...args], {
       cwd,
-      environment: { ...job.processEnvironment(env), ...gitEnvironment(instance, token) },
+      environment: { ...job.outsideEnvironment(env), ...gitEnvironment(instance, token) },
       isolate,
       timeoutMs: Math.min(FETCH_WITHIN_MS, leftMs(limit)),
       signal,

@@ -18,6 +18,8 @@ export interface Launch {
   readonly environment: Readonly<Record<string, string>>
   /** Standard input. */
   readonly input: string
+  /** Ends the program if its process group does not contain all of it. Never rejects. */
+  readonly end?: () => Promise<void>
 }
 
 /** Returns the start of a program of one task, with standard error in standard output. */

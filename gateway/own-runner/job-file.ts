@@ -4,6 +4,7 @@ import { type DispatchInput, readInputs } from '../workflows/dispatch-inputs.js'
 import type { ContextValue } from '../workflows/expression-values.js'
 import { interpolate } from '../workflows/expressions.js'
 import { type PlainValue, parseYaml, type YamlValue } from '../workflows/yaml-value.js'
+import { type ContainerFile, readJobContainer, readServices } from './container-file.js'
 import { JobFault } from './job-fault.js'
 import { fieldOf, readStep, type StepFile, type Texts, textOf, textsOf } from './step-file.js'
 
@@ -25,10 +26,10 @@ export interface JobFile {
   readonly strategy: ContextValue
   /** Inputs of the event that has started the workflow, with their types. */
   readonly dispatchInputs: readonly DispatchInput[]
+  /** Container in which the steps run. */
+  readonly container: ContainerFile | undefined
+  readonly services: ReadonlyMap<string, ContainerFile>
 }
-
-/** Keys of a job that this runner cannot do, with their values. */
-const UNSUPPORTED_KEYS = ['container', 'services', 'uses']
 
 /** Reads the file. Throws FileFault, or JobFault for a job that this runner does not support. */
 export function readJobFile(text: string): JobFile {
@@ -38,10 +39,8 @@ export function readJobFile(text: string): JobFile {
   if (job === undefined || jobs.length > 1) {
     throw new JobFault(`the task has ${jobs.length} jobs instead of one`)
   }
-  for (const key of UNSUPPORTED_KEYS) {
-    if (fieldOf(job, key) !== undefined) {
-      throw new JobFault(`'${key}' of a job is not supported by this runner yet`)
-    }
+  if (fieldOf(job, 'uses') !== undefined) {
+    throw new JobFault("'uses' of a job is not supported by this runner yet")
   }
   const strategy = fieldOf(job, 'strategy')
   const timeoutMinutes = textOf(job, 'timeout-minutes')
@@ -53,6 +52,8 @@ export function readJobFile(text: string): JobFile {
     dispatchInputs: on === undefined ? [] : inputsOf(on),
     steps: (fieldOf(job, 'steps')?.list() ?? []).map(readStep),
     outputs: textsOf(job, 'outputs'),
+    container: readJobContainer(job),
+    services: readServices(job),
     matrix: strategy === undefined ? {} : matrixOf(strategy),
     strategy: {
       'fail-fast': fieldOf(strategy, 'fail-fast')?.plain() ?? true,

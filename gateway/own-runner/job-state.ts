@@ -5,25 +5,21 @@ import type { Task } from '../runner-protocol/messages.js'
 import { Result } from '../runner-protocol/messages.js'
 import { typedInputs } from '../workflows/dispatch-inputs.js'
 import type { Contexts } from '../workflows/expression-values.js'
-import type { Cancellation } from './cancellation.js'
 import type { StepValues } from './command-files.js'
 import type { Isolate } from './isolation.js'
+import type { ContainersInput, JobContainers } from './job-containers.js'
 import type { JobFile } from './job-file.js'
 import type { Texts } from './step-file.js'
 import type { StepSummary } from './step-summary.js'
-import type { TaskFolder } from './task-folder.js'
-import type { TaskLog } from './task-log.js'
 import type { TimeLimit } from './time-limit.js'
 
 /** Parts of a task that its steps share. */
-export interface JobInput {
+export interface JobInput extends ContainersInput {
   readonly task: Task
   readonly job: JobFile
-  readonly folder: TaskFolder
+  /** Starts programs outside of containers. */
   readonly isolate: Isolate
-  readonly log: TaskLog
   readonly summary: StepSummary
-  readonly cancellation: Cancellation
   /** Address of the server, as the runner reaches it. */
   readonly instance: string
   readonly runnerName: string
@@ -85,6 +81,7 @@ export class JobState {
   /** Variables of workflow and job, and those that steps have set for later ones. */
   #env: Texts = {}
   #searchPath: string
+  #containers: JobContainers | undefined
   #folders = 0
 
   constructor(input: JobInput) {
@@ -100,6 +97,28 @@ export class JobState {
   /** Folders of programs for the next step, separated by colons. */
   get searchPath(): string {
     return this.#searchPath
+  }
+
+  get containers(): JobContainers | undefined {
+    return this.#containers
+  }
+
+  /** Runs later steps in the container of the job, if it has one. */
+  useContainers(containers: JobContainers): void {
+    this.#containers = containers
+    this.#searchPath = containers.container?.searchPath ?? this.#searchPath
+  }
+
+  /** Starts the programs of steps. */
+  get isolate(): Isolate {
+    return this.#containers?.container?.isolate ?? this.input.isolate
+  }
+
+  /** Returns the environment of git, which runs outside of the container of the job. */
+  outsideEnvironment(env: Texts): Texts {
+    const { container } = this.#containers ?? {}
+    const environment = this.processEnvironment(env)
+    return container === undefined ? environment : { ...environment, PATH: this.input.searchPath }
   }
 
   /** Returns the complete environment of a process, for the variables of a step. */

@@ -2,6 +2,7 @@
 
 import { Result } from '../runner-protocol/messages.js'
 import { interpolate } from '../workflows/expressions.js'
+import { startContainers } from './job-containers.js'
 import { faultSentence } from './job-fault.js'
 import { type JobInput, JobState } from './job-state.js'
 import { runPosts } from './run-posts.js'
@@ -38,6 +39,7 @@ export async function runJob(input: JobInput, progress: StepProgress[]): Promise
     Math.min(minutesAsMs(minutes), TIMER_MS_MAX),
   )
   try {
+    if (!(await hasContainers(scope))) return { result: Result.CANCELLED, outputs: {} }
     for (const [index, step] of job.steps.entries()) {
       const entry = progress[index]
       if (entry === undefined) throw new Error(`step ${index} has no progress`)
@@ -53,6 +55,7 @@ export async function runJob(input: JobInput, progress: StepProgress[]): Promise
     await summary.send(job.steps.length)
   } finally {
     clearTimeout(timer)
+    await scope.job.containers?.close()
   }
   const { isCancelled } = cancellation
   const ended = scope.hasFailed ? Result.FAILURE : Result.SUCCESS
@@ -72,6 +75,22 @@ function startScope(input: JobInput): StepScope {
   state.addVariables(scope.evaluateAll(workflowEnv))
   state.addVariables(scope.evaluateAll(env))
   return scope
+}
+
+/**
+ * Starts the containers that the job asks for. Returns false if it was cancelled meanwhile. Throws
+ * JobFault.
+ */
+async function hasContainers(scope: StepScope): Promise<boolean> {
+  try {
+    const containers = await startContainers(scope.job.input, scope.contexts())
+    if (containers !== undefined) scope.job.useContainers(containers)
+    return true
+  } catch (error) {
+    // The timeout of the job is a failure.
+    if (scope.outcome.isCancelled && !scope.hasFailed) return false
+    throw error
+  }
 }
 
 /** Returns the outputs of the job. One that contains a secret, or has a fault, is left out. */

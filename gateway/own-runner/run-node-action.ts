@@ -1,5 +1,6 @@
 /** Runs actions of which Node executes scripts. */
 
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { evaluateCondition } from '../workflows/expressions.js'
 import type { NodeAction } from './action-file.js'
@@ -33,7 +34,12 @@ export async function runNodeAction(
       { ...run, variables, signal, limit },
       {
         cwd: job.input.folder.workspace,
-        command: async () => [process.execPath, join(folder, script)],
+        command: async (stepFolder) => {
+          const node = await job.containers?.container?.node()
+          const env = { ...job.env, ...run.env, ...variables }
+          const options = await variableOptions(stepFolder, env)
+          return [node ?? process.execPath, ...options, join(folder, script)]
+        },
       },
     )
     state = { ...state, ...end.state }
@@ -47,6 +53,19 @@ export async function runNodeAction(
     if (!end.hasSucceeded) return end
   }
   return execute(main, run)
+}
+
+/**
+ * Returns the options of Node for variables that shells do not pass to programs, because their
+ * names are no identifiers: inputs with a hyphen, such as INPUT_FETCH-DEPTH.
+ */
+async function variableOptions(folder: string, env: Texts): Promise<readonly string[]> {
+  const entries = Object.entries(env).filter(([name]) => !/^[A-Za-z_]\w*$/.test(name))
+  if (entries.length === 0) return []
+  const file = join(folder, 'variables.cjs')
+  const values = JSON.stringify(Object.fromEntries(entries))
+  await writeFile(file, `const { env } = process\nObject.assign(env, ${values})\n`)
+  return ['--require', file]
 }
 
 function inputVariables(inputs: Texts): Texts {

@@ -49,7 +49,11 @@ export async function runProgram(
     // The end of the process says more than the error of its output.
   }
   splitter.end()
-  return running.ended
+  const end = await running.ended
+  if (launch.end === undefined || !(signal.aborted || end.timedOut)) return end
+  await launch.end()
+  // The ended process was only a client of the program, and may have exited with status 0.
+  return { ...end, exitCode: undefined, signal: 'SIGTERM' }
 }
 
 /** Time for which the output may stay silent and open after the end of the process group. */

@@ -3,6 +3,7 @@
 import { setTimeout as delay } from 'node:timers/promises'
 import type { Result, Task } from '../runner-protocol/messages.js'
 import { DECLARE, FETCH_TASK } from '../runner-protocol/procedures.js'
+import { removeLeftovers } from './remove-containers.js'
 import { runTask, type TaskContext } from './run-task.js'
 import { ConnectError } from './server-client.js'
 
@@ -26,6 +27,7 @@ const FETCH_EVERY_MS = 2_000
  */
 export async function runRunner(input: RunnerInput): Promise<Result | undefined> {
   const { client, version, labels, signal, log } = input
+  await removeLeftovers(input.podman, log)
   const connection = new Connection(input)
   await connection.tryUntilDone(() =>
     client.call(DECLARE, { version, labels: [...labels] }, { signal }),

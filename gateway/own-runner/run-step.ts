@@ -78,7 +78,8 @@ async function runScript(step: StepFile, run: StepRun): Promise<StepEnd> {
     async command(folder) {
       const script = join(folder, 'script')
       await writeFile(script, text)
-      return shellCommand(shell, script, scope.job.searchPath)
+      const { containers, searchPath } = scope.job
+      return shellCommand(shell, script, containers?.container ? undefined : searchPath)
     },
   })
 }
@@ -147,7 +148,7 @@ function runCheckout(step: StepFile, run: StepRun): Promise<boolean> {
     sha: String(github['sha'] ?? ''),
     token: String(github['token'] ?? ''),
     workspace: folder.workspace,
-    environment: scope.job.processEnvironment(env),
+    environment: scope.job.outsideEnvironment(env),
     isolate: scope.job.input.isolate,
     log,
     signal,
@@ -160,6 +161,8 @@ async function workingFolderOf(step: StepFile, { scope, contexts }: StepRun): Pr
   const { defaults } = scope.options
   const named = textOf(step.workingDirectory ?? defaults.workingDirectory, contexts) ?? ''
   const path = resolve(workspace, named)
+  // A folder of the container of the job is looked for there.
+  if (scope.job.containers?.container !== undefined) return path
   const stats = await stat(path).catch(() => undefined)
   if (!stats?.isDirectory()) throw new JobFault(`the working-directory '${named}' does not exist`)
   return path

@@ -9,6 +9,7 @@ import { faultSentence } from './job-fault.js'
 import { type JobFile, readJobFile } from './job-file.js'
 import { RESULT_NAMES } from './job-state.js'
 import { LogSender } from './log-sender.js'
+import type { PodmanInput } from './podman.js'
 import { CANCEL_GRACE_MS, runJob } from './run-job.js'
 import type { ServerClient } from './server-client.js'
 import { StepSummary } from './step-summary.js'
@@ -24,6 +25,8 @@ export interface TaskContext {
   /** Folder in which the folders of tasks are created. */
   readonly workFolder: string
   readonly isolation: Isolation
+  /** Containers of jobs. */
+  readonly podman: PodmanInput
   /** Folders of programs, separated by colons. */
   readonly searchPath: string
   readonly log: Log
@@ -74,14 +77,16 @@ interface TaskParts {
 /** Runs the job of a task in a new folder, and removes the folder. Never rejects. */
 async function runInFolder(task: Task, parts: TaskParts): Promise<TaskResult> {
   const { context, cancellation, report, taskLog } = parts
-  const { instance, runnerName, searchPath, log } = context
+  const { instance, runnerName, searchPath, workFolder, podman, log } = context
   try {
     const job = readJob(task, report)
-    const folder = await createTaskFolder(context.workFolder, task.context?.['event'])
+    const folder = await createTaskFolder(workFolder, task.context?.['event'])
     const input = {
       task,
       job,
       folder,
+      workFolder,
+      podman,
       isolate: context.isolation(folder),
       log: taskLog,
       summary: new StepSummary(context.client, task.id, taskLog),
@@ -99,10 +104,11 @@ async function runInFolder(task: Task, parts: TaskParts): Promise<TaskResult> {
     }
   } catch (error) {
     taskLog.add(sentenceOf(error, log))
+    return { result: Result.FAILURE, outputs: {} }
+  } finally {
     for (const step of report.steps) {
       if (step.result === Result.UNSPECIFIED) step.result = Result.CANCELLED
     }
-    return { result: Result.FAILURE, outputs: {} }
   }
 }
 

@@ -12,22 +12,24 @@ const SHELLS: Readonly<Record<string, readonly string[]>> = {
 }
 
 /**
- * Returns the command that runs a script; by default with bash, or sh if there is no bash. Throws
- * JobFault for another shell.
+ * Returns the command that runs a script; by default with bash, or sh if there is no bash. Without
+ * a path it is for a container, where sh is the default. Throws JobFault for another shell.
  */
 export async function shellCommand(
   shell: string | undefined,
   script: string,
-  path: string,
+  path: string | undefined,
 ): Promise<readonly string[]> {
-  const name = shell ?? ((await findProgram('bash', path)) === undefined ? 'sh' : 'bash')
+  const hasProgram = async (program: string) =>
+    path !== undefined && (await findProgram(program, path)) !== undefined
+  const name = shell ?? ((await hasProgram('bash')) ? 'bash' : 'sh')
   const command = Object.hasOwn(SHELLS, name) ? SHELLS[name] : undefined
   if (command === undefined) {
     const known = Object.keys(SHELLS).join(', ')
     throw new JobFault(`the shell '${name}' is not supported by this runner; it has ${known}`)
   }
   // Debian has no program `python`.
-  if (name === 'python' && (await findProgram('python', path)) === undefined) {
+  if (name === 'python' && path !== undefined && !(await hasProgram('python'))) {
     return ['python3', script]
   }
   return [...command, script]

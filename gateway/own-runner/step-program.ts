@@ -46,13 +46,13 @@ export async function runStepProgram(
   { cwd, command }: StepProgram,
 ): Promise<ProgramResult> {
   const { job } = scope
-  const { isolate, log, summary } = job.input
+  const { log, summary } = job.input
   const folder = job.nextFolder('step')
   const files = await createCommandFiles(folder)
   const end = await runProgram(await command(folder), {
     cwd,
     environment: { ...job.processEnvironment({ ...env, ...files }), ...variables },
-    isolate,
+    isolate: job.isolate,
     timeoutMs: leftMs(limit),
     signal,
     log,

@@ -55,7 +55,8 @@ export class StepScope {
     const { isCancelled, hasFailed } = this.outcome
     const status = isCancelled ? 'cancelled' : hasFailed ? 'failure' : 'success'
     const variables = { ...this.job.env, ...env }
-    return { ...this.options.contexts, env: variables, job: { status }, steps: this.#steps }
+    const job = { status, ...this.job.containers?.context }
+    return { ...this.options.contexts, env: variables, job, steps: this.#steps }
   }
 
   /** Returns texts with the values of their expressions. Throws ExpressionFault. */

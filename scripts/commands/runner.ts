@@ -2,7 +2,7 @@
 
 import { homedir, hostname, tmpdir } from 'node:os'
 import { resolve } from 'node:path'
-import { searchPath } from '../../conf/load.js'
+import { podmanEnvironment, searchPath } from '../../conf/load.js'
 import { createLog, type Log } from '../../conf/log.js'
 import { type BubblewrapInput, startBubblewrap } from '../../gateway/own-runner/bubblewrap.js'
 import { type Isolation, NO_ISOLATION } from '../../gateway/own-runner/isolation.js'
@@ -101,6 +101,11 @@ const run: Command = {
       version: await programVersion(),
       workFolder,
       isolation,
+      podman: {
+        searchPath: path,
+        environment: podmanEnvironment(),
+        runnerId: registration.uuid,
+      },
       searchPath: path,
       signal: stop.signal,
       isOnce,

@@ -2,7 +2,7 @@
 
 import { chdir, cwd } from 'node:process'
 import t, { type Test } from 'tap'
-import { loadSettings, SettingsError } from '../../conf/load.js'
+import { loadSettings, podmanEnvironment, SettingsError } from '../../conf/load.js'
 
 type Variables = Readonly<Record<string, string>>
 
@@ -92,6 +92,17 @@ t.test('a misspelt section or key is refused', async (t) => {
 
 t.test('variables of other programs are ignored', async (t) => {
   t.doesNotThrow(() => load(t, '', { PATH: '/bin', HTTP_LISTEN: 'x', MY_GATEHOUSE_KEY: 'x' }))
+})
+
+t.test('podman gets its own variables, and neither settings nor those of a linker', async (t) => {
+  const own = {
+    PATH: '/bin',
+    XDG_RUNTIME_DIR: '/run/user/1',
+    CONTAINERS_CONF: '/c',
+    https_proxy: 'p',
+  }
+  const others = { GATEHOUSE_SECRET_KEY: 'x', LD_PRELOAD: 'x', MY_PATH: 'x', AWS_SECRET: 'x' }
+  t.strictSame(podmanEnvironment({ ...own, ...others }), own)
 })
 
 t.test('a file that is not TOML is reported with its line', async (t) => {

@@ -1,9 +1,10 @@
 /** Tasks that the runner runs in the test's process, at a stub of the server. */
 
 import type { Test } from 'tap'
-import { searchPath } from '../../conf/load.js'
+import { podmanEnvironment, searchPath } from '../../conf/load.js'
 import { createLog } from '../../conf/log.js'
 import { type Isolation, NO_ISOLATION } from '../../gateway/own-runner/isolation.js'
+import type { PodmanInput } from '../../gateway/own-runner/podman.js'
 import { runTask, type TaskContext } from '../../gateway/own-runner/run-task.js'
 import { createServerClient } from '../../gateway/own-runner/server-client.js'
 import { Result } from '../../gateway/runner-protocol/messages.js'
@@ -26,6 +27,11 @@ export async function taskContext(t: Test, stub: StubServer): Promise<TaskContex
     runnerName: 'first',
     workFolder: await temporaryFolder(t),
     isolation: NO_ISOLATION,
+    podman: {
+      searchPath: searchPath(),
+      environment: podmanEnvironment(),
+      runnerId: STUB_CREDENTIALS.uuid,
+    },
     searchPath: searchPath(),
     log: LOG,
     signal: new AbortController().signal,
@@ -46,6 +52,7 @@ export interface RunOptions extends TaskInput {
   readonly signal?: AbortSignal
   readonly searchPath?: string
   readonly isolation?: Isolation
+  readonly podman?: PodmanInput
 }
 
 /** Runs a task whose workflow file is the text, or that of a job with the given keys. */
@@ -62,8 +69,10 @@ export async function ranTask(
   return { stub, context, result: nameOf(result), steps, outputs: last?.outputs ?? {} }
 }
 
-function givenParts({ signal, searchPath, isolation }: RunOptions): Partial<TaskContext> {
+function givenParts(options: RunOptions): Partial<TaskContext> {
+  const { signal, searchPath, isolation, podman } = options
   return {
+    ...(podman === undefined ? {} : { podman }),
     ...(isolation === undefined ? {} : { isolation }),
     ...(signal === undefined ? {} : { signal }),
     ...(searchPath === undefined ? {} : { searchPath }),

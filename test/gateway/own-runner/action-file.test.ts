@@ -51,10 +51,7 @@ t.test('a file of another form is refused', async (t) => {
   const rows: ReadonlyArray<readonly [file: string, message: string]> = [
     ['name: x', "the file has no 'runs'"],
     ['runs: {}', "runs has no 'using'"],
-    [
-      'runs: {using: docker}',
-      "actions with 'using: docker' need containers, which this runner does not have",
-    ],
+    ['runs: {using: docker}', "actions with 'using: docker' are not supported by this runner"],
     ['runs: {using: java}', "actions with 'using: java' are not supported by this runner"],
     ['runs: {using: node18, main: x.js}', "actions with 'using: node18' are not supported"],
     ['runs: {using: node20}', "runs has no 'main'"],

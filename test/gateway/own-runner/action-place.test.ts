@@ -31,7 +31,7 @@ t.test('other servers, containers and malformed names are refused', async (t) =>
     ['https://x@code.example.org/ada/tool@v1', elsewhere],
     ['http://127.0.0.1:3000/ada/tool@v1', elsewhere],
     ['http://127.0.0.1:3000/code/../ada/tool@v1', elsewhere],
-    ['docker://debian', /needs containers/],
+    ['docker://debian', /only jobs have containers/],
     ['', malformed],
     ['ada/tool', malformed],
     ['tool@v1', malformed],

@@ -184,7 +184,7 @@ t.test('an action ends with the time of the step that uses it', async (t) => {
 t.test('an action that cannot be run fails its step with a sentence', async (t) => {
   const rows: ReadonlyArray<readonly [file: string, sentence: string, ...more: string[]]> = [
     ['name: x', "the file of the action './a', line 1, column 1: the file has no 'runs'"],
-    ['runs: {using: docker}', "actions with 'using: docker' need containers"],
+    ['runs: {using: docker}', "actions with 'using: docker' are not supported"],
     [
       '#',
       "the file of the action './a' is longer than 524288 bytes",

@@ -85,7 +85,10 @@ t.test('an action that is not on the server fails its step with advice', async (
     ['https://c.example.org/actions/where@v1', "where@v1' is on another server"],
     ['actions/where/none@v1', "'actions/where/none@v1' has no file action.yml or action.yaml."],
     ['actions/where/../workspace@v1', "workspace@v1' is outside the repository"],
-    ['docker://debian', "'docker://debian' needs containers, which this runner does not have"],
+    [
+      'docker://debian',
+      "'docker://debian' is not supported by this runner: only jobs have containers",
+    ],
   ] as const) {
     stub.rows.length = 0
     const { result } = await run(write, `uses: ${uses}`)

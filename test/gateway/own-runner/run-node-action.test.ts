@@ -4,7 +4,7 @@ import t from 'tap'
 import { jobOf, ranTask, writeStep } from '../../helpers/ran-task.js'
 
 const SHOW = `
-inputs: { my name: { default: "\${{ github.job }}" }, Level: { default: 1 } }
+inputs: { my name: { default: "\${{ github.job }}" }, Level: { default: 1 }, with-sign: { default: "'" } }
 runs: { using: node20, main: dist/show.js }
 `
 const SHOW_SCRIPT = `
@@ -41,6 +41,7 @@ t.test('a script has inputs and services as variables, and sets outputs', async 
     'GITHUB_RETENTION_DAYS=90',
     'INPUT_LEVEL=2',
     'INPUT_MY_NAME=build',
+    "INPUT_WITH-SIGN='",
     'RUNNER_TOOL_CACHE=TASK/tools',
     `TASK/workspace ${process.version}`,
     'Run echo "made 2, $ACTIONS_RUNTIME_URL$INPUT_LEVEL"',

@@ -53,8 +53,7 @@ t.test('a failed step ends the job, except for steps with always() or failure()'
 
 t.test('a file or a step that the runner does not support fails with a sentence', async (t) => {
   const rows: ReadonlyArray<readonly [workflow: string, sentence: string]> = [
-    ['jobs: {a: {container: debian, steps: []}}', "'container' of a job is not supported"],
-    ['jobs: {a: {services: {db: {}}, steps: []}}', "'services' of a job is not supported"],
+    ['jobs: {a: {uses: ./x.yaml}}', "'uses' of a job is not supported by this runner yet"],
     ['jobs: {a: {steps: []}, b: {steps: []}}', 'the task has 2 jobs instead of one'],
     ['jobs: {a: {steps: [{name: x}]}}', "column 20: jobs.a.steps[0] must have either 'run'"],
     ['jobs: [', 'Error: line 1'],

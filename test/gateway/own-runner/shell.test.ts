@@ -20,6 +20,11 @@ t.test('the default shell is bash, and sh on a machine without bash', async (t) 
   t.strictSame(await shellCommand('bash', 'file', await pathWith(t)), bash)
 })
 
+t.test('the programs of a container are not those of the machine', async (t) => {
+  t.strictSame(await shellCommand(undefined, 'file', undefined), ['sh', '-e', 'file'])
+  t.strictSame(await shellCommand('python', 'file', undefined), ['python', 'file'])
+})
+
 t.test('python is python3 if there is no python', async (t) => {
   t.strictSame(await shellCommand('python', 'f', await pathWith(t, 'python')), ['python', 'f'])
   t.strictSame(await shellCommand('python', 'f', await pathWith(t)), ['python3', 'f'])
