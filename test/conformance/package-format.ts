@@ -3,8 +3,11 @@
 import { createHash } from 'node:crypto'
 import type { Test } from 'tap'
 import type { PackageFormat } from '../../conf/package.js'
+import type { User } from '../../sql/accounts/users.js'
 import { forEachDatabase } from '../helpers/databases.js'
+import type { Gateway } from '../helpers/gateway.js'
 import { type GatewayWithUsers, startGatewayWithUsers } from '../helpers/gateway-with-users.js'
+import { passwordOf } from '../helpers/passwords.js'
 import { type Answer, withPassword, withToken } from '../helpers/requests.js'
 
 /** A request below `/api/packages/{owner}/{format}`. */
@@ -47,29 +50,47 @@ export async function testFormat(t: Test, subject: FormatSubject): Promise<void>
     ['the packages of a private owner need permission', privateIsPrivate],
     ['a token without the scope of the operation is refused', scopesAreRequired],
     ['users without permission cannot publish', othersCannotPublish],
-    [SIZE_TEST, limitsApply],
     ['a malformed package is refused with a message', hostileIsRefused],
     ['one of many concurrent uploads of a version succeeds', raceHasOneWinner],
     ['concurrently published versions are all listed', versionsAreAllListed],
   ]
-  for (const [name, check] of suite) {
-    await forEachDatabase(t, `${subject.format}: ${name}`, async (t, location) => {
-      const gateway = await startGatewayWithUsers(t, { location, environment: LIMITS[name] ?? {} })
-      await check(t, gateway, subject)
-    })
-  }
+  // The tests share a gateway, because the thread that reads its uploads takes long to start.
+  await forEachDatabase(t, subject.format, async (t, location) => {
+    const gateway = await startGatewayWithUsers(t, { location })
+    for (const [at, [name, check]] of suite.entries()) {
+      await t.test(name, async (t) => check(t, await withOwner(gateway, `ada-${at}`), subject))
+    }
+  })
+  await forEachDatabase(t, `${subject.format}: ${SIZE_TEST}`, async (t, location) => {
+    const environment = { GATEHOUSE_PACKAGES_SIZE_MAX: '20' }
+    const gateway = await startGatewayWithUsers(t, { location, environment })
+    await limitsApply(t, await withOwner(gateway, 'ada-limited'), subject)
+  })
 }
 
-type Check = (t: Test, gateway: GatewayWithUsers, subject: FormatSubject) => Promise<void>
+/** A gateway for one test, whose packages have an owner of their own. */
+interface OwnedGateway extends Pick<Gateway, 'ask' | 'addToken' | 'addOrganization'> {
+  /** User who owns the packages, by default those of each request. */
+  readonly owner: User
+  authorizationOf(who: Who): string | undefined
+}
+
+type Check = (t: Test, gateway: OwnedGateway, subject: FormatSubject) => Promise<void>
 
 const SIZE_TEST = 'a file above the size limit is refused and not stored'
 
-/** Settings of tests by name. */
-const LIMITS: Readonly<Record<string, Readonly<Record<string, string>>>> = {
-  [SIZE_TEST]: { GATEHOUSE_PACKAGES_SIZE_MAX: '20' },
-}
+/** `owner` is the user who owns the packages of the test. */
+type Who = 'owner' | 'bob' | 'root' | 'anyone'
 
-type Who = 'ada' | 'bob' | 'root' | 'anyone'
+async function withOwner(gateway: GatewayWithUsers, name: string): Promise<OwnedGateway> {
+  const owner = await gateway.addUser(name)
+  const authorization = withToken((await gateway.addToken(owner, 'all')).plain)
+  return {
+    ...gateway,
+    owner,
+    authorizationOf: (who) => (who === 'owner' ? authorization : gateway.authorizationOf(who)),
+  }
+}
 
 interface Input extends FormatRequest {
   readonly owner?: string
@@ -77,14 +98,14 @@ interface Input extends FormatRequest {
   readonly authorization?: string
 }
 
-function ask(gateway: GatewayWithUsers, { format }: FormatSubject, input: Input): Promise<Answer> {
-  const { owner = 'ada', who = 'ada', path, ...rest } = input
+function ask(gateway: OwnedGateway, { format }: FormatSubject, input: Input): Promise<Answer> {
+  const { owner = gateway.owner.name, who = 'owner', path, ...rest } = input
   const authorization = input.authorization ?? gateway.authorizationOf(who)
   return gateway.ask({ ...rest, path: `/api/packages/${owner}/${format}${path}`, authorization })
 }
 
 async function publish(
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
   { version = subject.version(0), salt = 'one', ...input }: Partial<Input> & PublishInput = {},
 ): Promise<Answer> {
@@ -97,7 +118,7 @@ interface PublishInput {
 }
 
 async function fetchFile(
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
   input: Partial<Input> = {},
 ) {
@@ -106,7 +127,7 @@ async function fetchFile(
 
 async function publishedIsFetched(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
   const published = await publish(gateway, subject)
@@ -142,7 +163,7 @@ async function publishedIsFetched(
 
 async function duplicateIsRefused(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
   t.equal((await publish(gateway, subject)).status, 201)
@@ -156,7 +177,7 @@ async function duplicateIsRefused(
 }
 
 async function lists(
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
   version: string,
 ): Promise<boolean> {
@@ -168,7 +189,7 @@ async function lists(
 
 async function publishedIsListed(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
   if (subject.list === undefined) return
@@ -186,7 +207,7 @@ async function publishedIsListed(
 
 async function deletedIsNotFound(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
   if (subject.remove === undefined) return
@@ -208,11 +229,12 @@ async function deletedIsNotFound(
 
 async function privateIsPrivate(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
-  await gateway.addOrganization('guild', gateway.ada, 'private')
-  const owner = 'guild'
+  const { name } = gateway.owner
+  const owner = `guild-of-${name}`
+  await gateway.addOrganization(owner, gateway.owner, 'private')
   t.equal((await publish(gateway, subject, { owner })).status, 201)
   t.equal((await fetchFile(gateway, subject, { owner })).status, 200, 'a member reads the package')
   const anonymous = await fetchFile(gateway, subject, { owner, who: 'anyone' })
@@ -223,7 +245,7 @@ async function privateIsPrivate(
   for (const input of [{ owner }, { owner: 'nobody' }]) {
     t.equal((await fetchFile(gateway, subject, { ...input, who: 'bob' })).status, 404, input.owner)
   }
-  const authorization = withPassword('ada', 'password of ada')
+  const authorization = withPassword(name, passwordOf(name))
   t.equal(
     (await fetchFile(gateway, subject, { owner, authorization })).status,
     200,
@@ -233,11 +255,11 @@ async function privateIsPrivate(
 
 async function scopesAreRequired(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
   const tokenOf = async (scope: string) =>
-    withToken((await gateway.addToken(gateway.ada, scope)).plain)
+    withToken((await gateway.addToken(gateway.owner, scope)).plain)
   const [read, write, other] = [
     await tokenOf('read:package'),
     await tokenOf('write:package'),
@@ -253,14 +275,16 @@ async function scopesAreRequired(
   t.equal((await fetchFile(gateway, subject, { authorization: read })).status, 200)
   t.equal((await fetchFile(gateway, subject, { authorization: write })).status, 200)
   t.equal((await fetchFile(gateway, subject, { authorization: other })).status, 401)
-  const wrong = await fetchFile(gateway, subject, { authorization: withPassword('ada', 'wrong') })
+  const wrong = await fetchFile(gateway, subject, {
+    authorization: withPassword(gateway.owner.name, 'wrong'),
+  })
   t.equal(wrong.status, 401, 'wrong credentials are refused even for public packages')
-  const asName = withPassword((await gateway.addToken(gateway.ada, 'write:package')).plain, '')
+  const asName = withPassword((await gateway.addToken(gateway.owner, 'write:package')).plain, '')
   const version = subject.version(1)
   t.equal((await publish(gateway, subject, { version, authorization: asName })).status, 201)
 }
 
-async function othersCannotPublish(t: Test, gateway: GatewayWithUsers, subject: FormatSubject) {
+async function othersCannotPublish(t: Test, gateway: OwnedGateway, subject: FormatSubject) {
   for (const who of ['bob', 'anyone'] as const) {
     const refused = await publish(gateway, subject, { who })
     t.match(refused, { status: 401, headers: { 'www-authenticate': /^Basic realm="/ } }, who)
@@ -268,11 +292,7 @@ async function othersCannotPublish(t: Test, gateway: GatewayWithUsers, subject: 
   t.equal((await fetchFile(gateway, subject)).status, 404)
 }
 
-async function limitsApply(
-  t: Test,
-  gateway: GatewayWithUsers,
-  subject: FormatSubject,
-): Promise<void> {
+async function limitsApply(t: Test, gateway: OwnedGateway, subject: FormatSubject): Promise<void> {
   const salt = 'more than twenty bytes of it'
   const refused = await publish(gateway, subject, { salt })
   t.equal(refused.status, 403)
@@ -287,7 +307,7 @@ async function limitsApply(
 
 async function hostileIsRefused(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
   for (const [what, request] of Object.entries(await subject.hostile())) {
@@ -302,7 +322,7 @@ const RACERS = 50
 
 async function raceHasOneWinner(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
   const salts = Array.from({ length: RACERS }, (_, index) => `salt ${index}`)
@@ -316,14 +336,15 @@ async function raceHasOneWinner(
   )
   const kept = await fetchFile(gateway, subject)
   // A format may change the upload, so compare with the same salt published by another owner.
-  await gateway.addOrganization('guild', gateway.ada)
-  await publish(gateway, subject, { owner: 'guild', salt: salts[winners[0] ?? 0] ?? '' })
-  t.strictSame(kept.bytes, (await fetchFile(gateway, subject, { owner: 'guild' })).bytes)
+  const owner = `guild-of-${gateway.owner.name}`
+  await gateway.addOrganization(owner, gateway.owner)
+  await publish(gateway, subject, { owner, salt: salts[winners[0] ?? 0] ?? '' })
+  t.strictSame(kept.bytes, (await fetchFile(gateway, subject, { owner })).bytes)
 }
 
 async function versionsAreAllListed(
   t: Test,
-  gateway: GatewayWithUsers,
+  gateway: OwnedGateway,
   subject: FormatSubject,
 ): Promise<void> {
   const versions = Array.from({ length: RACERS }, (_, index) => subject.version(index))

@@ -5,8 +5,9 @@ import t, { type Test } from 'tap'
 import { newAptRoot } from '../helpers/apt-client.js'
 import { controlOf, debOf } from '../helpers/debs.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { isFullSize } from '../helpers/test-size.js'
 
-const PACKAGES = 900
+const PACKAGES = isFullSize ? 900 : 450
 const UPLOADS_AT_ONCE = 8
 
 interface Repository {

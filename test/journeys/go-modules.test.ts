@@ -169,7 +169,10 @@ await onPackageGatehouse(
 t.test('the go command sends credentials for a private owner over TLS', async (t) => {
   const port = await freePort()
   const base = `https://127.0.0.1:${port}`
-  const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_BASE_URL: base } })
+  const gatehouse = await startGatehouse(t, {
+    workers: 1,
+    environment: { GATEHOUSE_HTTP_BASE_URL: base },
+  })
   const plainPort = await freePort()
   const { certificate } = await startNginx(t, { port, plainPort, gatewayPort: gatehouse.port })
   const ada = await gatehouse.addUser('ada')

@@ -23,10 +23,21 @@ interface Scene {
   readonly commits: string[]
 }
 
-async function setScene(t: Test, workers = 1): Promise<Scene> {
+interface Server {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+}
+
+async function startServer(t: Test, workers: number): Promise<Server> {
   const gatehouse = await startGatehouse(t, { workers })
-  const ada = await gatehouse.addUser('ada')
-  const remote = ada.remote(`${await makeRepository(ada, 'library')}.git`)
+  return { gatehouse, ada: await gatehouse.addUser('ada') }
+}
+
+/** Server of the tests that need one worker; each uses another repository. */
+const shared = await startServer(t, 1)
+
+async function setScene(t: Test, { gatehouse, ada }: Server, name = 'library'): Promise<Scene> {
+  const remote = ada.remote(`${await makeRepository(ada, name)}.git`)
   const copy = await newWorkingCopy(t)
   await copy.git('config', 'uploadpack.allowAnySHA1InWant', 'true')
   const scene = { gatehouse, ada, remote, copy, commits: [] }
@@ -36,11 +47,29 @@ async function setScene(t: Test, workers = 1): Promise<Scene> {
 
 /** Pushes new commits, each of which changes one file. */
 async function push({ copy, remote, commits }: Scene, count = 1): Promise<string> {
-  for (let left = count; left > 0; left -= 1) {
-    commits.push(await copy.commit('file', randomBytes(100).toString('hex')))
-  }
+  const branch = commits.length === 0 ? [] : ['from refs/heads/main^0']
+  const input = Array.from({ length: count }, (_, at) => changeOf(at === 0 ? branch : []))
+  const { exitCode, errorText } = await copy.try(['fast-import', '--quiet'], {
+    input: input.join(''),
+  })
+  if (exitCode !== 0) throw new Error(errorText)
+  await copy.git('reset', '--quiet', '--hard', 'main')
+  const made = await copy.git('rev-list', '--reverse', `--max-count=${count}`, 'main')
+  commits.push(...made.split('\n'))
   await copy.git('push', '--quiet', remote, 'main')
   return commits.at(-1) ?? ''
+}
+
+/** Returns a commit of main for git-fast-import(1), with new content in one file. */
+function changeOf(parent: readonly string[]): string {
+  const content = randomBytes(100).toString('hex')
+  return [
+    'commit refs/heads/main',
+    `committer Ada <ada@example.com> ${Math.floor(Date.now() / 1_000)} +0000`,
+    'data 12\nWrite a file',
+    ...parent,
+    `M 100644 inline file\ndata ${content.length}\n${content}\n`,
+  ].join('\n')
 }
 
 /** Creates a workspace with commits that the server has, without a request to the server. */
@@ -71,8 +100,8 @@ async function fetchMain(
     const refspec = '+refs/heads/main:refs/remotes/origin/main'
     await workspace.git('fetch', '--quiet', '--no-tags', ...options, remote, refspec)
     await workspace.git('checkout', '--quiet', '--detach', 'origin/main')
-    t.equal(await workspace.git('rev-parse', 'HEAD'), commits.at(-1))
-    t.equal(await workspace.git('status', '--porcelain'), '')
+    const status = await workspace.git('status', '--porcelain=v2', '--branch')
+    t.equal(status, `# branch.oid ${commits.at(-1)}\n# branch.head (detached)`)
     await workspace.git('fsck', '--strict', '--no-dangling')
   })
 }
@@ -91,7 +120,7 @@ const HIT = { hit: 1, miss: 0, bypass: 0 }
 const MISS = { hit: 0, miss: 1, bypass: 0 }
 
 t.test('workspaces with different commits share the answers to their fetches', async (t) => {
-  const scene = await setScene(t)
+  const scene = await setScene(t, shared, 'increments')
   const { commits } = scene
   const below = async (count: number) => workspaceAt(t, scene, [commits.at(-1 - count) ?? ''])
   t.strictSame(await fetchMain(t, scene, await below(4)), MISS, 'the first fetch of a tip')
@@ -109,7 +138,7 @@ t.test('workspaces with different commits share the answers to their fetches', a
 })
 
 t.test('shallow workspaces with different commits share the answers of a depth', async (t) => {
-  const scene = await setScene(t)
+  const scene = await setScene(t, shared, 'shallow')
   const { commits, copy, remote } = scene
   const [first = '', second = '', third = ''] = commits
   const fetchAt = async (depth: number, ...at: string[]) => {
@@ -142,7 +171,7 @@ t.test('shallow workspaces with different commits share the answers of a depth',
 })
 
 t.test('a client does not get a long answer that it does not need', async (t) => {
-  const scene = await setScene(t)
+  const scene = await setScene(t, shared, 'long')
   const { commits, copy, gatehouse, ada } = scene
   commits.push(await copy.commit('large', randomBytes(400_000)))
   await push(scene, 5)
@@ -154,7 +183,7 @@ t.test('a client does not get a long answer that it does not need', async (t) =>
     const lines = ['no-progress', `want ${tip}`, `have ${commits.at(-1 - count)}`]
     const body = Buffer.from(`${head}0001${lines.map((l) => packetLine(`${l}\n`)).join('')}0000`)
     const authorization = `token ${ada.token}`
-    const path = '/ada/library.git'
+    const path = '/ada/long.git'
     const answer = await postFetch({ port: gatehouse.port, path, authorization, body })
     const { lines: said, pack, isWhole } = readFetchAnswer(answer.body)
     t.ok(isWhole)
@@ -166,7 +195,7 @@ t.test('a client does not get a long answer that it does not need', async (t) =>
 })
 
 t.test('what a fleet requests after a push is ready when it comes', async (t) => {
-  const scene = await setScene(t)
+  const scene = await setScene(t, shared, 'fleet')
   const { commits } = scene
   /** Sends the fetches of a fleet: clones of depth 1, and fetches into both kinds of workspaces. */
   const round = async (former: string) => ({
@@ -187,7 +216,7 @@ t.test('what a fleet requests after a push is ready when it comes', async (t) =>
 })
 
 t.test('answers are ready if another worker has received the push', async (t) => {
-  const scene = await setScene(t, 2)
+  const scene = await setScene(t, await startServer(t, 2))
   const clone = async () => fetchMain(t, scene, await newWorkingCopy(t), ['--depth=1'])
   for (let clients = 0; clients < 2; clients += 1) await clone()
   for (let pushes = 0; pushes < 6; pushes += 1) {
@@ -198,7 +227,7 @@ t.test('answers are ready if another worker has received the push', async (t) =>
 })
 
 t.test('a partial clone and its checkout are ready after a push', async (t) => {
-  const scene = await setScene(t)
+  const scene = await setScene(t, shared, 'partial')
   const { copy, remote, commits } = scene
   for (const name of ['one', 'two', 'three']) await copy.commit(name)
   await push(scene)

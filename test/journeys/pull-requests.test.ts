@@ -3,26 +3,31 @@
 import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 interface Workspace {
-  readonly gatehouse: Gatehouse
-  readonly ada: Person
   readonly copy: WorkingCopy
+  /** Path of the repository on the server. */
+  readonly path: string
   readonly address: string
 }
 
 type Fields = Readonly<Record<string, unknown>>
 
+/** Server of all tests; each uses another repository. */
+const gatehouse = await startGatehouse(t)
+const ada = await gatehouse.addUser('ada')
+
 async function openWorkspace(t: Test, name: string): Promise<Workspace> {
-  const gatehouse = await startGatehouse(t)
-  const ada = await gatehouse.addUser('ada')
+  const before = await repositoriesIn(gatehouse.dataDir).catch((): readonly string[] => [])
   await makeRepository(ada, name)
+  const paths = await repositoriesIn(gatehouse.dataDir)
+  const path = paths.find((found) => !before.includes(found)) ?? ''
   const copy = await newWorkingCopy(t)
-  const workspace = { gatehouse, ada, copy, address: ada.remote(`ada/${name}.git`) }
+  const workspace = { copy, path, address: ada.remote(`ada/${name}.git`) }
   await push(workspace, 'main', await copy.commit('root'))
   return workspace
 }
@@ -42,7 +47,7 @@ const STYLES = ['merge', 'squash', 'rebase', 'rebase-merge', 'fast-forward-only'
 
 t.test('a pull request follows pushes and is merged after a conflict', async (t) => {
   const workspace = await openWorkspace(t, 'r')
-  const { gatehouse, ada, copy, address } = workspace
+  const { copy, address } = workspace
   const api = (method: string, path: string, body?: unknown) =>
     ada.api(method, `/repos/ada/r${path}`, body)
   const first = await fromMain(workspace, 'a')
@@ -77,8 +82,7 @@ t.test('a pull request follows pushes and is merged after a conflict', async (t)
 
 t.test('branches with names like options or commands are merged in every style', async (t) => {
   const workspace = await openWorkspace(t, 'odd')
-  const { gatehouse, ada, copy, address } = workspace
-  const [path = ''] = await repositoriesIn(gatehouse.dataDir)
+  const { copy, path, address } = workspace
   const names = ['--exec=touch$IFSran', '-h', '$(touch$IFSran)', '`id`', '--output=ran', "a'b;id"]
   const api = (method: string, rest: string, body?: unknown) =>
     ada.api(method, `/repos/ada/odd${rest}`, body)

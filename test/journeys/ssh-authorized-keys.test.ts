@@ -13,6 +13,7 @@ t.test('the keys in a written authorized_keys file are accepted', async (t) => {
   t.teardown(() => rm(folder, { recursive: true, force: true }))
   const file = join(folder, 'authorized_keys')
   const fixture = await startSshGatehouse(t, {
+    workers: 1,
     edit: (config) =>
       config
         .replace(/^ *AuthorizedKeysCommand.*$/gm, '')

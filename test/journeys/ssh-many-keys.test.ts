@@ -13,7 +13,7 @@ const KEYS = isFullSize ? 100_000 : 10_000
 const LOOKUPS = 200
 
 t.test('a registered key is found among very many, and an unknown one is not', async (t) => {
-  const fixture = await startSshGatehouse(t)
+  const fixture = await startSshGatehouse(t, { workers: 1 })
   const ada = await fixture.addPerson('ada')
   const unknown = await fixture.newCaller('unknown')
   const emptyMs = measureLookups(fixture, ada)

@@ -21,6 +21,7 @@ interface Workspace {
 
 t.test('pushes over SSH', async (t) => {
   const fixture = await startSshGatehouse(t, {
+    workers: 1,
     environment: {
       GATEHOUSE_GIT_PUSH_MAX_BYTES: String(PUSH_BYTES_MAX),
       GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1',

@@ -70,8 +70,10 @@ async function readWhole(request: IncomingMessage, entry: Seen): Promise<void> {
   entry.body = Buffer.concat(chunks)
 }
 
+/** Starts a server with one worker, because each worker forwards by itself. */
 function startInFront(t: Test, port: number, path = ''): Promise<Gatehouse> {
   return startGatehouse(t, {
+    workers: 1,
     environment: { GATEHOUSE_HTTP_UPSTREAM: `http://127.0.0.1:${port}${path}` },
   })
 }
@@ -462,7 +464,7 @@ t.test('an unavailable upstream is answered with 502 until it is back', async (t
 })
 
 t.test('unknown paths are answered with 404 in JSON without an upstream', async (t) => {
-  const gatehouse = await startGatehouse(t)
+  const gatehouse = await startGatehouse(t, { workers: 1 })
   for (const sent of [{ path: '/api/x' }, { path: '/a/b/c' }, { path: '/a/b/x/y' }]) {
     const { status, headers, body } = await askRaw(gatehouse.port, sent)
     t.equal(status, 404)

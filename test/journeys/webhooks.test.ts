@@ -2,7 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import t from 'tap'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { type Received, startReceiver } from '../helpers/receiver.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
@@ -59,14 +59,12 @@ interface Teardown {
 
 const events = (received: readonly Received[]) => received.map((one) => read(one).event)
 
-async function scene(t: Teardown): Promise<{ gatehouse: Gatehouse; ada: Person; name: string }> {
-  const gatehouse = await startGatehouse(t, { environment: ENVIRONMENT })
-  const ada = await gatehouse.addUser('ada')
-  return { gatehouse, ada, name: await makeRepository(ada, 'library') }
-}
+/** Server of all tests, each with another repository. The last test kills it. */
+const gatehouse = await startGatehouse(t, { environment: ENVIRONMENT })
+const ada = await gatehouse.addUser('ada')
 
 t.test('pushes are delivered with signatures, as JSON and as a form', async (t) => {
-  const { ada, name } = await scene(t)
+  const name = await makeRepository(ada, 'delivered')
   const json = await startReceiver(t)
   const form = await startReceiver(t)
   await addHook(ada, `/repos/${name}/hooks`, { url: `${json.url}/json` })
@@ -130,7 +128,7 @@ t.test('pushes are delivered with signatures, as JSON and as a form', async (t) 
 })
 
 t.test('a failed delivery is retried until the receiver accepts it', async (t) => {
-  const { gatehouse, ada, name } = await scene(t)
+  const name = await makeRepository(ada, 'retried')
   const down = await startReceiver(t, { answer: (response) => response.writeHead(503).end('no') })
   const hook = await addHook(ada, `/repos/${name}/hooks`, { url: down.url, events: ['push'] })
   const copy = await copyOf(t, ada, name)
@@ -165,7 +163,7 @@ t.test('a failed delivery is retried until the receiver accepts it', async (t) =
 })
 
 t.test('deliveries that a killed gateway did not make are made after its next start', async (t) => {
-  const { gatehouse, ada, name } = await scene(t)
+  const name = await makeRepository(ada, 'left')
   const receiver = await startReceiver(t, {
     answer: (response, { path }) => {
       if (path === '/quick') response.writeHead(204).end()

@@ -40,7 +40,10 @@ export async function startServices(files: number): Promise<Services> {
   // MariaDB and sshd run as other users, which must be able to open the folder.
   await chmod(folder, 0o755)
   const [temporary, templates] = [join(folder, 'tmp'), join(folder, 'templates')]
-  for (const path of [temporary, templates]) await mkdir(path)
+  const compiled = join(folder, 'compiled')
+  for (const path of [temporary, templates, compiled]) await mkdir(path)
+  // Servers behind sshd run as another user, who has a folder of their own in this one.
+  await chmod(compiled, 0o1777)
   process.env['TMPDIR'] = temporary
   const start = async <T>(name: string, starting: () => Promise<T>) => {
     if (files < FILES_MIN) return undefined
@@ -60,7 +63,7 @@ export async function startServices(files: number): Promise<Services> {
     environment: {
       TMPDIR: temporary,
       // The processes of the run share compiled code.
-      NODE_COMPILE_CACHE: join(folder, 'compiled'),
+      NODE_COMPILE_CACHE: compiled,
       [DISK_VARIABLE]: disk,
       [TEMPLATES_VARIABLE]: templates,
       ...(mariadb === undefined ? {} : { [MARIADB_VARIABLE]: String(mariadb.port) }),

@@ -1,5 +1,6 @@
 /** Runs follow from the keys alone, and a change affects few of them. */
 
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import {
   beginsRun,
@@ -83,7 +84,8 @@ for (const [what, all] of [
       for (const key of changed) if (!now.delete(key)) now.add(key)
       keys = [...now].toSorted()
       runs = (await renew(runs, keys, changed)).runs
-      t.strictSame(runs, await split(keys), changed.join(', '))
+      // The comparison of tap, which describes each difference, takes 30 ms.
+      t.ok(isDeepStrictEqual(runs, await split(keys)), changed.join(', '))
     }
   })
 }
