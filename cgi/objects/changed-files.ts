@@ -8,7 +8,7 @@ import type { ChangedPath } from './tree-changes.js'
 
 /** A commit with the paths that differ from its first parent. */
 export interface CommitFiles {
-  readonly id: string
+  readonly commit: Commit
   readonly added: readonly string[]
   readonly removed: readonly string[]
   readonly modified: readonly string[]
@@ -39,7 +39,7 @@ export async function commitsWithFiles(
   return await withObjects(git, path, async (objects) => {
     const commits = await Promise.all(ids.map((id) => readCommit(objects, id)))
     const changes = await readChanges({ git, path, objects }, { commits, hasLines: false })
-    return ids.map((id) => ({ id, ...listsOf(changes.get(id)?.files ?? []) }))
+    return commits.map((commit) => ({ commit, ...listsOf(changes.get(commit.id)?.files ?? []) }))
   })
 }
 
@@ -61,7 +61,7 @@ function boundsOf({ last, before }: CommitRange): readonly string[] {
   return ['--end-of-options', ...ids, '--']
 }
 
-function listsOf(files: readonly ChangedPath[]): Omit<CommitFiles, 'id'> {
+function listsOf(files: readonly ChangedPath[]): Omit<CommitFiles, 'commit'> {
   const pathsOf = (wanted: ChangedPath['status']) =>
     files.flatMap(({ path, status }) => (status === wanted ? [path] : [])).slice(0, PATHS_MAX)
   return { added: pathsOf('added'), removed: pathsOf('removed'), modified: pathsOf('modified') }

@@ -5,7 +5,6 @@ import {
   commitsWithFiles,
   countCommits,
 } from '../../cgi/objects/changed-files.js'
-import { type Commit, parseCommit } from '../../cgi/objects/commit-object.js'
 import { withObjects } from '../../cgi/objects/objects.js'
 import type { PushedChange } from '../../cgi/refs/pushed-changes.js'
 import type { Owner } from '../../sql/accounts/owners.js'
@@ -102,7 +101,10 @@ async function commitsOf(
   const countMax = before === undefined ? COMMITS_OF_NEW_BRANCH_MAX : COUNT_MAX
   const range = { last: after, before }
   const commits = await readCommits(context, repository, { ...range, commitsMax: COMMITS_MAX })
-  const total = await countCommits(context.git, path, { ...range, commitsMax: countMax })
+  const isAll = commits.length < COMMITS_MAX
+  const total = isAll
+    ? commits.length
+    : await countCommits(context.git, path, { ...range, commitsMax: countMax })
   // A branch that was set back has a head commit but no new ones.
   const last = { last: after, before: undefined, commitsMax: 1 }
   const [head = null] = commits.length > 0 ? commits : await readCommits(context, repository, last)
@@ -122,15 +124,7 @@ async function readCommits(
   const { git, settings } = context
   const path = repositoryPathOf({ settings }, repository)
   const files = await commitsWithFiles(git, path, range)
-  const commits = await withObjects(git, path, (objects) =>
-    Promise.all(
-      files.map(async ({ id }): Promise<Commit> => {
-        const found = await objects.read(id)
-        if (found?.content === undefined) throw new Error(`the commit ${id} cannot be read`)
-        return parseCommit(id, found.content)
-      }),
-    ),
-  )
+  const commits = files.map(({ commit }) => commit)
   const objects = await payloadCommits(context, { repository, user: undefined }, commits)
   return objects.map((object, at) => {
     const { added = [], removed = [], modified = [] } = files[at] ?? {}

@@ -112,11 +112,9 @@ export async function askGit(
   { version, body }: Question,
 ): Promise<Buffer | undefined> {
   const { ours, path } = scene
-  for (const [, want = ''] of body.toString('latin1').matchAll(/want ([0-9a-f]{40})/g)) {
-    if (version === 2 && (await isHidden(scene, want))) {
-      return Buffer.from(packetLine(`ERR upload-pack: not our ref ${want}`))
-    }
-  }
+  const wants = version === 2 ? wantsOf(body) : []
+  const hidden = wants.length === 0 ? undefined : await findHidden(scene, wants)
+  if (hidden !== undefined) return Buffer.from(packetLine(`ERR upload-pack: not our ref ${hidden}`))
   async function* only() {
     yield body
   }
@@ -138,19 +136,32 @@ export async function askGit(
   }
 }
 
-/** True for an existing commit that is not reachable from a visible ref. */
-async function isHidden({ path }: Scene, want: string): Promise<boolean> {
-  const commit = await tryGit(['rev-parse', '--verify', `${want}^{commit}`], { cwd: path })
-  if (commit.exitCode !== 0) return false
-  // HEAD is visible also when its branch is hidden.
-  const inHead = await tryGit(['merge-base', '--is-ancestor', want, 'HEAD'], { cwd: path })
-  if (inHead.exitCode === 0) return false
-  const hidden = await tryGit(['config', '--get-all', 'uploadpack.hideRefs'], { cwd: path })
+function wantsOf(body: Buffer): readonly string[] {
+  return [...body.toString('latin1').matchAll(/want ([0-9a-f]{40})/g)].map(([, want = '']) => want)
+}
+
+/** Returns the first existing commit, or tag of a commit, that no visible ref reaches. */
+async function findHidden(
+  { path: cwd }: Scene,
+  wants: readonly string[],
+): Promise<string | undefined> {
+  const hidden = await tryGit(['config', '--get-all', 'uploadpack.hideRefs'], { cwd })
   const prefixes = hidden.output.split('\n').filter(Boolean)
-  const format = '--format=%(refname)'
-  const listed = [
-    ...(await git(['for-each-ref', format, '--contains', want], { cwd: path })).split('\n'),
-    ...(await git(['for-each-ref', format, '--points-at', want], { cwd: path })).split('\n'),
-  ].filter(Boolean)
-  return listed.every((name) => prefixes.some((prefix) => name.startsWith(`${prefix}/`)))
+  const listed = await git(['for-each-ref', '--format=%(objectname) %(refname)'], { cwd })
+  const refs = listed.split('\n').map((line) => line.split(' '))
+  const visible = refs.flatMap(([oid = '', name = '']) =>
+    prefixes.some((prefix) => name.startsWith(`${prefix}/`)) ? [] : [oid],
+  )
+  // HEAD is visible also when its branch is hidden. It may have none.
+  const tips = ['HEAD', ...visible].filter(Boolean)
+  const reached = await git(['rev-list', '--ignore-missing', ...tips, '--'], { cwd })
+  const reachable = new Set([...visible, ...reached.split('\n')])
+  const others = wants.filter((want) => !reachable.has(want))
+  if (others.length === 0) return undefined
+  const input = others.map((want) => `${want}^{commit}\n`).join('')
+  const commits = await git(['cat-file', '--batch-check=%(objectname)'], { cwd, input })
+  const isReachable = commits
+    .split('\n')
+    .map((line) => / missing$/.test(line) || reachable.has(line))
+  return others.find((_, at) => !isReachable[at])
 }

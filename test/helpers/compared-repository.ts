@@ -1,9 +1,12 @@
 /** A repository whose answers by the gateway are compared with those by git. */
 
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import type { Git } from '../../cgi/process/git.js'
 import type { Question } from './fetch-questions.js'
 import type { Gatehouse, Person } from './gatehouse.js'
 import { tryGit } from './git-client.js'
+import { succeeds } from './small-disk.js'
 
 export interface Scene {
   readonly gatehouse: Gatehouse
@@ -25,4 +28,14 @@ export interface Scene {
 /** Runs git in the bare repository. Failures, such as a missing branch, are ignored. */
 export function inBare({ path }: Scene, ...words: readonly string[]): Promise<unknown> {
   return tryGit(words, { cwd: path })
+}
+
+/** Adds the present objects of the bare repository to the archive. */
+export async function archiveObjects({ path, archive }: Scene): Promise<void> {
+  const from = join(path, 'objects')
+  // A folder of a push that has just ended may disappear.
+  const folders = (await readdir(from)).filter((name) => /^(?:pack|[0-9a-f]{2})$/.test(name))
+  const words = ['--recursive', '--update', '--force', ...folders.map((name) => join(from, name))]
+  const isCopied = await succeeds('cp', ...words, join(archive, 'objects'))
+  if (!isCopied) throw new Error('the objects were not copied')
 }

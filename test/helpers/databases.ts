@@ -13,6 +13,7 @@ import {
 } from './mariadb.js'
 import { copySqliteTemplate, mysqlTemplate } from './templates.js'
 import { temporaryFolder } from './temporary.js'
+import { isFullSize } from './test-size.js'
 
 let server: Promise<Mariadb> | undefined
 
@@ -84,6 +85,20 @@ export async function forEachDatabase(
   for (const kind of ['sqlite', 'mysql'] as const) {
     await t.test(`${kind}: ${name}`, async (t) => test(t, await freshLocation(t, kind)))
   }
+}
+
+/**
+ * Runs the subtest on SQLite or on MariaDB, by its name, and at full size on both. For behaviour
+ * above the queries: each of these runs on both databases in another test.
+ */
+export async function onOneDatabase(
+  t: Test,
+  name: string,
+  test: (t: Test, location: DatabaseLocation) => Promise<void>,
+): Promise<void> {
+  if (isFullSize) return await forEachDatabase(t, name, test)
+  const kind = name.length % 2 === 0 ? 'sqlite' : 'mysql'
+  await t.test(`${kind}: ${name}`, async (t) => test(t, await freshLocation(t, kind)))
 }
 
 /** Runs the same subtest on SQLite and on MariaDB, each with a new database without tables. */

@@ -103,13 +103,32 @@ export async function objectsOf(
   } else {
     await git(['index-pack', '--fix-thin', '--stdin', path], { cwd: bases, input: pack })
   }
-  const index = await readFile(path.replace(/pack$/, 'idx'))
-  const listed = await git(['show-index'], { cwd: folder, input: index })
-  const entries = [...listed.matchAll(/^(\d+) ([0-9a-f]+)/gm)]
+  const entries = entriesOf(await readFile(path.replace(/pack$/, 'idx')))
   // Git appends the bases of a thin pack to it.
-  const byOffset = entries.toSorted(([, one], [, other]) => Number(one) - Number(other))
+  const byOffset = entries.toSorted((one, other) => one.offset - other.offset)
   const own = byOffset.slice(0, pack.readUInt32BE(PACK_COUNT_OFFSET))
-  return own.map(([, , oid = '']) => oid).sort()
+  return own.map(({ oid }) => oid).sort()
+}
+
+/** Bytes of the head and the fan-out table of an index of version 2 (gitformat-pack(5)). */
+const INDEX_HEAD_BYTES = 8 + 256 * 4
+
+/** Returns the objects of a pack of less than 2 GiB, from its index. */
+function entriesOf(
+  index: Buffer,
+): ReadonlyArray<{ readonly oid: string; readonly offset: number }> {
+  const count = index.readUInt32BE(INDEX_HEAD_BYTES - 4)
+  // Each object has its id, a checksum and its offset. The checksums of both files follow.
+  const oidBytes = (index.length - INDEX_HEAD_BYTES - count * 8) / (count + 2)
+  const offsets = INDEX_HEAD_BYTES + count * (oidBytes + 4)
+  return Array.from({ length: count }, (_, at) => ({
+    oid: index.toString(
+      'hex',
+      INDEX_HEAD_BYTES + at * oidBytes,
+      INDEX_HEAD_BYTES + (at + 1) * oidBytes,
+    ),
+    offset: index.readUInt32BE(offsets + at * 4),
+  }))
 }
 
 /**

@@ -53,8 +53,33 @@ export const CHANGES: readonly Change[] = [
   },
 ]
 
-export async function commitTo(scene: Scene, branch: string, text?: string): Promise<void> {
-  await inBare(scene, 'update-ref', `refs/heads/${branch}`, await makeCommit(scene.path, text))
+async function commitTo(scene: Scene, branch: string): Promise<void> {
+  await inBare(scene, 'update-ref', `refs/heads/${branch}`, await makeCommit(scene.path))
+}
+
+/** A file of a commit. */
+export interface NewFile {
+  readonly name: string
+  readonly text: string
+}
+
+export function aFile(): NewFile {
+  return { name: `f${randomInt(9)}`, text: pick(TEXTS) }
+}
+
+/** Writes commits of one file each to main, each on top of the one before. */
+export async function commitFiles({ path: cwd }: Scene, files: readonly NewFile[]): Promise<void> {
+  const commits = files.map(({ name, text }, at) => {
+    const message = randomBytes(4).toString('hex')
+    return [
+      'commit refs/heads/main',
+      `committer Ada <ada@example.com> ${Math.floor(Date.now() / 1_000)} +0000`,
+      `data ${message.length}\n${message}`,
+      ...(at === 0 ? ['from refs/heads/main^0'] : []),
+      `M 100644 inline ${name}\ndata ${text.length}\n${text}\n`,
+    ].join('\n')
+  })
+  await git(['fast-import', '--quiet'], { cwd, input: commits.join('') })
 }
 
 async function pushTo(scene: Scene): Promise<void> {
@@ -71,14 +96,14 @@ const TEXTS = Array.from({ length: 8 }, () => randomBytes(400).toString('base64'
  * Creates a commit on top of main, if main exists, with one file of another text. The other files
  * are those of main. Some commits are merges of main and of one or two other branches.
  */
-async function makeCommit(cwd: string, text?: string): Promise<string> {
-  const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: text ?? pick(TEXTS) })
-  const name = text === undefined ? `f${randomInt(9)}` : 'text'
+async function makeCommit(cwd: string): Promise<string> {
+  const { name, text } = aFile()
+  const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: text })
   const present = await tryGit(['ls-tree', 'main'], { cwd })
   const others = present.output.split('\n').filter((line) => !line.endsWith(`\t${name}`))
   const lines = [...others, `100644 blob ${blob}\t${name}`, ''].filter(Boolean)
   const tree = await git(['mktree'], { cwd, input: `${lines.join('\n')}\n` })
-  const isMerge = text === undefined && randomInt(4) === 0
+  const isMerge = randomInt(4) === 0
   const parents = (await parentsIn(cwd, isMerge)).flatMap((oid) => ['-p', oid])
   return git(['commit-tree', tree, ...parents, '-m', randomBytes(4).toString('hex')], { cwd })
 }

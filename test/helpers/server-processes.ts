@@ -6,8 +6,7 @@ import { walk } from '../../cgi/repository/walk.js'
 
 /** Returns the process ids of a supervisor's workers. */
 export async function workersOf(supervisor: number): Promise<readonly number[]> {
-  const path = `/proc/${supervisor}/task/${supervisor}/children`
-  const children = (await readFile(path, 'utf8')).trim().split(' ').map(Number)
+  const children = await childrenOf(supervisor)
   const lines = await Promise.all(
     children.map((pid) => readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')),
   )
@@ -110,6 +109,28 @@ export async function gitProcessesOf(dataDir: string): Promise<readonly GitProce
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   const found = await Promise.all(pids.map((pid) => gitProcessOf(pid, dataDir)))
   return found.filter((each) => each !== undefined)
+}
+
+/**
+ * Returns the git processes that a server and its workers started. Takes a tenth of the time of
+ * `gitProcessesOf`, but does not find those of the SSH helper, nor those whose parent has ended.
+ */
+export async function gitProcessesBelow(pid: number): Promise<readonly GitProcess[]> {
+  const children = await childrenOf(pid)
+  const found = await Promise.all(
+    children.map(async (child) => {
+      const command = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')
+      const own = { pid: child, command: command.replaceAll('\0', ' ') }
+      return [...(/^[^\0]*git/.test(command) ? [own] : []), ...(await gitProcessesBelow(child))]
+    }),
+  )
+  return found.flat()
+}
+
+async function childrenOf(pid: number): Promise<readonly number[]> {
+  const path = `/proc/${pid}/task/${pid}/children`
+  const text = await readFile(path, 'utf8').catch(() => '')
+  return text.split(' ').filter(Boolean).map(Number)
 }
 
 async function gitProcessOf(pid: number, dataDir: string): Promise<GitProcess | undefined> {

@@ -57,7 +57,9 @@ for (const { name, raise } of OBSTACLES) {
     const commit = await copy.commit('content', randomBytes(CONTENT_BYTES))
     // The push bypasses the server, so that the server does not know the repository's size.
     const [path = ''] = await repositoriesIn(gatehouse.dataDir)
-    await copy.git('push', '--quiet', path, 'HEAD:refs/heads/main')
+    // A pack, as after a push by the server: git would compress a loose object for each clone.
+    const receiver = '--receive-pack=git -c receive.unpackLimit=1 receive-pack'
+    await copy.git('push', '--quiet', receiver, path, 'HEAD:refs/heads/main')
     const cache = join(gatehouse.dataDir, 'cache', 'packs')
     await mkdir(cache, { recursive: true })
     if (!(await raise(t, gatehouse, cache))) {

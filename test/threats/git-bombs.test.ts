@@ -5,7 +5,12 @@ import { type Test, t } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { conflictingTreeBombs, deltaBombPush } from '../helpers/git-bombs.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { gitProcessesOf, listStaleFilesIn, memoryOf, until } from '../helpers/server-processes.js'
+import {
+  gitProcessesBelow,
+  listStaleFilesIn,
+  memoryOf,
+  until,
+} from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
@@ -33,14 +38,14 @@ async function aServer(t: Test): Promise<Scene> {
 
 /** Runs the action and returns the peak memory of the server's git processes, by command. */
 async function gitPeaks(
-  { dataDir }: Gatehouse,
+  { pid: server }: Gatehouse,
   action: () => Promise<unknown>,
 ): Promise<ReadonlyMap<string, number>> {
   const peaks = new Map<string, number>()
   let isDone = false
   const watch = async () => {
     while (!isDone) {
-      for (const { pid, command } of await gitProcessesOf(dataDir)) {
+      for (const { pid, command } of await gitProcessesBelow(server)) {
         const memory = await memoryOf(pid).catch(() => undefined)
         const peak = memory?.peakBytes ?? Number.NaN
         if (peak > (peaks.get(command) ?? 0)) peaks.set(command, peak)

@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { findGit } from '../../cgi/process/git.js'
 import { ask, askGit, differ } from '../helpers/compared-answers.js'
-import { inBare, type Scene } from '../helpers/compared-repository.js'
+import { archiveObjects, inBare, type Scene } from '../helpers/compared-repository.js'
 import { isExtended, objectsOf, readFetchAnswer } from '../helpers/fetch-answers.js'
 import { command, packetsOf, type Question, vary, without } from '../helpers/fetch-questions.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
@@ -13,7 +13,7 @@ import { git, tryGit } from '../helpers/git-client.js'
 import { packetLine } from '../helpers/git-requests.js'
 import { countPackCache, untilAllCached } from '../helpers/pack-cache-counts.js'
 import { pick } from '../helpers/random.js'
-import { CHANGES, commitTo } from '../helpers/random-changes.js'
+import { aFile, CHANGES, commitFiles } from '../helpers/random-changes.js'
 import { lsRefs, nextRequest } from '../helpers/random-fetches.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
@@ -119,19 +119,19 @@ async function newPair(
   scene: Scene,
   { version, lines, at }: { readonly version: 0 | 2; readonly lines: string; readonly at: number },
 ) {
-  for (let commits = 0; commits < 2; commits += 1) {
-    await commitTo(scene, 'main', TEXT + randomBytes(4).toString('hex'))
-  }
+  const newText = () => ({ name: 'text', text: TEXT + randomBytes(4).toString('hex') })
+  await commitFiles(scene, [newText(), newText()])
   await inBare(scene, 'tag', '-f', '-a', '-m', 'x', 'tip', 'main')
-  await tryGit(['push', '--quiet', scene.archive, '+refs/*:refs/*'], { cwd: scene.path })
+  await archiveObjects(scene)
   const whole = await fetchFrom(scene, version, lines)
   return { whole, shorter: without(whole, at) }
 }
 
 /** Returns a fetch with these lines, in which TIP is main and OLD the commit two before. */
 async function fetchFrom(scene: Scene, version: 0 | 2, text: string): Promise<Question> {
-  const read = (name: string) => git(['rev-parse', name], { cwd: scene.path })
-  const named = text.replace('TIP', await read('main')).replaceAll('OLD', await read('main~2'))
+  const found = await git(['rev-parse', 'main', 'main~2'], { cwd: scene.path })
+  const [tip = '', old = ''] = found.split('\n')
+  const named = text.replace('TIP', tip).replaceAll('OLD', old)
   const lines = named.split(' ').map((line) => line.replace('_', ' '))
   if (version === 2) return command('fetch', lines)
   const [want = '', ...others] = lines
@@ -154,9 +154,8 @@ async function setScene(t: Test, { gatehouse, ada, ours, name }: Setting): Promi
   await git(['init', '--quiet', '--bare', 'objects.git'], { cwd: work })
   await git(['init', '--quiet', '--bare', 'archive.git'], { cwd: work })
   const archive = join(work, 'archive.git')
-  await git(['config', 'gc.auto', '0'], { cwd: archive })
   const scene = { gatehouse, ada, ours, address, path, work, archive, requests: [], tips: [] }
-  for (let commits = 0; commits < 8; commits += 1) await commitTo(scene, 'main')
+  await commitFiles(scene, Array.from({ length: 8 }, aFile))
   return scene
 }
 
@@ -166,11 +165,10 @@ async function play(
   tally: { same: number; refused: number },
 ): Promise<readonly string[]> {
   const faults: string[] = []
-  const { path, archive } = scene
   for (let step = 0; step < STEPS / REPOSITORIES; step += 1 + REQUESTS) {
     const change = pick(CHANGES)
     await change.make(scene)
-    await tryGit(['push', '--quiet', archive, '+refs/*:refs/*'], { cwd: path })
+    await archiveObjects(scene)
     // Equal and different requests reach both workers, also while git answers an equal one.
     const wanted = await Promise.all(Array.from({ length: REQUESTS }, () => nextRequest(scene)))
     const first = wanted[0] ?? lsRefs()

@@ -1,6 +1,7 @@
 /** Threat: clients of protocol v0 over SSH that send too much, nonsense, or nothing more. */
 
 import { readdir, readFile } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { FETCH_REQUEST_BYTES_MAX } from '../../gateway/packs/upload-pack.js'
 import type { Person } from '../helpers/gatehouse.js'
@@ -57,14 +58,21 @@ t.test('threats of protocol v0 over SSH', async (t) => {
 const wantOf = (tip: string, ...more: readonly string[]) =>
   `${[`want ${tip} multi_ack_detailed side-band-64k\n`, ...more].map(packetLine).join('')}0000`
 
+/** Bytes of a flood after which the client waits before each chunk, to save CPU time. */
+const FAST_BYTES = 3 * GROWTH_BYTES_MAX
+const SLOW_MS = 20
+
 /** Sends the text again and again until the server ends the session. */
 async function flood({ client, ended }: SshConversation, text: string): Promise<number | null> {
   const chunk = text.repeat(Math.ceil(60_000 / text.length))
   let isOpen = true
+  let sentBytes = 0
   void ended.finally(() => {
     isOpen = false
   })
   while (isOpen) {
+    sentBytes += chunk.length
+    if (sentBytes > FAST_BYTES) await sleep(SLOW_MS)
     if (client.stdin.write(chunk)) await new Promise(setImmediate)
     else await Promise.race([new Promise((resolve) => client.stdin.once('drain', resolve)), ended])
   }

@@ -20,10 +20,20 @@ t.test(
     await copy.git('commit', '--quiet', '--allow-empty', '-m', 'nothing')
     const last = await copy.git('rev-parse', 'HEAD')
     const range = { last, before, commitsMax: 5 }
-    t.strictSame(await commitsWithFiles(git, copy.path, range), [
-      { id: last, added: [], removed: [], modified: [] },
-      { id: second, added: ['moved'], removed: ['M', 'a b'], modified: ['ä"'] },
-    ])
+    const found = await commitsWithFiles(git, copy.path, range)
+    t.strictSame(
+      found.map(({ commit: { id, message }, ...lists }) => ({ id, message, ...lists })),
+      [
+        { id: last, message: 'nothing\n', added: [], removed: [], modified: [] },
+        {
+          id: second,
+          message: 'Write ä"\n',
+          added: ['moved'],
+          removed: ['M', 'a b'],
+          modified: ['ä"'],
+        },
+      ],
+    )
     t.equal(await countCommits(git, copy.path, range), 2)
     const all = { last: before, before: undefined, commitsMax: 3 }
     const firsts = await commitsWithFiles(git, copy.path, all)
@@ -45,7 +55,9 @@ t.test('a merge lists the files that its first parent lacks', async (t) => {
   await copy.git('merge', '--quiet', '--no-edit', 'side')
   const last = await copy.git('rev-parse', 'HEAD')
   const range = { last, before: undefined, commitsMax: 1 }
-  t.match(await commitsWithFiles(git, copy.path, range), [{ id: last, added: ['side.txt'] }])
+  t.match(await commitsWithFiles(git, copy.path, range), [
+    { commit: { id: last }, added: ['side.txt'] },
+  ])
 })
 
 t.test('a text that is not an object id is not passed to git', async (t) => {

@@ -8,7 +8,7 @@ import { initRepository } from '../../../cgi/repository/repository.js'
 import { removeAnswers } from '../../../gateway/packs/remove-answers.js'
 import { createLocalCoordinator, createPackCache } from '../../../gateway/packs/warm.js'
 import { countedGit } from '../../helpers/counted-git.js'
-import { readAnswerV0, readFetchAnswer } from '../../helpers/fetch-answers.js'
+import { objectsOf, readAnswerV0, readFetchAnswer } from '../../helpers/fetch-answers.js'
 import { openContext } from '../../helpers/gateway.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
@@ -24,6 +24,8 @@ interface CloneOptions {
   /** Wanted refs; by default all branches and tags. */
   readonly refs?: readonly string[]
   readonly flags?: readonly string[]
+  /** Ids of the wanted commits, if they are known. */
+  readonly known?: readonly string[]
 }
 
 /** Creates a repository with a large file and a bitmap, and a pack cache. */
@@ -36,6 +38,10 @@ async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   const server = (...args: readonly string[]) => runGit(args, { cwd: repositoryPath })
   const copy = await newWorkingCopy(t, objectFormat)
   await copy.git('remote', 'add', 'origin', repositoryPath)
+  const packFolder = await temporaryFolder(t)
+  await runGit(['init', '--quiet', '--bare', `--object-format=${objectFormat}`], {
+    cwd: packFolder,
+  })
   const link = createLocalCoordinator(settings.data.dir)
   const cache = createPackCache({ git, log, queue, settings: () => settings, link })
 
@@ -63,11 +69,16 @@ async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     return `${head}0001${lines.map((line) => packetLine(`${line}\n`)).join('')}0000`
   }
 
-  /** Clones; returns the pack, and true if git has not made the whole answer. */
-  const fetchPack = async ({ version = 2, flags = ['ofs-delta'], refs }: CloneOptions = {}) => {
+  const wantsOf = async (refs: readonly string[] | undefined) => {
     const listed = await server('for-each-ref', '--format=%(refname)')
     const oids = await server('rev-parse', ...(refs ?? listed.split('\n')))
-    const wants = [...new Set(oids.split('\n'))]
+    return [...new Set(oids.split('\n'))]
+  }
+
+  /** Clones; returns the pack, and true if git has not made the whole answer. */
+  const fetchPack = async (options: CloneOptions = {}) => {
+    const { version = 2, flags = ['ofs-delta'], refs, known } = options
+    const wants = known ?? (await wantsOf(refs))
     // The refs are read before git processes are counted.
     await ask(commandOf('ls-refs', []), 2)
     const before = (await git.started()).length
@@ -84,7 +95,7 @@ async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   /** Clones; returns also the ids of the objects. */
   const clone = async (options?: CloneOptions) => {
     const { pack, ...fetched } = await fetchPack(options)
-    return { oids: await objectsIn(t, pack, objectFormat), ...fetched }
+    return { oids: await objectsOf(pack, packFolder), ...fetched }
   }
 
   /** Returns the ids of the objects that git would send. */
@@ -93,39 +104,30 @@ async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     return list.split('\n').toSorted()
   }
 
+  /** Writes commits on top of main that no ref reaches; returns them, oldest first. */
+  const addCommits = async (count: number) => {
+    const commit = (_: unknown, at: number) =>
+      `commit refs/internal/next\ncommitter Ada <ada@example.com> ${at} +0000\ndata 4\nnext\n${
+        at === 0 ? 'from refs/heads/main^0\n' : ''
+      }\n`
+    const input = Array.from({ length: count }, commit).join('')
+    await runGit(['fast-import', '--quiet'], { cwd: repositoryPath, input })
+    const listed = await server('rev-list', '--reverse', 'refs/internal/next', '^main')
+    await server('update-ref', '-d', 'refs/internal/next')
+    return listed.split('\n')
+  }
+
   const first = await push('large', randomBytes(LARGE_BYTES))
   const loseAnswers = () => removeAnswers(settings.data.dir, repositoryPath)
   const repack = (bitmap = '--write-bitmap-index') => server('repack', '-a', '-d', '-q', bitmap)
   await repack()
-  return { copy, server, push, fetchPack, clone, reached, first, repack, loseAnswers }
+  return { copy, server, push, fetchPack, addCommits, clone, reached, first, repack, loseAnswers }
 }
 
 function requestV0([first, ...others]: readonly string[], flags: readonly string[]): string {
   const lines = [`${first} ${flags.join(' ')}`, ...others].map((line) => packetLine(`${line}\n`))
   return `${lines.join('')}0000${packetLine('done\n')}`
 }
-
-/** Returns the ids of a pack's objects. Throws if git refuses it or an object is there twice. */
-async function objectsIn(
-  t: Test,
-  pack: Buffer,
-  objectFormat: 'sha1' | 'sha256',
-): Promise<readonly string[]> {
-  const cwd = await temporaryFolder(t)
-  await runGit(['init', '--quiet', '--bare', `--object-format=${objectFormat}`], { cwd })
-  await runGit(['index-pack', '--stdin'], { cwd, input: pack })
-  const listed = await runGit(
-    ['cat-file', '--batch-all-objects', '--unordered', '--batch-check=%(objectname)'],
-    { cwd },
-  )
-  const oids = listed.split('\n').toSorted()
-  const count = pack.readUInt32BE(PACK_COUNT_OFFSET)
-  if (count !== oids.length) throw new Error(`${count} entries for ${oids.length} objects`)
-  return oids
-}
-
-/** Position of the number of objects in a pack (gitformat-pack(5)). */
-const PACK_COUNT_OFFSET = 8
 
 t.test('a complete clone after a push gets a stored answer and the new objects', async (t) => {
   for (const objectFormat of ['sha1', 'sha256'] as const) {
@@ -264,13 +266,14 @@ t.test('git makes the whole answer after much growth, and without the stored ans
 })
 
 t.test('after fifty extensions git makes the whole answer', async (t) => {
-  const { fetchPack, server } = await aScene(t)
+  const { fetchPack, server, addCommits } = await aScene(t)
   await fetchPack()
+  const commits = await addCommits(110)
   let extensions = 0
-  for (let isExtended = true; isExtended && extensions < 110; ) {
-    const commit = await server('commit-tree', '-p', 'main', '-m', 'next', 'main^{tree}')
+  for (let isExtended = true; isExtended && extensions < commits.length; ) {
+    const commit = commits[extensions] ?? ''
     await server('update-ref', 'refs/heads/main', commit)
-    isExtended = (await fetchPack()).isExtended
+    isExtended = (await fetchPack({ known: [commit] })).isExtended
     if (isExtended) extensions += 1
   }
   // An answer that is not recorded yet is not extended, but the one before it.

@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { Result, type Task } from '../../../gateway/runner-protocol/messages.js'
 import { endTask } from '../../../gateway/runs/end-task.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { type RegisteredRunner, registerClient } from '../../helpers/runner-client.js'
@@ -38,7 +38,7 @@ async function fetchTasks(runner: RegisteredRunner, count: number): Promise<read
 
 const STEPS = `steps: [{ run: 'true' }]`
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'each combination is a job, and its matrix one need',
   async (t, location) => {
@@ -100,7 +100,7 @@ jobs:
   },
 )
 
-await forEachDatabase(t, 'a failed combination cancels the others', async (t, location) => {
+await onOneDatabase(t, 'a failed combination cancels the others', async (t, location) => {
   const { engine, runner } = await start(t, location)
   await engine.commit(`
 on: push
@@ -139,7 +139,7 @@ jobs:
   t.match(await engine.endedRun(1), { status: 'failure' })
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'max-parallel jobs wait, and continue-on-error counts as success',
   async (t, location) => {
@@ -174,7 +174,7 @@ jobs:
   },
 )
 
-await forEachDatabase(t, 'two gateways keep max-parallel and fail-fast', async (t, location) => {
+await onOneDatabase(t, 'two gateways keep max-parallel and fail-fast', async (t, location) => {
   const { engine, runner, settings } = await start(t, location)
   const other = await openContext(t, { location: settings.database.location })
   await engine.commit(`

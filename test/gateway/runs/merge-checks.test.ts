@@ -3,7 +3,7 @@
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
@@ -15,7 +15,7 @@ jobs:
   build: { runs-on: linux, steps: [{ run: 'true' }] }
 `
 
-await forEachDatabase(t, 'a required job blocks a merge until it succeeds', async (t, location) => {
+await onOneDatabase(t, 'a required job blocks a merge until it succeeds', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { as, db, port } = gateway
   const engine = await addWorkflowRepository(gateway)

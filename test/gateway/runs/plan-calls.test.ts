@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { Result, type Task } from '../../../gateway/runner-protocol/messages.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
@@ -73,7 +73,7 @@ jobs:
     ${STEPS}
 `
 
-await forEachDatabase(t, 'a job calls a workflow of its commit', async (t, location) => {
+await onOneDatabase(t, 'a job calls a workflow of its commit', async (t, location) => {
   const { as, engine, runner, jobs, finish } = await start(t, location)
   const secrets = '/repos/ada/engine/actions/secrets'
   for (const name of ['RELEASE', 'OTHER']) {
@@ -130,7 +130,7 @@ await forEachDatabase(t, 'a job calls a workflow of its commit', async (t, locat
   ])
 })
 
-await forEachDatabase(t, 'a matrix calls a workflow, which calls another', async (t, location) => {
+await onOneDatabase(t, 'a matrix calls a workflow, which calls another', async (t, location) => {
   const { engine, jobs, finish } = await start(t, location)
   await engine.commit(
     `on: { workflow_call: { inputs: { n: { type: number } } } }
@@ -174,60 +174,53 @@ jobs:
   ])
 })
 
-await forEachDatabase(
-  t,
-  'a call that cannot be made fails with the reason',
-  async (t, location) => {
-    const { as, db, engine } = await start(t, location)
-    const { repository } = await addWorkflowRepository(
-      { as, db },
-      { name: 'private', isPrivate: true },
-    )
-    t.ok(repository.isPrivate)
-    await engine.commit(CALLED, 'called.yaml')
-    await engine.commit(
-      'on: release\njobs: { a: { runs-on: linux, steps: [{ run: x }] } }',
-      'plain.yml',
-    )
-    await engine.commit(
-      `on: { workflow_call: }
+await onOneDatabase(t, 'a call that cannot be made fails with the reason', async (t, location) => {
+  const { as, db, engine } = await start(t, location)
+  const { repository } = await addWorkflowRepository(
+    { as, db },
+    { name: 'private', isPrivate: true },
+  )
+  t.ok(repository.isPrivate)
+  await engine.commit(CALLED, 'called.yaml')
+  await engine.commit(
+    'on: release\njobs: { a: { runs-on: linux, steps: [{ run: x }] } }',
+    'plain.yml',
+  )
+  await engine.commit(
+    `on: { workflow_call: }
 jobs: { again: { uses: ./.gitea/workflows/circle.yaml } }`,
-      'circle.yaml',
-    )
-    const cases: ReadonlyArray<readonly [fields: string, reason: RegExp]> = [
-      ['uses: ./.gitea/workflows/none.yaml', /: the file does not exist there\.$/],
-      ['uses: ./.gitea/workflows/plain.yml', /the workflow has no 'on: workflow_call'\.$/],
-      ['uses: ./.gitea/workflows/called.yaml', /the secret 'KEY' is required\.$/],
-      [
-        'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit',
-        /the input 'system' is required\.$/,
-      ],
-      [
-        'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit\n    with: { fast: perhaps, system: x }',
-        /the input 'fast' must be 'true' or 'false'\.$/,
-      ],
-      [
-        'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit\n    with: { other: x }',
-        /has no input 'other'\.$/,
-      ],
-      ['uses: bob/none/.gitea/workflows/x.yaml@main', /the repository does not exist, or/],
-      [
-        'uses: ada/engine/.gitea/workflows/called.yaml@none',
-        /branch, tag or commit does not exist/,
-      ],
-      ['uses: ./.gitea/workflows/circle.yaml', /^The job has become one job\.$/],
-    ]
-    const calls = cases.map(([fields], at) => `  c${at}:\n    ${fields}\n`)
-    await engine.commit(`on: push\njobs:\n${calls.join('')}`)
-    const number = 1
-    t.match(await engine.endedRun(number), { status: 'failure' })
-    const jobs = await engine.jobs(number)
-    for (const [at, [fields, reason]] of cases.entries()) t.match(jobs[at]?.reason, reason, fields)
-    t.match(jobs.at(-1)?.reason, /more than 9 calls are in each other\.$/)
-  },
-)
+    'circle.yaml',
+  )
+  const cases: ReadonlyArray<readonly [fields: string, reason: RegExp]> = [
+    ['uses: ./.gitea/workflows/none.yaml', /: the file does not exist there\.$/],
+    ['uses: ./.gitea/workflows/plain.yml', /the workflow has no 'on: workflow_call'\.$/],
+    ['uses: ./.gitea/workflows/called.yaml', /the secret 'KEY' is required\.$/],
+    [
+      'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit',
+      /the input 'system' is required\.$/,
+    ],
+    [
+      'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit\n    with: { fast: perhaps, system: x }',
+      /the input 'fast' must be 'true' or 'false'\.$/,
+    ],
+    [
+      'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit\n    with: { other: x }',
+      /has no input 'other'\.$/,
+    ],
+    ['uses: bob/none/.gitea/workflows/x.yaml@main', /the repository does not exist, or/],
+    ['uses: ada/engine/.gitea/workflows/called.yaml@none', /branch, tag or commit does not exist/],
+    ['uses: ./.gitea/workflows/circle.yaml', /^The job has become one job\.$/],
+  ]
+  const calls = cases.map(([fields], at) => `  c${at}:\n    ${fields}\n`)
+  await engine.commit(`on: push\njobs:\n${calls.join('')}`)
+  const number = 1
+  t.match(await engine.endedRun(number), { status: 'failure' })
+  const jobs = await engine.jobs(number)
+  for (const [at, [fields, reason]] of cases.entries()) t.match(jobs[at]?.reason, reason, fields)
+  t.match(jobs.at(-1)?.reason, /more than 9 calls are in each other\.$/)
+})
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a job calls files of its owner, and those that everyone reads',
   async (t, location) => {
@@ -262,7 +255,7 @@ jobs:
   },
 )
 
-await forEachDatabase(t, 'a re-run plans deferred jobs and calls again', async (t, location) => {
+await onOneDatabase(t, 'a re-run plans deferred jobs and calls again', async (t, location) => {
   const { as, engine, runner, finish } = await start(t, location)
   const call = `on: { workflow_call: { outputs: { x: { value: "\${{ jobs.a.outputs.x }}" } } } }
 jobs: { a: { runs-on: linux, ${STEPS} } }`
@@ -306,7 +299,7 @@ jobs:
   t.match(before, { total_count: 6, jobs: [{ name: 'list' }, { name: 'test' }, {}, {}, {}, {}] })
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a called job cannot wait for the group of its own run',
   async (t, location) => {

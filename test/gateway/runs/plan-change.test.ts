@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { putSecret } from '../../../gateway/actions/runs/put-values.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { findRunPayload, type Run } from '../../../sql/runs/runs.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
 import { type Name, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
@@ -39,7 +39,7 @@ async function openFixture(t: Test, location?: DatabaseLocation) {
   return { ...gateway, engine, send, payloadOf, started }
 }
 
-await forEachDatabase(t, 'changes of issues and comments start runs', async (t, location) => {
+await onOneDatabase(t, 'changes of issues and comments start runs', async (t, location) => {
   const { send, engine, payloadOf, started, ada } = await openFixture(t, location)
   const commitId = await engine.commit(`on: [issues, issue_comment]\n${JOBS}`)
   const { number } = await send('ada', 'POST', '/issues', { title: 'Slow', body: 'Very.' })
@@ -112,7 +112,7 @@ t.test('types in the words of workflow files select the changes', async (t) => {
   ])
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a comment on a pull request starts the file of the default branch, with secrets',
   async (t, location) => {
@@ -170,7 +170,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'created refs and releases start runs at their commit, deleted ones on the default branch',
   async (t, location) => {
@@ -252,7 +252,7 @@ await forEachDatabase(t, 'forks and linked packages start runs', async (t, locat
 
 const OTHER_JOBS = "jobs: { build: { runs-on: other, steps: [{ run: 'true' }] } }"
 
-await forEachDatabase(t, 'the steps of a run start other workflows', async (t, location) => {
+await onOneDatabase(t, 'the steps of a run start other workflows', async (t, location) => {
   const { engine, payloadOf, db, port, ada } = await openFixture(t, location)
   const on = (workflow: string, filters = '') =>
     `on: { workflow_run: { workflows: [${workflow}]${filters} } }\n${OTHER_JOBS}`

@@ -8,7 +8,7 @@ import { planEvent } from '../../../gateway/runs/plan-event.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { addRunEvent, findRunEvent } from '../../../sql/runs/events.js'
 import { listRuns } from '../../../sql/runs/runs.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
@@ -21,7 +21,7 @@ const JOB = `runs-on: linux
 
 const FIRST_PAGE = { page: 1, limit: 50 }
 
-await forEachDatabase(t, 'jobs wait for what they need', async (t, location) => {
+await onOneDatabase(t, 'jobs wait for what they need', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { db, port } = gateway
   const engine = await addWorkflowRepository(gateway)
@@ -156,7 +156,7 @@ jobs:
   t.equal(total, 2)
 })
 
-await forEachDatabase(t, 'names of any length are cut to what a run shows', async (t, location) => {
+await onOneDatabase(t, 'names of any length are cut to what a run shows', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const engine = await addWorkflowRepository(gateway)
   const long = '\u{1f6a2}'.repeat(60_000)

@@ -7,7 +7,7 @@ import { cancelRun } from '../../../gateway/runs/cancel-run.js'
 import { planJob } from '../../../gateway/runs/plan-job.js'
 import { sweepRuns } from '../../../gateway/runs/sweep-runs.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
@@ -48,7 +48,7 @@ async function start(t: Test, location?: DatabaseLocation) {
   return { ...gateway, engine, runner, sha, jobs }
 }
 
-await forEachDatabase(t, 'a matrix is made of the outputs of a needed job', async (t, location) => {
+await onOneDatabase(t, 'a matrix is made of the outputs of a needed job', async (t, location) => {
   const { as, engine, runner, sha, jobs } = await start(t, location)
   const list = await runner.fetchTask()
   t.strictSame(await jobs(), [
@@ -89,7 +89,7 @@ await forEachDatabase(t, 'a matrix is made of the outputs of a needed job', asyn
   ])
 })
 
-await forEachDatabase(t, 'a job fails if its outputs make no matrix', async (t, location) => {
+await onOneDatabase(t, 'a job fails if its outputs make no matrix', async (t, location) => {
   const { engine, runner } = await start(t, location)
   const list = await runner.fetchTask()
   await runner.report(list.id, Result.SUCCESS, { systems: '["a"', label: 'linux' })
@@ -101,7 +101,7 @@ await forEachDatabase(t, 'a job fails if its outputs make no matrix', async (t, 
   t.match(await engine.endedRun(1), { status: 'failure' })
 })
 
-await forEachDatabase(t, 'a failed need skips the job without planning it', async (t, location) => {
+await onOneDatabase(t, 'a failed need skips the job without planning it', async (t, location) => {
   const { engine, runner, jobs } = await start(t, location)
   const list = await runner.fetchTask()
   await runner.report(list.id, Result.FAILURE)
@@ -111,7 +111,7 @@ await forEachDatabase(t, 'a failed need skips the job without planning it', asyn
   t.match(await jobs(), ['list: list: failure', 'test: test: skipped', 'report: report: success'])
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'jobs and what they have become fail and are cancelled together',
   async (t, location) => {
@@ -144,7 +144,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a job is planned once, also if its planning was lost',
   async (t, location) => {

@@ -7,7 +7,7 @@ import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { planEvent } from '../../../gateway/runs/plan-event.js'
 import { addRunEvent } from '../../../sql/runs/events.js'
 import { findRunPayload, listRuns, type Run } from '../../../sql/runs/runs.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
@@ -53,7 +53,7 @@ async function openFixture(t: Test, location?: DatabaseLocation) {
   return { ...gateway, engine, runner, scope, commit, fork, openPull, runsOf }
 }
 
-await forEachDatabase(t, 'a pull request starts runs at its head', async (t, location) => {
+await onOneDatabase(t, 'a pull request starts runs at its head', async (t, location) => {
   const { commit, openPull, engine, runner, as, runsOf } = await openFixture(t, location)
   await engine.commit(`on: { pull_request: { types: [opened, synchronize, closed] } }\n${JOBS}`)
   const head = await commit('ada', 'ada', 'work', 'one')
@@ -90,7 +90,7 @@ await forEachDatabase(t, 'a pull request starts runs at its head', async (t, loc
   t.equal((await runsOf('pull_request')).length, 3, 'an action that is not named starts none')
 })
 
-await forEachDatabase(t, 'a run of an unknown author waits for approval', async (t, location) => {
+await onOneDatabase(t, 'a run of an unknown author waits for approval', async (t, location) => {
   const fixture = await openFixture(t, location)
   const { commit, openPull, engine, runner, ask, runsOf, db, port } = fixture
   const secret = { name: 'KEY', value: 'secret of the site', description: '' }
@@ -166,7 +166,7 @@ await forEachDatabase(t, 'authors with a merged pull request are trusted', async
   t.strictSame(asked, [true, true, false], 'a new account is not trusted')
 })
 
-await forEachDatabase(t, 'reviews start runs at the head', async (t, location) => {
+await onOneDatabase(t, 'reviews start runs at the head', async (t, location) => {
   const fixture = await openFixture(t, location)
   const { as, commit, openPull, engine, ada, db } = fixture
   await engine.commit(`on: [pull_request_review, pull_request_review_comment]\n${JOBS}`)

@@ -6,7 +6,7 @@ import { Result, type Task } from '../../../gateway/runner-protocol/messages.js'
 import { listCommitStatuses } from '../../../sql/code/commit-statuses.js'
 import { updateRepository } from '../../../sql/repositories/repositories.js'
 import { listJobs } from '../../../sql/runs/run-jobs.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { refusal, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { withToken } from '../../helpers/requests.js'
 import { registerClient } from '../../helpers/runner-client.js'
@@ -55,7 +55,7 @@ jobs:
   deploy: { needs: build, runs-on: linux, ${STEPS} }
 `
 
-await forEachDatabase(t, 'all jobs are repeated, with their statuses', async (t, location) => {
+await onOneDatabase(t, 'all jobs are repeated, with their statuses', async (t, location) => {
   const { as, bob, db, engine, execute, statuses, path } = await start(t, location)
   const commitId = await engine.commit(CHAIN)
   const first = await execute(Result.SUCCESS, { id: '1' })
@@ -111,7 +111,7 @@ await forEachDatabase(t, 'all jobs are repeated, with their statuses', async (t,
   t.equal(await stateOf('other'), 'success')
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'failed and cancelled jobs are repeated, and those that need them',
   async (t, location) => {
@@ -164,7 +164,7 @@ jobs:
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'one job is repeated, and those that need it; both logs are kept',
   async (t, location) => {
@@ -206,7 +206,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'the runner of a cancelled job changes nothing in the next attempt',
   async (t, location) => {
@@ -238,7 +238,7 @@ jobs:
   },
 )
 
-await forEachDatabase(t, 'a job is repeated while others run', async (t, location) => {
+await onOneDatabase(t, 'a job is repeated while others run', async (t, location) => {
   const { engine, execute, rerunJob, runner, statuses } = await start(t, location)
   await engine.commit(`
 on: push
@@ -270,7 +270,7 @@ jobs:
   t.match(await statuses(1), { flaky: 'failure', long: 'success', next: 'success' })
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a combination of a matrix is repeated although others have failed',
   async (t, location) => {

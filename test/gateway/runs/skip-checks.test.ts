@@ -4,7 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
@@ -61,7 +61,7 @@ async function openFixture(t: Test, location: DatabaseLocation, required = REQUI
   return { ...gateway, engine, commit, openPull, statesOf, merge }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a pull request merges if the paths of a required workflow exclude it',
   async (t, location) => {
@@ -90,7 +90,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a scheduled merge is done when the required check is skipped',
   async (t, location) => {
@@ -109,7 +109,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a status of a required context is not replaced by that of an excluded workflow',
   async (t, location) => {
@@ -131,7 +131,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'nothing is skipped without a required context, and by [skip ci]',
   async (t, location) => {
@@ -148,7 +148,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a push to a branch whose rule requires an excluded workflow has a skipped status',
   async (t, location) => {
@@ -165,7 +165,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a fork of an author who is not trusted passes no required check by its own filters',
   async (t, location) => {

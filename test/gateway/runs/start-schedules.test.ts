@@ -10,7 +10,7 @@ import { startSchedules } from '../../../gateway/runs/start-schedules.js'
 import { findRunPayload } from '../../../sql/runs/runs.js'
 import { listSchedules, replaceSchedules, type Schedule } from '../../../sql/runs/schedules.js'
 import { disableWorkflow, enableWorkflow } from '../../../sql/runs/workflow-switches.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
@@ -60,7 +60,7 @@ async function openFixture(t: Test, location?: DatabaseLocation) {
   }
 }
 
-await forEachDatabase(t, 'a due schedule starts its workflow at the tip', async (t, location) => {
+await onOneDatabase(t, 'a due schedule starts its workflow at the tip', async (t, location) => {
   const { engine, scheduled, runsAfter, context, db, ada } = await openFixture(t, location)
   await engine.commit(workflow('0 3 * * *', 'TZ=Europe/Berlin 30 4 * * MON'))
   await engine.commit(workflow('0 3 * * *'), 'other.yaml')
@@ -92,7 +92,7 @@ await forEachDatabase(t, 'a due schedule starts its workflow at the tip', async 
   t.equal(times[0], dueMs + 11 * DAY_MS)
 })
 
-await forEachDatabase(t, 'pushes and settings change the schedules', async (t, location) => {
+await onOneDatabase(t, 'pushes and settings change the schedules', async (t, location) => {
   const { engine, scheduled, patch, as } = await openFixture(t, location)
   await engine.commit(workflow('0 3 * * *'))
   const [before] = await scheduled('ci.yaml 0 3 * * *')

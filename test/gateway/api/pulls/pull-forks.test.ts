@@ -2,7 +2,7 @@
 
 import { existsSync } from 'node:fs'
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { visible } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
 import { type Fields, type GatewayWithPull, startGatewayWithPull } from '../../../helpers/pulls.js'
@@ -36,7 +36,7 @@ const WAIT_MS = 30_000
 
 const TOPIC = { title: 'Topic', head: 'bob:topic', base: 'main' }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a pull request from a fork is opened and follows its head',
   async (t, location) => {
@@ -76,7 +76,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a head repository that the caller cannot read is reported as missing',
   async (t, location) => {

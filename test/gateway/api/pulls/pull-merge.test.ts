@@ -1,7 +1,7 @@
 /** Merging over the API: styles, refusals, and effects. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
@@ -18,7 +18,7 @@ const STYLES = {
   ],
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'each style merges a pull request and reports it as merged',
   async (t, location) => {
@@ -126,7 +126,7 @@ t.test('a manual merge is recorded', async (t) => {
   t.match((await of('ada', 'GET', '/pulls/1')).json, { merged: true, merge_commit_sha: tip })
 })
 
-await forEachDatabase(t, 'an interrupted merge is detected as done', async (t, location) => {
+await onOneDatabase(t, 'an interrupted merge is detected as done', async (t, location) => {
   const { of, write, open, db } = await startGatewayWithPull(t, { location })
   await write('topic', 'a')
   await open('topic')

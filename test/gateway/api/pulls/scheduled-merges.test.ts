@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import { mergeScheduled } from '../../../../gateway/actions/pulls/merge-scheduled.js'
 import type { Context } from '../../../../gateway/request/context.js'
 import { findScheduledMerge } from '../../../../sql/pulls/scheduled-merges.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { type GatewayOptions, openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
 import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
@@ -31,7 +31,7 @@ async function startScene(t: Test, options: GatewayOptions = {}) {
   }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a scheduled merge waits until all checks have succeeded',
   async (t, location) => {
