@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { Result, type Task } from '../../../gateway/runner-protocol/messages.js'
 import { endTask } from '../../../gateway/runs/end-task.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
-import { onOneDatabase } from '../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { type RegisteredRunner, registerClient } from '../../helpers/runner-client.js'
@@ -174,7 +174,7 @@ jobs:
   },
 )
 
-await onOneDatabase(t, 'two gateways keep max-parallel and fail-fast', async (t, location) => {
+await forEachDatabase(t, 'two gateways keep max-parallel and fail-fast', async (t, location) => {
   const { engine, runner, settings } = await start(t, location)
   const other = await openContext(t, { location: settings.database.location })
   await engine.commit(`

@@ -7,7 +7,7 @@ import { cancelRun } from '../../../gateway/runs/cancel-run.js'
 import { planJob } from '../../../gateway/runs/plan-job.js'
 import { sweepRuns } from '../../../gateway/runs/sweep-runs.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
-import { onOneDatabase } from '../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
@@ -144,7 +144,7 @@ await onOneDatabase(
   },
 )
 
-await onOneDatabase(
+await forEachDatabase(
   t,
   'a job is planned once, also if its planning was lost',
   async (t, location) => {
