@@ -5,22 +5,14 @@ import { once } from 'node:events'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { createServer, type IncomingMessage, type ServerResponse } from 'node:http'
 import { request } from 'node:https'
-import { type AddressInfo, createServer as createSocketServer } from 'node:net'
+import type { AddressInfo } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { freePort } from '../helpers/free-port.js'
 
 const EXAMPLE = new URL('../../../conf/nginx.example.conf', import.meta.url)
 
 type Handler = (request: IncomingMessage, response: ServerResponse) => void
-
-async function freePort(): Promise<number> {
-  const server = createSocketServer().listen(0, '127.0.0.1')
-  await once(server, 'listening')
-  const { port } = server.address() as AddressInfo
-  server.close()
-  await once(server, 'close')
-  return port
-}
 
 /**
  * Starts nginx with the example in front of `handler`, on free ports and with its own certificate.

@@ -3,7 +3,6 @@
 import { type ChildProcess, type SpawnOptionsWithoutStdio, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { chown, mkdtemp, rm } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -14,6 +13,7 @@ import { hashToken, newToken } from '../../gateway/auth/token.js'
 import { createToken } from '../../sql/accounts/tokens.js'
 import { createUser } from '../../sql/accounts/users.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
+import { freePort } from './free-port.js'
 import { passwordHashOf, passwordOf } from './passwords.js'
 import { PLAIN_NODE } from './plain-node.js'
 import { copySqliteTemplate } from './templates.js'
@@ -166,18 +166,6 @@ export async function startGatehouse(
     log: () => log,
     addUser: (name, wanted) => addUser({ port, location }, name, wanted),
   }
-}
-
-/** Returns a port on which no process listens now. */
-export async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string')
-    throw new Error('the system did not assign a port')
-  return address.port
 }
 
 function environmentOf(

@@ -5,12 +5,12 @@ import { randomBytes } from 'node:crypto'
 import { once } from 'node:events'
 import { existsSync, rmSync } from 'node:fs'
 import { chmod, mkdir, mkdtemp, rename, rm, writeFile } from 'node:fs/promises'
-import { createServer } from 'node:net'
 import { tmpdir } from 'node:os'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
 import { createConnection } from 'mysql2/promise'
+import { freePort } from './free-port.js'
 
 const USER = 'gatehouse'
 export const MARIADB_PASSWORD = 'pass/word:@é'
@@ -222,14 +222,4 @@ async function run(command: string, flags: readonly string[]): Promise<string> {
   const [code] = await once(child, 'close')
   if (code !== 0) throw new Error(`${command} ended with ${code}: ${output}`)
   return output
-}
-
-async function freePort(): Promise<number> {
-  const probe = createServer().listen(0, '127.0.0.1')
-  await once(probe, 'listening')
-  const address = probe.address()
-  probe.close()
-  await once(probe, 'close')
-  if (address === null || typeof address === 'string') throw new Error('no port is free')
-  return address.port
 }

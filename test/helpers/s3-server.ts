@@ -10,7 +10,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { S3mini } from 's3mini'
 import { asBlobLocation, type S3Location } from '../../conf/blob-location.js'
-import { freePort } from './gatehouse.js'
+import { freePort } from './free-port.js'
 
 export const S3_SECRET = 'testing+ü/@:'
 

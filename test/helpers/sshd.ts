@@ -7,7 +7,7 @@ import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { installHelper } from '../../scripts/commands/ssh-helper.js'
-import { freePort } from './gatehouse.js'
+import { freePort } from './free-port.js'
 import type { Account } from './ssh-account.js'
 import { temporaryFolder } from './temporary.js'
 

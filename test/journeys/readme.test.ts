@@ -7,7 +7,7 @@ import { cp, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:f
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
-import { freePort } from '../helpers/gatehouse.js'
+import { freePort } from '../helpers/free-port.js'
 import { listenersOn, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 

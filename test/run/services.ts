@@ -3,6 +3,7 @@
 import { access, chmod, constants, mkdir, mkdtemp, rm, statfs } from 'node:fs/promises'
 import { tmpdir } from 'node:os'
 import { join } from 'node:path'
+import { PORTS_VARIABLE } from '../helpers/free-port.js'
 import { MARIADB_VARIABLE, startMariadb } from '../helpers/mariadb.js'
 import { S3_VARIABLE, startS3Server } from '../helpers/s3-server.js'
 import { makeTemplates, TEMPLATES_VARIABLE } from '../helpers/templates.js'
@@ -40,8 +41,8 @@ export async function startServices(files: number): Promise<Services> {
   // MariaDB and sshd run as other users, which must be able to open the folder.
   await chmod(folder, 0o755)
   const [temporary, templates] = [join(folder, 'tmp'), join(folder, 'templates')]
-  const compiled = join(folder, 'compiled')
-  for (const path of [temporary, templates, compiled]) await mkdir(path)
+  const [compiled, ports] = [join(folder, 'compiled'), join(folder, 'ports')]
+  for (const path of [temporary, templates, compiled, ports]) await mkdir(path)
   // Servers behind sshd run as another user, who has a folder of their own in this one.
   await chmod(compiled, 0o1777)
   process.env['TMPDIR'] = temporary
@@ -64,6 +65,7 @@ export async function startServices(files: number): Promise<Services> {
       TMPDIR: temporary,
       // The processes of the run share compiled code.
       NODE_COMPILE_CACHE: compiled,
+      [PORTS_VARIABLE]: ports,
       [DISK_VARIABLE]: disk,
       [TEMPLATES_VARIABLE]: templates,
       ...(mariadb === undefined ? {} : { [MARIADB_VARIABLE]: String(mariadb.port) }),

@@ -9,7 +9,7 @@ import {
   openBrowser,
   takePictures,
 } from '../helpers/browser.js'
-import { freePort } from '../helpers/gatehouse.js'
+import { freePort } from '../helpers/free-port.js'
 import { startGateway } from '../helpers/gateway.js'
 import { git } from '../helpers/git-client.js'
 import { addHostileRuns } from '../helpers/hostile-runs.js'

@@ -16,7 +16,7 @@ import {
   read,
   receive,
 } from '../../conformance/blob-storage.js'
-import { freePort } from '../../helpers/gatehouse.js'
+import { freePort } from '../../helpers/free-port.js'
 import { type Misbehave, startProxy } from '../../helpers/proxy.js'
 import { S3_SECRET, s3LocationOf } from '../../helpers/s3-server.js'
 import { sharedS3Server } from '../../helpers/shared-s3-server.js'

@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
-import { freePort } from '../../helpers/gatehouse.js'
+import { freePort } from '../../helpers/free-port.js'
 
 t.test('doctor reports ok for every check of a valid installation', async (t) => {
   const folder = await useDataFolder(t)
