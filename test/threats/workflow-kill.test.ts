@@ -1,4 +1,4 @@
-/** Kills of the server, of a worker and of MariaDB while jobs run: acknowledged rows stay, jobs end once. */
+/** Kills of the server, a worker and MariaDB while jobs run: rows stay, and jobs end once. */
 
 import { mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
