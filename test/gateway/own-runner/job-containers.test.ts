@@ -10,19 +10,9 @@ import { removeLeftovers } from '../../../gateway/own-runner/remove-containers.j
 import { type RunOptions, ranTask, writeStep } from '../../helpers/ran-task.js'
 import { STUB_CREDENTIALS, stubRunnerServer } from '../../helpers/stub-runner-server.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
-import {
-  addNodeImage,
-  BOX,
-  NODE_BOX,
-  type TestPodman,
-  testPodman,
-} from '../../helpers/test-podman.js'
+import { addNodeImage, BOX, NODE_BOX, testPodman } from '../../helpers/test-podman.js'
 
-let podman: TestPodman
-
-t.before(async () => {
-  podman = await testPodman(t)
-})
+const podman = await testPodman(t)
 
 /** Returns a workflow of a job with these keys and steps. */
 function jobWith(keys: readonly string[], ...steps: readonly string[]): string {
