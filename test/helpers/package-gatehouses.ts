@@ -11,7 +11,7 @@ export interface PackageGatehouse extends Gatehouse {
   readonly ada: Person
 }
 
-// One kind has two workers. threats/index-under-fire has several on both databases.
+// Two workers are enough for one kind: threats/index-under-fire has several on both databases.
 const KINDS = {
   'SQLite and files': { database: 'sqlite', workers: 1 },
   'MariaDB and S3': { database: 'mysql', workers: 2, isS3: true },
