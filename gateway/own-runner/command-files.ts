@@ -1,9 +1,10 @@
 /** Files in which a step writes variables, outputs and folders of programs for later steps. */
 
-import { lstat, mkdir, writeFile } from 'node:fs/promises'
+import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { JobFault } from './job-fault.js'
 import { readPlainFile } from './read-plain-file.js'
+import { inStepFolder, writeNewFile } from './step-folder.js'
 
 /** Maximum number of bytes of a file. */
 const FILE_BYTES_MAX = 1_048_576
@@ -32,17 +33,15 @@ export async function createCommandFiles(folder: string): Promise<Record<string,
   const paths: Record<string, string> = {}
   for (const [variable, name] of Object.entries(FILES)) {
     paths[variable] = join(folder, name)
-    await writeFile(join(folder, name), '')
+    await writeNewFile(folder, name, '')
   }
   return paths
 }
 
 /** Reads the files of a step. Throws JobFault. */
 export async function readCommandFiles(folder: string): Promise<StepValues> {
-  // A step may have replaced the folder by a link to one that only the runner can read.
-  const stats = await lstat(folder).catch(() => undefined)
-  if (!stats?.isDirectory()) throw new JobFault('the folder of the step was removed')
-  const read = (variable: keyof typeof FILES) => readFileOf(join(folder, FILES[variable]), variable)
+  const read = (variable: keyof typeof FILES) =>
+    inStepFolder(folder, (path) => readFileOf(join(path, FILES[variable]), variable))
   const paths = (await read('GITHUB_PATH')).split(/\r?\n/).filter((line) => line !== '')
   return {
     env: parseAssignments(await read('GITHUB_ENV'), 'GITHUB_ENV'),

@@ -1,11 +1,11 @@
 /** Runs actions of which Node executes scripts. */
 
-import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { evaluateCondition } from '../workflows/expressions.js'
 import type { NodeAction } from './action-file.js'
 import type { JobInput } from './job-state.js'
 import type { Texts } from './step-file.js'
+import { writeNewFile } from './step-folder.js'
 import { runStepProgram, type StepEnd, type StepRun } from './step-program.js'
 
 /** An action with its folder and the values of its inputs. */
@@ -62,10 +62,10 @@ export async function runNodeAction(
 async function variableOptions(folder: string, env: Texts): Promise<readonly string[]> {
   const entries = Object.entries(env).filter(([name]) => !/^[A-Za-z_]\w*$/.test(name))
   if (entries.length === 0) return []
-  const file = join(folder, 'variables.cjs')
   const values = JSON.stringify(Object.fromEntries(entries))
-  await writeFile(file, `const { env } = process\nObject.assign(env, ${values})\n`)
-  return ['--require', file]
+  const text = `const { env } = process\nObject.assign(env, ${values})\n`
+  await writeNewFile(folder, 'variables.cjs', text)
+  return ['--require', join(folder, 'variables.cjs')]
 }
 
 function inputVariables(inputs: Texts): Texts {

@@ -1,6 +1,6 @@
 /** Runs one step of a job or of a composite action. */
 
-import { stat, writeFile } from 'node:fs/promises'
+import { stat } from 'node:fs/promises'
 import { join, resolve } from 'node:path'
 import type { Contexts } from '../workflows/expression-values.js'
 import { evaluateCondition, interpolate } from '../workflows/expressions.js'
@@ -12,6 +12,7 @@ import { type Action, openAction } from './open-action.js'
 import { runNodeAction } from './run-node-action.js'
 import { shellCommand } from './shell.js'
 import type { StepFile, Texts } from './step-file.js'
+import { writeNewFile } from './step-folder.js'
 import { runStepProgram, type StepEnd, type StepRun } from './step-program.js'
 import { type StepResult, StepScope } from './step-scope.js'
 import { leftMs, startLimit } from './time-limit.js'
@@ -76,8 +77,8 @@ async function runScript(step: StepFile, run: StepRun): Promise<StepEnd> {
   return runStepProgram(run, {
     cwd: await workingFolderOf(step, run),
     async command(folder) {
+      await writeNewFile(folder, 'script', text)
       const script = join(folder, 'script')
-      await writeFile(script, text)
       const { containers, searchPath } = scope.job
       return shellCommand(shell, script, containers?.container ? undefined : searchPath)
     },
