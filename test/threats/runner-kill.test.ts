@@ -16,10 +16,11 @@ import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { addWorkflowRepository } from '../helpers/workflow-repository.js'
 
-const KILLS = isFullSize ? 100 : 4
-const ROWS = 20
-/** Time within which the runner has started, taken the job and executed it. */
-const KILLED_WITHIN_MS = 2_500
+const KILLS = isFullSize ? 100 : 3
+const ROWS = 50
+/** Time in which the runner starts and takes the job, and in which it executes the job. */
+const STARTED_MS = 1_000
+const EXECUTED_MS = 2_500
 const WITHIN_MS = 20_000
 /** Time after which the server ends the task of a runner that is lost. */
 const LOST_MS = 11 * 60_000
@@ -53,7 +54,9 @@ jobs:
   for (let number = 1; number <= KILLS; number += 1) {
     await engine.commit(`name: Change ${number}\n${workflow}`)
     const killed = await startCommand(t, run, { cwd })
-    await sleep(Math.random() * KILLED_WITHIN_MS)
+    const isEarly = number % 4 === 0
+    if (!isEarly) await killed.says(/task was started/)
+    await sleep(Math.random() * (isEarly ? STARTED_MS : EXECUTED_MS))
     await killed.end('SIGKILL')
     t.notOk(await until(isRunning, (is) => !is, WITHIN_MS), 'its steps end with it')
     await rm(lock, { recursive: true, force: true })
