@@ -4,6 +4,7 @@ import type { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import type { Awaitable } from '../conf/lib/awaitable.js'
 import type { PackageFormat } from '../conf/package.js'
+import type { Describe } from './description.js'
 import type { IndexMaker } from './index-maker.js'
 import type { Install } from './install.js'
 import type { PackageStore } from './package-store.js'
@@ -14,6 +15,8 @@ export interface Format {
   readonly routes: readonly FormatRoute[]
   /** Makes the indexes of a format whose clients read indexes. */
   readonly index?: IndexMaker
+  /** Describes a version on its page. */
+  readonly describe: Describe
   /** Instructions for installing a package, which its page shows. */
   readonly install: Install
   /** Renders an error for the clients of the format. The status is that of the failure. */

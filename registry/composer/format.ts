@@ -6,6 +6,7 @@ import type { JsonObject } from '../../conf/package.js'
 import type { Format, FormatRoute } from '../format.js'
 import type { PackageQuery, PackageStore } from '../package-store.js'
 import type { ComposerJson } from './composer-json.js'
+import { describe } from './describe.js'
 import { packageDocument, searchResult, serviceIndex } from './documents.js'
 import { install } from './install.js'
 import { metadataOf } from './metadata.js'
@@ -173,6 +174,7 @@ function inJson(body: JsonObject): Reply {
 export const COMPOSER: Format = {
   name: 'composer',
   routes: [index, metadata, list, search, get, put],
+  describe,
   install,
   refuse: ({ status, message }) => ({
     headers: [['Content-Type', JSON_TYPE]],

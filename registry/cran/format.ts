@@ -6,6 +6,7 @@ import type { Format, FormatRoute } from '../format.js'
 import type { PackageStore } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
+import { describe } from './describe.js'
 import { install } from './install.js'
 import { PACKAGES_INDEX } from './packages-index.js'
 import { binaryPlace, type Place, SOURCE } from './place.js'
@@ -92,6 +93,7 @@ export const CRAN: Format = {
   name: 'cran',
   routes: [putSource, putBinary, getSource, getArchived, getBinary],
   index: PACKAGES_INDEX,
+  describe,
   install,
   refuse: refuseInText,
 }

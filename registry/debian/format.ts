@@ -6,6 +6,7 @@ import type { FileQuery, IndexFile } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { armorKeys, dearmorKeys } from '../sign/openpgp.js'
 import { uploadBody } from '../upload-body.js'
+import { describe } from './describe.js'
 import { DISTRIBUTION, packagesPath } from './distribution.js'
 import { install } from './install.js'
 import { type PoolFile, parsePlace, poolFileName, readPoolFileName } from './names.js'
@@ -164,6 +165,7 @@ export const DEBIAN: Format = {
     byHashRoute(LIST),
   ],
   index: DISTRIBUTION,
+  describe,
   install,
   refuse: refuseInText,
 }

@@ -7,6 +7,7 @@ import type { Format, FormatCall, FormatRoute } from '../format.js'
 import type { PackageStore } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
+import { describe } from './describe.js'
 import { plainGoMod } from './go-mod.js'
 import { install } from './install.js'
 import { unescapeCapitals } from './module-path.js'
@@ -53,6 +54,7 @@ const get: FormatRoute = {
 export const GO: Format = {
   name: 'go',
   routes: [put, get],
+  describe,
   install,
   refuse: refuseInText,
 }

@@ -6,6 +6,7 @@ import type { FullVersion, Package } from '../../conf/package.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
 import type { PackageStore } from '../package-store.js'
 import { checkAccept } from './accept.js'
+import { describe } from './describe.js'
 import { install } from './install.js'
 import { linkHeaders } from './links.js'
 import { findVariant, MANIFEST, variantsOf } from './manifests.js'
@@ -193,6 +194,7 @@ function parameterOf(query: string, name: string): string | undefined {
 export const SWIFT: Format = {
   name: 'swift',
   routes: [put, list, get, getManifest, identifiers, loginAt(''), loginAt('/login')],
+  describe,
   install,
   refuse: ({ status, message }) => ({
     headers: [
