@@ -1,6 +1,7 @@
-/** Daily job that removes package files to which no version refers. */
+/** Daily job that removes package files to which no version refers, and old counts of downloads. */
 
 import { sweepBlobs } from '../../registry/sweeper.js'
+import { deleteOldDownloads } from '../../sql/packages/package-downloads.js'
 import type { JobKind } from './job.js'
 
 const DAY_MS = 86_400_000
@@ -9,6 +10,7 @@ export const SWEEP_PACKAGES: JobKind = {
   kind: 'sweep-packages',
   everyMs: DAY_MS,
   async run({ db, log, registry }, _subject, signal) {
+    await deleteOldDownloads(db)
     const swept = await sweepBlobs({ db, storage: registry.storage, signal })
     if (swept.unused + swept.left > 0) log.info({ swept }, 'unused package files were removed')
   },

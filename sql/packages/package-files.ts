@@ -5,6 +5,7 @@ import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { BLOB_COLUMNS, type BlobRow, blobOf } from './blobs.js'
+import { addDailyDownloads } from './package-downloads.js'
 import type { PackageNamespace } from './packages.js'
 
 export interface PackageFileName {
@@ -54,6 +55,7 @@ export async function addDownloads(
     for (const [fileId, count] of downloads) {
       await trx('package_files').where({ id: fileId }).increment('downloads', count)
     }
+    await addDailyDownloads(trx, downloads)
   })
 }
 
