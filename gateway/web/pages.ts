@@ -36,6 +36,8 @@ import { TEAM_PAGES } from './organizations/team-page.js'
 import { TEAM_SETTINGS_PAGES } from './organizations/team-settings.js'
 import { TEAMS_PAGES } from './organizations/teams-page.js'
 import { PACKAGES_PAGES } from './packages/packages-page.js'
+import { REPOSITORY_PACKAGES_PAGES } from './packages/repository-packages-page.js'
+import { PACKAGE_VERSION_PAGES } from './packages/version-page.js'
 import { PULL_CONTENTS_PAGES } from './pulls/pull-contents.js'
 import { PULL_PAGES } from './pulls/pull-page.js'
 import { PULLS_PAGE } from './pulls/pulls-page.js'
@@ -81,6 +83,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...COMMIT_PAGES,
   ...REFERENCES_PAGES,
   ...PACKAGES_PAGES,
+  ...PACKAGE_VERSION_PAGES,
+  ...REPOSITORY_PACKAGES_PAGES,
   ...PROFILE_PAGES,
   ...CHANGE_PASSWORD_PAGES,
   ...KEY_PAGES,

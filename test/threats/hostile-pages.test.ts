@@ -9,6 +9,7 @@ import {
   openBrowser,
   takePictures,
 } from '../helpers/browser.js'
+import { packageZip } from '../helpers/composer-packages.js'
 import { freePort } from '../helpers/free-port.js'
 import { startGateway } from '../helpers/gateway.js'
 import { git } from '../helpers/git-client.js'
@@ -104,6 +105,19 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
 
+  const hostile = {
+    name: 'acme/hostile',
+    version: '1.0.0',
+    description: PAYLOADS.join(' '),
+    homepage: 'javascript:alert(1)',
+    license: PAYLOADS[0],
+    authors: [{ name: PAYLOADS[2] }],
+    suggest: { 'acme/base': PAYLOADS[1] },
+  }
+  const registry = `${url}/api/packages/ada/composer`
+  const zipped = new Uint8Array(packageZip(hostile))
+  t.equal((await fetch(registry, { method: 'PUT', body: zipped, headers })).status, 201)
+
   const { body: application } = await ada.api('POST', '/user/applications/oauth2', {
     name: PAYLOADS.join(' ').slice(0, 255),
     redirect_uris: ['https://ci.example/cb?"><svg>'],
@@ -182,7 +196,10 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     chooser: `${own}/compare?base=${encodeURIComponent(branch)}`,
     compare: `${own}/compare/${encodeURIComponent(`${branch}...${topic}2`)}`,
     packages: '/ada/-/packages',
-    package: '/ada/-/packages/generic/tool/1.0',
+    packagesFound: `/ada/-/packages?q=${encodeURIComponent(PAYLOADS[1] ?? '')}`,
+    package: '/ada/-/packages/composer/acme%2Fhostile',
+    packageVersion: '/ada/-/packages/composer/acme%2Fhostile/1.0.0',
+    ofRepository: `${own}/packages`,
     missing: `/ada/${encodeURIComponent(name)}`,
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,

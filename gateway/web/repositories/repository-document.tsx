@@ -20,6 +20,7 @@ const TABS = {
   branches: 'Branches',
   tags: 'Tags',
   releases: 'Releases',
+  packages: 'Packages',
   actions: 'Actions',
 } as const
 
@@ -46,11 +47,11 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
   const base = context.settings.http.baseUrl
   const fullName = `${owner.name}/${name}`
   const own = `${base}/${fullName}`
-  const tabs = Object.entries(TABS).filter(([name]) =>
-    name === 'actions'
-      ? hasActions(context, grant.repository)
-      : preferences[UNITS[name] ?? ''] !== false,
-  )
+  const tabs = Object.entries(TABS).filter(([name]) => {
+    if (name === 'actions') return hasActions(context, grant.repository)
+    if (name === 'packages') return context.settings.packages.isEnabled
+    return preferences[UNITS[name] ?? ''] !== false
+  })
   const heading = title === undefined ? fullName : `${title} · ${fullName}`
   return (
     <Document context={context} title={heading} user={grant.user}>

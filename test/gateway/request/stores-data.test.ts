@@ -77,6 +77,7 @@ const SERVED: readonly string[] = [
   'POST /user/settings/sessions/delete-others',
   'POST /user/two-factor',
   'POST /user/two-factor/key',
+  'POST /{owner}/-/packages/{type}/{name}/{version}/-/delete',
   'POST /{owner}/{repo}/git-upload-pack',
   'POST /{owner}/{repo}/settings',
   'POST /{owner}/{repo}/settings/actions/runners/delete',
