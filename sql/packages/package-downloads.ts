@@ -19,6 +19,11 @@ export function dayOf(timeMs: number): number {
   return Math.floor(timeMs / DAY_MS)
 }
 
+/** Returns the date of a day, such as `2026-11-27`. */
+export function dateOf(day: number): string {
+  return new Date(day * DAY_MS).toISOString().slice(0, 10)
+}
+
 /** Adds the downloads of files to those of their versions today. Deleted files are left out. */
 export async function addDailyDownloads(
   trx: Database,

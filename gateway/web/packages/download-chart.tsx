@@ -1,7 +1,7 @@
 /** Downloads of a package in the last days, as bars. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import type { DailyDownloads } from '../../../sql/packages/package-downloads.js'
+import { type DailyDownloads, dateOf } from '../../../sql/packages/package-downloads.js'
 
 /** Number of days that the chart shows. */
 export const CHART_DAYS = 30
@@ -35,7 +35,7 @@ export function DownloadChart({ today, daily }: DownloadChartProps): JSX.Element
               width={String(BAR_WIDTH - 2)}
               height={String(height)}
             >
-              <title>{`${nameOf(day)}: ${count}`}</title>
+              <title>{`${dateOf(day)}: ${count}`}</title>
             </rect>
           )
         })}
@@ -43,9 +43,4 @@ export function DownloadChart({ today, daily }: DownloadChartProps): JSX.Element
       <p class="quiet">{caption}</p>
     </div>
   )
-}
-
-/** Returns the date of a day, such as `2026-11-27`. */
-function nameOf(day: number): string {
-  return new Date(day * 86_400_000).toISOString().slice(0, 10)
 }

@@ -17,6 +17,7 @@ export async function successesOfPackages({ as, ask, authorizationOf }: GatewayW
     getLatestPackageVersion: await as('ada', 'GET', `${path}/-/latest`),
     getPackage: await as('ada', 'GET', `${path}/1`),
     listPackageFiles: await as('ada', 'GET', `${path}/1/files`),
+    listPackageDownloads: await as('ada', 'GET', `${path}/-/downloads?days=7`),
     unlinkPackage: await as('ada', 'POST', `${path}/-/unlink`),
     deletePackageVersion: await as('ada', 'DELETE', `${path}/1`),
     deletePackage: await as('ada', 'DELETE', path),
