@@ -58,6 +58,7 @@ import { PRUNE_OPERATIONS } from './repositories/prune.js'
 import { REPOSITORY_OPERATIONS } from './repositories/repositories.js'
 import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
 import { STAR_OPERATIONS } from './repositories/stars.js'
+import { TEMPLATE_OPERATIONS } from './repositories/templates.js'
 import { TOPIC_OPERATIONS } from './repositories/topics.js'
 import { WATCH_OPERATIONS } from './repositories/watches.js'
 import { RUNNER_OPERATIONS } from './runners/runners.js'
@@ -132,6 +133,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...TAG_READING_OPERATIONS,
   ...TEAM_CONTENT_OPERATIONS,
   ...TEAM_OPERATIONS,
+  ...TEMPLATE_OPERATIONS,
   ...TOKEN_OPERATIONS,
   ...TOPIC_OPERATIONS,
   ...USER_HOOK_OPERATIONS,

@@ -101,7 +101,7 @@ await forEachDatabase(
       await refused({ name: 'x', default_branch, auto_init: true }, 422, /branch/)
     }
     for (const field of ['gitignores', 'license', 'issue_labels', 'readme']) {
-      await refused({ name: 'x', auto_init: true, [field]: 'Nope' }, 400, /template Nope/)
+      await refused({ name: 'x', auto_init: true, [field]: 'Nope' }, 400, /There is no .*Nope/)
     }
     t.match(await as('ada', 'GET', '/user/repos'), { headers: { 'x-total-count': '1' } })
 
