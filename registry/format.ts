@@ -7,6 +7,7 @@ import type { PackageFormat } from '../conf/package.js'
 import type { IndexMaker } from './index-maker.js'
 import type { Install } from './install.js'
 import type { PackageStore } from './package-store.js'
+import type { SourceRepositories } from './source-repository.js'
 
 export interface Format {
   /** Name in URLs and in the database. */
@@ -42,4 +43,6 @@ export interface FormatCall {
   readonly request: Request
   /** Percent-decoded, except `{rest...}`, which is as the client sent it. */
   readonly params: Readonly<Record<string, string>>
+  /** Repositories of the owner, for formats that serve their code as packages. */
+  readonly repositories: SourceRepositories
 }
