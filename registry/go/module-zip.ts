@@ -42,7 +42,8 @@ export async function readModuleZip(source: ByteSource): Promise<Module> {
   return { path, version, ...(goMod === undefined ? {} : { goMod }) }
 }
 
-const MODULE_BYTES_MAX = 524_288_000
+/** Maximum size of a module zip and of its files together (golang.org/x/mod/zip). */
+export const MODULE_BYTES_MAX = 524_288_000
 const LICENSE_BYTES_MAX = 16_777_216
 
 /**
