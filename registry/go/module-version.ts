@@ -2,6 +2,7 @@
 
 import compare from 'semver/functions/compare.js'
 import parse from 'semver/functions/parse.js'
+import type { VersionRange } from './go-mod.js'
 import { splitPathMajor } from './module-path.js'
 
 /** Suffix of versions from v2 on whose module path has no major version suffix. */
@@ -54,6 +55,14 @@ export function versionOfTag(text: string): string | undefined {
 export function matchesMajor(version: string, pathMajor: string): boolean {
   const [major] = version.split('.', 1)
   return pathMajor === '' ? major === 'v0' || major === 'v1' : major === pathMajor
+}
+
+/** True if one of the ranges contains the version. */
+export function isInRange(version: string, ranges: readonly VersionRange[]): boolean {
+  return ranges.some(({ low, high }) => {
+    const hasEnds = versionOfTag(low) !== undefined && versionOfTag(high) !== undefined
+    return hasEnds && compare(low, version) <= 0 && compare(version, high) <= 0
+  })
 }
 
 /** Returns the versions for `@v/list` in order: all except pseudo-versions. */

@@ -9,16 +9,21 @@ import { quote } from '../archive/zip-paths.js'
 import type { SourceFile } from '../source-repository.js'
 import { foldCase } from './letter-case.js'
 import { filePathError } from './module-path.js'
-import { MODULE_BYTES_MAX } from './module-zip.js'
+import { GO_MOD_BYTES_MAX, MODULE_BYTES_MAX } from './module-zip.js'
 
-/** Maximum size of go.mod and LICENSE (golang.org/x/mod/zip). */
-export const TEXT_BYTES_MAX = 16_777_216
+/** Maximum size of LICENSE (golang.org/x/mod/zip). */
+export const LICENSE_BYTES_MAX = 16_777_216
 
 /**
  * Maximum size of one file. The go command allows as much as for the module, but git holds a file
  * of an archive in memory several times.
  */
 const FILE_BYTES_MAX = 104_857_600
+
+const BYTES_MAX: Readonly<Record<string, number>> = {
+  'go.mod': GO_MOD_BYTES_MAX,
+  LICENSE: LICENSE_BYTES_MAX,
+}
 
 /** Maximum length of all paths together, and number of the folders in them. */
 const CHARACTERS_MAX = 4_194_304
@@ -45,7 +50,7 @@ export async function selectFiles(files: readonly SourceFile[]): Promise<Readonl
     checkPath(path)
     checkCase(path)
     if (kind !== 'file') continue
-    const bytesMax = path === 'go.mod' || path === 'LICENSE' ? TEXT_BYTES_MAX : FILE_BYTES_MAX
+    const bytesMax = BYTES_MAX[path] ?? FILE_BYTES_MAX
     if (bytes > bytesMax) throw refuse(`${quote(path)} has more than ${bytesMax} bytes`)
     total += bytes
     names.add(path)

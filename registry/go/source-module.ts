@@ -4,7 +4,7 @@ import { notFound } from '../../conf/failures.js'
 import type { SourceReader, SourceRepositories, SourceRepository } from '../source-repository.js'
 import { readModuleLine } from './go-mod.js'
 import { modulePathError, splitPathMajor } from './module-path.js'
-import { TEXT_BYTES_MAX } from './source-files.js'
+import { GO_MOD_BYTES_MAX } from './module-zip.js'
 
 /** A module path that begins with the path of a repository. */
 export interface SourceModule {
@@ -55,7 +55,7 @@ export async function findModulePlace(
   commitId: string,
 ): Promise<ModulePlace> {
   const goModIn = (folder: string) =>
-    reader.readFile(commitId, below(folder, 'go.mod'), TEXT_BYTES_MAX)
+    reader.readFile(commitId, below(folder, 'go.mod'), GO_MOD_BYTES_MAX)
   const goMod = await goModIn(directory)
   const isHere = goMod !== undefined && isOfMajor(goMod, pathMajor)
   if (pathMajor !== '') {

@@ -3,12 +3,14 @@
  * finds if it clones the repository itself (cmd/go/internal/modfetch/coderepo.go).
  */
 
-import { notFound } from '../../conf/failures.js'
+import { Failure, notFound } from '../../conf/failures.js'
 import type { SourceCommit, SourceReader } from '../source-repository.js'
+import { readRetractions, type VersionRange } from './go-mod.js'
 import {
   describesCommit,
   INCOMPATIBLE,
   inOrder,
+  isInRange,
   latestVersion,
   matchesMajor,
   parsePseudoVersion,
@@ -16,7 +18,7 @@ import {
   versionOfTag,
   withoutIncompatible,
 } from './module-version.js'
-import { TEXT_BYTES_MAX } from './source-files.js'
+import { GO_MOD_BYTES_MAX } from './module-zip.js'
 import { below, findModulePlace, type ModulePlace, type SourceModule } from './source-module.js'
 
 /** Lists the versions that have a tag, in no particular order. */
@@ -58,7 +60,7 @@ async function hasGoMod(reader: SourceReader, tag: string): Promise<boolean> {
 }
 
 async function hasFile(reader: SourceReader, { id }: SourceCommit, path: string): Promise<boolean> {
-  return (await reader.readFile(id, path, TEXT_BYTES_MAX)) !== undefined
+  return (await reader.readFile(id, path, GO_MOD_BYTES_MAX)) !== undefined
 }
 
 /** A version with the commit that it is. */
@@ -146,11 +148,13 @@ async function versionOfCommit(found: FoundCommit): Promise<string> {
   const { module, reader, commit, text } = found
   const tags = await reader.listMergedTags(commit.id)
   const allows = await incompatibleRule(found)
+  const retracted = await readRetracted(found)
   const versionsOf = async (kind: (tag: (typeof tags)[number]) => boolean) => {
     const versions = tags.filter(kind).flatMap(({ name }) => versionOfModuleTag(module, name) ?? [])
     const allowed: string[] = []
     for (const version of new Set(versions)) {
       const isOwn = matchesMajor(version, module.pathMajor)
+      if (isInRange(version, retracted)) continue
       if (isOwn || (await allows(version))) allowed.push(version)
     }
     return inOrder(allowed)
@@ -166,6 +170,23 @@ async function versionOfCommit(found: FoundCommit): Promise<string> {
   )
   const base = named !== undefined && isOfCommit ? named : (await versionsOf(() => true)).at(-1)
   return pseudoVersion(commit, { base, pathMajor: module.pathMajor })
+}
+
+/** Reads the versions that the go.mod of the highest release retracts, or of a pre-release. */
+async function readRetracted({ module, reader }: FoundCommit): Promise<readonly VersionRange[]> {
+  const listed = await listSourceVersions(module, reader)
+  const compatible = listed.filter((version) => !version.endsWith(INCOMPATIBLE))
+  const highest = compatible.findLast((version) => !version.includes('-')) ?? compatible.at(-1)
+  const commit = highest && (await reader.findCommit(below(module.directory, highest)))
+  if (!commit) return []
+  const { goMod } = await findModulePlace(module, reader, commit.id).catch(withoutGoMod)
+  return goMod === undefined ? [] : readRetractions(goMod.toString())
+}
+
+/** Replaces the refusal of a commit without the module. */
+function withoutGoMod(error: unknown): Pick<ModulePlace, 'goMod'> {
+  if (error instanceof Failure && error.failure === 'not_found') return { goMod: undefined }
+  throw error
 }
 
 /**

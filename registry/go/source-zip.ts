@@ -8,7 +8,7 @@ import type { Reply, Request } from '../../conf/http.js'
 import { changeZip, ZIP_ENTRIES_MAX } from '../archive/changed-zip.js'
 import type { SourceReader } from '../source-repository.js'
 import { MODULE_BYTES_MAX } from './module-zip.js'
-import { selectFiles, TEXT_BYTES_MAX } from './source-files.js'
+import { LICENSE_BYTES_MAX, selectFiles } from './source-files.js'
 import type { SourceModule } from './source-module.js'
 import type { SourceVersion } from './source-versions.js'
 
@@ -76,7 +76,7 @@ async function readContents(
 /** Reads the license at the top of the repository; undefined if it is missing or too large. */
 async function readLicense(reader: SourceReader, commitId: string): Promise<Buffer | undefined> {
   try {
-    return await reader.readFile(commitId, 'LICENSE', TEXT_BYTES_MAX)
+    return await reader.readFile(commitId, 'LICENSE', LICENSE_BYTES_MAX)
   } catch (error) {
     if (error instanceof Failure && error.failure === 'not_found') return undefined
     throw error

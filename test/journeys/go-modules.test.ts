@@ -251,6 +251,8 @@ await onPackageGatehouse(
     await chmod(join(copy.path, 'lib.go'), 0o755)
     const tags = ['v1.2.0', 'v1.10.0', 'v1.11.0-rc.1', 'v1', 'v1.3.0+meta']
     await commitFiles(copy, { 'lib.go': 'package lib\n' }, tags)
+    const retracted = `retract (\n\tv1.12.0 // itself\n\t[v1.9.0, v1.11.0] // more\n)\n`
+    await commitFiles(copy, { 'go.mod': `module ${path}\n\n${retracted}` }, ['v1.12.0'])
     const last = await commitFiles(copy, { 'lib.go': 'package lib // last\n' }, [])
     await copy.git('push', '--quiet', fixture.ada.remote('ada/Lib'), 'main', '--tags')
     const { goJson, go } = await newGoClient(t, { proxy: `${fixture.url}/api/packages/ada/go` })

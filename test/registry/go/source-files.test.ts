@@ -36,7 +36,7 @@ t.test('files that the go command refuses are refused with the reason', async (t
   t.match(await refused(file('GO.MOD')), /"GO\.MOD" must be named go\.mod/)
   t.match(await refused(file('aux.go')), /"aux\.go" is not allowed: .*reserved name on Windows/)
   t.match(await refused(file('a:b')), /"a:b" is not allowed/)
-  t.match(await refused(file('go.mod', 16_777_217)), /"go\.mod" has more than 16777216 bytes/)
+  t.match(await refused(file('go.mod', 1_048_577)), /"go\.mod" has more than 1048576 bytes/)
   t.match(await refused(file('x', 104_857_601)), /"x" has more than 104857600 bytes/)
   const large = ['a', 'b', 'c', 'd', 'e', 'f'].map((name) => file(name, 100_000_000))
   t.match(await refused(...large), /more than 500 MiB/)
