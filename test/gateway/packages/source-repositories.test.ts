@@ -2,6 +2,7 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { findRepository } from '../../../sql/repositories/repositories.js'
 import {
   type GatewayWithRepository,
   startGatewayWithRepository,
@@ -74,6 +75,19 @@ t.test('a private repository looks like a missing one to callers without access'
   t.equal((await scene.module('@v/v1.0.0.zip', 'bob')).status, 200, 'a collaborator')
   await scene.as('ada', 'DELETE', '/repos/ada/r/collaborators/bob')
   t.equal((await scene.module('@v/v1.0.0.zip', 'bob')).status, 404, 'a former collaborator')
+})
+
+t.test('a limited token reads only modules of public repositories', async (t) => {
+  const scene = await startScene(t)
+  await commitAndPush(scene, ['go.mod', 'module code.example.com/ada/r\n'], ['v1.0.0'])
+  const repository = await findRepository(scene.db, 'ada', 'r')
+  const reach = { repositoryIds: [repository?.id ?? 0], packages: [] }
+  const { plain } = await scene.addLimitedToken(scene.ada, { reach }, 'all')
+  const path = `${REGISTRY}/code.example.com/ada/r/@v/v1.0.0.zip`
+  const statusOf = async () => (await scene.ask({ path, authorization: withToken(plain) })).status
+  t.equal(await statusOf(), 200)
+  await scene.as('ada', 'PATCH', '/repos/ada/r', { private: true })
+  t.equal(await statusOf(), 404)
 })
 
 t.test('a module path is case-sensitive and starts with the address of the server', async (t) => {
