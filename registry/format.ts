@@ -8,6 +8,7 @@ import type { Describe } from './description.js'
 import type { IndexMaker } from './index-maker.js'
 import type { Install } from './install.js'
 import type { PackageStore } from './package-store.js'
+import type { SourceRepositories } from './source-repository.js'
 
 export interface Format {
   /** Name in URLs and in the database. */
@@ -45,4 +46,6 @@ export interface FormatCall {
   readonly request: Request
   /** Percent-decoded, except `{rest...}`, which is as the client sent it. */
   readonly params: Readonly<Record<string, string>>
+  /** Repositories of the owner, for formats that serve their code as packages. */
+  readonly repositories: SourceRepositories
 }

@@ -45,7 +45,8 @@ import { parseDescription } from '../../registry/cran/description.js'
 import { readPackageArchive as readCranArchive } from '../../registry/cran/package-archive.js'
 import { parseControl } from '../../registry/debian/control.js'
 import { readDebFile } from '../../registry/debian/deb-file.js'
-import { readModuleLine } from '../../registry/go/go-mod.js'
+import { readModuleLine, readRetractions } from '../../registry/go/go-mod.js'
+import { isInRange, parsePseudoVersion } from '../../registry/go/module-version.js'
 import { readModuleZip } from '../../registry/go/module-zip.js'
 import { readParts } from '../../registry/multipart.js'
 import { readManifests } from '../../registry/swift/manifests.js'
@@ -327,6 +328,18 @@ const METADATA: readonly FuzzTarget[] = [
     '/*',
     '"',
   ]),
+  ofText(
+    'go.mod retractions',
+    ['module example.org/m\n\nretract (\n\tv1.0.0 // why\n\t[v1.2.0, v1.3.0]\n)\n'],
+    (text) => isInRange('v1.0.0', readRetractions(text)),
+    ['retract ', '[v', '"'],
+  ),
+  ofText(
+    'go pseudo-version',
+    ['v1.2.4-0.20200102030405-abcdef123456', 'v2.0.0-rc.0.20200102030405-abcdef+incompatible'],
+    parsePseudoVersion,
+    ['-0.', '.0.'],
+  ),
   ofText('swift metadata', ['{"author":{"name":"a"},"repositoryURLs":["https://a"]}'], (json) =>
     parseMetadata(json, 'binary'),
   ),
