@@ -1,6 +1,6 @@
 /** The package store of one request: the packages of one owner in one format. */
 
-import type { PackageFormat } from '../conf/package.js'
+import type { Package, PackageFormat } from '../conf/package.js'
 import type { User } from '../sql/accounts/users.js'
 import { findFile } from '../sql/packages/package-files.js'
 import { findVersion, listFullVersions, listVersions } from '../sql/packages/package-versions.js'
@@ -8,7 +8,7 @@ import { findPackage, searchPackages } from '../sql/packages/packages.js'
 import { removeFile, removeVersion } from '../sql/packages/publications.js'
 import { lastModifiedTime } from './conditions.js'
 import type { IndexMaker, SigningKey } from './index-maker.js'
-import type { PackageQuery, PackageStore, Upload } from './package-store.js'
+import type { PackageQuery, PackageSource, PackageStore, Upload } from './package-store.js'
 import { publishReceived } from './publish.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
@@ -25,6 +25,8 @@ export interface PackageStoreOptions {
   /** Repository of the job that calls; absent for users. */
   readonly repositoryId?: number | undefined
   readonly baseUrl: string
+  /** Finds the repository of a package for the caller; see `PackageStore.sourceOf`. */
+  readonly sourceOf: (of: Package) => Promise<PackageSource | undefined>
 }
 
 /** A package store that must be closed when the request has its answer. */
@@ -101,6 +103,7 @@ export function openPackageStore(
       const here = { ...registry, storage: { ...storage, directUrl: async () => undefined } }
       return (await serveFile(here, { file: blob, request, options })).reply
     },
+    sourceOf: options.sourceOf,
     document: (of, request, options) => registry.documents.answer(of, request, options),
     async close() {
       for (const file of received.values()) await file.discard()

@@ -82,6 +82,18 @@ export interface PackageStore {
    * once for each generation of the package and cached in memory under its `kind`.
    */
   document(of: Package, request: Request, options: DocumentOptions): Promise<Reply>
+  /** Finds the repository that a package is linked to; undefined if the caller cannot read it. */
+  sourceOf(of: Package): Promise<PackageSource | undefined>
+}
+
+/** The repository of a package, for a caller who can read it. */
+export interface PackageSource {
+  /** URL from which Git clones. */
+  readonly url: string
+  /** Fingerprint of the refs, which differs after each change. */
+  readonly state: string
+  /** Returns the ids of the commits of those tags that exist, by the name of the tag. */
+  commitsOf(tags: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
 /** A file that was received and is not published yet. */
@@ -174,6 +186,12 @@ export interface DocumentOptions {
   readonly kind: string
   readonly contentType: string
   readonly headers?: NonNullable<Reply['headers']>
+  /**
+   * Source that the document depends on, in addition to the package. The document is cached for
+   * this source in its present state, and the reply has no date, because the document also changes
+   * with the refs, the link and the permissions of the caller.
+   */
+  readonly source?: PackageSource | undefined
   readonly make: () => Promise<string>
 }
 

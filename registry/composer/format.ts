@@ -35,12 +35,15 @@ const metadata: FormatRoute = {
     const found = isPackageName(name) ? await store.findPackage(name) : undefined
     if (found === undefined) throw new Failure('not_found', NO_PACKAGE)
     const isDev = dev !== undefined
-    const about = { name: found.name, baseUrl: store.baseUrl, isDev }
+    // Only releases have tags.
+    const source = isDev ? undefined : await store.sourceOf(found)
+    const about = { name: found.name, baseUrl: store.baseUrl, isDev, source }
     return store.document(found, request, {
       kind: isDev ? 'dev' : 'releases',
       contentType: JSON_TYPE,
+      source,
       make: async () =>
-        JSON.stringify(packageDocument(await store.listFullVersions(found.id), about)),
+        JSON.stringify(await packageDocument(await store.listFullVersions(found.id), about)),
     })
   },
 }

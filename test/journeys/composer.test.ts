@@ -9,9 +9,10 @@ import { type ComposerProject, newComposerProject } from '../helpers/composer-cl
 import { packageTarGz, packageZip } from '../helpers/composer-packages.js'
 import type { Gatehouse, Person } from '../helpers/gatehouse.js'
 import { onPackageGatehouse } from '../helpers/package-gatehouses.js'
+import { makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
-import { workingCopyAt } from '../helpers/working-copy.js'
+import { newWorkingCopy, workingCopyAt } from '../helpers/working-copy.js'
 
 interface Workspace {
   readonly gatehouse: Gatehouse
@@ -44,6 +45,7 @@ await onPackageGatehouse(
     await requireTarballs(t, workspace)
     await requireMade(t, workspace)
     await publishTwice(t, workspace)
+    await preferSource(t, workspace)
   },
 )
 
@@ -318,4 +320,38 @@ async function privateOwner(t: Test, workspace: Workspace): Promise<void> {
       t.notMatch(output, /TypeError|Stack trace/)
     }
   })
+}
+
+async function preferSource(t: Test, workspace: Workspace): Promise<void> {
+  await t.test(
+    'callers who can read the linked repository install its tag from source',
+    async (t) => {
+      const { ada, registry } = workspace
+      const repository = await makeRepository(ada, 'sourced', { private: true })
+      const copy = await newWorkingCopy(t)
+      await copy.commit('composer.json', JSON.stringify({ name: 'acme/sourced' }))
+      const commit = await copy.commit('from.php', '<?php // tag\n')
+      await copy.git('tag', '-m', 'First', 'v1.0.0')
+      await copy.git('push', '--quiet', ada.remote(repository), 'HEAD:main', 'v1.0.0')
+      const files = { 'from.php': '<?php // archive\n' }
+      await publish(t, workspace, {
+        archive: packageZip({ name: 'acme/sourced', version: '1.0.0' }, { files }),
+      })
+      const link = '/packages/ada/composer/acme%2Fsourced/-/link/sourced'
+      t.equal((await ada.api('POST', link)).status, 201)
+
+      const credentials = { username: 'ada', password: ada.token }
+      const own = await newComposerProject(t, { registry, credentials })
+      await succeeds(t, own, 'require', '--prefer-source', 'acme/sourced')
+      const installed = workingCopyAt(join(own.folder, 'vendor/acme/sourced'))
+      t.equal(await readFile(join(installed.path, 'from.php'), 'utf8'), '<?php // tag\n')
+      t.equal(await installed.git('rev-parse', 'HEAD'), commit)
+
+      const other = await newComposerProject(t, { registry })
+      await succeeds(t, other, 'require', '--prefer-source', 'acme/sourced')
+      const file = join(other.folder, 'vendor/acme/sourced/from.php')
+      t.equal(await readFile(file, 'utf8'), '<?php // archive\n')
+      t.notMatch(await readFile(join(other.folder, 'composer.lock'), 'utf8'), commit)
+    },
+  )
 }

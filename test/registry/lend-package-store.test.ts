@@ -38,6 +38,7 @@ async function aRegistry(t: Test, environment: Readonly<Record<string, string>> 
       user,
       index: undefined,
       baseUrl: 'http://code.example.com/packages',
+      sourceOf: async () => undefined,
     })
     t.teardown(() => store.close())
     const put = async (text: string, given: Partial<Publication> = {}) =>

@@ -48,7 +48,7 @@ t.test(
       extra: { x: 1 },
       dist: { url: 'http://evil.example' },
     }
-    t.strictSame(packageDocument([aVersion('v1.0', fields), aVersion('0.9')], about), {
+    t.strictSame(await packageDocument([aVersion('v1.0', fields), aVersion('0.9')], about), {
       packages: {
         [NAME]: [
           {
@@ -87,16 +87,45 @@ t.test(
 
 t.test('releases and development versions are in separate documents', async (t) => {
   const versions = ['1.0', '1.x-dev', '1.1-beta1', 'dev-main'].map((pretty) => aVersion(pretty))
-  const told = (isDev: boolean) =>
-    JSON.stringify(packageDocument(versions, { ...about, isDev })).match(/(?<="version":")[^"]+/g)
+  const listed = async (isDev: boolean) => {
+    const document = await packageDocument(versions, { ...about, isDev })
+    return JSON.stringify(document).match(/(?<="version":")[^"]+/g)
+  }
   t.strictSame(
-    [told(false), told(true)],
+    [await listed(false), await listed(true)],
     [
       ['1.0', '1.1-beta1'],
       ['1.x-dev', 'dev-main'],
     ],
   )
-  t.strictSame(packageDocument([], about), { packages: { [NAME]: [] } })
+  t.strictSame(await packageDocument([], about), { packages: { [NAME]: [] } })
+})
+
+t.test('a version has the commit of its tag as its source, if there is such a tag', async (t) => {
+  const tags = new Map([
+    ['v1.0', 'a'],
+    ['2.0', 'b'],
+    ['v2.0', 'c'],
+    ['3.0', 'd'],
+  ])
+  const asked: string[] = []
+  const source = {
+    url: 'https://forge.example/ada/lib.git',
+    state: '',
+    commitsOf: async (names: readonly string[]) => {
+      asked.push(...names)
+      return tags
+    },
+  }
+  const versions = ['1.0', '2.0', 'v3.0', '4.0'].map((pretty) => aVersion(pretty))
+  const { packages } = await packageDocument(versions, { ...about, source })
+  const records = (packages as Record<string, Record<string, unknown>[]>)[NAME] ?? []
+  const fromTag = (reference: string) => ({ type: 'git', url: source.url, reference })
+  t.strictSame(
+    records.map((record) => record['source']),
+    [fromTag('a'), fromTag('b'), fromTag('d'), undefined],
+  )
+  t.strictSame(asked, ['1.0', 'v1.0', '2.0', 'v2.0', 'v3.0', '3.0', '4.0', 'v4.0'])
 })
 
 t.test("a search result has the package's description and replacement", async (t) => {
