@@ -2,7 +2,7 @@
 
 import type { Package, PackageFormat } from '../conf/package.js'
 import type { User } from '../sql/accounts/users.js'
-import { findFile } from '../sql/packages/package-files.js'
+import { findFile, listFirstFileIds } from '../sql/packages/package-files.js'
 import { findVersion, listFullVersions, listVersions } from '../sql/packages/package-versions.js'
 import { findPackage, searchPackages } from '../sql/packages/packages.js'
 import { removeFile, removeVersion } from '../sql/packages/publications.js'
@@ -85,8 +85,12 @@ export function openPackageStore(
     async serve(file, request, options) {
       const dated = { ...file, changedAtMs: lastModifiedTime(file.createdAtMs) }
       const { reply, isDownload } = await serveFile(registry, { file: dated, request, options })
-      if (isDownload) registry.downloads.count(file.id)
+      if (isDownload && options.isReported !== true) registry.downloads.count(file.id)
       return reply
+    },
+    async countDownloads(versions) {
+      const fileIds = await listFirstFileIds(db, namespace, versions)
+      for (const fileId of fileIds) registry.downloads.count(fileId)
     },
     openIndex: async (subject) =>
       registry.indexes.open({ namespace, subject, maker: makerOf(options), signingKeys }),

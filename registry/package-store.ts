@@ -56,9 +56,12 @@ export interface PackageStore {
   removeVersion(packageName: string, version: string): Promise<boolean>
 
   /**
-   * Returns a file as a reply to `request`, with ranges, conditions and HEAD. Counts a download.
+   * Returns a file as a reply to `request`, with ranges, conditions and HEAD. Counts a download,
+   * unless the client reports it to `countDownloads`.
    */
   serve(file: PackageFile, request: Request, options: ServeOptions): Promise<Reply>
+  /** Counts a download of the first file of each version that exists. */
+  countDownloads(versions: readonly PublishedVersion[]): Promise<void>
   /**
    * Opens the current generation of an index, which has all that was published before the call.
    * Undefined if the index is empty. Throws `unavailable` if building it takes too long.
@@ -174,11 +177,18 @@ export interface FileQuery {
   readonly compositeKey?: string
 }
 
+export interface PublishedVersion {
+  readonly packageName: string
+  readonly version: string
+}
+
 export interface ServeOptions {
   /** Content type; `application/octet-stream` by default. */
   readonly contentType?: string
   /** Name under which a browser saves the file; its own name by default. */
   readonly downloadName?: string
+  /** True if the client reports its downloads itself, so that this one is not counted. */
+  readonly isReported?: boolean
   readonly headers?: NonNullable<Reply['headers']>
 }
 

@@ -10,6 +10,8 @@ export function serviceIndex(baseUrl: string): JsonObject {
     'metadata-url': `${baseUrl}/p2/%package%.json`,
     list: `${baseUrl}/list.json`,
     search: `${baseUrl}/search.json?q=%query%&type=%type%`,
+    'providers-api': `${baseUrl}/providers/%package%.json`,
+    'notify-batch': `${baseUrl}/downloads`,
   }
 }
 
@@ -77,12 +79,22 @@ function recordOf(version: FullVersion, name: string, baseUrl: string): JsonObje
 
 /** Returns a package as a search result. */
 export function searchResult({ name, downloads, latest }: ListedPackage): JsonObject {
-  const { description, abandoned } = readMetadata(latest.metadata).fields
+  const { abandoned } = readMetadata(latest.metadata).fields
   const isAbandoned = abandoned !== undefined && abandoned !== null && abandoned !== false
   return {
     name,
-    description: typeof description === 'string' ? description : '',
+    description: descriptionOf(latest),
     downloads,
     ...(isAbandoned ? { abandoned } : {}),
   }
+}
+
+/** Returns a package as an entry of the packages that provide a name. */
+export function provider({ name, latest }: ListedPackage): JsonObject {
+  return { name, description: descriptionOf(latest), type: readMetadata(latest.metadata).type }
+}
+
+function descriptionOf({ metadata }: ListedPackage['latest']): string {
+  const { description } = readMetadata(metadata).fields
+  return typeof description === 'string' ? description : ''
 }

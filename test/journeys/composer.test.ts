@@ -1,6 +1,6 @@
 /** Composer packages: uploads with curl, and installations with Composer itself. */
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -41,6 +41,8 @@ await onPackageGatehouse(
     const workspace = workspaceIn(fixture, fixture.ada)
     await searchPackages(t, workspace)
     await requireDependencies(t, workspace)
+    await requireProvided(t, workspace)
+    await countInstallations(t, workspace)
     await requireBranches(t, workspace)
     await requireTarballs(t, workspace)
     await requireMade(t, workspace)
@@ -144,6 +146,52 @@ async function requireDependencies(t: Test, workspace: Workspace): Promise<void>
       t.strictSame(await project.locked(), { 'acme/app': '1.0.0', ...locked }, besides)
     }
   })
+}
+
+async function requireProvided(t: Test, workspace: Workspace): Promise<void> {
+  await t.test(
+    'for a name without a package, Composer shows the packages that provide it',
+    async (t) => {
+      await publishAll(t, workspace, [
+        {
+          name: 'acme/cache-memory',
+          version: '1.0.0',
+          description: 'Caches in memory',
+          provide: { 'acme/cache': '1.0.0' },
+        },
+        { name: 'acme/shop', version: '1.0.0', require: { 'acme/cache': '^1.0' } },
+      ])
+      const project = await newComposerProject(t, workspace)
+      const { exitCode, output } = await project.run('require', 'acme/shop')
+      t.not(exitCode, 0)
+      t.match(output, /the following packages provide it:\s+- acme\/cache-memory Caches in memory/)
+      await succeeds(t, project, 'require', 'acme/shop', 'acme/cache-memory')
+      const audit = await succeeds(t, project, 'audit')
+      t.match(audit, /No security vulnerability advisories found/)
+    },
+  )
+}
+
+async function countInstallations(t: Test, workspace: Workspace): Promise<void> {
+  await t.test('an installation counts once, from the registry or from a cache', async (t) => {
+    await publishAll(t, workspace, [{ name: 'acme/counted', version: '1.0.0' }])
+    const project = await newComposerProject(t, workspace)
+    await succeeds(t, project, 'require', 'acme/counted')
+    t.equal(await downloadsOf(workspace, 'acme/counted', 1), 1)
+    await rm(join(project.folder, 'vendor'), { recursive: true })
+    t.notMatch(await succeeds(t, project, 'install'), /Downloading/)
+    t.equal(await downloadsOf(workspace, 'acme/counted', 2), 2)
+  })
+}
+
+/** Waits until the package has so many downloads; returns their number. */
+async function downloadsOf({ registry }: Workspace, name: string, wanted: number): Promise<number> {
+  for (;;) {
+    const found = await fetch(`${registry}/search.json?q=${encodeURIComponent(name)}`)
+    const { results } = (await found.json()) as { results: [{ downloads: number }] }
+    if (results[0].downloads >= wanted) return results[0].downloads
+    await sleep(50)
+  }
 }
 
 async function requireBranches(t: Test, workspace: Workspace): Promise<void> {

@@ -5,6 +5,7 @@ import type { FullVersion, JsonObject } from '../../../conf/package.js'
 import { parseComposerJson } from '../../../registry/composer/composer-json.js'
 import {
   packageDocument,
+  provider,
   searchResult,
   serviceIndex,
 } from '../../../registry/composer/documents.js'
@@ -37,6 +38,8 @@ t.test('the index names the other documents', async (t) => {
     'metadata-url': `${BASE}/p2/%package%.json`,
     list: `${BASE}/list.json`,
     search: `${BASE}/search.json?q=%query%&type=%type%`,
+    'providers-api': `${BASE}/providers/%package%.json`,
+    'notify-batch': `${BASE}/downloads`,
   })
 })
 
@@ -126,6 +129,13 @@ t.test('a version has the commit of its tag as its source, if there is such a ta
     [fromTag('a'), fromTag('b'), fromTag('d'), undefined],
   )
   t.strictSame(asked, ['1.0', 'v1.0', '2.0', 'v2.0', 'v3.0', '3.0', '4.0', 'v4.0'])
+})
+
+t.test('a provider has its name, description and type', (t) => {
+  const latest = aVersion('1.0', { type: 'project', description: 'x' })
+  const found = { id: 1, name: NAME, generation: 1, changedAtMs: 0, downloads: 3, latest }
+  t.strictSame(provider(found), { name: NAME, description: 'x', type: 'project' })
+  t.end()
 })
 
 t.test("a search result has the package's description and replacement", async (t) => {
