@@ -182,3 +182,27 @@ t.test('an unusual file name is listed in the field File', async (t) => {
 t.test('without packages no file is written', async (t) => {
   t.strictSame([...(await build(t, []))], [])
 })
+
+t.test('Meta/archive.rds has all versions of source packages but the highest', async (t) => {
+  const versions = { toy: ['1.10', '1.0', '1.9'], solo: ['2.0'], Alpha: ['1.0', '1.0.0'] }
+  const entries = Object.entries(versions).flatMap(([Package, all]) =>
+    all.map((Version) => publish({ Package, Version }).entry),
+  )
+  const inputs = { keyOf: (entry: IndexEntry) => entry.packageName, subject: 'src' }
+  const rowsOf = async (some: readonly IndexEntry[]) => {
+    const files = await buildIndex(t, PACKAGES_INDEX, some, inputs)
+    const folder = await temporaryFolder(t)
+    await writeFile(join(folder, 'archive.rds'), files.get('Meta/archive.rds') ?? '')
+    const program = `
+      archive <- readRDS('archive.rds')
+      cat(c(length(archive), names(archive), unlist(lapply(archive, rownames))), '\\n')`
+    return askR(program, '', folder)
+  }
+  t.strictSame(await rowsOf(entries), [
+    '2 Alpha toy Alpha/Alpha_1.0.tar.gz toy/toy_1.0.tar.gz toy/toy_1.9.tar.gz ',
+  ])
+  const highest = entries.filter(({ version }) => ['1.10', '2.0', '1.0.0'].includes(version))
+  t.strictSame(await rowsOf(highest), ['0 '])
+  const binary = await buildIndex(t, PACKAGES_INDEX, entries, { ...inputs, subject: 'bin/x/4.2' })
+  t.notOk(binary.has('Meta/archive.rds'))
+})
