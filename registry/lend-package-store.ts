@@ -1,14 +1,14 @@
 /** The package store of one request: the packages of one owner in one format. */
 
-import type { PackageFormat } from '../conf/package.js'
+import type { Package, PackageFormat } from '../conf/package.js'
 import type { User } from '../sql/accounts/users.js'
-import { findFile } from '../sql/packages/package-files.js'
+import { findFile, listFirstFileIds } from '../sql/packages/package-files.js'
 import { findVersion, listFullVersions, listVersions } from '../sql/packages/package-versions.js'
 import { findPackage, searchPackages } from '../sql/packages/packages.js'
 import { removeFile, removeVersion } from '../sql/packages/publications.js'
 import { lastModifiedTime } from './conditions.js'
 import type { IndexMaker, SigningKey } from './index-maker.js'
-import type { PackageQuery, PackageStore, Upload } from './package-store.js'
+import type { PackageQuery, PackageSource, PackageStore, Upload } from './package-store.js'
 import { publishReceived } from './publish.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
@@ -25,6 +25,8 @@ export interface PackageStoreOptions {
   /** Repository of the job that calls; absent for users. */
   readonly repositoryId?: number | undefined
   readonly baseUrl: string
+  /** Finds the repository of a package for the caller; see `PackageStore.sourceOf`. */
+  readonly sourceOf: (of: Package) => Promise<PackageSource | undefined>
 }
 
 /** A package store that must be closed when the request has its answer. */
@@ -83,8 +85,12 @@ export function openPackageStore(
     async serve(file, request, options) {
       const dated = { ...file, changedAtMs: lastModifiedTime(file.createdAtMs) }
       const { reply, isDownload } = await serveFile(registry, { file: dated, request, options })
-      if (isDownload) registry.downloads.count(file.id)
+      if (isDownload && options.isReported !== true) registry.downloads.count(file.id)
       return reply
+    },
+    async countDownloads(versions) {
+      const fileIds = await listFirstFileIds(db, namespace, versions)
+      for (const fileId of fileIds) registry.downloads.count(fileId)
     },
     openIndex: async (subject) =>
       registry.indexes.open({ namespace, subject, maker: makerOf(options), signingKeys }),
@@ -101,6 +107,7 @@ export function openPackageStore(
       const here = { ...registry, storage: { ...storage, directUrl: async () => undefined } }
       return (await serveFile(here, { file: blob, request, options })).reply
     },
+    sourceOf: options.sourceOf,
     document: (of, request, options) => registry.documents.answer(of, request, options),
     async close() {
       for (const file of received.values()) await file.discard()

@@ -56,9 +56,12 @@ export interface PackageStore {
   removeVersion(packageName: string, version: string): Promise<boolean>
 
   /**
-   * Returns a file as a reply to `request`, with ranges, conditions and HEAD. Counts a download.
+   * Returns a file as a reply to `request`, with ranges, conditions and HEAD. Counts a download,
+   * unless the client reports it to `countDownloads`.
    */
   serve(file: PackageFile, request: Request, options: ServeOptions): Promise<Reply>
+  /** Counts a download of the first file of each version that exists. */
+  countDownloads(versions: readonly PublishedVersion[]): Promise<void>
   /**
    * Opens the current generation of an index, which has all that was published before the call.
    * Undefined if the index is empty. Throws `unavailable` if building it takes too long.
@@ -82,6 +85,18 @@ export interface PackageStore {
    * once for each generation of the package and cached in memory under its `kind`.
    */
   document(of: Package, request: Request, options: DocumentOptions): Promise<Reply>
+  /** Finds the repository that a package is linked to; undefined if the caller cannot read it. */
+  sourceOf(of: Package): Promise<PackageSource | undefined>
+}
+
+/** The repository of a package, for a caller who can read it. */
+export interface PackageSource {
+  /** URL from which Git clones. */
+  readonly url: string
+  /** Fingerprint of the refs, which differs after each change. */
+  readonly state: string
+  /** Returns the ids of the commits of those tags that exist, by the name of the tag. */
+  commitsOf(tags: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
 /** A file that was received and is not published yet. */
@@ -162,11 +177,18 @@ export interface FileQuery {
   readonly compositeKey?: string
 }
 
+export interface PublishedVersion {
+  readonly packageName: string
+  readonly version: string
+}
+
 export interface ServeOptions {
   /** Content type; `application/octet-stream` by default. */
   readonly contentType?: string
   /** Name under which a browser saves the file; its own name by default. */
   readonly downloadName?: string
+  /** True if the client reports its downloads itself, so that this one is not counted. */
+  readonly isReported?: boolean
   readonly headers?: NonNullable<Reply['headers']>
 }
 
@@ -174,6 +196,12 @@ export interface DocumentOptions {
   readonly kind: string
   readonly contentType: string
   readonly headers?: NonNullable<Reply['headers']>
+  /**
+   * Source that the document depends on, in addition to the package. The document is cached for
+   * this source in its present state, and the reply has no date, because the document also changes
+   * with the refs, the link and the permissions of the caller.
+   */
+  readonly source?: PackageSource | undefined
   readonly make: () => Promise<string>
 }
 

@@ -6,6 +6,7 @@ import { openPackageStore } from '../../registry/lend-package-store.js'
 import type { Context } from '../request/context.js'
 import type { AnyRoute, Call, Route, Surface } from '../request/route.js'
 import { narrowPackageStore } from './narrow-package-store.js'
+import { findPackageSource } from './package-source.js'
 import { sourceRepositories } from './source-repositories.js'
 import { watchPackageStore } from './watched-package-store.js'
 
@@ -47,6 +48,7 @@ async function answer(
     format: format.name,
     index: format.index,
     baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
+    sourceOf: (of) => findPackageSource(context, grant.who, of),
   })
   try {
     const isRead = route.access !== 'write'

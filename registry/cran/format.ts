@@ -8,7 +8,7 @@ import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { describe } from './describe.js'
 import { install } from './install.js'
-import { PACKAGES_INDEX } from './packages-index.js'
+import { ARCHIVE_PATH, PACKAGES_INDEX } from './packages-index.js'
 import { binaryPlace, type Place, SOURCE } from './place.js'
 
 const putSource: FormatRoute = {
@@ -66,6 +66,14 @@ const getSource: FormatRoute = {
     answer(store, request, { place: SOURCE, fileName: params['file'] }),
 }
 
+/** Route for the list of archived versions. */
+const getArchive: FormatRoute = {
+  method: 'GET',
+  path: `/src/contrib/${ARCHIVE_PATH}`,
+  access: 'read',
+  handle: (store, { request }) => serveIndex(store, request, { place: SOURCE, path: ARCHIVE_PATH }),
+}
+
 /** Route for older versions, which CRAN moves to the folder Archive. */
 const getArchived: FormatRoute = {
   method: 'GET',
@@ -91,7 +99,7 @@ const getBinary: FormatRoute = {
 
 export const CRAN: Format = {
   name: 'cran',
-  routes: [putSource, putBinary, getSource, getArchived, getBinary],
+  routes: [putSource, putBinary, getSource, getArchive, getArchived, getBinary],
   index: PACKAGES_INDEX,
   describe,
   install,
@@ -108,19 +116,28 @@ interface Asked {
   readonly fileName: string | undefined
 }
 
-const INDEX_TYPES: Readonly<Record<string, string>> = {
-  PACKAGES: 'text/plain;charset=utf-8',
-  'PACKAGES.gz': 'application/x-gzip',
-  'PACKAGES.rds': 'application/octet-stream',
-}
+const INDEX_TYPES: ReadonlyMap<string, string> = new Map([
+  ['PACKAGES', 'text/plain;charset=utf-8'],
+  ['PACKAGES.gz', 'application/x-gzip'],
+  ['PACKAGES.rds', 'application/octet-stream'],
+  [ARCHIVE_PATH, 'application/octet-stream'],
+])
 
 async function answer(store: PackageStore, request: Request, asked: Asked): Promise<Reply> {
-  const { place, fileName = '' } = asked
-  const contentType = Object.hasOwn(INDEX_TYPES, fileName) ? INDEX_TYPES[fileName] : undefined
-  if (contentType === undefined) return await serveFile(store, request, asked)
+  const { place, fileName: path = '' } = asked
+  if (!INDEX_TYPES.has(path)) return await serveFile(store, request, asked)
+  return await serveIndex(store, request, { place, path })
+}
+
+async function serveIndex(
+  store: PackageStore,
+  request: Request,
+  { place, path }: { readonly place: Place; readonly path: string },
+): Promise<Reply> {
   const index = await store.openIndex(place.subject)
-  const file = await index?.findFile(fileName)
+  const file = await index?.findFile(path)
   if (file === undefined) throw notFound()
+  const contentType = INDEX_TYPES.get(path) ?? 'application/octet-stream'
   return await store.serveIndexFile(file, request, { contentType })
 }
 

@@ -38,6 +38,7 @@ import { unzstd } from '../../registry/archive/unzstd.js'
 import { openZip } from '../../registry/archive/zip.js'
 import { parseComposerJson } from '../../registry/composer/composer-json.js'
 import { isConstraint } from '../../registry/composer/constraint.js'
+import { readNotification } from '../../registry/composer/notification.js'
 import { readPackageArchive as readComposerArchive } from '../../registry/composer/package-archive.js'
 import { parseVersion as parseComposerVersion } from '../../registry/composer/version.js'
 import { conditionStatus } from '../../registry/conditions.js'
@@ -320,6 +321,12 @@ const METADATA: readonly FuzzTarget[] = [
     seeds: [Buffer.from('{"name":"acme/lib","version":"1.2.3","require":{"php":"^8.1 || ~7.4"}}')],
     words: ['"__proto__":{', '"require":{', '[[[['],
     parse: parseComposerJson,
+  },
+  {
+    name: 'composer report of installations',
+    seeds: [Buffer.from('{"downloads":[{"name":"acme/lib","version":"1.2.3.0"}]}')],
+    words: ['{"name":', 'null', '[[[['],
+    parse: (bytes) => readNotification(chunksOf(bytes)),
   },
   ofText('composer version', ['v1.2.3-beta.2+build', 'dev-main'], parseComposerVersion, ['-RC1']),
   ofText('composer constraint', ['^1.2 || >=2.0 <3 - 4@dev'], isConstraint, ['||', ' - ', '@dev']),

@@ -151,6 +151,7 @@ const file = definePage<'packages'>({
       format,
       index: undefined,
       baseUrl: packagesUrl(context, grant),
+      sourceOf: async () => undefined,
     })
     return await store.serve(found, request, {})
   },

@@ -44,6 +44,7 @@ const SERVED: readonly string[] = [
   'POST /admin/users/{username}',
   'POST /admin/users/{username}/delete',
   'POST /admin/users/{username}/password',
+  'POST /api/packages/{owner}/composer/downloads',
   'POST /api/packages/{owner}/swift',
   'POST /api/packages/{owner}/swift/login',
   'POST /login/oauth/access_token',

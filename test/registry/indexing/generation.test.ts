@@ -93,6 +93,7 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
           format: 'debian',
           user: ada,
           baseUrl: '',
+          sourceOf: async () => undefined,
           index: maker,
         })
         t.teardown(() => namespace.close())
