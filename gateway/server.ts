@@ -33,6 +33,7 @@ import { createProcessQueue } from './packs/process-queue.js'
 import type { CoordinatorLink } from './packs/single-flight.js'
 import { createLocalCoordinator, createPackCache } from './packs/warm.js'
 import { inspectIn } from './pool/inspect.js'
+import { matchPatternsIn } from './pool/match-patterns.js'
 import { planIn } from './pool/plan.js'
 import { createPools } from './pool/pools.js'
 import { createRenderings } from './pool/renderings.js'
@@ -193,6 +194,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     log,
     compressXz: findXz(),
     inspect: inspectIn(pools.uploads),
+    matchPatterns: matchPatternsIn(pools.uploads),
   })
   const upkeep = createUpkeep(
     { settings, log, db, disk, git, journal, registry, pushRecovery },

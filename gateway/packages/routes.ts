@@ -45,6 +45,7 @@ async function answer(
     repositoryId: grant.repositoryId,
     format: format.name,
     index: format.index,
+    findsRetired: route.access !== 'write',
     baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
   })
   try {

@@ -39,8 +39,11 @@ const metadata: FormatRoute = {
     return store.document(found, request, {
       kind: isDev ? 'dev' : 'releases',
       contentType: JSON_TYPE,
-      make: async () =>
-        JSON.stringify(packageDocument(await store.listFullVersions(found.id), about)),
+      async make() {
+        const versions = await store.listFullVersions(found.id)
+        if (versions.length === 0) throw new Failure('not_found', NO_PACKAGE)
+        return JSON.stringify(packageDocument(versions, about))
+      },
     })
   },
 }
