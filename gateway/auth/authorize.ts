@@ -174,7 +174,7 @@ const REACHES: {
   // Authorization of an account refuses every token.
   account: () => 'judged',
   repository: () => 'judged',
-  packages: () => 'judged',
+  packages: ({ mode }) => (mode === 'owner' ? 'closed' : 'judged'),
   attachment: () => 'judged',
   'organization-repositories': () => 'closed',
   organization: ({ role, isSignedIn }) =>
