@@ -35,6 +35,8 @@ import { OWN_ORGANIZATIONS } from './organizations/own-organizations.js'
 import { TEAM_PAGES } from './organizations/team-page.js'
 import { TEAM_SETTINGS_PAGES } from './organizations/team-settings.js'
 import { TEAMS_PAGES } from './organizations/teams-page.js'
+import { CLEANUP_RULE_PAGES } from './packages/cleanup-rule-page.js'
+import { PACKAGE_SETTINGS_PAGES } from './packages/package-settings-page.js'
 import { PACKAGES_PAGES } from './packages/packages-page.js'
 import { PULL_CONTENTS_PAGES } from './pulls/pull-contents.js'
 import { PULL_PAGES } from './pulls/pull-page.js'
@@ -80,6 +82,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...COMMITS_PAGES,
   ...COMMIT_PAGES,
   ...REFERENCES_PAGES,
+  ...PACKAGE_SETTINGS_PAGES,
+  ...CLEANUP_RULE_PAGES,
   ...PACKAGES_PAGES,
   ...PROFILE_PAGES,
   ...CHANGE_PASSWORD_PAGES,

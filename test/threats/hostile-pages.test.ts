@@ -103,6 +103,12 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   const whole = `${url}/api/packages/ada/generic/tool/1.0/tool.txt`
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
+  const hostileVersion = whole.replace('1.0', encodeURIComponent(branch))
+  t.equal((await fetch(hostileVersion, { method: 'PUT', body: 'x', headers })).status, 201)
+  const rule = { keep_pattern: topic }
+  t.equal((await ada.api('PUT', '/packages/ada/-/cleanup-rules/generic', rule)).status, 200)
+  const pattern = { type: 'cran', pattern: branch }
+  t.equal((await ada.api('POST', '/packages/ada/-/protections', pattern)).status, 201)
 
   const { body: application } = await ada.api('POST', '/user/applications/oauth2', {
     name: PAYLOADS.join(' ').slice(0, 255),
@@ -183,6 +189,8 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     compare: `${own}/compare/${encodeURIComponent(`${branch}...${topic}2`)}`,
     packages: '/ada/-/packages',
     package: '/ada/-/packages/generic/tool/1.0',
+    'package settings': '/ada/-/packages/settings',
+    'cleanup rule': '/ada/-/packages/settings/rules/generic',
     missing: `/ada/${encodeURIComponent(name)}`,
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,

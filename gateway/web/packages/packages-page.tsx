@@ -36,6 +36,11 @@ const list = definePage<'packages'>({
       request,
       <Document context={context} title={`Packages · ${owner.name}`} user={user}>
         <OwnerTabs context={context} owner={owner} role={role} tab="packages" />
+        {(role === 'owner' || user?.id === owner.id || user?.isAdmin) && (
+          <p>
+            <a href={`${address}/settings`}>Package settings</a>
+          </p>
+        )}
         <VersionList address={address} versions={entries} />
         <Pager address={address} page={page} total={total} />
       </Document>,
