@@ -16,8 +16,9 @@ export interface PatternInput {
 export type MatchPatterns = (input: PatternInput, ownerId: number) => Promise<readonly number[]>
 
 /**
- * Does the work of `MatchPatterns`. The time of a match is proportional to the pattern times the
- * text, but a pattern of a few characters can have thousands of states, so callers need a deadline.
+ * Matches texts as `MatchPatterns` describes. The time of a match is proportional to the pattern
+ * times the text, but a pattern of a few characters can have thousands of states, so callers need
+ * a deadline.
  */
 export function matchPatterns({ patterns, texts }: PatternInput): readonly number[] {
   const compiled = patterns.map(compile)

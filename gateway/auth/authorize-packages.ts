@@ -34,9 +34,9 @@ interface PackagesQuery {
 }
 
 /**
- * Authorizes the caller to read, write or own the packages of an owner. Missing and private owners are
- * refused alike. A caller with read access only is refused writes with `sign_in_required` if the
- * surface challenges, as clients of registries expect, else with `forbidden`.
+ * Authorizes the caller to read, write or own the packages of an owner. Missing and private owners
+ * are refused alike. A caller with read access only is refused writes with `sign_in_required` if
+ * the surface challenges, as clients of registries expect, else with `forbidden`.
  */
 export async function authorizePackages(
   db: Database,

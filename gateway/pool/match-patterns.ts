@@ -25,7 +25,9 @@ export function matchPatternsIn(pool: Pick<Pool<GatewayTasks>, 'run'>): MatchPat
         })
       }
       const what = error.reason === 'deadline' ? 'time' : 'memory'
-      const named = input.patterns.map((pattern) => JSON.stringify(pattern)).join(', ')
+      const [first, ...others] = input.patterns
+      const named =
+        JSON.stringify(first) + (others.length > 0 ? ` and ${others.length} others` : '')
       throw new Failure(
         'invalid',
         `Matching ${named} takes too much ${what}: simplify the pattern.`,

@@ -92,7 +92,7 @@ export function quotaOf({ quota }: OwnerSettings, configured: Quota): Quota {
   }
 }
 
-/** What the packages of an owner use. */
+/** Number and size of the packages of an owner. */
 export interface Usage {
   readonly versions: number
   /** Total size of all files; shared bytes count for each file. */

@@ -1,4 +1,4 @@
-/** Patterns of package versions that nobody can delete. */
+/** Patterns of package versions that cannot be deleted. */
 
 import { Failure } from '../../conf/failures.js'
 import type { PackageFormat } from '../../conf/package.js'
