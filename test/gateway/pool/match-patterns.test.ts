@@ -1,4 +1,4 @@
-/** Matching of users' patterns in the pool, with a limit of time and errors that name the pattern. */
+/** Matching of users' patterns in the pool, within a limit of time. */
 
 import t from 'tap'
 import { matchPatternsIn } from '../../../gateway/pool/match-patterns.js'

@@ -54,7 +54,11 @@ await forEachMigrated(t, 'only deletions by an immutable owner are recorded', as
   await setImmutable(db, ada.id, false)
   await replace(ada.id, 'three')
   await setImmutable(db, ada.id, true)
-  await t.rejects(replace(ada.id, 'two'), { failure: 'conflict', message: /was deleted/ }, 'the last bytes count')
+  await t.rejects(
+    replace(ada.id, 'two'),
+    { failure: 'conflict', message: /was deleted/ },
+    'the last bytes count',
+  )
   await aPublication(db, { ownerId: ada.id, text: 'three' })
 })
 
