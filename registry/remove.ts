@@ -1,4 +1,7 @@
-/** Removal of files, versions and packages by users, which refuses protected versions. */
+/**
+ * Removal of files, versions and packages by users, which refuses protected versions. Files that a
+ * cleanup rule has removed, and that are still served, are removed too.
+ */
 
 import { Failure } from '../conf/failures.js'
 import { findFile, type PackageFileName } from '../sql/packages/package-files.js'
@@ -6,6 +9,7 @@ import { findVersion, listVersions } from '../sql/packages/package-versions.js'
 import { findPackage, type PackageNamespace } from '../sql/packages/packages.js'
 import { listPackageProtections } from '../sql/packages/protections.js'
 import * as publications from '../sql/packages/publications.js'
+import { forgetRetired } from '../sql/packages/retired-versions.js'
 import type { Registry } from './registry.js'
 
 type Remover = Pick<Registry, 'db' | 'matchPatterns'>
@@ -23,7 +27,8 @@ export async function removeFile(
   name: PackageFileName,
 ): Promise<boolean> {
   const { db } = registry
-  if ((await findFile(db, namespace, name)) === undefined) return false
+  const isForgotten = await forgetRetired(db, namespace, name)
+  if ((await findFile(db, namespace, name)) === undefined) return isForgotten
   await refuseProtected(registry, namespace, { ...name, versions: [name.version] })
   return await publications.removeFile(db, namespace, name)
 }
@@ -38,8 +43,9 @@ export async function removeVersion(
   name: { readonly packageName: string; readonly version: string },
 ): Promise<boolean> {
   const { db } = registry
+  const isForgotten = await forgetRetired(db, namespace, name)
   const found = await findPackage(db, namespace, name.packageName)
-  if (found === undefined || !(await findVersion(db, found.id, name.version))) return false
+  if (found === undefined || !(await findVersion(db, found.id, name.version))) return isForgotten
   await refuseProtected(registry, namespace, { ...name, versions: [name.version] })
   return await publications.removeVersion(db, namespace, name)
 }
@@ -54,10 +60,11 @@ export async function removePackage(
   packageName: string,
 ): Promise<boolean> {
   const { db } = registry
+  const isForgotten = await forgetRetired(db, namespace, { packageName })
   const found = await findPackage(db, namespace, packageName)
   const checked = found === undefined ? [] : await listVersions(db, found.id)
   const [newest] = checked
-  if (newest === undefined) return false
+  if (newest === undefined) return isForgotten
   const versions = checked.map(({ version }) => version)
   await refuseProtected(registry, namespace, { packageName, versions })
   return await publications.removePackage(db, namespace, { packageName, lastId: newest.id })

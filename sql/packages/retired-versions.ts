@@ -134,6 +134,51 @@ function fileOf(row: FileRow): PackageFile {
   }
 }
 
+/** Place of retired files: of a package, of a version of it, or of a name in the version. */
+export interface RetiredPlace {
+  readonly packageName: string
+  readonly version?: string
+  readonly fileName?: string
+  /** Undefined for files with any composite key. */
+  readonly compositeKey?: string
+}
+
+/**
+ * Deletes retired files, and their versions unless the place names a file. Returns true if there
+ * were any.
+ */
+export async function forgetRetired(
+  db: Database,
+  { ownerId, format }: PackageNamespace,
+  { packageName, version, fileName, compositeKey }: RetiredPlace,
+): Promise<boolean> {
+  const conditions = [
+    ['v.version_lower = ?', version === undefined ? undefined : foldCase(version)],
+    ['f.name_lower = ?', fileName === undefined ? undefined : foldCase(fileName)],
+    ['f.composite_key = ?', compositeKey],
+  ] as const
+  const wanted = conditions.filter(([, value]) => value !== undefined)
+  return await transaction(db, async (trx) => {
+    const rows = await selectRows<{ file_id: number; version_id: number; package_id: number }>(
+      trx,
+      `select f.id as file_id, v.id as version_id, p.id as package_id from packages p
+        join package_retired_versions v on v.package_id = p.id
+        join package_retired_files f on f.version_id = v.id
+        where p.owner_id = ? and p.format = ? and p.name_lower = ?
+        ${wanted.map(([condition]) => `and ${condition}`).join(' ')}`,
+      [ownerId, format, foldCase(packageName), ...wanted.map(([, value]) => value ?? '')],
+    )
+    const [first] = rows
+    if (first === undefined) return false
+    await touchPackage(trx, first.package_id)
+    for (const { file_id, version_id } of rows) {
+      if (fileName !== undefined) await trx('package_retired_files').where({ id: file_id }).delete()
+      else await trx('package_retired_versions').where({ id: version_id }).delete()
+    }
+    return true
+  })
+}
+
 const BATCH = 200
 
 /** Deletes the versions that were retired before that time. Returns their number. */

@@ -66,7 +66,11 @@ await forEachDatabase(
 
     const read = await send('GET', 'ada/generic/App/1.0/f')
     t.match(read, { status: 200, text: 'App/1.0' }, 'clients with an earlier list get the file')
+    t.equal((await send('DELETE', 'ada/generic/App/1.0')).status, 204)
+    t.equal((await send('GET', 'ada/generic/App/1.0/f')).status, 404, 'a removal by hand is final')
     t.equal((await send('DELETE', 'ada/generic/App/1.0')).status, 404)
+    t.equal((await send('DELETE', 'ada/generic/App/2.0-rc1/f')).status, 204)
+    t.equal((await send('GET', 'ada/generic/App/2.0-rc1/f')).status, 404)
     t.equal((await send('PUT', 'ada/generic/App/1.0/f', Buffer.from('again'))).status, 201)
     t.match(await send('GET', 'ada/generic/App/1.0/f'), { status: 200, text: 'again' })
     t.equal((await as('ada', 'DELETE', RULE)).status, 204)
