@@ -222,6 +222,10 @@ export const SCHEMAS = {
       'Maximum total size of the package files of an owner; by default, no limit.',
       asBytes,
     ),
+    owner_versions_max: field(
+      'Maximum number of package versions of an owner; by default, no limit.',
+      asCount(1),
+    ),
     index_kept: field(
       'Time for which replaced index files can still be downloaded by their digest.',
       asDurationMs,

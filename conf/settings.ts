@@ -76,6 +76,7 @@ export interface Settings {
     /** Maximum file size by format; undefined for no limit. */
     readonly sizeBytesMax: Readonly<Partial<Record<PackageFormat, number>>>
     readonly ownerBytesMax: number | undefined
+    readonly ownerVersionsMax: number | undefined
     readonly indexKeptMs: number
   }
   readonly outbound: { readonly allow: HostSet }
@@ -172,6 +173,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       isEnabled: required(given.packages.enabled),
       sizeBytesMax: sizesOf(given.packages),
       ownerBytesMax: given.packages.owner_size_max,
+      ownerVersionsMax: given.packages.owner_versions_max,
       indexKeptMs: required(given.packages.index_kept),
     },
     ...outboundOf(given),

@@ -32,8 +32,9 @@ export interface PackageStore {
   inspect<F extends InspectedFormat>(format: F, upload: Upload): Promise<Inspected<F>>
   /**
    * Publishes a file. When this returns, the file is durable and the next reader of any index finds
-   * it. Throws `conflict` if it exists already, `forbidden` if the owner's quota is exceeded,
-   * `bad_request` if the name or the version is longer than 255 characters.
+   * it. Throws `conflict` if it exists already or may not return with these bytes, `forbidden` if a
+   * quota of the owner is exceeded, `bad_request` if the name or the version is longer than 255
+   * characters.
    */
   publish(upload: Upload, publication: Publication): Promise<void>
 
@@ -50,7 +51,10 @@ export interface PackageStore {
   /** Finds a file, ignoring the case of all names; the oldest if several match. */
   findFile(query: FileQuery): Promise<PackageFile | undefined>
 
-  /** Removes a file, and its version with the last one. Returns whether there was one. */
+  /**
+   * Removes a file, and its version with the last one. Returns whether there was one. Throws
+   * `conflict` if the version is protected, as does `removeVersion`.
+   */
   removeFile(query: FileQuery): Promise<boolean>
   /** Removes a version with all of its files. Returns whether there was one. */
   removeVersion(packageName: string, version: string): Promise<boolean>

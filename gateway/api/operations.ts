@@ -39,7 +39,9 @@ import { ORGANIZATION_MEMBER_OPERATIONS } from './organizations/organization-mem
 import { ORGANIZATION_OPERATIONS } from './organizations/organizations.js'
 import { TEAM_CONTENT_OPERATIONS } from './organizations/team-contents.js'
 import { TEAM_OPERATIONS } from './organizations/teams.js'
+import { CLEANUP_RULE_OPERATIONS } from './packages/cleanup-rules.js'
 import { PACKAGE_DOWNLOAD_OPERATIONS } from './packages/package-downloads.js'
+import { PACKAGE_SETTING_OPERATIONS } from './packages/package-settings.js'
 import { PACKAGE_OPERATIONS } from './packages/packages.js'
 import { PULL_CONTENT_OPERATIONS } from './pulls/pull-contents.js'
 import { PULL_MERGE_OPERATIONS } from './pulls/pull-merge.js'
@@ -108,6 +110,8 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...ORGANIZATION_MEMBER_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,
   ...PACKAGE_DOWNLOAD_OPERATIONS,
+  ...CLEANUP_RULE_OPERATIONS,
+  ...PACKAGE_SETTING_OPERATIONS,
   ...PACKAGE_OPERATIONS,
   ...PRUNE_OPERATIONS,
   ...PULL_CONTENT_OPERATIONS,

@@ -47,6 +47,7 @@ async function answer(
     repositoryId: grant.repositoryId,
     format: format.name,
     index: format.index,
+    findsRetired: route.access !== 'write',
     baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
     sourceOf: (of) => findPackageSource(context, grant.who, of),
   })

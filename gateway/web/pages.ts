@@ -35,6 +35,8 @@ import { OWN_ORGANIZATIONS } from './organizations/own-organizations.js'
 import { TEAM_PAGES } from './organizations/team-page.js'
 import { TEAM_SETTINGS_PAGES } from './organizations/team-settings.js'
 import { TEAMS_PAGES } from './organizations/teams-page.js'
+import { CLEANUP_RULE_PAGES } from './packages/cleanup-rule-page.js'
+import { PACKAGE_SETTINGS_PAGES } from './packages/package-settings-page.js'
 import { PACKAGES_PAGES } from './packages/packages-page.js'
 import { REPOSITORY_PACKAGES_PAGES } from './packages/repository-packages-page.js'
 import { PACKAGE_VERSION_PAGES } from './packages/version-page.js'
@@ -82,6 +84,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...COMMITS_PAGES,
   ...COMMIT_PAGES,
   ...REFERENCES_PAGES,
+  ...PACKAGE_SETTINGS_PAGES,
+  ...CLEANUP_RULE_PAGES,
   ...PACKAGES_PAGES,
   ...PACKAGE_VERSION_PAGES,
   ...REPOSITORY_PACKAGES_PAGES,

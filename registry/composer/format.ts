@@ -46,8 +46,11 @@ const metadata: FormatRoute = {
       kind: isDev ? 'dev' : 'releases',
       contentType: JSON_TYPE,
       source,
-      make: async () =>
-        JSON.stringify(await packageDocument(await store.listFullVersions(found.id), about)),
+      async make() {
+        const versions = await store.listFullVersions(found.id)
+        if (versions.length === 0) throw new Failure('not_found', NO_PACKAGE)
+        return JSON.stringify(await packageDocument(versions, about))
+      },
     })
   },
 }

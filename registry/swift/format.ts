@@ -43,6 +43,7 @@ const list: FormatRoute = {
     const { scope = '', name = '' } = params
     const found = await requirePackage(store, scope, name.replace(/\.json$/i, ''))
     const versions = sortVersions(await store.listVersions(found.id))
+    if (versions.length === 0) throw new Failure('not_found', NO_PACKAGE)
     const urlOf = (version: string) => releaseUrl(store.baseUrl, found.name, version)
     const latest = versions[0] && (await store.findVersion(found.id, versions[0].version))
     const links = [...repositoriesOf(latest), ...neighboursOf(versions, '', urlOf)]
@@ -158,11 +159,12 @@ const loginAt = (path: string): FormatRoute => ({
   handle: () => ({ status: 200, headers: [CONTENT_VERSION] }),
 })
 
+const NO_PACKAGE = 'package not found'
 const NO_RELEASE = 'release not found'
 
 async function requirePackage(store: PackageStore, scope: string, name: string): Promise<Package> {
   const found = await store.findPackage(`${scope}.${name}`)
-  if (found === undefined) throw new Failure('not_found', 'package not found')
+  if (found === undefined) throw new Failure('not_found', NO_PACKAGE)
   return found
 }
 

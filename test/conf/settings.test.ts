@@ -116,6 +116,7 @@ const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'packages.go_size_max': '1GiB',
   'packages.swift_size_max': '1GiB',
   'packages.owner_size_max': '100GiB',
+  'packages.owner_versions_max': 10000,
   'metrics.token': 'a long random text',
   'ssh.socket': '/run/gatehouse/ssh.sock',
   'ssh.listen_host': 'code.example.org',

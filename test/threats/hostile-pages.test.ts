@@ -104,6 +104,12 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   const whole = `${url}/api/packages/ada/generic/tool/1.0/tool.txt`
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
+  const hostileVersion = whole.replace('1.0', encodeURIComponent(branch))
+  t.equal((await fetch(hostileVersion, { method: 'PUT', body: 'x', headers })).status, 201)
+  const rule = { keep_pattern: topic }
+  t.equal((await ada.api('PUT', '/packages/ada/-/cleanup-rules/generic', rule)).status, 200)
+  const pattern = { type: 'cran', pattern: branch }
+  t.equal((await ada.api('POST', '/packages/ada/-/protections', pattern)).status, 201)
 
   const hostile = {
     name: 'acme/hostile',
@@ -200,6 +206,8 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     package: '/ada/-/packages/composer/acme%2Fhostile',
     packageVersion: '/ada/-/packages/composer/acme%2Fhostile/1.0.0',
     ofRepository: `${own}/packages`,
+    'package settings': '/ada/-/packages/settings',
+    'cleanup rule': '/ada/-/packages/settings/rules/generic',
     missing: `/ada/${encodeURIComponent(name)}`,
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,

@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { PACKAGE_FORMATS } from '../../../conf/package.js'
+import { removePackage, removeVersion } from '../../../registry/remove.js'
 import { unlinkPackage } from '../../../sql/packages/package-links.js'
 import {
   findNewestVersion,
@@ -11,7 +12,6 @@ import {
 } from '../../../sql/packages/package-lists.js'
 import { findVersion } from '../../../sql/packages/package-versions.js'
 import { findPackage, type PackageNamespace } from '../../../sql/packages/packages.js'
-import { removePackage, removeVersion } from '../../../sql/packages/publications.js'
 import { linkToRepository } from '../../actions/packages/link-package.js'
 import { removeAndNotify } from '../../actions/packages/package-events.js'
 import type { Grants } from '../../auth/authorize.js'
@@ -173,12 +173,12 @@ const removeOne = defineOperation({
   params: VERSION_PARAMS,
   query: NO_QUERY,
   success: { status: 204, schema: null },
-  failures: [403, 404],
+  failures: [403, 404, 409],
   async handle(context, { grant, params }) {
     const { namespace, packageName, version } = placeOf(grant, params)
     const isRemoved = await removeAndNotify(context, grant, {
       search: { ...namespace, packageName, version },
-      remove: () => removeVersion(context.db, namespace, { packageName, version }),
+      remove: () => removeVersion(context.registry, namespace, { packageName, version }),
     })
     if (!isRemoved) throw noSuchPackage()
     return { status: 204 }
@@ -196,12 +196,12 @@ const removeAll = defineOperation({
   params: PACKAGE_PARAMS,
   query: NO_QUERY,
   success: { status: 204, schema: null },
-  failures: [403, 404],
+  failures: [403, 404, 409],
   async handle(context, { grant, params }) {
     const { namespace, packageName } = placeOf(grant, params)
     const isRemoved = await removeAndNotify(context, grant, {
       search: { ...namespace, packageName },
-      remove: () => removePackage(context.db, namespace, packageName),
+      remove: () => removePackage(context.registry, namespace, packageName),
     })
     if (!isRemoved) throw noSuchPackage()
     return { status: 204 }

@@ -84,6 +84,7 @@ const SHOWN: Shown = {
     go_size_max: ({ packages }) => bytesOf(packages.sizeBytesMax.go),
     swift_size_max: ({ packages }) => bytesOf(packages.sizeBytesMax.swift),
     owner_size_max: ({ packages }) => bytesOf(packages.ownerBytesMax),
+    owner_versions_max: ({ packages }) => packages.ownerVersionsMax,
     index_kept: ({ packages }) => durationOf(packages.indexKeptMs),
   },
   outbound: { allow: ({ outbound }) => outbound.allow.entries.join(', ') },

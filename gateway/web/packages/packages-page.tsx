@@ -31,9 +31,16 @@ const list = definePage<'packages'>({
     const { entries, total } = await listOwnerPackages(context.db, search, page)
     const role = await roleIn(context.db, grant.who, grant.owner)
     const address = packagesUrl(context, grant)
+    const { owner, user } = grant
+    const isOwner = role === 'owner' || user?.id === owner.id || user?.isAdmin
     return htmlReply(
       request,
       <PackagesDocument context={context} grant={grant} role={role} title="Packages">
+        {isOwner && (
+          <p>
+            <a href={`${address}/settings`}>Package settings</a>
+          </p>
+        )}
         <FilterForm address={address} filter={filter} />
         <PackageList packagesUrl={address} packages={entries} filter={filter} />
         <Pager address={address} query={queryOf(filter)} page={page} total={total} />

@@ -6,11 +6,11 @@ import type { Reply } from '../../../conf/http.js'
 import { type FullVersion, PACKAGE_FORMATS, type PackageFormat } from '../../../conf/package.js'
 import { formatOf } from '../../../registry/formats.js'
 import { openPackageStore } from '../../../registry/lend-package-store.js'
+import { removeVersion } from '../../../registry/remove.js'
 import { unlinkPackage } from '../../../sql/packages/package-links.js'
 import { findNewestVersion } from '../../../sql/packages/package-lists.js'
 import { findVersion } from '../../../sql/packages/package-versions.js'
 import { findPackage } from '../../../sql/packages/packages.js'
-import { removeVersion } from '../../../sql/packages/publications.js'
 import { describingMetadata } from '../../../sql/packages/version-metadata.js'
 import { accessToPackages, atLeast } from '../../../sql/repositories/access.js'
 import { findRepositoryById } from '../../../sql/repositories/repositories.js'
@@ -197,7 +197,7 @@ const remove = changePage('delete', async (context, call, form) => {
   const namespace = { ownerId: call.grant.owner.id, format }
   await removeAndNotify(context, call.grant, {
     search: { ...namespace, packageName, version },
-    remove: () => removeVersion(context.db, namespace, { packageName, version }),
+    remove: () => removeVersion(context.registry, namespace, { packageName, version }),
   })
   return redirectTo(context, `/${call.grant.owner.name}/-/packages`)
 })

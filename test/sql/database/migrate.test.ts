@@ -54,7 +54,8 @@ const NAMES = [
   '0037-run-notifications',
   '0038-workflow-logs',
   '0039-job-environment',
-  '0047-package-downloads',
+  '0040-package-retention',
+  '0042-package-downloads',
 ]
 
 /** Returns the definition of every table, index and column. */
