@@ -75,8 +75,15 @@ function parseFields(text: string): ControlField[] {
   return fields
 }
 
-/** Returns the lines without blank lines at either end, which belong to no paragraph. */
+/**
+ * Returns the lines without blank lines at either end, which belong to no paragraph. Throws
+ * `bad_request` if the last line does not end, because dpkg cannot install such a package.
+ */
 function linesOf(text: string): readonly string[] {
+  const last = text.slice(text.lastIndexOf('\n') + 1)
+  // dpkg ignores a single blank after the last line feed.
+  if (!/^[ \t]?$/.test(last))
+    throw refuse(`its last line ${quote(last)} does not end with a line feed`)
   const lines = text.trimEnd().split('\n')
   const first = lines.findIndex((line) => line.trim() !== '')
   return first < 0 ? [] : lines.slice(first)
