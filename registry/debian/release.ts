@@ -33,10 +33,11 @@ export function releaseText({ name, changedAtMs, parts, files }: Distribution): 
   return `${[...fields, ...blocks].join('\n')}\n`
 }
 
-/** Digests of the files. MD5 and SHA-1 are for old clients; apt uses the strongest digest. */
+/**
+ * Digests of the files. `Acquire-By-Hash` promises a file for each of them, which rules out MD5 and
+ * SHA-1: they do not identify a file.
+ */
 const DIGESTS: ReadonlyArray<readonly [title: string, digest: keyof Digests]> = [
-  ['MD5Sum', 'md5'],
-  ['SHA1', 'sha1'],
   ['SHA256', 'sha256'],
   ['SHA512', 'sha512'],
 ]

@@ -42,7 +42,7 @@ t.test('every file exists, and Release has the checksums of all lists', async (t
   }
   const release = files.get('Release')?.toString() ?? ''
   for (const path of paths)
-    t.equal(release.split(` ${path}\n`).length, 5, `four checksums of ${path}`)
+    t.equal(release.split(` ${path}\n`).length, 3, `two checksums of ${path}`)
   // The output of gzip differs between machines.
   const plain = release.replace(/^ [0-9a-f]+ \d+ (\S+\.gz)$/gm, ' DIGEST SIZE $1')
   isExpectedText(t, plain, 'debian/Release')
@@ -80,5 +80,5 @@ t.test('if xz is installed, lists are also compressed with xz', async (t) => {
   const plain = files.get('main/binary-amd64/Packages') ?? Buffer.alloc(0)
   t.ok(execFileSync('xz', ['-dc'], { input: packed }).equals(plain))
   const release = files.get('Release')?.toString() ?? ''
-  t.equal(release.split(` ${packed.length} main/binary-amd64/Packages.xz\n`).length, 5)
+  t.equal(release.split(` ${packed.length} main/binary-amd64/Packages.xz\n`).length, 3)
 })

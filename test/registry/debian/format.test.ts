@@ -161,6 +161,25 @@ t.test('lists are found by their strong digests, in both folders and after a cha
   t.equal((await get(elsewhere)).status, 404)
 })
 
+t.test('each digest that Release lists is the name of a file in by-hash', async (t) => {
+  const { get, publish } = await aRepository(await startGatewayWithUsers(t))
+  await publish()
+  const release = (await get('/dists/bookworm/Release')).text
+  const blocks = [...release.matchAll(/^(\w+):\n((?: [0-9a-f]+ \d+ \S+\n)+)/gm)]
+  t.strictSame(
+    blocks.map(([, name]) => name),
+    ['SHA256', 'SHA512'],
+  )
+  for (const [, name = '', lines = ''] of blocks) {
+    for (const [, digest = '', path = ''] of lines.matchAll(/^ (\S+) \d+ (\S+)$/gm)) {
+      const folder = path.replace(/\/[^/]+$/, '')
+      const found = await get(`/dists/bookworm/${folder}/by-hash/${name}/${digest}`)
+      t.equal(found.status, 200, `${name} of ${path}`)
+      t.ok(found.bytes.equals((await get(`/dists/bookworm/${path}`)).bytes), path)
+    }
+  }
+})
+
 t.test("the owner's key is served armored and binary", async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const ask = (path: string) => gateway.ask({ path })
