@@ -18,7 +18,7 @@ import {
 } from './field.js'
 import { type HostSet, parseHostSet } from './host-set.js'
 import { LOG_FORMATS, LOG_LEVELS } from './log.js'
-import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
+import { DEBIAN_KEY_TYPES, PACKAGE_FORMATS, type PackageFormat } from './package.js'
 import { asSendfileTarget } from './sendfile-target.js'
 
 function field<T>(
@@ -226,6 +226,11 @@ export const SCHEMAS = {
       'Time for which replaced index files can still be downloaded by their digest.',
       asDurationMs,
       '1h',
+    ),
+    debian_signing_key: field(
+      'Type of new keys that sign Debian indexes: rsa4096, or ed25519, which some clients refuse.',
+      asOneOf(DEBIAN_KEY_TYPES),
+      'rsa4096',
     ),
   },
   outbound: {

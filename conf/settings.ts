@@ -8,7 +8,7 @@ import type { DatabaseLocation } from './database-location.js'
 import type { Field, HostPort } from './field.js'
 import type { HostSet } from './host-set.js'
 import type { LogOptions } from './log.js'
-import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
+import { type DebianKeyType, PACKAGE_FORMATS, type PackageFormat } from './package.js'
 import type { SCHEMAS } from './schemas.js'
 import type { SendfileTarget } from './sendfile-target.js'
 
@@ -77,6 +77,7 @@ export interface Settings {
     readonly sizeBytesMax: Readonly<Partial<Record<PackageFormat, number>>>
     readonly ownerBytesMax: number | undefined
     readonly indexKeptMs: number
+    readonly debianKeyType: DebianKeyType
   }
   readonly outbound: { readonly allow: HostSet }
   readonly webhooks: {
@@ -173,6 +174,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       sizeBytesMax: sizesOf(given.packages),
       ownerBytesMax: given.packages.owner_size_max,
       indexKeptMs: required(given.packages.index_kept),
+      debianKeyType: required(given.packages.debian_signing_key),
     },
     ...outboundOf(given),
     attachments: { sizeBytesMax: required(given.attachments.size_max) },

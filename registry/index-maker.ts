@@ -1,13 +1,14 @@
 /** The interface of index makers, which build the index files of a format from its entries. */
 
 import type { Digests, JsonObject, PackageFile } from '../conf/package.js'
+import type { Settings } from '../conf/settings.js'
 
 /** Builds the files of an index from its entries. Equal entries give equal files. */
 export interface IndexMaker {
   /** Version of the output of `render`; incrementing it renders all stored texts again. */
   readonly revision: number
   /** Creates a key pair for an owner, as texts. Required if `build` signs. */
-  makeSigningKey?(ownerName: string): Promise<SigningKey>
+  makeSigningKey?(ownerName: string, settings: Settings['packages']): Promise<SigningKey>
   /** Returns the forms in which `build` needs the text of that name. */
   formsOf(name: string): readonly TextForm[]
   /**

@@ -45,7 +45,9 @@ export function openPackageStore(
   const signingKeys = async (): Promise<readonly SigningKey[]> => {
     const { makeSigningKey } = makerOf(options)
     if (makeSigningKey === undefined) throw new Error(`the format ${format} has no signing keys`)
-    return await registry.signingKeys.of(namespace, () => makeSigningKey(options.ownerName))
+    return await registry.signingKeys.of(namespace, () =>
+      makeSigningKey(options.ownerName, registry.settings()),
+    )
   }
   return {
     baseUrl,
@@ -117,7 +119,7 @@ function makerOf({ format, index }: PackageStoreOptions): IndexMaker {
 /** Returns the size limits of the caller. Site administrators have none. */
 function limitsOf(registry: Registry, { user, format }: PackageStoreOptions) {
   if (user?.isAdmin) return { bytesMax: undefined, ownerBytesMax: undefined }
-  const { sizeBytesMax, ownerBytesMax } = registry.limits()
+  const { sizeBytesMax, ownerBytesMax } = registry.settings()
   return { bytesMax: sizeBytesMax[format], ownerBytesMax }
 }
 

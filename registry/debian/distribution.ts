@@ -9,7 +9,8 @@ import { releaseText } from './release.js'
 
 export const DISTRIBUTION: IndexMaker = {
   revision: 1,
-  makeSigningKey: (ownerName) => makeOpenpgpKey(`${ownerName} (Debian Registry)`),
+  makeSigningKey: (ownerName, { debianKeyType }) =>
+    makeOpenpgpKey(`${ownerName} (Debian Registry)`, debianKeyType),
   formsOf: () => ['plain', 'deflated', 'xz'],
   render: (entries, { subject }) => renderPackages(entries, subject),
   async build({ subject, changedAtMs, texts, signingKeys }, output) {

@@ -85,6 +85,7 @@ const SHOWN: Shown = {
     swift_size_max: ({ packages }) => bytesOf(packages.sizeBytesMax.swift),
     owner_size_max: ({ packages }) => bytesOf(packages.ownerBytesMax),
     index_kept: ({ packages }) => durationOf(packages.indexKeptMs),
+    debian_signing_key: ({ packages }) => packages.debianKeyType,
   },
   outbound: { allow: ({ outbound }) => outbound.allow.entries.join(', ') },
   webhooks: {
