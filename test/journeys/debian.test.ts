@@ -7,6 +7,7 @@ import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
 import { type AptOptions, type AptRoot, newAptRoot } from '../helpers/apt-client.js'
 import { buildDeb, type DebToBuild } from '../helpers/deb-builder.js'
+import { mirrorWithAptly, mirrorWithReprepro } from '../helpers/debian-mirrors.js'
 import {
   forEachPackageGatehouse,
   onPackageGatehouse,
@@ -224,6 +225,20 @@ await onPackageGatehouse(
     const refused = await wrong.get('update')
     t.not(refused.exitCode, 0)
     t.match(refused.output, /NO_PUBKEY/)
+  },
+)
+
+await onPackageGatehouse(
+  t,
+  'SQLite and files',
+  'aptly and reprepro mirror a distribution',
+  async (t, fixture) => {
+    const { send, url } = await openRepository(t, fixture)
+    await send({ place: 'mirrored/main', fields: { Package: 'tool', Version: '1:2.0-1' } })
+    const key = new Uint8Array(await (await fetch(`${url}/repository.gpg`)).arrayBuffer())
+    const source = { url, distribution: 'mirrored', component: 'main', key }
+    t.match(await mirrorWithAptly(t, source), { exitCode: 0, output: /^ {2}tool_1:2\.0-1_amd64$/m })
+    t.match(await mirrorWithReprepro(t, source), { exitCode: 0, output: /: tool 1:2\.0-1$/m })
   },
 )
 
