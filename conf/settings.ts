@@ -77,6 +77,8 @@ export interface Settings {
     readonly sizeBytesMax: Readonly<Partial<Record<PackageFormat, number>>>
     readonly ownerBytesMax: number | undefined
     readonly indexKeptMs: number
+    /** Time for which a Debian index is valid; undefined for no limit. */
+    readonly debianIndexValidMs: number | undefined
     readonly debianKeyType: DebianKeyType
   }
   readonly outbound: { readonly allow: HostSet }
@@ -174,6 +176,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       sizeBytesMax: sizesOf(given.packages),
       ownerBytesMax: given.packages.owner_size_max,
       indexKeptMs: required(given.packages.index_kept),
+      debianIndexValidMs: given.packages.debian_index_valid,
       debianKeyType: required(given.packages.debian_signing_key),
     },
     ...outboundOf(given),

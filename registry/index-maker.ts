@@ -9,6 +9,11 @@ export interface IndexMaker {
   readonly revision: number
   /** Creates a key pair for an owner, as texts. Required if `build` signs. */
   makeSigningKey?(ownerName: string, settings: Settings['packages']): Promise<SigningKey>
+  /**
+   * Returns the time for which the files of an index are valid; undefined for no limit. Files are
+   * built again when half of it has passed, or when it changes.
+   */
+  validMs?(settings: Settings['packages']): number | undefined
   /** Returns the forms in which `build` needs the text of that name. */
   formsOf(name: string): readonly TextForm[]
   /**
@@ -49,6 +54,8 @@ export interface IndexInput {
   readonly subject: string
   /** Time of the last change. */
   readonly changedAtMs: number
+  /** Time for which the files are valid from `changedAtMs` on; undefined for no limit. */
+  readonly validMs: number | undefined
   /** Texts by their names, in order. None is empty. */
   readonly texts: ReadonlyMap<string, IndexText>
   /** Returns the keys that must all sign, newest first; at least one. */

@@ -88,8 +88,11 @@ export function openPackageStore(
       if (isDownload) registry.downloads.count(file.id)
       return reply
     },
-    openIndex: async (subject) =>
-      registry.indexes.open({ namespace, subject, maker: makerOf(options), signingKeys }),
+    async openIndex(subject) {
+      const maker = makerOf(options)
+      const validMs = maker.validMs?.(registry.settings())
+      return await registry.indexes.open({ namespace, subject, maker, validMs, signingKeys })
+    },
     findIndexFile: (subject, digest) => registry.indexes.findFile({ namespace, subject }, digest),
     signingKeys,
     async serveIndexFile(file, request, options) {

@@ -11,16 +11,18 @@ export const DISTRIBUTION: IndexMaker = {
   revision: 1,
   makeSigningKey: (ownerName, { debianKeyType }) =>
     makeOpenpgpKey(`${ownerName} (Debian Registry)`, debianKeyType),
+  validMs: ({ debianIndexValidMs }) => debianIndexValidMs,
   formsOf: () => ['plain', 'deflated', 'xz'],
   render: (entries, { subject }) => renderPackages(entries, subject),
-  async build({ subject, changedAtMs, texts, signingKeys }, output) {
+  async build({ subject, changedAtMs, validMs, texts, signingKeys }, output) {
     const files: WrittenFile[] = []
     for (const [part, text] of texts) {
       for (const [suffix, content] of packedForms(text)) {
         files.push(await output.write(`${packagesPath(part)}${suffix}`, content))
       }
     }
-    const release = releaseText({ name: subject, changedAtMs, parts: [...texts.keys()], files })
+    const parts = [...texts.keys()]
+    const release = releaseText({ name: subject, changedAtMs, validMs, parts, files })
     const signer = await openSigner(await signingKeys(), { atMs: changedAtMs })
     const write = (path: string, text: string) => output.write(path, [Buffer.from(text)])
     await write('Release', release)

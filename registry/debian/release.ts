@@ -6,13 +6,15 @@ import type { WrittenFile } from '../index-maker.js'
 export interface Distribution {
   readonly name: string
   readonly changedAtMs: number
+  /** Time for which clients accept the file; undefined for no limit. */
+  readonly validMs: number | undefined
   /** `component/architecture` of each Packages file. */
   readonly parts: readonly string[]
   readonly files: readonly WrittenFile[]
 }
 
 /** Returns the text of the file ("Release" of the repository format). Deterministic. */
-export function releaseText({ name, changedAtMs, parts, files }: Distribution): string {
+export function releaseText({ name, changedAtMs, validMs, parts, files }: Distribution): string {
   const sortedOf = (at: 0 | 1) =>
     [...new Set(parts.map((part) => part.split('/')[at] ?? ''))].sort().join(' ')
   const fields = [
@@ -23,7 +25,8 @@ export function releaseText({ name, changedAtMs, parts, files }: Distribution): 
     `Components: ${sortedOf(0)}`,
     // If `all` is in this list, clients of every architecture request the Packages file of `all`.
     `Architectures: ${sortedOf(1)}`,
-    `Date: ${new Date(changedAtMs).toUTCString().replace('GMT', 'UTC')}`,
+    `Date: ${dateOf(changedAtMs)}`,
+    ...(validMs === undefined ? [] : [`Valid-Until: ${dateOf(changedAtMs + validMs)}`]),
     'Acquire-By-Hash: yes',
   ]
   const blocks = DIGESTS.flatMap(([title, digest]) => [
@@ -31,6 +34,10 @@ export function releaseText({ name, changedAtMs, parts, files }: Distribution): 
     ...files.map(({ path, bytes, digests }) => ` ${digests[digest]} ${bytes} ${path}`),
   ])
   return `${[...fields, ...blocks].join('\n')}\n`
+}
+
+function dateOf(ms: number): string {
+  return new Date(ms).toUTCString().replace('GMT', 'UTC')
 }
 
 /**

@@ -85,6 +85,8 @@ const SHOWN: Shown = {
     swift_size_max: ({ packages }) => bytesOf(packages.sizeBytesMax.swift),
     owner_size_max: ({ packages }) => bytesOf(packages.ownerBytesMax),
     index_kept: ({ packages }) => durationOf(packages.indexKeptMs),
+    debian_index_valid: ({ packages: { debianIndexValidMs } }) =>
+      debianIndexValidMs && durationOf(debianIndexValidMs),
     debian_signing_key: ({ packages }) => packages.debianKeyType,
   },
   outbound: { allow: ({ outbound }) => outbound.allow.entries.join(', ') },

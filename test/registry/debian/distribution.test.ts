@@ -116,3 +116,16 @@ t.test('apt accepts an index signed by keys of two types with either key', async
     t.notMatch(output, /^[WE]:/m, `${name} prints no warning or error`)
   }
 })
+
+t.test('apt refuses an index whose validity has passed', async (t) => {
+  const HOUR_MS = 3_600_000
+  const update = async (changedAtMs: number) => {
+    const url = await serve(t, await build(t, { changedAtMs, validMs: HOUR_MS }))
+    const key = await dearmorKeys([KEY.publicKey])
+    const apt = await newAptRoot(t, { key, sources: [`deb [signed-by=KEY] ${url} bookworm main`] })
+    return await apt.get('update')
+  }
+  t.match(await update(Date.now() - HOUR_MS / 2), { exitCode: 0 })
+  const refused = { exitCode: 100, output: /^E: Release file .*InRelease is expired/m }
+  t.match(await update(Date.now() - 2 * HOUR_MS), refused)
+})

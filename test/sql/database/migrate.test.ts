@@ -54,6 +54,7 @@ const NAMES = [
   '0037-run-notifications',
   '0038-workflow-logs',
   '0039-job-environment',
+  '0041-index-validity',
 ]
 
 /** Returns the definition of every table, index and column. */
