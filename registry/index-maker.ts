@@ -1,5 +1,6 @@
 /** The interface of index makers, which build the index files of a format from its entries. */
 
+import type { Awaitable } from '../conf/lib/awaitable.js'
 import type { Digests, JsonObject, PackageFile } from '../conf/package.js'
 import type { Settings } from '../conf/settings.js'
 
@@ -21,7 +22,12 @@ export interface IndexMaker {
    * of a range of keys, in key order; entries of the same key are in the order of publishing. The
    * whole text is the concatenation of the texts of all runs.
    */
-  render(entries: readonly IndexEntry[], of: RenderContext): ReadonlyMap<string, Rendered>
+  render(
+    entries: readonly IndexEntry[],
+    of: RenderContext,
+  ): Awaitable<ReadonlyMap<string, Rendered>>
+  /** Returns the size of an entry in large texts, which limits the size of runs. */
+  bytesOf?(entry: IndexEntry): number
   /** Writes all files of the index. There is at least one text. */
   build(input: IndexInput, output: IndexOutput): Promise<void>
 }
