@@ -3,11 +3,22 @@
 import type { JsonObject, PackageFile } from '../../conf/package.js'
 import type { IndexEntry, Rendered } from '../index-maker.js'
 import { rendered } from '../indexing/rendered.js'
+import { type Contents, contentsLines } from './contents.js'
 import type { Control, ControlField } from './control.js'
 
+/** Metadata of an index entry. */
+interface EntryMetadata {
+  readonly fields: readonly ControlField[]
+  readonly contents?: Contents | undefined
+}
+
 /** Returns the metadata of an index entry. */
-export function entryMetadata({ fields }: Control): JsonObject {
-  return { fields }
+export function entryMetadata({ fields }: Control, contents?: Contents): JsonObject {
+  return contents === undefined ? { fields } : { fields, contents }
+}
+
+function metadataOf({ metadata }: IndexEntry): EntryMetadata {
+  return metadata as unknown as EntryMetadata
 }
 
 /** Distribution and component of a package. */
@@ -17,8 +28,8 @@ export interface Place {
 }
 
 /** Returns the paragraph of one package (deb822(5), "Packages" of the repository format). */
-export function stanzaOf({ metadata, file }: IndexEntry, place: Place): string {
-  const fields = [...(metadata['fields'] as unknown as ControlField[]), ...fileFields(file, place)]
+export function stanzaOf(entry: IndexEntry, place: Place): string {
+  const fields = [...metadataOf(entry).fields, ...fileFields(entry.file, place)]
   return fields.map(lineOf).join('')
 }
 
@@ -52,4 +63,27 @@ export function renderPackages(
     texts.set(entry.part, stanzas)
   }
   return new Map([...texts].map(([part, stanzas]) => [part, rendered(stanzas)]))
+}
+
+/** Renders the paths that the packages of each part install, under the name `PART/Contents`. */
+export async function renderContents(
+  entries: readonly IndexEntry[],
+): Promise<ReadonlyMap<string, Rendered>> {
+  const texts = new Map<string, Buffer[]>()
+  for (const entry of entries) {
+    const { contents } = metadataOf(entry)
+    if (contents === undefined) continue
+    const name = `${entry.part}/Contents`
+    const lines = texts.get(name) ?? []
+    lines.push(await contentsLines(contents))
+    texts.set(name, lines)
+  }
+  return new Map(
+    [...texts].map(([name, all]) => [name, { content: Buffer.concat(all), count: all.length }]),
+  )
+}
+
+/** Returns the size of the paths of a package. */
+export function contentsBytes(entry: IndexEntry): number {
+  return metadataOf(entry).contents?.bytes ?? 0
 }

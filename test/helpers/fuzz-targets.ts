@@ -43,6 +43,7 @@ import { parseVersion as parseComposerVersion } from '../../registry/composer/ve
 import { conditionStatus } from '../../registry/conditions.js'
 import { parseDescription } from '../../registry/cran/description.js'
 import { readPackageArchive as readCranArchive } from '../../registry/cran/package-archive.js'
+import { readContents } from '../../registry/debian/contents.js'
 import { parseControl } from '../../registry/debian/control.js'
 import { readDebFile } from '../../registry/debian/deb-file.js'
 import { readModuleLine } from '../../registry/go/go-mod.js'
@@ -368,6 +369,12 @@ async function archives(): Promise<readonly FuzzTarget[]> {
       readCranArchive,
     ),
     archive('deb', debOf({ control: CONTROL }), readDebFile, ['!<arch>\n', 'control.tar.gz']),
+    archive(
+      'paths of a deb',
+      debOf({ control: CONTROL, files: [{ path: './usr/bin/tool', body: 'x' }] }),
+      readContents,
+      ['!<arch>\n', 'data.tar.gz'],
+    ),
     archive('apk', apk(), readPackage),
     stream('gzip', pack(pax, '.gz'), (bytes) => gunzip(chunksOf(bytes), UNPACKED_BYTES_MAX)),
     stream('xz', pack(pax, '.xz'), (bytes) => unxz(bytes, UNPACKED_BYTES_MAX)),

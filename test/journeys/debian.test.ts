@@ -230,6 +230,31 @@ await onPackageGatehouse(
 
 await onPackageGatehouse(
   t,
+  'MariaDB and S3',
+  'apt-file finds the package of a path',
+  async (t, fixture) => {
+    const { send, root } = await openRepository(t, fixture)
+    const place = 'contents/main'
+    const tool = { Package: 'tool', Section: 'utils' }
+    await send({ place, fields: tool, files: { 'usr/bin/tool': 'x', 'usr/share/é': '' } })
+    const data = { Package: 'tool-data', Architecture: 'all' }
+    await send({ place, fields: data, files: { 'usr/share/tool/data': 'y' } })
+    const sources = ['deb [signed-by=KEY] URL contents main']
+    const apt = await root({ sources, hasAptFile: true })
+    await succeeds(t, apt, 'update')
+    t.match(await apt.file('search', 'usr/bin/tool'), {
+      exitCode: 0,
+      output: /^tool: \/usr\/bin\/tool$/m,
+    })
+    t.match((await apt.file('list', 'tool-data')).output, /^tool-data: \/usr\/share\/tool\/data$/m)
+    await send({ place, fields: { Package: 'late' }, files: { 'usr/bin/late': 'z' } })
+    await succeeds(t, apt, 'update')
+    t.match((await apt.file('search', 'bin/late')).output, /^late: \/usr\/bin\/late$/m)
+  },
+)
+
+await onPackageGatehouse(
+  t,
   'SQLite and files',
   'aptly and reprepro mirror a distribution',
   async (t, fixture) => {
