@@ -13,6 +13,8 @@ export const INSPECTIONS = {
   debian: async (file: ByteSource) => (await import('./debian/deb-file.js')).readDebFile(file),
   debianContents: async (file: ByteSource) =>
     (await import('./debian/contents.js')).readContents(file),
+  debianSource: async (file: ByteSource) =>
+    (await import('./debian/source-control.js')).readSourceControl(file),
   go: async (file: ByteSource) => (await import('./go/module-zip.js')).readModuleZip(file),
   swift: async (file: ByteSource) => {
     const { openZip } = await import('./archive/zip.js')

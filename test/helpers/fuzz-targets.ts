@@ -46,6 +46,7 @@ import { readPackageArchive as readCranArchive } from '../../registry/cran/packa
 import { readContents } from '../../registry/debian/contents.js'
 import { parseControl } from '../../registry/debian/control.js'
 import { readDebFile } from '../../registry/debian/deb-file.js'
+import { readSourceControl } from '../../registry/debian/source-control.js'
 import { readModuleLine } from '../../registry/go/go-mod.js'
 import { readModuleZip } from '../../registry/go/module-zip.js'
 import { readParts } from '../../registry/multipart.js'
@@ -369,6 +370,10 @@ async function archives(): Promise<readonly FuzzTarget[]> {
       readCranArchive,
     ),
     archive('deb', debOf({ control: CONTROL }), readDebFile, ['!<arch>\n', 'control.tar.gz']),
+    archive('dsc', Buffer.from(DSC), readSourceControl, [
+      '-----BEGIN PGP SIGNED MESSAGE-----\n\n',
+      '\n-----BEGIN PGP SIGNATURE-----\n',
+    ]),
     archive(
       'paths of a deb',
       debOf({ control: CONTROL, files: [{ path: './usr/bin/tool', body: 'x' }] }),
@@ -381,6 +386,8 @@ async function archives(): Promise<readonly FuzzTarget[]> {
     stream('zstd', pack(pax, '.zst'), (bytes) => unzstd(bytes, UNPACKED_BYTES_MAX)),
   ]
 }
+
+const DSC = `Source: hello\nVersion: 1.0\nChecksums-Sha256:\n ${'0'.repeat(64)} 1 hello_1.0.tar.gz\n`
 
 function archive(
   name: string,
