@@ -4,7 +4,7 @@ import { gzipText } from '../archive/gzip-file.js'
 import { xzText } from '../archive/xz-file.js'
 import type { FileContent, IndexMaker, IndexText, WrittenFile } from '../index-maker.js'
 import { makeOpenpgpKey, openSigner } from '../sign/openpgp.js'
-import { contentsBytes, renderContents, renderPackages } from './packages-index.js'
+import { contentsBytes, renderContents, renderPackages, SOURCE } from './packages-index.js'
 import { releaseText } from './release.js'
 
 export const DISTRIBUTION: IndexMaker = {
@@ -45,8 +45,9 @@ function contentsPath(name: string): string {
   return `${component}/Contents-${architecture}`
 }
 
-/** Returns the path of the Packages file of `component/architecture`. */
+/** Returns the path of the Packages file of `component/architecture`, or of a Sources file. */
 export function packagesPath(part: string): string {
+  if (part.endsWith(`/${SOURCE}`)) return `${part}/Sources`
   return `${part.replace('/', '/binary-')}/Packages`
 }
 

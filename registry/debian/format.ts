@@ -11,6 +11,8 @@ import { DISTRIBUTION, packagesPath } from './distribution.js'
 import { install } from './install.js'
 import { type PoolFile, parsePlace, poolFileName, readPoolFileName } from './names.js'
 import { entryMetadata } from './packages-index.js'
+import { readSourceFileName } from './source-names.js'
+import { SOURCE_ROUTES } from './source-routes.js'
 
 const POOL = '/pool/{distribution}/{component}'
 const DIST = '/dists/{distribution}'
@@ -56,7 +58,15 @@ const get: FormatRoute = {
   path: `${POOL}/{file}`,
   access: 'read',
   async handle(store, { request, params }) {
-    const asked = readPoolFileName(params['file'] ?? '')
+    const { distribution, component, file: fileName = '' } = params
+    const source = readSourceFileName(fileName)
+    if (source !== undefined) {
+      const compositeKey = `${distribution}|${component}`
+      const file = await store.findFile({ ...source, compositeKey })
+      if (file === undefined) throw noFile()
+      return store.serve(file, request, {})
+    }
+    const asked = readPoolFileName(fileName)
     const file = asked && (await store.findFile(queryOf(params, asked)))
     if (file === undefined) throw noFile()
     return store.serve(file, request, { contentType: 'application/vnd.debian.binary-package' })
@@ -170,12 +180,18 @@ export const DEBIAN: Format = {
     put,
     get,
     remove,
+    ...SOURCE_ROUTES,
     ...keys,
     ...['Release', 'InRelease', 'Release.gpg'].map((file) =>
       indexRoute(`${DIST}/${file}`, () => file),
     ),
     ...['Packages', 'Packages.gz', 'Packages.xz'].map((file) =>
       indexRoute(`${LIST}/${file}`, (params) => listPath({ ...params, file })),
+    ),
+    ...['Sources', 'Sources.gz', 'Sources.xz'].map((file) =>
+      indexRoute(`${DIST}/{component}/source/${file}`, ({ component }) => {
+        return `${component}/source/${file}`
+      }),
     ),
     indexRoute(`${DIST}/{component}/{file}`, contentsPath),
     byHashRoute(DIST),

@@ -1,10 +1,11 @@
-/** The Packages file of one component and architecture ("Packages" of the repository format). */
+/** The paragraphs and paths of the packages of one component and architecture. */
 
 import type { JsonObject, PackageFile } from '../../conf/package.js'
 import type { IndexEntry, Rendered } from '../index-maker.js'
 import { rendered } from '../indexing/rendered.js'
 import { type Contents, contentsLines } from './contents.js'
 import type { Control, ControlField } from './control.js'
+import { sourceFields } from './sources-index.js'
 
 /** Metadata of an index entry. */
 interface EntryMetadata {
@@ -27,10 +28,19 @@ export interface Place {
   readonly component: string
 }
 
+/** Architecture in the part of source packages; packages cannot have it. */
+export const SOURCE = 'source'
+
 /** Returns the paragraph of one package (deb822(5), "Packages" of the repository format). */
 export function stanzaOf(entry: IndexEntry, place: Place): string {
-  const fields = [...metadataOf(entry).fields, ...fileFields(entry.file, place)]
+  const fields = entry.part.endsWith(`/${SOURCE}`)
+    ? sourceFields(entry, directoryOf(place))
+    : [...metadataOf(entry).fields, ...fileFields(entry.file, place)]
   return fields.map(lineOf).join('')
+}
+
+function directoryOf({ distribution, component }: Place): string {
+  return `pool/${distribution}/${component}`
 }
 
 /** Formats a field. If its first line is empty, no white space follows the colon. */
@@ -38,10 +48,10 @@ function lineOf([name, value]: ControlField): string {
   return value === '' || value.startsWith('\n') ? `${name}:${value}\n` : `${name}: ${value}\n`
 }
 
-function fileFields(file: PackageFile, { distribution, component }: Place): ControlField[] {
+function fileFields(file: PackageFile, place: Place): ControlField[] {
   const { name, bytes, digests } = file
   return [
-    ['Filename', `pool/${distribution}/${component}/${name}`],
+    ['Filename', `${directoryOf(place)}/${name}`],
     ['Size', String(bytes)],
     ['MD5sum', digests.md5],
     ['SHA1', digests.sha1],

@@ -2,6 +2,7 @@
 
 import type { Digests } from '../../conf/package.js'
 import type { WrittenFile } from '../index-maker.js'
+import { SOURCE } from './packages-index.js'
 
 export interface Distribution {
   readonly name: string
@@ -16,7 +17,10 @@ export interface Distribution {
 /** Returns the text of the file ("Release" of the repository format). Deterministic. */
 export function releaseText({ name, changedAtMs, validMs, parts, files }: Distribution): string {
   const sortedOf = (at: 0 | 1) =>
-    [...new Set(parts.map((part) => part.split('/')[at] ?? ''))].sort().join(' ')
+    [...new Set(parts.map((part) => part.split('/')[at] ?? ''))]
+      .filter((name) => at === 0 || name !== SOURCE)
+      .sort()
+      .join(' ')
   const fields = [
     'Origin: Gatehouse',
     'Label: Gatehouse',
@@ -24,7 +28,7 @@ export function releaseText({ name, changedAtMs, validMs, parts, files }: Distri
     `Codename: ${name}`,
     `Components: ${sortedOf(0)}`,
     // If `all` is in this list, clients of every architecture request the Packages file of `all`.
-    `Architectures: ${sortedOf(1)}`,
+    `Architectures: ${sortedOf(1)}`.trimEnd(),
     `Date: ${dateOf(changedAtMs)}`,
     ...(validMs === undefined ? [] : [`Valid-Until: ${dateOf(changedAtMs + validMs)}`]),
     'Acquire-By-Hash: yes',

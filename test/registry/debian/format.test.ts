@@ -206,6 +206,60 @@ t.test('a package with a damaged data archive is published without its paths', a
   t.equal((await get('/dists/bookworm/main/Contents-amd64')).status, 404)
 })
 
+t.test('a source package is listed after its files and its .dsc file are uploaded', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { get, publish } = await aRepository(gateway)
+  const ask = (method: string, file: string, body?: Buffer) =>
+    gateway.ask({
+      method,
+      path: `/api/packages/ada/debian${PLACE}/${file}`,
+      authorization: gateway.authorizationOf('ada'),
+      ...(body === undefined ? {} : { body }),
+    })
+  const original = Buffer.from('original')
+  const sha256 = createHash('sha256').update(original).digest('hex')
+  const dscOf = (hash: string, name = 'hello_1.0.tar.gz') =>
+    Buffer.from(
+      `Format: 3.0 (native)\nSource: hello\nVersion: 1:1.0\n` +
+        `Checksums-Sha256:\n ${hash} 8 ${name}\nFiles:\n x 8 ${name}\n`,
+    )
+  const missing = await ask('PUT', 'hello_1.0.dsc', dscOf(sha256))
+  t.match(missing, { status: 400, text: /The file hello_1\.0\.tar\.gz .* is missing: upload it/ })
+  t.equal((await ask('PUT', 'hello_1.0.tar.gz', original)).status, 201)
+  t.equal((await get('/dists/bookworm/main/source/Sources')).status, 404)
+  const other = await ask('PUT', 'hello_1.0.dsc', dscOf('0'.repeat(64)))
+  t.match(other, { status: 400, text: /lists another hello_1\.0\.tar\.gz/ })
+  const renamed = await ask('PUT', 'hello_2.0.dsc', dscOf(sha256))
+  t.match(renamed, { status: 400, text: /must have the name hello_1\.0\.dsc/ })
+  for (const name of ['hello_1.0_all.deb', 'hello.txt', 'x_1.0.txt']) {
+    t.equal((await ask('PUT', name, original)).status, 400, name)
+  }
+  const dsc = dscOf(sha256)
+  t.equal((await ask('PUT', 'hello_1.0.dsc', dsc)).status, 201)
+  t.equal((await ask('PUT', 'hello_1.0.dsc', dsc)).status, 409)
+  const sources = (await get('/dists/bookworm/main/source/Sources')).text
+  t.match(
+    sources,
+    /^Package: hello\nFormat: 3\.0 \(native\)\nVersion: 1:1\.0\nDirectory: pool\/book/,
+  )
+  t.match(sources, `\n ${sha256} 8 hello_1.0.tar.gz\n`)
+  t.match(
+    sources,
+    `\n ${createHash('sha256').update(dsc).digest('hex')} ${dsc.length} hello_1.0.dsc\n`,
+  )
+  const packed = await get('/dists/bookworm/main/source/Sources.gz')
+  t.equal(gunzipSync(packed.bytes).toString(), sources)
+  t.ok((await get(`${PLACE}/hello_1.0.dsc`)).bytes.equals(dsc), 'it is served as it was uploaded')
+  t.ok((await get(`${PLACE}/hello_1.0.tar.gz`)).bytes.equals(original))
+  await publish()
+  const release = (await get('/dists/bookworm/Release')).text
+  t.match(release, '\nArchitectures: amd64\n', 'source is not an architecture')
+  t.match(release, / main\/source\/Sources\.gz\n/)
+  t.equal((await ask('DELETE', 'hello_1.0.dsc')).status, 204)
+  t.equal((await ask('DELETE', 'hello_1.0.dsc')).status, 404)
+  t.equal((await get('/dists/bookworm/main/source/Sources')).status, 404)
+})
+
 t.test('each digest that Release lists is the name of a file in by-hash', async (t) => {
   const { get, publish } = await aRepository(await startGatewayWithUsers(t))
   await publish({ files: [{ path: './usr/bin/hello' }] })
