@@ -58,10 +58,12 @@ export function openPackageStore(
   const signingKeys = async (): Promise<readonly SigningKey[]> => {
     const { makeSigningKey } = makerOf(options)
     if (makeSigningKey === undefined) throw new Error(`the format ${format} has no signing keys`)
-    return await registry.signingKeys.of(namespace, () => makeSigningKey(options.ownerName))
+    return await registry.signingKeys.of(namespace, () =>
+      makeSigningKey(options.ownerName, registry.settings()),
+    )
   }
   const retired = async <T>(find: (sinceMs: number) => Promise<T>): Promise<T | undefined> =>
-    options.findsRetired ? await find(Date.now() - registry.limits().indexKeptMs) : undefined
+    options.findsRetired ? await find(Date.now() - registry.settings().indexKeptMs) : undefined
   return {
     baseUrl,
     async receive(body) {
@@ -112,8 +114,11 @@ export function openPackageStore(
       const fileIds = await listFirstFileIds(db, namespace, versions)
       for (const fileId of fileIds) registry.downloads.count(fileId)
     },
-    openIndex: async (subject) =>
-      registry.indexes.open({ namespace, subject, maker: makerOf(options), signingKeys }),
+    async openIndex(subject) {
+      const maker = makerOf(options)
+      const validMs = maker.validMs?.(registry.settings())
+      return await registry.indexes.open({ namespace, subject, maker, validMs, signingKeys })
+    },
     findIndexFile: (subject, digest) => registry.indexes.findFile({ namespace, subject }, digest),
     signingKeys,
     async serveIndexFile(file, request, options) {
@@ -145,14 +150,14 @@ function makerOf({ format, index }: PackageStoreOptions): IndexMaker {
 export function configuredQuota({
   ownerVersionsMax: versionsMax,
   ownerBytesMax: bytesMax,
-}: ReturnType<Registry['limits']>): Quota {
+}: ReturnType<Registry['settings']>): Quota {
   return { versionsMax, bytesMax }
 }
 
 /** Returns the limits of the caller. Site administrators have none. */
 function limitsOf(registry: Registry, { user, format }: PackageStoreOptions) {
   if (user?.isAdmin) return { bytesMax: undefined, quota: undefined }
-  const limits = registry.limits()
+  const limits = registry.settings()
   return { bytesMax: limits.sizeBytesMax[format], quota: configuredQuota(limits) }
 }
 

@@ -26,7 +26,7 @@ export interface Registry {
   readonly signingKeys: SigningKeys
   readonly inspect: Inspect
   readonly matchPatterns: MatchPatterns
-  readonly limits: () => Settings['packages']
+  readonly settings: () => Settings['packages']
   /** Writes the buffered download counts. */
   stop(): Promise<void>
 }
@@ -61,7 +61,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     documents: createDocuments(),
     indexes: createIndexes({ db, storage, keptMs, compressXz }),
     signingKeys: createSigningKeys(db, secret),
-    limits: () => settings().packages,
+    settings: () => settings().packages,
     async stop() {
       await Promise.all([downloads.stop(), attachmentDownloads.stop()])
     },

@@ -12,7 +12,7 @@ export const SWEEP_PACKAGES: JobKind = {
   everyMs: DAY_MS,
   async run({ db, log, registry }, _subject, signal) {
     await deleteOldDownloads(db)
-    await deleteRetired(db, Date.now() - registry.limits().indexKeptMs, signal)
+    await deleteRetired(db, Date.now() - registry.settings().indexKeptMs, signal)
     const swept = await sweepBlobs({ db, storage: registry.storage, signal })
     if (swept.unused + swept.left > 0) log.info({ swept }, 'unused package files were removed')
   },

@@ -106,6 +106,7 @@ const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'git.client_processes_max': 64,
   'git.anonymous_clone_max': '2GiB',
   'maintenance.prune_every': '168h',
+  'packages.debian_index_valid': '168h',
   'actions.artifacts_owner_max': '50GiB',
   'packages.size_max': '5GiB',
   'packages.alpine_size_max': '1GiB',

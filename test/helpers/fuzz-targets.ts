@@ -44,8 +44,10 @@ import { parseVersion as parseComposerVersion } from '../../registry/composer/ve
 import { conditionStatus } from '../../registry/conditions.js'
 import { parseDescription } from '../../registry/cran/description.js'
 import { readPackageArchive as readCranArchive } from '../../registry/cran/package-archive.js'
+import { readContents } from '../../registry/debian/contents.js'
 import { parseControl } from '../../registry/debian/control.js'
 import { readDebFile } from '../../registry/debian/deb-file.js'
+import { readSourceControl } from '../../registry/debian/source-control.js'
 import { readModuleLine, readRetractions } from '../../registry/go/go-mod.js'
 import { isInRange, parsePseudoVersion } from '../../registry/go/module-version.js'
 import { readModuleZip } from '../../registry/go/module-zip.js'
@@ -388,12 +390,24 @@ async function archives(): Promise<readonly FuzzTarget[]> {
       readCranArchive,
     ),
     archive('deb', debOf({ control: CONTROL }), readDebFile, ['!<arch>\n', 'control.tar.gz']),
+    archive('dsc', Buffer.from(DSC), readSourceControl, [
+      '-----BEGIN PGP SIGNED MESSAGE-----\n\n',
+      '\n-----BEGIN PGP SIGNATURE-----\n',
+    ]),
+    archive(
+      'paths of a deb',
+      debOf({ control: CONTROL, files: [{ path: './usr/bin/tool', body: 'x' }] }),
+      readContents,
+      ['!<arch>\n', 'data.tar.gz'],
+    ),
     archive('apk', apk(), readPackage),
     stream('gzip', pack(pax, '.gz'), (bytes) => gunzip(chunksOf(bytes), UNPACKED_BYTES_MAX)),
     stream('xz', pack(pax, '.xz'), (bytes) => unxz(bytes, UNPACKED_BYTES_MAX)),
     stream('zstd', pack(pax, '.zst'), (bytes) => unzstd(bytes, UNPACKED_BYTES_MAX)),
   ]
 }
+
+const DSC = `Source: hello\nVersion: 1.0\nChecksums-Sha256:\n ${'0'.repeat(64)} 1 hello_1.0.tar.gz\n`
 
 function archive(
   name: string,

@@ -22,9 +22,9 @@ t.test('the storage is the configured one, and limits follow the current setting
   t.teardown(() => registry.stop())
   t.ok((await stat(registry.storage.incomingFolder)).isDirectory())
   t.ok(registry.storage.incomingFolder.startsWith(folder))
-  t.equal(registry.limits(), settings.packages)
+  t.equal(registry.settings(), settings.packages)
   settings = { ...settings, packages: { ...settings.packages, ownerBytesMax: 7 } }
-  t.equal(registry.limits().ownerBytesMax, 7)
+  t.equal(registry.settings().ownerBytesMax, 7)
   t.not(registry.storage.incomingFolder, context.registry.storage.incomingFolder)
 })
 

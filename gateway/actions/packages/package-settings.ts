@@ -30,7 +30,7 @@ export async function packageSettings(
   return {
     isImmutable: settings.isImmutable,
     usage: await readUsage(db, owner.id),
-    quota: quotaOf(settings, configuredQuota(registry.limits())),
+    quota: quotaOf(settings, configuredQuota(registry.settings())),
     ownQuota: settings.quota,
   }
 }

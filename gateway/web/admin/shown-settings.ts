@@ -86,6 +86,9 @@ const SHOWN: Shown = {
     owner_size_max: ({ packages }) => bytesOf(packages.ownerBytesMax),
     owner_versions_max: ({ packages }) => packages.ownerVersionsMax,
     index_kept: ({ packages }) => durationOf(packages.indexKeptMs),
+    debian_index_valid: ({ packages: { debianIndexValidMs } }) =>
+      debianIndexValidMs && durationOf(debianIndexValidMs),
+    debian_signing_key: ({ packages }) => packages.debianKeyType,
   },
   outbound: { allow: ({ outbound }) => outbound.allow.entries.join(', ') },
   webhooks: {

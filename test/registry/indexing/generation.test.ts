@@ -245,6 +245,43 @@ await forEachStage('an opened index is unchanged and is found by digest', async 
   )
 })
 
+await forEachStage('a read renews an index after half of its validity', async (t, stage) => {
+  const { db, registry, other, namespaceOf, publish } = stage
+  const HOUR_MS = 3_600_000
+  const state = { builds: 0, validMs: HOUR_MS as number | undefined, pauseMs: 20 }
+  const maker = { ...aMaker(state), validMs: () => state.validMs }
+  const stores = [registry, other].map((from) => namespaceOf(from, maker))
+  const [namespace] = stores as [PackageStore]
+  await publish(namespace, 'one')
+  const read = async () => (await namespace.openIndex('stable'))?.changedAtMs ?? 0
+  const age = (ms: number) => db('package_indexes').decrement('changed_at', ms)
+  await read()
+  await age(HOUR_MS / 2 - 30_000)
+  await read()
+  t.equal(state.builds, 1, 'shortly before')
+  await age(30_000)
+  await Promise.all([...stores, ...stores].map((store) => store.openIndex('stable')))
+  t.ok(Date.now() - (await read()) < 60_000, 'the index has a new date')
+  t.equal(state.builds, 2, 'once for concurrent readers')
+  for (const validMs of [2 * HOUR_MS, undefined, HOUR_MS]) {
+    const before = state.builds
+    state.validMs = validMs
+    await read()
+    await read()
+    t.equal(state.builds, before + 1, `the setting changes to ${validMs}`)
+  }
+  await age(HOUR_MS / 4)
+  await publish(namespace, 'two')
+  await age(2 * HOUR_MS)
+  t.ok(Date.now() - (await read()) < 60_000, 'the first read after a change has a new date')
+  state.validMs = undefined
+  await read()
+  await age(100 * HOUR_MS)
+  const before = state.builds
+  await read()
+  t.equal(state.builds, before, 'without a limit')
+})
+
 await forEachStage(
   'a failed build changes nothing, and the next one succeeds',
   async (t, stage) => {

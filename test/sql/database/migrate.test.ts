@@ -55,6 +55,7 @@ const NAMES = [
   '0038-workflow-logs',
   '0039-job-environment',
   '0040-package-retention',
+  '0041-index-validity',
   '0042-package-downloads',
 ]
 
