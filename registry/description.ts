@@ -22,8 +22,8 @@ export interface DependencyGroup {
 }
 
 /**
- * Describes a version by the metadata of the version, or of an index entry in formats that store it
- * there. The metadata has any values that its author chose.
+ * Describes a version by its metadata and that of an index entry, if the format stores it there.
+ * The metadata has any values that its author chose.
  */
 export type Describe = (metadata: JsonObject) => Description
 

@@ -40,7 +40,7 @@ const putBinary: FormatRoute = {
 async function publish(store: PackageStore, request: Request, place: Place): Promise<Reply> {
   const upload = await store.receive(uploadBody(request))
   const { kind, description } = await store.inspect('cran', upload)
-  const { packageName, version, fields } = description
+  const { packageName, version, fields, about } = description
   const stem = `${packageName}_${version}`
   const suffix = kind === 'zip' ? '.zip' : place.tarSuffix
   const fileName = `${stem}${suffix}`
@@ -53,6 +53,7 @@ async function publish(store: PackageStore, request: Request, place: Place): Pro
     compositeKey,
     unique: 'file',
     isExactName: true,
+    metadata: about,
     indexes: [{ key: packageName, subject, part: '', metadata: { ...fields, ...file } }],
   })
   return { status: 201 }
