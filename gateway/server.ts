@@ -193,6 +193,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     log,
     compressXz: findXz(),
     inspect: inspectIn(pools.uploads),
+    digest: pools.digests.start,
   })
   const upkeep = createUpkeep(
     { settings, log, db, disk, git, journal, registry, pushRecovery },

@@ -5,8 +5,9 @@ import { type FileHandle, open, unlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../conf/failures.js'
 import type { Digests } from '../conf/package.js'
+import { BatchWriter } from './batch-writer.js'
 import { byteSourceOf } from './byte-file.js'
-import { startDigests } from './digests.js'
+import type { StartRemoteDigests } from './digests.js'
 import type { Upload } from './package-store.js'
 
 /** A received file, which its owner must discard. */
@@ -20,6 +21,8 @@ export interface ReceiveOptions {
   readonly folder: string
   /** Maximum size; undefined for no limit. */
   readonly bytesMax: number | undefined
+  /** Starts the digests of a body that is not small. */
+  readonly digest: StartRemoteDigests
 }
 
 export const SIZE_EXCEEDED = 'maximum allowed package type size exceeded'
@@ -30,12 +33,12 @@ export const SIZE_EXCEEDED = 'maximum allowed package type size exceeded'
  */
 export async function receiveFile(
   body: AsyncIterable<Uint8Array>,
-  { folder, bytesMax = Number.POSITIVE_INFINITY }: ReceiveOptions,
+  { folder, bytesMax = Number.POSITIVE_INFINITY, digest }: ReceiveOptions,
 ): Promise<ReceivedFile> {
   const path = join(folder, randomBytes(16).toString('hex'))
   const file = await open(path, 'wx+', 0o640)
   try {
-    const { bytes, digests } = await copyInto(file, body, bytesMax)
+    const { bytes, digests } = await copyInto(new BatchWriter(file, digest), body, bytesMax)
     return {
       path,
       digests,
@@ -49,20 +52,21 @@ export async function receiveFile(
 }
 
 async function copyInto(
-  file: FileHandle,
+  writer: BatchWriter,
   body: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): Promise<{ readonly bytes: number; readonly digests: Digests }> {
-  const digests = startDigests()
   let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new Failure('forbidden', SIZE_EXCEEDED)
-    const written = file.writeFile(chunk)
-    digests.update(chunk)
-    await written
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.byteLength
+      if (bytes > bytesMax) throw new Failure('forbidden', SIZE_EXCEEDED)
+      await writer.add(chunk)
+    }
+    return { bytes, digests: await writer.end() }
+  } finally {
+    writer.drop()
   }
-  return { bytes, digests: digests.finish() }
 }
 
 /** Closes a file, and removes it if it was not moved. */

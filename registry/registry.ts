@@ -6,6 +6,7 @@ import type { Settings } from '../conf/settings.js'
 import type { Database } from '../sql/database/database.js'
 import { addAttachmentDownloads } from '../sql/releases/attachments.js'
 import { type BlobBodies, createBlobBodies } from './blob-bodies.js'
+import type { StartRemoteDigests } from './digests.js'
 import { createDocuments, type Documents } from './documents.js'
 import { createDownloads, type Downloads } from './downloads.js'
 import { createIndexes, type Indexes } from './indexing/generation.js'
@@ -24,6 +25,7 @@ export interface Registry {
   readonly indexes: Indexes
   readonly signingKeys: SigningKeys
   readonly inspect: Inspect
+  readonly digest: StartRemoteDigests
   readonly limits: () => Settings['packages']
   /** Writes the buffered download counts. */
   stop(): Promise<void>
@@ -35,13 +37,15 @@ export interface RegistryOptions {
   readonly log: Log
   /** Reads uploads. */
   readonly inspect: Inspect
+  /** Starts digests in another thread. */
+  readonly digest: StartRemoteDigests
   /** Compresses with the program xz; undefined if it is not installed. */
   readonly compressXz?: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 }
 
 /** Opens the registry with its storage. Throws if the storage cannot be opened. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
-  const { settings, db, log, inspect, compressXz } = options
+  const { settings, db, log, inspect, digest, compressXz } = options
   const storage = await openStorage(settings())
   const downloads = createDownloads(db, log)
   const attachmentDownloads = createDownloads(db, log, addAttachmentDownloads)
@@ -53,6 +57,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     downloads,
     attachmentDownloads,
     inspect,
+    digest,
     bodies: createBlobBodies(storage),
     documents: createDocuments(),
     indexes: createIndexes({ db, storage, keptMs, compressXz }),

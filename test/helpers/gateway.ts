@@ -117,6 +117,7 @@ export async function openContext(
     db,
     log,
     inspect,
+    digest: pools.digests.start,
     compressXz: findXz(),
   })
   t.teardown(() => registry.stop())

@@ -67,8 +67,8 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
     const { registry, db } = context
     const ada = await fixture.addUser('ada')
     const { settings, log } = fixture
-    const { inspect } = registry
-    const other = await openRegistry({ settings: () => settings, db, log, inspect })
+    const { inspect, digest } = registry
+    const other = await openRegistry({ settings: () => settings, db, log, inspect, digest })
     const textOf = async (file: IndexFile | undefined) => {
       if (file === undefined) return 'none'
       let text = ''
