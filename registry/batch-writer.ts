@@ -1,6 +1,7 @@
 /** Writing of a received body to a file in batches, with its digests. */
 
-import type { FileHandle } from 'node:fs/promises'
+import { write } from 'node:fs'
+import { promisify } from 'node:util'
 import type { Digests } from '../conf/package.js'
 import { type RemoteDigests, type StartRemoteDigests, startDigests } from './digests.js'
 
@@ -14,7 +15,7 @@ const BATCH_BYTES = 262_144
 
 /** Writes one body to an empty file. `end` or `drop` must be called in the end. */
 export class BatchWriter {
-  readonly #file: FileHandle
+  readonly #file: number
   readonly #startRemote: StartRemoteDigests
   /** Copies of all chunks of a body that is small so far. */
   readonly #head: Buffer[] = []
@@ -26,7 +27,7 @@ export class BatchWriter {
   /** The work on the previous batch. */
   #previous: Promise<unknown> | undefined
 
-  constructor(file: FileHandle, startRemote: StartRemoteDigests) {
+  constructor(file: number, startRemote: StartRemoteDigests) {
     this.#file = file
     this.#startRemote = startRemote
   }
@@ -53,15 +54,16 @@ export class BatchWriter {
     return await this.#remote.finish()
   }
 
-  /** Frees the digests after an error. */
-  drop(): void {
+  /** Frees the digests after an error, and waits until nothing is written to the file any more. */
+  async drop(): Promise<void> {
     this.#remote?.drop()
+    await this.#previous?.catch(() => {})
   }
 
   async #writeSmall(): Promise<Digests> {
     const [only] = this.#head
     const body = this.#head.length === 1 && only !== undefined ? only : Buffer.concat(this.#head)
-    await this.#file.writeFile(body)
+    await writeAll(this.#file, body)
     const digests = startDigests()
     digests.update(body)
     return digests.finish()
@@ -84,11 +86,26 @@ export class BatchWriter {
     const [batch, filled] = [this.#batch, this.#batch.subarray(0, this.#filledBytes)]
     this.#batch = NO_BATCH
     this.#filledBytes = 0
-    const work = Promise.all([this.#file.writeFile(filled), remote.update(filled)])
-    this.#previous = work.then(() => giveBack(batch))
+    const work = [writeAll(this.#file, filled), remote.update(filled)]
+    this.#previous = allOf(work).then(() => giveBack(batch))
     // Its error is thrown by the next call, which waits for it.
     this.#previous.catch(() => {})
   }
+}
+
+const writePart = promisify(write)
+
+/** Appends the bytes to what was written before. */
+async function writeAll(file: number, bytes: Uint8Array): Promise<void> {
+  for (let start = 0; start < bytes.byteLength; ) {
+    start += (await writePart(file, bytes, start, bytes.byteLength - start)).bytesWritten
+  }
+}
+
+/** Waits for all work, and then throws the first error. */
+async function allOf(work: ReadonlyArray<Promise<void>>): Promise<void> {
+  await Promise.allSettled(work)
+  await Promise.all(work)
 }
 
 const NO_BATCH = new Uint8Array(new SharedArrayBuffer(0))

@@ -1,8 +1,10 @@
 /** Receiving a request body into a temporary file, with its digests. */
 
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { close, closeSync, existsSync, open } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Failure } from '../conf/failures.js'
 import type { Digests } from '../conf/package.js'
 import { BatchWriter } from './batch-writer.js'
@@ -25,6 +27,9 @@ export interface ReceiveOptions {
   readonly digest: StartRemoteDigests
 }
 
+const openFile = promisify(open)
+const closeFile = promisify(close)
+
 export const SIZE_EXCEEDED = 'maximum allowed package type size exceeded'
 
 /**
@@ -36,7 +41,7 @@ export async function receiveFile(
   { folder, bytesMax = Number.POSITIVE_INFINITY, digest }: ReceiveOptions,
 ): Promise<ReceivedFile> {
   const path = join(folder, randomBytes(16).toString('hex'))
-  const file = await open(path, 'wx+', 0o640)
+  const file = await openFile(path, 'wx+', 0o640)
   try {
     const { bytes, digests } = await copyInto(new BatchWriter(file, digest), body, bytesMax)
     return {
@@ -65,14 +70,14 @@ async function copyInto(
     }
     return { bytes, digests: await writer.end() }
   } finally {
-    writer.drop()
+    await writer.drop()
   }
 }
 
 /** Closes a file, and removes it if it was not moved. */
-export async function discard(file: FileHandle, path: string): Promise<void> {
-  await file.close()
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
+async function discard(file: number, path: string): Promise<void> {
+  // Closes a file that was kept synchronously, because this does not wait for the disk.
+  if (!existsSync(path)) return closeSync(file)
+  await rm(path, { force: true })
+  await closeFile(file)
 }

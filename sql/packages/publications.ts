@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import type { JsonObject } from '../../conf/package.js'
 import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
-import { selectRows } from '../database/dialect.js'
+import { isMysql, selectRows } from '../database/dialect.js'
 import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { type NewBlob, placeBlob } from './blobs.js'
 import { findFile, type PackageFileName } from './package-files.js'
@@ -60,9 +60,9 @@ export async function publishFile(
 ): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const packageId = await ensurePackage(db, namespace, publication.packageName)
-      await ensureIndexes(db, namespace, publication.indexes)
+      const placedId = isMysql(db) ? await placePackage(db, namespace, publication) : undefined
       const key = await transaction(db, async (trx) => {
+        const packageId = placedId ?? (await placePackage(trx, namespace, publication))
         if (!(await touchPackage(trx, packageId))) return undefined
         await placeLink(trx, packageId, publication)
         await placeName(trx, packageId, publication)
@@ -80,6 +80,20 @@ export async function publishFile(
       if (attempt === TRIES_MAX) throw new Failure('not_found', ACCOUNT_DELETED, { cause: error })
     }
   }
+}
+
+/**
+ * Creates the package and its indexes if they do not exist. On MySQL outside of the transaction,
+ * because two transactions that lock a missing row would wait for each other. SQLite has one
+ * writer, and a second commit would flush its file once more.
+ */
+async function placePackage(
+  db: Database,
+  namespace: PackageNamespace,
+  { packageName, indexes }: NewPublication,
+): Promise<number> {
+  await ensureIndexes(db, namespace, indexes)
+  return await ensurePackage(db, namespace, packageName)
 }
 
 /**
