@@ -40,6 +40,7 @@ import * as stepSummaries from './0036-step-summaries.js'
 import * as runNotifications from './0037-run-notifications.js'
 import * as workflowLogs from './0038-workflow-logs.js'
 import * as jobEnvironment from './0039-job-environment.js'
+import * as packageLists from './0043-package-lists.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -91,4 +92,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0037-run-notifications', ...runNotifications },
   { name: '0038-workflow-logs', ...workflowLogs },
   { name: '0039-job-environment', ...jobEnvironment },
+  { name: '0043-package-lists', ...packageLists },
 ]

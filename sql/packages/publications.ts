@@ -67,7 +67,7 @@ export async function publishFile(
         await placeLink(trx, packageId, publication)
         await placeName(trx, packageId, publication)
         await refuseTooMuch(trx, namespace.ownerId, publication.ownerBytesMax, blob.bytes)
-        const versionId = await placeVersion(trx, packageId, publication)
+        const versionId = await placeVersion(trx, { ...namespace, packageId, publication })
         const kept = await placeBlob(trx, blob)
         const fileId = await placeFile(trx, { versionId, blobId: kept.id, publication })
         await addToIndexes(trx, namespace, { fileId, entries: publication.indexes })
@@ -139,11 +139,13 @@ async function refuseTooMuch(
   if (Number(row?.total ?? 0) + bytes > bytesMax) throw new Failure('forbidden', QUOTA_EXCEEDED)
 }
 
-async function placeVersion(
-  trx: Database,
-  packageId: number,
-  publication: NewPublication,
-): Promise<number> {
+interface VersionPlace extends PackageNamespace {
+  readonly packageId: number
+  readonly publication: NewPublication
+}
+
+async function placeVersion(trx: Database, place: VersionPlace): Promise<number> {
+  const { packageId, publication } = place
   const versionLower = foldCase(publication.version)
   if (publication.unique === 'file') {
     const [row] = await selectRows<{ id: number }>(
@@ -156,6 +158,8 @@ async function placeVersion(
   const [id] = await orConflict(VERSION_EXISTS, () =>
     trx('package_versions').insert({
       package_id: packageId,
+      owner_id: place.ownerId,
+      format: place.format,
       version: publication.version,
       version_lower: versionLower,
       creator_id: publication.creatorId,
