@@ -5,8 +5,8 @@ import { mkdir, opendir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { readOnce } from '../../conf/lib/chunks.js'
-import { syncFile, syncPath, unlessMissing } from '../../conf/lib/disk.js'
-import { readChunks } from '../../conf/lib/read-buffers.js'
+import { syncFile, syncPath, unlessMissing, unlessMissingSync } from '../../conf/lib/disk.js'
+import { readChunks, readSmallPart } from '../../conf/lib/read-buffers.js'
 import { keyOfObject, objectNameOf } from './object-name.js'
 import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage.js'
 
@@ -87,7 +87,12 @@ async function syncFolders(inner: string, { folder, durable }: Move): Promise<vo
   durable.add(inner)
 }
 
+/** Size up to which a range is read when it is opened, without a pooled buffer. */
+const SMALL_BYTES_MAX = 16_384
+
 async function readFile(path: string, range: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+  const small = range.end - range.start <= SMALL_BYTES_MAX ? readSmall(path, range) : undefined
+  if (small !== undefined) return oneChunk(small)
   const file = await unlessMissing(openFile(path, 'r'))
   if (file === undefined) throw new Error(`the blob ${path} is missing`)
   let isClosed = false
@@ -112,6 +117,20 @@ async function readFile(path: string, range: ByteRange): Promise<AsyncIterable<U
     await chunks.return()
     await end()
   })
+}
+
+/** Returns the bytes of a range; undefined if they cannot be read synchronously. */
+function readSmall(path: string, { start, end }: ByteRange): Uint8Array | undefined {
+  const bytes = Buffer.allocUnsafe(end - start)
+  const read = unlessMissingSync(() => ({ length: readSmallPart(path, bytes, start) }))
+  if (read === undefined) throw new Error(`the blob ${path} is missing`)
+  if (read.length === undefined) return undefined
+  if (read.length !== bytes.byteLength) throw new Error(`the blob ${path} is shorter than it was`)
+  return bytes
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.byteLength > 0) yield bytes
 }
 
 const FOLDER = /^[0-9a-f]{2}$/
