@@ -198,6 +198,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     compressXz: findXz(),
     inspect: inspectIn(pools.uploads),
     matchPatterns: matchPatternsIn(pools.uploads),
+    digest: pools.digests.start,
   })
   const upkeep = createUpkeep(
     { settings, log, db, disk, git, journal, registry, pushRecovery },

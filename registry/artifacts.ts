@@ -19,7 +19,7 @@ import type { Registry } from './registry.js'
 import { serveFile } from './serve.js'
 import type { BlobStorage } from './storage/storage.js'
 
-type Blobs = Pick<Registry, 'db' | 'storage'>
+type Blobs = Pick<Registry, 'db' | 'storage' | 'digest'>
 
 export interface PartUpload {
   readonly body: AsyncIterable<Uint8Array>
@@ -30,13 +30,14 @@ export interface PartUpload {
 
 /** Receives a part and stores it. Throws `payload_too_large` as soon as it exceeds a limit. */
 export async function receivePart(
-  { db, storage }: Blobs,
+  { db, storage, digest }: Blobs,
   part: NewPart,
   { body, limits, check = () => {} }: PartUpload,
 ): Promise<void> {
   const bytesMax = await freeBytes(db, part.artifact, limits)
   const limited = limitBody(body, bytesMax, () => tooLarge(limits))
-  const file = await receiveFile(limited, { folder: storage.incomingFolder, bytesMax: undefined })
+  const folder = storage.incomingFolder
+  const file = await receiveFile(limited, { folder, bytesMax: undefined, digest })
   try {
     check(file)
     await storeBlob(storage, file, (blob) => addPart(db, part, { blob, limits }))
@@ -50,7 +51,7 @@ export async function receivePart(
  * because it reads and writes all bytes once more. A single part is the file itself.
  */
 export async function joinParts(
-  { db, storage }: Blobs,
+  { db, storage, digest }: Blobs,
   of: NewFile,
   { parts, signal }: { readonly parts: readonly ArtifactPart[]; readonly signal: AbortSignal },
 ): Promise<void> {
@@ -62,7 +63,7 @@ export async function joinParts(
   }
   await inTurn(storage, async () => {
     signal.throwIfAborted()
-    const options = { folder: storage.incomingFolder, bytesMax: undefined }
+    const options = { folder: storage.incomingFolder, bytesMax: undefined, digest }
     const file = await receiveFile(readParts(storage, parts), options)
     try {
       await storeBlob(storage, file, (blob) => placeFile(db, of, blob))

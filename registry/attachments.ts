@@ -17,7 +17,7 @@ import { serveFile } from './serve.js'
  * the limit.
  */
 export async function receiveAttachment(
-  { storage }: Registry,
+  { storage, digest }: Registry,
   body: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): Promise<ReceivedFile> {
@@ -25,7 +25,7 @@ export async function receiveAttachment(
   const tooLarge = () =>
     new Failure('payload_too_large', `The file is larger than ${bytesMax} bytes.`)
   const limited = limitBody(body, bytesMax, tooLarge)
-  return await receiveFile(limited, { folder, bytesMax: undefined })
+  return await receiveFile(limited, { folder, bytesMax: undefined, digest })
 }
 
 /** Stores a received file. Throws `not_found` if its release was deleted meanwhile. */

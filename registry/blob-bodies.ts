@@ -1,4 +1,4 @@
-/** Blobs as reply bodies: small blobs from a memory cache, larger ones streamed from storage. */
+/** Blobs as reply bodies: small ones from a memory cache, larger ones read from the storage. */
 
 import { LRUCache } from 'lru-cache'
 import type { Reply } from '../conf/http.js'
@@ -17,6 +17,8 @@ export interface Blob {
 
 /** Maximum size of cached blobs. For these, file operations cost more than the rest of a reply. */
 const SMALL_BYTES_MAX = 65_536
+/** Maximum size of parts of larger blobs that are read before the reply begins. */
+const PART_BYTES_MAX = 16_384
 const MEMORY_BYTES_MAX = 16_777_216
 const OVERHEAD_BYTES = 200
 
@@ -26,29 +28,34 @@ export function createBlobBodies(storage: Pick<BlobStorage, 'open'>): BlobBodies
     maxSize: MEMORY_BYTES_MAX,
     sizeCalculation: ({ byteLength }) => byteLength + OVERHEAD_BYTES,
     // Concurrent requests for one blob share one read.
-    fetchMethod: (key, _stale, { context: bytes }) => readWhole(storage, key, bytes),
+    fetchMethod: (key, _stale, { context: bytes }) =>
+      readInto(Buffer.allocUnsafeSlow(bytes), storage, { key, part: { start: 0, end: bytes } }),
   })
   return {
     async bodyOf({ blobKey, bytes }, part) {
       // An empty body needs no read from the storage.
       if (part.start === part.end) return ''
-      if (bytes > SMALL_BYTES_MAX) return storage.open(blobKey, part)
+      if (bytes > SMALL_BYTES_MAX) {
+        const partBytes = part.end - part.start
+        if (partBytes > PART_BYTES_MAX) return storage.open(blobKey, part)
+        // Not cached, because other clients want other parts.
+        return await readInto(Buffer.allocUnsafe(partBytes), storage, { key: blobKey, part })
+      }
       const whole = kept.get(blobKey) ?? (await kept.forceFetch(blobKey, { context: bytes }))
       return whole.subarray(part.start, part.end)
     },
   }
 }
 
-async function readWhole(
+async function readInto(
+  buffer: Buffer,
   storage: Pick<BlobStorage, 'open'>,
-  key: string,
-  bytes: number,
+  { key, part }: { readonly key: string; readonly part: ByteRange },
 ): Promise<Buffer> {
-  const whole = Buffer.allocUnsafeSlow(bytes)
   let filled = 0
-  for await (const chunk of await storage.open(key, { start: 0, end: bytes })) {
-    whole.set(chunk, filled)
+  for await (const chunk of await storage.open(key, part)) {
+    buffer.set(chunk, filled)
     filled += chunk.byteLength
   }
-  return whole
+  return buffer
 }

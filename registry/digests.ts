@@ -11,6 +11,19 @@ export interface RunningDigests {
   finish(): Digests
 }
 
+/** Digests that another thread computes. One call at a time. */
+export interface RemoteDigests {
+  /** Adds bytes of shared memory, which must not change before this returns. */
+  update(batch: Uint8Array<SharedArrayBuffer>): Promise<void>
+  /** Returns the digests. Can be called once, after the last `update`. */
+  finish(): Promise<Digests>
+  /** Frees the state if `finish` was not called. */
+  drop(): void
+}
+
+/** Creates the state before the first byte, in another thread. */
+export type StartRemoteDigests = () => RemoteDigests
+
 /** Creates the state before the first byte. */
 export function startDigests(): RunningDigests {
   return running({

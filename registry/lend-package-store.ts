@@ -67,11 +67,9 @@ export function openPackageStore(
   return {
     baseUrl,
     async receive(body) {
-      const { folder, bytesMax } = {
-        folder: storage.incomingFolder,
-        ...limitsOf(registry, options),
-      }
-      const file = await receiveFile(body, { folder, bytesMax })
+      const folder = storage.incomingFolder
+      const { bytesMax } = limitsOf(registry, options)
+      const file = await receiveFile(body, { folder, bytesMax, digest: registry.digest })
       received.set(file, file)
       return file
     },

@@ -1,12 +1,15 @@
 /** Receiving a request body into a temporary file, with its digests. */
 
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open, unlink } from 'node:fs/promises'
+import { close, closeSync, existsSync, open } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { Failure } from '../conf/failures.js'
 import type { Digests } from '../conf/package.js'
+import { BatchWriter } from './batch-writer.js'
 import { byteSourceOf } from './byte-file.js'
-import { startDigests } from './digests.js'
+import type { StartRemoteDigests } from './digests.js'
 import type { Upload } from './package-store.js'
 
 /** A received file, which its owner must discard. */
@@ -20,7 +23,12 @@ export interface ReceiveOptions {
   readonly folder: string
   /** Maximum size; undefined for no limit. */
   readonly bytesMax: number | undefined
+  /** Starts the digests of a body that is not small. */
+  readonly digest: StartRemoteDigests
 }
+
+const openFile = promisify(open)
+const closeFile = promisify(close)
 
 export const SIZE_EXCEEDED = 'maximum allowed package type size exceeded'
 
@@ -30,12 +38,12 @@ export const SIZE_EXCEEDED = 'maximum allowed package type size exceeded'
  */
 export async function receiveFile(
   body: AsyncIterable<Uint8Array>,
-  { folder, bytesMax = Number.POSITIVE_INFINITY }: ReceiveOptions,
+  { folder, bytesMax = Number.POSITIVE_INFINITY, digest }: ReceiveOptions,
 ): Promise<ReceivedFile> {
   const path = join(folder, randomBytes(16).toString('hex'))
-  const file = await open(path, 'wx+', 0o640)
+  const file = await openFile(path, 'wx+', 0o640)
   try {
-    const { bytes, digests } = await copyInto(file, body, bytesMax)
+    const { bytes, digests } = await copyInto(new BatchWriter(file, digest), body, bytesMax)
     return {
       path,
       digests,
@@ -49,26 +57,27 @@ export async function receiveFile(
 }
 
 async function copyInto(
-  file: FileHandle,
+  writer: BatchWriter,
   body: AsyncIterable<Uint8Array>,
   bytesMax: number,
 ): Promise<{ readonly bytes: number; readonly digests: Digests }> {
-  const digests = startDigests()
   let bytes = 0
-  for await (const chunk of body) {
-    bytes += chunk.byteLength
-    if (bytes > bytesMax) throw new Failure('forbidden', SIZE_EXCEEDED)
-    const written = file.writeFile(chunk)
-    digests.update(chunk)
-    await written
+  try {
+    for await (const chunk of body) {
+      bytes += chunk.byteLength
+      if (bytes > bytesMax) throw new Failure('forbidden', SIZE_EXCEEDED)
+      await writer.add(chunk)
+    }
+    return { bytes, digests: await writer.end() }
+  } finally {
+    await writer.drop()
   }
-  return { bytes, digests: digests.finish() }
 }
 
 /** Closes a file, and removes it if it was not moved. */
-export async function discard(file: FileHandle, path: string): Promise<void> {
-  await file.close()
-  await unlink(path).catch((error: NodeJS.ErrnoException) => {
-    if (error.code !== 'ENOENT') throw error
-  })
+async function discard(file: number, path: string): Promise<void> {
+  // Closes a file that was kept synchronously, because this does not wait for the disk.
+  if (!existsSync(path)) return closeSync(file)
+  await rm(path, { force: true })
+  await closeFile(file)
 }

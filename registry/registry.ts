@@ -6,6 +6,7 @@ import type { Settings } from '../conf/settings.js'
 import type { Database } from '../sql/database/database.js'
 import { addAttachmentDownloads } from '../sql/releases/attachments.js'
 import { type BlobBodies, createBlobBodies } from './blob-bodies.js'
+import type { StartRemoteDigests } from './digests.js'
 import { createDocuments, type Documents } from './documents.js'
 import { createDownloads, type Downloads } from './downloads.js'
 import { createIndexes, type Indexes } from './indexing/generation.js'
@@ -27,6 +28,7 @@ export interface Registry {
   readonly inspect: Inspect
   readonly matchPatterns: MatchPatterns
   readonly settings: () => Settings['packages']
+  readonly digest: StartRemoteDigests
   /** Writes the buffered download counts. */
   stop(): Promise<void>
 }
@@ -38,13 +40,15 @@ export interface RegistryOptions {
   /** Reads uploads. */
   readonly inspect: Inspect
   readonly matchPatterns: MatchPatterns
+  /** Starts digests in another thread. */
+  readonly digest: StartRemoteDigests
   /** Compresses with the program xz; undefined if it is not installed. */
   readonly compressXz?: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 }
 
 /** Opens the registry with its storage. Throws if the storage cannot be opened. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
-  const { settings, db, log, inspect, matchPatterns, compressXz } = options
+  const { settings, db, log, inspect, digest, matchPatterns, compressXz } = options
   const storage = await openStorage(settings())
   const downloads = createDownloads(db, log)
   const attachmentDownloads = createDownloads(db, log, addAttachmentDownloads)
@@ -57,6 +61,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     attachmentDownloads,
     inspect,
     matchPatterns,
+    digest,
     bodies: createBlobBodies(storage),
     documents: createDocuments(),
     indexes: createIndexes({ db, storage, keptMs, compressXz }),

@@ -13,13 +13,14 @@ export const CRASH_GRACE_MS = 3_600_000
 export async function syncPath(path: string): Promise<void> {
   const file = openSync(path, 'r')
   try {
-    await flush(file)
+    await syncFile(file)
   } finally {
     closeSync(file)
   }
 }
 
-const flush = promisify(fsync)
+/** Flushes an open file to the disk. */
+export const syncFile: (file: number) => Promise<void> = promisify(fsync)
 
 /** Returns the result of a file operation, or undefined if the file or folder does not exist. */
 export async function unlessMissing<T>(operation: Promise<T>): Promise<T | undefined> {

@@ -2,6 +2,7 @@
 
 import { sweepBlobs } from '../../registry/sweeper.js'
 import { deleteOldDownloads } from '../../sql/packages/package-downloads.js'
+import { setVersionOwners } from '../../sql/packages/package-lists.js'
 import { deleteRetired } from '../../sql/packages/retired-versions.js'
 import type { JobKind } from './job.js'
 
@@ -13,6 +14,7 @@ export const SWEEP_PACKAGES: JobKind = {
   async run({ db, log, registry }, _subject, signal) {
     await deleteOldDownloads(db)
     await deleteRetired(db, Date.now() - registry.settings().indexKeptMs, signal)
+    await setVersionOwners(db)
     const swept = await sweepBlobs({ db, storage: registry.storage, signal })
     if (swept.unused + swept.left > 0) log.info({ swept }, 'unused package files were removed')
   },

@@ -1,5 +1,6 @@
-/** The two pools of a gateway worker: pages do not wait for uploads, which take longer. */
+/** The threads of a gateway worker: pages do not wait for uploads, which take longer. */
 
+import { createDigestThread, type DigestThread } from './digests.js'
 import { createPool, type Pool, type TaskOutcome } from './pool.js'
 import type { GatewayTasks } from './tasks.js'
 
@@ -8,6 +9,8 @@ export interface Pools {
   readonly pages: Pool<GatewayTasks>
   /** Reads uploads. */
   readonly uploads: Pool<GatewayTasks>
+  /** Computes digests of uploads. */
+  readonly digests: DigestThread
   /** Ends all threads. */
   stop(): Promise<void>
 }
@@ -31,12 +34,13 @@ export function createPools(count: (pool: PoolName, outcome: TaskOutcome) => voi
       ...LIMITS[name],
       count: (outcome) => count(name, outcome),
     })
-  const [pages, uploads] = [create('pages'), create('uploads')]
+  const [pages, uploads, digests] = [create('pages'), create('uploads'), createDigestThread()]
   return {
     pages,
     uploads,
+    digests,
     async stop() {
-      await Promise.all([pages.stop(), uploads.stop()])
+      await Promise.all([pages.stop(), uploads.stop(), digests.stop()])
     },
   }
 }

@@ -64,11 +64,11 @@ export interface InspectInput {
 
 /** Returns the inspection of a package. Throws `bad_request` if it is not of that format. */
 async function inspectFile({ format, path }: InspectInput): Promise<unknown> {
-  const file = await openByteFile(path)
+  const file = openByteFile(path)
   try {
     return await INSPECTIONS[format](file)
   } finally {
-    await file.close()
+    file.close()
   }
 }
 

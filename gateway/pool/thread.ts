@@ -7,7 +7,7 @@ import type { TaskMessage, Tasks, ThreadMessage } from './pool.js'
 import { ownStatFile } from './thread-clock.js'
 
 /** Nice value of the threads (setpriority(2)), so that requests have priority. */
-const NICE = 10
+export const NICE = 10
 
 /** Runs tasks for the pool that started this thread. */
 export function serveTasks(tasks: Tasks): void {

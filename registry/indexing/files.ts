@@ -1,7 +1,7 @@
 /** The files of a new generation, composed of new bytes and of pieces of existing blobs. */
 
 import { randomBytes } from 'node:crypto'
-import { type FileHandle, open } from 'node:fs/promises'
+import { type FileHandle, open, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type RunningDigests, startDigests } from '../digests.js'
 import type {
@@ -12,7 +12,6 @@ import type {
   TextForm,
   WrittenFile,
 } from '../index-maker.js'
-import { discard } from '../received-file.js'
 import type { BlobStorage } from '../storage/storage.js'
 import type { Place, Places } from './layout.js'
 import { type Prefixes, prefixesOf } from './prefixes.js'
@@ -62,7 +61,10 @@ export function openIndexFiles(options: IndexFilesOptions): IndexFiles {
       return result
     },
     async discard() {
-      for (const [file, handle] of handles) await discard(handle, file)
+      for (const [file, handle] of handles) {
+        await handle.close()
+        await rm(file, { force: true })
+      }
     },
   }
 }

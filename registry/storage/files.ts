@@ -1,12 +1,12 @@
 /** Blob storage in files of one folder, written atomically by a rename. */
 
-import { close, open } from 'node:fs'
+import { close, closeSync, fstatSync, open, openSync } from 'node:fs'
 import { mkdir, opendir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { readOnce } from '../../conf/lib/chunks.js'
-import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
-import { readChunks } from '../../conf/lib/read-buffers.js'
+import { syncFile, syncPath, unlessMissing, unlessMissingSync } from '../../conf/lib/disk.js'
+import { readChunks, readSmallPart } from '../../conf/lib/read-buffers.js'
 import { keyOfObject, objectNameOf } from './object-name.js'
 import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage.js'
 
@@ -23,9 +23,10 @@ export async function openFileStorage(folder: string): Promise<BlobStorage> {
   await makeFolder(folder, SHARED_MODE)
   await makeFolder(incomingFolder, PRIVATE_MODE)
   const pathOf = (key: string) => join(folder, objectNameOf(key))
+  const durable = new Set<string>()
   return {
     incomingFolder,
-    put: async (key, file) => moveIntoPlace(file, { folder, place: pathOf(key) }),
+    put: async (key, file) => moveIntoPlace(file, { folder, place: pathOf(key), durable }),
     open: async (key, range) => readFile(pathOf(key), range),
     pathOf,
     remove: async (key) => rm(pathOf(key), { force: true }),
@@ -49,27 +50,49 @@ interface Move {
   readonly folder: string
   /** Target path, two folders below `folder`. */
   readonly place: string
+  /** Folders of blobs whose own entries this process has flushed. */
+  readonly durable: Set<string>
 }
 
-async function moveIntoPlace(file: IncomingFile, { folder, place }: Move): Promise<void> {
-  const { path, bytes } = file
+/**
+ * Moves a file before it is flushed, because most file systems then write both to the disk at the
+ * same time. A crash can leave an incomplete blob, to which nothing refers yet.
+ */
+async function moveIntoPlace({ path, bytes }: IncomingFile, move: Move): Promise<void> {
+  const { place, durable } = move
+  const inner = dirname(place)
+  let file: number | undefined
   let isMoved = false
   try {
-    await syncPath(path)
-    if ((await stat(path)).size !== bytes) throw new Error(`${path} does not have ${bytes} bytes`)
-    const inner = dirname(place)
-    await mkdir(inner, { recursive: true, mode: SHARED_MODE })
+    file = openSync(path, 'r')
+    if (fstatSync(file).size !== bytes) throw new Error(`${path} does not have ${bytes} bytes`)
+    if (!durable.has(inner)) await mkdir(inner, { recursive: true, mode: SHARED_MODE })
     await rename(path, place)
     isMoved = true
-    // All folders are flushed, because another put can have created one and not flushed it yet.
-    for (const named of [inner, dirname(inner), folder]) await syncPath(named)
+    await syncFile(file)
+    await syncFolders(inner, move)
   } catch (error) {
+    durable.delete(inner)
     await rm(isMoved ? place : path, { force: true }).catch(() => {})
     throw error
+  } finally {
+    if (file !== undefined) closeSync(file)
   }
 }
 
+async function syncFolders(inner: string, { folder, durable }: Move): Promise<void> {
+  if (durable.has(inner)) return await syncPath(inner)
+  // The outer folders too, because another put can have created one and not flushed it yet.
+  await Promise.all([inner, dirname(inner), folder].map(syncPath))
+  durable.add(inner)
+}
+
+/** Size up to which a range is read when it is opened, without a pooled buffer. */
+const SMALL_BYTES_MAX = 16_384
+
 async function readFile(path: string, range: ByteRange): Promise<AsyncIterable<Uint8Array>> {
+  const small = range.end - range.start <= SMALL_BYTES_MAX ? readSmall(path, range) : undefined
+  if (small !== undefined) return oneChunk(small)
   const file = await unlessMissing(openFile(path, 'r'))
   if (file === undefined) throw new Error(`the blob ${path} is missing`)
   let isClosed = false
@@ -94,6 +117,20 @@ async function readFile(path: string, range: ByteRange): Promise<AsyncIterable<U
     await chunks.return()
     await end()
   })
+}
+
+/** Returns the bytes of a range; undefined if they cannot be read synchronously. */
+function readSmall(path: string, { start, end }: ByteRange): Uint8Array | undefined {
+  const bytes = Buffer.allocUnsafe(end - start)
+  const read = unlessMissingSync(() => ({ length: readSmallPart(path, bytes, start) }))
+  if (read === undefined) throw new Error(`the blob ${path} is missing`)
+  if (read.length === undefined) return undefined
+  if (read.length !== bytes.byteLength) throw new Error(`the blob ${path} is shorter than it was`)
+  return bytes
+}
+
+async function* oneChunk(bytes: Uint8Array): AsyncGenerator<Uint8Array> {
+  if (bytes.byteLength > 0) yield bytes
 }
 
 const FOLDER = /^[0-9a-f]{2}$/

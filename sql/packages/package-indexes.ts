@@ -57,7 +57,7 @@ export interface NewIndexEntry {
   readonly metadata: JsonObject
 }
 
-/** Creates missing indexes. Must run before the transaction that adds their entries. */
+/** Creates missing indexes. */
 export async function ensureIndexes(
   db: Database,
   namespace: PackageNamespace,

@@ -29,19 +29,30 @@ export interface VersionSearch {
   readonly version?: string | undefined
 }
 
+/**
+ * Number of matches of a search for names up to which they are sorted. For more of them, it is
+ * cheaper to read the owner's versions in the order of the list until the page is full.
+ */
+const SORTED_MAX = 1_000
+
 /** Returns the versions that match the search, last uploaded first. */
 export async function listOwnerVersions(
   db: Database,
   search: VersionSearch,
   page: Page,
 ): Promise<Paged<ListedVersion>> {
-  const { where, bindings } = whereOf(search)
+  const isByName = conditionsOf(search).length > 0
+  const isPlaced = !(await hasVersionsWithoutOwner(db))
+  const counted = sourceOf(search, isPlaced && !isByName ? 'versions' : 'packages')
   const [count] = await selectRows<{ total: number }>(
     db,
-    `select count(*) as total from ${PACKAGE_TABLES} where ${where}`,
-    bindings,
+    `select count(*) as total from ${counted.from}`,
+    counted.bindings,
   )
-  return { entries: await selectVersions(db, search, page), total: count?.total ?? 0 }
+  const total = count?.total ?? 0
+  const isOrdered = isPlaced && (!isByName || total > SORTED_MAX)
+  const listed = sourceOf(search, isOrdered ? 'versions' : 'packages')
+  return { entries: await selectVersions(db, listed, page), total }
 }
 
 /** Returns the last uploaded version that matches the search. */
@@ -49,11 +60,26 @@ export async function findNewestVersion(
   db: Database,
   search: VersionSearch,
 ): Promise<ListedVersion | undefined> {
-  const [found] = await selectVersions(db, search, { page: 1, limit: 1 })
+  const source = sourceOf(search, 'packages')
+  const [found] = await selectVersions(db, source, { page: 1, limit: 1 })
   return found
 }
 
-const PACKAGE_TABLES = 'packages p join package_versions v on v.package_id = p.id'
+/** Sets the owners of versions that workers of the previous release have added. */
+export async function setVersionOwners(db: Database): Promise<void> {
+  await db.raw(
+    `update package_versions set
+      owner_id = (select p.owner_id from packages p where p.id = package_id),
+      format = (select p.format from packages p where p.id = package_id)
+      where owner_id is null`,
+  )
+}
+
+/** True if a worker of the previous release has added versions, until the next daily sweep. */
+async function hasVersionsWithoutOwner(db: Database): Promise<boolean> {
+  const sql = 'select v.id from package_versions v where v.owner_id is null limit 1'
+  return (await selectRows(db, sql)).length > 0
+}
 
 /**
  * The subquery selects the page by id from indexes, before any of possibly thousands of rows is
@@ -61,15 +87,14 @@ const PACKAGE_TABLES = 'packages p join package_versions v on v.package_id = p.i
  */
 async function selectVersions(
   db: Database,
-  search: VersionSearch,
+  { from, bindings }: Source,
   page: Page,
 ): Promise<readonly ListedVersion[]> {
-  const { where, bindings } = whereOf(search)
   const rows = await selectRows<ListedRow>(
     db,
     `select v.id, v.version, v.created_at, v.creator_id, p.format, p.name, p.repository_id,
       ${OWNER_COLUMNS} from (
-        select v.id from ${PACKAGE_TABLES} where ${where} order by v.id desc limit ? offset ?
+        select v.id from ${from} order by v.id desc limit ? offset ?
       ) listed
       join package_versions v on v.id = listed.id join packages p on p.id = v.package_id
       left join owners o on o.id = v.creator_id order by v.id desc`,
@@ -78,24 +103,46 @@ async function selectVersions(
   return rows.map(listedOf)
 }
 
-function whereOf({ ownerId, format, text, packageName, version }: VersionSearch): {
-  readonly where: string
+/** Tables and conditions of a search. */
+interface Source {
+  readonly from: string
   readonly bindings: readonly Knex.Value[]
-} {
-  const clauses = [
-    ['p.owner_id = ?', ownerId],
-    ['p.format = ?', format],
-    ['instr(p.name_lower, ?) > 0', text === undefined || text === '' ? undefined : foldCase(text)],
-    ['p.name_lower = ?', packageName === undefined ? undefined : foldCase(packageName)],
-    ['v.version_lower = ?', version === undefined ? undefined : foldCase(version)],
-  ] as const
-  const wanted = clauses.flatMap(([clause, value]) =>
-    value === undefined ? [] : [{ clause, value }],
-  )
-  return {
-    where: wanted.map(({ clause }) => clause).join(' and '),
-    bindings: wanted.map(({ value }) => value),
+}
+
+/** Returns the source that finds the owner's versions by the index of that table. */
+function sourceOf(search: VersionSearch, table: 'versions' | 'packages'): Source {
+  const { ownerId, format } = search
+  const alias = table === 'versions' ? 'v' : 'p'
+  const names = conditionsOf(search)
+  const conditions = [{ clause: `${alias}.owner_id = ?`, value: ownerId }, ...names]
+  if (format !== undefined) conditions.push({ clause: `${alias}.format = ?`, value: format })
+  const where = conditions.map(({ clause }) => clause).join(' and ')
+  const bindings = conditions.map(({ value }) => value)
+  return { from: `${tablesOf(table, names.length > 0)} where ${where}`, bindings }
+}
+
+function tablesOf(table: 'versions' | 'packages', isByName: boolean): string {
+  if (table === 'packages') return 'packages p join package_versions v on v.package_id = p.id'
+  return isByName
+    ? 'package_versions v join packages p on p.id = v.package_id'
+    : 'package_versions v'
+}
+
+interface Condition {
+  readonly clause: string
+  readonly value: string | number
+}
+
+/** Returns the conditions on names of packages and versions. */
+function conditionsOf({ text, packageName, version }: VersionSearch): readonly Condition[] {
+  const conditions: Condition[] = []
+  const add = (clause: string, name: string | undefined) => {
+    if (name !== undefined) conditions.push({ clause, value: foldCase(name) })
   }
+  add('instr(p.name_lower, ?) > 0', text === '' ? undefined : text)
+  add('p.name_lower = ?', packageName)
+  add('v.version_lower = ?', version)
+  return conditions
 }
 
 /** Row of a version; the columns of the owner are null if the creator was deleted. */

@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import type { JsonObject } from '../../conf/package.js'
 import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
-import { selectRows } from '../database/dialect.js'
+import { isMysql, selectRows } from '../database/dialect.js'
 import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { type NewBlob, placeBlob } from './blobs.js'
 import { type CleanupRule, isCurrentRule, sumVersionBytes } from './cleanup-rules.js'
@@ -72,9 +72,9 @@ export async function publishFile(
 ): Promise<string> {
   for (let attempt = 1; ; attempt += 1) {
     try {
-      const packageId = await ensurePackage(db, namespace, publication.packageName)
-      await ensureIndexes(db, namespace, publication.indexes)
+      const placedId = isMysql(db) ? await placePackage(db, namespace, publication) : undefined
       const key = await transaction(db, async (trx) => {
+        const packageId = placedId ?? (await placePackage(trx, namespace, publication))
         if (!(await touchPackage(trx, packageId))) return undefined
         await placeLink(trx, packageId, publication)
         await placeName(trx, packageId, publication)
@@ -84,7 +84,8 @@ export async function publishFile(
         }
         const quota = publication.quota && quotaOf(settings, publication.quota)
         if (quota !== undefined) await refuseTooMuch(trx, namespace.ownerId, quota, blob.bytes)
-        const { id: versionId, isNew } = await placeVersion(trx, packageId, publication)
+        const place = { ...namespace, packageId, publication }
+        const { id: versionId, isNew } = await placeVersion(trx, place)
         if (isNew && quota !== undefined) await refuseTooMany(trx, namespace.ownerId, quota)
         const kept = await placeBlob(trx, blob)
         const fileId = await placeFile(trx, { versionId, blobId: kept.id, publication })
@@ -98,6 +99,20 @@ export async function publishFile(
       if (attempt === TRIES_MAX) throw new Failure('not_found', ACCOUNT_DELETED, { cause: error })
     }
   }
+}
+
+/**
+ * Creates the package and its indexes if they do not exist. On MySQL outside of the transaction,
+ * because two transactions that lock a missing row would wait for each other. SQLite has one
+ * writer, and a second commit would flush its file once more.
+ */
+async function placePackage(
+  db: Database,
+  namespace: PackageNamespace,
+  { packageName, indexes }: NewPublication,
+): Promise<number> {
+  await ensureIndexes(db, namespace, indexes)
+  return await ensurePackage(db, namespace, packageName)
 }
 
 /**
@@ -147,11 +162,16 @@ async function refuseTooMany(
   throw new Failure('forbidden', COUNT_EXCEEDED)
 }
 
+interface VersionPlace extends PackageNamespace {
+  readonly packageId: number
+  readonly publication: NewPublication
+}
+
 async function placeVersion(
   trx: Database,
-  packageId: number,
-  publication: NewPublication,
+  place: VersionPlace,
 ): Promise<{ readonly id: number; readonly isNew: boolean }> {
+  const { packageId, publication } = place
   const versionLower = foldCase(publication.version)
   if (publication.unique === 'file') {
     const [row] = await selectRows<{ id: number }>(
@@ -164,6 +184,8 @@ async function placeVersion(
   const [id] = await orConflict(VERSION_EXISTS, () =>
     trx('package_versions').insert({
       package_id: packageId,
+      owner_id: place.ownerId,
+      format: place.format,
       version: publication.version,
       version_lower: versionLower,
       creator_id: publication.creatorId,

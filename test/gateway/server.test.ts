@@ -26,6 +26,7 @@ t.test(
       'GET /.well-known/openid-configuration',
       'GET /api/healthz',
       'GET /api/swagger',
+      'GET /api/v1/swagger',
       ...[KEY_SCRIPT, STYLESHEET].map(({ path }) => `GET ${path}`),
       'GET /livez',
       'GET /login/oauth/keys',

@@ -119,6 +119,7 @@ export async function openContext(
     log,
     inspect,
     matchPatterns: matchPatternsIn(pools.uploads),
+    digest: pools.digests.start,
     compressXz: findXz(),
   })
   t.teardown(() => registry.stop())

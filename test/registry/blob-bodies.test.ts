@@ -63,6 +63,7 @@ t.test('a larger blob is opened for each request with its range only', async (t)
   ]
   for (const part of parts) {
     const body = await bodies.bodyOf(blob, part)
+    t.equal(body instanceof Uint8Array, part.end === 10, 'a small part is in one piece')
     t.strictSame(await bytesOf(body), blob.content.subarray(part.start, part.end))
   }
   t.strictSame(opened, parts)

@@ -10,10 +10,14 @@ import { openContext } from '../helpers/gateway.js'
 
 async function aStore(t: Test) {
   const { context } = await openContext(t)
-  const { storage } = context.registry
+  const { storage, digest } = context.registry
   const receive = async (text: string) => {
     const folder = storage.incomingFolder
-    const file = await receiveFile(chunksOf(Buffer.from(text)), { folder, bytesMax: undefined })
+    const file = await receiveFile(chunksOf(Buffer.from(text)), {
+      folder,
+      bytesMax: undefined,
+      digest,
+    })
     t.teardown(() => file.discard())
     return file
   }

@@ -21,7 +21,7 @@ const TOOL: Publication = {
 /** Returns functions that publish as ada into a separate registry. */
 async function aPublisher(t: Test) {
   const { context, fixture } = await openContext(t)
-  const { db, storage } = context.registry
+  const { db, storage, digest } = context.registry
   const ada = await fixture.addUser('ada')
   const namespace = { ownerId: ada.id, format: 'generic' }
   const publisher = { db, storage, namespace, userId: ada.id, quota: undefined }
@@ -34,7 +34,7 @@ async function aPublisher(t: Test) {
       yield Buffer.from(text)
     })()
     const { incomingFolder: folder } = storage
-    const file = await receiveFile(body, { folder, bytesMax: undefined })
+    const file = await receiveFile(body, { folder, bytesMax: undefined, digest })
     try {
       await publishReceived({ ...publisher, ...options }, file, { ...TOOL, ...given })
     } finally {

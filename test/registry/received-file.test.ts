@@ -5,11 +5,16 @@ import { access, readdir, readFile, rename, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { isFailure } from '../../conf/failures.js'
+import { createDigestThread } from '../../gateway/pool/digests.js'
 import { receiveFile, SIZE_EXCEEDED } from '../../registry/received-file.js'
 import { contentOf } from '../conformance/blob-storage.js'
 import { openFilesBelow } from '../helpers/open-files.js'
 import { succeeds } from '../helpers/small-disk.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+
+const thread = createDigestThread()
+const digest = thread.start
+t.teardown(() => thread.stop())
 
 /** Yields chunks that reuse one memory, as those of a request do. */
 async function* chunksOf(content: Uint8Array, bytes = 10_000): AsyncGenerator<Uint8Array> {
@@ -30,7 +35,7 @@ async function joined(chunks: AsyncIterable<Uint8Array>): Promise<Buffer> {
 
 async function receive(t: Test, content: Uint8Array) {
   const folder = await temporaryFolder(t)
-  const file = await receiveFile(chunksOf(content), { folder, bytesMax: undefined })
+  const file = await receiveFile(chunksOf(content), { folder, bytesMax: undefined, digest })
   return { folder, file }
 }
 
@@ -39,7 +44,7 @@ function hexOf(algorithm: string, content: Uint8Array): string {
 }
 
 t.test('the file is readable by its owner only and has its size and digests', async (t) => {
-  for (const bytes of [0, 1, 10_000, 250_001]) {
+  for (const bytes of [0, 1, 10_000, 131_072, 131_073, 250_001, 1_000_000]) {
     const content = contentOf(bytes)
     const { file } = await receive(t, content)
     t.equal(file.bytes, bytes)
@@ -53,6 +58,22 @@ t.test('the file is readable by its owner only and has its size and digests', as
     })
     await file.discard()
   }
+})
+
+t.test('only the digests of a body over 128 KiB are computed in the thread', async (t) => {
+  const folder = await temporaryFolder(t)
+  const started = async (bytes: number) => {
+    let starts = 0
+    const counted = () => {
+      starts += 1
+      return digest()
+    }
+    const body = chunksOf(contentOf(bytes))
+    const file = await receiveFile(body, { folder, bytesMax: undefined, digest: counted })
+    await file.discard()
+    return starts
+  }
+  t.strictSame([await started(131_072), await started(131_073)], [0, 1])
 })
 
 t.test('any part of the file can be read, up to its end', async (t) => {
@@ -104,12 +125,14 @@ t.test('a body that is too large is refused before it is complete', async (t) =>
       yield new Uint8Array(1_000)
     }
   }
-  const error = await receiveFile(endless(), { folder, bytesMax: 5_000 }).catch((thrown) => thrown)
+  const error = await receiveFile(endless(), { folder, bytesMax: 5_000, digest }).catch(
+    (thrown) => thrown,
+  )
   t.ok(isFailure(error, 'forbidden') && error.message === SIZE_EXCEEDED)
   t.equal(sent, 6_000)
   t.strictSame(await readdir(folder), [])
   t.equal(await openFilesBelow(folder), 0)
-  const file = await receiveFile(chunksOf(contentOf(5_000)), { folder, bytesMax: 5_000 })
+  const file = await receiveFile(chunksOf(contentOf(5_000)), { folder, bytesMax: 5_000, digest })
   t.equal(file.bytes, 5_000, 'a body of exactly the limit is accepted')
   await file.discard()
 })
@@ -120,7 +143,10 @@ t.test('a body that fails leaves no file, and its error is thrown', async (t) =>
     yield new Uint8Array(50_000)
     throw new Error('the client disconnected')
   }
-  await t.rejects(receiveFile(broken(), { folder, bytesMax: undefined }), /client disconnected/)
+  await t.rejects(
+    receiveFile(broken(), { folder, bytesMax: undefined, digest }),
+    /client disconnected/,
+  )
   t.strictSame(await readdir(folder), [])
   t.equal(await openFilesBelow(folder), 0)
 })
@@ -132,7 +158,7 @@ t.test('a file that does not fit on the disk leaves nothing', async (t) => {
     return
   }
   t.teardown(() => succeeds('umount', '-l', folder))
-  const options = { folder, bytesMax: undefined }
+  const options = { folder, bytesMax: undefined, digest }
   const error = await receiveFile(chunksOf(contentOf(900_000)), options).catch((thrown) => thrown)
   t.match(error, { code: 'ENOSPC' })
   t.strictSame(await readdir(folder), [])

@@ -9,8 +9,13 @@ import { openContext } from '../helpers/gateway.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** Rejects, because these tests upload nothing. */
-const inspect = () => Promise.reject(new Error('nothing to inspect'))
-const matchPatterns = () => Promise.reject(new Error('nothing to match'))
+const unused = {
+  inspect: () => Promise.reject(new Error('nothing to inspect')),
+  matchPatterns: () => Promise.reject(new Error('nothing to match')),
+  digest: () => {
+    throw new Error('nothing to digest')
+  },
+}
 
 t.test('the storage is the configured one, and limits follow the current settings', async (t) => {
   const { context, fixture } = await openContext(t)
@@ -18,7 +23,7 @@ t.test('the storage is the configured one, and limits follow the current setting
   const folder = join(await temporaryFolder(t), 'new', 'blobs')
   const location = { kind: 'files', folder } as const
   let settings: Settings = { ...fixture.settings, blobs: { ...fixture.settings.blobs, location } }
-  const registry = await openRegistry({ settings: () => settings, db, log, inspect, matchPatterns })
+  const registry = await openRegistry({ settings: () => settings, db, log, ...unused })
   t.teardown(() => registry.stop())
   t.ok((await stat(registry.storage.incomingFolder)).isDirectory())
   t.ok(registry.storage.incomingFolder.startsWith(folder))
@@ -35,7 +40,7 @@ t.test('a storage that cannot be opened is an error at the start', async (t) => 
   await writeFile(file, '')
   const location = { kind: 'files', folder: join(file, 'blobs') } as const
   const settings = { ...fixture.settings, blobs: { ...fixture.settings.blobs, location } }
-  await t.rejects(openRegistry({ settings: () => settings, db, log, inspect, matchPatterns }), {
+  await t.rejects(openRegistry({ settings: () => settings, db, log, ...unused }), {
     code: 'ENOTDIR',
   })
 })
@@ -43,7 +48,7 @@ t.test('a storage that cannot be opened is an error at the start', async (t) => 
 t.test('counted downloads are written at the end', async (t) => {
   const { context, fixture } = await openContext(t)
   const { db, log, settings } = fixture
-  const registry = await openRegistry({ settings: () => settings, db, log, inspect, matchPatterns })
+  const registry = await openRegistry({ settings: () => settings, db, log, ...unused })
   const asked: string[] = []
   db.on('query', ({ sql }) => asked.push(sql))
   registry.downloads.count(1)

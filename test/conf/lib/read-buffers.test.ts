@@ -4,7 +4,12 @@ import fs, { closeSync, openSync, writeFileSync } from 'node:fs'
 import { syncBuiltinESMExports } from 'node:module'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { borrowBuffer, readChunks, readPart } from '../../../conf/lib/read-buffers.js'
+import {
+  borrowBuffer,
+  readChunks,
+  readPart,
+  readSmallPart,
+} from '../../../conf/lib/read-buffers.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const BYTES = 5_000_001
@@ -92,4 +97,21 @@ t.test('after a slow synchronous read the next reads are asynchronous for a whil
   await readOften(20)
   t.equal(reads.count, 2)
   buffer.release()
+})
+
+t.test('a small part is read synchronously, except after a slow read', async (t) => {
+  const path = join(await temporaryFolder(t), 'file')
+  writeFileSync(path, CONTENT)
+  const into = Buffer.alloc(1_000)
+  // Reads in the thread pool until the slow reads of other tests are long ago.
+  const file = await aFile(t)
+  for (let n = 0; n < 40; n += 1) await readPart(file, into, { length: 1, position: 0 })
+  t.equal(readSmallPart(path, into, BYTES - 10), 10, 'up to the end of the file')
+  t.equal(readSmallPart(path, into, 5), 1_000)
+  t.ok(into.equals(CONTENT.subarray(5, 1_005)))
+  t.throws(() => readSmallPart(`${path}-none`, into, 0), { code: 'ENOENT' })
+  const reads = slowReads(t, 5)
+  t.equal(readSmallPart(path, into, 0), 1_000)
+  t.equal(readSmallPart(path, into, 0), undefined)
+  t.equal(reads.count, 1)
 })

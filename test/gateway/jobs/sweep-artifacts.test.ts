@@ -15,12 +15,12 @@ import { aRepository } from '../../helpers/rows.js'
 t.test('a sweep deletes artifacts and frees their bytes', async (t) => {
   const { context, fixture } = await openContext(t)
   const { db, registry } = context
-  const { storage } = registry
+  const { storage, digest } = registry
   const repository = await aRepository(db, (await fixture.addUser('ada')).id, 'engine')
   const ended = await aRunningTask(db, repository.id)
   const store = async (name: string, fields: Partial<NewArtifact> = {}) => {
     const artifact = await anArtifact(db, ended, { name, ...fields })
-    const options = { folder: storage.incomingFolder, bytesMax: undefined }
+    const options = { folder: storage.incomingFolder, bytesMax: undefined, digest }
     const body = (async function* () {
       yield Buffer.from(name)
     })()

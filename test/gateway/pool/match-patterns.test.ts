@@ -4,7 +4,7 @@ import t from 'tap'
 import { matchPatternsIn } from '../../../gateway/pool/match-patterns.js'
 import { createPools } from '../../../gateway/pool/pools.js'
 
-t.test('patterns that take too long are refused while the event loop runs', async (t) => {
+t.test('patterns that take too much are refused while the event loop runs', async (t) => {
   const pools = createPools(() => {})
   t.teardown(() => pools.stop())
   const match = matchPatternsIn(pools.uploads)
@@ -19,7 +19,10 @@ t.test('patterns that take too long are refused while the event loop runs', asyn
     ticks += 1
   }, 20)
   t.teardown(() => clearInterval(clock))
-  const slow = { failure: 'invalid', message: /^Matching ".*" and 499 others takes too much time/ }
+  const slow = {
+    failure: 'invalid',
+    message: /^Matching ".*" and 499 others takes too much (?:time|memory)/,
+  }
   await t.rejects(match({ patterns, texts: ['a'] }, 1), slow)
   t.ok(ticks > 20, `${ticks} ticks of the event loop`)
   t.strictSame(await match({ patterns: ['b'], texts: ['b'] }, 1), [0])

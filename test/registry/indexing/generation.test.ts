@@ -67,8 +67,9 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
     const { registry, db } = context
     const ada = await fixture.addUser('ada')
     const { settings, log } = fixture
-    const { inspect, matchPatterns } = registry
-    const other = await openRegistry({ settings: () => settings, db, log, inspect, matchPatterns })
+    const { inspect, digest, matchPatterns } = registry
+    const services = { inspect, digest, matchPatterns }
+    const other = await openRegistry({ settings: () => settings, db, log, ...services })
     const textOf = async (file: IndexFile | undefined) => {
       if (file === undefined) return 'none'
       let text = ''

@@ -1,6 +1,6 @@
 /** Blobs in files: conformance of the storage, and no open or stale files. */
 
-import { mkdir, readdir, stat, truncate, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, rm, stat, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openFileStorage } from '../../../registry/storage/files.js'
@@ -62,6 +62,23 @@ t.test('a put that fails removes the received file and stores no blob', async (t
   const key = `${'a'.repeat(64)}-${'0'.repeat(16)}`
   await t.rejects(storage.put(key, { path, bytes: 4 }))
   t.strictSame(await readdir(storage.incomingFolder), [])
+})
+
+t.test('a folder of blobs that was removed is created again after one failed put', async (t) => {
+  const folder = await temporaryFolder(t)
+  const storage = await openFileStorage(folder)
+  const put = async (last: string) => {
+    const path = join(storage.incomingFolder, 'file')
+    await writeFile(path, 'text')
+    const key = `${'a'.repeat(64)}-${last.repeat(16)}`
+    await storage.put(key, { path, bytes: 4 })
+    return String(await read(storage, key, 0, 4))
+  }
+  t.equal(await put('0'), 'text')
+  await rm(join(folder, 'aa'), { recursive: true })
+  await t.rejects(put('1'), { code: 'ENOENT' })
+  t.strictSame(await readdir(storage.incomingFolder), [])
+  t.equal(await put('2'), 'text')
 })
 
 t.test('foreign files are not listed', async (t) => {

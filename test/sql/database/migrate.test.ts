@@ -7,6 +7,7 @@ import type { Database } from '../../../sql/database/database.js'
 import { isMysql, selectRows, withDatabaseLock } from '../../../sql/database/dialect.js'
 import { migrate, migrationStatus, rollback } from '../../../sql/database/migrate.js'
 import * as indexKeys from '../../../sql/migrations/0007-index-keys.js'
+import * as packageLists from '../../../sql/migrations/0043-package-lists.js'
 import { MIGRATIONS } from '../../../sql/migrations/list.js'
 import { forEachEmptyDatabase, openForTest } from '../../helpers/databases.js'
 import { aPublication } from '../../helpers/package-rows.js'
@@ -57,6 +58,7 @@ const NAMES = [
   '0040-package-retention',
   '0041-index-validity',
   '0042-package-downloads',
+  '0043-package-lists',
 ]
 
 /** Returns the definition of every table, index and column. */
@@ -284,3 +286,18 @@ await forEachEmptyDatabase(
     )
   },
 )
+
+await forEachEmptyDatabase(t, 'existing package versions get their owner', async (t, location) => {
+  const db = await openForTest(t, location)
+  await migrate(db)
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  await aPublication(db, { ownerId: ada.id })
+  await aPublication(db, { ownerId: bob.id, format: 'go' })
+  await packageLists.down(db)
+  await packageLists.up(db)
+  const rows = await db('package_versions').orderBy('id').select('owner_id', 'format')
+  t.match(rows, [
+    { owner_id: ada.id, format: 'generic' },
+    { owner_id: bob.id, format: 'go' },
+  ])
+})

@@ -3,6 +3,7 @@
 import { t } from 'tap'
 import { deleteUser } from '../../../sql/accounts/users.js'
 import type { Database } from '../../../sql/database/database.js'
+import { isMysql } from '../../../sql/database/dialect.js'
 import { findFile } from '../../../sql/packages/package-files.js'
 import { linkPackage } from '../../../sql/packages/package-links.js'
 import { listFullVersions } from '../../../sql/packages/package-versions.js'
@@ -181,6 +182,20 @@ await forEachMigrated(t, 'an owner cannot exceed the size limit', async (t, db) 
   await removeVersion(db, namespaceOf(ada.id), { packageName: 'tool', version: '3' })
   await publish('4', 15)
 })
+
+await forEachMigrated(
+  t,
+  'a refused publication adds no package on SQLite, where one transaction adds all rows',
+  async (t, db) => {
+    const { id: ownerId } = await aUser(db, 'ada')
+    const inputs = { ownerId, indexes: [{ subject: 'new', part: '', metadata: {} }] }
+    await t.rejects(aPublication(db, { ...inputs, quota: bytes(4) }), TOO_MUCH)
+    const rows = isMysql(db) ? 1 : 0
+    for (const table of ['packages', 'package_indexes']) t.equal((await db(table)).length, rows)
+    await aPublication(db, inputs)
+    for (const table of ['packages', 'package_indexes']) t.equal((await db(table)).length, 1)
+  },
+)
 
 await forEachMigrated(t, 'concurrent publications do not exceed the size limit', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')

@@ -1,10 +1,10 @@
 /** Lists of runs with filters, on both databases. */
 
 import t from 'tap'
-import type { Database } from '../../../sql/database/database.js'
-import { isMysql, selectRows } from '../../../sql/database/dialect.js'
+import { isMysql } from '../../../sql/database/dialect.js'
 import { listRuns, type RunFilter, updateRunStatus } from '../../../sql/runs/runs.js'
 import { forEachMigrated } from '../../helpers/databases.js'
+import { plansOf } from '../../helpers/query-plans.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 import { aRun } from '../../helpers/run-rows.js'
 
@@ -34,20 +34,6 @@ await forEachMigrated(t, 'runs are listed by each condition and by several', asy
   t.strictSame(await numbers({ actorId: ada.id, event: 'push' }), [3, 'of 1'])
   t.strictSame(await numbers({ commitId, event: 'schedule' }), ['of 0'])
 })
-
-/** Returns the query plans of all queries that `ask` sends, as a text. */
-async function plansOf(db: Database, ask: (trx: Database) => Promise<unknown>): Promise<string> {
-  return await db.transaction(async (trx) => {
-    const asked: { sql: string; bindings: string[] }[] = []
-    const note = (query: { sql: string; bindings: string[] }) => asked.push(query)
-    trx.on('query', note)
-    await ask(trx)
-    trx.removeListener('query', note)
-    const explain = isMysql(db) ? 'explain' : 'explain query plan'
-    const plans = asked.map(({ sql, bindings }) => selectRows(trx, `${explain} ${sql}`, bindings))
-    return JSON.stringify(await Promise.all(plans))
-  })
-}
 
 await forEachMigrated(t, 'a filter reads an index of the repository, not rows', async (t, db) => {
   const ada = await aUser(db, 'ada')
