@@ -44,7 +44,10 @@ t.test(
     // Every caller of these lists gets the entries that they may see.
     t.strictSame(placesOf('anyone'), [
       'GET /',
-      ...['gitignore/templates', 'label/templates', 'licenses', 'nodeinfo', 'orgs'].map(api),
+      ...['gitignore/templates', 'label/templates', 'licenses']
+        .flatMap((path) => [path, `${path}/{name}`])
+        .map(api),
+      ...['nodeinfo', 'orgs'].map(api),
       ...['repos/issues/search', 'repos/search', 'settings/api', 'settings/attachment'].map(api),
       ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
       ...['users/search', 'users/{username}', 'users/{username}/repos'].map(api),
