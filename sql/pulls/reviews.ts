@@ -59,14 +59,18 @@ export interface NewReview
 const SOLE_STATES: readonly ReviewState[] = ['PENDING', 'REQUEST_REVIEW']
 
 /**
- * Adds a review, and deletes the review requests that it answers. Throws `conflict` for a second
- * draft or request of the same reviewer.
+ * Adds a review, and deletes the review requests that it answers. A second draft of the same
+ * reviewer is added to the first. Throws `conflict` for a second request of the same reviewer.
  */
 export async function createReview(db: Database, review: NewReview): Promise<Review> {
   return await transaction(db, async (trx) => {
     const { pullId, reviewerId, state } = review
     const isSole = SOLE_STATES.includes(state)
     if (!isSole) await answerRequests(trx, review)
+    if (state === 'PENDING') {
+      const draft = await extendDraft(trx, review)
+      if (draft !== undefined) return draft
+    }
     const nowMs = Date.now()
     const [id] = await orConflict(
       'This reviewer has a pending review or review request already.',
@@ -86,24 +90,48 @@ export async function createReview(db: Database, review: NewReview): Promise<Rev
         }),
     )
     if (id === undefined) throw new Error('The insert returned no id.')
-    if (review.comments.length > 0) {
-      await trx('review_comments').insert(
-        review.comments.map((comment) => ({
-          review_id: id,
-          path: comment.path,
-          line: comment.line,
-          commit_id: comment.commitId,
-          diff_hunk: comment.diffHunk,
-          content: comment.content,
-          created_at: nowMs,
-          updated_at: nowMs,
-        })),
-      )
-    }
+    await addComments(trx, id, review.comments)
     const created = await findReview(trx, pullId, id)
     if (created === undefined) throw new Error('The inserted review was not found.')
     return created
   })
+}
+
+/** Adds the comments and the text of a draft to that of the same reviewer, if there is one. */
+async function extendDraft(
+  trx: Database,
+  { pullId, reviewerId, content, comments }: NewReview,
+): Promise<Review | undefined> {
+  const place = { pull_id: pullId, reviewer_id: reviewerId ?? null, sole_state: 'PENDING' }
+  const draft = await trx('reviews').where(place).forUpdate().first('id')
+  if (draft === undefined) return undefined
+  const text = content === '' ? {} : { content }
+  await trx('reviews')
+    .where({ id: draft.id })
+    .update({ ...text, updated_at: Date.now() })
+  await addComments(trx, draft.id, comments)
+  return await findReview(trx, pullId, draft.id)
+}
+
+async function addComments(
+  trx: Database,
+  reviewId: number,
+  comments: readonly NewReviewComment[],
+): Promise<void> {
+  if (comments.length === 0) return
+  const nowMs = Date.now()
+  await trx('review_comments').insert(
+    comments.map((comment) => ({
+      review_id: reviewId,
+      path: comment.path,
+      line: comment.line,
+      commit_id: comment.commitId,
+      diff_hunk: comment.diffHunk,
+      content: comment.content,
+      created_at: nowMs,
+      updated_at: nowMs,
+    })),
+  )
 }
 
 /** Publishes a draft. Returns the published review, or undefined if it is not a draft. */

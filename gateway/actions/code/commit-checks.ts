@@ -37,11 +37,14 @@ export async function retryMerges(context: Context, place: CommitPlace): Promise
   }
 }
 
-/** Returns the most severe of the states, or `pending` if there is none. */
+/**
+ * Returns the most severe of the states, or `pending` if there is none. As in Gitea, a warning is a
+ * success.
+ */
 export function worstStateOf(states: readonly CommitState[]): CommitState {
   if (states.length === 0) return 'pending'
-  const worst = COMMIT_STATES.find((state) => states.includes(state)) ?? 'pending'
-  return worst === 'skipped' ? 'success' : worst
+  const worst = COMMIT_STATES.find((state) => state !== 'warning' && states.includes(state))
+  return worst === undefined || worst === 'skipped' ? 'success' : worst
 }
 
 /** Returns a function that is true for the contexts that a required context, or pattern, fits. */

@@ -26,8 +26,8 @@ export interface ReviewInput {
 }
 
 /**
- * Creates a review and publishes it unless it is a draft. Throws `archived`, `invalid` if the
- * review is not permitted or empty, and `conflict` for a second draft of the same user.
+ * Creates a review and publishes it unless it is a draft, which is added to an earlier draft of the
+ * same user. Throws `archived`, and `invalid` if the review is not permitted or empty.
  */
 export async function addReview(
   context: Context,

@@ -37,11 +37,14 @@ const USER_SETTINGS_OPTIONS = Type.Object(Type.Partial(Type.Object(FIELDS)).prop
   $id: 'UserSettingsOptions',
 })
 
-/** Default settings. E-mail addresses are hidden from other users, whatever `hide_email` is. */
+/**
+ * Default settings, those of Gitea. E-mail addresses are hidden from other users, whatever
+ * `hide_email` is.
+ */
 const DEFAULTS: UserSettings = {
-  theme: '',
+  theme: 'gitea-auto',
   diff_view_style: '',
-  hide_email: true,
+  hide_email: false,
   hide_activity: false,
 }
 

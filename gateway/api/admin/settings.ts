@@ -91,7 +91,7 @@ const repository = settingsOperation({
     mirrors_disabled: !(migrations.isEnabled && migrations.hasMirrors),
     http_git_disabled: false,
     migrations_disabled: !migrations.isEnabled,
-    stars_disabled: true,
+    stars_disabled: false,
     time_tracking_disabled: true,
     lfs_disabled: true,
   }),

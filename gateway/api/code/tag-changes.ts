@@ -45,7 +45,7 @@ const create = defineOperation({
   params: PARAMS,
   query: NO_QUERY,
   body: CREATE_TAG_OPTION,
-  success: { status: 200, schema: TAG },
+  success: { status: 201, schema: TAG },
   failures: [403, 404, 409, 422, 423],
   async handle(context, { request, grant, body }) {
     return inQueue(context, { request, grant }, async () => {
@@ -65,7 +65,7 @@ const create = defineOperation({
         if (object === undefined) throw new Error('the created tag cannot be read')
         return tagObject(context, writable.repository, { name, object })
       })
-      return jsonReply(200, tag)
+      return jsonReply(201, tag)
     })
   },
 })

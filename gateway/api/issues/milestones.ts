@@ -152,7 +152,8 @@ const edit = defineOperation({
     actingUserOf(grant)
     const { id } = await milestoneOf(context, grant, params)
     const milestone = await updateMilestone(context.db, id, {
-      title: body.title === undefined ? undefined : titleOf(body.title),
+      // Programs in Go send an empty title if it is not to be changed.
+      title: body.title ? titleOf(body.title) : undefined,
       description: body.description,
       state: body.state,
       dueAtMs: dueOf(body),

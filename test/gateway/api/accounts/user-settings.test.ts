@@ -18,9 +18,9 @@ await forEachDatabase(
       description: '',
       location: '',
       language: '',
-      theme: '',
+      theme: 'gitea-auto',
       diff_view_style: '',
-      hide_email: true,
+      hide_email: false,
       hide_activity: false,
     }
     t.strictSame(await read(), before)

@@ -61,7 +61,9 @@ t.test(
     t.equal(await stateOf('skipped'), 'success')
     t.equal(await stateOf('success', 'skipped'), 'success')
     t.equal(await stateOf('success', 'pending'), 'pending')
-    t.equal(await stateOf('pending', 'warning', 'success'), 'warning')
+    t.equal(await stateOf('pending', 'warning', 'success'), 'pending')
+    t.equal(await stateOf('warning', 'success'), 'success')
+    t.equal(await stateOf('warning'), 'success')
     t.equal(await stateOf('failure', 'pending', 'warning'), 'failure')
     t.equal(await stateOf('success', 'failure', 'error'), 'error')
   },
