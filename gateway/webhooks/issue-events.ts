@@ -17,7 +17,7 @@ import type {
   ReviewSubmitted,
 } from '../request/events.js'
 import type { WebhookEvent } from './deliveries.js'
-import { type Changes, commentEvent, issueEvent, pullEvent } from './payloads.js'
+import { type Changes, commentEvent, issueEvent, OWNER_ACCESS, pullEvent } from './payloads.js'
 
 /** Suffix of the webhook event of each action. */
 const SUFFIXES = {
@@ -166,5 +166,5 @@ async function pullOf(
 }
 
 function viewOf({ repository, actor }: Pick<IssueChanged, 'repository' | 'actor'>) {
-  return { who: ANONYMOUS, user: actor, repository, mode: 'owner', hasMoved: false } as const
+  return { who: ANONYMOUS, user: actor, repository, ...OWNER_ACCESS, hasMoved: false } as const
 }
