@@ -13,6 +13,11 @@ export const PACKAGE_FORMATS = [
 
 export type PackageFormat = (typeof PACKAGE_FORMATS)[number]
 
+/** Types of the keys that sign indexes of Debian packages. */
+export const DEBIAN_KEY_TYPES = ['rsa4096', 'ed25519'] as const
+
+export type DebianKeyType = (typeof DEBIAN_KEY_TYPES)[number]
+
 /** A JSON value. */
 export type Json = string | number | boolean | null | readonly Json[] | JsonObject
 export interface JsonObject {

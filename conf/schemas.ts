@@ -18,7 +18,7 @@ import {
 } from './field.js'
 import { type HostSet, parseHostSet } from './host-set.js'
 import { LOG_FORMATS, LOG_LEVELS } from './log.js'
-import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
+import { DEBIAN_KEY_TYPES, PACKAGE_FORMATS, type PackageFormat } from './package.js'
 import { asSendfileTarget } from './sendfile-target.js'
 
 function field<T>(
@@ -30,6 +30,15 @@ function field<T>(
 }
 
 const asAddresses = (value: unknown): AddressSet => parseAddressSet(asList(asText)(value))
+const VALIDITY_MS_MIN = 60_000
+
+/** Parses a duration in which clients can read an index before it is renewed. */
+function asValidityMs(value: unknown): number {
+  const durationMs = asDurationMs(value)
+  if (durationMs < VALIDITY_MS_MIN) throw new Error("must be a duration of at least '1m'")
+  return durationMs
+}
+
 const asHosts = (value: unknown): HostSet => parseHostSet(asList(asText)(value))
 
 type SizeKey = `${PackageFormat}_size_max`
@@ -222,10 +231,23 @@ export const SCHEMAS = {
       'Maximum total size of the package files of an owner; by default, no limit.',
       asBytes,
     ),
+    owner_versions_max: field(
+      'Maximum number of package versions of an owner; by default, no limit.',
+      asCount(1),
+    ),
     index_kept: field(
       'Time for which replaced index files can still be downloaded by their digest.',
       asDurationMs,
       '1h',
+    ),
+    debian_index_valid: field(
+      'Time after which apt refuses an outdated copy of a Debian index; by default, no limit.',
+      asValidityMs,
+    ),
+    debian_signing_key: field(
+      'Type of new keys that sign Debian indexes: rsa4096, or ed25519, which some clients refuse.',
+      asOneOf(DEBIAN_KEY_TYPES),
+      'rsa4096',
     ),
   },
   outbound: {

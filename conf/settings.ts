@@ -8,7 +8,7 @@ import type { DatabaseLocation } from './database-location.js'
 import type { Field, HostPort } from './field.js'
 import type { HostSet } from './host-set.js'
 import type { LogOptions } from './log.js'
-import { PACKAGE_FORMATS, type PackageFormat } from './package.js'
+import { type DebianKeyType, PACKAGE_FORMATS, type PackageFormat } from './package.js'
 import type { SCHEMAS } from './schemas.js'
 import type { SendfileTarget } from './sendfile-target.js'
 
@@ -76,7 +76,11 @@ export interface Settings {
     /** Maximum file size by format; undefined for no limit. */
     readonly sizeBytesMax: Readonly<Partial<Record<PackageFormat, number>>>
     readonly ownerBytesMax: number | undefined
+    readonly ownerVersionsMax: number | undefined
     readonly indexKeptMs: number
+    /** Time for which a Debian index is valid; undefined for no limit. */
+    readonly debianIndexValidMs: number | undefined
+    readonly debianKeyType: DebianKeyType
   }
   readonly outbound: { readonly allow: HostSet }
   readonly webhooks: {
@@ -172,7 +176,10 @@ export function deriveSettings(given: GivenSettings): Settings {
       isEnabled: required(given.packages.enabled),
       sizeBytesMax: sizesOf(given.packages),
       ownerBytesMax: given.packages.owner_size_max,
+      ownerVersionsMax: given.packages.owner_versions_max,
       indexKeptMs: required(given.packages.index_kept),
+      debianIndexValidMs: given.packages.debian_index_valid,
+      debianKeyType: required(given.packages.debian_signing_key),
     },
     ...outboundOf(given),
     attachments: { sizeBytesMax: required(given.attachments.size_max) },

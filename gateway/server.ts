@@ -33,6 +33,7 @@ import { createProcessQueue } from './packs/process-queue.js'
 import type { CoordinatorLink } from './packs/single-flight.js'
 import { createLocalCoordinator, createPackCache } from './packs/warm.js'
 import { inspectIn } from './pool/inspect.js'
+import { matchPatternsIn } from './pool/match-patterns.js'
 import { planIn } from './pool/plan.js'
 import { createPools } from './pool/pools.js'
 import { createRenderings } from './pool/renderings.js'
@@ -83,6 +84,9 @@ export interface Server {
 /** Paths of the operations and pages of workflow automation. */
 const OF_ACTIONS = /\/actions(?:\/|$)|^\/admin\/runners\//
 
+/** Paths of the operations and pages of packages. */
+const OF_PACKAGES = /\/packages(?:\/|$)/
+
 const ARTIFACT_ROUTES = [...SERVICE_ROUTES, ...PIPELINE_ROUTES, SUMMARY_ROUTE, ...BLOB_ROUTES]
 
 /** Returns all routes, without those of workflows, packages and pages if these are disabled. */
@@ -94,8 +98,8 @@ export function allRoutes({
   readonly [S in 'actions' | 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
 }): readonly AnyRoute[] {
   const { isEnabled: hasPackages } = packages
-  const isThere = ({ access, path }: Pick<AnyRoute, 'access' | 'path'>) =>
-    (hasPackages || access.kind !== 'packages') && (actions.isEnabled || !OF_ACTIONS.test(path))
+  const isThere = ({ path }: Pick<AnyRoute, 'path'>) =>
+    (hasPackages || !OF_PACKAGES.test(path)) && (actions.isEnabled || !OF_ACTIONS.test(path))
   const operations = OPERATIONS.filter(isThere)
   return [
     ...HEALTH_ROUTES,
@@ -193,6 +197,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     log,
     compressXz: findXz(),
     inspect: inspectIn(pools.uploads),
+    matchPatterns: matchPatternsIn(pools.uploads),
   })
   const upkeep = createUpkeep(
     { settings, log, db, disk, git, journal, registry, pushRecovery },

@@ -29,10 +29,11 @@ export function createDocuments(now: () => number = Date.now): Documents {
     fetchMethod: async (_key, _stale, { context: make }) => describe(await make()),
   })
   return {
-    async answer(of, request, { kind, contentType, headers = [], make }) {
-      const key = `${of.id} ${of.generation} ${kind}`
+    async answer(of, request, { kind, contentType, headers = [], source, make }) {
+      const state = source === undefined ? '' : ` ${source.url} ${source.state}`
+      const key = `${of.id} ${of.generation} ${kind}${state}`
       const found = await kept.forceFetch(key, { context: make })
-      const changedAtMs = lastModifiedTime(of.changedAtMs, now())
+      const changedAtMs = source === undefined ? lastModifiedTime(of.changedAtMs, now()) : undefined
       const validators: Array<readonly [string, string]> = [
         ['ETag', found.tag],
         // The document can be private, so shared caches must not store it and clients revalidate.

@@ -4,9 +4,11 @@ import type { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import type { Awaitable } from '../conf/lib/awaitable.js'
 import type { PackageFormat } from '../conf/package.js'
+import type { Describe } from './description.js'
 import type { IndexMaker } from './index-maker.js'
 import type { Install } from './install.js'
 import type { PackageStore } from './package-store.js'
+import type { SourceRepositories } from './source-repository.js'
 
 export interface Format {
   /** Name in URLs and in the database. */
@@ -14,6 +16,8 @@ export interface Format {
   readonly routes: readonly FormatRoute[]
   /** Makes the indexes of a format whose clients read indexes. */
   readonly index?: IndexMaker
+  /** Describes a version on its page. */
+  readonly describe: Describe
   /** Instructions for installing a package, which its page shows. */
   readonly install: Install
   /** Renders an error for the clients of the format. The status is that of the failure. */
@@ -42,4 +46,6 @@ export interface FormatCall {
   readonly request: Request
   /** Percent-decoded, except `{rest...}`, which is as the client sent it. */
   readonly params: Readonly<Record<string, string>>
+  /** Repositories of the owner, for formats that serve their code as packages. */
+  readonly repositories: SourceRepositories
 }

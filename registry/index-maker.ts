@@ -1,13 +1,20 @@
 /** The interface of index makers, which build the index files of a format from its entries. */
 
+import type { Awaitable } from '../conf/lib/awaitable.js'
 import type { Digests, JsonObject, PackageFile } from '../conf/package.js'
+import type { Settings } from '../conf/settings.js'
 
 /** Builds the files of an index from its entries. Equal entries give equal files. */
 export interface IndexMaker {
   /** Version of the output of `render`; incrementing it renders all stored texts again. */
   readonly revision: number
   /** Creates a key pair for an owner, as texts. Required if `build` signs. */
-  makeSigningKey?(ownerName: string): Promise<SigningKey>
+  makeSigningKey?(ownerName: string, settings: Settings['packages']): Promise<SigningKey>
+  /**
+   * Returns the time for which the files of an index are valid; undefined for no limit. Files are
+   * built again when half of it has passed, or when it changes.
+   */
+  validMs?(settings: Settings['packages']): number | undefined
   /** Returns the forms in which `build` needs the text of that name. */
   formsOf(name: string): readonly TextForm[]
   /**
@@ -15,7 +22,12 @@ export interface IndexMaker {
    * of a range of keys, in key order; entries of the same key are in the order of publishing. The
    * whole text is the concatenation of the texts of all runs.
    */
-  render(entries: readonly IndexEntry[], of: RenderContext): ReadonlyMap<string, Rendered>
+  render(
+    entries: readonly IndexEntry[],
+    of: RenderContext,
+  ): Awaitable<ReadonlyMap<string, Rendered>>
+  /** Returns the size of an entry in large texts, which limits the size of runs. */
+  bytesOf?(entry: IndexEntry): number
   /** Writes all files of the index. There is at least one text. */
   build(input: IndexInput, output: IndexOutput): Promise<void>
 }
@@ -48,6 +60,8 @@ export interface IndexInput {
   readonly subject: string
   /** Time of the last change. */
   readonly changedAtMs: number
+  /** Time for which the files are valid from `changedAtMs` on; undefined for no limit. */
+  readonly validMs: number | undefined
   /** Texts by their names, in order. None is empty. */
   readonly texts: ReadonlyMap<string, IndexText>
   /** Returns the keys that must all sign, newest first; at least one. */

@@ -1,4 +1,4 @@
-/** Readers of uploaded files by format. The uploader determines what reading a file costs. */
+/** Readers of uploaded files, by format. The uploader determines what reading a file costs. */
 
 import type { ByteSource } from './archive/byte-source.js'
 
@@ -11,6 +11,10 @@ export const INSPECTIONS = {
   cran: async (file: ByteSource) =>
     (await import('./cran/package-archive.js')).readPackageArchive(file),
   debian: async (file: ByteSource) => (await import('./debian/deb-file.js')).readDebFile(file),
+  debianContents: async (file: ByteSource) =>
+    (await import('./debian/contents.js')).readContents(file),
+  debianSource: async (file: ByteSource) =>
+    (await import('./debian/source-control.js')).readSourceControl(file),
   go: async (file: ByteSource) => (await import('./go/module-zip.js')).readModuleZip(file),
   swift: async (file: ByteSource) => {
     const { openZip } = await import('./archive/zip.js')

@@ -1,17 +1,23 @@
 /** The package store of one request: the packages of one owner in one format. */
 
-import type { PackageFormat } from '../conf/package.js'
+import type { Package, PackageFormat } from '../conf/package.js'
 import type { User } from '../sql/accounts/users.js'
-import { findFile } from '../sql/packages/package-files.js'
+import type { Quota } from '../sql/packages/owner-settings.js'
+import { findFile, listFirstFileIds } from '../sql/packages/package-files.js'
 import { findVersion, listFullVersions, listVersions } from '../sql/packages/package-versions.js'
 import { findPackage, searchPackages } from '../sql/packages/packages.js'
-import { removeFile, removeVersion } from '../sql/packages/publications.js'
+import {
+  findRetiredFile,
+  findRetiredPackage,
+  findRetiredVersion,
+} from '../sql/packages/retired-versions.js'
 import { lastModifiedTime } from './conditions.js'
 import type { IndexMaker, SigningKey } from './index-maker.js'
-import type { PackageQuery, PackageStore, Upload } from './package-store.js'
+import type { PackageQuery, PackageSource, PackageStore, Upload } from './package-store.js'
 import { publishReceived } from './publish.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
+import { removeFile, removeVersion } from './remove.js'
 import { serveFile } from './serve.js'
 
 export interface PackageStoreOptions {
@@ -25,6 +31,13 @@ export interface PackageStoreOptions {
   /** Repository of the job that calls; absent for users. */
   readonly repositoryId?: number | undefined
   readonly baseUrl: string
+  /** Finds the repository of a package for the caller; see `PackageStore.sourceOf`. */
+  readonly sourceOf: (of: Package) => Promise<PackageSource | undefined>
+  /**
+   * True if packages, versions and files are found by name for a while after a cleanup rule has
+   * removed them, for clients that have read an index or a list before.
+   */
+  readonly findsRetired?: boolean
 }
 
 /** A package store that must be closed when the request has its answer. */
@@ -45,8 +58,12 @@ export function openPackageStore(
   const signingKeys = async (): Promise<readonly SigningKey[]> => {
     const { makeSigningKey } = makerOf(options)
     if (makeSigningKey === undefined) throw new Error(`the format ${format} has no signing keys`)
-    return await registry.signingKeys.of(namespace, () => makeSigningKey(options.ownerName))
+    return await registry.signingKeys.of(namespace, () =>
+      makeSigningKey(options.ownerName, registry.settings()),
+    )
   }
+  const retired = async <T>(find: (sinceMs: number) => Promise<T>): Promise<T | undefined> =>
+    options.findsRetired ? await find(Date.now() - registry.settings().indexKeptMs) : undefined
   return {
     baseUrl,
     async receive(body) {
@@ -67,27 +84,41 @@ export function openPackageStore(
       const file = received.get(upload)
       if (file === undefined) throw new Error('the upload was not received by this store')
       if (options.user === undefined) throw new Error('an anonymous caller cannot publish')
-      const { ownerBytesMax } = limitsOf(registry, options)
+      const { quota } = limitsOf(registry, options)
       const { user, repositoryId } = options
-      const publisher = { db, storage, namespace, userId: user.id, repositoryId, ownerBytesMax }
+      const publisher = { db, storage, namespace, userId: user.id, repositoryId, quota }
       await publishReceived(publisher, file, publication)
     },
-    findPackage: (name) => findPackage(db, namespace, name),
+    findPackage: async (name) =>
+      (await findPackage(db, namespace, name)) ??
+      (await retired((sinceMs) => findRetiredPackage(db, namespace, { name, sinceMs }))),
     listPackages: (query) => searchPackages(db, { ...namespace, ...searchOf(query) }),
     listVersions: (packageId) => listVersions(db, packageId),
     listFullVersions: (packageId) => listFullVersions(db, packageId),
-    findVersion: (packageId, version) => findVersion(db, packageId, version),
-    findFile: (query) => findFile(db, namespace, query),
-    removeFile: (query) => removeFile(db, namespace, query),
-    removeVersion: (packageName, version) => removeVersion(db, namespace, { packageName, version }),
+    findVersion: async (packageId, version) =>
+      (await findVersion(db, packageId, version)) ??
+      (await retired((sinceMs) => findRetiredVersion(db, packageId, { version, sinceMs }))),
+    findFile: async (name) =>
+      (await findFile(db, namespace, name)) ??
+      (await retired((sinceMs) => findRetiredFile(db, namespace, { name, sinceMs }))),
+    removeFile: (query) => removeFile(registry, namespace, query),
+    removeVersion: (packageName, version) =>
+      removeVersion(registry, namespace, { packageName, version }),
     async serve(file, request, options) {
       const dated = { ...file, changedAtMs: lastModifiedTime(file.createdAtMs) }
       const { reply, isDownload } = await serveFile(registry, { file: dated, request, options })
-      if (isDownload) registry.downloads.count(file.id)
+      if (isDownload && options.isReported !== true) registry.downloads.count(file.id)
       return reply
     },
-    openIndex: async (subject) =>
-      registry.indexes.open({ namespace, subject, maker: makerOf(options), signingKeys }),
+    async countDownloads(versions) {
+      const fileIds = await listFirstFileIds(db, namespace, versions)
+      for (const fileId of fileIds) registry.downloads.count(fileId)
+    },
+    async openIndex(subject) {
+      const maker = makerOf(options)
+      const validMs = maker.validMs?.(registry.settings())
+      return await registry.indexes.open({ namespace, subject, maker, validMs, signingKeys })
+    },
     findIndexFile: (subject, digest) => registry.indexes.findFile({ namespace, subject }, digest),
     signingKeys,
     async serveIndexFile(file, request, options) {
@@ -101,6 +132,7 @@ export function openPackageStore(
       const here = { ...registry, storage: { ...storage, directUrl: async () => undefined } }
       return (await serveFile(here, { file: blob, request, options })).reply
     },
+    sourceOf: options.sourceOf,
     document: (of, request, options) => registry.documents.answer(of, request, options),
     async close() {
       for (const file of received.values()) await file.discard()
@@ -114,11 +146,19 @@ function makerOf({ format, index }: PackageStoreOptions): IndexMaker {
   return index
 }
 
-/** Returns the size limits of the caller. Site administrators have none. */
+/** Returns the quota that applies to owners without a quota of their own. */
+export function configuredQuota({
+  ownerVersionsMax: versionsMax,
+  ownerBytesMax: bytesMax,
+}: ReturnType<Registry['settings']>): Quota {
+  return { versionsMax, bytesMax }
+}
+
+/** Returns the limits of the caller. Site administrators have none. */
 function limitsOf(registry: Registry, { user, format }: PackageStoreOptions) {
-  if (user?.isAdmin) return { bytesMax: undefined, ownerBytesMax: undefined }
-  const { sizeBytesMax, ownerBytesMax } = registry.limits()
-  return { bytesMax: sizeBytesMax[format], ownerBytesMax }
+  if (user?.isAdmin) return { bytesMax: undefined, quota: undefined }
+  const limits = registry.settings()
+  return { bytesMax: limits.sizeBytesMax[format], quota: configuredQuota(limits) }
 }
 
 function searchOf({ text, property, page = 1, limit }: PackageQuery) {

@@ -32,8 +32,9 @@ export interface PackageStore {
   inspect<F extends InspectedFormat>(format: F, upload: Upload): Promise<Inspected<F>>
   /**
    * Publishes a file. When this returns, the file is durable and the next reader of any index finds
-   * it. Throws `conflict` if it exists already, `forbidden` if the owner's quota is exceeded,
-   * `bad_request` if the name or the version is longer than 255 characters.
+   * it. Throws `conflict` if it exists already or may not return with these bytes, `forbidden` if a
+   * quota of the owner is exceeded, `bad_request` if the name or the version is longer than 255
+   * characters.
    */
   publish(upload: Upload, publication: Publication): Promise<void>
 
@@ -50,15 +51,21 @@ export interface PackageStore {
   /** Finds a file, ignoring the case of all names; the oldest if several match. */
   findFile(query: FileQuery): Promise<PackageFile | undefined>
 
-  /** Removes a file, and its version with the last one. Returns whether there was one. */
+  /**
+   * Removes a file, and its version with the last one. Returns whether there was one. Throws
+   * `conflict` if the version is protected, as does `removeVersion`.
+   */
   removeFile(query: FileQuery): Promise<boolean>
   /** Removes a version with all of its files. Returns whether there was one. */
   removeVersion(packageName: string, version: string): Promise<boolean>
 
   /**
-   * Returns a file as a reply to `request`, with ranges, conditions and HEAD. Counts a download.
+   * Returns a file as a reply to `request`, with ranges, conditions and HEAD. Counts a download,
+   * unless the client reports it to `countDownloads`.
    */
   serve(file: PackageFile, request: Request, options: ServeOptions): Promise<Reply>
+  /** Counts a download of the first file of each version that exists. */
+  countDownloads(versions: readonly PublishedVersion[]): Promise<void>
   /**
    * Opens the current generation of an index, which has all that was published before the call.
    * Undefined if the index is empty. Throws `unavailable` if building it takes too long.
@@ -82,6 +89,18 @@ export interface PackageStore {
    * once for each generation of the package and cached in memory under its `kind`.
    */
   document(of: Package, request: Request, options: DocumentOptions): Promise<Reply>
+  /** Finds the repository that a package is linked to; undefined if the caller cannot read it. */
+  sourceOf(of: Package): Promise<PackageSource | undefined>
+}
+
+/** The repository of a package, for a caller who can read it. */
+export interface PackageSource {
+  /** URL from which Git clones. */
+  readonly url: string
+  /** Fingerprint of the refs, which differs after each change. */
+  readonly state: string
+  /** Returns the ids of the commits of those tags that exist, by the name of the tag. */
+  commitsOf(tags: readonly string[]): Promise<ReadonlyMap<string, string>>
 }
 
 /** A file that was received and is not published yet. */
@@ -162,11 +181,18 @@ export interface FileQuery {
   readonly compositeKey?: string
 }
 
+export interface PublishedVersion {
+  readonly packageName: string
+  readonly version: string
+}
+
 export interface ServeOptions {
   /** Content type; `application/octet-stream` by default. */
   readonly contentType?: string
   /** Name under which a browser saves the file; its own name by default. */
   readonly downloadName?: string
+  /** True if the client reports its downloads itself, so that this one is not counted. */
+  readonly isReported?: boolean
   readonly headers?: NonNullable<Reply['headers']>
 }
 
@@ -174,6 +200,12 @@ export interface DocumentOptions {
   readonly kind: string
   readonly contentType: string
   readonly headers?: NonNullable<Reply['headers']>
+  /**
+   * Source that the document depends on, in addition to the package. The document is cached for
+   * this source in its present state, and the reply has no date, because the document also changes
+   * with the refs, the link and the permissions of the caller.
+   */
+  readonly source?: PackageSource | undefined
   readonly make: () => Promise<string>
 }
 

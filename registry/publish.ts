@@ -2,6 +2,7 @@
 
 import { Failure } from '../conf/failures.js'
 import type { Database } from '../sql/database/database.js'
+import type { Quota } from '../sql/packages/owner-settings.js'
 import { findFile } from '../sql/packages/package-files.js'
 import { findVersion } from '../sql/packages/package-versions.js'
 import { findPackage, type PackageNamespace } from '../sql/packages/packages.js'
@@ -23,8 +24,8 @@ export interface Publisher {
   readonly userId: number
   /** Repository of the job that publishes; absent for users. */
   readonly repositoryId?: number | undefined
-  /** Storage quota of the owner; undefined for no limit. */
-  readonly ownerBytesMax: number | undefined
+  /** Quota of owners without one of their own; undefined if no quota applies to the publisher. */
+  readonly quota: Quota | undefined
 }
 
 const NAME_CHARACTERS_MAX = 255
@@ -69,7 +70,7 @@ function checkPublication(publisher: Publisher, given: Publication): NewPublicat
     isExactName,
     creatorId: publisher.userId,
     repositoryId: publisher.repositoryId,
-    ownerBytesMax: publisher.ownerBytesMax,
+    quota: publisher.quota,
   }
 }
 

@@ -13,6 +13,7 @@ import type { Inspect } from './inspections.js'
 import { createSigningKeys, type SigningKeys } from './signing-keys.js'
 import { openStorage } from './storage/open.js'
 import type { BlobStorage } from './storage/storage.js'
+import type { MatchPatterns } from './version-patterns.js'
 
 export interface Registry {
   readonly db: Database
@@ -24,7 +25,8 @@ export interface Registry {
   readonly indexes: Indexes
   readonly signingKeys: SigningKeys
   readonly inspect: Inspect
-  readonly limits: () => Settings['packages']
+  readonly matchPatterns: MatchPatterns
+  readonly settings: () => Settings['packages']
   /** Writes the buffered download counts. */
   stop(): Promise<void>
 }
@@ -35,13 +37,14 @@ export interface RegistryOptions {
   readonly log: Log
   /** Reads uploads. */
   readonly inspect: Inspect
+  readonly matchPatterns: MatchPatterns
   /** Compresses with the program xz; undefined if it is not installed. */
   readonly compressXz?: ((bytes: Uint8Array) => Promise<Uint8Array>) | undefined
 }
 
 /** Opens the registry with its storage. Throws if the storage cannot be opened. */
 export async function openRegistry(options: RegistryOptions): Promise<Registry> {
-  const { settings, db, log, inspect, compressXz } = options
+  const { settings, db, log, inspect, matchPatterns, compressXz } = options
   const storage = await openStorage(settings())
   const downloads = createDownloads(db, log)
   const attachmentDownloads = createDownloads(db, log, addAttachmentDownloads)
@@ -53,11 +56,12 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     downloads,
     attachmentDownloads,
     inspect,
+    matchPatterns,
     bodies: createBlobBodies(storage),
     documents: createDocuments(),
     indexes: createIndexes({ db, storage, keptMs, compressXz }),
     signingKeys: createSigningKeys(db, secret),
-    limits: () => settings().packages,
+    settings: () => settings().packages,
     async stop() {
       await Promise.all([downloads.stop(), attachmentDownloads.stop()])
     },

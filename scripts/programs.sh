@@ -1,11 +1,12 @@
 # Functions that install the programs which tests and benchmarks run; sourced by bash scripts.
 
-# Takes lines with a program and its Debian package. Installs missing packages as root on Debian;
-# otherwise prints them. Fails only in CI.
+# Takes lines with a program, or the path of a file, and its Debian package. Installs missing
+# packages as root on Debian; otherwise prints them. Fails only in CI.
 install_programs() {
   local missing=() program package
   while read -r program package; do
-    [[ -z $program ]] || type -P "$program" >/dev/null || missing+=("$package")
+    [[ -z $program || ( $program == /* && -e $program ) ]] || type -P "$program" >/dev/null ||
+      missing+=("$package")
   done <<<"$1"
   [[ ${#missing[@]} -eq 0 ]] && return
   if [[ $EUID -eq 0 && -e /etc/debian_version ]]; then

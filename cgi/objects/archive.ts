@@ -1,10 +1,17 @@
 /** Archives of commits, commits as diffs or mails, and files, streamed from git. */
 
-import { appendFile, mkdir, readFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../conf/failures.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
-import { type Git, gitEnvironment, gitError, NO_REPLACEMENTS, startGit } from '../process/git.js'
+import {
+  type Git,
+  gitEnvironment,
+  gitError,
+  LITERAL_PATHS,
+  NO_REPLACEMENTS,
+  startGit,
+} from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 import {
   refusalKey,
@@ -13,6 +20,7 @@ import {
   throwIfRefused,
 } from '../process/refusals.js'
 import type { RunningProcess } from '../process/run.js'
+import { createTemporaryRepository } from '../repository/temporary-repository.js'
 import { withObjects } from './objects.js'
 import { areWalkable } from './tree-size.js'
 
@@ -58,6 +66,54 @@ export async function streamArchive(
   const args = ['archive', `--format=${format}`, `--prefix=${folder}/`, commitId]
   return stream(git, path, { args, ...input })
 }
+
+export interface PlainArchiveInput extends StreamInput {
+  /** Path of the folder whose files the archive has; absent for all files. */
+  readonly directory?: string | undefined
+}
+
+/**
+ * Streams the files of a commit as a zip, without the effects of the attributes `export-ignore` and
+ * `export-subst`. Folders are entries too. Text is converted by other attributes, such as `eol`, as
+ * in a checkout on Linux. The archive depends on the commit alone, so all servers make the same
+ * files of it. Throws like `streamArchive`.
+ */
+export async function streamPlainArchive(
+  git: Git,
+  path: string,
+  { directory, ...input }: PlainArchiveInput,
+): Promise<GitStream> {
+  const commitId = fullId(input.commitId)
+  await rememberRefusal(refusalKey(path, ['archive', commitId]), () =>
+    refuseMany(git, path, commitId),
+  )
+  const temporary = await createTemporaryRepository(path)
+  try {
+    // Only this file takes precedence over the attributes in the commit (gitattributes(5)).
+    await mkdir(join(temporary.path, 'info'))
+    await writeFile(join(temporary.path, 'info', 'attributes'), PLAIN_ATTRIBUTES)
+    const args = ['archive', '--format=zip', commitId, ...(directory ? ['--', directory] : [])]
+    const { body, ended } = stream(git, path, {
+      args,
+      ...input,
+      cwd: temporary.path,
+      environment: { ...gitEnvironment(git, { config: PLAIN_CONFIG }), ...LITERAL_PATHS },
+    })
+    return { body, ended: ended.finally(temporary.remove) }
+  } catch (error) {
+    await temporary.remove()
+    throw error
+  }
+}
+
+const PLAIN_ATTRIBUTES = '* -export-subst -export-ignore\n'
+
+/** Settings of git's own defaults on Linux. Git does not convert files above the threshold. */
+const PLAIN_CONFIG = [
+  ['core.bigFileThreshold', '512m'],
+  ['core.autocrlf', 'input'],
+  ['core.eol', 'lf'],
+] as const
 
 /**
  * Returns everything that an archive depends on, besides git and the configuration of the
@@ -132,18 +188,22 @@ function stream(
     signal,
     timeoutMs,
     bytesMax,
+    cwd = path,
+    environment = gitEnvironment(git, { config: [] }),
   }: Omit<StreamInput, 'commitId'> & {
     readonly args: readonly string[]
+    readonly cwd?: string
+    readonly environment?: Readonly<Record<string, string>>
   },
 ): GitStream {
   const key = refusalKey(path, args)
   throwIfRefused(key)
   const running = startGit(git, 'download', [git.file, ...args], {
-    cwd: path,
+    cwd,
     signal,
     timeoutMs,
     // Downloads, which may be stored, then depend on no refs.
-    environment: { ...gitEnvironment(git, { config: [] }), ...NO_REPLACEMENTS },
+    environment: { ...environment, ...NO_REPLACEMENTS },
   })
   running.input.end()
   const chunks = within(running, bytesMax, args[0])

@@ -2,7 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Git, runGit } from '../process/git.js'
+import { type Git, LITERAL_PATHS, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 
 /** Selection of commits: `from` and its ancestors, restricted by the other fields. */
@@ -79,15 +79,13 @@ export async function lastCommitOf(
   return id
 }
 
-const LITERAL = { GIT_LITERAL_PATHSPECS: '1' }
-
 function revList(
   git: Git,
   path: string,
   { part, input }: { readonly part: readonly string[]; readonly input: HistoryInput },
 ): Promise<Buffer> {
   const { signal } = input
-  return runGit(git, revListArgs(part, input), { cwd: path, signal, environment: LITERAL })
+  return runGit(git, revListArgs(part, input), { cwd: path, signal, environment: LITERAL_PATHS })
 }
 
 function revListArgs(

@@ -136,6 +136,9 @@ export function gitEnvironment(
 /** Environment in which git ignores `refs/replace`: clients do not have the replacements. */
 export const NO_REPLACEMENTS = { GIT_NO_REPLACE_OBJECTS: '1' } as const
 
+/** Environment in which git takes paths literally, without patterns. */
+export const LITERAL_PATHS = { GIT_LITERAL_PATHSPECS: '1' } as const
+
 /** Folder, input and limits of a one-shot command. */
 export interface GitCommandOptions {
   readonly cwd: string

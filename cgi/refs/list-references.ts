@@ -1,7 +1,7 @@
 /** Lists of the references of a repository, in git's order or newest first. */
 
 import type { Git } from '../process/git.js'
-import { gitRecords } from '../process/git-output.js'
+import { fullId, gitRecords } from '../process/git-output.js'
 
 /** A reference and the object that it points to. */
 export interface Reference {
@@ -33,6 +33,28 @@ export async function* listReferences(
   for await (const record of gitRecords(git, args, { cwd: path, separator: '\n', signal })) {
     const [id = '', type = '', ...rest] = record.split(' ')
     yield { id, type, name: rest.join(' ') }
+  }
+}
+
+/** A tag of a commit or of one of its ancestors. */
+export interface MergedTag {
+  /** Full name, such as `refs/tags/v1`. */
+  readonly name: string
+  /** True if the tag is of the commit itself. */
+  readonly isOfCommit: boolean
+}
+
+/** Yields the tags of a commit and of its ancestors, by name. */
+export async function* listMergedTags(
+  git: Git,
+  path: string,
+  { commitId, signal }: { readonly commitId: string; readonly signal?: AbortSignal },
+): AsyncGenerator<MergedTag> {
+  const format = '--format=%(objectname) %(*objectname) %(refname)'
+  const args = ['for-each-ref', format, `--merged=${fullId(commitId)}`, 'refs/tags']
+  for await (const record of gitRecords(git, args, { cwd: path, separator: '\n', signal })) {
+    const [id, peeledId, ...rest] = record.split(' ')
+    yield { name: rest.join(' '), isOfCommit: (peeledId || id) === commitId }
   }
 }
 

@@ -104,20 +104,24 @@ export async function repositorySizeKib(repository: string): Promise<number> {
   return Math.ceil(sizeBytes / 1_024)
 }
 
-/** The first file of a branch, and its commit. */
-export interface FirstFile {
+/** The first commit of a branch. */
+export interface FirstCommit {
   /** A parsed branch name that does not exist yet. */
   readonly branch: string
-  /** A plain name such as `README.md`, in the top folder. */
-  readonly fileName: string
-  readonly content: string
+  readonly files: readonly FirstFile[]
   readonly author: { readonly name: string; readonly email: string }
   readonly message: string
   readonly when: Date
 }
 
-/** Creates a branch whose only commit adds one file. Throws if the branch exists. */
-export async function commitFirstFile(git: Git, path: string, first: FirstFile): Promise<void> {
+export interface FirstFile {
+  /** A plain name such as `README.md`, in the top folder. */
+  readonly name: string
+  readonly content: string
+}
+
+/** Creates a branch whose only commit adds files. Throws if the branch exists. */
+export async function commitFirstFiles(git: Git, path: string, first: FirstCommit): Promise<void> {
   const startedAtMs = Date.now()
   await runGit(git, ['fast-import', '--quiet', '--date-format=raw', '--done'], {
     cwd: path,
@@ -127,18 +131,20 @@ export async function commitFirstFile(git: Git, path: string, first: FirstFile):
 }
 
 /** Formats a commit for git-fast-import(1): one command per line, texts with their byte counts. */
-function fastImportOf({ branch, fileName, content, author, message, when }: FirstFile): string {
-  if (!/^[A-Za-z0-9_.-]+$/.test(fileName)) throw new Error('the file name is not a plain name')
+function fastImportOf({ branch, files, author, message, when }: FirstCommit): string {
   if (/[\u0000-\u0020]/.test(branch)) throw new Error('the branch name was not parsed')
   const seconds = Math.floor(when.getTime() / 1_000)
   const person = `${identText(author.name)} <${identText(author.email)}> ${seconds} +0000`
+  const added = files.flatMap(({ name, content }) => {
+    if (!/^[A-Za-z0-9_.-]+$/.test(name)) throw new Error('the file name is not a plain name')
+    return [`M 100644 inline ${name}`, counted(content)]
+  })
   return [
     `commit refs/heads/${branch}`,
     `author ${person}`,
     `committer ${person}`,
     counted(message),
-    `M 100644 inline ${fileName}`,
-    counted(content),
+    ...added,
     'done\n',
   ].join('\n')
 }

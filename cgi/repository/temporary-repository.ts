@@ -16,7 +16,26 @@ export async function withTemporaryRepository<T>(
   use: (temporary: string) => Promise<T>,
   besides: readonly string[] = [],
 ): Promise<T> {
+  const { path: temporary, remove } = await createTemporaryRepository(path, besides)
+  try {
+    return await use(temporary)
+  } finally {
+    await remove()
+  }
+}
+
+export interface TemporaryRepository {
+  readonly path: string
+  remove(): Promise<void>
+}
+
+/** Creates a temporary repository as `withTemporaryRepository` does; the caller removes it. */
+export async function createTemporaryRepository(
+  path: string,
+  besides: readonly string[] = [],
+): Promise<TemporaryRepository> {
   const temporary = `${path}.new-${randomBytes(6).toString('hex')}`
+  const remove = () => rm(temporary, { recursive: true, force: true, maxRetries: 3 })
   try {
     await mkdir(join(temporary, 'objects', 'info'), { recursive: true })
     await mkdir(join(temporary, 'refs'))
@@ -26,9 +45,10 @@ export async function withTemporaryRepository<T>(
     const borrowed = join('..', '..', basename(path), 'objects')
     const folders = [borrowed, ...besides.map((each) => resolve(each, 'objects'))]
     await writeFile(join(temporary, 'objects', 'info', 'alternates'), `${folders.join('\n')}\n`)
-    return await use(temporary)
-  } finally {
-    await rm(temporary, { recursive: true, force: true, maxRetries: 3 })
+    return { path: temporary, remove }
+  } catch (error) {
+    await remove()
+    throw error
   }
 }
 

@@ -39,6 +39,9 @@ import { ORGANIZATION_MEMBER_OPERATIONS } from './organizations/organization-mem
 import { ORGANIZATION_OPERATIONS } from './organizations/organizations.js'
 import { TEAM_CONTENT_OPERATIONS } from './organizations/team-contents.js'
 import { TEAM_OPERATIONS } from './organizations/teams.js'
+import { CLEANUP_RULE_OPERATIONS } from './packages/cleanup-rules.js'
+import { PACKAGE_DOWNLOAD_OPERATIONS } from './packages/package-downloads.js'
+import { PACKAGE_SETTING_OPERATIONS } from './packages/package-settings.js'
 import { PACKAGE_OPERATIONS } from './packages/packages.js'
 import { PULL_CONTENT_OPERATIONS } from './pulls/pull-contents.js'
 import { PULL_MERGE_OPERATIONS } from './pulls/pull-merge.js'
@@ -57,6 +60,7 @@ import { PRUNE_OPERATIONS } from './repositories/prune.js'
 import { REPOSITORY_OPERATIONS } from './repositories/repositories.js'
 import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
 import { STAR_OPERATIONS } from './repositories/stars.js'
+import { TEMPLATE_OPERATIONS } from './repositories/templates.js'
 import { TOPIC_OPERATIONS } from './repositories/topics.js'
 import { WATCH_OPERATIONS } from './repositories/watches.js'
 import { RUNNER_OPERATIONS } from './runners/runners.js'
@@ -105,6 +109,9 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...ORGANIZATION_LABEL_OPERATIONS,
   ...ORGANIZATION_MEMBER_OPERATIONS,
   ...ORGANIZATION_OPERATIONS,
+  ...PACKAGE_DOWNLOAD_OPERATIONS,
+  ...CLEANUP_RULE_OPERATIONS,
+  ...PACKAGE_SETTING_OPERATIONS,
   ...PACKAGE_OPERATIONS,
   ...PRUNE_OPERATIONS,
   ...PULL_CONTENT_OPERATIONS,
@@ -130,6 +137,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...TAG_READING_OPERATIONS,
   ...TEAM_CONTENT_OPERATIONS,
   ...TEAM_OPERATIONS,
+  ...TEMPLATE_OPERATIONS,
   ...TOKEN_OPERATIONS,
   ...TOPIC_OPERATIONS,
   ...USER_HOOK_OPERATIONS,

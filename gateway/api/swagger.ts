@@ -13,8 +13,8 @@ type Json = { readonly [key: string]: unknown }
 const DESCRIPTION_PATH = '/swagger.v1.json'
 
 /**
- * Returns the routes of the description and of `/api/swagger`, the URL in every error, which
- * redirects to it.
+ * Returns the routes of the description, and of `/api/swagger`, the URL in every error, and
+ * `/api/v1/swagger`, which redirect to it.
  */
 export function swaggerRoutes(operations: readonly AnyOperation[]): readonly Route<'open'>[] {
   const describe: Route<'open'>['handle'] = async ({ settings }) =>
@@ -23,7 +23,11 @@ export function swaggerRoutes(operations: readonly AnyOperation[]): readonly Rou
     status: 302,
     headers: [['Location', settings.http.baseUrl + DESCRIPTION_PATH]],
   })
-  return [openRoute(DESCRIPTION_PATH, describe), openRoute('/api/swagger', redirect)]
+  return [
+    openRoute(DESCRIPTION_PATH, describe),
+    openRoute('/api/swagger', redirect),
+    openRoute(`${API_PREFIX}/swagger`, redirect),
+  ]
 }
 
 function openRoute(path: string, handle: Route<'open'>['handle']): Route<'open'> {

@@ -36,7 +36,9 @@ export function routeOf(operation: AnyOperation): AnyRoute {
     const query = readQuery(operation.query, request.query)
     const parameters = rest === undefined ? params : { ...params, [rest]: decodeRest(params, rest) }
     const body =
-      schema === undefined ? undefined : readJson(validatorOf(schema), request, bodyBytesMax)
+      schema === undefined
+        ? undefined
+        : readInput(request, { schema, validator: validatorOf(schema), bytesMax: bodyBytesMax })
     return after(body, (body) =>
       operation.handle(context, { request, grant, params: parameters, query, body }),
     )
@@ -122,25 +124,57 @@ function convert(schema: TSchema, texts: readonly string[]): unknown {
   return text
 }
 
+interface InputOptions {
+  readonly schema: TSchema
+  readonly validator: Validator
+  readonly bytesMax: number
+}
+
 /**
  * Reads and validates the body. JSON values are not converted: a number is not a string. Throws
  * `invalid`, `payload_too_large` or `unsupported_media_type`.
  */
-async function readJson(
-  validator: Validator,
+async function readInput(
   request: Request,
-  bytesMax: number,
+  { schema, validator, bytesMax }: InputOptions,
 ): Promise<unknown> {
   const declaredBytes = Number(request.headers.get('content-length') ?? 0)
   const bytes = await readBody(request.body, bytesMax, declaredBytes)
   const type = request.headers.get('content-type')?.split(';')[0]?.trim().toLowerCase()
-  if (bytes.length > 0 && type !== undefined && !/^application\/(?:[a-z.+-]+\+)?json$/.test(type)) {
-    throw new Failure('unsupported_media_type', 'The body must be application/json.')
-  }
-  const value = parseJson(bytes)
+  const value = parseInput(bytes, type, schema)
   if (validator.Check(value)) return value
-  const [, [error]] = validator.Errors(value)
+  const present = withoutUnset(schema, value)
+  if (validator.Check(present)) return present
+  const [, [error]] = validator.Errors(present)
   throw new Failure('invalid', describe(error))
+}
+
+function parseInput(bytes: Buffer, type: string | undefined, schema: TSchema): unknown {
+  if (bytes.length === 0 || type === undefined) return parseJson(bytes)
+  if (type === 'application/x-www-form-urlencoded' && 'properties' in schema) {
+    return readQuery(schema as TObject, bytes.toString('utf8'))
+  }
+  if (/^application\/(?:[a-z.+-]+\+)?json$/.test(type)) return parseJson(bytes)
+  throw new Failure('unsupported_media_type', 'The body must be application/json.')
+}
+
+/**
+ * Returns the body without the optional enumerations that are empty, because programs in Go send
+ * them if they are not set.
+ */
+function withoutUnset(schema: TSchema, value: unknown): unknown {
+  if (typeof value !== 'object' || value === null || Array.isArray(value)) return value
+  const { properties = {}, required = [] } = schema as {
+    readonly properties?: Readonly<Record<string, { readonly enum?: readonly unknown[] }>>
+    readonly required?: readonly string[]
+  }
+  const isUnset = (name: string, field: unknown) =>
+    field === '' &&
+    Object.hasOwn(properties, name) &&
+    properties[name]?.enum !== undefined &&
+    !required.includes(name)
+  const entries = Object.entries(value).filter(([name, field]) => !isUnset(name, field))
+  return Object.fromEntries(entries)
 }
 
 function parseJson(bytes: Buffer): unknown {

@@ -26,7 +26,7 @@ export interface PackagesGrant {
 }
 
 interface PackagesQuery {
-  readonly mode: 'read' | 'write'
+  readonly mode: 'read' | 'write' | 'owner'
   readonly format?: PackageFormat
   readonly isSignedIn?: true
   readonly params: Readonly<Record<string, string>>
@@ -34,9 +34,9 @@ interface PackagesQuery {
 }
 
 /**
- * Authorizes the caller to read or write the packages of an owner. Missing and private owners are
- * refused alike. A caller with read access only is refused writes with `sign_in_required` if the
- * surface challenges, as clients of registries expect, else with `forbidden`.
+ * Authorizes the caller to read, write or own the packages of an owner. Missing and private owners
+ * are refused alike. A caller with read access only is refused writes with `sign_in_required` if
+ * the surface challenges, as clients of registries expect, else with `forbidden`.
  */
 export async function authorizePackages(
   db: Database,
@@ -61,7 +61,8 @@ export async function authorizePackages(
   if (caller !== who && !isPublicRead) throw limited()
   refusePublicOnly(who, owner)
   if (!atLeast(mode, needed)) {
-    const message = `You may not change the packages of ${owner.name}.`
+    const what = needed === 'owner' ? 'settings of the packages' : 'packages'
+    const message = `You may not change the ${what} of ${owner.name}.`
     throw new Failure(challenges ? 'sign_in_required' : 'forbidden', message)
   }
   return { who: caller, user, owner, packageNames }

@@ -53,10 +53,10 @@ export type Access =
   | { readonly kind: 'account' }
   /** A mode of access to the repository `{owner}/{repo}`. */
   | ({ readonly kind: 'repository' } & RepositoryNeed)
-  /** Permission to read or write the packages of `{owner}`. */
+  /** Permission to read, write or own the packages of `{owner}`. */
   | {
       readonly kind: 'packages'
-      readonly mode: 'read' | 'write'
+      readonly mode: 'read' | 'write' | 'owner'
       /** Format of a registry route. If absent, `{type}` and `{name}` may name a package. */
       readonly format?: PackageFormat
       /** True if anonymous callers are refused, also for public data. */
@@ -174,7 +174,7 @@ const REACHES: {
   // Authorization of an account refuses every token.
   account: () => 'judged',
   repository: () => 'judged',
-  packages: () => 'judged',
+  packages: ({ mode }) => (mode === 'owner' ? 'closed' : 'judged'),
   attachment: () => 'judged',
   'organization-repositories': () => 'closed',
   organization: ({ role, isSignedIn }) =>

@@ -3,6 +3,7 @@
 import { enqueueJob } from '../../sql/admin/jobs.js'
 import { pruneSubject } from '../actions/repositories/prune-repository.js'
 import type { Upkeep } from '../request/upkeep.js'
+import { CLEAN_ALL_PACKAGES, CLEAN_PACKAGES } from './clean-packages.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
@@ -29,6 +30,8 @@ import {
 } from './workflow-runs.js'
 
 const KINDS: readonly JobKind[] = [
+  CLEAN_ALL_PACKAGES,
+  CLEAN_PACKAGES,
   MAINTAIN_REPOSITORY,
   PRUNE_REPOSITORIES,
   RETIRE_SIGNING_KEYS,
@@ -109,6 +112,10 @@ export function createUpkeep(
     takes: { without: [...urgent, ...WORKFLOW_KINDS] },
   })
   const runners = [deliveries, notifications, merges, prunes, plans, ...(isEnabled ? [others] : [])]
+  const enqueueNow = async ({ kind }: JobKind, id: number) => {
+    await enqueueJob(context.db, { kind, subject: String(id), delayMs: 0 })
+    if (isEnabled) others.pollIn(0)
+  }
   return {
     async enqueueMaintenance(repositoryId) {
       if (!isEnabled) return
@@ -124,14 +131,8 @@ export function createUpkeep(
       }
     },
     pollDeliveries: () => deliveries.pollIn(0),
-    async enqueueMirrorSync(repositoryId) {
-      await enqueueJob(context.db, {
-        kind: SYNC_MIRROR.kind,
-        subject: String(repositoryId),
-        delayMs: 0,
-      })
-      if (isEnabled) others.pollIn(0)
-    },
+    enqueueMirrorSync: (repositoryId) => enqueueNow(SYNC_MIRROR, repositoryId),
+    enqueueCleanup: (ruleId) => enqueueNow(CLEAN_PACKAGES, ruleId),
     async enqueuePrune(wanted) {
       const input = { kind: PRUNE_REPOSITORY.kind, subject: pruneSubject(wanted), delayMs: 0 }
       await enqueueJob(context.db, { ...input, isSooner: true })

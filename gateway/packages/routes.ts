@@ -6,6 +6,8 @@ import { openPackageStore } from '../../registry/lend-package-store.js'
 import type { Context } from '../request/context.js'
 import type { AnyRoute, Call, Route, Surface } from '../request/route.js'
 import { narrowPackageStore } from './narrow-package-store.js'
+import { findPackageSource } from './package-source.js'
+import { sourceRepositories } from './source-repositories.js'
 import { watchPackageStore } from './watched-package-store.js'
 
 /** Returns the routes of a format. */
@@ -45,12 +47,18 @@ async function answer(
     repositoryId: grant.repositoryId,
     format: format.name,
     index: format.index,
+    findsRetired: route.access !== 'write',
     baseUrl: `${context.settings.http.baseUrl}/api/packages/${owner.name}/${format.name}`,
+    sourceOf: (of) => findPackageSource(context, grant.who, of),
   })
   try {
     const isRead = route.access !== 'write'
     const lent = isRead ? store : watchPackageStore(context, store, { grant, format })
-    return await route.handle(narrowPackageStore(lent, grant), { request, params })
+    return await route.handle(narrowPackageStore(lent, grant), {
+      request,
+      params,
+      repositories: sourceRepositories(context, { request, grant }),
+    })
   } finally {
     await store.close()
   }

@@ -3,6 +3,7 @@
 import { Failure } from '../../conf/failures.js'
 import { openByteFile } from '../../registry/byte-file.js'
 import { INSPECTIONS } from '../../registry/inspections.js'
+import type { PatternInput } from '../../registry/version-patterns.js'
 import type { MarkdownPlace } from '../rendering/markdown.js'
 import type { TrustedHtml } from '../rendering/trusted-html.js'
 import type { CalledInput, CalledPlan } from '../workflows/plan-called.js'
@@ -14,6 +15,7 @@ export const TASKS = {
   highlight: highlightFile,
   markdown: drawMarkdown,
   inspect: inspectFile,
+  matchPatterns: matchTexts,
   plan: planWorkflow,
   planDeferred: planDeferredJob,
   planCalled: planCalledFile,
@@ -68,6 +70,12 @@ async function inspectFile({ format, path }: InspectInput): Promise<unknown> {
   } finally {
     await file.close()
   }
+}
+
+/** Returns the first pattern of each text. Throws `invalid` for a malformed pattern. */
+async function matchTexts(input: PatternInput): Promise<readonly number[]> {
+  const { matchPatterns } = await import('../../registry/version-patterns.js')
+  return matchPatterns(input)
 }
 
 /** Returns the plan of a workflow file. */

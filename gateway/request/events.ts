@@ -60,8 +60,10 @@ export interface ReviewSubmitted extends RepositoryEvent {
 }
 
 export interface ReviewRequested extends RepositoryEvent {
-  readonly kind: 'review_requested'
+  readonly kind: 'review_requested' | 'review_request_removed'
   readonly issue: Issue
+  /** Users and teams of one API request; undefined for a team. */
+  readonly reviewers: ReadonlyArray<Owner | undefined>
 }
 
 export interface ReleaseChanged extends RepositoryEvent {

@@ -46,7 +46,12 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
     const known = exact.get(path)
     const segments = known === undefined ? path.split('/').slice(1) : []
     const node = known ?? follow(root, segments)
-    if (node === undefined) return undefined
+    // A slash at the end is ignored, as in Gitea.
+    if (node === undefined) {
+      return path.length > 1 && path.endsWith('/')
+        ? find(method, path.slice(0, -1), query)
+        : undefined
+    }
     const verb = method === 'HEAD' ? 'GET' : method
     const route = node.routes.get(keyOf(verb, query)) ?? node.routes.get(keyOf(verb, undefined))
     if (route !== undefined) {

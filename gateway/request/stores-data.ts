@@ -24,6 +24,10 @@ export const SERVED_ON_FULL_DISK: ReadonlySet<string> = new Set([
   'PATCH /api/v1/admin/users/{username}',
   'POST /admin/users/{username}/password',
   'POST /admin/settings/registration',
+  'PUT /api/v1/packages/{owner}/-/cleanup-rules/{type}',
+  'POST /api/v1/packages/{owner}/-/cleanup-rules/{type}/run',
+  'POST /{owner}/-/packages/settings/rules/{type}',
+  'POST /{owner}/-/packages/settings/rules/{type}/run',
   'POST /{owner}/{repo}/settings',
   'PATCH /api/v1/repos/{owner}/{repo}',
 ])

@@ -2,9 +2,9 @@
 
 import { randomUUID } from 'node:crypto'
 import type { Owner } from '../../sql/accounts/owners.js'
-import { listPullsOfHeads } from '../../sql/pulls/pull-lists.js'
 import { findPull, type IssueAndPull } from '../../sql/pulls/pulls.js'
-import { findRepositoriesById, type Repository } from '../../sql/repositories/repositories.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
+import { listMovedPulls } from '../actions/pulls/moved-pulls.js'
 import { pullReference } from '../actions/pulls/refresh-pulls.js'
 import type { Context } from '../request/context.js'
 import type { IssueChanged, RefsChanged, ReviewSubmitted } from '../request/events.js'
@@ -12,37 +12,14 @@ import { reviewPayload } from '../webhooks/issue-events.js'
 import { payloadText } from './payload-text.js'
 import { startsRuns, storeEvent } from './store-event.js'
 
-/** Maximum number of branches of one push whose pull requests start runs. */
-const BRANCHES_MAX = 20
-/** Maximum number of pull requests whose heads one push has moved. */
-const PULLS_MAX = 50
-
 /** Events that a change of a pull request causes. */
 const PULL_EVENTS = ['pull_request', 'pull_request_target'] as const
 
 /** Stores events for the open pull requests, in any repository, whose heads have moved. */
-export async function storeHeads(
-  context: Context,
-  { repository, pusher, changes, key }: RefsChanged,
-): Promise<void> {
-  const tips = new Map<string, string>()
-  for (const { name, before, after } of changes) {
-    const [, branch] = /^refs\/heads\/(.+)$/.exec(name) ?? []
-    // A branch that is created again has its pull requests changed too.
-    if (branch !== undefined && after !== undefined && after !== before) tips.set(branch, after)
-  }
-  const branches = [...tips.keys()].slice(0, BRANCHES_MAX)
-  const heads = { repositoryId: repository.id, branches }
-  const moved = await listPullsOfHeads(context.db, heads, PULLS_MAX)
-  const bases = await findRepositoriesById(context.db, [
-    ...new Set(moved.map(({ pull }) => pull.repositoryId)),
-  ])
-  for (const base of bases) {
-    for (const entry of moved.filter(({ pull }) => pull.repositoryId === base.id)) {
-      const after = tips.get(entry.pull.headBranch) ?? ''
-      const change = { entry, action: 'synchronized', after, actor: pusher, causeKey: key }
-      await storePull(context, base, change)
-    }
+export async function storeHeads(context: Context, changed: RefsChanged): Promise<void> {
+  for (const { base, entry, after } of await listMovedPulls(context, changed)) {
+    const change = { entry, action: 'synchronized', after, actor: changed.pusher }
+    await storePull(context, base, { ...change, causeKey: changed.key })
   }
 }
 

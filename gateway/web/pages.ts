@@ -35,7 +35,11 @@ import { OWN_ORGANIZATIONS } from './organizations/own-organizations.js'
 import { TEAM_PAGES } from './organizations/team-page.js'
 import { TEAM_SETTINGS_PAGES } from './organizations/team-settings.js'
 import { TEAMS_PAGES } from './organizations/teams-page.js'
+import { CLEANUP_RULE_PAGES } from './packages/cleanup-rule-page.js'
+import { PACKAGE_SETTINGS_PAGES } from './packages/package-settings-page.js'
 import { PACKAGES_PAGES } from './packages/packages-page.js'
+import { REPOSITORY_PACKAGES_PAGES } from './packages/repository-packages-page.js'
+import { PACKAGE_VERSION_PAGES } from './packages/version-page.js'
 import { PULL_CONTENTS_PAGES } from './pulls/pull-contents.js'
 import { PULL_PAGES } from './pulls/pull-page.js'
 import { PULLS_PAGE } from './pulls/pulls-page.js'
@@ -80,7 +84,11 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...COMMITS_PAGES,
   ...COMMIT_PAGES,
   ...REFERENCES_PAGES,
+  ...PACKAGE_SETTINGS_PAGES,
+  ...CLEANUP_RULE_PAGES,
   ...PACKAGES_PAGES,
+  ...PACKAGE_VERSION_PAGES,
+  ...REPOSITORY_PACKAGES_PAGES,
   ...PROFILE_PAGES,
   ...CHANGE_PASSWORD_PAGES,
   ...KEY_PAGES,

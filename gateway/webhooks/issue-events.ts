@@ -1,9 +1,12 @@
 /** Webhook events of changed issues, pull requests and their comments. */
 
 import type { HookEvent } from '../../conf/hook-events.js'
+import type { User } from '../../sql/accounts/users.js'
 import { findComment } from '../../sql/issues/comments.js'
 import { findIssue, type Issue } from '../../sql/issues/issues.js'
 import { findPull } from '../../sql/pulls/pulls.js'
+import type { Review } from '../../sql/pulls/reviews.js'
+import type { MovedPull } from '../actions/pulls/moved-pulls.js'
 import { type PullState, refreshPulls } from '../actions/pulls/refresh-pulls.js'
 import { ANONYMOUS } from '../auth/authenticate.js'
 import { commentObject } from '../objects/issues/comment-object.js'
@@ -14,6 +17,8 @@ import type {
   CommentChanged,
   IssueAction,
   IssueChanged,
+  RefsChanged,
+  ReviewRequested,
   ReviewSubmitted,
 } from '../request/events.js'
 import type { WebhookEvent } from './deliveries.js'
@@ -129,18 +134,23 @@ const REVIEW_STATES = {
   COMMENT: ['pull_request_review_comment', 'commented'],
 } as const
 
-/** Returns the payload of a review; undefined if the pull request was deleted meanwhile. */
-export async function reviewPayload(
+/** Returns the kind of webhook event of a review; undefined if only its author sees it. */
+export function reviewHookEvent({ state }: Pick<Review, 'state'>) {
+  return state === 'PENDING' || state === 'REQUEST_REVIEW' ? undefined : REVIEW_STATES[state][0]
+}
+
+/** Returns the event of a review; undefined if the pull request was deleted meanwhile. */
+export async function reviewEvent(
   context: Context,
   { repository, actor, issue: { number }, review }: Omit<ReviewSubmitted, 'kind'>,
-): Promise<object | undefined> {
+): Promise<WebhookEvent | undefined> {
   const { content, commitId } = review
   if (review.state === 'PENDING' || review.state === 'REQUEST_REVIEW') return undefined
   const issue = await findIssue(context.db, repository.id, number)
   const pull = issue && (await pullOf(context, { repository, actor }, issue))
   if (pull === undefined) return undefined
   const [type, state] = REVIEW_STATES[review.state]
-  const event = pullEvent(context, {
+  return pullEvent(context, {
     repository,
     sender: actor,
     event: type,
@@ -149,15 +159,52 @@ export async function reviewPayload(
     review: { type, state, content },
     commitId,
   })
-  return await event.payload()
+}
+
+/** Returns the payload of a review; undefined if the pull request was deleted meanwhile. */
+export async function reviewPayload(
+  context: Context,
+  submitted: Omit<ReviewSubmitted, 'kind'>,
+): Promise<object | undefined> {
+  const event = await reviewEvent(context, submitted)
+  return await event?.payload()
+}
+
+/** Returns an event for each requested user or team; none if the pull request was deleted. */
+export async function reviewRequestEvents(
+  context: Context,
+  { kind, repository, actor, issue, reviewers }: ReviewRequested,
+): Promise<readonly WebhookEvent[]> {
+  const pull = await pullOf(context, { repository, actor }, issue)
+  if (pull === undefined) return []
+  return reviewers.map((reviewer) =>
+    pullEvent(context, {
+      repository,
+      sender: actor,
+      event: 'pull_request_review_request',
+      action: kind,
+      pull,
+      ...(reviewer === undefined ? {} : { requestedReviewer: reviewer }),
+    }),
+  )
+}
+
+/** Returns the event of a pull request whose head has moved; undefined if it was deleted. */
+export async function movedPullEvent(
+  context: Context,
+  { base, entry, after }: MovedPull,
+  { pusher, key }: Pick<RefsChanged, 'pusher' | 'key'>,
+): Promise<WebhookEvent | undefined> {
+  const pull = await pullOf(context, { repository: base, actor: undefined }, entry.issue)
+  if (pull === undefined) return undefined
+  const source = { repository: base, sender: pusher }
+  const common = { event: 'pull_request_sync', action: 'synchronized', commitId: after } as const
+  const event = pullEvent(context, { ...source, ...common, pull })
+  return { ...event, key: `${key} ${common.event} ${entry.issue.id}` }
 }
 
 /** Returns the PullRequest of the API. */
-async function pullOf(
-  context: Context,
-  { repository, actor }: Pick<IssueChanged, 'repository' | 'actor'>,
-  issue: Issue,
-) {
+async function pullOf(context: Context, { repository, actor }: PullViewer, issue: Issue) {
   const pull = await findPull(context.db, issue.id)
   if (pull === undefined) return undefined
   const [state] = await refreshPulls(context, repository, [{ issue, pull }])
@@ -165,6 +212,11 @@ async function pullOf(
   return await pullObject(context, viewOf({ repository, actor }), state)
 }
 
-function viewOf({ repository, actor }: Pick<IssueChanged, 'repository' | 'actor'>) {
+interface PullViewer extends Pick<IssueChanged, 'repository'> {
+  /** User as whom the object is rendered; undefined for anonymous viewers. */
+  readonly actor: User | undefined
+}
+
+function viewOf({ repository, actor }: PullViewer) {
   return { who: ANONYMOUS, user: actor, repository, ...OWNER_ACCESS, hasMoved: false } as const
 }

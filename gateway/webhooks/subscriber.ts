@@ -1,7 +1,9 @@
 /** Subscriber that turns domain events into deliveries of webhooks. */
 
 import type { HookEvent } from '../../conf/hook-events.js'
+import { hasPullsElsewhere } from '../../sql/pulls/pull-lists.js'
 import { hasSubscribersAnywhere } from '../../sql/webhooks/webhooks.js'
+import { listMovedPulls } from '../actions/pulls/moved-pulls.js'
 import { ANONYMOUS } from '../auth/authenticate.js'
 import { commitStatusObject } from '../objects/code/commit-status-object.js'
 import type { Context } from '../request/context.js'
@@ -14,12 +16,22 @@ import type {
   RefsChanged,
   ReleaseChanged,
   RepositoryChanged,
+  ReviewRequested,
+  ReviewSubmitted,
   RunChanged,
   StatusReported,
   Subscriber,
 } from '../request/events.js'
 import { enqueueDeliveries, hasSubscribers } from './deliveries.js'
-import { commentChangeEvent, issueChangeEvent, issueHookEvent } from './issue-events.js'
+import {
+  commentChangeEvent,
+  issueChangeEvent,
+  issueHookEvent,
+  movedPullEvent,
+  reviewEvent,
+  reviewHookEvent,
+  reviewRequestEvents,
+} from './issue-events.js'
 import { packageChangeEvent } from './package-events.js'
 import { forkEvent, OWNER_ACCESS, repositoryPayload, statusEvent } from './payloads.js'
 import { REF_EVENTS, refEvents } from './ref-events.js'
@@ -35,6 +47,11 @@ export function createWebhookSubscriber(context: Context): Subscriber {
           return await issueChanged(context, event)
         case 'comment_changed':
           return await commentChanged(context, event)
+        case 'review_submitted':
+          return await reviewSubmitted(context, event)
+        case 'review_requested':
+        case 'review_request_removed':
+          return await reviewRequested(context, event)
         case 'release_changed':
           return await releaseChanged(context, event)
         case 'status_reported':
@@ -61,9 +78,14 @@ export function createWebhookSubscriber(context: Context): Subscriber {
       return async () => {}
     },
     async isInterested(place) {
-      return place.kind === 'refs_changed'
-        ? await hasSubscribers(context, place.repository, REF_EVENTS)
-        : await hasSubscribersAnywhere(context.db, place.owner.id, 'package')
+      const { db } = context
+      if (place.kind === 'package_changed') {
+        return await hasSubscribersAnywhere(db, place.owner.id, 'package')
+      }
+      const { repository } = place
+      const isHere = await hasSubscribers(context, repository, [...REF_EVENTS, 'pull_request_sync'])
+      // Webhooks of other repositories receive that their pull requests have moved.
+      return isHere || (await hasPullsElsewhere(db, repository.id))
     },
   }
 }
@@ -97,8 +119,30 @@ async function statusReported(context: Context, report: StatusReported): Promise
 }
 
 async function refsChanged(context: Context, change: RefsChanged): Promise<void> {
-  if (!(await hasSubscribers(context, change.repository, REF_EVENTS))) return
-  for (const event of await refEvents(context, change)) await enqueueDeliveries(context, event)
+  if (await hasSubscribers(context, change.repository, REF_EVENTS)) {
+    for (const event of await refEvents(context, change)) await enqueueDeliveries(context, event)
+  }
+  for (const moved of await listMovedPulls(context, change)) {
+    if (!(await hasSubscribers(context, moved.base, ['pull_request_sync']))) continue
+    const event = await movedPullEvent(context, moved, change)
+    if (event !== undefined) await enqueueDeliveries(context, event)
+  }
+}
+
+async function reviewSubmitted(context: Context, submitted: ReviewSubmitted): Promise<void> {
+  const kind = reviewHookEvent(submitted.review)
+  if (kind === undefined) return
+  if (!(await hasSubscribers(context, submitted.repository, [kind]))) return
+  const event = await reviewEvent(context, submitted)
+  if (event !== undefined) await enqueueDeliveries(context, event)
+}
+
+async function reviewRequested(context: Context, request: ReviewRequested): Promise<void> {
+  const { repository } = request
+  if (!(await hasSubscribers(context, repository, ['pull_request_review_request']))) return
+  for (const event of await reviewRequestEvents(context, request)) {
+    await enqueueDeliveries(context, event)
+  }
 }
 
 async function repositoryCreated(context: Context, change: RepositoryChanged): Promise<void> {

@@ -7,6 +7,7 @@ import type { SigningKey } from '../index-maker.js'
 import type { FileQuery, PackageStore } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
+import { describe } from './describe.js'
 import { INDEX_MAKER, indexPath, NOARCH, subjectOf } from './indexes.js'
 import { install } from './install.js'
 import {
@@ -176,6 +177,7 @@ export const ALPINE: Format = {
   name: 'alpine',
   routes: [put, getKey, getIndex, getFile, removeFile, removeOnlyFile],
   index: INDEX_MAKER,
+  describe,
   install,
   refuse: refuseInText,
 }

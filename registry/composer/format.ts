@@ -1,21 +1,25 @@
 /** The Composer format: a repository of PHP packages (getcomposer.org/doc/05-repositories.md). */
 
 import { Failure } from '../../conf/failures.js'
-import type { Reply } from '../../conf/http.js'
+import { decodePercent, type Reply } from '../../conf/http.js'
 import type { JsonObject } from '../../conf/package.js'
 import type { Format, FormatRoute } from '../format.js'
 import type { PackageQuery, PackageStore } from '../package-store.js'
 import type { ComposerJson } from './composer-json.js'
-import { packageDocument, searchResult, serviceIndex } from './documents.js'
+import { describe } from './describe.js'
+import { packageDocument, provider, searchResult, serviceIndex } from './documents.js'
 import { install } from './install.js'
 import { metadataOf } from './metadata.js'
 import { fitsPattern } from './name-filter.js'
+import { readNotification } from './notification.js'
 import { isPackageName } from './package-name.js'
+import { providedNames } from './provided-names.js'
 import { type ComposerVersion, parseVersion } from './version.js'
 
 const JSON_TYPE = 'application/json;charset=utf-8'
 const NO_PACKAGE = 'package does not exist'
 const TYPE_PROPERTY = 'composer.type'
+const PROVIDE_PROPERTY = 'composer.provide'
 
 const index: FormatRoute = {
   method: 'GET',
@@ -35,12 +39,18 @@ const metadata: FormatRoute = {
     const found = isPackageName(name) ? await store.findPackage(name) : undefined
     if (found === undefined) throw new Failure('not_found', NO_PACKAGE)
     const isDev = dev !== undefined
-    const about = { name: found.name, baseUrl: store.baseUrl, isDev }
+    // Only releases have tags.
+    const source = isDev ? undefined : await store.sourceOf(found)
+    const about = { name: found.name, baseUrl: store.baseUrl, isDev, source }
     return store.document(found, request, {
       kind: isDev ? 'dev' : 'releases',
       contentType: JSON_TYPE,
-      make: async () =>
-        JSON.stringify(packageDocument(await store.listFullVersions(found.id), about)),
+      source,
+      async make() {
+        const versions = await store.listFullVersions(found.id)
+        if (versions.length === 0) throw new Failure('not_found', NO_PACKAGE)
+        return JSON.stringify(await packageDocument(versions, about))
+      },
     })
   },
 }
@@ -111,6 +121,35 @@ function wholeNumber(text: string | null): number {
   return /^\d{1,9}$/.test(text ?? '') ? Number(text) : 0
 }
 
+/** Maximum number of listed packages that provide a name; Composer shows 20. */
+const PROVIDERS_MAX = 50
+
+/** Route for the packages that provide a name, such as `psr/log-implementation` or `ext-json`. */
+const providers: FormatRoute = {
+  method: 'GET',
+  path: '/providers/{document...}',
+  access: 'read',
+  async handle(store, { params }) {
+    const { document = '' } = params
+    const value = decodePercent(document)
+      .replace(/\.json$/, '')
+      .toLowerCase()
+    const property = { name: PROVIDE_PROPERTY, value }
+    const { packages } = await store.listPackages({ property, limit: PROVIDERS_MAX })
+    return inJson({ providers: packages.map(provider) })
+  },
+}
+
+const notify: FormatRoute = {
+  method: 'POST',
+  path: '/downloads',
+  access: 'read',
+  async handle(store, { request }) {
+    await store.countDownloads(await readNotification(request.body))
+    return inJson({ status: 'success' })
+  },
+}
+
 const get: FormatRoute = {
   method: 'GET',
   path: '/files/{package}/{version}/{file}',
@@ -119,7 +158,9 @@ const get: FormatRoute = {
     const { package: packageName = '', version = '', file: fileName = '' } = params
     const file = await store.findFile({ packageName, version, fileName })
     if (file === undefined) throw new Failure('not_found', 'package file does not exist')
-    return store.serve(file, request, {})
+    // Composer reports each installation, also one from its cache; see `notify`.
+    const isReported = /^Composer\//.test(request.headers.get('user-agent') ?? '')
+    return store.serve(file, request, { isReported })
   },
 }
 
@@ -141,7 +182,10 @@ const put: FormatRoute = {
       fileName: `${`${name}.${version.key}`.replaceAll(/[^A-Za-z0-9.+_-]/g, '-')}${extension}`,
       unique: 'version',
       metadata: metadataOf(archive, version),
-      properties: [{ name: TYPE_PROPERTY, value: type }],
+      properties: [
+        { name: TYPE_PROPERTY, value: type },
+        ...providedNames(composerJson).map((value) => ({ name: PROVIDE_PROPERTY, value })),
+      ],
     })
     return { status: 201 }
   },
@@ -172,7 +216,8 @@ function inJson(body: JsonObject): Reply {
 
 export const COMPOSER: Format = {
   name: 'composer',
-  routes: [index, metadata, list, search, get, put],
+  routes: [index, metadata, list, search, providers, notify, get, put],
+  describe,
   install,
   refuse: ({ status, message }) => ({
     headers: [['Content-Type', JSON_TYPE]],

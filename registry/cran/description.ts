@@ -1,4 +1,4 @@
-/** The fields of a package's DESCRIPTION file that the index contains. */
+/** The fields of a package's DESCRIPTION file that the index and the page contain. */
 
 import { Failure } from '../../conf/failures.js'
 import { quote } from '../archive/zip-paths.js'
@@ -12,7 +12,13 @@ export interface Description {
   readonly version: string
   /** Other fields of the index, each on one line, in printable ASCII. */
   readonly fields: Readonly<Record<string, string>>
+  /** Fields of the page of the package, as texts of any language. */
+  readonly about: Readonly<Record<string, string>>
 }
+
+const ABOUT = ['Title', 'Description', 'Author', 'URL']
+/** Maximum length of each of these fields; more is cut off. */
+const ABOUT_CHARACTERS_MAX = 4_000
 
 const PLAIN = [
   'Priority',
@@ -45,7 +51,24 @@ export function parseDescription(bytes: Buffer): Description {
     if (list !== '') fields[field] = list
   }
   fields['NeedsCompilation'] = record.get('NeedsCompilation') === 'yes' ? 'yes' : 'no'
-  return { packageName, version, fields }
+  return { packageName, version, fields, about: aboutOf(record) }
+}
+
+function aboutOf(record: ReadonlyMap<string, string>): Readonly<Record<string, string>> {
+  const texts = ABOUT.flatMap((field) => {
+    const value = record.get(field) ?? ''
+    return value === '' ? [] : [[field, textOf(value).slice(0, ABOUT_CHARACTERS_MAX)] as const]
+  })
+  return Object.fromEntries(texts)
+}
+
+/** Decodes a value that was read as Latin-1: as UTF-8, unless its bytes are not UTF-8. */
+function textOf(value: string): string {
+  try {
+    return new TextDecoder('utf-8', { fatal: true }).decode(Buffer.from(value, 'latin1'))
+  } catch {
+    return value
+  }
 }
 
 function invalid(what: string, field: string, text: string): Failure {

@@ -6,8 +6,9 @@ import type { Format, FormatRoute } from '../format.js'
 import type { PackageStore } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
+import { describe } from './describe.js'
 import { install } from './install.js'
-import { PACKAGES_INDEX } from './packages-index.js'
+import { ARCHIVE_PATH, PACKAGES_INDEX } from './packages-index.js'
 import { binaryPlace, type Place, SOURCE } from './place.js'
 
 const putSource: FormatRoute = {
@@ -39,7 +40,7 @@ const putBinary: FormatRoute = {
 async function publish(store: PackageStore, request: Request, place: Place): Promise<Reply> {
   const upload = await store.receive(uploadBody(request))
   const { kind, description } = await store.inspect('cran', upload)
-  const { packageName, version, fields } = description
+  const { packageName, version, fields, about } = description
   const stem = `${packageName}_${version}`
   const suffix = kind === 'zip' ? '.zip' : place.tarSuffix
   const fileName = `${stem}${suffix}`
@@ -52,6 +53,7 @@ async function publish(store: PackageStore, request: Request, place: Place): Pro
     compositeKey,
     unique: 'file',
     isExactName: true,
+    metadata: about,
     indexes: [{ key: packageName, subject, part: '', metadata: { ...fields, ...file } }],
   })
   return { status: 201 }
@@ -63,6 +65,14 @@ const getSource: FormatRoute = {
   access: 'read',
   handle: (store, { request, params }) =>
     answer(store, request, { place: SOURCE, fileName: params['file'] }),
+}
+
+/** Route for the list of archived versions. */
+const getArchive: FormatRoute = {
+  method: 'GET',
+  path: `/src/contrib/${ARCHIVE_PATH}`,
+  access: 'read',
+  handle: (store, { request }) => serveIndex(store, request, { place: SOURCE, path: ARCHIVE_PATH }),
 }
 
 /** Route for older versions, which CRAN moves to the folder Archive. */
@@ -90,8 +100,9 @@ const getBinary: FormatRoute = {
 
 export const CRAN: Format = {
   name: 'cran',
-  routes: [putSource, putBinary, getSource, getArchived, getBinary],
+  routes: [putSource, putBinary, getSource, getArchive, getArchived, getBinary],
   index: PACKAGES_INDEX,
+  describe,
   install,
   refuse: refuseInText,
 }
@@ -106,19 +117,28 @@ interface Asked {
   readonly fileName: string | undefined
 }
 
-const INDEX_TYPES: Readonly<Record<string, string>> = {
-  PACKAGES: 'text/plain;charset=utf-8',
-  'PACKAGES.gz': 'application/x-gzip',
-  'PACKAGES.rds': 'application/octet-stream',
-}
+const INDEX_TYPES: ReadonlyMap<string, string> = new Map([
+  ['PACKAGES', 'text/plain;charset=utf-8'],
+  ['PACKAGES.gz', 'application/x-gzip'],
+  ['PACKAGES.rds', 'application/octet-stream'],
+  [ARCHIVE_PATH, 'application/octet-stream'],
+])
 
 async function answer(store: PackageStore, request: Request, asked: Asked): Promise<Reply> {
-  const { place, fileName = '' } = asked
-  const contentType = Object.hasOwn(INDEX_TYPES, fileName) ? INDEX_TYPES[fileName] : undefined
-  if (contentType === undefined) return await serveFile(store, request, asked)
+  const { place, fileName: path = '' } = asked
+  if (!INDEX_TYPES.has(path)) return await serveFile(store, request, asked)
+  return await serveIndex(store, request, { place, path })
+}
+
+async function serveIndex(
+  store: PackageStore,
+  request: Request,
+  { place, path }: { readonly place: Place; readonly path: string },
+): Promise<Reply> {
   const index = await store.openIndex(place.subject)
-  const file = await index?.findFile(fileName)
+  const file = await index?.findFile(path)
   if (file === undefined) throw notFound()
+  const contentType = INDEX_TYPES.get(path) ?? 'application/octet-stream'
   return await store.serveIndexFile(file, request, { contentType })
 }
 

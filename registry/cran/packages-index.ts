@@ -1,22 +1,28 @@
-/** The index of an R repository: PACKAGES, PACKAGES.gz and PACKAGES.rds (?write_PACKAGES). */
+/**
+ * The index of an R repository: PACKAGES, PACKAGES.gz and PACKAGES.rds (?write_PACKAGES), and
+ * Meta/archive.rds for source packages.
+ */
 
 import type { JsonObject } from '../../conf/package.js'
 import { gzipText } from '../archive/gzip-file.js'
 import type { IndexEntry, IndexInput, IndexMaker, IndexText, Rendered } from '../index-maker.js'
 import { rendered } from '../indexing/rendered.js'
-import { serializeTable, serializeText } from './rds.js'
+import { serializeVersions } from './archived-versions.js'
+import { SOURCE } from './place.js'
+import { serializeNamedList, serializeTable, serializeText } from './rds.js'
 import { compareVersions } from './version.js'
 
 /**
  * Builds the index, which lists the highest version of each package, as on CRAN. R would choose the
  * same version from a longer list. Of versions that R considers equal, the last published is
- * listed.
+ * listed. The others are archived.
  */
 export const PACKAGES_INDEX: IndexMaker = {
-  revision: 1,
+  revision: 2,
   formsOf: (name) => (name === STANZAS ? ['plain', 'deflated'] : ['deflated']),
-  render(entries) {
-    const rows = highestOf(entries)
+  render(entries, { subject }) {
+    const packages = [...groupByPackage(entries)]
+    const rows = packages.map(([, versions]) => rowOf(highestOf(versions)))
     const texts: Array<readonly [string, Rendered]> = COLUMNS.map((name, column) => [
       columnText(name),
       rendered(
@@ -24,9 +30,13 @@ export const PACKAGES_INDEX: IndexMaker = {
         'latin1',
       ),
     ])
-    return new Map([[STANZAS, rendered(rows.map(stanzaOf), 'latin1')], ...texts])
+    return new Map([
+      [STANZAS, rendered(rows.map(stanzaOf), 'latin1')],
+      ...texts,
+      ...(subject === SOURCE.subject ? renderArchive(packages) : []),
+    ])
   },
-  async build({ texts }, output) {
+  async build({ subject, texts }, output) {
     const stanzas = textOf(texts, STANZAS)
     const { plain } = stanzas.forms
     await output.write('PACKAGES', plain === undefined ? [] : [plain])
@@ -34,7 +44,39 @@ export const PACKAGES_INDEX: IndexMaker = {
     const { head, tail } = serializeTable(COLUMNS, stanzas.count)
     const columns = COLUMNS.map((name) => textOf(texts, columnText(name)))
     await output.write('PACKAGES.rds', gzipText([head, ...columns, tail]))
+    if (subject === SOURCE.subject) await output.write(ARCHIVE_PATH, gzipText(archiveOf(texts)))
   },
+}
+
+export const ARCHIVE_PATH = 'Meta/archive.rds'
+
+type PackageVersions = readonly [packageName: string, versions: readonly IndexEntry[]]
+
+/** Renders the packages that have archived versions: a table for each, and their names. */
+function renderArchive(
+  packages: readonly PackageVersions[],
+): ReadonlyArray<readonly [string, Rendered]> {
+  const archived = packages.flatMap(([packageName, versions]): PackageVersions[] => {
+    const highest = highestOf(versions)
+    const others = versions.filter((entry) => entry !== highest)
+    return others.length === 0 ? [] : [[packageName, others]]
+  })
+  const tables = archived.map(([, versions]) => serializeVersions(versions))
+  const names = archived.map(([packageName]) => serializeText(packageName))
+  return [
+    [ARCHIVE_TABLES, rendered(tables, 'latin1')],
+    [ARCHIVE_NAMES, rendered(names, 'latin1')],
+  ]
+}
+
+const ARCHIVE_TABLES = 'archive tables'
+const ARCHIVE_NAMES = 'archive names'
+
+/** Returns the parts of Meta/archive.rds: a named list of tables, which can be empty. */
+function archiveOf(texts: IndexInput['texts']): ReadonlyArray<Buffer | IndexText> {
+  const [tables, names] = [texts.get(ARCHIVE_TABLES), texts.get(ARCHIVE_NAMES)]
+  const { head, between, tail } = serializeNamedList(tables?.count ?? 0)
+  return [head, ...(tables ? [tables] : []), between, ...(names ? [names] : []), tail]
 }
 
 const STANZAS = 'PACKAGES'
@@ -50,21 +92,24 @@ function textOf(texts: IndexInput['texts'], name: string): IndexText {
   return text
 }
 
-/** Returns the rows of the highest versions, in the order of the entries. */
-function highestOf(entries: readonly IndexEntry[]): readonly Row[] {
-  const highest = new Map<string, Highest>()
+/** Returns the versions of each package, in the order of the entries. */
+function groupByPackage(
+  entries: readonly IndexEntry[],
+): ReadonlyMap<string, readonly IndexEntry[]> {
+  const groups = new Map<string, IndexEntry[]>()
   for (const entry of entries) {
-    const { packageName, version } = entry
-    const known = highest.get(packageName)
-    if (known !== undefined && compareVersions(known.version, version) > 0) continue
-    highest.set(packageName, { version, row: rowOf(entry) })
+    const known = groups.get(entry.packageName)
+    if (known === undefined) groups.set(entry.packageName, [entry])
+    else known.push(entry)
   }
-  return [...highest.values()].map(({ row }) => row)
+  return groups
 }
 
-interface Highest {
-  readonly version: string
-  readonly row: Row
+/** Returns the highest version; of several that are equal to R, the last. */
+function highestOf(versions: readonly IndexEntry[]): IndexEntry {
+  return versions.reduce((highest, entry) =>
+    compareVersions(highest.version, entry.version) > 0 ? highest : entry,
+  )
 }
 
 type Row = ReadonlyArray<string | undefined>

@@ -19,7 +19,7 @@ export interface Control {
  * fields that an index needs.
  */
 export function parseControl(bytes: Uint8Array): Control {
-  const fields = inOrder(parseFields(decode(bytes)))
+  const fields = inOrder(parseParagraph(decodeText(bytes)))
   const required = (name: string) => {
     const value = fields.find((field) => field[0] === name)?.[1]
     if (value !== undefined && value !== '') return value
@@ -40,7 +40,8 @@ function refuse(why: string, cause?: unknown): Failure {
 /** Characters that a reader of the index could treat as a line end, or show to users. */
 const CONTROL_CHARACTER = /[^\P{Cc}\n\t]|\p{Zl}|\p{Zp}/u
 
-function decode(bytes: Uint8Array): string {
+/** Decodes UTF-8. Throws `bad_request` for invalid text or control characters. */
+export function decodeText(bytes: Uint8Array): string {
   let text: string
   try {
     text = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(bytes)
@@ -53,7 +54,8 @@ function decode(bytes: Uint8Array): string {
 
 const FIELD = /^(?![#-])([!-9;-~]+):(.*)$/
 
-function parseFields(text: string): ControlField[] {
+/** Parses a single paragraph (deb822(5)). Throws `bad_request` if it is malformed. */
+export function parseParagraph(text: string): ControlField[] {
   const fields: Array<[string, string]> = []
   const seen = new Set<string>()
   for (const line of linesOf(text)) {
@@ -75,8 +77,15 @@ function parseFields(text: string): ControlField[] {
   return fields
 }
 
-/** Returns the lines without blank lines at either end, which belong to no paragraph. */
+/**
+ * Returns the lines without blank lines at either end, which belong to no paragraph. Throws
+ * `bad_request` if the last line does not end, because dpkg cannot install such a package.
+ */
 function linesOf(text: string): readonly string[] {
+  const last = text.slice(text.lastIndexOf('\n') + 1)
+  // dpkg ignores a single blank after the last line feed.
+  if (!/^[ \t]?$/.test(last))
+    throw refuse(`its last line ${quote(last)} does not end with a line feed`)
   const lines = text.trimEnd().split('\n')
   const first = lines.findIndex((line) => line.trim() !== '')
   return first < 0 ? [] : lines.slice(first)

@@ -3,15 +3,12 @@
 import { Failure } from '../../conf/failures.js'
 import { type ArMember, listArMembers } from '../archive/ar.js'
 import type { ByteSource } from '../archive/byte-source.js'
-import { bounded, gunzip } from '../archive/compress.js'
 import { readTar } from '../archive/tar.js'
-import { unxz } from '../archive/unxz.js'
-import { unzstd } from '../archive/unzstd.js'
-import { quote } from '../archive/zip-paths.js'
 import { type Control, parseControl } from './control.js'
+import { type UnpackLimits, unpackMember } from './deb-member.js'
 
 /** Maximum number of members: a package has three, and signatures add more. */
-const MEMBERS_MAX = 100
+export const MEMBERS_MAX = 100
 
 /**
  * Reads the control file of a package. Throws `bad_request` if the file is not a Debian package, or
@@ -29,7 +26,7 @@ export async function readDebFile(source: ByteSource): Promise<Control> {
     const rule = 'control.tar must occur once, before data.tar'
     throw new Failure('bad_request', `The members of the package are out of order: ${rule}.`)
   }
-  return parseControl(await findControlFile(unpack(source, control)))
+  return parseControl(await findControlFile(unpackMember(source, control, CONTROL_LIMITS)))
 }
 
 /** Throws `bad_request` for an unknown format version. A package without one is accepted. */
@@ -44,36 +41,10 @@ async function checkFormat(source: ByteSource, first: ArMember | undefined): Pro
 const CONTROL = 'control.tar'
 
 /** Maximum size of the control archive; the md5sums of 100,000 files take about as much. */
-const UNPACKED_BYTES_MAX = 16_777_216
-
-function unpack(source: ByteSource, { name, start, bytes }: ArMember): AsyncIterable<Uint8Array> {
-  if (bytes > UNPACKED_BYTES_MAX) {
-    throw new Failure('bad_request', `The control archive exceeds ${UNPACKED_BYTES_MAX} bytes.`)
-  }
-  const stream = () => source.stream(start, start + bytes)
-  const unpacker = UNPACKERS.get(name.slice(CONTROL.length))
-  if (unpacker !== undefined) return unpacker(stream, () => source.read(start, bytes))
-  const advice = 'use none, gzip, xz or zstd'
-  throw new Failure('bad_request', `unsupported compression algorithm of ${quote(name)}: ${advice}`)
-}
-
-type Unpacker = (
-  stream: () => AsyncIterable<Uint8Array>,
-  read: () => Promise<Uint8Array>,
-) => AsyncIterable<Uint8Array>
-
-const UNPACKERS: ReadonlyMap<string, Unpacker> = new Map<string, Unpacker>([
-  ['', (stream) => bounded(stream(), UNPACKED_BYTES_MAX)],
-  ['.gz', (stream) => gunzip(stream(), UNPACKED_BYTES_MAX)],
-  ['.xz', (_stream, read) => whenRead(read, unxz)],
-  ['.zst', (_stream, read) => whenRead(read, unzstd)],
-])
-
-async function* whenRead(
-  read: () => Promise<Uint8Array>,
-  unpack: (packed: Uint8Array, bytesMax: number) => AsyncIterable<Uint8Array>,
-): AsyncGenerator<Uint8Array> {
-  yield* unpack(await read(), UNPACKED_BYTES_MAX)
+const CONTROL_LIMITS: UnpackLimits = {
+  what: 'control archive',
+  packedBytesMax: 16_777_216,
+  unpackedBytesMax: 16_777_216,
 }
 
 const TAR_LIMITS = { entriesMax: 1_000, headerBytesMax: 1_048_576 }

@@ -1,25 +1,31 @@
-/** The index of one distribution: Packages files, Release and its signatures. */
+/** The index of one distribution: Packages and Contents files, Release and its signatures. */
 
 import { gzipText } from '../archive/gzip-file.js'
 import { xzText } from '../archive/xz-file.js'
 import type { FileContent, IndexMaker, IndexText, WrittenFile } from '../index-maker.js'
 import { makeOpenpgpKey, openSigner } from '../sign/openpgp.js'
-import { renderPackages } from './packages-index.js'
+import { contentsBytes, renderContents, renderPackages, SOURCE } from './packages-index.js'
 import { releaseText } from './release.js'
 
 export const DISTRIBUTION: IndexMaker = {
-  revision: 1,
-  makeSigningKey: (ownerName) => makeOpenpgpKey(`${ownerName} (Debian Registry)`),
-  formsOf: () => ['plain', 'deflated', 'xz'],
-  render: (entries, { subject }) => renderPackages(entries, subject),
-  async build({ subject, changedAtMs, texts, signingKeys }, output) {
+  revision: 2,
+  makeSigningKey: (ownerName, { debianKeyType }) =>
+    makeOpenpgpKey(`${ownerName} (Debian Registry)`, debianKeyType),
+  validMs: ({ debianIndexValidMs }) => debianIndexValidMs,
+  formsOf: (name) => (isContents(name) ? ['plain', 'deflated'] : ['plain', 'deflated', 'xz']),
+  render: async (entries, { subject }) =>
+    new Map([...renderPackages(entries, subject), ...(await renderContents(entries))]),
+  bytesOf: contentsBytes,
+  async build({ subject, changedAtMs, validMs, texts, signingKeys }, output) {
     const files: WrittenFile[] = []
-    for (const [part, text] of texts) {
+    for (const [name, text] of texts) {
+      const path = isContents(name) ? contentsPath(name) : packagesPath(name)
       for (const [suffix, content] of packedForms(text)) {
-        files.push(await output.write(`${packagesPath(part)}${suffix}`, content))
+        files.push(await output.write(`${path}${suffix}`, content))
       }
     }
-    const release = releaseText({ name: subject, changedAtMs, parts: [...texts.keys()], files })
+    const parts = [...texts.keys()].filter((name) => !isContents(name))
+    const release = releaseText({ name: subject, changedAtMs, validMs, parts, files })
     const signer = await openSigner(await signingKeys(), { atMs: changedAtMs })
     const write = (path: string, text: string) => output.write(path, [Buffer.from(text)])
     await write('Release', release)
@@ -28,13 +34,25 @@ export const DISTRIBUTION: IndexMaker = {
   },
 }
 
-/** Returns the path of the Packages file of `component/architecture`. */
+/** Returns true for the name of a text with paths, `component/architecture/Contents`. */
+function isContents(name: string): boolean {
+  return name.split('/').length === 3
+}
+
+/** Returns the path of the Contents file of such a text, such as `main/Contents-amd64`. */
+function contentsPath(name: string): string {
+  const [component, architecture] = name.split('/')
+  return `${component}/Contents-${architecture}`
+}
+
+/** Returns the path of the Packages file of `component/architecture`, or of a Sources file. */
 export function packagesPath(part: string): string {
+  if (part.endsWith(`/${SOURCE}`)) return `${part}/Sources`
   return `${part.replace('/', '/binary-')}/Packages`
 }
 
 /**
- * Returns a Packages file in each form that clients can choose from. The plain form is always
+ * Returns a text in each form that clients can choose from. The plain form is always
  * included, because clients check the decompressed file with its checksums.
  */
 function packedForms(text: IndexText): ReadonlyArray<readonly [suffix: string, FileContent]> {

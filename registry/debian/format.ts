@@ -2,14 +2,18 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
-import type { FileQuery, IndexFile } from '../package-store.js'
+import type { FileQuery, IndexFile, PackageStore, Upload } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { armorKeys, dearmorKeys } from '../sign/openpgp.js'
 import { uploadBody } from '../upload-body.js'
+import type { Contents } from './contents.js'
+import { describe } from './describe.js'
 import { DISTRIBUTION, packagesPath } from './distribution.js'
 import { install } from './install.js'
 import { type PoolFile, parsePlace, poolFileName, readPoolFileName } from './names.js'
 import { entryMetadata } from './packages-index.js'
+import { readSourceFileName } from './source-names.js'
+import { SOURCE_ROUTES } from './source-routes.js'
 
 const POOL = '/pool/{distribution}/{component}'
 const DIST = '/dists/{distribution}'
@@ -27,16 +31,27 @@ const put: FormatRoute = {
     const control = await store.inspect('debian', upload)
     const { packageName, version, architecture } = control
     const part = `${component}/${architecture}`
+    const metadata = entryMetadata(control, await contentsOf(store, upload))
     await store.publish(upload, {
       packageName,
       version,
       fileName: poolFileName(control),
       unique: 'file',
       compositeKey: `${distribution}|${component}`,
-      indexes: [{ subject: distribution, part, metadata: entryMetadata(control) }],
+      indexes: [{ subject: distribution, part, metadata }],
     })
     return { status: 201 }
   },
+}
+
+/** Returns the paths of a package; undefined if it has none or reading them costs too much. */
+async function contentsOf(store: PackageStore, upload: Upload): Promise<Contents | undefined> {
+  try {
+    return await store.inspect('debianContents', upload)
+  } catch (error) {
+    if (error instanceof Failure && error.failure === 'bad_request') return undefined
+    throw error
+  }
 }
 
 const get: FormatRoute = {
@@ -44,7 +59,15 @@ const get: FormatRoute = {
   path: `${POOL}/{file}`,
   access: 'read',
   async handle(store, { request, params }) {
-    const asked = readPoolFileName(params['file'] ?? '')
+    const { distribution, component, file: fileName = '' } = params
+    const source = readSourceFileName(fileName)
+    if (source !== undefined) {
+      const compositeKey = `${distribution}|${component}`
+      const file = await store.findFile({ ...source, compositeKey })
+      if (file === undefined) throw noFile()
+      return store.serve(file, request, {})
+    }
+    const asked = readPoolFileName(fileName)
     const file = asked && (await store.findFile(queryOf(params, asked)))
     if (file === undefined) throw noFile()
     return store.serve(file, request, { contentType: 'application/vnd.debian.binary-package' })
@@ -147,12 +170,18 @@ function listPath({ component = '', architecture = '', file = '' }: FormatCall['
   return path + file.slice('Packages'.length)
 }
 
+/** Returns the path of a Contents file in the index; for other files, one that does not exist. */
+function contentsPath({ component = '', file = '' }: FormatCall['params']): string {
+  return file.startsWith('Contents-') ? `${component}/${file}` : ''
+}
+
 export const DEBIAN: Format = {
   name: 'debian',
   routes: [
     put,
     get,
     remove,
+    ...SOURCE_ROUTES,
     ...keys,
     ...['Release', 'InRelease', 'Release.gpg'].map((file) =>
       indexRoute(`${DIST}/${file}`, () => file),
@@ -160,10 +189,18 @@ export const DEBIAN: Format = {
     ...['Packages', 'Packages.gz', 'Packages.xz'].map((file) =>
       indexRoute(`${LIST}/${file}`, (params) => listPath({ ...params, file })),
     ),
+    ...['Sources', 'Sources.gz', 'Sources.xz'].map((file) =>
+      indexRoute(`${DIST}/{component}/source/${file}`, ({ component }) => {
+        return `${component}/source/${file}`
+      }),
+    ),
+    indexRoute(`${DIST}/{component}/{file}`, contentsPath),
     byHashRoute(DIST),
+    byHashRoute(`${DIST}/{component}`),
     byHashRoute(LIST),
   ],
   index: DISTRIBUTION,
+  describe,
   install,
   refuse: refuseInText,
 }

@@ -1,6 +1,7 @@
 /** The generic format: any files under a name and a version. */
 
 import { Failure } from '../../conf/failures.js'
+import { describeNothing } from '../description.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
 import type { FileQuery } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
@@ -76,6 +77,7 @@ function queryOf(params: FormatCall['params']): FileQuery {
 export const GENERIC: Format = {
   name: 'generic',
   routes: [put, get, removeFile, removeVersion],
+  describe: describeNothing,
   install,
   refuse: refuseInText,
 }

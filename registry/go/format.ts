@@ -7,10 +7,13 @@ import type { Format, FormatCall, FormatRoute } from '../format.js'
 import type { PackageStore } from '../package-store.js'
 import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
+import { describe } from './describe.js'
 import { plainGoMod } from './go-mod.js'
 import { install } from './install.js'
 import { unescapeCapitals } from './module-path.js'
 import { latestVersion, listableVersions } from './module-version.js'
+import { findSourceModule, type SourceModule } from './source-module.js'
+import { latestOfAll, serveSource, serveSourceList } from './source-replies.js'
 
 const put: FormatRoute = {
   method: 'PUT',
@@ -38,21 +41,21 @@ const get: FormatRoute = {
   access: 'read',
   async handle(store, call) {
     const wanted = readRequest(call.params['rest'] ?? '')
-    const found = wanted && (await store.findPackage(wanted.path))
+    if (wanted === undefined) throw notFound()
+    const found = await store.findPackage(wanted.path)
     // Module paths are case-sensitive. After a 404, the go command tries the next proxy.
-    if (found === undefined || found.name !== wanted?.path) throw notFound()
-    const asked = { of: found, version: wanted.version }
-    if (wanted.kind === 'zip') return serveZip(store, call, asked)
-    const { contentType, make } = DOCUMENTS[wanted.kind]
-    const kind = `${wanted.version}.${wanted.kind}`
-    const made = () => make(store, asked)
-    return store.document(found, call.request, { kind, contentType, make: made })
+    const of = found?.name === wanted.path ? found : undefined
+    const source = await findSourceModule(call.repositories, wanted.path)
+    if (source !== undefined) return await serveModule(store, call, { wanted, of, source })
+    if (of === undefined) throw notFound()
+    return await serveUploaded(store, call, { wanted, of })
   },
 }
 
 export const GO: Format = {
   name: 'go',
   routes: [put, get],
+  describe,
   install,
   refuse: refuseInText,
 }
@@ -121,6 +124,51 @@ const DOCUMENTS: Readonly<Record<Exclude<Kind, 'zip'>, Document>> = {
   },
 }
 
+/** Serves a module of a repository, some of whose versions may have been uploaded instead. */
+async function serveModule(
+  store: PackageStore,
+  call: FormatCall,
+  { wanted, of, source }: FoundModule & { readonly source: SourceModule },
+): Promise<Reply> {
+  const { kind, version: named } = wanted
+  if (of === undefined) {
+    return kind === 'list'
+      ? await serveSourceList(source, [])
+      : await serveSource(source, call.request, { kind, version: named })
+  }
+  const uploaded = (await store.listVersions(of.id)).map(({ version }) => version)
+  if (kind === 'list') return await serveSourceList(source, uploaded)
+  const isLatest = named === 'latest'
+  const version = isLatest ? await latestOfAll(source, uploaded, hasGoModOf(store, of)) : named
+  if (version !== undefined && uploaded.includes(version)) {
+    return await serveUploaded(store, call, { wanted: { ...wanted, version }, of })
+  }
+  return await serveSource(source, call.request, { kind, version: version ?? 'latest' })
+}
+
+interface FoundModule {
+  readonly wanted: ModuleRequest
+  /** Package with the uploaded versions, if there are any. */
+  readonly of: Package | undefined
+}
+
+/** Serves a version that was uploaded. */
+async function serveUploaded(
+  store: PackageStore,
+  call: FormatCall,
+  { wanted, of }: FoundModule & { readonly of: Package },
+): Promise<Reply> {
+  const asked = { of, version: wanted.version }
+  if (wanted.kind === 'zip') return await serveZip(store, call, asked)
+  const { contentType, make } = DOCUMENTS[wanted.kind]
+  const kind = `${wanted.version}.${wanted.kind}`
+  return await store.document(of, call.request, {
+    kind,
+    contentType,
+    make: () => make(store, asked),
+  })
+}
+
 async function serveZip(
   store: PackageStore,
   { request }: FormatCall,
@@ -141,10 +189,13 @@ async function findVersion(store: PackageStore, { of, version }: Asked): Promise
 
 async function findLatest(store: PackageStore, of: Package): Promise<string | undefined> {
   const versions = await store.listVersions(of.id)
-  const hasGoMod = async (version: string) =>
-    (await store.findVersion(of.id, version))?.metadata['goMod'] !== undefined
   return latestVersion(
     versions.map(({ version }) => version),
-    hasGoMod,
+    hasGoModOf(store, of),
   )
+}
+
+function hasGoModOf(store: PackageStore, of: Package): (version: string) => Promise<boolean> {
+  return async (version) =>
+    (await store.findVersion(of.id, version))?.metadata['goMod'] !== undefined
 }

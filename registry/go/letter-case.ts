@@ -33,7 +33,7 @@ function sharedEnd(one: string, other: string): number {
 }
 
 /** Returns the path in one case and of the same length (Unicode's simple case folding). */
-function foldCase(path: string): string {
+export function foldCase(path: string): string {
   if (/^[\0-\x7f]*$/.test(path)) return path.toLowerCase()
   return Array.from(path, foldCharacter).join('')
 }

@@ -2,10 +2,11 @@
 
 import compare from 'semver/functions/compare.js'
 import parse from 'semver/functions/parse.js'
+import type { VersionRange } from './go-mod.js'
 import { splitPathMajor } from './module-path.js'
 
 /** Suffix of versions from v2 on whose module path has no major version suffix. */
-const INCOMPATIBLE = '+incompatible'
+export const INCOMPATIBLE = '+incompatible'
 
 /** Returns the reason why a module of that path cannot have that version; undefined if it can. */
 export function versionError(
@@ -13,7 +14,7 @@ export function versionError(
   { path, hasGoMod }: { readonly path: string; readonly hasGoMod: boolean },
 ): string | undefined {
   const isIncompatible = version.endsWith(INCOMPATIBLE)
-  const parsed = parse(isIncompatible ? version.slice(1, -INCOMPATIBLE.length) : version.slice(1))
+  const parsed = parse(withoutIncompatible(version).slice(1))
   // Only the canonical form is accepted, not v1.2 or v1.2.3+linux.
   if (parsed === null || `v${parsed.version}${isIncompatible ? INCOMPATIBLE : ''}` !== version) {
     return 'it must have the form v1.2.3 or v1.2.3-pre'
@@ -33,6 +34,35 @@ export function versionError(
   // Pseudo-versions of gopkg.in/x.v1 begin with v0 if the repository has no tags.
   if (wanted === 'v1' && version.startsWith('v0.0.0-')) return undefined
   return wanted === major ? undefined : `the module path requires the major version ${wanted}`
+}
+
+/** Returns the version without the suffix `+incompatible`. */
+export function withoutIncompatible(version: string): string {
+  return version.endsWith(INCOMPATIBLE) ? version.slice(0, -INCOMPATIBLE.length) : version
+}
+
+/**
+ * Returns the version `v1.2.3` or `v1.2.3-pre` that a text begins with, without the build metadata
+ * of `v1.2.3+meta`. Undefined for all other texts, such as `v1`.
+ */
+export function versionOfTag(text: string): string | undefined {
+  const parsed = text.startsWith('v') ? parse(text.slice(1)) : null
+  const version = `v${parsed?.version}`
+  return text === version || text.startsWith(`${version}+`) ? version : undefined
+}
+
+/** True if a module with that major version suffix, or with none, can have the version. */
+export function matchesMajor(version: string, pathMajor: string): boolean {
+  const [major] = version.split('.', 1)
+  return pathMajor === '' ? major === 'v0' || major === 'v1' : major === pathMajor
+}
+
+/** True if one of the ranges contains the version. */
+export function isInRange(version: string, ranges: readonly VersionRange[]): boolean {
+  return ranges.some(({ low, high }) => {
+    const hasEnds = versionOfTag(low) !== undefined && versionOfTag(high) !== undefined
+    return hasEnds && compare(low, version) <= 0 && compare(version, high) <= 0
+  })
 }
 
 /** Returns the versions for `@v/list` in order: all except pseudo-versions. */
@@ -59,15 +89,63 @@ export async function latestVersion(
 }
 
 /** Pseudo-version: a commit's time and digest (go.dev/ref/mod#pseudo-versions). */
-const PSEUDO = /^v\d+\.(?:0\.0-|\d+\.\d+-(?:[^+]*\.)?0\.)(\d{14})-[A-Za-z0-9]+(?:\+incompatible)?$/
+const PSEUDO =
+  /^(v\d+\.(?:0\.0-|\d+\.\d+-(?:[^+]*\.)?0\.))(\d{14})-([A-Za-z0-9]+)(?:\+incompatible)?$/
+
+/** A commit as a pseudo-version describes it. */
+export interface PseudoVersion {
+  /** Highest version of an ancestor; undefined if there is none. */
+  readonly base: string | undefined
+  /** Time of the commit in UTC: YYYYMMDDhhmmss. */
+  readonly time: string
+  /** The first digits of the commit's id. */
+  readonly revision: string
+}
+
+/** Parses a pseudo-version; undefined for other versions. */
+export function parsePseudoVersion(version: string): PseudoVersion | undefined {
+  const [, start, time = '', revision = ''] = PSEUDO.exec(version) ?? []
+  if (start === undefined) return undefined
+  const [, release = '', patch = ''] = /^(v\d+\.\d+\.)(\d+)-0\.$/.exec(start) ?? []
+  const ofRelease = patch === '' ? undefined : `${release}${BigInt(patch) - 1n}`
+  const ofPreRelease = start.endsWith('.0.') ? start.slice(0, -'.0.'.length) : undefined
+  return { base: ofRelease ?? ofPreRelease, time, revision }
+}
+
+const REVISION_DIGITS = 12
+
+/** Returns the pseudo-version of a commit, which is higher than `base` and lower than the next. */
+export function pseudoVersion(
+  { id, committedAtMs }: { readonly id: string; readonly committedAtMs: number },
+  { base, pathMajor }: { readonly base: string | undefined; readonly pathMajor: string },
+): string {
+  const end = `${pseudoTime(committedAtMs)}-${id.slice(0, REVISION_DIGITS)}`
+  if (base === undefined) return `${pathMajor || 'v0'}.0.0-${end}`
+  if (base.includes('-')) return `${base}.0.${end}`
+  const patchAt = base.lastIndexOf('.') + 1
+  return `${base.slice(0, patchAt)}${BigInt(base.slice(patchAt)) + 1n}-0.${end}`
+}
+
+function pseudoTime(atMs: number): string {
+  return new Date(atMs).toISOString().replace(/\D/g, '').slice(0, 14)
+}
+
+/** True if the pseudo-version has the id and the time of the commit. */
+export function describesCommit(
+  { revision, time }: PseudoVersion,
+  { id, committedAtMs }: { readonly id: string; readonly committedAtMs: number },
+): boolean {
+  return revision === id.slice(0, REVISION_DIGITS) && time === pseudoTime(committedAtMs)
+}
 
 function newestCommit(versions: readonly string[]): string | undefined {
-  const timeOf = (version: string) => Number(PSEUDO.exec(version)?.[1])
+  const timeOf = (version: string) => Number(parsePseudoVersion(version)?.time)
   return inOrder(versions)
     .toSorted((a, b) => timeOf(a) - timeOf(b))
     .at(-1)
 }
 
-function inOrder(versions: readonly string[]): readonly string[] {
+/** Sorts versions, lowest first. */
+export function inOrder(versions: readonly string[]): readonly string[] {
   return versions.toSorted(compare)
 }

@@ -42,14 +42,15 @@ export async function readModuleZip(source: ByteSource): Promise<Module> {
   return { path, version, ...(goMod === undefined ? {} : { goMod }) }
 }
 
-const MODULE_BYTES_MAX = 524_288_000
+/** Maximum size of a module zip and of its files together (golang.org/x/mod/zip). */
+export const MODULE_BYTES_MAX = 524_288_000
 const LICENSE_BYTES_MAX = 16_777_216
 
 /**
- * Maximum size of go.mod. The go command allows 16 MiB, but the registry stores it in the database,
- * and a go.mod with ten thousand requirements is smaller than this.
+ * Maximum size of go.mod. The go command allows 16 MiB, but the registry stores it in the database
+ * and parses it, and a go.mod with ten thousand requirements is smaller than this.
  */
-const GO_MOD_BYTES_MAX = 1_048_576
+export const GO_MOD_BYTES_MAX = 1_048_576
 
 function refuse(fault: string): Failure {
   return new Failure('bad_request', `The module zip is invalid: ${fault}.`)

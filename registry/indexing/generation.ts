@@ -22,6 +22,7 @@ import {
   listEntries,
   listParts,
   type PackageIndex,
+  touchIndex,
 } from '../../sql/packages/package-indexes.js'
 import type { PackageNamespace } from '../../sql/packages/packages.js'
 import type { IndexMaker, SigningKey } from '../index-maker.js'
@@ -46,6 +47,8 @@ export interface IndexSource {
   readonly namespace: PackageNamespace
   readonly subject: string
   readonly maker: IndexMaker
+  /** Time for which the files are valid; undefined for no limit. */
+  readonly validMs: number | undefined
   readonly signingKeys: () => Promise<readonly SigningKey[]>
 }
 
@@ -54,7 +57,7 @@ export interface Indexes {
   open(place: IndexSource): Promise<OpenIndex | undefined>
   /** See `PackageStore.findIndexFile`. */
   findFile(
-    place: Omit<IndexSource, 'maker' | 'signingKeys'>,
+    place: Pick<IndexSource, 'namespace' | 'subject'>,
     digest: IndexDigest,
   ): Promise<IndexFile | undefined>
 }
@@ -100,6 +103,7 @@ export function createIndexes(options: IndexesOptions): Indexes {
       const { namespace, subject } = place
       let index = await findIndex(db, namespace, subject)
       if (index === undefined) return undefined
+      if (mustRenew(index, place)) index = await renew(db, place, index)
       const { wanted } = index
       const deadlineMs = Date.now() + PATIENCE_MS
       while (index.built < wanted) {
@@ -116,6 +120,26 @@ export function createIndexes(options: IndexesOptions): Indexes {
       return found && { ...found, modifiedAtMs: index.modifiedAtMs }
     },
   }
+}
+
+/** Returns true if half of the validity has passed, or if the files have another validity. */
+function mustRenew(
+  { wanted, built, validMs, changedAtMs }: PackageIndex,
+  { validMs: wantedMs }: IndexSource,
+): boolean {
+  if (wanted === 0) return false
+  // A change that no client has read yet can be as old as the files.
+  if (wantedMs !== undefined && Date.now() >= changedAtMs + wantedMs / 2) return true
+  return built === wanted && validMs !== wantedMs
+}
+
+async function renew(
+  db: Database,
+  { namespace, subject }: IndexSource,
+  index: PackageIndex,
+): Promise<PackageIndex> {
+  await touchIndex(db, index)
+  return (await findIndex(db, namespace, subject)) ?? index
 }
 
 function tooLate(): Failure {
@@ -182,7 +206,7 @@ async function makeGeneration(
   place: IndexSource,
   { index, lease, isFromNothing }: Build,
 ): Promise<void> {
-  const { maker, subject, signingKeys } = place
+  const { maker, subject, validMs, signingKeys } = place
   const { storage, prefixes } = context
   const scratch = await openScratch(storage.incomingFolder)
   const files = openIndexFiles({ storage, scratch, prefixes })
@@ -195,12 +219,12 @@ async function makeGeneration(
     const texts = joinTexts(made)
     if (texts.size > 0) {
       const { changedAtMs } = index
-      await maker.build({ subject, changedAtMs, texts, signingKeys }, files)
+      await maker.build({ subject, changedAtMs, validMs, texts, signingKeys }, files)
       const layout = writeLayout(made, files.places, maker.revision)
       await files.write(LAYOUT_PATH, [Buffer.from(layout)])
     }
     const { written } = files
-    await publishWritten(context, { lease, generation: index.wanted, written })
+    await publishWritten(context, { lease, generation: index.wanted, validMs, written })
   } finally {
     await files.discard()
     await scratch.close()
@@ -258,13 +282,14 @@ async function* entriesOf(db: Database, indexId: number, range: KeyRange) {
 interface Writing {
   readonly lease: Lease
   readonly generation: number
+  readonly validMs: number | undefined
   readonly written: ReadonlyMap<string, WrittenIndexFile>
 }
 
 /** Stores the files as blobs, then makes them the current generation in one transaction. */
 async function publishWritten(
   { db, storage, keptMs }: IndexesOptions,
-  { lease, generation, written }: Writing,
+  { lease, generation, validMs, written }: Writing,
 ): Promise<void> {
   const files = [...written.values()].map(({ path, file, bytes, digests }) => {
     const key = `${digests.sha256}-${randomBytes(8).toString('hex')}`
@@ -277,6 +302,6 @@ async function publishWritten(
   await Promise.allSettled(placed)
   await Promise.all(placed)
   const keptSinceMs = Date.now() - keptMs()
-  const spare = await publishGeneration(db, { lease, generation, keptSinceMs, files })
+  const spare = await publishGeneration(db, { lease, generation, validMs, keptSinceMs, files })
   for (const key of spare ?? files.map(({ blob }) => blob.key)) await storage.remove(key)
 }

@@ -6,6 +6,8 @@ import { createHash } from 'node:crypto'
 const KEYS_PER_RUN = 128
 /** Number of entries at which a run is split at the next key, to limit the memory of a build. */
 const ENTRIES_MAX = 16 * KEYS_PER_RUN
+/** Size of large texts at which a run is split at the next key, for the same reason. */
+const BYTES_MAX = 4_194_304
 
 /**
  * Returns true if a run begins at this key. This depends on the key alone, so a change of other
@@ -24,21 +26,28 @@ export interface RunOfEntries<Entry extends Keyed> {
   readonly entries: readonly Entry[]
 }
 
-/** Splits entries, sorted by key, into runs. The first run begins at `from`, and can be empty. */
+/**
+ * Splits entries, sorted by key, into runs. The first run begins at `from`, and can be empty.
+ * `bytesOf` returns the size of an entry in large texts.
+ */
 export async function* splitRuns<Entry extends Keyed>(
   from: string,
   entries: AsyncIterable<Entry>,
+  bytesOf: (entry: Entry) => number = () => 0,
 ): AsyncGenerator<RunOfEntries<Entry>, void, undefined> {
   let run: { from: string; entries: Entry[] } = { from, entries: [] }
   let lastKey = from
+  let bytes = 0
   for await (const entry of entries) {
     const { key } = entry
-    const isNext = key !== lastKey && (run.entries.length >= ENTRIES_MAX || beginsRun(key))
-    if (isNext) {
+    const isFull = run.entries.length >= ENTRIES_MAX || bytes >= BYTES_MAX
+    if (key !== lastKey && (isFull || beginsRun(key))) {
       yield run
       run = { from: key, entries: [] }
+      bytes = 0
     }
     run.entries.push(entry)
+    bytes += bytesOf(entry)
     lastKey = key
   }
   yield run

@@ -50,7 +50,7 @@ export interface KeyRange {
 
 /** Input of a build, and the scratch file for its output. */
 export interface Workspace {
-  readonly maker: Pick<IndexMaker, 'formsOf' | 'render'>
+  readonly maker: Pick<IndexMaker, 'formsOf' | 'render' | 'bytesOf'>
   readonly subject: string
   parts(): Promise<readonly string[]>
   /** Reads the entries of a range, by key and then in the order of publishing. */
@@ -107,7 +107,8 @@ async function makeRange(
   range: KeyRange,
 ): Promise<readonly Run[]> {
   const runs: Run[] = []
-  for await (const run of splitRuns(range.from, workspace.entries(range))) {
+  const { entries, maker } = workspace
+  for await (const run of splitRuns(range.from, entries(range), maker.bytesOf)) {
     runs.push(await makeRun(workspace, parts, run))
   }
   return runs
@@ -121,7 +122,7 @@ async function makeRun(
   const { maker, subject } = workspace
   const context: RenderContext = { subject, parts }
   const pieces = new Map<string, Piece>()
-  for (const [name, rendered] of maker.render(entries, context)) {
+  for (const [name, rendered] of await maker.render(entries, context)) {
     if (rendered.content.byteLength === 0) continue
     pieces.set(name, await makePiece(workspace, wantedForms(workspace, name), rendered))
   }

@@ -1,22 +1,30 @@
 /** OpenPGP keys and signatures (RFC 9580) of apt repositories. */
 
 import type { Config, PrivateKey } from 'openpgp'
+import type { DebianKeyType } from '../../conf/package.js'
 import type { SigningKey } from '../index-maker.js'
 
 /** Loads the library on first use, because it takes 17 MiB and most processes never sign. */
 const library = () => import('openpgp')
 
-/** Legacy form of Ed25519, because the gpgv of GnuPG 2 does not support that of RFC 9580. */
-const ALGORITHM = { type: 'ecc', curve: 'ed25519Legacy' } as const
+/** Options of the library by type of key. */
+const ALGORITHMS = {
+  rsa4096: { type: 'rsa', rsaBits: 4_096 },
+  // Legacy form of Ed25519, because the gpgv of GnuPG 2 does not support that of RFC 9580.
+  ed25519: { type: 'ecc', curve: 'ed25519Legacy' },
+} as const
 
 /** Configuration for deterministic signatures: equal text and time give equal signatures. */
 const CONFIG: Partial<Config> = { nonDeterministicSignaturesViaNotation: false }
 
-/** Creates an armored key pair. It does not expire, because all clients would have to renew it. */
-export async function makeOpenpgpKey(userName: string): Promise<SigningKey> {
+/**
+ * Creates an armored key pair. It does not expire, because all clients would have to renew it. An
+ * RSA key takes up to a second in the thread pool, not on the event loop.
+ */
+export async function makeOpenpgpKey(userName: string, type: DebianKeyType): Promise<SigningKey> {
   const { generateKey } = await library()
   const { privateKey, publicKey } = await generateKey({
-    ...ALGORITHM,
+    ...ALGORITHMS[type],
     userIDs: [{ name: userName }],
     subkeys: [],
     format: 'armored',

@@ -7,6 +7,7 @@ import type { FullVersion, Package } from '../../conf/package.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
 import type { PackageStore } from '../package-store.js'
 import { checkAccept } from './accept.js'
+import { describe } from './describe.js'
 import { install } from './install.js'
 import { linkHeaders } from './links.js'
 import { findVariant, MANIFEST, variantsOf } from './manifests.js'
@@ -43,6 +44,7 @@ const list: FormatRoute = {
     const { scope = '', name = '' } = params
     const found = await requirePackage(store, scope, name.replace(/\.json$/i, ''))
     const versions = sortVersions(await store.listVersions(found.id))
+    if (versions.length === 0) throw new Failure('not_found', NO_PACKAGE)
     const urlOf = (version: string) => releaseUrl(store.baseUrl, found.name, version)
     const latest = versions[0] && (await store.findVersion(found.id, versions[0].version))
     const links = [...repositoriesOf(latest), ...neighboursOf(versions, '', urlOf)]
@@ -177,11 +179,12 @@ const versioned = (route: FormatRoute): FormatRoute => ({
     })),
 })
 
+const NO_PACKAGE = 'package not found'
 const NO_RELEASE = 'release not found'
 
 async function requirePackage(store: PackageStore, scope: string, name: string): Promise<Package> {
   const found = await store.findPackage(`${scope}.${name}`)
-  if (found === undefined) throw new Failure('not_found', 'package not found')
+  if (found === undefined) throw new Failure('not_found', NO_PACKAGE)
   return found
 }
 
@@ -215,6 +218,7 @@ export const SWIFT: Format = {
   routes: [put, list, get, getManifest, identifiers, loginAt(''), loginAt('/login'), unknown].map(
     versioned,
   ),
+  describe,
   install,
   refuse: ({ status, message }) => ({
     headers: [

@@ -28,7 +28,7 @@ export async function makeSigningHome(
   const run = (until: AbortSignal, ...program: [string, ...string[]]) =>
     runInGroup(cpu, { program, environment, signal: until, logFile })
   const protection = ['--passphrase', '', '--pinentry-mode', 'loopback']
-  const kind = ['ed25519', 'sign', '0']
+  const kind = ['rsa4096', 'sign', '0']
   await run(signal, 'gpg', '--batch', ...protection, '--quick-generate-key', USER, ...kind)
   return {
     key: USER,

@@ -35,11 +35,13 @@ const rotateKey: Command = {
   async run(call) {
     const { format, makeSigningKey } = parseFormat(call)
     const signsUntilMs = Date.now() + parseDays(call) * DAY_MS
-    await withDatabase(async (db, { data }) => {
+    await withDatabase(async (db, { data, packages }) => {
       const owner = await requireOwner(db, call)
       const store = { ownerId: owner.id, format }
       const keys = createSigningKeys(db, await openInstanceSecret(data.dir))
-      await keys.rotate(store, () => makeSigningKey(owner.name), { signsUntilMs })
+      await keys.rotate(store, () => makeSigningKey(owner.name, packages), {
+        signsUntilMs,
+      })
       for (const line of await linesOf(db, owner, format)) console.log(line)
     })
   },

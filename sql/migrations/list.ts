@@ -40,6 +40,9 @@ import * as stepSummaries from './0036-step-summaries.js'
 import * as runNotifications from './0037-run-notifications.js'
 import * as workflowLogs from './0038-workflow-logs.js'
 import * as jobEnvironment from './0039-job-environment.js'
+import * as packageRetention from './0040-package-retention.js'
+import * as indexValidity from './0041-index-validity.js'
+import * as packageDownloads from './0042-package-downloads.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -91,4 +94,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0037-run-notifications', ...runNotifications },
   { name: '0038-workflow-logs', ...workflowLogs },
   { name: '0039-job-environment', ...jobEnvironment },
+  { name: '0040-package-retention', ...packageRetention },
+  { name: '0041-index-validity', ...indexValidity },
+  { name: '0042-package-downloads', ...packageDownloads },
 ]

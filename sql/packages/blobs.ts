@@ -59,6 +59,7 @@ export async function listUnusedBlobs(
     db,
     `select b.id, b.storage_key from blobs b
       where b.id > ? and not exists (select 1 from package_files f where f.blob_id = b.id)
+      and not exists (select 1 from package_retired_files r where r.blob_id = b.id)
       and not exists (select 1 from package_index_files g where g.blob_id = b.id)
       and not exists (select 1 from attachments a where a.blob_id = b.id)
       and not exists (select 1 from import_blobs m where m.blob_id = b.id)

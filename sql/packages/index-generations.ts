@@ -53,6 +53,8 @@ export interface NewGeneration {
   readonly lease: Lease
   /** Generation of the entries that the files were built from. */
   readonly generation: number
+  /** Time for which the files are valid for clients; undefined for no limit. */
+  readonly validMs: number | undefined
   /** Generations that were replaced before this time are deleted. */
   readonly keptSinceMs: number
   /** Files whose blobs are stored already. */
@@ -68,7 +70,7 @@ const SECOND_MS = 1_000
  */
 export async function publishGeneration(
   db: Database,
-  { lease, generation, keptSinceMs, files }: NewGeneration,
+  { lease, generation, validMs, keptSinceMs, files }: NewGeneration,
 ): Promise<readonly string[] | undefined> {
   const { indexId } = lease
   const nowMs = Date.now()
@@ -79,6 +81,7 @@ export async function publishGeneration(
       .where({ id: indexId, lease: lease.lease })
       .update({
         built: generation,
+        valid_ms: validMs ?? null,
         lease: null,
         leased_until: null,
         modified_at: trx.raw('case when modified_at < ? then ? else modified_at + ? end', [

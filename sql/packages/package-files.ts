@@ -5,6 +5,7 @@ import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { BLOB_COLUMNS, type BlobRow, blobOf } from './blobs.js'
+import { addDailyDownloads } from './package-downloads.js'
 import type { PackageNamespace } from './packages.js'
 
 export interface PackageFileName {
@@ -44,6 +45,35 @@ export async function findFile(
   return { ...fileOf(row), packageId: row.package_id, versionId: row.version_id }
 }
 
+/** Versions in one query: SQLite refuses conditions with more than 1,000 levels. */
+const VERSIONS_PER_QUERY = 100
+
+/** Returns the id of the oldest file of each version that exists. Case is ignored. */
+export async function listFirstFileIds(
+  db: Database,
+  { ownerId, format }: PackageNamespace,
+  versions: ReadonlyArray<Pick<PackageFileName, 'packageName' | 'version'>>,
+): Promise<readonly number[]> {
+  const ids = new Set<number>()
+  for (let from = 0; from < versions.length; from += VERSIONS_PER_QUERY) {
+    const some = versions.slice(from, from + VERSIONS_PER_QUERY)
+    const either = some.map(() => '(p.name_lower = ? and v.version_lower = ?)').join(' or ')
+    const rows = await selectRows<{ id: number }>(
+      db,
+      `select min(f.id) as id from packages p
+        join package_versions v on v.package_id = p.id join package_files f on f.version_id = v.id
+        where p.owner_id = ? and p.format = ? and (${either}) group by v.id`,
+      [
+        ownerId,
+        format,
+        ...some.flatMap(({ packageName, version }) => [foldCase(packageName), foldCase(version)]),
+      ],
+    )
+    for (const { id } of rows) ids.add(id)
+  }
+  return [...ids]
+}
+
 /** Adds to the download counts in one transaction; maps the id of a file to the added number. */
 export async function addDownloads(
   db: Database,
@@ -54,6 +84,7 @@ export async function addDownloads(
     for (const [fileId, count] of downloads) {
       await trx('package_files').where({ id: fileId }).increment('downloads', count)
     }
+    await addDailyDownloads(trx, downloads)
   })
 }
 

@@ -17,6 +17,8 @@ export interface PackageIndex {
   readonly changedAtMs: number
   /** Last-Modified time of the files. */
   readonly modifiedAtMs: number
+  /** Time for which the files are valid from `changedAtMs` on; undefined for no limit. */
+  readonly validMs: number | undefined
 }
 
 /** Returns the index with that subject; undefined if no file was ever published into it. */
@@ -27,13 +29,14 @@ export async function findIndex(
 ): Promise<PackageIndex | undefined> {
   const [row] = await selectRows<IndexRow>(
     db,
-    `select id, wanted, built, changed_at, modified_at from package_indexes
+    `select id, wanted, built, changed_at, modified_at, valid_ms from package_indexes
       where owner_id = ? and format = ? and subject = ?`,
     [ownerId, format, subject],
   )
   if (row === undefined) return undefined
-  const { id, wanted, built, changed_at, modified_at } = row
-  return { id, wanted, built, changedAtMs: changed_at, modifiedAtMs: modified_at }
+  const { id, wanted, built, changed_at, modified_at, valid_ms } = row
+  const times = { changedAtMs: changed_at, modifiedAtMs: modified_at }
+  return { id, wanted, built, ...times, validMs: valid_ms ?? undefined }
 }
 
 interface IndexRow {
@@ -42,6 +45,7 @@ interface IndexRow {
   readonly built: number
   readonly changed_at: number
   readonly modified_at: number
+  readonly valid_ms: number | null
 }
 
 /** Index entry of a file. */
@@ -168,6 +172,14 @@ export async function touchIndexes(
   { ownerId, format }: PackageNamespace,
 ): Promise<void> {
   await trx('package_indexes').where({ owner_id: ownerId, format }).update(changeOf(trx))
+}
+
+/** Schedules a new build of an index, unless a change since it was read has scheduled one. */
+export async function touchIndex(
+  db: Database,
+  { id, wanted }: Pick<PackageIndex, 'id' | 'wanted'>,
+): Promise<void> {
+  await db('package_indexes').where({ id, wanted }).update(changeOf(db))
 }
 
 /** Returns the columns of a change. Times increase even if the clock was set back. */

@@ -49,6 +49,19 @@ export async function unlinkPackage(
   throw new Failure('bad_request', 'The package is linked to no repository.')
 }
 
+/** Returns the id of the repository that a package is linked to. */
+export async function findLinkedRepositoryId(
+  db: Database,
+  packageId: number,
+): Promise<number | undefined> {
+  const [row] = await selectRows<{ repository_id: number | null }>(
+    db,
+    'select repository_id from packages where id = ?',
+    [packageId],
+  )
+  return row?.repository_id ?? undefined
+}
+
 export interface LinkedPackages {
   readonly ownerId: number
   readonly format: string

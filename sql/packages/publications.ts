@@ -7,6 +7,15 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { type NewBlob, placeBlob } from './blobs.js'
+import { type CleanupRule, isCurrentRule, sumVersionBytes } from './cleanup-rules.js'
+import {
+  countVersions,
+  type Quota,
+  quotaOf,
+  readOwnerSettings,
+  sumBytes,
+  type Usage,
+} from './owner-settings.js'
 import { findFile, type PackageFileName } from './package-files.js'
 import {
   addToIndexes,
@@ -15,6 +24,8 @@ import {
   removeFromIndexes,
 } from './package-indexes.js'
 import { ensurePackage, findPackage, type PackageNamespace, touchPackage } from './packages.js'
+import { copyToRetired } from './retired-versions.js'
+import { buryFiles, refuseOtherBytes } from './tombstones.js'
 
 export interface NewPublication {
   readonly packageName: string
@@ -35,13 +46,14 @@ export interface NewPublication {
   readonly creatorId: number
   /** Repository of the job that publishes: it publishes to packages of its repository only. */
   readonly repositoryId?: number | undefined
-  /** Limit of the total size of all files of the owner; undefined for no limit. */
-  readonly ownerBytesMax: number | undefined
+  /** Limits of the configuration, which those of the owner replace; undefined for no limits. */
+  readonly quota: Quota | undefined
 }
 
 export const VERSION_EXISTS = 'package version already exists'
 export const FILE_EXISTS = 'package file already exists'
 const QUOTA_EXCEEDED = 'maximum allowed package storage quota exceeded'
+const COUNT_EXCEEDED = 'maximum allowed package count exceeded'
 
 const ACCOUNT_DELETED = 'The owner of the package or the publishing user does not exist any more.'
 
@@ -49,9 +61,9 @@ const TRIES_MAX = 5
 
 /**
  * Publishes a file whose blob is stored already. Returns the storage key of its bytes, which is
- * another one if they were stored before. Throws `conflict` if the version or file exists,
- * `forbidden` if the owner's quota is exceeded, and `not_found` if an account was deleted
- * meanwhile.
+ * another one if they were stored before. Throws `conflict` if the version or file exists, or if
+ * the owner's packages are immutable and the file was deleted with other bytes, `forbidden` if a
+ * quota of the owner is exceeded, and `not_found` if an account was deleted meanwhile.
  */
 export async function publishFile(
   db: Database,
@@ -66,8 +78,14 @@ export async function publishFile(
         if (!(await touchPackage(trx, packageId))) return undefined
         await placeLink(trx, packageId, publication)
         await placeName(trx, packageId, publication)
-        await refuseTooMuch(trx, namespace.ownerId, publication.ownerBytesMax, blob.bytes)
-        const versionId = await placeVersion(trx, packageId, publication)
+        const settings = await readOwnerSettings(trx, namespace.ownerId)
+        if (settings.isImmutable) {
+          await refuseOtherBytes(trx, packageId, { ...publication, sha256: blob.digests.sha256 })
+        }
+        const quota = publication.quota && quotaOf(settings, publication.quota)
+        if (quota !== undefined) await refuseTooMuch(trx, namespace.ownerId, quota, blob.bytes)
+        const { id: versionId, isNew } = await placeVersion(trx, packageId, publication)
+        if (isNew && quota !== undefined) await refuseTooMany(trx, namespace.ownerId, quota)
         const kept = await placeBlob(trx, blob)
         const fileId = await placeFile(trx, { versionId, blobId: kept.id, publication })
         await addToIndexes(trx, namespace, { fileId, entries: publication.indexes })
@@ -108,28 +126,32 @@ async function placeName(
 async function refuseTooMuch(
   trx: Database,
   ownerId: number,
-  bytesMax: number | undefined,
+  { bytesMax, versionsMax }: Quota,
   bytes: number,
 ): Promise<void> {
-  if (bytesMax === undefined) return
+  if (bytesMax === undefined && versionsMax === undefined) return
   // Serializes uploads of an owner, so that concurrent ones cannot exceed the quota together.
   await trx('owners').where({ id: ownerId }).forUpdate().first('id')
-  const [row] = await selectRows<{ total: number }>(
-    trx,
-    `select coalesce(sum(b.bytes), 0) as total from packages p
-      join package_versions v on v.package_id = p.id
-      join package_files f on f.version_id = v.id join blobs b on b.id = f.blob_id
-      where p.owner_id = ?`,
-    [ownerId],
-  )
-  if (Number(row?.total ?? 0) + bytes > bytesMax) throw new Failure('forbidden', QUOTA_EXCEEDED)
+  if (bytesMax === undefined) return
+  const total = await sumBytes(trx, ownerId)
+  if (total + bytes > bytesMax) throw new Failure('forbidden', QUOTA_EXCEEDED)
+}
+
+/** Refuses the version that this transaction has inserted, if there are too many with it. */
+async function refuseTooMany(
+  trx: Database,
+  ownerId: number,
+  { versionsMax }: Quota,
+): Promise<void> {
+  if (versionsMax === undefined || (await countVersions(trx, ownerId)) <= versionsMax) return
+  throw new Failure('forbidden', COUNT_EXCEEDED)
 }
 
 async function placeVersion(
   trx: Database,
   packageId: number,
   publication: NewPublication,
-): Promise<number> {
+): Promise<{ readonly id: number; readonly isNew: boolean }> {
   const versionLower = foldCase(publication.version)
   if (publication.unique === 'file') {
     const [row] = await selectRows<{ id: number }>(
@@ -137,7 +159,7 @@ async function placeVersion(
       'select id from package_versions where package_id = ? and version_lower = ?',
       [packageId, versionLower],
     )
-    if (row !== undefined) return row.id
+    if (row !== undefined) return { id: row.id, isNew: false }
   }
   const [id] = await orConflict(VERSION_EXISTS, () =>
     trx('package_versions').insert({
@@ -153,7 +175,7 @@ async function placeVersion(
   for (const { name, value } of publication.properties) {
     await trx('package_properties').insert({ version_id: id, name, value })
   }
-  return id
+  return { id, isNew: true }
 }
 
 interface FilePlace {
@@ -190,6 +212,7 @@ export async function removeFile(
   return await transaction(db, async (trx) => {
     if (!(await touchPackage(trx, found.packageId))) return false
     await removeFromIndexes(trx, 'f.id = ?', found.id)
+    await buryFiles(trx, namespace.ownerId, { condition: 'f.id = ?', id: found.id })
     if ((await trx('package_files').where({ id: found.id }).delete()) === 0) return false
     const [left] = await selectRows(
       trx,
@@ -212,7 +235,7 @@ export async function removeVersion(
   return await transaction(db, async (trx) => {
     if (!(await touchPackage(trx, found.id))) return false
     const place = { package_id: found.id, version_lower: foldCase(version) }
-    return (await dropVersions(trx, place)) > 0
+    return (await dropVersions(trx, namespace.ownerId, place)) > 0
   })
 }
 
@@ -242,30 +265,89 @@ async function placeLink(
   await trx('packages').where({ id: packageId }).update({ repository_id: repositoryId })
 }
 
-/** Deletes all versions of a package, and its link. Returns false if it has none. */
+/**
+ * Deletes the versions of a package, or those with ids up to `lastId`. With the last one, the
+ * package loses its link. Returns false if there are none.
+ */
 export async function removePackage(
   db: Database,
   namespace: PackageNamespace,
-  packageName: string,
+  { packageName, lastId }: { readonly packageName: string; readonly lastId?: number },
 ): Promise<boolean> {
   const found = await findPackage(db, namespace, packageName)
   if (found === undefined) return false
   return await transaction(db, async (trx) => {
     // The row is kept, so that generations keep increasing if the name is used again.
     if (!(await touchPackage(trx, found.id))) return false
-    await trx('packages').where({ id: found.id }).update({ repository_id: null })
-    return (await dropVersions(trx, { package_id: found.id })) > 0
+    const dropped = await dropVersions(trx, namespace.ownerId, { package_id: found.id }, lastId)
+    const [left] = await selectRows(
+      trx,
+      'select 1 from package_versions where package_id = ? limit 1',
+      [found.id],
+    )
+    if (left === undefined) {
+      await trx('packages').where({ id: found.id }).update({ repository_id: null })
+    }
+    return dropped > 0
+  })
+}
+
+/** Versions of one package that a cleanup rule removes. */
+export interface VersionsToRetire {
+  readonly packageId: number
+  readonly versionIds: readonly number[]
+  readonly rule: Pick<CleanupRule, 'id' | 'revision'>
+}
+
+/**
+ * Removes versions for a cleanup rule. Lists and indexes lack them from the commit on; their files
+ * stay readable for a while, for clients that have read an index before. Returns what was removed,
+ * which lacks versions that were deleted meanwhile; undefined, without any change, if the rule was
+ * changed, disabled or deleted.
+ */
+export async function retireVersions(
+  db: Database,
+  namespace: PackageNamespace,
+  { packageId, versionIds, rule }: VersionsToRetire,
+): Promise<Usage | undefined> {
+  return await transaction(db, async (trx) => {
+    if (!(await touchPackage(trx, packageId))) return { versions: 0, bytes: 0 }
+    if (!(await isCurrentRule(trx, rule))) return undefined
+    const rows: ReadonlyArray<{ id: number }> = await trx('package_versions')
+      .where({ package_id: packageId })
+      .whereIn('id', [...versionIds])
+      .select('id')
+    const ids = rows.map(({ id }) => id)
+    const bytes = await sumVersionBytes(trx, ids)
+    if (ids.length > 0) await copyToRetired(trx, ids)
+    return { versions: await dropListed(trx, namespace.ownerId, ids), bytes }
   })
 }
 
 /** Deletes versions with their files and index entries. Returns the number of versions. */
 async function dropVersions(
   trx: Database,
+  ownerId: number,
   where: { readonly package_id: number; readonly version_lower?: string },
+  lastId?: number,
 ): Promise<number> {
   const rows: ReadonlyArray<{ id: number }> = await trx('package_versions')
     .where(where)
     .select('id')
-  for (const { id } of rows) await removeFromIndexes(trx, 'f.version_id = ?', id)
-  return await trx('package_versions').where(where).delete()
+  const ids = rows.map(({ id }) => id)
+  const wanted = lastId === undefined ? ids : ids.filter((id) => id <= lastId)
+  return await dropListed(trx, ownerId, wanted)
+}
+
+async function dropListed(
+  trx: Database,
+  ownerId: number,
+  versionIds: readonly number[],
+): Promise<number> {
+  for (const id of versionIds) {
+    await removeFromIndexes(trx, 'f.version_id = ?', id)
+    await buryFiles(trx, ownerId, { condition: 'f.version_id = ?', id })
+    await trx('package_versions').where({ id }).delete()
+  }
+  return versionIds.length
 }

@@ -69,7 +69,7 @@ t.test(
 t.test('disabled registries have neither routes nor operations', async (t) => {
   const countOf = (isEnabled: boolean) =>
     allRoutes({ ...ALL, packages: { isEnabled } }).filter(
-      ({ access }) => access.kind === 'packages',
+      ({ access, path }) => access.kind === 'packages' || path.includes('/packages/'),
     ).length
   t.equal(countOf(false), 0)
   t.ok(countOf(true) > OPERATIONS.filter(({ access }) => access.kind === 'packages').length)
@@ -86,8 +86,15 @@ t.test('disabled workflows have neither operations, pages nor the routes of runn
   t.ok(ofActions(true).includes('GET /{owner}/{repo}/actions'))
 })
 
-/** Swift's client checks its credentials here; the request changes nothing. */
-const SIGN_INS = ['/api/packages/{owner}/swift', '/api/packages/{owner}/swift/login']
+/**
+ * Swift's client checks its credentials by a POST, which changes nothing. Composer reports
+ * installations, which are counted as the downloads of any reader are.
+ */
+const READ_BY_POST = [
+  '/api/packages/{owner}/composer/downloads',
+  '/api/packages/{owner}/swift',
+  '/api/packages/{owner}/swift/login',
+]
 
 t.test('disabled pages have no routes', async (t) => {
   const off = allRoutes({ ...ALL, web: { isEnabled: false } })
@@ -112,7 +119,8 @@ const SIGN_IN_FORMS = [
 
 t.test('a write is never granted by read access or a read scope', async (t) => {
   for (const { method, path, access, scopes, surface } of allRoutes(ALL)) {
-    const isRead = method === 'GET' || path.endsWith('/git-upload-pack') || SIGN_INS.includes(path)
+    const isRead =
+      method === 'GET' || path.endsWith('/git-upload-pack') || READ_BY_POST.includes(path)
     const place = `${surface.name} ${method} ${path}`
     if (access.kind === 'open' && path.startsWith('/login/oauth/')) continue
     // Runners register with a token in the message, and have credentials of their own afterwards.

@@ -16,6 +16,8 @@ export interface AptOptions {
   readonly key: Uint8Array
   /** Content of a file in auth.conf.d. */
   readonly auth?: string
+  /** True to download Contents files, as on a machine with apt-file. */
+  readonly hasAptFile?: true
 }
 
 export interface AptEnd {
@@ -30,6 +32,8 @@ export interface AptRoot {
   get(...args: readonly string[]): Promise<AptEnd>
   /** Runs `apt-cache …`. */
   cache(...args: readonly string[]): Promise<AptEnd>
+  /** Runs `apt-file …`. */
+  file(...args: readonly string[]): Promise<AptEnd>
   /** Returns the versions of installed packages by name. */
   installed(): Promise<Readonly<Record<string, string>>>
   /** Replaces its sources.list. */
@@ -51,14 +55,14 @@ const FOLDERS = [
 /** Creates a root folder without installed packages. */
 export async function newAptRoot(
   t: Teardown,
-  { sources, key, auth }: AptOptions,
+  { sources, key, auth, hasAptFile }: AptOptions,
 ): Promise<AptRoot> {
   const folder = await temporaryFolder(t)
   for (const path of FOLDERS) await mkdir(join(folder, path), { recursive: true })
   const keyFile = join(folder, `key.${key[0] === 0x2d ? 'asc' : 'gpg'}`)
   await writeFile(keyFile, key)
   await writeFile(join(folder, 'var/lib/dpkg/status'), '')
-  await writeFile(join(folder, 'apt.conf'), configurationOf(folder))
+  await writeFile(join(folder, 'apt.conf'), configurationOf(folder) + (hasAptFile ? APT_FILE : ''))
   if (auth !== undefined) await writeFile(join(folder, 'etc/apt/auth.conf.d/test.conf'), auth)
   const environment = {
     PATH: `${process.env['PATH'] ?? '/usr/bin:/bin'}:/usr/sbin:/sbin`,
@@ -79,6 +83,7 @@ export async function newAptRoot(
     folder,
     get: (...args) => run('apt-get', ...args),
     cache: (...args) => run('apt-cache', ...args),
+    file: (...args) => run('apt-file', ...args),
     async installed() {
       const format = ['--showformat', '$' + '{Package} $' + '{Version}\n', '--show']
       const { output } = await run('dpkg-query', `--admindir=${folder}/var/lib/dpkg`, ...format)
@@ -93,6 +98,9 @@ export async function newAptRoot(
   await root.setSources(...sources)
   return root
 }
+
+/** Configuration of the package apt-file. */
+const APT_FILE = '#include "/etc/apt/apt.conf.d/50apt-file.conf";\n'
 
 /** Returns the file for APT_CONFIG, with which apt ignores the machine's configuration. */
 function configurationOf(folder: string): string {

@@ -38,14 +38,18 @@ import { unzstd } from '../../registry/archive/unzstd.js'
 import { openZip } from '../../registry/archive/zip.js'
 import { parseComposerJson } from '../../registry/composer/composer-json.js'
 import { isConstraint } from '../../registry/composer/constraint.js'
+import { readNotification } from '../../registry/composer/notification.js'
 import { readPackageArchive as readComposerArchive } from '../../registry/composer/package-archive.js'
 import { parseVersion as parseComposerVersion } from '../../registry/composer/version.js'
 import { conditionStatus } from '../../registry/conditions.js'
 import { parseDescription } from '../../registry/cran/description.js'
 import { readPackageArchive as readCranArchive } from '../../registry/cran/package-archive.js'
+import { readContents } from '../../registry/debian/contents.js'
 import { parseControl } from '../../registry/debian/control.js'
 import { readDebFile } from '../../registry/debian/deb-file.js'
-import { readModuleLine } from '../../registry/go/go-mod.js'
+import { readSourceControl } from '../../registry/debian/source-control.js'
+import { readModuleLine, readRetractions } from '../../registry/go/go-mod.js'
+import { isInRange, parsePseudoVersion } from '../../registry/go/module-version.js'
 import { readModuleZip } from '../../registry/go/module-zip.js'
 import { readParts } from '../../registry/multipart.js'
 import { readManifests } from '../../registry/swift/manifests.js'
@@ -320,6 +324,12 @@ const METADATA: readonly FuzzTarget[] = [
     words: ['"__proto__":{', '"require":{', '[[[['],
     parse: parseComposerJson,
   },
+  {
+    name: 'composer report of installations',
+    seeds: [Buffer.from('{"downloads":[{"name":"acme/lib","version":"1.2.3.0"}]}')],
+    words: ['{"name":', 'null', '[[[['],
+    parse: (bytes) => readNotification(chunksOf(bytes)),
+  },
   ofText('composer version', ['v1.2.3-beta.2+build', 'dev-main'], parseComposerVersion, ['-RC1']),
   ofText('composer constraint', ['^1.2 || >=2.0 <3 - 4@dev'], isConstraint, ['||', ' - ', '@dev']),
   ofText('go.mod', ['module example.org/m/v2\n\ngo 1.21\n'], readModuleLine, [
@@ -327,6 +337,18 @@ const METADATA: readonly FuzzTarget[] = [
     '/*',
     '"',
   ]),
+  ofText(
+    'go.mod retractions',
+    ['module example.org/m\n\nretract (\n\tv1.0.0 // why\n\t[v1.2.0, v1.3.0]\n)\n'],
+    (text) => isInRange('v1.0.0', readRetractions(text)),
+    ['retract ', '[v', '"'],
+  ),
+  ofText(
+    'go pseudo-version',
+    ['v1.2.4-0.20200102030405-abcdef123456', 'v2.0.0-rc.0.20200102030405-abcdef+incompatible'],
+    parsePseudoVersion,
+    ['-0.', '.0.'],
+  ),
   ofText('swift metadata', ['{"author":{"name":"a"},"repositoryURLs":["https://a"]}'], (json) =>
     parseMetadata(json, 'binary'),
   ),
@@ -368,12 +390,24 @@ async function archives(): Promise<readonly FuzzTarget[]> {
       readCranArchive,
     ),
     archive('deb', debOf({ control: CONTROL }), readDebFile, ['!<arch>\n', 'control.tar.gz']),
+    archive('dsc', Buffer.from(DSC), readSourceControl, [
+      '-----BEGIN PGP SIGNED MESSAGE-----\n\n',
+      '\n-----BEGIN PGP SIGNATURE-----\n',
+    ]),
+    archive(
+      'paths of a deb',
+      debOf({ control: CONTROL, files: [{ path: './usr/bin/tool', body: 'x' }] }),
+      readContents,
+      ['!<arch>\n', 'data.tar.gz'],
+    ),
     archive('apk', apk(), readPackage),
     stream('gzip', pack(pax, '.gz'), (bytes) => gunzip(chunksOf(bytes), UNPACKED_BYTES_MAX)),
     stream('xz', pack(pax, '.xz'), (bytes) => unxz(bytes, UNPACKED_BYTES_MAX)),
     stream('zstd', pack(pax, '.zst'), (bytes) => unzstd(bytes, UNPACKED_BYTES_MAX)),
   ]
 }
+
+const DSC = `Source: hello\nVersion: 1.0\nChecksums-Sha256:\n ${'0'.repeat(64)} 1 hello_1.0.tar.gz\n`
 
 function archive(
   name: string,

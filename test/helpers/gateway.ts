@@ -17,6 +17,7 @@ import { createUpkeep } from '../../gateway/jobs/upkeep.js'
 import { createProcessQueue } from '../../gateway/packs/process-queue.js'
 import { createLocalCoordinator, createPackCache } from '../../gateway/packs/warm.js'
 import { inspectIn } from '../../gateway/pool/inspect.js'
+import { matchPatternsIn } from '../../gateway/pool/match-patterns.js'
 import { planIn } from '../../gateway/pool/plan.js'
 import { createPools } from '../../gateway/pool/pools.js'
 import { createRenderings } from '../../gateway/pool/renderings.js'
@@ -117,6 +118,7 @@ export async function openContext(
     db,
     log,
     inspect,
+    matchPatterns: matchPatternsIn(pools.uploads),
     compressXz: findXz(),
   })
   t.teardown(() => registry.stop())

@@ -26,12 +26,14 @@ export interface GoClientOptions {
   /** File of a certificate to trust. */
   readonly certificate?: string
   readonly netrc?: string
+  /** Variables besides those of every client, or in place of them. */
+  readonly environment?: Readonly<Record<string, string>>
 }
 
 /** Creates a client with empty caches. */
 export async function newGoClient(
   t: Test,
-  { proxy, certificate, netrc }: GoClientOptions,
+  { proxy, certificate, netrc, environment: extra }: GoClientOptions,
 ): Promise<GoClient> {
   const home = await temporaryFolder(t)
   const folder = await temporaryFolder(t)
@@ -52,6 +54,7 @@ export async function newGoClient(
     GONOSUMDB: '*',
     GOSUMDB: 'off',
     ...(certificate === undefined ? {} : { SSL_CERT_FILE: certificate }),
+    ...extra,
   }
   async function go(...args: readonly string[]): Promise<GoResult> {
     const bounds = { timeoutMs: 300_000, outputBytesMax: 16 << 20 }

@@ -45,6 +45,7 @@ export function anEntry({ fileName, bytes, ...rest }: IndexedFile): IndexEntry {
 export interface BuildInputs {
   readonly subject?: string
   readonly changedAtMs?: number
+  readonly validMs?: number
   readonly signingKeys?: () => Promise<readonly SigningKey[]>
   /** Returns the sort key of an entry; by default the given order is kept. */
   readonly keyOf?: (entry: IndexEntry) => string
@@ -63,7 +64,8 @@ export async function buildIndex(
   entries: readonly IndexEntry[],
   inputs: BuildInputs = {},
 ): Promise<ReadonlyMap<string, Buffer>> {
-  const { subject = 'stable', changedAtMs = 0, compressXz, signingKeys = noKeys } = inputs
+  const { subject = 'stable', changedAtMs = 0, validMs, compressXz } = inputs
+  const { signingKeys = noKeys } = inputs
   const keyOf = inputs.keyOf ?? (() => '')
   const storage = await openFileStorage(await temporaryFolder(t))
   const scratch = await openScratch(storage.incomingFolder)
@@ -81,7 +83,9 @@ export async function buildIndex(
       undefined,
     )
     const texts = joinTexts(runs)
-    if (texts.size > 0) await maker.build({ subject, changedAtMs, texts, signingKeys }, files)
+    if (texts.size > 0) {
+      await maker.build({ subject, changedAtMs, validMs, texts, signingKeys }, files)
+    }
     const read = new Map<string, Buffer>()
     for (const { path, file } of files.written.values()) read.set(path, await readFile(file))
     return read

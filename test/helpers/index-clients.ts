@@ -197,7 +197,9 @@ const cran: IndexedFormat = {
     method: 'DELETE',
     path: `/api/v1/packages/ada/cran/${item.replace(' ', '/')}`,
   }),
-  paths: ['PACKAGES', 'PACKAGES.gz', 'PACKAGES.rds'].map((file) => `${CONTRIB}/${file}`),
+  paths: ['PACKAGES', 'PACKAGES.gz', 'PACKAGES.rds', 'Meta/archive.rds'].map(
+    (file) => `${CONTRIB}/${file}`,
+  ),
   async namesIn(_t, files) {
     const text = files.get(`${CONTRIB}/PACKAGES`)?.toString() ?? ''
     return matchesOf(text, /^Package: (.*)\nVersion: (.*)$/gm)

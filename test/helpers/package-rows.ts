@@ -30,7 +30,7 @@ export async function aPublication(
     properties: [],
     indexes: [],
     creatorId: ownerId,
-    ownerBytesMax: undefined,
+    quota: undefined,
     ...inputs,
   }
   const digests = digestsOf(text)

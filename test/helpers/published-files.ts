@@ -24,6 +24,7 @@ export async function aPublishedFile(
     format: 'generic',
     user,
     baseUrl: '',
+    sourceOf: async () => undefined,
     index: undefined,
   })
   const upload = await store.receive(oneChunk(text))

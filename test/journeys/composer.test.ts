@@ -1,6 +1,6 @@
 /** Composer packages: uploads with curl, and installations with Composer itself. */
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -9,9 +9,10 @@ import { type ComposerProject, newComposerProject } from '../helpers/composer-cl
 import { packageTarGz, packageZip } from '../helpers/composer-packages.js'
 import type { Gatehouse, Person } from '../helpers/gatehouse.js'
 import { onPackageGatehouse } from '../helpers/package-gatehouses.js'
+import { makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
-import { workingCopyAt } from '../helpers/working-copy.js'
+import { newWorkingCopy, workingCopyAt } from '../helpers/working-copy.js'
 
 interface Workspace {
   readonly gatehouse: Gatehouse
@@ -40,10 +41,13 @@ await onPackageGatehouse(
     const workspace = workspaceIn(fixture, fixture.ada)
     await searchPackages(t, workspace)
     await requireDependencies(t, workspace)
+    await requireProvided(t, workspace)
+    await countInstallations(t, workspace)
     await requireBranches(t, workspace)
     await requireTarballs(t, workspace)
     await requireMade(t, workspace)
     await publishTwice(t, workspace)
+    await preferSource(t, workspace)
   },
 )
 
@@ -142,6 +146,52 @@ async function requireDependencies(t: Test, workspace: Workspace): Promise<void>
       t.strictSame(await project.locked(), { 'acme/app': '1.0.0', ...locked }, besides)
     }
   })
+}
+
+async function requireProvided(t: Test, workspace: Workspace): Promise<void> {
+  await t.test(
+    'for a name without a package, Composer shows the packages that provide it',
+    async (t) => {
+      await publishAll(t, workspace, [
+        {
+          name: 'acme/cache-memory',
+          version: '1.0.0',
+          description: 'Caches in memory',
+          provide: { 'acme/cache': '1.0.0' },
+        },
+        { name: 'acme/shop', version: '1.0.0', require: { 'acme/cache': '^1.0' } },
+      ])
+      const project = await newComposerProject(t, workspace)
+      const { exitCode, output } = await project.run('require', 'acme/shop')
+      t.not(exitCode, 0)
+      t.match(output, /the following packages provide it:\s+- acme\/cache-memory Caches in memory/)
+      await succeeds(t, project, 'require', 'acme/shop', 'acme/cache-memory')
+      const audit = await succeeds(t, project, 'audit')
+      t.match(audit, /No security vulnerability advisories found/)
+    },
+  )
+}
+
+async function countInstallations(t: Test, workspace: Workspace): Promise<void> {
+  await t.test('an installation counts once, from the registry or from a cache', async (t) => {
+    await publishAll(t, workspace, [{ name: 'acme/counted', version: '1.0.0' }])
+    const project = await newComposerProject(t, workspace)
+    await succeeds(t, project, 'require', 'acme/counted')
+    t.equal(await downloadsOf(workspace, 'acme/counted', 1), 1)
+    await rm(join(project.folder, 'vendor'), { recursive: true })
+    t.notMatch(await succeeds(t, project, 'install'), /Downloading/)
+    t.equal(await downloadsOf(workspace, 'acme/counted', 2), 2)
+  })
+}
+
+/** Waits until the package has so many downloads; returns their number. */
+async function downloadsOf({ registry }: Workspace, name: string, wanted: number): Promise<number> {
+  for (;;) {
+    const found = await fetch(`${registry}/search.json?q=${encodeURIComponent(name)}`)
+    const { results } = (await found.json()) as { results: [{ downloads: number }] }
+    if (results[0].downloads >= wanted) return results[0].downloads
+    await sleep(50)
+  }
 }
 
 async function requireBranches(t: Test, workspace: Workspace): Promise<void> {
@@ -318,4 +368,38 @@ async function privateOwner(t: Test, workspace: Workspace): Promise<void> {
       t.notMatch(output, /TypeError|Stack trace/)
     }
   })
+}
+
+async function preferSource(t: Test, workspace: Workspace): Promise<void> {
+  await t.test(
+    'callers who can read the linked repository install its tag from source',
+    async (t) => {
+      const { ada, registry } = workspace
+      const repository = await makeRepository(ada, 'sourced', { private: true })
+      const copy = await newWorkingCopy(t)
+      await copy.commit('composer.json', JSON.stringify({ name: 'acme/sourced' }))
+      const commit = await copy.commit('from.php', '<?php // tag\n')
+      await copy.git('tag', '-m', 'First', 'v1.0.0')
+      await copy.git('push', '--quiet', ada.remote(repository), 'HEAD:main', 'v1.0.0')
+      const files = { 'from.php': '<?php // archive\n' }
+      await publish(t, workspace, {
+        archive: packageZip({ name: 'acme/sourced', version: '1.0.0' }, { files }),
+      })
+      const link = '/packages/ada/composer/acme%2Fsourced/-/link/sourced'
+      t.equal((await ada.api('POST', link)).status, 201)
+
+      const credentials = { username: 'ada', password: ada.token }
+      const own = await newComposerProject(t, { registry, credentials })
+      await succeeds(t, own, 'require', '--prefer-source', 'acme/sourced')
+      const installed = workingCopyAt(join(own.folder, 'vendor/acme/sourced'))
+      t.equal(await readFile(join(installed.path, 'from.php'), 'utf8'), '<?php // tag\n')
+      t.equal(await installed.git('rev-parse', 'HEAD'), commit)
+
+      const other = await newComposerProject(t, { registry })
+      await succeeds(t, other, 'require', '--prefer-source', 'acme/sourced')
+      const file = join(other.folder, 'vendor/acme/sourced/from.php')
+      t.equal(await readFile(file, 'utf8'), '<?php // archive\n')
+      t.notMatch(await readFile(join(other.folder, 'composer.lock'), 'utf8'), commit)
+    },
+  )
 }

@@ -103,6 +103,17 @@ await onPackageGatehouse(
     const bytes = await readFile(join(client.folder, 'ghbase_1.10.tar.gz'))
     t.ok(bytes.equals(await built('ghbase 1.10')), 'the downloaded bytes equal the upload')
 
+    const versions = await client.run(`
+      install <- function(version) remotes::install_version('ghbase', version, upgrade = 'never',
+        quiet = TRUE, ${repos}, ${QUICK})
+      for (version in list('1.2', '>= 1.2, < 1.10', NULL)) {
+        install(version)
+        cat(as.character(packageVersion('ghbase')), '')
+      }
+      cat(tryCatch(install('1.3'), error = conditionMessage))`)
+    t.match(versions, { exitCode: 0 }, versions.errorText)
+    t.equal(versions.output, "1.2 1.9 1.10 version '1.3' is invalid for package 'ghbase'")
+
     const archived = `${fixture.url}/api/packages/ada/cran/src/contrib/Archive/ghbase/ghbase_1.9.tar.gz`
     const older = await client.run(`
       install.packages('${archived}', repos = NULL, type = 'source', ${QUICK})

@@ -5,8 +5,10 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
+import { makeOpenpgpKey, openSigner } from '../../registry/sign/openpgp.js'
 import { type AptOptions, type AptRoot, newAptRoot } from '../helpers/apt-client.js'
-import { buildDeb, type DebToBuild } from '../helpers/deb-builder.js'
+import { buildDeb, buildSource, type DebToBuild } from '../helpers/deb-builder.js'
+import { mirrorWithAptly, mirrorWithReprepro } from '../helpers/debian-mirrors.js'
 import {
   forEachPackageGatehouse,
   onPackageGatehouse,
@@ -224,6 +226,80 @@ await onPackageGatehouse(
     const refused = await wrong.get('update')
     t.not(refused.exitCode, 0)
     t.match(refused.output, /NO_PUBKEY/)
+  },
+)
+
+await onPackageGatehouse(
+  t,
+  'MariaDB and S3',
+  'apt-file finds the package of a path',
+  async (t, fixture) => {
+    const { send, root } = await openRepository(t, fixture)
+    const place = 'contents/main'
+    const tool = { Package: 'tool', Section: 'utils' }
+    await send({ place, fields: tool, files: { 'usr/bin/tool': 'x', 'usr/share/é': '' } })
+    const data = { Package: 'tool-data', Architecture: 'all' }
+    await send({ place, fields: data, files: { 'usr/share/tool/data': 'y' } })
+    const sources = ['deb [signed-by=KEY] URL contents main']
+    const apt = await root({ sources, hasAptFile: true })
+    await succeeds(t, apt, 'update')
+    t.match(await apt.file('search', 'usr/bin/tool'), {
+      exitCode: 0,
+      output: /^tool: \/usr\/bin\/tool$/m,
+    })
+    t.match((await apt.file('list', 'tool-data')).output, /^tool-data: \/usr\/share\/tool\/data$/m)
+    await send({ place, fields: { Package: 'late' }, files: { 'usr/bin/late': 'z' } })
+    await succeeds(t, apt, 'update')
+    t.match((await apt.file('search', 'bin/late')).output, /^late: \/usr\/bin\/late$/m)
+  },
+)
+
+await onPackageGatehouse(
+  t,
+  'MariaDB and S3',
+  'apt-get source downloads and unpacks a source package',
+  async (t, fixture) => {
+    const { root, url } = await openRepository(t, fixture)
+    const put = async (name: string, bytes: Uint8Array, status = 201) => {
+      const headers = { authorization: `token ${fixture.ada.token}` }
+      const request = { method: 'PUT', headers, body: new Uint8Array(bytes) }
+      const answer = await fetch(`${url}/pool/sources/main/${name}`, request)
+      t.equal(answer.status, status, `${name} ${await answer.text()}`)
+    }
+    const signer = await openSigner([await makeOpenpgpKey('ada', 'ed25519')], { atMs: Date.now() })
+    const packages = { plain: '1.0-1', signed: '1:2.0~rc1-1' }
+    for (const [name, version] of Object.entries(packages)) {
+      const files = await buildSource(t, { name, version })
+      const dsc = [...files.keys()].find((file) => file.endsWith('.dsc')) ?? ''
+      const text = files.get(dsc)?.toString() ?? ''
+      for (const [file, bytes] of files) if (file !== dsc) await put(file, bytes)
+      await put(dsc, Buffer.from(name === 'signed' ? await signer.clearSign(text) : text))
+    }
+    const apt = await root({ sources: ['deb-src [signed-by=KEY] URL sources main'] })
+    await succeeds(t, apt, 'update')
+    for (const [name, upstream] of [
+      ['plain', '1.0'],
+      ['signed', '2.0~rc1'],
+    ]) {
+      const { exitCode, output } = await apt.get('source', `${name}`)
+      t.equal(exitCode, 0, output)
+      const file = join(apt.folder, `${name}-${upstream}/hello.txt`)
+      t.equal(await readFile(file, 'utf8'), `hello from ${upstream}\n`)
+    }
+  },
+)
+
+await onPackageGatehouse(
+  t,
+  'SQLite and files',
+  'aptly and reprepro mirror a distribution',
+  async (t, fixture) => {
+    const { send, url } = await openRepository(t, fixture)
+    await send({ place: 'mirrored/main', fields: { Package: 'tool', Version: '1:2.0-1' } })
+    const key = new Uint8Array(await (await fetch(`${url}/repository.gpg`)).arrayBuffer())
+    const source = { url, distribution: 'mirrored', component: 'main', key }
+    t.match(await mirrorWithAptly(t, source), { exitCode: 0, output: /^ {2}tool_1:2\.0-1_amd64$/m })
+    t.match(await mirrorWithReprepro(t, source), { exitCode: 0, output: /: tool 1:2\.0-1$/m })
   },
 )
 

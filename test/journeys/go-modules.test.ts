@@ -1,7 +1,7 @@
 /** Go modules: uploads with curl, and downloads with the go command itself. */
 
-import { readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type Test, t } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
 import { freePort } from '../helpers/free-port.js'
@@ -10,7 +10,9 @@ import { newGoClient } from '../helpers/go-client.js'
 import { moduleFiles, moduleSum, moduleZip } from '../helpers/modules.js'
 import { startNginx } from '../helpers/nginx.js'
 import { onPackageGatehouse } from '../helpers/package-gatehouses.js'
+import { makeRepository } from '../helpers/repositories.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 import { zipOf } from '../helpers/zips.js'
 
 /** Publishes a zip with curl; returns the reply's body followed by its status. */
@@ -167,6 +169,124 @@ await onPackageGatehouse(
   },
 )
 
+/** Writes files, commits them and tags the commit; returns the commit. */
+async function commitFiles(
+  copy: WorkingCopy,
+  files: Readonly<Record<string, string>>,
+  tags: readonly string[],
+): Promise<string> {
+  for (const [name, content] of Object.entries(files)) {
+    await mkdir(dirname(join(copy.path, name)), { recursive: true })
+    await writeFile(join(copy.path, name), content)
+  }
+  await copy.git('add', '--all')
+  await copy.git('commit', '--quiet', '--message', 'Change', '--allow-empty')
+  for (const tag of tags) await copy.git('tag', tag)
+  return await copy.git('rev-parse', 'HEAD')
+}
+
+/** Client that clones modules from their repositories, as without a proxy. */
+async function newDirectClient(t: Test, { url }: Gatehouse) {
+  // No module path has a port.
+  const rewrites = [`${url}/`, 'https://127.0.0.1/'] as const
+  return await newGoClient(t, {
+    proxy: 'direct',
+    environment: {
+      GOVCS: '*:all',
+      GIT_CONFIG_COUNT: '1',
+      GIT_CONFIG_KEY_0: `url.${rewrites[0]}.insteadOf`,
+      GIT_CONFIG_VALUE_0: rewrites[1],
+    },
+  })
+}
+
+/** Files that the go command, or git for it, changes or leaves out of a module. */
+function unusualFiles(path: string): Readonly<Record<string, string>> {
+  return {
+    'go.mod': `module ${path}\n\ngo 1.19\n`,
+    'lib.go': 'package lib\n\nconst Answer = 42\n',
+    LICENSE: 'free\n',
+    '.gitattributes': [
+      '[attr]dos text eol=crlf',
+      'ignored.go export-ignore',
+      'subst.txt export-subst',
+      '*.bat dos',
+      'ident.txt ident',
+      'sub/crlf.txt eol=crlf',
+      'LICENSE eol=crlf',
+      '',
+    ].join('\n'),
+    'ignored.go': 'package lib\n',
+    'subst.txt': '$Format:%H$\n',
+    'ident.txt': '$Id$\n',
+    'run.bat': 'one\ntwo\n',
+    'größe.txt': 'ß\n',
+    'large.bat': 'line\n'.repeat(500_000),
+    'vendor/modules.txt': '# none\n',
+    'vendor/example.test/x/x.go': 'package x\n',
+    'deep/vendor/x/x.go': 'package x\n',
+    'deep/vendor/x.go': 'package x\n',
+    'sub/go.mod': `module ${path}/sub\n`,
+    'sub/sub.go': 'package sub\n',
+    'sub/crlf.txt': 'one\ntwo\n',
+    'sub/inner/GO.MOD': 'module other.test/x\n',
+    'sub/inner/inner.go': 'package inner\n',
+    'v2/go.mod': `module ${path}/v2\n`,
+    'v2/lib.go': 'package lib\n',
+    '.hg_archival.txt': 'hg\n',
+  }
+}
+
+await onPackageGatehouse(
+  t,
+  'SQLite and files',
+  'modules of repositories are downloaded without an upload, with the checksums of a clone',
+  async (t, fixture) => {
+    await makeRepository(fixture.ada, 'Lib')
+    const path = '127.0.0.1/ada/Lib.git'
+    const copy = await newWorkingCopy(t)
+    const first = await commitFiles(copy, { 'go.mod': `module ${path}\n` }, [])
+    await symlink('lib.go', join(copy.path, 'link.go'))
+    await commitFiles(copy, unusualFiles(path), ['v1.0.0', 'sub/v0.1.0', 'v2.0.0', 'other'])
+    await chmod(join(copy.path, 'lib.go'), 0o755)
+    const tags = ['v1.2.0', 'v1.10.0', 'v1.11.0-rc.1', 'v1', 'v1.3.0+meta']
+    await commitFiles(copy, { 'lib.go': 'package lib\n' }, tags)
+    const retracted = `retract (\n\tv1.12.0 // itself\n\t[v1.9.0, v1.11.0] // more\n)\n`
+    await commitFiles(copy, { 'go.mod': `module ${path}\n\n${retracted}` }, ['v1.12.0'])
+    const last = await commitFiles(copy, { 'lib.go': 'package lib // last\n' }, [])
+    await copy.git('push', '--quiet', fixture.ada.remote('ada/Lib'), 'main', '--tags')
+    const { goJson, go } = await newGoClient(t, { proxy: `${fixture.url}/api/packages/ada/go` })
+    const direct = await newDirectClient(t, fixture)
+    for (const name of [
+      `${path}@v1.0.0`,
+      `${path}@v1.10.0`,
+      `${path}@latest`,
+      `${path}@main`,
+      `${path}@${last.slice(0, 9)}`,
+      `${path}@${first}`,
+      `${path}@v1.3.0+meta`,
+      `${path}/sub@v0.1.0`,
+      `${path}/sub@main`,
+      `${path}/v2@v2.0.0`,
+      `${path}/v2@${last.slice(0, 12)}`,
+    ]) {
+      const words = ['mod', 'download', '-json', name]
+      const { Version, Sum, GoModSum } = await direct.goJson(...words)
+      t.match(await goJson(...words), { Version, Sum, GoModSum }, name)
+    }
+    for (const module of [path, `${path}/sub`, `${path}/v2`]) {
+      const words = ['list', '-m', '-versions', module]
+      t.equal((await go(...words)).output, (await direct.go(...words)).output, module)
+    }
+    const info = await fetch(`${fixture.url}/api/packages/ada/go/127.0.0.1/ada/!lib/@v/v1.0.0.info`)
+    t.match(await info.json(), {
+      Version: 'v1.0.0',
+      Time: /^20\d\d-\d\d-\d\dT\d\d:\d\d:\d\dZ$/,
+      Origin: { VCS: 'git', URL: `${fixture.url}/ada/Lib.git`, Ref: 'refs/tags/v1.0.0' },
+    })
+  },
+)
+
 t.test('the go command sends credentials for a private owner over TLS', async (t) => {
   const port = await freePort()
   const base = `https://127.0.0.1:${port}`
@@ -201,4 +321,17 @@ t.test('the go command sends credentials for a private owner over TLS', async (t
   t.match((await anonymous.go('mod', 'download', '-json', name)).output, /401 Unauthorized/)
   const bobs = await newGoClient(t, { proxy, certificate, netrc: netrcOf(bob) })
   t.match((await bobs.go('mod', 'download', '-json', name)).output, /404 Not Found/)
+
+  await makeRepository(ada, 'hidden', { private: true })
+  const copy = await newWorkingCopy(t)
+  const path = '127.0.0.1/ada/hidden'
+  await commitFiles(copy, { 'go.mod': `module ${path}\n` }, ['v1.0.0'])
+  const remote = `http://ada:${ada.token}@127.0.0.1:${gatehouse.port}/ada/hidden`
+  await copy.git('push', '--quiet', remote, 'main', '--tags')
+  const ofAda = `${base}/api/packages/ada/go`
+  const reader = await newGoClient(t, { proxy: ofAda, certificate, netrc: netrcOf(ada) })
+  const own = await reader.goJson('mod', 'download', '-json', `${path}@v1.0.0`)
+  t.equal(own['Version'], 'v1.0.0', 'a module of a private repository')
+  const stranger = await newGoClient(t, { proxy: ofAda, certificate, netrc: netrcOf(bob) })
+  t.match((await stranger.go('mod', 'download', '-json', `${path}@v1.0.0`)).output, /404 Not Found/)
 })

@@ -3,6 +3,7 @@
 import t from 'tap'
 import type { Package } from '../../conf/package.js'
 import { createDocuments } from '../../registry/documents.js'
+import type { PackageSource } from '../../registry/package-store.js'
 
 const CHANGED_AT_MS = Date.parse('2025-06-15T12:00:00.750Z')
 const DATE = 'Sun, 15 Jun 2025 12:00:00 GMT'
@@ -14,6 +15,7 @@ interface Input {
   readonly of?: Partial<Package>
   readonly kind?: string
   readonly headers?: Readonly<Record<string, string>>
+  readonly source?: PackageSource
   readonly make?: () => Promise<string>
 }
 
@@ -21,12 +23,13 @@ interface Input {
 function someDocuments(nowMs = LONG_AFTER_MS) {
   let made = 0
   const documents = createDocuments(() => nowMs)
-  const ask = async ({ of = {}, kind = 'list', headers = {}, make }: Input = {}) => {
+  const ask = async ({ of = {}, kind = 'list', headers = {}, source, make }: Input = {}) => {
     const request = { headers: new Map(Object.entries(headers)) }
     const reply = await documents.answer({ ...PACKAGE, ...of }, request, {
       kind,
       contentType: 'text/plain',
       headers: [['X-Format', 'tool']],
+      source,
       make:
         make ??
         (async () => {
@@ -137,4 +140,19 @@ t.test('a document larger than the cache is still returned', async (t) => {
   const { ask } = someDocuments()
   const huge = 'x'.repeat(34_000_000)
   t.equal((await ask({ make: async () => huge })).text?.length, huge.length)
+})
+
+t.test('a document with a source is cached for its state and has no date', async (t) => {
+  const { ask } = someDocuments()
+  const sourceIn = (state: string, url = 'a') => ({ url, state, commitsOf: async () => new Map() })
+  t.equal((await ask()).text, 'number 1')
+  const first = await ask({ source: sourceIn('1') })
+  t.match(first, { status: 200, text: 'number 2' })
+  t.notOk(first.of['last-modified'])
+  t.equal((await ask({ source: sourceIn('2') })).text, 'number 3')
+  t.equal((await ask({ source: sourceIn('1', 'b') })).text, 'number 4')
+  t.equal((await ask({ source: sourceIn('1') })).text, 'number 2')
+  const headers = { 'if-modified-since': DATE }
+  t.equal((await ask({ headers })).status, 304)
+  t.equal((await ask({ headers, source: sourceIn('1') })).status, 200)
 })

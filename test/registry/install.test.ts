@@ -51,6 +51,12 @@ GOPROXY=${REGISTRIES}/go,direct GONOSUMDB=example.com/m go get example.com/m@1.0
   ])
 })
 
+t.test('the instructions of a source package download it', async (t) => {
+  const [text = ''] = install('debian', 'hello', 'bookworm|main', 'hello_1.0-1.dsc')
+  t.match(text, `\necho 'deb-src [signed-by=/etc/apt/keyrings/gatehouse.asc] ${REGISTRIES}/debian`)
+  t.match(text, '\napt-get update && apt-get source hello')
+})
+
 t.test('a name with special characters is quoted for the shell', async (t) => {
   t.strictSame(install('generic', 'tool', '', "it's $(x)"), [
     `In a shell:\ncurl -fO '${REGISTRIES}/generic/tool/1.0/it'\\''s%20%24(x)'`,

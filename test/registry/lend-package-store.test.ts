@@ -38,6 +38,7 @@ async function aRegistry(t: Test, environment: Readonly<Record<string, string>> 
       user,
       index: undefined,
       baseUrl: 'http://code.example.com/packages',
+      sourceOf: async () => undefined,
     })
     t.teardown(() => store.close())
     const put = async (text: string, given: Partial<Publication> = {}) =>
@@ -121,6 +122,12 @@ t.test('only a GET from the first byte counts as a download', async (t) => {
   t.strictSame(statuses, [200, 206, 206, 200, 304])
   await registry.downloads.flush()
   t.equal((await store.findFile(name))?.downloads, 2)
+  await store.serve(file, GET, { isReported: true })
+  await registry.downloads.flush()
+  t.equal((await store.findFile(name))?.downloads, 2, 'the client reports it itself')
+  await store.countDownloads([{ packageName: 'TOOL', version: '1.0' }])
+  await registry.downloads.flush()
+  t.equal((await store.findFile(name))?.downloads, 3, 'the client has reported it')
   await store.close()
 })
 

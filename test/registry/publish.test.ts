@@ -24,7 +24,7 @@ async function aPublisher(t: Test) {
   const { db, storage } = context.registry
   const ada = await fixture.addUser('ada')
   const namespace = { ownerId: ada.id, format: 'generic' }
-  const publisher = { db, storage, namespace, userId: ada.id, ownerBytesMax: undefined }
+  const publisher = { db, storage, namespace, userId: ada.id, quota: undefined }
   const publish = async (
     text: string,
     given: Partial<Publication> = {},
@@ -116,7 +116,7 @@ t.test(
 
 t.test('the size limit of an owner is exact to the byte', async (t) => {
   const { publish, textOf, blobs } = await aPublisher(t)
-  const options = { ownerBytesMax: 10 }
+  const options = { quota: { bytesMax: 10, versionsMax: undefined } }
   await publish('123456', {}, options)
   const tooMuch = publish('12345', { version: '2.0' }, options)
   await t.rejects(tooMuch, { failure: 'forbidden', message: /quota exceeded/ })

@@ -68,15 +68,23 @@ t.test('threats 1.1: no value of a request becomes an option of git', async (t) 
       `git/trees/${sent}?recursive=1`,
     ]
     const pages = [`raw/branch/${sent}/README.md`, `raw/${sent}`, `archive/${sent}.zip`]
+    const module = 'api/packages/ada/go/code.example.com/ada/r'
+    const modules = [
+      `${module}/@v/${sent}.info`,
+      `${module}/@v/${sent}.zip`,
+      `${module}/${sent}/@latest`,
+      `${module}/${sent}/@v/v1.0.0.zip`,
+    ]
     const answers = await Promise.all([
       ...rests.map(async (rest) => refusalIn(rest, await get(rest), 400, 404, 422)),
       ...pages.map(async (rest) => {
         return refusalIn(`/${rest}`, await ask({ path: `/ada/r/${rest}` }), 400, 404)
       }),
+      ...modules.map(async (path) => refusalIn(path, await ask({ path: `/${path}` }), 400, 404)),
     ])
     t.strictSame(
       answers,
-      [...rests, ...pages.map((rest) => `/${rest}`)].map((rest) => `${rest}: refused`),
+      [...rests, ...pages.map((rest) => `/${rest}`), ...modules].map((rest) => `${rest}: refused`),
       `on every route: ${JSON.stringify(text.replace(target, 'FILE'))}`,
     )
   }
@@ -170,7 +178,7 @@ t.test('threats 1.4: hidden refs and objects of another type are not found by na
 })
 
 t.test('threats F9: a tree of ten billion paths is listed in part', async (t) => {
-  const { get, copy, push, folder } = await startGatewayWithRepository(t)
+  const { ask, get, copy, push, folder } = await startGatewayWithRepository(t)
   const blob = await copy.git('rev-parse', 'main:README.md')
   const mktree = async (lines: readonly string[]) => {
     const { output } = await copy.try(['mktree'], { input: `${lines.join('\n')}\n` })
@@ -196,5 +204,10 @@ t.test('threats F9: a tree of ten billion paths is listed in part', async (t) =>
   await copy.git('update-ref', 'refs/heads/main', 'refs/heads/bomb')
   await push('main')
   t.equal((await get('languages')).status, 200)
+  const module = '/api/packages/ada/go/code.example.com/ada/r'
+  const { json } = await ask({ path: `${module}/@latest` })
+  const { Version } = json as { Version: string }
+  const zip = await ask({ path: `${module}/@v/${Version}.zip` })
+  t.match(zip, { status: 404, text: /the folder has more than \d+ files/ })
   t.ok(existsSync(folder))
 })

@@ -9,6 +9,7 @@ import {
   openBrowser,
   takePictures,
 } from '../helpers/browser.js'
+import { packageZip } from '../helpers/composer-packages.js'
 import { freePort } from '../helpers/free-port.js'
 import { startGateway } from '../helpers/gateway.js'
 import { git } from '../helpers/git-client.js'
@@ -103,6 +104,25 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
   const whole = `${url}/api/packages/ada/generic/tool/1.0/tool.txt`
   const headers = { Authorization: `token ${ada.token}` }
   t.equal((await fetch(whole, { method: 'PUT', body: 'x', headers })).status, 201)
+  const hostileVersion = whole.replace('1.0', encodeURIComponent(branch))
+  t.equal((await fetch(hostileVersion, { method: 'PUT', body: 'x', headers })).status, 201)
+  const rule = { keep_pattern: topic }
+  t.equal((await ada.api('PUT', '/packages/ada/-/cleanup-rules/generic', rule)).status, 200)
+  const pattern = { type: 'cran', pattern: branch }
+  t.equal((await ada.api('POST', '/packages/ada/-/protections', pattern)).status, 201)
+
+  const hostile = {
+    name: 'acme/hostile',
+    version: '1.0.0',
+    description: PAYLOADS.join(' '),
+    homepage: 'javascript:alert(1)',
+    license: PAYLOADS[0],
+    authors: [{ name: PAYLOADS[2] }],
+    suggest: { 'acme/base': PAYLOADS[1] },
+  }
+  const registry = `${url}/api/packages/ada/composer`
+  const zipped = new Uint8Array(packageZip(hostile))
+  t.equal((await fetch(registry, { method: 'PUT', body: zipped, headers })).status, 201)
 
   const { body: application } = await ada.api('POST', '/user/applications/oauth2', {
     name: PAYLOADS.join(' ').slice(0, 255),
@@ -182,7 +202,12 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     chooser: `${own}/compare?base=${encodeURIComponent(branch)}`,
     compare: `${own}/compare/${encodeURIComponent(`${branch}...${topic}2`)}`,
     packages: '/ada/-/packages',
-    package: '/ada/-/packages/generic/tool/1.0',
+    packagesFound: `/ada/-/packages?q=${encodeURIComponent(PAYLOADS[1] ?? '')}`,
+    package: '/ada/-/packages/composer/acme%2Fhostile',
+    packageVersion: '/ada/-/packages/composer/acme%2Fhostile/1.0.0',
+    ofRepository: `${own}/packages`,
+    'package settings': '/ada/-/packages/settings',
+    'cleanup rule': '/ada/-/packages/settings/rules/generic',
     missing: `/ada/${encodeURIComponent(name)}`,
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,

@@ -43,6 +43,7 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'smol-toml': /^conf\/load\.ts$/,
   s3mini: /^registry\/storage\/s3\.ts$/,
   pino: /^conf\/log\.ts$/,
+  re2js: /^registry\/version-patterns\.ts$/,
   semver:
     /^(?:registry\/(?:go\/module-version|swift\/versions)|scripts\/commands\/node-version)\.ts$/,
   yauzl: /^registry\/archive\/zip\.ts$/,

@@ -7,6 +7,7 @@ import { checkRules, importedFiles, isSource, type ProjectFile, type Rule } from
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/repository/template.ts': 'api/repositories/generate.test.ts',
   'gateway/auth/oauth-client.ts': 'oauth/access-token.test.ts',
+  'gateway/auth/authorize-source.ts': 'packages/source-repositories.test.ts',
   'gateway/auth/ticket.ts': 'web/accounts/two-factor.test.ts',
   'gateway/auth/visible-owner.ts': 'web/pages.test.ts and api/accounts/users.test.ts',
   'gateway/fleet.ts': 'journeys/signals.test.ts and journeys/reload.test.ts',
@@ -21,6 +22,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/auth/authenticate-task.ts': 'artifacts/service-routes.test.ts',
   'gateway/artifacts/': 'artifacts/service-routes.test.ts and artifacts/blob-routes.test.ts',
   'registry/artifacts.ts': 'gateway/artifacts/blob-routes.test.ts',
+  'registry/go/source-versions.ts': 'gateway/packages/source-repositories.test.ts',
+  'registry/go/source-zip.ts': 'journeys/go-modules.test.ts',
   'registry/limited-body.ts': 'gateway/artifacts/blob-routes.test.ts',
   'gateway/auth/authenticate-runner.ts': 'runners/runner-protocol.test.ts',
   'gateway/pool/plan.ts': 'runs/plan-event.test.ts',

@@ -49,7 +49,7 @@ async function deleteBelongings({ db, settings }: Context, { id }: User): Promis
     const { entries } = await listOwnerVersions(db, { ownerId: id }, page)
     if (entries.length === 0) break
     for (const { format, packageName } of entries) {
-      await removePackage(db, { ownerId: id, format }, packageName)
+      await removePackage(db, { ownerId: id, format }, { packageName })
     }
   }
 }

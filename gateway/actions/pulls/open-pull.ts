@@ -80,6 +80,11 @@ export async function openPull(
   for (const reviewer of input.reviewers) await requestReview(context, opened.pull, reviewer)
   const { issue } = opened
   await issueChanged(context, { repository, issue, actor: author, actions: ['opened'] })
+  if (input.reviewers.length > 0) {
+    const reviewers = input.reviewers.map(({ asked }) => ('user' in asked ? asked.user : undefined))
+    const event = { kind: 'review_requested', repository, issue, actor: author } as const
+    await context.events.publish({ ...event, reviewers })
+  }
   return opened
 }
 

@@ -2,7 +2,8 @@
 
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 import {
-  commitFirstFile,
+  commitFirstFiles,
+  type FirstFile,
   initRepository,
   removeRepository,
 } from '../../../cgi/repository/repository.js'
@@ -10,12 +11,15 @@ import { Failure } from '../../../conf/failures.js'
 import { parseBranchName, parseRepositoryName } from '../../../conf/names.js'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
+import { createLabel } from '../../../sql/issues/labels.js'
 import {
   createRepository,
   findRepository,
   type Repository,
 } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
+import { type FirstFilesInput, firstFiles } from './first-files.js'
+import { findLabelSet, listLabelSets } from './label-sets.js'
 
 export interface NewRepository {
   readonly owner: Owner
@@ -27,9 +31,18 @@ export interface NewRepository {
   readonly isTemplate: boolean
   readonly defaultBranch: string
   readonly objectFormat: 'sha1' | 'sha256'
-  /** True for a first commit with a README. */
+  /** True for a first commit with a README and the files of the templates. */
   readonly hasReadme: boolean
+  readonly templates?: Templates
 }
+
+/** Names of templates; an empty name is no template. */
+export interface Templates extends Pick<FirstFilesInput, 'gitignores' | 'license'> {
+  /** Name of the set of labels. */
+  readonly labels: string
+}
+
+const NO_TEMPLATES: Templates = { gitignores: '', license: '', labels: '' }
 
 /**
  * Creates a repository. Throws `invalid` for a name that is not permitted and `conflict` for a
@@ -41,12 +54,20 @@ export async function makeRepository(context: Context, wanted: NewRepository): P
   if ((await findRepository(context.db, wanted.owner.name, name)) !== undefined) {
     throw new Failure('conflict', 'The repository with the same name already exists.')
   }
+  const { templates = NO_TEMPLATES } = wanted
+  const labels = labelsOf(templates)
+  const files = await firstFiles({
+    ...templates,
+    repositoryName: name,
+    description: wanted.description,
+    copyrightHolder: wanted.owner.fullName || wanted.owner.name,
+  })
   const storage = newStorageKey()
   const path = repositoryPath(context.settings.data.dir, storage)
   const { objectFormat, hasReadme, owner, description, isPrivate, isTemplate } = wanted
   await initRepository(context.git, path, { defaultBranch, objectFormat })
   try {
-    if (hasReadme) await commitReadme(context, path, { ...wanted, defaultBranch })
+    if (hasReadme) await commitFiles(context, path, { ...wanted, defaultBranch, files })
     const made = await createRepository(context.db, {
       ownerId: owner.id,
       name,
@@ -61,6 +82,9 @@ export async function makeRepository(context: Context, wanted: NewRepository): P
       preferences: {},
       watcherId: owner.kind === 'organization' ? wanted.creator.id : undefined,
     })
+    for (const label of labels) {
+      await createLabel(context.db, { repositoryId: made.id }, { ...label, isArchived: false })
+    }
     await context.events.publish({
       kind: 'repository_created',
       repository: made,
@@ -73,13 +97,25 @@ export async function makeRepository(context: Context, wanted: NewRepository): P
   }
 }
 
-async function commitReadme(context: Context, path: string, wanted: NewRepository): Promise<void> {
-  const description = wanted.description === '' ? '' : `\n${wanted.description}\n`
-  await commitFirstFile(context.git, path, {
-    branch: wanted.defaultBranch,
-    fileName: 'README.md',
-    content: `# ${wanted.name}\n${description}`,
-    author: { name: wanted.creator.fullName || wanted.creator.name, email: wanted.creator.email },
+/** Returns the labels of the set. Throws `bad_request` if there is no such set. */
+function labelsOf({ labels }: Templates) {
+  if (labels === '') return []
+  const found = findLabelSet(labels)
+  if (found !== undefined) return found
+  const known = listLabelSets().join(', ')
+  const message = `There is no set of labels ${JSON.stringify(labels)}, only: ${known}.`
+  throw new Failure('bad_request', message)
+}
+
+async function commitFiles(
+  context: Context,
+  path: string,
+  { creator, defaultBranch, files }: NewRepository & { readonly files: readonly FirstFile[] },
+): Promise<void> {
+  await commitFirstFiles(context.git, path, {
+    branch: defaultBranch,
+    files,
+    author: { name: creator.fullName || creator.name, email: creator.email },
     message: 'Initial commit\n',
     when: new Date(),
   })

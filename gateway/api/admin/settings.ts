@@ -136,40 +136,6 @@ const ui = settingsOperation({
   read: () => ({ default_theme: '', allowed_reactions: REACTIONS, custom_emojis: [] }),
 })
 
-const NAMES = Type.Array(Type.String())
-
-const gitignores = settingsOperation({
-  id: 'listGitignoresTemplates',
-  path: '/gitignore/templates',
-  summary: 'Returns a list of all gitignore templates',
-  tag: 'miscellaneous',
-  schema: NAMES,
-  read: () => [],
-})
-
-const labels = settingsOperation({
-  id: 'listLabelTemplates',
-  path: '/label/templates',
-  summary: 'Returns a list of all label templates',
-  tag: 'miscellaneous',
-  schema: NAMES,
-  read: () => [],
-})
-
-const licenses = settingsOperation({
-  id: 'listLicenseTemplates',
-  path: '/licenses',
-  summary: 'Returns a list of all license templates',
-  tag: 'miscellaneous',
-  schema: Type.Array(
-    Type.Object(
-      { key: Type.String(), name: Type.String(), url: Type.String() },
-      { $id: 'LicensesTemplateListEntry' },
-    ),
-  ),
-  read: () => [],
-})
-
 const signingKey = defineOperation({
   id: 'getSigningKey',
   method: 'GET',
@@ -238,9 +204,6 @@ export const SETTING_OPERATIONS: readonly AnyOperation[] = [
   repository,
   attachment,
   ui,
-  gitignores,
-  labels,
-  licenses,
   signingKey,
   nodeInfo,
 ]

@@ -8,10 +8,8 @@ import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { type Caller, enterQueue } from '../../actions/code/git-queue.js'
 import type { GitReader } from '../../actions/code/git-reader.js'
+import { DOWNLOAD_BYTES_MAX } from '../../actions/code/git-stream.js'
 import type { Context } from '../../request/context.js'
-
-/** Maximum size of a raw file, an archive or a diff that is streamed. */
-export const DOWNLOAD_BYTES_MAX = 17_179_869_184
 
 type Headers = NonNullable<Reply['headers']>
 

@@ -1,17 +1,13 @@
 /** Downloads that git generates while they are sent: archives, and commits as diff or patch. */
 
-import {
-  archiveWords,
-  type GitStream,
-  streamArchive,
-  streamCommit,
-} from '../../../cgi/objects/archive.js'
+import { archiveWords, streamArchive, streamCommit } from '../../../cgi/objects/archive.js'
 import { isBounded } from '../../../cgi/objects/commit-changes.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { decodePercent, type Reply } from '../../../conf/http.js'
-import { type Caller, enterQueue } from '../../actions/code/git-queue.js'
+import type { Caller } from '../../actions/code/git-queue.js'
 import { readCommit, readGit } from '../../actions/code/git-reader.js'
+import { sendStored, streamInQueue } from '../../actions/code/git-stream.js'
 import { addressesOf } from '../../objects/code/commit-json.js'
 import { FILE } from '../../objects/schema.js'
 import type { Context } from '../../request/context.js'
@@ -20,7 +16,7 @@ import type { AnyRoute, Route } from '../../request/route.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { DOWNLOAD_SURFACE } from '../surface.js'
-import { DOWNLOAD_BYTES_MAX, disposition, SAFE_HEADERS } from './file-reply.js'
+import { disposition, SAFE_HEADERS } from './file-reply.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
@@ -69,45 +65,14 @@ async function sendArchive(context: Context, caller: Caller, text: string): Prom
   const repositoryPath = repositoryPathOf(context, repository)
   const folder = repository.name.toLowerCase()
   const archive = { commitId, format, folder } as const
-  const { downloads } = context.packCache
-  const presentKey = async () =>
-    downloads.keyOf({ repositoryPath, words: await archiveWords(repositoryPath, archive) })
-  const key = await presentKey()
-  const stored = key === undefined ? undefined : await downloads.find(key)
-  if (stored !== undefined) {
-    const { body, bytes, file } = stored
-    return { status: 200, headers, body, bodyBytes: bytes, bodyFile: file }
-  }
-  const body = await streamInQueue(context, caller, (bounds) =>
-    streamArchive(context.git, repositoryPath, { ...archive, ...bounds }),
-  )
-  if (key === undefined) return { status: 200, headers, body }
-  return { status: 200, headers, body: downloads.keep(body, { key, presentKey }) }
-}
-
-interface Bounds {
-  readonly signal: AbortSignal
-  readonly timeoutMs: number
-  readonly bytesMax: number
-}
-
-/** Starts a git stream that occupies a slot of the git process queue until it ends. */
-async function streamInQueue(
-  context: Context,
-  caller: Caller,
-  start: (bounds: Bounds) => Promise<GitStream>,
-): Promise<AsyncIterable<Uint8Array>> {
-  const leave = await enterQueue(context, caller)
-  try {
-    const { timeoutMs } = context.settings.git
-    const { signal } = caller.request
-    const { body, ended } = await start({ signal, timeoutMs, bytesMax: DOWNLOAD_BYTES_MAX })
-    void ended.finally(leave)
-    return body
-  } catch (error) {
-    leave()
-    throw error
-  }
+  const stored = await sendStored(context, repositoryPath, {
+    words: () => archiveWords(repositoryPath, archive),
+    make: () =>
+      streamInQueue(context, caller, (bounds) =>
+        streamArchive(context.git, repositoryPath, { ...archive, ...bounds }),
+      ),
+  })
+  return { status: 200, headers, ...stored }
 }
 
 const getDiff = defineOperation({

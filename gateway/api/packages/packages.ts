@@ -3,7 +3,8 @@
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { PACKAGE_FORMATS } from '../../../conf/package.js'
-import { linkPackage, unlinkPackage } from '../../../sql/packages/package-links.js'
+import { removePackage, removeVersion } from '../../../registry/remove.js'
+import { unlinkPackage } from '../../../sql/packages/package-links.js'
 import {
   findNewestVersion,
   listOwnerVersions,
@@ -11,9 +12,9 @@ import {
 } from '../../../sql/packages/package-lists.js'
 import { findVersion } from '../../../sql/packages/package-versions.js'
 import { findPackage, type PackageNamespace } from '../../../sql/packages/packages.js'
-import { removePackage, removeVersion } from '../../../sql/packages/publications.js'
+import { linkToRepository } from '../../actions/packages/link-package.js'
 import { removeAndNotify } from '../../actions/packages/package-events.js'
-import { authorize, type Grants } from '../../auth/authorize.js'
+import type { Grants } from '../../auth/authorize.js'
 import {
   PACKAGE_FILE,
   PACKAGE_OBJECT,
@@ -172,12 +173,12 @@ const removeOne = defineOperation({
   params: VERSION_PARAMS,
   query: NO_QUERY,
   success: { status: 204, schema: null },
-  failures: [403, 404],
+  failures: [403, 404, 409],
   async handle(context, { grant, params }) {
     const { namespace, packageName, version } = placeOf(grant, params)
     const isRemoved = await removeAndNotify(context, grant, {
       search: { ...namespace, packageName, version },
-      remove: () => removeVersion(context.db, namespace, { packageName, version }),
+      remove: () => removeVersion(context.registry, namespace, { packageName, version }),
     })
     if (!isRemoved) throw noSuchPackage()
     return { status: 204 }
@@ -195,12 +196,12 @@ const removeAll = defineOperation({
   params: PACKAGE_PARAMS,
   query: NO_QUERY,
   success: { status: 204, schema: null },
-  failures: [403, 404],
+  failures: [403, 404, 409],
   async handle(context, { grant, params }) {
     const { namespace, packageName } = placeOf(grant, params)
     const isRemoved = await removeAndNotify(context, grant, {
       search: { ...namespace, packageName },
-      remove: () => removePackage(context.db, namespace, packageName),
+      remove: () => removePackage(context.registry, namespace, packageName),
     })
     if (!isRemoved) throw noSuchPackage()
     return { status: 204 }
@@ -221,19 +222,8 @@ const link = defineOperation({
   failures: [400, 403, 404],
   async handle(context, { grant, params }) {
     const { namespace, packageName } = placeOf(grant, params)
-    const { owner, who } = grant
-    const { repository } = await authorize(context.db, {
-      who,
-      access: { kind: 'repository', mode: 'write' },
-      scopes: [],
-      params: { owner: owner.name, repo: params['repo_name'] ?? '' },
-      challenges: false,
-      anonymousBytesMax: undefined,
-    })
-    if (repository.owner.id !== owner.id) {
-      throw new Failure('forbidden', 'The repository does not belong to the owner of the package.')
-    }
-    await linkPackage(context.db, namespace, { packageName, repositoryId: repository.id })
+    const repositoryName = params['repo_name'] ?? ''
+    await linkToRepository(context, grant, { namespace, packageName, repositoryName })
     return { status: 201 }
   },
 })

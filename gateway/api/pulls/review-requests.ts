@@ -2,11 +2,12 @@
 
 import { Type } from 'typebox'
 import { isFailure } from '../../../conf/failures.js'
+import type { User } from '../../../sql/accounts/users.js'
 import { type Review, removeRequest } from '../../../sql/pulls/reviews.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { refuseOthers } from '../../actions/issues/issue-access.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
-import { requestReview } from '../../actions/pulls/open-pull.js'
+import { type ReviewerInput, requestReview } from '../../actions/pulls/open-pull.js'
 import { PULL_REVIEW, reviewObjects } from '../../objects/pulls/review-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -39,9 +40,11 @@ const create = defineOperation({
     refuseOthers(grant, issue)
     const reviewers = await reviewersOf(context, grant, { body, authorId: issue.authorId })
     const reviews: Review[] = []
+    const asked: Array<User | undefined> = []
     for (const reviewer of reviewers) {
       try {
         reviews.push(await requestReview(context, pull, reviewer))
+        asked.push(userOf(reviewer))
       } catch (error) {
         // A conflict means that the review is requested already.
         if (!isFailure(error, 'conflict')) throw error
@@ -49,7 +52,8 @@ const create = defineOperation({
     }
     const { repository } = grant
     if (reviews.length > 0) {
-      await context.events.publish({ kind: 'review_requested', repository, issue, actor })
+      const event = { kind: 'review_requested', repository, issue, actor } as const
+      await context.events.publish({ ...event, reviewers: asked })
     }
     return jsonReply(201, await reviewObjects(context, grant, { state, reviews }))
   },
@@ -69,16 +73,31 @@ const remove = defineOperation({
   success: { status: 204, schema: null },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
-    actingUserOf(grant)
+    const actor = actingUserOf(grant)
     const { issue, pull } = await pullOf(context, grant, params)
-    refuseOthers(grant, issue)
     const reviewers = await reviewersOf(context, grant, { body, authorId: undefined })
-    for (const { asked } of reviewers) {
+    // Reviewers may withdraw from their own review.
+    const isOwn = reviewers.every((reviewer) => userOf(reviewer)?.id === actor.id)
+    if (!isOwn) refuseOthers(grant, issue)
+    const removed: Array<User | undefined> = []
+    for (const reviewer of reviewers) {
+      const { asked } = reviewer
       const whose = 'user' in asked ? { reviewerId: asked.user.id } : { teamId: asked.team.id }
-      await removeRequest(context.db, { pullId: pull.id, ...whose })
+      const isRemoved = await removeRequest(context.db, { pullId: pull.id, ...whose })
+      if (isRemoved) removed.push(userOf(reviewer))
+    }
+    if (removed.length > 0) {
+      const { repository } = grant
+      const event = { kind: 'review_request_removed', repository, issue, actor } as const
+      await context.events.publish({ ...event, reviewers: removed })
     }
     return { status: 204 }
   },
 })
+
+/** Returns the requested user; undefined for a team. */
+function userOf({ asked }: ReviewerInput): User | undefined {
+  return 'user' in asked ? asked.user : undefined
+}
 
 export const REVIEW_REQUEST_OPERATIONS: readonly AnyOperation[] = [create, remove]

@@ -95,7 +95,9 @@ export async function createRepositoryOf(
   body: CreateRepoOption,
   { owner, creator }: { readonly owner: Owner; readonly creator: User },
 ) {
-  refuseTemplates(body)
+  if (body.readme && body.readme !== 'Default') {
+    throw new Failure('bad_request', `There is no readme template ${body.readme}, only: Default.`)
+  }
   const repository = await makeRepository(context, {
     owner,
     creator,
@@ -106,22 +108,13 @@ export async function createRepositoryOf(
     defaultBranch: body.default_branch || DEFAULT_BRANCH,
     objectFormat: body.object_format_name || 'sha1',
     hasReadme: body.auto_init ?? false,
+    templates: {
+      gitignores: body.gitignores ?? '',
+      license: body.license ?? '',
+      labels: body.issue_labels ?? '',
+    },
   })
   return jsonReply(201, await repositoryObject(context, repository, 'owner'))
-}
-
-/**
- * Throws `bad_request` for templates, which this server does not have, so that they are not ignored
- * silently.
- */
-function refuseTemplates(body: CreateRepoOption): void {
-  const named = { gitignores: body.gitignores, license: body.license, labels: body.issue_labels }
-  for (const [kind, name] of Object.entries(named)) {
-    if (name) throw new Failure('bad_request', `This server has no ${kind} template ${name}.`)
-  }
-  if (body.readme && body.readme !== 'Default') {
-    throw new Failure('bad_request', `This server has no readme template ${body.readme}.`)
-  }
 }
 
 const createOwn = defineOperation({

@@ -84,7 +84,11 @@ const SHOWN: Shown = {
     go_size_max: ({ packages }) => bytesOf(packages.sizeBytesMax.go),
     swift_size_max: ({ packages }) => bytesOf(packages.sizeBytesMax.swift),
     owner_size_max: ({ packages }) => bytesOf(packages.ownerBytesMax),
+    owner_versions_max: ({ packages }) => packages.ownerVersionsMax,
     index_kept: ({ packages }) => durationOf(packages.indexKeptMs),
+    debian_index_valid: ({ packages: { debianIndexValidMs } }) =>
+      debianIndexValidMs && durationOf(debianIndexValidMs),
+    debian_signing_key: ({ packages }) => packages.debianKeyType,
   },
   outbound: { allow: ({ outbound }) => outbound.allow.entries.join(', ') },
   webhooks: {

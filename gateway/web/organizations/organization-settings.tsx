@@ -47,6 +47,13 @@ function OrganizationSettings({
           <a href={`${address}/actions/runners`}>Runners</a>
         </p>
       )}
+      {context.settings.packages.isEnabled && (
+        <p>
+          <a href={`${context.settings.http.baseUrl}/${organization.name}/-/packages/settings`}>
+            Packages
+          </a>
+        </p>
+      )}
       <section class="danger-zone">
         <h3>Delete</h3>
         <p>

@@ -1,24 +1,21 @@
-/** Pages of an owner's packages and of a package version: installation and files. */
+/** Pages of an owner's packages, and of one package with its versions. */
 
-import type { JSX } from 'preact/jsx-runtime'
 import { notFound } from '../../../conf/failures.js'
-import { type FullVersion, PACKAGE_FORMATS, type PackageFormat } from '../../../conf/package.js'
-import { formatOf } from '../../../registry/formats.js'
-import { type ListedVersion, listOwnerVersions } from '../../../sql/packages/package-lists.js'
-import { findVersion } from '../../../sql/packages/package-versions.js'
+import { PACKAGE_FORMATS } from '../../../conf/package.js'
+import { listOwnerPackages } from '../../../sql/packages/owner-packages.js'
+import { dayOf, listDailyDownloads } from '../../../sql/packages/package-downloads.js'
+import { listOwnerVersions } from '../../../sql/packages/package-lists.js'
 import { findPackage } from '../../../sql/packages/packages.js'
-import type { Grants } from '../../auth/authorize.js'
 import { roleIn } from '../../auth/authorize-accounts.js'
 import { Shown } from '../../rendering/visible-text.js'
-import type { Context } from '../../request/context.js'
-import { sizeOf } from '../code/file-view.js'
-import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
 import { definePage, pageNumber } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { Ago } from '../kit/times.js'
-import { OwnerTabs } from '../repositories/owner-tabs.js'
+import { CHART_DAYS, DownloadChart } from './download-chart.js'
+import { FilterForm, filterOf, PackageList, pathOf, queryOf } from './package-list.js'
+import { areHidden, PackagesDocument, packagesUrl } from './packages-document.js'
 
 const LISTED = 30
 const ACCESS = { kind: 'packages', mode: 'read' } as const
@@ -27,130 +24,77 @@ const list = definePage<'packages'>({
   method: 'GET',
   path: '/{owner}/-/packages',
   access: ACCESS,
-  async handle(context, { request, grant: { owner, user, who } }) {
-    const role = await roleIn(context.db, who, owner)
+  async handle(context, { request, grant }) {
     const page = { page: pageNumber(request), limit: LISTED }
-    const { entries, total } = await listOwnerVersions(context.db, { ownerId: owner.id }, page)
-    const address = `${context.settings.http.baseUrl}/${owner.name}/-/packages`
+    const filter = filterOf(request)
+    const search = { ownerId: grant.owner.id, ...filter }
+    const { entries, total } = await listOwnerPackages(context.db, search, page)
+    const role = await roleIn(context.db, grant.who, grant.owner)
+    const address = packagesUrl(context, grant)
+    const { owner, user } = grant
+    const isOwner = role === 'owner' || user?.id === owner.id || user?.isAdmin
     return htmlReply(
       request,
-      <Document context={context} title={`Packages · ${owner.name}`} user={user}>
-        <OwnerTabs context={context} owner={owner} role={role} tab="packages" />
-        <VersionList address={address} versions={entries} />
-        <Pager address={address} page={page} total={total} />
-      </Document>,
+      <PackagesDocument context={context} grant={grant} role={role} title="Packages">
+        {isOwner && (
+          <p>
+            <a href={`${address}/settings`}>Package settings</a>
+          </p>
+        )}
+        <FilterForm address={address} filter={filter} />
+        <PackageList packagesUrl={address} packages={entries} filter={filter} />
+        <Pager address={address} query={queryOf(filter)} page={page} total={total} />
+      </PackagesDocument>,
     )
   },
 })
-
-interface VersionListProps {
-  readonly address: string
-  readonly versions: readonly ListedVersion[]
-}
-
-function VersionList({ address, versions }: VersionListProps): JSX.Element {
-  if (versions.length === 0) return <p class="empty">There are no packages yet.</p>
-  return (
-    <ul class="list">
-      {versions.map(({ format, packageName, version, createdAtMs }) => (
-        <li>
-          <Icon name="package" />
-          <div class="grow">
-            <a
-              class="strong"
-              href={`${address}/${[format, packageName, version].map(encodeURIComponent).join('/')}`}
-            >
-              <Shown text={`${packageName} ${version}`} />
-            </a>
-            <span class="label">{format}</span>
-          </div>
-          <Ago atMs={createdAtMs} />
-        </li>
-      ))}
-    </ul>
-  )
-}
 
 const one = definePage<'packages'>({
   method: 'GET',
-  path: '/{owner}/-/packages/{type}/{name}/{version}',
+  path: '/{owner}/-/packages/{type}/{name}',
   access: ACCESS,
   async handle(context, { request, grant, params }) {
+    const { db } = context
     const format = PACKAGE_FORMATS.find((known) => known === params['type'])
-    if (format === undefined) throw notFound()
-    const store = { ownerId: grant.owner.id, format }
-    const found = await findPackage(context.db, store, params['name'] ?? '')
-    const version = found && (await findVersion(context.db, found.id, params['version'] ?? ''))
-    if (found === undefined || version === undefined) throw notFound()
-    const { name } = found
-    const role = await roleIn(context.db, grant.who, grant.owner)
+    const namespace = { ownerId: grant.owner.id, format: format ?? '' }
+    const found = format && (await findPackage(db, namespace, params['name'] ?? ''))
+    if (format === undefined || found === undefined) throw notFound()
+    const { id, name } = found
+    const page = { page: pageNumber(request), limit: LISTED }
+    const { entries, total } = await listOwnerVersions(
+      db,
+      { ...namespace, packageName: name },
+      page,
+    )
+    const today = dayOf(Date.now())
+    const daily = await listDailyDownloads(db, id, today - CHART_DAYS + 1)
+    const role = await roleIn(db, grant.who, grant.owner)
+    const address = `${packagesUrl(context, grant)}/${pathOf(format, name)}`
     return htmlReply(
       request,
-      <Document context={context} title={`${name} ${version.version}`} user={grant.user}>
-        <OwnerTabs context={context} owner={grant.owner} role={role} tab="packages" />
-        <Version
-          context={context}
-          grant={grant}
-          format={format}
-          version={version}
-          packageName={name}
-        />
-      </Document>,
+      <PackagesDocument context={context} grant={grant} role={role} title={name}>
+        <h2>
+          <Icon name="package" /> <Shown text={name} /> <span class="label">{format}</span>
+          {(await areHidden(context, grant)) && <span class="label">private</span>}
+        </h2>
+        <DownloadChart today={today} daily={daily} />
+        <h3>Versions</h3>
+        <ul class="list">
+          {entries.map(({ version, createdAtMs }) => (
+            <li>
+              <div class="grow">
+                <a class="strong" href={`${address}/${encodeURIComponent(version)}`}>
+                  <Shown text={version} />
+                </a>
+              </div>
+              <Ago atMs={createdAtMs} />
+            </li>
+          ))}
+        </ul>
+        <Pager address={address} page={page} total={total} />
+      </PackagesDocument>,
     )
   },
 })
-
-interface VersionProps {
-  readonly context: Context
-  readonly grant: Grants['packages']
-  readonly format: PackageFormat
-  readonly packageName: string
-  readonly version: FullVersion
-}
-
-function Version({ context, grant, format, packageName, version }: VersionProps): JSX.Element {
-  const { files } = version
-  const registryUrl = `${context.settings.http.baseUrl}/api/packages/${grant.owner.name}/${format}`
-  const installed = { registryUrl, packageName, version: version.version, files }
-  const instructions = formatOf(format).install(installed)
-  return (
-    <section>
-      <h2>
-        <Icon name="package" /> <Shown text={`${packageName} ${version.version}`} />{' '}
-        <span class="label">{format}</span>
-      </h2>
-      <p class="quiet">
-        Published <Ago atMs={version.createdAtMs} />
-      </p>
-      <h3>Installation</h3>
-      {instructions.map(({ where, text }) => (
-        <>
-          <p>{where}</p>
-          <pre tabindex={0}>
-            <code>
-              <Shown text={text} />
-            </code>
-          </pre>
-        </>
-      ))}
-      <h3>Files</h3>
-      <ul class="list">
-        {files.map(({ name, bytes, digests, downloads }) => (
-          <li>
-            <div class="grow">
-              <strong>
-                <Shown text={name} />
-              </strong>
-              <p class="quiet">{`${sizeOf(bytes)} · ${downloads} downloads`}</p>
-              <p class="quiet">
-                SHA-256 <code>{digests.sha256}</code>
-              </p>
-            </div>
-          </li>
-        ))}
-      </ul>
-    </section>
-  )
-}
 
 export const PACKAGES_PAGES = [list, one]

@@ -21,15 +21,18 @@ const TABS = {
   branches: 'Branches',
   tags: 'Tags',
   releases: 'Releases',
+  packages: 'Packages',
   actions: 'Actions',
 } as const
 
 /** Unit that each tab shows; the others show code. */
-const UNITS: Readonly<Record<string, RepositoryUnit>> = {
+const UNITS: Readonly<Record<string, RepositoryUnit | 'any'>> = {
   issues: 'issues',
   pulls: 'pulls',
   releases: 'releases',
   actions: 'actions',
+  // Packages are of the owner, and filtered by the access to them.
+  packages: 'any',
 }
 
 /** Preference that enables each optional tab. */
@@ -58,6 +61,7 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
   const tabs = Object.entries(TABS).filter(([name]) => {
     if (grant.modes[UNITS[name] ?? 'code'] === 'none') return false
     if (name === 'actions') return hasActions(context, grant.repository)
+    if (name === 'packages') return context.settings.packages.isEnabled
     return preferences[PREFERENCES[name] ?? ''] !== false
   })
   const heading = title === undefined ? fullName : `${title} · ${fullName}`

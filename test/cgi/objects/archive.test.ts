@@ -1,15 +1,23 @@
 /** Archives and diffs are streamed completely or fail, and git ends when the reader stops. */
 
-import { mkdir, readFile, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t from 'tap'
-import { streamArchive, streamBlob, streamCommit } from '../../../cgi/objects/archive.js'
+import {
+  streamArchive,
+  streamBlob,
+  streamCommit,
+  streamPlainArchive,
+} from '../../../cgi/objects/archive.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { runToEnd } from '../../../cgi/process/run.js'
+import { openZip } from '../../../registry/archive/zip.js'
+import { sourceOf } from '../../helpers/byte-sources.js'
 import { commitTreeBomb } from '../../helpers/git-bombs.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { incompressible, newWorkingCopy } from '../../helpers/working-copy.js'
+import { zipContents } from '../../helpers/zips.js'
 
 const ours = await findGit()
 const TOO_LARGE = { name: 'Error', failure: 'payload_too_large' }
@@ -143,3 +151,30 @@ t.test('an archive of a tree with ten billion paths is refused', async (t) => {
   const input = { commitId, folder: 'r', format: 'zip' as const, ...bounds() }
   await t.rejects(streamArchive(ours, copy.path, input), TOO_LARGE)
 })
+
+t.test(
+  'a plain archive ignores export attributes, converts line breaks, and leaves nothing',
+  async (t) => {
+    const copy = await newWorkingCopy(t)
+    await mkdir(join(copy.path, 'd'))
+    await copy.commit('.gitattributes', 'd/a export-ignore\nd/b export-subst\nd/c eol=crlf\n')
+    for (const name of ['a', 'b', 'c']) await copy.commit(`d/${name}`, '$Format:%H$\n')
+    const commitId = await copy.git('rev-parse', 'HEAD')
+    const path = join(copy.path, '.git')
+    const filesOf = async (directory: string) => {
+      const input = { commitId, directory, ...bounds() }
+      const { body, ended } = await streamPlainArchive(ours, path, input)
+      const zip = await openZip(sourceOf(await collect(body)))
+      await ended
+      return await zipContents(zip)
+    }
+    const text = '$Format:%H$\n'
+    const files = { 'd/': '', 'd/a': text, 'd/b': text, 'd/c': text.replace('\n', '\r\n') }
+    t.strictSame(await filesOf('d'), files)
+    t.match(Object.keys(await filesOf('')), ['.gitattributes', ...Object.keys(files)])
+    const missing = await streamPlainArchive(ours, path, { commitId, directory: '*', ...bounds() })
+    await t.rejects(collect(missing.body), { message: /did not match any files/ })
+    await missing.ended
+    t.strictSame((await readdir(dirname(path))).sort(), ['.git', '.gitattributes', 'd'])
+  },
+)

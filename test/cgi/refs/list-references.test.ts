@@ -3,6 +3,7 @@
 import t from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import {
+  listMergedTags,
   listReferences,
   pageOfReferences,
   VISIBLE_REFERENCES,
@@ -43,4 +44,22 @@ t.test('references are listed by namespace, in order, and in pages', async (t) =
     entries: [{ name: 'refs/heads/b', id: tip, type: 'commit' }],
   })
   t.strictSame((await pageOfReferences(ours, copy.path, { ...part, offset: 9 })).entries, [])
+})
+
+t.test('the tags of a commit and of its ancestors are listed', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await copy.commit('a')
+  await copy.git('tag', 'first')
+  const commitId = await copy.commit('b')
+  await copy.git('tag', 'light')
+  await copy.git('tag', '-m', 'annotated', 'noted')
+  await copy.commit('c')
+  await copy.git('tag', 'later')
+  const found: unknown[] = []
+  for await (const tag of listMergedTags(ours, copy.path, { commitId })) found.push(tag)
+  t.strictSame(found, [
+    { name: 'refs/tags/first', isOfCommit: false },
+    { name: 'refs/tags/light', isOfCommit: true },
+    { name: 'refs/tags/noted', isOfCommit: true },
+  ])
 })

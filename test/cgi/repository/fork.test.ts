@@ -6,7 +6,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { forkRepository } from '../../../cgi/repository/fork.js'
-import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
+import { commitFirstFiles, initRepository } from '../../../cgi/repository/repository.js'
 import { walk } from '../../../cgi/repository/walk.js'
 import { git } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -23,10 +23,9 @@ async function startRepositories(t: Test) {
 
 t.test("a fork has the source's branches, tags and the objects reachable from them", async (t) => {
   const { folder, source, copy, program } = await startRepositories(t)
-  await commitFirstFile(program, source, {
+  await commitFirstFiles(program, source, {
     branch: 'main',
-    fileName: 'README.md',
-    content: 'x',
+    files: [{ name: 'README.md', content: 'x' }],
     message: 'first\n',
     author: { name: 'ada', email: 'ada@example.com' },
     when: new Date(0),

@@ -7,8 +7,8 @@ import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 import {
-  commitFirstFile,
-  type FirstFile,
+  commitFirstFiles,
+  type FirstCommit,
   initRepository,
   isEmptyRepository,
   removeRepository,
@@ -26,10 +26,9 @@ async function aRepository(t: Test): Promise<string> {
   return path
 }
 
-const README: FirstFile = {
+const README: FirstCommit = {
   branch: 'main',
-  fileName: 'README.md',
-  content: '# Größe\n\ndone\n',
+  files: [{ name: 'README.md', content: '# Größe\n\ndone\n' }],
   author: { name: 'Ada\n<Lovelace>', email: 'ada@example.com>' },
   message: 'Begin\n\nWith a ü and no end of line',
   when: new Date('2024-02-29T12:00:00Z'),
@@ -51,24 +50,24 @@ t.test(
   'a repository is not created over an existing one, and no temporary folder is left',
   async (t) => {
     const path = await aRepository(t)
-    await commitFirstFile(ours, path, README)
+    await commitFirstFiles(ours, path, README)
     await t.rejects(initRepository(ours, path, { defaultBranch: 'x', objectFormat: 'sha1' }))
     t.equal(await isEmptyRepository(path), false)
     t.equal((await readdir(dirname(path))).length, 1)
   },
 )
 
-t.test('the first file is one commit with the given author, in one pack', async (t) => {
+t.test('the first files are one commit with the given author, in one pack', async (t) => {
   const path = await aRepository(t)
   t.equal(await isEmptyRepository(path), true)
-  await commitFirstFile(ours, path, README)
+  await commitFirstFiles(ours, path, README)
   t.equal(await isEmptyRepository(path), false)
   const format = '%an|%ae|%cn|%at|%B'
   t.equal(
     await git(['log', '-1', `--format=${format}`, 'main'], { cwd: path }),
     `AdaLovelace|ada@example.com|AdaLovelace|1709208000|${README.message}`,
   )
-  t.equal(await git(['show', 'main:README.md'], { cwd: path }), README.content.trim())
+  t.equal(await git(['show', 'main:README.md'], { cwd: path }), README.files[0]?.content.trim())
   await git(['fsck', '--strict'], { cwd: path })
   const packs = await readdir(join(path, 'objects', 'pack'))
   t.equal(packs.filter((name) => name.endsWith('.pack')).length, 1)
@@ -76,19 +75,22 @@ t.test('the first file is one commit with the given author, in one pack', async 
 
 t.test('the first file does not replace an existing branch', async (t) => {
   const path = await aRepository(t)
-  await commitFirstFile(ours, path, README)
+  await commitFirstFiles(ours, path, README)
   const tip = await git(['rev-parse', 'main'], { cwd: path })
-  const again = commitFirstFile(ours, path, { ...README, content: 'other' })
+  const again = commitFirstFiles(ours, path, { ...README, files: [] })
   await t.rejects(again, /git fast-import failed/)
   t.equal(await git(['rev-parse', 'main'], { cwd: path }), tip)
 })
 
 t.test('a file name that fast-import would parse as a command is refused', async (t) => {
   const path = await aRepository(t)
-  for (const fileName of ['a b', 'a\nreset x', '"x"', '../x', 'a/b', '']) {
-    await t.rejects(commitFirstFile(ours, path, { ...README, fileName }), /plain name/)
+  for (const name of ['a b', 'a\nreset x', '"x"', '../x', 'a/b', '']) {
+    await t.rejects(
+      commitFirstFiles(ours, path, { ...README, files: [{ name, content: '' }] }),
+      /plain name/,
+    )
   }
-  await t.rejects(commitFirstFile(ours, path, { ...README, branch: 'x\nreset y' }), /parsed/)
+  await t.rejects(commitFirstFiles(ours, path, { ...README, branch: 'x\nreset y' }), /parsed/)
   t.equal(await isEmptyRepository(path), true)
 })
 
@@ -100,7 +102,7 @@ t.test(
     await writeFile(join(path, 'refs/heads/deep/x.lock'), '')
     await writeFile(join(path, 'packed-refs'), '# pack-refs with: peeled fully-peeled sorted \n')
     t.equal(await isEmptyRepository(path), true)
-    await commitFirstFile(ours, path, { ...README, branch: 'deep/y' })
+    await commitFirstFiles(ours, path, { ...README, branch: 'deep/y' })
     await git(['pack-refs', '--all'], { cwd: path })
     t.notOk(existsSync(join(path, 'refs/heads/deep/y')))
     t.equal(await isEmptyRepository(path), false)

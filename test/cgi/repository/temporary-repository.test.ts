@@ -7,7 +7,7 @@ import { basename, dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
-import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
+import { commitFirstFiles, initRepository } from '../../../cgi/repository/repository.js'
 import {
   keepCommits,
   withTemporaryRepository,
@@ -20,10 +20,9 @@ const ours = await findGit()
 async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256') {
   const path = repositoryPath(await temporaryFolder(t), newStorageKey())
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat })
-  await commitFirstFile(ours, path, {
+  await commitFirstFiles(ours, path, {
     branch: 'main',
-    fileName: 'README.md',
-    content: 'x',
+    files: [{ name: 'README.md', content: 'x' }],
     message: 'Begin',
     author: { name: 'Ada', email: 'ada@example.com' },
     when: new Date(),

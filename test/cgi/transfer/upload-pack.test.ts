@@ -6,7 +6,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { listProcesses } from '../../../cgi/process/process-table.js'
-import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
+import { commitFirstFiles, initRepository } from '../../../cgi/repository/repository.js'
 import {
   callUploadPack,
   type UploadPackCall,
@@ -24,10 +24,9 @@ const BUSY_SECOND_MS = 2_000
 async function aRepository(t: Test) {
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
-  await commitFirstFile(ours, path, {
+  await commitFirstFiles(ours, path, {
     branch: 'main',
-    fileName: 'README.md',
-    content: '# One\n',
+    files: [{ name: 'README.md', content: '# One\n' }],
     message: 'First',
     when: new Date(0),
     author: { name: 'Ada', email: 'ada@example.com' },

@@ -114,7 +114,9 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
       return isPrivate ? "404 The target couldn't be found." : `403 ${FORBIDDEN[access.mode]}`
     case 'packages':
       if (!isOther || access.mode === 'read') return String(PASSED)
-      return '403 You may not change the packages of ada.'
+      return access.mode === 'owner'
+        ? '403 You may not change the settings of the packages of ada.'
+        : '403 You may not change the packages of ada.'
     default:
       return String(PASSED)
   }
@@ -135,6 +137,7 @@ function expectedOfLimited(
       return access.mode === 'read' && !access.isSignedIn ? String(PASSED) : LIMITED
     }
     case 'packages': {
+      if (access.mode === 'owner' && opens !== 'all') return LIMITED
       const asked = `${path.replace('{owner}', 'ada').replace('{type}/{name}', 'generic/tool')}/`
       return opens === 'all' || asked.startsWith(`${opens}/`) ? String(PASSED) : LIMITED
     }
@@ -399,6 +402,9 @@ t.test('only operations of the account itself and of the instance require no sco
     'getGeneralAttachmentSettings',
     'getGeneralRepositorySettings',
     'getGeneralUISettings',
+    'getGitignoreTemplateInfo',
+    'getLabelTemplateInfo',
+    'getLicenseTemplateInfo',
     'getNodeInfo',
     'getSigningKey',
     'getVersion',

@@ -35,6 +35,7 @@ const PARTS: Readonly<Record<string, readonly Unit[]>> = {
   actions: ['actions'],
   collaborators: UNITS,
   notifications: UNITS,
+  packages: UNITS,
   stargazers: UNITS,
   subscribers: UNITS,
   subscription: UNITS,

@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { listJournalEntries } from '../../../cgi/maintenance/journal.js'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import {
-  commitFirstFile,
+  commitFirstFiles,
   initRepository,
   repositorySizeKib,
 } from '../../../cgi/repository/repository.js'
@@ -35,8 +35,9 @@ async function scene(t: Test) {
 async function addPacks({ git }: Context, path: string): Promise<void> {
   for (const branch of ['one', 'two', 'three']) {
     const author = { name: 'Ada', email: 'ada@example.com' }
-    const first = { fileName: branch, content: branch, message: 'Begin', when: new Date() }
-    await commitFirstFile(git, path, { ...first, branch, author })
+    const files = [{ name: branch, content: branch }]
+    const first = { files, message: 'Begin', when: new Date() }
+    await commitFirstFiles(git, path, { ...first, branch, author })
   }
 }
 

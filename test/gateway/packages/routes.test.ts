@@ -13,6 +13,7 @@ function aFormat(route: Partial<FormatRoute>): Format {
     routes: [
       { method: 'GET', path: '/x', access: 'read', handle: () => ({ status: 200 }), ...route },
     ],
+    describe: () => ({ dependencies: [] }),
     install: () => [],
     refuse: ({ message }) => ({ body: `no: ${message}` }),
   }

@@ -73,7 +73,7 @@ async function eventsOf(gateway: GatewayWithUsers, engine: WorkflowRepository) {
       { kind: 'comment_changed', ...by, issue, action: 'deleted', comment },
       { kind: 'comment_changed', ...by, issue: pullIssue, action: 'created', comment },
       { kind: 'review_submitted', ...by, issue: pullIssue, review },
-      { kind: 'review_requested', ...by, issue: pullIssue },
+      { kind: 'review_requested', ...by, issue: pullIssue, reviewers: [ada] },
       { kind: 'release_changed', ...by, action: 'published', release },
       { kind: 'repository_forked', ...by, fork: repository },
       { kind: 'run_changed', repository, run: { ...run, actorId: actor.id }, action: 'requested' },

@@ -5,6 +5,7 @@ import type { FullVersion, JsonObject } from '../../../conf/package.js'
 import { parseComposerJson } from '../../../registry/composer/composer-json.js'
 import {
   packageDocument,
+  provider,
   searchResult,
   serviceIndex,
 } from '../../../registry/composer/documents.js'
@@ -37,6 +38,8 @@ t.test('the index names the other documents', async (t) => {
     'metadata-url': `${BASE}/p2/%package%.json`,
     list: `${BASE}/list.json`,
     search: `${BASE}/search.json?q=%query%&type=%type%`,
+    'providers-api': `${BASE}/providers/%package%.json`,
+    'notify-batch': `${BASE}/downloads`,
   })
 })
 
@@ -48,7 +51,7 @@ t.test(
       extra: { x: 1 },
       dist: { url: 'http://evil.example' },
     }
-    t.strictSame(packageDocument([aVersion('v1.0', fields), aVersion('0.9')], about), {
+    t.strictSame(await packageDocument([aVersion('v1.0', fields), aVersion('0.9')], about), {
       packages: {
         [NAME]: [
           {
@@ -87,16 +90,52 @@ t.test(
 
 t.test('releases and development versions are in separate documents', async (t) => {
   const versions = ['1.0', '1.x-dev', '1.1-beta1', 'dev-main'].map((pretty) => aVersion(pretty))
-  const told = (isDev: boolean) =>
-    JSON.stringify(packageDocument(versions, { ...about, isDev })).match(/(?<="version":")[^"]+/g)
+  const listed = async (isDev: boolean) => {
+    const document = await packageDocument(versions, { ...about, isDev })
+    return JSON.stringify(document).match(/(?<="version":")[^"]+/g)
+  }
   t.strictSame(
-    [told(false), told(true)],
+    [await listed(false), await listed(true)],
     [
       ['1.0', '1.1-beta1'],
       ['1.x-dev', 'dev-main'],
     ],
   )
-  t.strictSame(packageDocument([], about), { packages: { [NAME]: [] } })
+  t.strictSame(await packageDocument([], about), { packages: { [NAME]: [] } })
+})
+
+t.test('a version has the commit of its tag as its source, if there is such a tag', async (t) => {
+  const tags = new Map([
+    ['v1.0', 'a'],
+    ['2.0', 'b'],
+    ['v2.0', 'c'],
+    ['3.0', 'd'],
+  ])
+  const asked: string[] = []
+  const source = {
+    url: 'https://forge.example/ada/lib.git',
+    state: '',
+    commitsOf: async (names: readonly string[]) => {
+      asked.push(...names)
+      return tags
+    },
+  }
+  const versions = ['1.0', '2.0', 'v3.0', '4.0'].map((pretty) => aVersion(pretty))
+  const { packages } = await packageDocument(versions, { ...about, source })
+  const records = (packages as Record<string, Record<string, unknown>[]>)[NAME] ?? []
+  const fromTag = (reference: string) => ({ type: 'git', url: source.url, reference })
+  t.strictSame(
+    records.map((record) => record['source']),
+    [fromTag('a'), fromTag('b'), fromTag('d'), undefined],
+  )
+  t.strictSame(asked, ['1.0', 'v1.0', '2.0', 'v2.0', 'v3.0', '3.0', '4.0', 'v4.0'])
+})
+
+t.test('a provider has its name, description and type', (t) => {
+  const latest = aVersion('1.0', { type: 'project', description: 'x' })
+  const found = { id: 1, name: NAME, generation: 1, changedAtMs: 0, downloads: 3, latest }
+  t.strictSame(provider(found), { name: NAME, description: 'x', type: 'project' })
+  t.end()
 })
 
 t.test("a search result has the package's description and replacement", async (t) => {

@@ -1,6 +1,7 @@
 /** Composer packages: conformance of the format, and documents that Composer 2 reads. */
 
 import { createHash } from 'node:crypto'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { gzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
 import {
@@ -112,6 +113,8 @@ t.test('the index leads to all other documents', async (t) => {
     'metadata-url': `${origin}${BASE}/p2/%package%.json`,
     list: `${origin}${BASE}/list.json`,
     search: `${origin}${BASE}/search.json?q=%query%&type=%type%`,
+    'providers-api': `${origin}${BASE}/providers/%package%.json`,
+    'notify-batch': `${origin}${BASE}/downloads`,
   })
 })
 
@@ -281,6 +284,68 @@ t.test('packages are found by name and type, page by page', async (t) => {
   for (const odd of ['?page=0&per_page=0', '?page=-1&per_page=x', '?per_page=999999999999']) {
     t.equal((await search(odd)).results.length, 3, odd)
   }
+})
+
+t.test('the packages that provide a name are listed', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const provide = { 'acme/Log': '1.0', 'ext-log': '*' }
+  await publish(gateway, { ...fine, provide, description: 'Logs' })
+  await publish(gateway, { ...fine, version: '1.1' })
+  await publish(gateway, { name: 'acme/other', version: '1.0', provide: { 'acme/log': '2.0' } })
+  const of = async (document: string) =>
+    (await gateway.ask({ path: `${BASE}/providers/${document}` })).json
+  const lib = { name: NAME, description: '', type: 'library' }
+  const other = { ...lib, name: 'acme/other' }
+  t.strictSame(await of('acme/log.json'), { providers: [lib, other] })
+  t.strictSame(await of('ext-log.json'), { providers: [lib] })
+  for (const none of ['acme/lib.json', 'none', '', `${'a'.repeat(3_000)}.json`]) {
+    t.strictSame(await of(none), { providers: [] }, none.slice(0, 9))
+  }
+})
+
+t.test('installations that Composer reports are counted, and its downloads are not', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  for (const version of ['1.0', '1.x-dev']) await publish(gateway, { name: NAME, version })
+  const report = async (body: string) =>
+    await gateway.ask({ method: 'POST', path: `${BASE}/downloads`, body: Buffer.from(body) })
+  const reported = (downloads: unknown) => report(JSON.stringify({ downloads }))
+  /** Waits until so many downloads are counted, because they are written once a second. */
+  const downloads = async (wanted: number) => {
+    for (;;) {
+      const { json } = await gateway.ask({ path: `${BASE}/search.json` })
+      const [found] = (json as { results: [{ downloads: number }] }).results
+      if (found.downloads >= wanted) return found.downloads
+      await sleep(50)
+    }
+  }
+  const both = ['1.0.0.0', '1.9999999.9999999.9999999-dev'].map((version) => ({
+    name: NAME,
+    version,
+  }))
+  t.match(await reported([...both, { name: 'acme/none', version: '1.0.0.0' }]), {
+    status: 200,
+    json: { status: 'success' },
+  })
+  t.equal(await downloads(2), 2)
+  t.equal((await reported([...both, ...both])).status, 200)
+  t.equal(await downloads(4), 4, 'a version is counted once in a report')
+  const path = `${BASE}/files/acme%2Flib/1.0.0/acme-lib.1.0.0.zip`
+  for (const agent of ['Composer/2.5.5 (Linux; PHP 8.2)', 'curl/8']) {
+    t.equal((await gateway.ask({ path, headers: { 'user-agent': agent } })).status, 200)
+  }
+  t.equal(await downloads(5), 5)
+  const refused = await Promise.all(
+    ['', '{', 'null', '[]', '{"downloads":{}}', `{"downloads":[${'1,'.repeat(1_000)}1]}`].map(
+      report,
+    ),
+  )
+  t.strictSame(
+    refused.map(({ status }) => status),
+    refused.map(() => 400),
+  )
+  t.equal((await report(' '.repeat(131_073))).status, 413)
+  await reported(both)
+  t.equal(await downloads(7), 7)
 })
 
 t.test('the list has all names, or those that match the filter', async (t) => {

@@ -55,14 +55,21 @@ t.test('the fields that an index has are kept', async (t) => {
       Enhances: 'lattice (>= 0.2)',
       NeedsCompilation: 'yes',
     },
+    about: { Title: 'Caf\u00e9', Description: 'says more: than this' },
   })
 })
 
 t.test('only a name and a version are required', async (t) => {
   const fields = { NeedsCompilation: 'no' }
-  const least = { packageName: 'toy', version: '1.0-2', fields }
+  const least = { packageName: 'toy', version: '1.0-2', fields, about: {} }
   t.strictSame(parse(descriptionOf(LEAST)), least)
   t.strictSame(parse(descriptionOf({ ...LEAST, NeedsCompilation: 'maybe' })), least)
+})
+
+t.test('the fields of the page are UTF-8 or Latin-1, and at most 4,000 characters', async (t) => {
+  const text = descriptionOf({ ...LEAST, Title: 'Caf\u00e9', Author: 'x'.repeat(5_000) })
+  t.match(parseDescription(Buffer.from(text, 'latin1')).about, { Title: 'Caf\u00e9' })
+  t.equal(parseDescription(Buffer.from(text)).about['Author']?.length, 4_000)
 })
 
 t.test('a malformed DESCRIPTION is refused with a message', async (t) => {

@@ -139,6 +139,28 @@ t.test('an index has the highest version, whichever came last', async (t) => {
   t.strictSame(await indexOf(gateway, '/src/contrib'), ['Alpha 1.0', 'toy 1.9'])
 })
 
+t.test('Meta/archive.rds lists the versions below the highest, after each change', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const archived = async () => {
+    const answer = await get(gateway, '/src/contrib/Meta/archive.rds')
+    t.match(answer, { status: 200, headers: { 'content-type': 'application/octet-stream' } })
+    return gunzipSync(answer.bytes)
+      .toString('latin1')
+      .match(/\w+\/\w+_[\d.]+\.tar\.gz/g)
+  }
+  t.equal((await get(gateway, '/src/contrib/Meta/archive.rds')).status, 404)
+  await publish(gateway, put(rTarGz({ ...TOY, Version: '1.9' })))
+  t.equal(await archived(), null)
+  for (const Version of ['1.10', '0.5']) await publish(gateway, put(rTarGz({ ...TOY, Version })))
+  t.strictSame(await archived(), ['toy/toy_0.5.tar.gz', 'toy/toy_1.9.tar.gz'])
+  const path = '/api/v1/packages/ada/cran/toy/1.10'
+  await gateway.ask({ method: 'DELETE', path, authorization: gateway.authorizationOf('ada') })
+  t.strictSame(await archived(), ['toy/toy_0.5.tar.gz'])
+  await publish(gateway, put(rZip(TOY), WINDOWS))
+  t.equal((await get(gateway, '/bin/windows/contrib/4.2/Meta/archive.rds')).status, 404)
+  t.equal((await get(gateway, '/bin/windows/contrib/4.2/Meta%2Farchive.rds')).status, 404)
+})
+
 t.test('binaries of each platform have a separate index', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   t.equal((await publish(gateway, put(rTarGz({ ...TOY, Version: '1.1' })))).status, 201)

@@ -2,7 +2,16 @@
 
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
-import { serializeTable, serializeText } from '../../../registry/cran/rds.js'
+import {
+  serializeFlags,
+  serializeFrame,
+  serializeIntegers,
+  serializeNamedList,
+  serializeNumbers,
+  serializeTable,
+  serializeText,
+  serializeTexts,
+} from '../../../registry/cran/rds.js'
 import { askR } from '../../helpers/real-r.js'
 
 const TABLE = {
@@ -49,4 +58,44 @@ t.test('R reads the table compressed', async (t) => {
   const hex = [...gzipSync(serialize(TABLE))].map((byte) => byte.toString(16)).join(' ')
   const wanted = ['matrix|array|4|3|Package|Version|Depends|toy|1.0|NA', '70000']
   t.strictSame(askR(program, `${hex}\n`), wanted)
+})
+
+t.test('a named list of data frames is identical to one that R makes', async (t) => {
+  const frames = {
+    some: serializeFrame(
+      {
+        numbers: serializeNumbers([1.5, 2 ** 40]),
+        flags: serializeFlags([false, true]),
+        modes: serializeIntegers([0o644, undefined], ['octmode']),
+        times: serializeNumbers([0, 1_750_000_000], ['POSIXct', 'POSIXt']),
+        texts: serializeTexts(['a', undefined]),
+      },
+      ['x/x_1.0', 'x/x_2.0'],
+    ),
+    none: serializeFrame({ numbers: serializeNumbers([]) }, []),
+  }
+  const { head, between, tail } = serializeNamedList(2)
+  const elements = Buffer.from(Object.values(frames).join(''), 'latin1')
+  const names = Buffer.from(Object.keys(frames).map(serializeText).join(''), 'latin1')
+  const bytes = Buffer.concat([head, elements, between, names, tail])
+  const empty = serializeNamedList(0)
+  const program = `
+    read <- function(line) {
+      path <- tempfile()
+      writeBin(as.raw(strtoi(strsplit(line, ' ')[[1]], 16)), path)
+      readRDS(path)
+    }
+    lines <- readLines(input)
+    some <- data.frame(numbers = c(1.5, 2^40), flags = c(FALSE, TRUE),
+      row.names = c('x/x_1.0', 'x/x_2.0'))
+    some$modes <- as.octmode(c(420L, NA))
+    some$times <- structure(c(0, 1750000000), class = c('POSIXct', 'POSIXt'))
+    some$texts <- c('a', NA)
+    none <- data.frame(numbers = numeric(), row.names = character())
+    cat(identical(read(lines[1])$some, some), all.equal(read(lines[1])$none, none), '')
+    cat(names(read(lines[1])), identical(read(lines[2]), setNames(list(), character())), '\\n')`
+  const hex = (all: Buffer) => [...all].map((byte) => byte.toString(16)).join(' ')
+  const emptyBytes = Buffer.concat([empty.head, empty.between, empty.tail])
+  const output = askR(program, `${hex(bytes)}\n${hex(emptyBytes)}\n`)
+  t.strictSame(output, ['TRUE TRUE some none TRUE '])
 })

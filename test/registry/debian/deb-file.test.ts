@@ -1,7 +1,7 @@
 /** Deb files of dpkg-deb are read, and hostile ones are refused at little cost. */
 
-import { execFileSync } from 'node:child_process'
-import { readFileSync } from 'node:fs'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { join } from 'node:path'
 import t from 'tap'
 import { readDebFile } from '../../../registry/debian/deb-file.js'
@@ -34,6 +34,39 @@ t.test('a package of dpkg-deb is read with each compression', async (t) => {
   const to = join(folder, 'ultra.deb')
   execFileSync('dpkg-deb', ['-Zzstd', '-z22', '--build', from, to])
   t.equal((await read(readFileSync(to))).packageName, 'hello-tool')
+})
+
+t.test('a control file that ends within a line is refused, as dpkg-deb does', async (t) => {
+  const path = './control'
+  const sized = (body: string, bytes: number) => {
+    const size = `${bytes.toString(8).padStart(11, '0')}\0`
+    return debWith('', tarOf([{ path, body, size }]))
+  }
+  const endings: Readonly<Record<string, Buffer>> = {
+    complete: debOf({ control: CONTROL }),
+    'a continuation line': debOf({ control: `${CONTROL} more\n` }),
+    'a blank line': debOf({ control: `${CONTROL}\n` }),
+    'a blank': debOf({ control: `${CONTROL} ` }),
+    'two blanks': debOf({ control: `${CONTROL}  ` }),
+    'no line feed': debOf({ control: CONTROL.trimEnd() }),
+    'no line feed after a continuation line': debOf({ control: `${CONTROL} more` }),
+    'a name': debOf({ control: `${CONTROL}Home` }),
+    'a name with its colon': debOf({ control: `${CONTROL}Homepage:` }),
+    'a size that ends in a value': sized(CONTROL, CONTROL.length - 3),
+    'a size that ends before the line feed': sized(CONTROL, CONTROL.length - 1),
+  }
+  const folder = t.testdir({})
+  for (const [what, deb] of Object.entries(endings)) {
+    const file = join(folder, 'package.deb')
+    writeFileSync(file, deb)
+    // With names of fields, dpkg-deb parses the file as an installation does.
+    const { status, stdout } = spawnSync('dpkg-deb', ['--field', file, 'Version', 'Description'])
+    if (status === 0) {
+      const fields = new Map((await read(deb)).fields)
+      const text = `Version: ${fields.get('Version')}\nDescription: ${fields.get('Description')}\n`
+      t.equal(text, stdout.toString(), what)
+    } else await t.rejects(read(deb), refused(/last line .* does not end with a line feed/), what)
+  }
 })
 
 t.test('member names may end with a slash, and other members are allowed', async (t) => {

@@ -10,6 +10,7 @@ import {
 } from '../../conformance/package-format.js'
 import { arOf, controlOf, DEBIAN_BINARY, debOf, pack } from '../../helpers/debs.js'
 import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { type TarPiece, tarOf } from '../../helpers/tar-bytes.js'
 
 const PLACE = '/pool/bookworm/main'
 
@@ -68,6 +69,7 @@ await testFormat(t, SUBJECT)
 
 interface Publication {
   readonly fields?: Readonly<Record<string, string>>
+  readonly files?: readonly TarPiece[]
   readonly place?: string
 }
 
@@ -78,8 +80,8 @@ async function aRepository(gateway: GatewayWithUsers) {
   return {
     get: (path: string, headers = {}) => gateway.ask({ path: base + path, headers }),
     remove: (path: string) => gateway.ask({ method: 'DELETE', path: base + path, authorization }),
-    async publish({ fields = {}, place = PLACE }: Publication = {}) {
-      const request = put(debOf({ control: controlOf(fields) }), place)
+    async publish({ fields = {}, files = [], place = PLACE }: Publication = {}) {
+      const request = put(debOf({ control: controlOf(fields), files }), place)
       return gateway.ask({ ...request, path: base + request.path, authorization })
     },
   }
@@ -159,6 +161,122 @@ t.test('lists are found by their strong digests, in both folders and after a cha
   }
   const elsewhere = `/dists/trixie/by-hash/SHA256/${digestOf('sha256', old)}`
   t.equal((await get(elsewhere)).status, 404)
+})
+
+t.test('Contents lists the paths of all packages of an architecture', async (t) => {
+  const { get, publish, remove } = await aRepository(await startGatewayWithUsers(t))
+  const contents = '/dists/bookworm/main/Contents-amd64'
+  await publish({ fields: { Package: 'empty' } })
+  t.equal((await get(contents)).status, 404, 'no package has a file')
+  await publish({ files: [{ path: './usr/bin/hello' }] })
+  await publish({ fields: { Version: '2' }, files: [{ path: './usr/bin/hello2' }] })
+  await publish({ fields: { Architecture: 'all' }, files: [{ path: './usr/share/x' }] })
+  await publish({ place: '/pool/bookworm/contrib', files: [{ path: './opt/x' }] })
+  const lines = async (path: string) => (await get(path)).text.replace(/ +/g, ' ')
+  const all = 'usr/bin/hello hello-tool\nusr/bin/hello2 hello-tool\n'
+  t.equal(await lines(contents), all)
+  t.equal(
+    gunzipSync((await get(`${contents}.gz`)).bytes)
+      .toString()
+      .replace(/ +/g, ' '),
+    all,
+  )
+  t.equal(await lines('/dists/bookworm/main/Contents-all'), 'usr/share/x hello-tool\n')
+  t.equal(await lines('/dists/bookworm/contrib/Contents-amd64'), 'opt/x hello-tool\n')
+  const release = (await get('/dists/bookworm/Release')).text
+  t.match(release, /^ [0-9a-f]{64} \d+ main\/Contents-amd64\.gz$/m)
+  t.match(release, /\nComponents: contrib main\nArchitectures: all amd64\n/)
+  t.equal((await remove(`${PLACE}/hello-tool/2/amd64`)).status, 204)
+  t.equal(await lines(contents), 'usr/bin/hello hello-tool\n')
+  for (const path of ['main/Release', 'main%2fbinary-amd64/Packages', 'Contents-amd64']) {
+    t.equal((await get(`/dists/bookworm/${path}`)).status, 404, path)
+  }
+})
+
+t.test('a package with a damaged data archive is published without its paths', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { get } = await aRepository(gateway)
+  const control = { name: 'control.tar', body: tarOf([{ path: 'control', body: controlOf({}) }]) }
+  const body = arOf([DEBIAN_BINARY, control, { name: 'data.tar.xz', body: Buffer.from('x') }])
+  const authorization = gateway.authorizationOf('ada')
+  const path = `/api/packages/ada/debian${PLACE}/upload`
+  const request = { method: 'PUT', path, body, authorization }
+  t.equal((await gateway.ask(request)).status, 201)
+  t.match((await get('/dists/bookworm/main/binary-amd64/Packages')).text, 'Package: hello-tool')
+  t.equal((await get('/dists/bookworm/main/Contents-amd64')).status, 404)
+})
+
+t.test('a source package is listed after its files and its .dsc file are uploaded', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { get, publish } = await aRepository(gateway)
+  const ask = (method: string, file: string, body?: Buffer) =>
+    gateway.ask({
+      method,
+      path: `/api/packages/ada/debian${PLACE}/${file}`,
+      authorization: gateway.authorizationOf('ada'),
+      ...(body === undefined ? {} : { body }),
+    })
+  const original = Buffer.from('original')
+  const sha256 = createHash('sha256').update(original).digest('hex')
+  const dscOf = (hash: string, name = 'hello_1.0.tar.gz') =>
+    Buffer.from(
+      `Format: 3.0 (native)\nSource: hello\nVersion: 1:1.0\n` +
+        `Checksums-Sha256:\n ${hash} 8 ${name}\nFiles:\n x 8 ${name}\n`,
+    )
+  const missing = await ask('PUT', 'hello_1.0.dsc', dscOf(sha256))
+  t.match(missing, { status: 400, text: /The file hello_1\.0\.tar\.gz .* is missing: upload it/ })
+  t.equal((await ask('PUT', 'hello_1.0.tar.gz', original)).status, 201)
+  t.equal((await get('/dists/bookworm/main/source/Sources')).status, 404)
+  const other = await ask('PUT', 'hello_1.0.dsc', dscOf('0'.repeat(64)))
+  t.match(other, { status: 400, text: /lists another hello_1\.0\.tar\.gz/ })
+  const renamed = await ask('PUT', 'hello_2.0.dsc', dscOf(sha256))
+  t.match(renamed, { status: 400, text: /must have the name hello_1\.0\.dsc/ })
+  for (const name of ['hello_1.0_all.deb', 'hello.txt', 'x_1.0.txt']) {
+    t.equal((await ask('PUT', name, original)).status, 400, name)
+  }
+  const dsc = dscOf(sha256)
+  t.equal((await ask('PUT', 'hello_1.0.dsc', dsc)).status, 201)
+  t.equal((await ask('PUT', 'hello_1.0.dsc', dsc)).status, 409)
+  const sources = (await get('/dists/bookworm/main/source/Sources')).text
+  t.match(
+    sources,
+    /^Package: hello\nFormat: 3\.0 \(native\)\nVersion: 1:1\.0\nDirectory: pool\/book/,
+  )
+  t.match(sources, `\n ${sha256} 8 hello_1.0.tar.gz\n`)
+  t.match(
+    sources,
+    `\n ${createHash('sha256').update(dsc).digest('hex')} ${dsc.length} hello_1.0.dsc\n`,
+  )
+  const packed = await get('/dists/bookworm/main/source/Sources.gz')
+  t.equal(gunzipSync(packed.bytes).toString(), sources)
+  t.ok((await get(`${PLACE}/hello_1.0.dsc`)).bytes.equals(dsc), 'it is served as it was uploaded')
+  t.ok((await get(`${PLACE}/hello_1.0.tar.gz`)).bytes.equals(original))
+  await publish()
+  const release = (await get('/dists/bookworm/Release')).text
+  t.match(release, '\nArchitectures: amd64\n', 'source is not an architecture')
+  t.match(release, / main\/source\/Sources\.gz\n/)
+  t.equal((await ask('DELETE', 'hello_1.0.dsc')).status, 204)
+  t.equal((await ask('DELETE', 'hello_1.0.dsc')).status, 404)
+  t.equal((await get('/dists/bookworm/main/source/Sources')).status, 404)
+})
+
+t.test('each digest that Release lists is the name of a file in by-hash', async (t) => {
+  const { get, publish } = await aRepository(await startGatewayWithUsers(t))
+  await publish({ files: [{ path: './usr/bin/hello' }] })
+  const release = (await get('/dists/bookworm/Release')).text
+  const blocks = [...release.matchAll(/^(\w+):\n((?: [0-9a-f]+ \d+ \S+\n)+)/gm)]
+  t.strictSame(
+    blocks.map(([, name]) => name),
+    ['SHA256', 'SHA512'],
+  )
+  for (const [, name = '', lines = ''] of blocks) {
+    for (const [, digest = '', path = ''] of lines.matchAll(/^ (\S+) \d+ (\S+)$/gm)) {
+      const folder = path.replace(/\/[^/]+$/, '')
+      const found = await get(`/dists/bookworm/${folder}/by-hash/${name}/${digest}`)
+      t.equal(found.status, 200, `${name} of ${path}`)
+      t.ok(found.bytes.equals((await get(`/dists/bookworm/${path}`)).bytes), path)
+    }
+  }
 })
 
 t.test("the owner's key is served armored and binary", async (t) => {

@@ -1,7 +1,8 @@
-/** Module line of go.mod. */
+/** Module line and retractions of go.mod. */
 
 import t from 'tap'
-import { plainGoMod, readModuleLine } from '../../../registry/go/go-mod.js'
+import { plainGoMod, readModuleLine, readRetractions } from '../../../registry/go/go-mod.js'
+import { isInRange } from '../../../registry/go/module-version.js'
 
 t.test('the first module line counts', async (t) => {
   const files: Readonly<Record<string, string | undefined>> = {
@@ -31,4 +32,27 @@ t.test('a long file is read completely in bounded time', async (t) => {
   for (const text of texts) t.equal(readModuleLine(text), undefined)
   t.equal(readModuleLine(`module ${'"'.repeat(million)}`), '"'.repeat(million))
   t.equal(readModuleLine(`${'a\n'.repeat(500_000)}module x.y/z`), 'x.y/z')
+})
+
+t.test('retracted versions are read from lines and blocks', async (t) => {
+  const goMod = [
+    'module x.y/z',
+    'retract v1.0.0 // a mistake',
+    'retract [v1.2.0, v1.3.0]',
+    'require x.y/other v9.0.0',
+    'retract (',
+    '\tv1.5.0',
+    '\t[ "v1.6.0" , v1.6.9 ]\r',
+    '\tnot a version',
+    ')',
+    'retracted v1.9.0',
+  ].join('\n')
+  const ranges = readRetractions(goMod)
+  const isRetracted = (version: string) => isInRange(version, ranges)
+  const retracted = ['v1.0.0', 'v1.2.0', 'v1.2.7', 'v1.3.0-rc', 'v1.3.0', 'v1.5.0', 'v1.6.5']
+  for (const version of retracted) t.ok(isRetracted(version), version)
+  for (const version of ['v1.0.1', 'v1.3.1', 'v1.2.0-rc', 'v1.9.0', 'v9.0.0']) {
+    t.notOk(isRetracted(version), version)
+  }
+  t.notOk(isInRange('v1.0.0', readRetractions('retract v1\n')), 'an incomplete version')
 })

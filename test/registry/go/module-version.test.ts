@@ -2,8 +2,11 @@
 
 import t from 'tap'
 import {
+  describesCommit,
   latestVersion,
   listableVersions,
+  parsePseudoVersion,
+  pseudoVersion,
   versionError,
 } from '../../../registry/go/module-version.js'
 
@@ -142,3 +145,28 @@ t.test(
     t.equal(await latest(['v2.0.0+incompatible', NEW], true), 'v2.0.0+incompatible')
   },
 )
+
+t.test('a pseudo-version has the next version of its base, and is parsed again', async (t) => {
+  const commit = { id: 'abcdef1234567890', committedAtMs: Date.UTC(2020, 0, 2, 3, 4, 5) }
+  const end = '20200102030405-abcdef123456'
+  const cases = [
+    [undefined, '', `v0.0.0-${end}`],
+    [undefined, 'v2', `v2.0.0-${end}`],
+    ['v1.2.3', '', `v1.2.4-0.${end}`],
+    ['v1.2.9', '', `v1.2.10-0.${end}`],
+    ['v1.2.3-rc.1', '', `v1.2.3-rc.1.0.${end}`],
+    ['v2.0.0', 'v2', `v2.0.1-0.${end}`],
+  ] as const
+  for (const [base, pathMajor, version] of cases) {
+    t.equal(pseudoVersion(commit, { base, pathMajor }), version)
+    const parsed = parsePseudoVersion(version)
+    t.match(parsed, { base, time: '20200102030405', revision: 'abcdef123456' }, version)
+    t.ok(parsed && describesCommit(parsed, commit))
+    t.notOk(parsed && describesCommit(parsed, { ...commit, committedAtMs: 0 }))
+    t.notOk(parsed && describesCommit(parsed, { ...commit, id: 'abcdef1234ff7890' }))
+  }
+  t.equal(parsePseudoVersion(`v2.0.1-0.${end}+incompatible`)?.base, 'v2.0.0')
+  for (const version of ['v1.2.3', `v1.2.3-${end}`, 'v0.0.0-20200102-abcdef']) {
+    t.equal(parsePseudoVersion(version), undefined, version)
+  }
+})

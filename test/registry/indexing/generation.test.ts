@@ -67,8 +67,8 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
     const { registry, db } = context
     const ada = await fixture.addUser('ada')
     const { settings, log } = fixture
-    const { inspect } = registry
-    const other = await openRegistry({ settings: () => settings, db, log, inspect })
+    const { inspect, matchPatterns } = registry
+    const other = await openRegistry({ settings: () => settings, db, log, inspect, matchPatterns })
     const textOf = async (file: IndexFile | undefined) => {
       if (file === undefined) return 'none'
       let text = ''
@@ -93,6 +93,7 @@ async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promi
           format: 'debian',
           user: ada,
           baseUrl: '',
+          sourceOf: async () => undefined,
           index: maker,
         })
         t.teardown(() => namespace.close())
@@ -242,6 +243,43 @@ await forEachStage('an opened index is unchanged and is found by digest', async 
     (two?.modifiedAtMs ?? 0) >= (one?.modifiedAtMs ?? 0) + 1_000,
     'no two generations have the same second',
   )
+})
+
+await forEachStage('a read renews an index after half of its validity', async (t, stage) => {
+  const { db, registry, other, namespaceOf, publish } = stage
+  const HOUR_MS = 3_600_000
+  const state = { builds: 0, validMs: HOUR_MS as number | undefined, pauseMs: 20 }
+  const maker = { ...aMaker(state), validMs: () => state.validMs }
+  const stores = [registry, other].map((from) => namespaceOf(from, maker))
+  const [namespace] = stores as [PackageStore]
+  await publish(namespace, 'one')
+  const read = async () => (await namespace.openIndex('stable'))?.changedAtMs ?? 0
+  const age = (ms: number) => db('package_indexes').decrement('changed_at', ms)
+  await read()
+  await age(HOUR_MS / 2 - 30_000)
+  await read()
+  t.equal(state.builds, 1, 'shortly before')
+  await age(30_000)
+  await Promise.all([...stores, ...stores].map((store) => store.openIndex('stable')))
+  t.ok(Date.now() - (await read()) < 60_000, 'the index has a new date')
+  t.equal(state.builds, 2, 'once for concurrent readers')
+  for (const validMs of [2 * HOUR_MS, undefined, HOUR_MS]) {
+    const before = state.builds
+    state.validMs = validMs
+    await read()
+    await read()
+    t.equal(state.builds, before + 1, `the setting changes to ${validMs}`)
+  }
+  await age(HOUR_MS / 4)
+  await publish(namespace, 'two')
+  await age(2 * HOUR_MS)
+  t.ok(Date.now() - (await read()) < 60_000, 'the first read after a change has a new date')
+  state.validMs = undefined
+  await read()
+  await age(100 * HOUR_MS)
+  const before = state.builds
+  await read()
+  t.equal(state.builds, before, 'without a limit')
 })
 
 await forEachStage(

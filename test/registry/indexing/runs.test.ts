@@ -49,6 +49,15 @@ t.test(
   },
 )
 
+t.test('entries of large texts are split by size', async (t) => {
+  const dull = KEYS.filter((key) => !beginsRun(key)).slice(0, 20)
+  const sizes: number[] = []
+  for await (const run of splitRuns('', entriesOf(dull), () => 1 << 20)) {
+    sizes.push(run.entries.length)
+  }
+  t.strictSame(sizes, [4, 4, 4, 4, 4])
+})
+
 /** Updates like a build: makes the stale runs anew and keeps the others. */
 async function renew(
   runs: ReadonlyArray<RunOfEntries<Keyed>>,

@@ -11,7 +11,9 @@ import {
   openSigner,
 } from '../../../registry/sign/openpgp.js'
 
-const KEY = await makeOpenpgpKey('ada (Debian Registry)')
+const makeKey = (name: string) => makeOpenpgpKey(name, 'ed25519')
+const KEY = await makeKey('ada (Debian Registry)')
+const RSA_KEY = await makeOpenpgpKey('ada (Debian Registry)', 'rsa4096')
 
 const TEXT = [
   'Origin: Gatehouse',
@@ -40,29 +42,64 @@ async function aKeyring(t: Test, ...keys: ReadonlyArray<typeof KEY>) {
   }
 }
 
-t.test('detached and cleartext signatures are valid for exactly the text', async (t) => {
-  const keyring = await aKeyring(t)
-  const signer = await openSigner([KEY], { atMs: Date.now() })
-  keyring.write('Release', TEXT)
-  keyring.write('InRelease', await signer.clearSign(TEXT))
-  keyring.write('Release.gpg', await signer.signDetached(TEXT))
-  const clear = keyring.gpgv('--output', 'read', 'InRelease')
-  t.ok(clear.isGood, clear.said)
-  t.equal(keyring.read('read').toString(), TEXT, 'the signed text is the text')
-  const detached = keyring.gpgv('Release.gpg', 'Release')
-  t.ok(detached.isGood, detached.said)
-  t.match(detached.said, /GOODSIG [0-9A-F]{16} ada \(Debian Registry\)/)
-  for (const { said } of [clear, detached]) {
-    // The line VALIDSIG: fingerprint, date, time, expiry, version, reserved, algorithm, hash,
-    // class.
-    const [, algorithm, hash] = /VALIDSIG \S+ \S+ \S+ 0 4 0 (\d+) (\d+) /.exec(said) ?? []
-    t.equal(algorithm, '22', 'EdDSA')
-    t.equal(hash, '10', 'SHA-512')
-  }
-  keyring.write('Release', TEXT.replace('main', 'evil'))
-  t.notOk(keyring.gpgv('Release.gpg', 'Release').isGood, 'it is not valid for another text')
-  keyring.write('InRelease', (await signer.clearSign(TEXT)).replace('main', 'evil'))
-  t.notOk(keyring.gpgv('InRelease').isGood)
+// Key, its algorithm in OpenPGP and its length: EdDSA and RSA.
+const TYPES = { ed25519: [KEY, '22', '255'], rsa4096: [RSA_KEY, '1', '4096'] } as const
+
+for (const [type, [key, algorithm, bits]] of Object.entries(TYPES)) {
+  t.test(`detached and cleartext signatures are valid for exactly the text: ${type}`, async (t) => {
+    const keyring = await aKeyring(t, key)
+    const signer = await openSigner([key], { atMs: Date.now() })
+    keyring.write('Release', TEXT)
+    keyring.write('InRelease', await signer.clearSign(TEXT))
+    keyring.write('Release.gpg', await signer.signDetached(TEXT))
+    const clear = keyring.gpgv('--output', 'read', 'InRelease')
+    t.ok(clear.isGood, clear.said)
+    t.equal(keyring.read('read').toString(), TEXT, 'the signed text is the text')
+    const detached = keyring.gpgv('Release.gpg', 'Release')
+    t.ok(detached.isGood, detached.said)
+    t.match(detached.said, /GOODSIG [0-9A-F]{16} ada \(Debian Registry\)/)
+    for (const { said } of [clear, detached]) {
+      // The line VALIDSIG: fingerprint, date, time, expiry, version, reserved, algorithm, hash,
+      // class.
+      const [, used, hash] = /VALIDSIG \S+ \S+ \S+ 0 4 0 (\d+) (\d+) /.exec(said) ?? []
+      t.equal(used, algorithm)
+      t.equal(hash, '10', 'SHA-512')
+    }
+    keyring.write('Release', TEXT.replace('main', 'evil'))
+    t.notOk(keyring.gpgv('Release.gpg', 'Release').isGood, 'it is not valid for another text')
+    keyring.write('InRelease', (await signer.clearSign(TEXT)).replace('main', 'evil'))
+    t.notOk(keyring.gpgv('InRelease').isGood)
+  })
+
+  t.test(`a key signs, does not expire, and is exported without its secret: ${type}`, async (t) => {
+    const home = t.testdir({ 'key.asc': key.publicKey })
+    const gpg = ['--homedir', home, '--batch', '--with-colons', '--show-keys']
+    const shown = execFileSync('gpg', [...gpg, join(home, 'key.asc')], {
+      encoding: 'utf8',
+      stdio: ['ignore', 'pipe', 'ignore'],
+    })
+    const lines = shown.split('\n').map((line) => line.split(':'))
+    const [fields = []] = lines.filter(([kind]) => kind === 'pub')
+    t.equal(fields[2], bits, 'length')
+    t.equal(fields[6], '', 'no expiry')
+    t.match(fields[11], /^[sc]+SC$/, 'signs and certifies')
+    t.strictSame(
+      lines.map(([kind]) => kind).filter((kind) => kind === 'sub' || kind === 'sec'),
+      [],
+    )
+    t.match(shown, 'ada (Debian Registry)')
+    t.match(key.privateKey, /^-----BEGIN PGP PRIVATE KEY BLOCK-----/)
+    t.match(key.publicKey, /^-----BEGIN PGP PUBLIC KEY BLOCK-----/)
+  })
+}
+
+t.test('the event loop continues while an RSA key is generated', async (t) => {
+  let ticks = 0
+  const counting = setInterval(() => (ticks += 1), 1)
+  const key = await makeOpenpgpKey('ada', 'rsa4096')
+  clearInterval(counting)
+  t.not(key.publicKey, RSA_KEY.publicKey)
+  t.ok(ticks > 5, `${ticks} ticks`)
 })
 
 t.test('a text without a final line break is signed unchanged', async (t) => {
@@ -74,10 +111,10 @@ t.test('a text without a final line break is signed unchanged', async (t) => {
 })
 
 t.test('a signature is determined by text, time and key, and has that time', async (t) => {
-  const keyring = await aKeyring(t)
+  const keyring = await aKeyring(t, KEY, RSA_KEY)
   const atMs = Date.now() + 3_600_000
   const sign = async (time: number) => {
-    const signer = await openSigner([KEY], { atMs: time })
+    const signer = await openSigner([KEY, RSA_KEY], { atMs: time })
     return [await signer.clearSign(TEXT), await signer.signDetached(TEXT)]
   }
   const signed = await sign(atMs)
@@ -96,26 +133,8 @@ t.test('a text older than its key is signed with the time of the key', async (t)
   t.ok(keyring.gpgv('Release.gpg', 'Release').isGood)
 })
 
-t.test('a key is for signing, does not expire, and is exported without its secret', async (t) => {
-  const home = t.testdir({ 'key.asc': KEY.publicKey })
-  const gpg = ['--homedir', home, '--batch', '--with-colons', '--show-keys', join(home, 'key.asc')]
-  const shown = execFileSync('gpg', gpg, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'ignore'] })
-  const lines = shown.split('\n').map((line) => line.split(':'))
-  const [key = []] = lines.filter(([kind]) => kind === 'pub')
-  t.equal(key[6], '', 'no expiry')
-  t.match(key[11], /^[sc]+SC$/, 'signs and certifies')
-  t.strictSame(
-    lines.map(([kind]) => kind).filter((kind) => kind === 'sub' || kind === 'sec'),
-    [],
-  )
-  t.match(shown, 'ada (Debian Registry)')
-  t.match(KEY.privateKey, /^-----BEGIN PGP PRIVATE KEY BLOCK-----/)
-  t.match(KEY.publicKey, /^-----BEGIN PGP PUBLIC KEY BLOCK-----/)
-  t.not((await makeOpenpgpKey('ada')).publicKey, (await makeOpenpgpKey('ada')).publicKey)
-})
-
 t.test('during an overlap all keys sign, and each key alone verifies', async (t) => {
-  const [old, fresh, other] = [KEY, await makeOpenpgpKey('ada'), await makeOpenpgpKey('eve')]
+  const [old, fresh, other] = [KEY, RSA_KEY, await makeKey('eve')]
   const signer = await openSigner([fresh, old], { atMs: Date.now() })
   const signed = { InRelease: await signer.clearSign(TEXT), gpg: await signer.signDetached(TEXT) }
   const look = async (...keys: ReadonlyArray<typeof KEY>) => {
@@ -165,7 +184,7 @@ t.test('a signature is never older than the newest key', async (t) => {
 })
 
 t.test('several keys are exported in one armored block', async (t) => {
-  const keys = [KEY, await makeOpenpgpKey('ada'), await makeOpenpgpKey('ada')]
+  const keys = [KEY, await makeKey('ada'), await makeKey('ada')]
   for (const count of [1, 2, 3]) {
     const armored = await armorKeys(keys.slice(0, count).map(({ publicKey }) => publicKey))
     t.equal(armored.match(/BEGIN PGP PUBLIC KEY BLOCK/g)?.length, 1)

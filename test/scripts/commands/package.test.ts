@@ -52,6 +52,21 @@ t.test('after a rotation both keys sign until the old one ends', async (t) => {
   t.strictSame(await command('keys', 'ada'), [newest])
 })
 
+t.test('a rotation creates a key of the type in the settings', async (t) => {
+  const { keys, command } = await openSignedFixture(t)
+  const algorithmOf = async () => {
+    const [newest] = await keys()
+    const { readKey } = await import('openpgp')
+    return (await readKey({ armoredKey: newest?.publicKey ?? '' })).getAlgorithmInfo()
+  }
+  await command('rotate-key', 'ada', 'debian')
+  t.match(await algorithmOf(), { algorithm: 'rsaEncryptSign', bits: 4096 })
+  process.env['GATEHOUSE_PACKAGES_DEBIAN_SIGNING_KEY'] = 'ed25519'
+  t.teardown(() => delete process.env['GATEHOUSE_PACKAGES_DEBIAN_SIGNING_KEY'])
+  await command('rotate-key', 'ada', 'debian')
+  t.match(await algorithmOf(), { algorithm: 'eddsaLegacy' })
+})
+
 t.test('the overlap has the given length or is zero', async (t) => {
   const { keys, command } = await openSignedFixture(t)
   const [, old = ''] = await command('rotate-key', 'ada', 'debian', '--overlap', '7')

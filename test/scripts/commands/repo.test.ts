@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { listJournalEntries } from '../../../cgi/maintenance/journal.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
-import { commitFirstFile, initRepository } from '../../../cgi/repository/repository.js'
+import { commitFirstFiles, initRepository } from '../../../cgi/repository/repository.js'
 import { withDatabase } from '../../../scripts/commands/command.js'
 import { REPO_COMMANDS } from '../../../scripts/commands/repo.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
@@ -25,8 +25,9 @@ async function library(t: Test): Promise<{ readonly dataDir: string; readonly pa
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   for (const branch of ['one', 'two', 'three']) {
     const author = { name: 'Ada', email: 'ada@example.com' }
-    const first = { fileName: branch, content: branch, message: 'Begin', when: new Date() }
-    await commitFirstFile(ours, path, { ...first, branch, author })
+    const files = [{ name: branch, content: branch }]
+    const first = { files, message: 'Begin', when: new Date() }
+    await commitFirstFiles(ours, path, { ...first, branch, author })
   }
   return { dataDir, path }
 }

@@ -54,6 +54,9 @@ const NAMES = [
   '0037-run-notifications',
   '0038-workflow-logs',
   '0039-job-environment',
+  '0040-package-retention',
+  '0041-index-validity',
+  '0042-package-downloads',
 ]
 
 /** Returns the definition of every table, index and column. */

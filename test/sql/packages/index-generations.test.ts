@@ -56,9 +56,9 @@ await forEachMigrated(t, 'the files of a generation are published together', asy
   const lease = leaseOf('a')
   await leaseIndex(db, lease, 60_000)
   const files = [aFile('Packages', 'list'), aFile('Release', 'sums'), aFile('Copy', 'list')]
-  const generation = { lease, generation: 1, keptSinceMs: 0, files }
+  const generation = { lease, generation: 1, validMs: 7, keptSinceMs: 0, files }
   t.strictSame(await publishGeneration(db, generation), ['key of Copy list'], 'the bytes are known')
-  t.match(await find(), { wanted: 1, built: 1 })
+  t.match(await find(), { wanted: 1, built: 1, validMs: 7 })
   const release = await findGenerationFile(db, indexId, { generation: 1, path: 'Release' })
   t.match(release, { path: 'Release', bytes: 4, blobKey: 'key of Release sums' })
   t.equal(await findGenerationFile(db, indexId, { generation: 2, path: 'Release' }), undefined)
@@ -79,7 +79,7 @@ await forEachMigrated(t, 'a process that lost the lease publishes nothing', asyn
   await leaseIndex(db, one, -1)
   await leaseIndex(db, two, 60_000)
   const files = [aFile('Packages', 'of one')]
-  const late = { lease: one, generation: 1, keptSinceMs: 0, files }
+  const late = { lease: one, generation: 1, validMs: 7, keptSinceMs: 0, files }
   t.equal(await publishGeneration(db, late), undefined)
   t.match(await find(), { built: 0, modifiedAtMs: 0 })
   t.strictSame(await db('package_index_files').select(), [])
@@ -96,7 +96,7 @@ await forEachMigrated(
       const lease = leaseOf('a')
       await leaseIndex(db, lease, 60_000)
       const files = [aFile('Packages', `list ${generation}`)]
-      await publishGeneration(db, { lease, generation, keptSinceMs: 0, files })
+      await publishGeneration(db, { lease, generation, validMs: undefined, keptSinceMs: 0, files })
       times.push((await find()).modifiedAtMs)
     }
     for (const time of times) t.equal(time % 1_000, 0)

@@ -4,6 +4,7 @@ import { t } from 'tap'
 import {
   addDownloads,
   findFile,
+  listFirstFileIds,
   type PackageFileName,
 } from '../../../sql/packages/package-files.js'
 import { forEachMigrated } from '../../helpers/databases.js'
@@ -98,4 +99,35 @@ await forEachMigrated(t, 'downloads are counted, also concurrent ones', async (t
     { name: 'b', downloads: 20 },
     { name: 'c', downloads: 0 },
   ])
+})
+
+await forEachMigrated(t, 'the first file of each of many versions is found', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  const namespace = namespaceOf(ada.id)
+  const idOf = async (packageName: string, version: string) =>
+    (await findFile(db, namespace, { packageName, version, fileName: 'first' }))?.id
+  for (const packageName of ['Tool', 'other']) {
+    for (const version of ['1.0-RC', '2.0']) {
+      for (const fileName of ['first', 'second']) {
+        await aPublication(db, { ownerId: ada.id, packageName, version, fileName })
+      }
+    }
+  }
+  await aPublication(db, { ownerId: bob.id, packageName: 'bobs', version: '1.0' })
+  const missing = Array.from({ length: 250 }, (_, n) => ({
+    packageName: 'tool',
+    version: `0.${n}`,
+  }))
+  const wanted = [
+    { packageName: 'tool', version: '1.0-rc' },
+    ...missing,
+    { packageName: 'other', version: '2.0' },
+    { packageName: 'TOOL', version: '1.0-RC' },
+    { packageName: 'bobs', version: '1.0' },
+  ]
+  t.strictSame(await listFirstFileIds(db, namespace, wanted), [
+    await idOf('tool', '1.0-RC'),
+    await idOf('other', '2.0'),
+  ])
+  t.strictSame(await listFirstFileIds(db, namespace, []), [])
 })

@@ -105,7 +105,7 @@ await forEachMigrated(t, 'every change gives an index a new generation', async (
     removeFile(db, namespace, { packageName: 'one', version: '1.0', fileName: 'one.deb' }),
   )
   await change(removeVersion(db, namespace, { packageName: 'two', version: '1.0' }))
-  await change(removePackage(db, namespace, 'three'))
+  await change(removePackage(db, namespace, { packageName: 'three' }))
   await change(publish('five', place('stable', 'main')))
   t.strictSame(
     seen.map((index) => index?.wanted),

@@ -2,7 +2,11 @@
 
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'
-import { linkPackage, unlinkPackage } from '../../../sql/packages/package-links.js'
+import {
+  findLinkedRepositoryId,
+  linkPackage,
+  unlinkPackage,
+} from '../../../sql/packages/package-links.js'
 import { removeVersion } from '../../../sql/packages/publications.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { forEachMigrated } from '../../helpers/databases.js'
@@ -98,3 +102,15 @@ await forEachMigrated(
     }
   },
 )
+
+await forEachMigrated(t, 'the repository of a link is found', async (t, db) => {
+  const { ownerId, link, unlink } = await aPackage(db)
+  const engine = await aRepository(db, ownerId, 'engine')
+  const [{ id }] = await db('packages').where({ format: namespaceOf(ownerId).format })
+  t.equal(await findLinkedRepositoryId(db, id), undefined)
+  await link(engine.id)
+  t.equal(await findLinkedRepositoryId(db, id), engine.id)
+  await unlink()
+  t.equal(await findLinkedRepositoryId(db, id), undefined)
+  t.equal(await findLinkedRepositoryId(db, id + 100), undefined, 'a package that does not exist')
+})

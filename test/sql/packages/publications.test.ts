@@ -14,6 +14,9 @@ import { aRepository, aUser } from '../../helpers/rows.js'
 
 const VERSION_EXISTS = { failure: 'conflict', message: 'package version already exists' }
 const FILE_EXISTS = { failure: 'conflict', message: 'package file already exists' }
+/** Returns a quota of bytes only. */
+const bytes = (bytesMax: number | undefined) => ({ bytesMax, versionsMax: undefined })
+
 const TOO_MUCH = {
   failure: 'forbidden',
   message: 'maximum allowed package storage quota exceeded',
@@ -81,7 +84,7 @@ await forEachMigrated(
       { storage_key: key, bytes: 5, sha512: digestsOf('bytes').sha512 },
       { storage_key: other, bytes: 6 },
     ])
-    await removePackage(db, namespaceOf(ada.id), 'tool')
+    await removePackage(db, namespaceOf(ada.id), { packageName: 'tool' })
     const name = { packageName: 'tool', version: '1.0', fileName: 'tool.bin' }
     t.match(await findFile(db, namespaceOf(bob.id, 'go'), name), { blobKey: key })
   },
@@ -160,8 +163,8 @@ await forEachMigrated(
 
 await forEachMigrated(t, 'an owner cannot exceed the size limit', async (t, db) => {
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
-  const publish = (version: string, ownerBytesMax: number | undefined, ownerId = ada.id) =>
-    aPublication(db, { ownerId, version, ownerBytesMax })
+  const publish = (version: string, bytesMax: number | undefined, ownerId = ada.id) =>
+    aPublication(db, { ownerId, version, quota: bytes(bytesMax) })
   await t.rejects(publish('1', 4), TOO_MUCH)
   t.equal(await findPackage(db, namespaceOf(ada.id), 'tool'), undefined)
   t.strictSame(await db('blobs'), [])
@@ -170,7 +173,7 @@ await forEachMigrated(t, 'an owner cannot exceed the size limit', async (t, db) 
   await publish('2', 10)
   await aPublication(db, { ownerId: ada.id, format: 'go', text: '' })
   await t.rejects(
-    aPublication(db, { ownerId: ada.id, format: 'go', version: '2', ownerBytesMax: 14 }),
+    aPublication(db, { ownerId: ada.id, format: 'go', version: '2', quota: bytes(14) }),
     TOO_MUCH,
   )
   await publish('1', 5, bob.id)
@@ -182,7 +185,7 @@ await forEachMigrated(t, 'an owner cannot exceed the size limit', async (t, db) 
 await forEachMigrated(t, 'concurrent publications do not exceed the size limit', async (t, db) => {
   const { id: ownerId } = await aUser(db, 'ada')
   const works = Array.from({ length: 10 }, (_, n) =>
-    aPublication(db, { ownerId, packageName: `p${n}`, text: `${n}`, ownerBytesMax: 3 }),
+    aPublication(db, { ownerId, packageName: `p${n}`, text: `${n}`, quota: bytes(3) }),
   )
   const lost = await lostOf(works)
   t.equal(lost.length, 7)
@@ -256,10 +259,10 @@ await forEachMigrated(t, 'a package is deleted with its versions and its link', 
   for (const version of ['1', '2']) await aPublication(db, { ownerId, version })
   await aPublication(db, { ownerId, packageName: 'other' })
   await linkPackage(db, namespace, { packageName: 'tool', repositoryId })
-  t.equal(await removePackage(db, namespace, 'absent'), false)
-  t.equal(await removePackage(db, namespaceOf(ownerId, 'go'), 'tool'), false)
-  t.equal(await removePackage(db, namespace, 'TOOL'), true)
-  t.equal(await removePackage(db, namespace, 'TOOL'), false)
+  t.equal(await removePackage(db, namespace, { packageName: 'absent' }), false)
+  t.equal(await removePackage(db, namespaceOf(ownerId, 'go'), { packageName: 'tool' }), false)
+  t.equal(await removePackage(db, namespace, { packageName: 'TOOL' }), true)
+  t.equal(await removePackage(db, namespace, { packageName: 'TOOL' }), false)
   t.equal(await findPackage(db, namespace, 'tool'), undefined)
   t.strictSame(await contentsOf(db, namespace, 'other'), ['1.0 tool.bin+'])
   t.equal((await db('package_files')).length, 1)
@@ -283,7 +286,7 @@ await forEachMigrated(
       const text = `bytes ${n}`
       const lost = await lostOf([
         aPublication(db, { ownerId, version: '1', fileName: 'a', text }),
-        removePackage(db, namespace, 'tool'),
+        removePackage(db, namespace, { packageName: 'tool' }),
         aPublication(db, { ownerId, version: '1', fileName: 'b', text }),
         aPublication(db, { ownerId, version: '2', fileName: 'a', text }),
         removeVersion(db, namespace, name),
@@ -306,7 +309,7 @@ await forEachMigrated(t, 'a package has the spelling of its first upload', async
   await aPublication(db, { ownerId, packageName: 'Tool' })
   await aPublication(db, { ownerId, packageName: 'tool', version: '2.0' })
   t.equal(await nameNow(), 'Tool')
-  await removePackage(db, namespaceOf(ownerId), 'tool')
+  await removePackage(db, namespaceOf(ownerId), { packageName: 'tool' })
   await aPublication(db, { ownerId, packageName: 'TOOL' })
   t.equal(await nameNow(), 'TOOL', 'a new spelling after it was deleted')
 })

@@ -5,7 +5,7 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
 import { repositoryPath } from '../../../../cgi/repository/paths.js'
-import { commitFirstFile, initRepository } from '../../../../cgi/repository/repository.js'
+import { commitFirstFiles, initRepository } from '../../../../cgi/repository/repository.js'
 import {
   pruneNow,
   releaseCommit,
@@ -28,8 +28,8 @@ async function scene(t: Test) {
   const path = repositoryPath(settings.data.dir, repository.storage)
   await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   const author = { name: 'Ada', email: 'ada@example.com' }
-  const first = { fileName: 'a', content: 'a', message: 'Begin', when: new Date() }
-  await commitFirstFile(context.git, path, { ...first, branch: 'main', author })
+  const first = { files: [{ name: 'a', content: 'a' }], message: 'Begin', when: new Date() }
+  await commitFirstFiles(context.git, path, { ...first, branch: 'main', author })
   const commit = await git(['rev-parse', 'main'], { cwd: path })
   const pull = await createIssue(db, {
     repositoryId: repository.id,

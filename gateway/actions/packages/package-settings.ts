@@ -1,0 +1,36 @@
+/** Settings of an owner's packages with what they use. */
+
+import { configuredQuota } from '../../../registry/lend-package-store.js'
+import type { Owner } from '../../../sql/accounts/owners.js'
+import {
+  type OwnerSettings,
+  type Quota,
+  quotaOf,
+  readOwnerSettings,
+  readUsage,
+  type Usage,
+} from '../../../sql/packages/owner-settings.js'
+import type { Context } from '../../request/context.js'
+
+export interface PackageSettings {
+  readonly isImmutable: boolean
+  readonly usage: Usage
+  /** The quota that applies. */
+  readonly quota: Quota
+  /** The owner's own quota, which replaces that of the configuration. */
+  readonly ownQuota: OwnerSettings['quota']
+}
+
+/** Reads the settings of an owner. */
+export async function packageSettings(
+  { db, registry }: Context,
+  owner: Owner,
+): Promise<PackageSettings> {
+  const settings = await readOwnerSettings(db, owner.id)
+  return {
+    isImmutable: settings.isImmutable,
+    usage: await readUsage(db, owner.id),
+    quota: quotaOf(settings, configuredQuota(registry.settings())),
+    ownQuota: settings.quota,
+  }
+}
