@@ -25,7 +25,7 @@ const byName: Route<'repository'> = {
   surface: DOWNLOAD_SURFACE,
   method: 'GET',
   path: '/{owner}/{repo}/releases/download/{file...}',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'releases' },
   scopes: ['read:repository'],
   async handle(context, { request, grant, params }): Promise<Reply> {
     const { repository } = grant

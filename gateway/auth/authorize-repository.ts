@@ -6,13 +6,17 @@ import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { JOBS_USER_ID } from '../../sql/accounts/jobs-user.js'
 import { findUserById, type User } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
+import { findComment } from '../../sql/issues/comments.js'
+import { findIssue, type Issue } from '../../sql/issues/issues.js'
 import { type Attachment, findAttachmentByUuid } from '../../sql/releases/attachments.js'
 import {
   type AccessMode,
   accessToRepositories,
   accessToRepository,
   atLeast,
-  atMost,
+  atMostInEachUnit,
+  everyUnit,
+  type RepositoryModes,
 } from '../../sql/repositories/access.js'
 import { deployKeyAccess } from '../../sql/repositories/deploy-keys.js'
 import {
@@ -21,6 +25,7 @@ import {
   findRepositoryById,
   type Repository,
 } from '../../sql/repositories/repositories.js'
+import type { RepositoryUnit } from '../../sql/repositories/team-units.js'
 import type { Identity } from './authenticate.js'
 import { callerAt, isLimited, limited } from './limits.js'
 import { holdsPublicOnly, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'
@@ -38,9 +43,24 @@ export interface RepositoryNeed {
   readonly changesGit?: true
   /** Area whose permission a job needs; by default, the one that follows from the scopes. */
   readonly area?: JobArea
+  /** Unit to which users need access; by default, that of the area. */
+  readonly unit?: RouteUnit
   /** True if the route can return the whole repository; anonymous callers do not get large ones. */
   readonly isDownload?: true
 }
+
+/** Part of a repository to which users need access. */
+export type RouteUnit =
+  | RepositoryUnit
+  /** Any unit, because the route is about the repository itself. */
+  | 'any'
+  /**
+   * Issues or pull requests: that of `{index}`, or one of them if the path has no index. A handler
+   * that lists both leaves out those that `grant.modes` excludes.
+   */
+  | 'conversation'
+  /** Issues or pull requests: that of the comment `{id}`. */
+  | 'comment'
 
 export interface RepositoryGrant {
   readonly who: Identity
@@ -50,7 +70,11 @@ export interface RepositoryGrant {
    */
   readonly user: User | undefined
   readonly repository: Repository
+  /** Unit of the route or, for a conversation, of its issue or pull request. */
+  readonly unit: RepositoryUnit | 'any'
+  /** Access to that unit. */
   readonly mode: AccessMode
+  readonly modes: RepositoryModes
   /** True if the path has an earlier name of `repository`. */
   readonly hasMoved: boolean
 }
@@ -79,13 +103,48 @@ export function authorizeRepository(
   if (!isPublicRead(access)) refuseAnonymous(who)
   return after(namedRepository(db, question), ({ repository, hasMoved }) => {
     if (repository === undefined) throw unseen(who, question)
-    return after(accessOf(db, who, repository, areaOf(question)), (mode) => {
-      const grant = judge(who, question, { repository, hasMoved, mode })
-      if (who.kind !== 'job' || isPublicRead(access)) return grant
-      return after(findUserById(db, JOBS_USER_ID), (user) => ({ ...grant, user }))
-    })
+    return after(accessOf(db, who, repository, areaOf(question)), (modes) =>
+      after(unitOf(db, question, { repository, modes }), (unit) => {
+        const grant = judge(who, question, { repository, hasMoved, modes, unit })
+        if (who.kind !== 'job' || isPublicRead(access)) return grant
+        return after(findUserById(db, JOBS_USER_ID), (user) => ({ ...grant, user }))
+      }),
+    )
   })
 }
+
+const UNIT_OF_AREA: Readonly<Record<JobArea, RouteUnit>> = {
+  contents: 'code',
+  statuses: 'code',
+  issues: 'conversation',
+  'pull-requests': 'pulls',
+  actions: 'actions',
+  packages: 'any',
+}
+
+/** Returns the unit of a request: that of the route, or of the conversation that the path names. */
+function unitOf(
+  db: Database,
+  question: RepositoryQuery,
+  { repository, modes }: Pick<RepositoryGrant, 'repository' | 'modes'>,
+): Awaitable<RepositoryUnit | 'any'> {
+  const { access, params } = question
+  // Settings are of no unit.
+  if (atLeast(access.mode, 'admin')) return 'any'
+  const unit = access.unit ?? UNIT_OF_AREA[areaOf(question)]
+  if (unit !== 'conversation' && unit !== 'comment') return unit
+  const higher = atLeast(modes.issues, modes.pulls) ? 'issues' : 'pulls'
+  if (modes.issues === modes.pulls) return higher
+  const id = readId(params[unit === 'comment' ? 'id' : 'index'] ?? '')
+  if (id === undefined) return higher
+  const find = unit === 'comment' ? findComment : findIssue
+  return after(find(db, repository.id, id) as Promise<Kind | undefined>, (row) => {
+    if (row === undefined) return higher
+    return row.isPull ? 'pulls' : 'issues'
+  })
+}
+
+type Kind = Pick<Issue, 'isPull'>
 
 /** Areas in which users without write permission may create issues and comments. */
 const OPEN_AREAS: readonly JobArea[] = ['issues', 'pull-requests']
@@ -119,14 +178,15 @@ function unseen(who: Identity, { challenges }: RepositoryQuery): Failure {
   return notFound()
 }
 
-type Found = Pick<RepositoryGrant, 'repository' | 'hasMoved' | 'mode'>
+type Found = Pick<RepositoryGrant, 'repository' | 'hasMoved' | 'unit' | 'modes'>
 
 function judge(
   who: Identity,
   question: RepositoryQuery,
-  { repository, hasMoved, mode }: Found,
+  { repository, hasMoved, unit, modes }: Found,
 ): RepositoryGrant {
   const { access, anonymousBytesMax } = question
+  const mode = modes[unit]
   if (mode === 'none') throw unseen(who, question)
   const caller = callerAt(who, repository.id)
   if (caller !== who && !isPublicRead(access)) throw limited()
@@ -143,7 +203,7 @@ function judge(
     throw new Failure('mirrored', MIRROR_MESSAGE)
   }
   const user = caller.kind === 'user' ? caller.user : undefined
-  return { who: caller, user, repository, mode, hasMoved }
+  return { who: caller, user, repository, unit, mode, modes, hasMoved }
 }
 
 const LARGE_MESSAGE =
@@ -184,17 +244,21 @@ function accessOf(
   who: Identity,
   repository: Repository,
   area: JobArea = 'contents',
-): Awaitable<AccessMode> {
-  if (who.kind === 'deploy-key') return deployKeyAccess(db, who.keyId, repository.id)
+): Awaitable<RepositoryModes> {
+  if (who.kind === 'deploy-key') {
+    return after(deployKeyAccess(db, who.keyId, repository.id), everyUnit)
+  }
   const caller = callerAt(who, repository.id)
-  if (caller.kind === 'job' && caller.permissions[area] !== 'none') return caller.permissions[area]
+  if (caller.kind === 'job' && caller.permissions[area] !== 'none') {
+    return everyUnit(caller.permissions[area])
+  }
   const user = caller.kind === 'user' ? caller.user : undefined
-  return after(accessToRepository(db, user, repository), (mode) => withinLimits(who, mode))
+  return after(accessToRepository(db, user, repository), (modes) => withinLimits(who, modes))
 }
 
 /** Reduces the access of a limited token to at most `write`: it cannot administer a repository. */
-function withinLimits(who: Identity, mode: AccessMode): AccessMode {
-  return isLimited(who) ? atMost(mode, 'write') : mode
+function withinLimits(who: Identity, modes: RepositoryModes): RepositoryModes {
+  return isLimited(who) ? atMostInEachUnit(modes, 'write') : modes
 }
 
 /** Returns the caller's access to each repository of a list, by id. */
@@ -202,7 +266,7 @@ export async function accessToListed(
   db: Database,
   who: Identity,
   repositories: readonly Repository[],
-): Promise<ReadonlyMap<number, AccessMode>> {
+): Promise<ReadonlyMap<number, RepositoryModes>> {
   const user = who.kind === 'user' ? who.user : undefined
   const [own, others] = [true, false].map((isOwn) =>
     repositories.filter(({ id }) => (callerAt(who, id) === who) === isOwn),
@@ -211,7 +275,7 @@ export async function accessToListed(
     [
       ...(await accessToRepositories(db, user, own ?? [])),
       ...(await accessToRepositories(db, undefined, others ?? [])),
-    ].map(([id, mode]) => [id, withinLimits(who, mode)]),
+    ].map(([id, modes]) => [id, withinLimits(who, modes)]),
   )
 }
 
@@ -232,16 +296,17 @@ const FORBIDDEN_MESSAGES: Readonly<Record<Exclude<AccessMode, 'none'>, string>> 
 }
 
 /**
- * Returns the caller's access to a repository that an authorized object refers to; `none` means
- * that the caller must not see it.
+ * Returns the caller's access to a repository that an authorized object refers to; `none` in a unit
+ * means that the caller must not see anything of it.
  */
 export async function accessToLinked(
   db: Database,
   who: Identity,
   repository: Repository,
-): Promise<AccessMode> {
+): Promise<RepositoryModes> {
   const isPublic = repository.owner.visibility === 'public' && !repository.isPrivate
-  return !isPublic && holdsPublicOnly(who) ? 'none' : await accessOf(db, who, repository)
+  if (!isPublic && holdsPublicOnly(who)) return everyUnit('none')
+  return await accessOf(db, who, repository)
 }
 
 /** Authorizes the caller for an attachment. One of a draft release requires write access. */
@@ -252,8 +317,8 @@ export async function authorizeAttachment(
 ): Promise<AttachmentGrant> {
   const attachment = await findAttachmentByUuid(db, uuid)
   const repository = attachment && (await findRepositoryById(db, attachment.repositoryId))
-  const mode = repository === undefined ? 'none' : await accessOf(db, who, repository)
-  const isSeen = atLeast(mode, attachment?.isOfDraft ? 'write' : 'read')
+  const modes = repository === undefined ? undefined : await accessOf(db, who, repository)
+  const isSeen = atLeast(modes?.releases ?? 'none', attachment?.isOfDraft ? 'write' : 'read')
   if (attachment === undefined || repository === undefined || !isSeen) {
     throw notFound()
   }

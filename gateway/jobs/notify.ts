@@ -61,7 +61,10 @@ async function findActivity(db: Database, subject: string): Promise<Activity | u
   }
   const issue = await findIssue(db, repository.id, Number(number))
   if (issue === undefined) return undefined
-  return { ...place, about: { issueId: issue.id, to: (to ?? 'everybody') as 'everybody' } }
+  return {
+    ...place,
+    about: { issueId: issue.id, isPull: issue.isPull, to: (to ?? 'everybody') as 'everybody' },
+  }
 }
 
 /** Returns the subject of a run: its pull request, or else the run itself. */
@@ -71,5 +74,5 @@ async function aboutRun(
   to: AboutRun['to'],
 ): Promise<Activity['about']> {
   const issue = pull && (await findIssue(db, repositoryId, pull.number))
-  return issue === undefined ? { runId: id, to } : { issueId: issue.id, to }
+  return issue === undefined ? { runId: id, to } : { issueId: issue.id, isPull: true, to }
 }

@@ -30,7 +30,7 @@ async function isTrustedUser(
   repository: Repository,
   user: User,
 ): Promise<boolean> {
-  if (atLeast(await accessToRepository(db, user, repository), 'write')) return true
+  if (atLeast((await accessToRepository(db, user, repository)).code, 'write')) return true
   if (!user.isActive || user.isLoginProhibited) return false
   const isNew = Date.now() - user.createdAtMs < NEW_ACCOUNT_MS
   return !isNew && (await hasMergedPull(db, repository.id, user.id))

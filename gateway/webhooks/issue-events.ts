@@ -22,7 +22,7 @@ import type {
   ReviewSubmitted,
 } from '../request/events.js'
 import type { WebhookEvent } from './deliveries.js'
-import { type Changes, commentEvent, issueEvent, pullEvent } from './payloads.js'
+import { type Changes, commentEvent, issueEvent, OWNER_ACCESS, pullEvent } from './payloads.js'
 
 /** Suffix of the webhook event of each action. */
 const SUFFIXES = {
@@ -218,5 +218,5 @@ interface PullViewer extends Pick<IssueChanged, 'repository'> {
 }
 
 function viewOf({ repository, actor }: PullViewer) {
-  return { who: ANONYMOUS, user: actor, repository, mode: 'owner', hasMoved: false } as const
+  return { who: ANONYMOUS, user: actor, repository, ...OWNER_ACCESS, hasMoved: false } as const
 }

@@ -1,12 +1,16 @@
 /** Webhook payloads of repositories, packages, issues, pulls, releases and statuses, as Gitea's. */
 
 import type { Owner } from '../../sql/accounts/owners.js'
+import { everyUnit } from '../../sql/repositories/access.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { ownerObject } from '../objects/accounts/user-object.js'
 import { repositoryObject } from '../objects/repositories/repository-object.js'
 import type { Context } from '../request/context.js'
 import type { RepositoryForked } from '../request/events.js'
 import type { WebhookEvent } from './deliveries.js'
+
+/** Access with which the objects of payloads are rendered: webhooks are of owners and admins. */
+export const OWNER_ACCESS = { unit: 'any', mode: 'owner', modes: everyUnit('owner') } as const
 
 /** The repository of an event, and the user or organization that caused it. */
 export interface PayloadSource {

@@ -12,13 +12,14 @@ import { workflowObject } from '../objects/runs/workflow-object.js'
 import type { Context } from '../request/context.js'
 import type { JobsChanged, RunChanged } from '../request/events.js'
 import type { WebhookEvent } from './deliveries.js'
+import { OWNER_ACCESS } from './payloads.js'
 
 /** Returns the event `workflow_run`. */
 export function runEvent(context: Context, change: RunChanged): WebhookEvent {
   const { repository, run, action } = change
   const payload = async () => {
     const { user, ...fields } = await fieldsOf(context, change)
-    const view = { who: ANONYMOUS, user, repository, mode: 'owner', hasMoved: false } as const
+    const view = { who: ANONYMOUS, user, repository, ...OWNER_ACCESS, hasMoved: false } as const
     const [object] = await runObjects(context, view, [run])
     return { action, workflow_run: object, ...fields }
   }

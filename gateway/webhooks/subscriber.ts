@@ -33,7 +33,7 @@ import {
   reviewRequestEvents,
 } from './issue-events.js'
 import { packageChangeEvent } from './package-events.js'
-import { forkEvent, repositoryPayload, statusEvent } from './payloads.js'
+import { forkEvent, OWNER_ACCESS, repositoryPayload, statusEvent } from './payloads.js'
 import { REF_EVENTS, refEvents } from './ref-events.js'
 import { releaseChangeEvent } from './release-events.js'
 import { jobEvents, runEvent } from './run-events.js'
@@ -189,5 +189,5 @@ async function preparePackage(
 }
 
 function viewOf({ repository, actor }: Pick<StatusReported, 'repository' | 'actor'>) {
-  return { who: ANONYMOUS, user: actor, repository, mode: 'owner', hasMoved: false } as const
+  return { who: ANONYMOUS, user: actor, repository, ...OWNER_ACCESS, hasMoved: false } as const
 }

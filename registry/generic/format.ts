@@ -8,6 +8,7 @@ import { refuseInText } from '../refusal.js'
 import { uploadBody } from '../upload-body.js'
 import { install } from './install.js'
 import { parseFileName, parsePackageName, parseVersion } from './names.js'
+import { readChecksums, refuseOtherBytes } from './sent-checksums.js'
 
 const FILE_PATH = '/{name}/{version}/{file}'
 const FILE_EXISTS = 'package file already exists'
@@ -27,7 +28,9 @@ const put: FormatRoute = {
       const isAskedFor = request.headers.get('if-none-match') === '*'
       throw new Failure(isAskedFor ? 'precondition_failed' : 'conflict', FILE_EXISTS)
     }
+    const checksums = readChecksums(request.headers)
     const upload = await store.receive(uploadBody(request))
+    refuseOtherBytes(checksums, upload.digests)
     await store.publish(upload, { packageName, version, fileName, unique: 'file' })
     return { status: 201, headers: [['X-Checksum-Sha256', upload.digests.sha256]] }
   },

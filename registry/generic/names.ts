@@ -22,8 +22,16 @@ export function parseFileName(text: string): string {
   throw new Failure('bad_request', `invalid filename: ${rule}`)
 }
 
+/** A segment that clients and proxies remove from URLs (WHATWG URL, "double-dot path segment"). */
+const DOT_SEGMENT = /(?:^|[/\\])(?:\.|%2e){1,2}(?:[/\\]|$)/i
+
 /** Returns a version. Throws `bad_request` if it is invalid. */
 export function parseVersion(text: string): string {
+  if (DOT_SEGMENT.test(text)) {
+    const rule =
+      "must have no segment '.' or '..', also encoded, because clients remove it from URLs"
+    throw new Failure('bad_request', `invalid package version: ${quote(text)} ${rule}`)
+  }
   if (text !== '' && text.trim() === text && !/\p{Cc}|\p{Cs}/u.test(text)) return text
   const rule = 'must not be empty, have control characters, or begin or end with white space'
   throw new Failure('bad_request', `invalid package version: ${quote(text)} ${rule}`)

@@ -82,8 +82,9 @@ function createClients(location: S3Location, timeoutMs: number): () => S3mini {
 
 /**
  * Runs an operation. Repeats it once after a connection error, because the server can have closed
- * an idle connection. Throws `unavailable` after a second connection error or for a server error.
- * Any other error response is a `Refusal` without the server's text, which contains the access key.
+ * an idle connection. Throws a `Refusal` if the object does not exist or is shorter than the
+ * requested range, and `unavailable` after a second connection error and for each other error
+ * response: also a wrong key, which an administrator can correct while clients repeat the request.
  */
 async function withRetry<T>(operation: () => Promise<T>, { isRepeatable = true } = {}): Promise<T> {
   try {
@@ -100,30 +101,39 @@ async function withRetry<T>(operation: () => Promise<T>, { isRepeatable = true }
 const isBrokenConnection = (error: unknown): boolean =>
   error instanceof TypeError || error instanceof S3NetworkError
 
-/** Error response of the server. */
+/**
+ * Error response of the server, with its code and message. The rest of its text is left out,
+ * because it contains the access key and the signature.
+ */
 class Refusal extends Error {
   readonly status: number
 
-  constructor({ status, serviceCode }: S3ServiceError) {
-    super(`S3 answered ${status} ${serviceCode ?? ''}`)
+  constructor({ status, serviceCode, body }: S3ServiceError) {
+    const message = /<Message>([^<]{1,300})/.exec(body ?? '')?.[1] ?? ''
+    const code = serviceCode ?? ''
+    super(`S3 answered ${status} ${code}${message === '' ? '' : `: ${message}`}`)
     this.status = status
   }
 }
 
+/** Codes of S3 for a bucket or an unfinished upload that does not exist; others are of objects. */
+const NO_CONTAINER = ['NoSuchBucket', 'NoSuchUpload']
+
 function refusalOf(error: S3ServiceError): Error {
   const refusal = new Refusal(error)
-  const isTemporary = error.status >= 500 || [408, 429].includes(error.status)
-  return isTemporary ? unavailable(refusal) : refusal
+  const isOfObject =
+    error.status === 416 ||
+    (error.status === 404 && !NO_CONTAINER.includes(error.serviceCode ?? ''))
+  return isOfObject ? refusal : unavailable(refusal)
 }
 
 function unavailable(cause: unknown): Failure {
-  const message = 'The package storage is not available. Try again in a few seconds.'
+  const message = 'The storage of files is not available. Try again in a few seconds.'
   return new Failure('unavailable', message, { cause, retryAfterSeconds: 5 })
 }
 
-/** Returns true if the object does not exist; false if the bucket does not. */
-const isMissing = (error: unknown): boolean =>
-  error instanceof Refusal && error.status === 404 && !error.message.includes('NoSuchBucket')
+/** Returns true if the object does not exist. */
+const isMissing = (error: unknown): boolean => error instanceof Refusal && error.status === 404
 
 function unlessNotFound(error: unknown): void {
   if (!isMissing(error)) throw error
@@ -248,7 +258,7 @@ async function* list(clientOf: () => S3mini, prefix: string): AsyncGenerator<Sto
   do {
     const from = token
     const page = await withRetry(() => clientOf().listObjectsPaged('/', prefix, PAGE_OBJECTS, from))
-    if (!page) throw new Error('S3 has no such bucket')
+    if (!page) throw unavailable(new Error('S3 has no such bucket'))
     for (const { Key, LastModified, Size } of page.objects ?? []) {
       const key = keyOfObject(Key.slice(prefix.length))
       if (key !== undefined) yield { key, writtenAtMs: LastModified.getTime(), bytes: Size }

@@ -9,7 +9,8 @@ export interface BlobStorage {
   readonly incomingFolder: string
   /**
    * Stores a complete file under a key. Atomic, and durable when this returns. The file is removed
-   * from its path even if this throws. Throws `unavailable` if the storage does not respond.
+   * from its path even if this throws. Throws `unavailable` if the storage does not respond or
+   * refuses.
    */
   put(key: string, file: IncomingFile): Promise<void>
   /**

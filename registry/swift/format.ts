@@ -2,6 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, statusLine } from '../../conf/http.js'
+import { after } from '../../conf/lib/awaitable.js'
 import type { FullVersion, Package } from '../../conf/package.js'
 import type { Format, FormatCall, FormatRoute } from '../format.js'
 import type { PackageStore } from '../package-store.js'
@@ -50,7 +51,7 @@ const list: FormatRoute = {
     return store.document(found, request, {
       kind: 'releases',
       contentType: JSON_TYPE,
-      headers: [CONTENT_VERSION, ...linkHeaders(links)],
+      headers: linkHeaders(links),
       make: async () => formatReleases(versions, urlOf),
     })
   },
@@ -76,7 +77,7 @@ async function getRelease(store: PackageStore, call: FormatCall): Promise<Reply>
   return await store.document(found, call.request, {
     kind: `release ${version.version}`,
     contentType: JSON_TYPE,
-    headers: [CONTENT_VERSION, ...linkHeaders(links)],
+    headers: linkHeaders(links),
     make: async () => formatRelease(found, version),
   })
 }
@@ -94,7 +95,7 @@ async function getArchive(store: PackageStore, call: FormatCall): Promise<Reply>
   ]
   return await store.serve(file, call.request, {
     contentType: 'application/zip',
-    headers: [CONTENT_VERSION, ['Digest', `sha-256=${digest}`], ...(signing ?? [])],
+    headers: [['Digest', `sha-256=${digest}`], ...(signing ?? [])],
   })
 }
 
@@ -110,7 +111,7 @@ const getManifest: FormatRoute = {
     const wanted = parameterOf(call.request.query, 'swift-version')
     const fileName = wanted === undefined ? MANIFEST : findVariant(manifests, wanted)
     if (fileName === undefined) {
-      return { status: 303, headers: [CONTENT_VERSION, ['Location', url]] }
+      return { status: 303, headers: [['Location', url]] }
     }
     const links = variantsOf(manifests).map((variant) => ({
       url: `${url}?swift-version=${variant.swiftVersion}`,
@@ -121,7 +122,6 @@ const getManifest: FormatRoute = {
       kind: `manifest ${version.version} ${fileName}`,
       contentType: 'text/x-swift',
       headers: [
-        CONTENT_VERSION,
         ['Content-Disposition', `attachment; filename="${fileName}"`],
         ...(wanted === undefined ? linkHeaders(links) : []),
       ],
@@ -145,7 +145,7 @@ const identifiers: FormatRoute = {
     }
     return {
       status: 200,
-      headers: [['Content-Type', JSON_TYPE], CONTENT_VERSION],
+      headers: [['Content-Type', JSON_TYPE]],
       body: JSON.stringify({ identifiers: packages.map(({ name }) => name) }),
     }
   },
@@ -156,7 +156,27 @@ const loginAt = (path: string): FormatRoute => ({
   method: 'POST',
   path,
   access: 'signed-in',
-  handle: () => ({ status: 200, headers: [CONTENT_VERSION] }),
+  handle: () => ({ status: 200 }),
+})
+
+/** Route of every other path, whose refusal then is a problem document too (3.3). */
+const unknown: FormatRoute = {
+  method: 'GET',
+  path: '/{path...}',
+  access: 'read',
+  handle: () => {
+    throw new Failure('not_found', 'the registry has no such path')
+  },
+}
+
+/** Returns a route whose replies, also redirects, have the version of the API (3.5). */
+const versioned = (route: FormatRoute): FormatRoute => ({
+  ...route,
+  handle: (store, call) =>
+    after(route.handle(store, call), (reply) => ({
+      ...reply,
+      headers: [...(reply.headers ?? []), CONTENT_VERSION],
+    })),
 })
 
 const NO_PACKAGE = 'package not found'
@@ -195,7 +215,9 @@ function parameterOf(query: string, name: string): string | undefined {
 
 export const SWIFT: Format = {
   name: 'swift',
-  routes: [put, list, get, getManifest, identifiers, loginAt(''), loginAt('/login')],
+  routes: [put, list, get, getManifest, identifiers, loginAt(''), loginAt('/login'), unknown].map(
+    versioned,
+  ),
   describe,
   install,
   refuse: ({ status, message }) => ({

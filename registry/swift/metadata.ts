@@ -136,10 +136,15 @@ function repositoriesOf(given: Given): readonly string[] | undefined {
 /** Returns the author; undefined without a name, because the client requires one. */
 function authorOf(given: Given | undefined): JsonObject | undefined {
   if (given === undefined) return undefined
-  const parts = ['givenName', 'middleName', 'familyName'].map((key) => textAt(given, key))
-  const name = textAt(given, 'name') ?? parts.filter((part) => part).join(' ')
+  const parts = {
+    givenName: textAt(given, 'givenName'),
+    middleName: textAt(given, 'middleName'),
+    familyName: textAt(given, 'familyName'),
+  }
+  const joined = Object.values(parts).filter((part) => part)
+  const name = textAt(given, 'name') ?? joined.join(' ')
   const organization = personOf(objectAt(given, 'organization'))
-  const author = compact({ ...personOf({ ...given, name }), organization })
+  const author = compact({ ...personOf({ ...given, name }), ...parts, organization })
   return author['name'] === undefined ? undefined : author
 }
 

@@ -35,10 +35,7 @@ export async function publishRelease(
   })
   return {
     status: 201,
-    headers: [
-      ['Content-Version', '1'],
-      ['Location', releaseUrl(store.baseUrl, packageName, version)],
-    ],
+    headers: [['Location', releaseUrl(store.baseUrl, packageName, version)]],
   }
 }
 

@@ -1,6 +1,6 @@
 /** A release of a Swift package: its stored metadata and the documents for clients. */
 
-import type { FullVersion, JsonObject, Package, PackageVersion } from '../../conf/package.js'
+import type { FullVersion, Json, JsonObject, Package, PackageVersion } from '../../conf/package.js'
 import { identityOf } from './identifiers.js'
 import type { Link } from './links.js'
 import type { Manifests } from './manifests.js'
@@ -45,9 +45,34 @@ export function formatRelease({ name }: Package, version: FullVersion): string {
     id: name,
     version: version.version,
     resources: [{ name: 'source-archive', type: 'application/zip', checksum, signing }],
-    metadata,
+    metadata: sourceCode(name, version.version, metadata),
     publishedAt: formatTime(new Date(version.createdAtMs)),
   })
+}
+
+/** Returns metadata as a SoftwareSourceCode of schema.org, whose fields the client permits. */
+function sourceCode(packageName: string, version: string, metadata: JsonObject): JsonObject {
+  const { author, ...rest } = metadata
+  return {
+    '@context': ['http://schema.org/'],
+    '@type': 'SoftwareSourceCode',
+    name: identityOf(packageName).name,
+    version,
+    ...rest,
+    ...(author === undefined ? {} : { author: personOf(author) }),
+    programmingLanguage: {
+      '@type': 'ComputerLanguage',
+      name: 'Swift',
+      url: 'https://swift.org',
+    },
+  }
+}
+
+function personOf(author: Json): Json {
+  const { organization, ...person } = author as JsonObject
+  const typed = { '@type': 'Person', ...person }
+  if (organization === undefined) return typed
+  return { ...typed, organization: { '@type': 'Organization', ...(organization as JsonObject) } }
 }
 
 /** Returns links to the latest, the next and the previous release in precedence (4.2). */

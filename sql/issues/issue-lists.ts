@@ -54,13 +54,28 @@ export async function searchIssues(
   db: Database,
   { viewer, ownerName, page, ...filter }: IssueSearch,
 ): Promise<Paged<Issue>> {
-  const seen = repositoriesVisibleTo(viewer)
+  const seen = conversationsVisibleTo(viewer)
   const ofOwner = ownerName === undefined ? '' : 'and o.name_lower = ?'
   const where = `exists (select 1 from repositories r join owners o on o.id = r.owner_id
     where r.id = i.repository_id and ${seen.where} ${ofOwner} and ${IS_SERVED})`
   const names = ownerName === undefined ? [] : [foldCase(ownerName)]
   const conditions = [{ where, bindings: [...seen.bindings, ...names] }, ...conditionsOf(filter)]
   return await listUnder(db, conditions, page)
+}
+
+/**
+ * Returns a condition for the issues and pull requests `i` of repositories `r` of owners `o` that
+ * the viewer can read.
+ */
+export function conversationsVisibleTo(viewer: Viewer): Condition {
+  const [issues, pulls] = [
+    repositoriesVisibleTo(viewer, 'issues'),
+    repositoriesVisibleTo(viewer, 'pulls'),
+  ]
+  return {
+    where: `((i.is_pull = 0 and ${issues.where}) or (i.is_pull = 1 and ${pulls.where}))`,
+    bindings: [...issues.bindings, ...pulls.bindings],
+  }
 }
 
 /**

@@ -5,6 +5,7 @@ import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import type { Repository } from '../repositories/repositories.js'
+import { teamGives } from '../repositories/team-units.js'
 
 /** Adds assignees to an issue. The caller has checked that they can be assigned. */
 export async function addIssueAssignees(
@@ -98,8 +99,8 @@ export async function assigneesOfIssues(
 }
 
 /**
- * Returns the active users who can write to the repository, ordered by name: the owner,
- * collaborators and members of teams.
+ * Returns the active users who can write to the issues or pull requests of the repository, ordered
+ * by name: the owner, collaborators and members of teams.
  */
 export async function listAssignable(
   db: Database,
@@ -114,7 +115,7 @@ export async function listAssignable(
         or u.owner_id in (select m.user_id from team_members m join teams t on t.id = m.team_id
           left join team_repositories g on g.team_id = t.id and g.repository_id = ?
           where t.organization_id = ? and (t.permission = 'owner'
-            or (t.permission in ('write', 'admin')
+            or ((${teamGives('issues', 'write')} or ${teamGives('pulls', 'write')})
               and (t.includes_all_repositories = 1 or g.team_id is not null)))))
       order by o.name_lower`,
     [repository.owner.id, repository.id, repository.id, repository.owner.id],

@@ -3,6 +3,7 @@
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import type { Repository } from '../repositories/repositories.js'
+import { type RepositoryUnit, teamGives } from '../repositories/team-units.js'
 import type { Condition } from '../repositories/visibility.js'
 
 /** Event that users are notified of. */
@@ -15,6 +16,7 @@ export interface Activity {
 
 export interface AboutIssue {
   readonly issueId: number
+  readonly isPull: boolean
   /**
    * Recipients: all participants and watchers, or only the assignees, the requested reviewers or
    * one user.
@@ -47,7 +49,7 @@ export async function listAudience(
   { afterId, limit }: { readonly afterId: number; readonly limit: number },
 ): Promise<readonly number[]> {
   const people = peopleOf(repository.id, about)
-  const readers = readersOf(repository)
+  const readers = readersOf(repository, unitOf(about))
   const unsubscribed =
     'issueId' in about ? [{ where: NOT_UNSUBSCRIBED, bindings: [about.issueId] }] : []
   const conditions: readonly Condition[] = [
@@ -93,8 +95,17 @@ export async function isNotifiedOfIssue(
   return rows.length > 0
 }
 
+function unitOf(about: Activity['about']): RepositoryUnit {
+  if ('releaseId' in about) return 'releases'
+  if ('runId' in about) return 'actions'
+  return about.isPull ? 'pulls' : 'issues'
+}
+
 /** Returns a query for the distinct ids of all candidates. */
-function peopleOf(repositoryId: number, about: Activity['about']): Condition {
+function peopleOf(
+  repositoryId: number,
+  about: Omit<AboutIssue, 'isPull'> | AboutRelease | AboutRun,
+): Condition {
   if ('releaseId' in about) {
     const { mentionedIds } = about
     const places = mentionedIds.map(() => '?').join()
@@ -143,20 +154,24 @@ const SELECT_PARTICIPANTS = [
 ]
 
 /**
- * Returns a condition for the active users `u` who can read a repository. Must agree with
+ * Returns a condition for the active users `u` who can read a unit of a repository. Must agree with
  * `accessToRepository`.
  */
-function readersOf({ id, isPrivate, owner }: Repository): Condition {
+function readersOf({ id, isPrivate, owner }: Repository, unit: RepositoryUnit): Condition {
   const active = 'u.is_active = 1 and u.is_login_prohibited = 0'
   if (!isPrivate && owner.visibility !== 'private') return { where: active, bindings: [] }
+  const ofTeams = (part: RepositoryUnit): Condition => ({
+    where: `u.owner_id in (select m.user_id from team_members m join teams t on t.id = m.team_id
+      left join team_repositories g on g.team_id = t.id and g.repository_id = ?
+      where t.organization_id = ? and (? = 0 or t.permission = 'owner'
+        or (${teamGives(part)} and (t.includes_all_repositories = 1 or g.team_id is not null))))`,
+    bindings: [id, owner.id, Number(isPrivate)],
+  })
+  const teams = (unit === 'pulls' ? (['pulls', 'code'] as const) : [unit]).map(ofTeams)
   return {
     where: `${active} and (u.is_admin = 1 or u.owner_id = ?
       or u.owner_id in (select user_id from collaborators where repository_id = ?)
-      or u.owner_id in (select m.user_id from team_members m join teams t on t.id = m.team_id
-        left join team_repositories g on g.team_id = t.id and g.repository_id = ?
-        where t.organization_id = ? and (? = 0 or t.permission = 'owner'
-          or (t.permission <> 'none'
-            and (t.includes_all_repositories = 1 or g.team_id is not null)))))`,
-    bindings: [owner.id, id, id, owner.id, Number(isPrivate)],
+      or (${teams.map(({ where }) => where).join(' and ')}))`,
+    bindings: [owner.id, id, ...teams.flatMap(({ bindings }) => bindings)],
   }
 }

@@ -3,7 +3,7 @@
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
-import { IS_SERVED } from '../issues/issue-lists.js'
+import { conversationsVisibleTo, IS_SERVED } from '../issues/issue-lists.js'
 import type { IssueState } from '../issues/issues.js'
 import { type Condition, repositoriesVisibleTo, type Viewer } from '../repositories/visibility.js'
 import type { Activity } from './audiences.js'
@@ -150,6 +150,18 @@ const IS_SHOWN = `((n.issue_id is not null and ${IS_SERVED}) or (e.is_draft = 0
   and instr(r.preferences, '"has_releases":false') = 0) or (n.run_id is not null
   and instr(r.preferences, '"has_actions":true') > 0))`
 
+/** Returns a condition for the threads about something that the viewer can read. */
+function subjectsVisibleTo(viewer: Viewer): Condition {
+  const conversations = conversationsVisibleTo(viewer)
+  const releases = repositoriesVisibleTo(viewer, 'releases')
+  const runs = repositoriesVisibleTo(viewer, 'actions')
+  return {
+    where: `(${conversations.where} or (n.release_id is not null and ${releases.where})
+      or (n.run_id is not null and ${runs.where}))`,
+    bindings: [...conversations.bindings, ...releases.bindings, ...runs.bindings],
+  }
+}
+
 const KINDS = {
   issue: 'i.is_pull = 0',
   pull: 'i.is_pull = 1',
@@ -182,7 +194,7 @@ function conditionOf(filter: ThreadFilter): Condition {
           },
         ]),
     { where: IS_SHOWN, bindings: [] },
-    repositoriesVisibleTo(filter.viewer),
+    subjectsVisibleTo(filter.viewer),
   ]
   return {
     where: conditions.map(({ where }) => where).join(' and '),

@@ -18,7 +18,12 @@ import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { deleteEmptyPackages } from '../packages/packages.js'
-import { type AccessMode, highestMode } from '../repositories/access.js'
+import {
+  type AccessMode,
+  highestMode,
+  teamPermission,
+  teamRightsOf,
+} from '../repositories/access.js'
 import { ownersVisibleTo, type Viewer } from '../repositories/visibility.js'
 
 export interface Organization extends Owner {
@@ -214,14 +219,14 @@ export async function organizationRole(
   return teams.length > 0 ? 'member' : 'none'
 }
 
-/** Returns the highest permission that the user's teams in the organization have. */
+/** Returns the highest permission in the API that the user's teams in the organization have. */
 export async function organizationMode(
   db: Database,
   organizationId: number,
   userId: number,
 ): Promise<AccessMode> {
   const teams = await teamsOf(db, organizationId, userId)
-  return highestMode(teams.map(({ permission }) => permission))
+  return highestMode(teams.map((row) => teamPermission(teamRightsOf(row))))
 }
 
 /** Returns true if a team of the user can create repositories in the organization. */
@@ -236,6 +241,7 @@ export async function mayCreateRepositories(
 
 interface TeamRow {
   readonly permission: AccessMode
+  readonly units: string
   readonly can_create_repositories: number
 }
 
@@ -246,7 +252,7 @@ async function teamsOf(
 ): Promise<readonly TeamRow[]> {
   return await selectRows<TeamRow>(
     db,
-    `select t.permission, t.can_create_repositories from team_members m
+    `select t.permission, t.units, t.can_create_repositories from team_members m
      join teams t on t.id = m.team_id where t.organization_id = ? and m.user_id = ?`,
     [organizationId, userId],
   )

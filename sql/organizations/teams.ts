@@ -14,13 +14,14 @@ export interface Team {
   readonly organizationId: number
   readonly name: string
   readonly description: string
+  /**
+   * Access to every unit, if `units` is empty or this is at least `admin`. Otherwise the least of
+   * the units, or `none` if code is not among them; releases that know no units give it to all.
+   */
   readonly permission: AccessMode
   readonly includesAll: boolean
   readonly mayCreateRepositories: boolean
-  /**
-   * Permission for each unit, such as `repo.code`, as clients set it. Access depends on
-   * `permission` only.
-   */
+  /** Access to each unit, such as `repo.code`; units that are left out have none. */
   readonly units: Readonly<Record<string, string>>
 }
 

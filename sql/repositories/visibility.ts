@@ -1,4 +1,6 @@
-/** SQL conditions that limit lists to what a viewer may see. */
+/** SQL conditions that limit lists to what a viewer may see. Must agree with `access.ts`. */
+
+import { type RepositoryUnit, teamGives } from './team-units.js'
 
 /** Client that a list is for. */
 export type Viewer =
@@ -23,8 +25,14 @@ export interface Condition {
   readonly bindings: readonly (string | number)[]
 }
 
-/** Returns a condition for the repositories `r` of owners `o` that `viewer` can read. */
-export function repositoriesVisibleTo(viewer: Viewer): Condition {
+/**
+ * Returns a condition for the repositories `r` of owners `o` of which `viewer` can read that unit,
+ * by default any unit.
+ */
+export function repositoriesVisibleTo(
+  viewer: Viewer,
+  unit: RepositoryUnit | 'any' = 'any',
+): Condition {
   switch (viewer.kind) {
     case 'admin':
       return { where: '1 = 1', bindings: [] }
@@ -33,7 +41,7 @@ export function repositoriesVisibleTo(viewer: Viewer): Condition {
     case 'token': {
       const { repositoryIds } = viewer
       if (repositoryIds.length === 0) return { where: SEEN_BY_ANYONE, bindings: [] }
-      const seen = repositoriesVisibleTo(viewer.of)
+      const seen = repositoriesVisibleTo(viewer.of, unit)
       const places = repositoryIds.map(() => '?').join()
       return {
         where: `(${SEEN_BY_ANYONE} or (r.id in (${places}) and ${seen.where}))`,
@@ -41,7 +49,7 @@ export function repositoriesVisibleTo(viewer: Viewer): Condition {
       }
     }
     default: {
-      const reached = repositoriesAccessibleTo(viewer.id)
+      const reached = repositoriesAccessibleTo(viewer.id, unit)
       return {
         where: `(${reached.where} or (r.is_private = 0 and (o.visibility in ('public', 'limited')
           or o.id in (${SELECT_ORGANIZATIONS}))))`,
@@ -52,15 +60,28 @@ export function repositoriesVisibleTo(viewer: Viewer): Condition {
 }
 
 /**
- * Returns a condition for the repositories `r` that the user owns, or has access to as a
- * collaborator or through a team.
+ * Returns a condition for the repositories `r` that the user owns, or of which a collaborator's
+ * permission or a team gives access to that unit, by default to any.
  */
-export function repositoriesAccessibleTo(userId: number): Condition {
+export function repositoriesAccessibleTo(
+  userId: number,
+  unit: RepositoryUnit | 'any' = 'any',
+): Condition {
+  const units = unit === 'pulls' ? (['pulls', 'code'] as const) : [unit]
   return {
-    where: `(r.owner_id = ? or r.id in (${SELECT_COLLABORATIONS}) or r.id in (${SELECT_GIVEN})
-      or r.owner_id in (${SELECT_WHOLE}))`,
-    bindings: [userId, userId, userId, userId],
+    where: `(r.owner_id = ? or r.id in (${SELECT_COLLABORATIONS})
+      or (${units.map(givenBySome).join(' and ')}))`,
+    bindings: [userId, userId, ...units.flatMap(() => [userId, userId])],
   }
+}
+
+/** Condition for the repositories `r` of which a team of a user gives access to the unit. */
+function givenBySome(unit: RepositoryUnit | 'any'): string {
+  const gives = teamGives(unit)
+  return `(r.id in (select g.repository_id ${TEAMS}
+      join team_repositories g on g.team_id = t.id where m.user_id = ? and ${gives})
+    or r.owner_id in (select t.organization_id ${TEAMS} where m.user_id = ? and
+      (t.permission = 'owner' or (t.includes_all_repositories = 1 and ${gives}))))`
 }
 
 /** Returns a condition for the owners `o` that `viewer` may know of. */
@@ -87,11 +108,3 @@ const SELECT_COLLABORATIONS = 'select repository_id from collaborators where use
 const TEAMS = 'from team_members m join teams t on t.id = m.team_id'
 
 const SELECT_ORGANIZATIONS = `select t.organization_id ${TEAMS} where m.user_id = ?`
-
-/** Repositories that were added to a team individually. */
-const SELECT_GIVEN = `select g.repository_id ${TEAMS}
-  join team_repositories g on g.team_id = t.id where m.user_id = ? and t.permission <> 'none'`
-
-/** Organizations in which a team of the user has access to all repositories. */
-const SELECT_WHOLE = `select t.organization_id ${TEAMS} where m.user_id = ? and
-  (t.permission = 'owner' or (t.includes_all_repositories = 1 and t.permission <> 'none'))`

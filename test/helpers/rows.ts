@@ -62,6 +62,8 @@ export async function aRepository(
 interface TeamInputs {
   readonly organizationId: number
   readonly permission: string
+  /** Access to each unit, such as `repo.code`; by default, `permission` applies to all. */
+  readonly units?: Readonly<Record<string, string>>
   readonly includesAll?: boolean
   readonly mayCreate?: boolean
   readonly memberIds: readonly number[]
@@ -75,6 +77,7 @@ export async function aTeam(db: Database, inputs: TeamInputs): Promise<void> {
     name,
     name_lower: name,
     permission: inputs.permission,
+    units: inputs.units === undefined ? '' : JSON.stringify(inputs.units),
     includes_all_repositories: inputs.includesAll ?? false,
     can_create_repositories: inputs.mayCreate ?? false,
   })

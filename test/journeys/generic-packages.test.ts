@@ -1,6 +1,6 @@
 /** Generic packages: uploads and downloads with curl. */
 
-import { randomBytes } from 'node:crypto'
+import { createHash, randomBytes } from 'node:crypto'
 import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
@@ -85,6 +85,73 @@ await onPackageGatehouse(
     )
     t.match(form, { status: '201' }, 'a form with one file')
     t.match(await curl('--location', `${url}/notes/form/note`), { output: /^a note/ })
+  },
+)
+
+await onPackageGatehouse(
+  t,
+  'SQLite and files',
+  'an upload is stored only if it has the checksum that the client sends',
+  async (t, fixture) => {
+    const { url, curl, folder } = await openWorkspace(t, fixture)
+    const file = join(folder, 'note')
+    await writeFile(file, 'a note')
+    const there = `${url}/checked/1.0/note`
+    const put = (...words: readonly string[]) =>
+      curl('--user', `ada:${fixture.ada.token}`, '--upload-file', file, ...words, there)
+    const digest = (name: string) => createHash(name).update('a note').digest('hex')
+    const sha256 = digest('sha256')
+    const other = sha256.replaceAll(/[0-9a-f]$/g, (last) => (last === '0' ? '1' : '0'))
+    const refused = await put('--header', `X-Checksum-Sha256: ${other}`)
+    t.equal(refused.status, '400')
+    t.match(refused.output, `X-Checksum-Sha256: ${other}, received: ${sha256}`)
+    for (const [header, text] of [
+      ['Sha256', sha256.slice(1)],
+      ['Sha256', `${sha256.slice(1)}g`],
+      ['Sha1', digest('sha512')],
+      ['Md5', `${digest('md5')},${digest('md5')}`],
+    ] as const) {
+      const answer = await put('--header', `X-Checksum-${header}: ${text}`)
+      t.match(answer, { status: '400', output: /hexadecimal digits/ }, `${header} ${text}`)
+    }
+    for (const name of ['md5', 'sha1', 'sha512']) {
+      const wrong = await put('--header', `X-Checksum-${name}: ${digest(name).replace(/./g, '0')}`)
+      t.match(wrong, { status: '400', output: /differs from its checksum/ }, name)
+    }
+    t.match(await curl(there), { status: '404' }, 'nothing was stored')
+    const right = ['md5', 'sha1', 'sha512'].flatMap((name) => [
+      '--header',
+      `X-Checksum-${name}: ${digest(name)}`,
+    ])
+    const words = [...right, '--header', `X-Checksum-Sha256: ${sha256.toUpperCase()}`]
+    t.match(await put(...words), { status: '201' })
+    t.match(await curl('--location', there), { output: /^a note/ })
+  },
+)
+
+await onPackageGatehouse(
+  t,
+  'SQLite and files',
+  'names, versions and files that clients remove from URLs are refused',
+  async (t, fixture) => {
+    const { url, curl, folder } = await openWorkspace(t, fixture)
+    const file = join(folder, 'note')
+    await writeFile(file, 'a note')
+    // With --upload-file, curl itself removes dots at the end of the path.
+    const body = ['--request', 'PUT', '--data-binary', `@${file}`]
+    const type = ['--header', 'Content-Type: application/octet-stream']
+    const put = (path: string) =>
+      curl('--user', `ada:${fixture.ada.token}`, '--path-as-is', ...body, ...type, url + path)
+    for (const dots of ['.', '..', '%2e', '%2E%2e', '.%2e', '%252e', '%252e%252e']) {
+      for (const path of [`/${dots}/1/f`, `/dots/${dots}/f`, `/dots/1/${dots}`]) {
+        t.match(await put(path), { status: '400', output: /invalid/ }, path)
+      }
+    }
+    for (const version of ['1%2F..%2F2', '..%2F1', '1%2F%2e', '1%5C..']) {
+      t.match(await put(`/dots/${version}/f`), { status: '400', output: /no segment/ }, version)
+    }
+    t.match(await put('/dots/1..2/f'), { status: '201' })
+    t.match(await curl('--location', `${url}/dots/1..2/f`), { status: '200' })
   },
 )
 

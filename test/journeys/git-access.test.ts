@@ -57,6 +57,7 @@ await forEachDatabase(t, 'read access over Git', async (t, location) => {
   }
   const gateway = { gatehouse, ada, bob, head }
   await openSurfaces(t, gateway)
+  await teamUnits(t, gateway)
   await credentialForms(t, gateway)
   await sameness(t, gateway)
   await smartOnly(t, gateway)
@@ -94,6 +95,33 @@ async function openSurfaces(
     const { exitCode, errorText } = await tryClone(t, `${gatehouse.url}/ada/open.git`, [wrong])
     t.not(exitCode, 0)
     t.match(errorText, /could not read Username|Authentication failed/)
+  })
+}
+
+async function teamUnits(t: Test, { ada, bob, head }: GatewayWithUsers): Promise<void> {
+  await t.test('a team clones and pushes by its unit code, whatever its others are', async (t) => {
+    const team = { name: 'testers', includes_all_repositories: true, units: ['repo.issues'] }
+    const { id } = (await ada.api('POST', '/orgs/guild/teams', team)).body as { id: number }
+    await ada.api('PUT', `/teams/${id}/members/bob`)
+    const secret = bob.remote('guild/secret.git')
+    const push = async (branch: string) => {
+      const copy = await newWorkingCopy(t)
+      await copy.commit(branch)
+      return await copy.try(['push', secret, `main:refs/heads/${branch}`])
+    }
+    const hold = (code: string) =>
+      ada.api('PATCH', `/teams/${id}`, {
+        units_map: { 'repo.issues': 'write', 'repo.packages': 'write', 'repo.code': code },
+      })
+    await hold('none')
+    t.match((await tryClone(t, secret)).errorText, /repository .* not found/)
+    t.match((await push('none')).errorText, /repository .* not found/)
+    await hold('read')
+    t.equal(await (await cloneInto(t, secret)).git('rev-parse', 'HEAD'), head)
+    t.match((await push('read')).errorText, /error: 403/)
+    await hold('write')
+    t.equal((await push('write')).exitCode, 0)
+    await ada.api('DELETE', `/teams/${id}`)
   })
 }
 

@@ -92,6 +92,47 @@ t.test('requests that need S3 return 503 while it is unavailable', async (t) => 
   )
 })
 
+t.test('requests that need S3 return 503 while it refuses the key, with its reason', async (t) => {
+  const { gatehouse, ada, proxy } = await scene(t)
+  const content = randomBytes(1_000)
+  t.equal((await upload(gatehouse, ada, '1.0', content)).status, 201)
+  await ada.api('POST', '/user/repos', { name: 'tool', auto_init: true })
+  const made = await ada.api('POST', '/repos/ada/tool/releases', { tag_name: 'v1' })
+  const assets = `${gatehouse.url}/api/v1/repos/ada/tool/releases/${(made.body as { id: number }).id}/assets`
+  const attach = async (name: string) => {
+    const form = new FormData()
+    form.set('attachment', new Blob([content]), name)
+    const headers = { authorization: `token ${ada.token}` }
+    return await fetch(`${assets}?name=${name}`, { method: 'POST', headers, body: form })
+  }
+  t.equal((await attach('one')).status, 201)
+  // The server calculates another signature than this, as with a wrong key.
+  proxy.misbehave = ({ headers }) => {
+    headers.authorization = headers.authorization?.replace(
+      /Signature=\w+/,
+      `Signature=${'0'.repeat(64)}`,
+    )
+    return false
+  }
+  const large = randomBytes(LARGE_BYTES)
+  for (const refused of [
+    await upload(gatehouse, ada, '2.0', randomBytes(1_000)),
+    await upload(gatehouse, ada, '3.0', large),
+    await fetch(addressOf(gatehouse, '1.0')),
+    await attach('two'),
+    await fetch(`${gatehouse.url}/ada/tool/releases/download/v1/one`),
+  ]) {
+    t.equal(refused.status, 503)
+    t.match(refused.headers.get('retry-after'), /^\d+$/)
+    t.match(await refused.text(), /storage of files is not available/)
+  }
+  t.match(gatehouse.log(), /S3 answered 403 SignatureDoesNotMatch: The request signature/)
+  t.notMatch(gatehouse.log(), /test:tester|testing\+|test%3Atester|Signature=/, 'without the key')
+  proxy.misbehave = () => false
+  t.equal((await upload(gatehouse, ada, '2.0', content)).status, 201)
+  t.ok((await bytesOf(await fetch(addressOf(gatehouse, '1.0')))).equals(content))
+})
+
 t.test('downloads are redirected to the bucket if blobs.redirect is set', async (t) => {
   const { gatehouse, ada } = await scene(t, { GATEHOUSE_BLOBS_REDIRECT: 'true' })
   const content = randomBytes(1_000)

@@ -35,6 +35,7 @@ t.test('access over SSH', async (t) => {
   await removals(t, gateway)
   await sameness(t, gateway)
   await deployKeys(t, gateway)
+  await teamUnits(t, gateway)
   await offers(t, gateway)
 })
 
@@ -220,6 +221,26 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
   await t.test("a user's key cannot be added as a deploy key", async (t) => {
     t.equal((await add('ada/secret', bob, false)).status, 422)
     t.match((await bob.call(FETCH('ada/secret'), ENOUGH)).errorText, /no repository/)
+  })
+}
+
+async function teamUnits(t: Test, { ada, bob }: GatewayWithUsers): Promise<void> {
+  await t.test('a team fetches and pushes by its unit code', async (t) => {
+    await ada.api('POST', '/orgs', { username: 'guild' })
+    await makeRepository(ada, 'inner', { auto_init: true, private: true, organization: 'guild' })
+    const team = { name: 'testers', includes_all_repositories: true, units: ['repo.issues'] }
+    const { id } = (await ada.api('POST', '/orgs/guild/teams', team)).body as { id: number }
+    await ada.api('PUT', `/teams/${id}/members/bob`)
+    for (const [code, fetched, pushed] of [
+      ['none', 1, 1],
+      ['read', 0, 1],
+      ['write', 0, 0],
+    ] as const) {
+      const units = { 'repo.issues': 'write', 'repo.code': code }
+      await ada.api('PATCH', `/teams/${id}`, { units_map: units })
+      t.equal((await bob.call(FETCH('guild/inner'), ENOUGH)).exitCode, fetched, code)
+      t.equal((await bob.call(PUSH('guild/inner'), ENOUGH)).exitCode, pushed, code)
+    }
   })
 }
 

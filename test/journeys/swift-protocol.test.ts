@@ -3,8 +3,9 @@
 import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { BASE_URL } from '../helpers/gateway.js'
-import type { GatewayWithUsers } from '../helpers/gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { forEachPackageGateway, onPackageGateway } from '../helpers/package-gatehouses.js'
+import { sharedS3Server } from '../helpers/shared-s3-server.js'
 import { JSON_V1, type SwiftPart, sourceArchive, swiftForm } from '../helpers/swift.js'
 
 const BASE = '/api/packages/ada/swift'
@@ -91,7 +92,7 @@ await onPackageGateway(
   '4.2: a release is returned with its archive, its time and links to other releases',
   async (t, gateway) => {
     const metadata = {
-      author: { name: 'Ada' },
+      author: { givenName: 'Ada', familyName: 'B', organization: { name: 'Guild' } },
       description: 'Hällo.',
       repositoryURLs: ['https://git.test/ada/Hello', 'git@git.test:ada/Hello-mirror.git'],
     }
@@ -120,7 +121,26 @@ await onPackageGateway(
       id: 'acme.Hello',
       version: '1.1.0',
       resources: [{ name: 'source-archive', type: 'application/zip', checksum }],
-      metadata,
+      metadata: {
+        '@context': ['http://schema.org/'],
+        '@type': 'SoftwareSourceCode',
+        name: 'Hello',
+        version: '1.1.0',
+        description: metadata.description,
+        repositoryURLs: metadata.repositoryURLs,
+        author: {
+          '@type': 'Person',
+          name: 'Ada B',
+          givenName: 'Ada',
+          familyName: 'B',
+          organization: { '@type': 'Organization', name: 'Guild' },
+        },
+        programmingLanguage: {
+          '@type': 'ComputerLanguage',
+          name: 'Swift',
+          url: 'https://swift.org',
+        },
+      },
     })
     t.equal((await get(gateway, '/ACME/HELLO/1.1.0.json')).text, shown.text)
     const listed = await get(gateway, '/acme/Hello')
@@ -138,6 +158,56 @@ await onPackageGateway(
     }
   },
 )
+
+await onPackageGateway(
+  t,
+  'MariaDB and S3',
+  '3.5: every reply has the version of the API',
+  async (t, gateway) => {
+    await publish(gateway, '1.0.0')
+    const { etag = '' } = (await get(gateway, '/acme/Hello')).headers
+    const zip = '/acme/Hello/1.0.0.zip'
+    const replies: readonly (readonly [number, string, string, Record<string, string>?])[] = [
+      [200, 'GET', '/acme/Hello'],
+      [200, 'HEAD', '/acme/Hello'],
+      [304, 'GET', '/acme/Hello', { 'if-none-match': etag }],
+      [200, 'HEAD', '/acme/Hello/1.0.0'],
+      [200, 'GET', zip],
+      [200, 'HEAD', zip],
+      [206, 'GET', zip, { range: 'bytes=0-1' }],
+      [416, 'GET', zip, { range: 'bytes=999999-' }],
+      [303, 'GET', '/acme/Hello/1.0.0/Package.swift?swift-version=4'],
+      [200, 'HEAD', '/acme/Hello/1.0.0/Package.swift'],
+      [400, 'GET', '/identifiers'],
+      [401, 'PUT', '/acme/Hello/1.1.0'],
+      [401, 'POST', '/login'],
+      [404, 'GET', '/acme/Hello/9.9.9'],
+      [404, 'GET', '/acme/Hello/1.0.0/Package.swift/more'],
+      [404, 'HEAD', '/availability/of/much/else'],
+      [405, 'DELETE', '/acme/Hello/1.0.0'],
+      [400, 'GET', '/acme/Hello', { accept: 'application/vnd.swift.registry.v9+json' }],
+    ]
+    for (const [status, method, path, headers = {}] of replies) {
+      const answer = await gateway.ask({ method, path: `${BASE}${path}`, headers })
+      const place = `${method} ${path}`
+      t.equal(answer.status, status, place)
+      t.equal(answer.headers['content-version'], '1', place)
+    }
+  },
+)
+
+t.test('3.5: a redirect to the bucket has the version of the API', async (t) => {
+  const environment = {
+    GATEHOUSE_BLOBS_URL: await (await sharedS3Server()).createBucket(),
+    GATEHOUSE_BLOBS_REDIRECT: 'true',
+  }
+  const gateway = await startGatewayWithUsers(t, { environment })
+  await publish(gateway, '1.0.0')
+  for (const method of ['GET', 'HEAD']) {
+    const answer = await gateway.ask({ method, path: `${BASE}/acme/Hello/1.0.0.zip` })
+    t.match(answer, { status: 303, headers: { 'content-version': '1', location: /bucket-/ } })
+  }
+})
 
 await onPackageGateway(
   t,

@@ -125,7 +125,7 @@ t.test('a package published over TLS with a token is resolved and runs', async (
   for (const version of ['1.0.0', '1.2.0', '2.0.0-beta.1']) await publish(t, fixture, version)
   t.strictSame(await published(fixture), ['2.0.0-beta.1', '1.2.0', '1.0.0'])
   const release = await fetch(`${plainRegistry}/acme/Hello/1.0.0`)
-  t.match(await release.json(), { metadata })
+  t.match(await release.json(), { metadata: { ...metadata, '@type': 'SoftwareSourceCode' } })
 
   await client.write('App', PROGRAM)
   await client.swift('App', 'package-registry', 'set', registry)

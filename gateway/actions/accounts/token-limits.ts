@@ -84,8 +84,8 @@ async function readRepositories(
   for (const fullName of names) {
     const [owner = '', name = '', ...rest] = fullName.split('/')
     const found = rest.length === 0 ? await findRepository(db, owner, name) : undefined
-    const mode = found === undefined ? 'none' : await accessToRepository(db, holder, found)
-    if (found === undefined || mode === 'none') {
+    const modes = found === undefined ? undefined : await accessToRepository(db, holder, found)
+    if (found === undefined || modes === undefined || modes.any === 'none') {
       throw invalidLimit(
         'repositories',
         `${JSON.stringify(fullName)} is not a repository (owner/name).`,
@@ -152,7 +152,7 @@ export async function namesOfLimits(
   const names: Names = { repositories: new Map(), owners: new Map() }
   const ids = new Set(restrictions.flatMap(({ repositoryIds }) => repositoryIds))
   for (const repository of await findRepositoriesById(db, [...ids])) {
-    if ((await accessToRepository(db, holder, repository)) === 'none') continue
+    if ((await accessToRepository(db, holder, repository)).any === 'none') continue
     names.repositories.set(repository.id, `${repository.owner.name}/${repository.name}`)
   }
   const ownerIds = restrictions.flatMap(({ packages }) => packages.map(({ ownerId }) => ownerId))

@@ -62,6 +62,7 @@ function branchTest(ruleName: string): (branch: string) => boolean {
 export interface Actor {
   /** Undefined for a deploy key with write permission. */
   readonly userId: number | undefined
+  /** Access to code. */
   readonly mode: AccessMode
   /** Teams of the repository's organization that the user is a member of. */
   readonly teamIds: ReadonlySet<number>
@@ -74,7 +75,7 @@ export async function actorOf(
   user: User | undefined,
 ): Promise<Actor> {
   if (user === undefined) return { userId: undefined, mode: 'write', teamIds: new Set() }
-  const [mode, teamIds] = await Promise.all([
+  const [{ code: mode }, teamIds] = await Promise.all([
     accessToRepository(db, user, repository),
     teamIdsOf(db, repository.owner.id, user.id),
   ])

@@ -7,6 +7,7 @@ import { findRevision } from '../../../cgi/refs/revision.js'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { Failure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
+import { type AccessMode, atLeast } from '../../../sql/repositories/access.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
@@ -21,11 +22,14 @@ export interface WantedTag {
   /** Message of an annotated tag; empty for a lightweight one. */
   readonly message: string
   readonly tagger: User
+  /** Access of the tagger to code. */
+  readonly codeMode: AccessMode
 }
 
 /**
- * Creates the tag, unless one of that name exists. Throws `not_found` if the target is missing, and
- * `conflict` if a concurrent request creates the tag first.
+ * Creates the tag, unless one of that name exists. Throws `not_found` if the target is missing,
+ * `conflict` if a concurrent request creates the tag first, and `forbidden` if the tagger cannot
+ * write to code.
  */
 export async function makeTag(context: Context, tag: WantedTag): Promise<void> {
   const { repository, name, target } = tag
@@ -33,6 +37,10 @@ export async function makeTag(context: Context, tag: WantedTag): Promise<void> {
   const reference = `refs/tags/${name}`
   const commitId = await withObjects(context.git, path, async (objects) => {
     if ((await objects.read(reference, 0)) !== undefined) return undefined
+    if (!atLeast(tag.codeMode, 'write')) {
+      const message = `The tag ${name} does not exist, and you need write access to code to create it.`
+      throw new Failure('forbidden', message)
+    }
     const revision = await findRevision(objects, target)
     if (revision === undefined) throw new Failure('not_found', `target "${target}" not found`)
     return revision.commitId

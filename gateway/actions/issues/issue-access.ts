@@ -35,13 +35,15 @@ export function isServed(
 
 /**
  * Returns the value of `isPull` in a list of the `wanted` kind, by default both; undefined if both
- * are listed. Throws `not_found` if no wanted kind is enabled.
+ * are listed. Throws `not_found` if no wanted kind is enabled and visible to the caller.
  */
 export function servedKind(
-  repository: Repository,
+  { repository, modes }: Pick<Grant, 'repository' | 'modes'>,
   wanted: string | undefined,
 ): boolean | undefined {
-  const kinds = [false, true].filter((isPull) => isServed(repository, { isPull }))
+  const kinds = [false, true].filter(
+    (isPull) => isServed(repository, { isPull }) && modes[unitOfKind(isPull)] !== 'none',
+  )
   const chosen = kinds.filter((isPull) => {
     if (wanted === 'issues') return !isPull
     return wanted === 'pulls' ? isPull : true
@@ -50,13 +52,18 @@ export function servedKind(
   return chosen.length === 1 ? chosen[0] : undefined
 }
 
+/** Returns the unit of an issue or of a pull request. */
+export function unitOfKind(isPull: boolean): 'issues' | 'pulls' {
+  return isPull ? 'pulls' : 'issues'
+}
+
 /** Reads a number of the path; 0, which no row has, if it is malformed. */
 export function numberOf(params: Readonly<Record<string, string>>, name: string): number {
   const text = params[name] ?? ''
   return /^\d{1,15}$/.test(text) ? Number(text) : 0
 }
 
-/** True if the caller can write to the repository. */
+/** True if the caller can write to the unit of the route, for example to issues. */
 export function mayWrite({ mode }: Grant): boolean {
   return atLeast(mode, 'write')
 }

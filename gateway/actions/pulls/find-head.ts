@@ -24,7 +24,7 @@ export async function findVisibleParent(
   const { parentId } = (await findRepositoryFacts(db, [repository.id]))(repository.id)
   const found = parentId === undefined ? undefined : await findRepositoryById(db, parentId)
   if (found === undefined) return undefined
-  return (await accessToLinked(db, who, found)) === 'none' ? undefined : found
+  return (await accessToLinked(db, who, found)).code === 'none' ? undefined : found
 }
 
 /**
@@ -52,7 +52,7 @@ export async function findHead(
     return headOf(repository, branch)
   }
   for (const found of await findRelatives(db, repository, { owner, name })) {
-    if ((await accessToLinked(db, who, found)) !== 'none') return headOf(found, branch)
+    if ((await accessToLinked(db, who, found)).code !== 'none') return headOf(found, branch)
   }
   return undefined
 }

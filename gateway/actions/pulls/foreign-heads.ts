@@ -55,10 +55,10 @@ async function mayFollow(
   head: Repository,
   { issue }: IssueAndPull,
 ): Promise<boolean> {
-  if ((await accessToRepository(db, undefined, head)) !== 'none') return true
+  if ((await accessToRepository(db, undefined, head)).code !== 'none') return true
   const { authorId } = issue
   const author = authorId === undefined ? undefined : await findUserById(db, authorId)
-  return author !== undefined && (await accessToRepository(db, author, head)) !== 'none'
+  return author !== undefined && (await accessToRepository(db, author, head)).code !== 'none'
 }
 
 async function readTips(

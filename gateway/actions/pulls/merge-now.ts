@@ -126,7 +126,7 @@ function refuseAnyMerge(grant: RepositoryGrant, { issue, pull }: PullState): voi
     throw new Failure('method_not_allowed', 'The pull request is already merged.')
   }
   if (issue.state === 'closed') throw new Failure('not_found', 'The pull request is closed.')
-  if (!atLeast(grant.mode, 'write')) {
+  if (!atLeast(grant.modes.code, 'write')) {
     throw new Failure('method_not_allowed', 'User not allowed to merge PR')
   }
   if (isDraft(issue.title)) {

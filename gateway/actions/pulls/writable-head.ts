@@ -18,7 +18,7 @@ export async function findVisibleHead(
   if (!isForeign({ pull })) return repository
   const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
   if (found === undefined) return undefined
-  return (await accessToLinked(db, who, found)) === 'none' ? undefined : found
+  return (await accessToLinked(db, who, found)).code === 'none' ? undefined : found
 }
 
 export interface WritableHead {
@@ -33,7 +33,7 @@ export interface WritableHead {
  */
 export async function findWritableHead(
   { db, settings }: Context,
-  grant: Pick<Grants['repository'], 'who' | 'repository' | 'mode'>,
+  grant: Pick<Grants['repository'], 'who' | 'repository' | 'modes'>,
   pull: Pull,
 ): Promise<WritableHead | undefined> {
   const { dir } = settings.data
@@ -42,12 +42,12 @@ export async function findWritableHead(
     path: repositoryPath(dir, repository.storage),
   })
   if (!isForeign({ pull }))
-    return atLeast(grant.mode, 'write') ? headOf(grant.repository) : undefined
+    return atLeast(grant.modes.code, 'write') ? headOf(grant.repository) : undefined
   const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
   if (found === undefined || found.isArchived || found.source?.mirror !== undefined)
     return undefined
-  const mode = await accessToLinked(db, grant.who, found)
-  return atLeast(mode, 'write') ? headOf(found) : undefined
+  const { code } = await accessToLinked(db, grant.who, found)
+  return atLeast(code, 'write') ? headOf(found) : undefined
 }
 
 /** Returns `branch`, or `owner/repo:branch` if the head is in another, public repository. */
@@ -55,6 +55,6 @@ export async function headName({ db }: Context, pull: Pull): Promise<string> {
   if (!isForeign({ pull })) return pull.headBranch
   const found = await findRepositoryById(db, pull.headRepositoryId ?? 0)
   if (found === undefined) return pull.headBranch
-  if ((await accessToRepository(db, undefined, found)) === 'none') return pull.headBranch
+  if ((await accessToRepository(db, undefined, found)).code === 'none') return pull.headBranch
   return `${found.owner.name}/${found.name}:${pull.headBranch}`
 }

@@ -3,7 +3,7 @@
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import { findTeam } from '../../../sql/organizations/teams.js'
-import { type AccessMode, accessToRepository } from '../../../sql/repositories/access.js'
+import { accessToRepository, type RepositoryModes } from '../../../sql/repositories/access.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import { transferRepository } from '../../../sql/repositories/repository-transfer.js'
 import type { Identity } from '../../auth/authenticate.js'
@@ -22,7 +22,7 @@ export interface TransferInput {
 /** Transferred repository, with the new access of the caller. */
 export interface Transferred {
   readonly repository: Repository
-  readonly mode: AccessMode
+  readonly modes: RepositoryModes
 }
 
 /**
@@ -45,7 +45,7 @@ export async function transferToOwner(
   )
   const moved = await findRepositoryById(db, repository.id)
   if (moved === undefined) throw notFound()
-  return { repository: moved, mode: await accessToRepository(db, user, moved) }
+  return { repository: moved, modes: await accessToRepository(db, user, moved) }
 }
 
 async function refuseOtherTeams(

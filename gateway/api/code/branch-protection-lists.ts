@@ -50,7 +50,7 @@ async function userId(db: Database, grant: RepositoryGrant, name: string): Promi
   const isKnown =
     user !== undefined &&
     (isVisible(user, grant.user) ||
-      atLeast(await accessToRepository(db, user, grant.repository), 'write'))
+      atLeast((await accessToRepository(db, user, grant.repository)).code, 'write'))
   if (isKnown) return user.id
   throw new Failure('invalid', `user does not exist [uid: 0, name: ${name}]`)
 }

@@ -90,7 +90,7 @@ const listAll = defineOperation({
     const page = pageOf(query)
     const { entries, total } = await listRepositoryComments(context.db, repository.id, {
       ...readBounds(query),
-      isPull: servedKind(repository, undefined),
+      isPull: servedKind(grant, undefined),
       page,
     })
     const path = `/repos/${repository.owner.name}/${repository.name}/issues/comments`
@@ -126,7 +126,7 @@ const get = defineOperation({
   path: '/repos/{owner}/{repo}/issues/comments/{id}',
   summary: 'Get a comment',
   tags: ['issue'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'comment' },
   scopes: ['read:issue'],
   params: COMMENT_PARAMS,
   query: NO_QUERY,
@@ -160,7 +160,7 @@ const edit = defineOperation({
   path: '/repos/{owner}/{repo}/issues/comments/{id}',
   summary: 'Edit a comment',
   tags: ['issue'],
-  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  access: { kind: 'repository', mode: 'read', unit: 'comment', isSignedIn: true },
   scopes: ['write:issue'],
   params: COMMENT_PARAMS,
   query: NO_QUERY,
@@ -185,7 +185,7 @@ const remove = defineOperation({
   path: '/repos/{owner}/{repo}/issues/comments/{id}',
   summary: 'Delete a comment',
   tags: ['issue'],
-  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  access: { kind: 'repository', mode: 'read', unit: 'comment', isSignedIn: true },
   scopes: ['write:issue'],
   params: COMMENT_PARAMS,
   query: NO_QUERY,

@@ -42,11 +42,11 @@ export async function inputsOf(
 
 /**
  * Returns the ids of the assignees, or undefined if none were sent; an empty list removes all.
- * Throws `invalid` if one does not exist or has no write access.
+ * Throws `invalid` if one does not exist or cannot write to the issues, or to the pull requests.
  */
 export async function assigneesOf(
   context: Context,
-  { repository }: Grants['repository'],
+  { repository, unit }: Grants['repository'],
   { assignee, assignees }: Pick<SentInputs, 'assignee' | 'assignees'>,
 ): Promise<readonly number[] | undefined> {
   if (assignees === undefined && !assignee) return undefined
@@ -55,8 +55,8 @@ export async function assigneesOf(
   names.delete('')
   for (const name of names) {
     const user = await findUser(context.db, name)
-    const mode = user && (await accessToRepository(context.db, user, repository))
-    if (user === undefined || mode === undefined || !atLeast(mode, 'write')) {
+    const modes = user && (await accessToRepository(context.db, user, repository))
+    if (user === undefined || modes === undefined || !atLeast(modes[unit], 'write')) {
       throw new Failure('invalid', `Assignee does not exist: [name: ${name}]`)
     }
     ids.add(user.id)

@@ -78,7 +78,7 @@ const list = defineOperation({
     const { entries, total } = await listIssues(context.db, repository.id, {
       ...filterOf(query),
       ...(await userFilterOf(context, query, grant.user)),
-      isPull: servedKind(repository, query.type),
+      isPull: servedKind(grant, query.type),
       page,
     })
     const path = `/repos/${repository.owner.name}/${repository.name}/issues`
@@ -95,7 +95,7 @@ const create = defineOperation({
   summary:
     'Create an issue. If using deadline only the date will be taken into account, and time of day ignored.',
   tags: ['issue'],
-  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  access: { kind: 'repository', mode: 'read', unit: 'issues', isSignedIn: true },
   scopes: ['write:issue'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,

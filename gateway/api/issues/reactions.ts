@@ -65,6 +65,7 @@ interface Place {
   readonly ids: readonly [list: string, add: string, remove: string]
   readonly noun: string
   readonly path: string
+  readonly unit: 'conversation' | 'comment'
   readonly params: Readonly<Record<string, string>>
   readonly find: (
     context: Context,
@@ -77,6 +78,7 @@ const ISSUES: Place = {
   ids: ['issueGetIssueReactions', 'issuePostIssueReaction', 'issueDeleteIssueReaction'],
   noun: 'an issue',
   path: '/repos/{owner}/{repo}/issues/{index}/reactions',
+  unit: 'conversation',
   params: ISSUE_PARAMS,
   async find(context, grant, params) {
     const issue = await issueOf(context, grant, params)
@@ -88,6 +90,7 @@ const COMMENTS: Place = {
   ids: ['issueGetCommentReactions', 'issuePostCommentReaction', 'issueDeleteCommentReaction'],
   noun: 'a comment of an issue',
   path: '/repos/{owner}/{repo}/issues/comments/{id}/reactions',
+  unit: 'comment',
   params: COMMENT_PARAMS,
   async find(context, grant, params) {
     const { issue, comment } = await commentOf(context, grant, params)
@@ -95,7 +98,7 @@ const COMMENTS: Place = {
   },
 }
 
-function defineList({ ids: [id], noun, path, params, find }: Place): AnyOperation {
+function defineList({ ids: [id], noun, path, unit, params, find }: Place): AnyOperation {
   return defineOperation({
     id,
     method: 'GET',
@@ -103,7 +106,7 @@ function defineList({ ids: [id], noun, path, params, find }: Place): AnyOperatio
     params,
     summary: `Get a list of reactions from ${noun}`,
     tags: ['issue'],
-    access: { kind: 'repository', mode: 'read' },
+    access: { kind: 'repository', mode: 'read', unit },
     scopes: ['read:issue'],
     query: Type.Object(PAGE_QUERY),
     success: { status: 200, schema: Type.Array(REACTION) },
@@ -119,7 +122,7 @@ function defineList({ ids: [id], noun, path, params, find }: Place): AnyOperatio
   })
 }
 
-function defineAdd({ ids: [, id], noun, path, params, find }: Place): AnyOperation {
+function defineAdd({ ids: [, id], noun, path, unit, params, find }: Place): AnyOperation {
   return defineOperation({
     id,
     method: 'POST',
@@ -127,7 +130,7 @@ function defineAdd({ ids: [, id], noun, path, params, find }: Place): AnyOperati
     params,
     summary: `Add a reaction to ${noun}`,
     tags: ['issue'],
-    access: { kind: 'repository', mode: 'read', isSignedIn: true },
+    access: { kind: 'repository', mode: 'read', unit, isSignedIn: true },
     scopes: ['write:issue'],
     query: NO_QUERY,
     body: EDIT_REACTION_OPTION,
@@ -148,7 +151,7 @@ function defineAdd({ ids: [, id], noun, path, params, find }: Place): AnyOperati
   })
 }
 
-function defineRemove({ ids: [, , id], noun, path, params, find }: Place): AnyOperation {
+function defineRemove({ ids: [, , id], noun, path, unit, params, find }: Place): AnyOperation {
   return defineOperation({
     id,
     method: 'DELETE',
@@ -156,7 +159,7 @@ function defineRemove({ ids: [, , id], noun, path, params, find }: Place): AnyOp
     params,
     summary: `Remove a reaction from ${noun}`,
     tags: ['issue'],
-    access: { kind: 'repository', mode: 'read', isSignedIn: true },
+    access: { kind: 'repository', mode: 'read', unit, isSignedIn: true },
     scopes: ['write:issue'],
     query: NO_QUERY,
     body: EDIT_REACTION_OPTION,

@@ -168,7 +168,7 @@ const edit = defineOperation({
   success: { status: 200, schema: TEAM_OBJECT },
   failures: [403, 404, 422],
   async handle({ db }, { grant, body }) {
-    const changed = await changeTeam(db, grant.team, teamPatchOf(body))
+    const changed = await changeTeam(db, grant.team, teamPatchOf(body, grant.team))
     return jsonReply(200, teamObject(changed, grant.organization))
   },
 })

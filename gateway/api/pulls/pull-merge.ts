@@ -58,7 +58,7 @@ const merge = defineOperation({
   path: '/repos/{owner}/{repo}/pulls/{index}/merge',
   summary: 'Merge a pull request',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
+  access: { kind: 'repository', mode: 'read', unit: 'pulls', isSignedIn: true, changesGit: true },
   scopes: ['write:repository'],
   params: PULL_PARAMS,
   query: NO_QUERY,
@@ -163,7 +163,7 @@ const update = defineOperation({
   path: '/repos/{owner}/{repo}/pulls/{index}/update',
   summary: "Merge PR's baseBranch into headBranch",
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
+  access: { kind: 'repository', mode: 'read', unit: 'pulls', isSignedIn: true, changesGit: true },
   scopes: ['write:repository'],
   params: PULL_PARAMS,
   query: Type.Object({

@@ -5,7 +5,7 @@ import { findUser } from '../../../sql/accounts/users.js'
 import { foldCase } from '../../../sql/database/bindings.js'
 import { findTeamByName, hasTeamRepository } from '../../../sql/organizations/teams.js'
 import { findReview, type Review } from '../../../sql/pulls/reviews.js'
-import { accessToRepository, atLeast } from '../../../sql/repositories/access.js'
+import { accessToRepository, atLeast, teamMode } from '../../../sql/repositories/access.js'
 import { numberOf } from '../../actions/issues/issue-access.js'
 import type { ReviewerInput } from '../../actions/pulls/open-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
@@ -37,17 +37,17 @@ export async function reviewersOf(
   const reviewers: ReviewerInput[] = []
   for (const name of new Set((body.reviewers ?? []).map(foldCase))) {
     const user = await findUser(db, name)
-    const mode = user === undefined ? 'none' : await accessToRepository(db, user, repository)
     if (user === undefined) {
       throw new Failure('not_found', `user does not exist [uid: 0, name: ${name}]`)
     }
-    if (!atLeast(mode, 'read')) {
-      throw new Failure('invalid', `The user ${user.name} cannot read the repository.`)
+    const modes = await accessToRepository(db, user, repository)
+    if (!atLeast(modes.pulls, 'read')) {
+      throw new Failure('invalid', `The user ${user.name} cannot read the pull requests.`)
     }
     if (user.id === authorId) {
       throw new Failure('invalid', 'The author of a pull request cannot review it.')
     }
-    reviewers.push({ asked: { user }, isOfficial: atLeast(mode, 'write') })
+    reviewers.push({ asked: { user }, isOfficial: atLeast(modes.code, 'write') })
   }
   return [...reviewers, ...(await teamsOf(context, grant, body.team_reviewers ?? []))]
 }
@@ -68,10 +68,11 @@ async function teamsOf(
     }
     const team = await findTeamByName(db, owner.id, name)
     if (team === undefined) throw new Failure('not_found', `team does not exist [name: ${name}]`)
-    if (team.permission === 'none' || !(await hasTeamRepository(db, team, id))) {
-      throw new Failure('invalid', `The team ${team.name} cannot read the repository.`)
+    const isReader = teamMode(team, 'pulls') !== 'none' && teamMode(team, 'code') !== 'none'
+    if (!isReader || !(await hasTeamRepository(db, team, id))) {
+      throw new Failure('invalid', `The team ${team.name} cannot read the pull requests.`)
     }
-    teams.push({ asked: { team }, isOfficial: atLeast(team.permission, 'write') })
+    teams.push({ asked: { team }, isOfficial: atLeast(teamMode(team, 'code'), 'write') })
   }
   return teams
 }

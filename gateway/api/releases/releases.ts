@@ -63,7 +63,7 @@ const list = defineOperation({
   path: '/repos/{owner}/{repo}/releases',
   summary: "List a repo's releases",
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'releases' },
   scopes: ['read:repository'],
   params: REPOSITORY_PARAMS,
   query: Type.Object({
@@ -102,7 +102,7 @@ const create = defineOperation({
   path: '/repos/{owner}/{repo}/releases',
   summary: 'Create a release',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'write', changesGit: true },
+  access: { kind: 'repository', mode: 'write', unit: 'releases', changesGit: true },
   scopes: ['write:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
@@ -130,6 +130,7 @@ const create = defineOperation({
         target,
         message: tagMessage,
         tagger: writer,
+        codeMode: grant.modes.code,
       })
     }
     const release = await createRelease(context.db, {
@@ -154,7 +155,7 @@ const latest = defineOperation({
   path: '/repos/{owner}/{repo}/releases/latest',
   summary: 'Gets the most recent non-prerelease, non-draft release of a repository',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'releases' },
   scopes: ['read:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
@@ -172,7 +173,7 @@ const get = defineOperation({
   path: '/repos/{owner}/{repo}/releases/{id}',
   summary: 'Get a release',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'releases' },
   scopes: ['read:repository'],
   params: ID_PARAMS,
   query: NO_QUERY,
@@ -190,7 +191,7 @@ const getByTag = defineOperation({
   path: '/repos/{owner}/{repo}/releases/tags/{tag...}',
   summary: 'Get a release by tag name',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'releases' },
   scopes: ['read:repository'],
   params: TAG_PARAMS,
   query: NO_QUERY,
@@ -208,7 +209,7 @@ const edit = defineOperation({
   path: '/repos/{owner}/{repo}/releases/{id}',
   summary: 'Update a release',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'write', changesGit: true },
+  access: { kind: 'repository', mode: 'write', unit: 'releases', changesGit: true },
   scopes: ['write:repository'],
   params: ID_PARAMS,
   query: NO_QUERY,
@@ -224,7 +225,8 @@ const edit = defineOperation({
     if (!isDraft) {
       if (name !== before.tagName) await refuseTaken(context, repository.id, name)
       const message = before.tagMessage
-      await makeTag(context, { repository, name, target, message, tagger: writer })
+      const codeMode = grant.modes.code
+      await makeTag(context, { repository, name, target, message, tagger: writer, codeMode })
     }
     const release = await updateRelease(context.db, before, patch)
     if (release === undefined) throw notFound()
@@ -265,7 +267,7 @@ const remove = defineOperation({
   path: '/repos/{owner}/{repo}/releases/{id}',
   summary: 'Delete a release',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'write' },
+  access: { kind: 'repository', mode: 'write', unit: 'releases' },
   scopes: ['write:repository'],
   params: ID_PARAMS,
   query: NO_QUERY,
@@ -282,7 +284,7 @@ const removeByTag = defineOperation({
   path: '/repos/{owner}/{repo}/releases/tags/{tag...}',
   summary: 'Delete a release by tag name',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'write' },
+  access: { kind: 'repository', mode: 'write', unit: 'releases' },
   scopes: ['write:repository'],
   params: TAG_PARAMS,
   query: NO_QUERY,

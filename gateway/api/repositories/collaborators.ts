@@ -24,7 +24,7 @@ import { jsonReply } from '../surface.js'
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 const COLLABORATOR_PARAMS = { ...REPOSITORY_PARAMS, collaborator: 'username of the collaborator' }
 
-const READ = { kind: 'repository', mode: 'read', isSignedIn: true } as const
+const READ = { kind: 'repository', mode: 'read', unit: 'any', isSignedIn: true } as const
 const ADMIN = { kind: 'repository', mode: 'admin' } as const
 
 const list = defineOperation({
@@ -141,7 +141,7 @@ const getPermission = defineOperation({
     const isOwn = grant.user?.name.toLowerCase() === name.toLowerCase()
     if (!isOwn && !atLeast(grant.mode, 'admin')) throw new Failure('forbidden', OWN_ONLY)
     const user = await findVisibleUser(context.db, name, grant.user)
-    const mode = await accessToRepository(context.db, user, grant.repository)
+    const { any: mode } = await accessToRepository(context.db, user, grant.repository)
     return jsonReply(200, {
       permission: mode,
       role_name: mode,

@@ -67,8 +67,8 @@ const create = defineOperation({
     const { signal } = request
     const name = body.name || parent.name
     const repository = await makeFork(context, { parent, owner, creator, name, signal })
-    const mode = await accessToRepository(context.db, creator, repository)
-    return jsonReply(202, await visibleRepositoryObject(context, { repository, mode, who }))
+    const modes = await accessToRepository(context.db, creator, repository)
+    return jsonReply(202, await visibleRepositoryObject(context, { repository, modes, who }))
   },
 })
 
@@ -98,12 +98,12 @@ const transfer = defineOperation({
   failures: [403, 404, 422],
   async handle(context, { grant, body }) {
     const { who } = grant
-    const { repository, mode } = await transferToOwner(context, who, {
+    const { repository, modes } = await transferToOwner(context, who, {
       repository: grant.repository,
       newOwner: body.new_owner,
       teamIds: body.team_ids ?? [],
     })
-    return jsonReply(202, await visibleRepositoryObject(context, { repository, mode, who }))
+    return jsonReply(202, await visibleRepositoryObject(context, { repository, modes, who }))
   },
 })
 

@@ -71,8 +71,8 @@ const generate = defineOperation({
       hasLabels: body.labels ?? false,
       signal: request.signal,
     })
-    const mode = await accessToRepository(context.db, creator, repository)
-    return jsonReply(201, await visibleRepositoryObject(context, { repository, mode, who }))
+    const modes = await accessToRepository(context.db, creator, repository)
+    return jsonReply(201, await visibleRepositoryObject(context, { repository, modes, who }))
   },
 })
 

@@ -157,7 +157,7 @@ const get = defineOperation({
   path: '/repos/{owner}/{repo}',
   summary: 'Get a repository',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'any' },
   scopes: ['read:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
@@ -173,7 +173,7 @@ const getById = defineOperation({
   path: '/repositories/{id}',
   summary: 'Get a repository by id',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read', isById: true },
+  access: { kind: 'repository', mode: 'read', unit: 'any', isById: true },
   scopes: ['read:repository'],
   params: { id: 'id of the repo to get' },
   query: NO_QUERY,
@@ -198,7 +198,7 @@ const edit = defineOperation({
   failures: [403, 404, 409, 422],
   async handle(context, { grant, body }) {
     const changed = await editRepository(context, grant.repository, inputOf(context, body))
-    return jsonReply(200, await repositoryObject(context, changed, grant.mode))
+    return jsonReply(200, await repositoryObject(context, changed, grant.modes))
   },
 })
 

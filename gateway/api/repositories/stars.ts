@@ -18,7 +18,7 @@ import { repositoryPage } from './repository-lists.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
-const READ = { kind: 'repository', mode: 'read', isSignedIn: true } as const
+const READ = { kind: 'repository', mode: 'read', unit: 'any', isSignedIn: true } as const
 
 const listOwn = defineOperation({
   id: 'userCurrentListStarred',
@@ -68,7 +68,7 @@ const listStargazers = defineOperation({
   path: '/repos/{owner}/{repo}/stargazers',
   summary: "List a repo's stargazers",
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'any' },
   scopes: ['read:repository'],
   params: REPOSITORY_PARAMS,
   query: Type.Object(PAGE_QUERY),

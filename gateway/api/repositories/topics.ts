@@ -34,7 +34,7 @@ const list = defineOperation({
   path: '/repos/{owner}/{repo}/topics',
   summary: 'Get list of topics that a repository has',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'any' },
   scopes: ['read:repository'],
   params: REPOSITORY_PARAMS,
   query: Type.Object(PAGE_QUERY),

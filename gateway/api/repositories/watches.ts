@@ -22,7 +22,7 @@ import { WATCH_INFO, watchInfo } from './watch-info.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
 
-const READ = { kind: 'repository', mode: 'read', isSignedIn: true } as const
+const READ = { kind: 'repository', mode: 'read', unit: 'any', isSignedIn: true } as const
 
 const listOwn = defineOperation({
   id: 'userCurrentListSubscriptions',
@@ -72,7 +72,7 @@ const listSubscribers = defineOperation({
   path: '/repos/{owner}/{repo}/subscribers',
   summary: "List a repo's watchers",
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'any' },
   scopes: ['read:repository'],
   params: REPOSITORY_PARAMS,
   query: Type.Object(PAGE_QUERY),

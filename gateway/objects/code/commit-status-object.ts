@@ -73,7 +73,7 @@ export async function combinedStatusObject(
   combined: CombinedStatus & { readonly commitId: string },
 ): Promise<Static<typeof COMBINED_STATUS>> {
   const { commitId, entries, total, states } = combined
-  const repository = await repositoryObject(context, grant.repository, grant.mode)
+  const repository = await repositoryObject(context, grant.repository, grant.modes)
   const commitUrl = `${repository.url}/commits/${commitId}`
   return {
     state: worstStateOf(states),

@@ -7,7 +7,12 @@ import {
   type Organization,
 } from '../../../sql/organizations/organizations.js'
 import { findTeamsById, type Team, type TeamPatch } from '../../../sql/organizations/teams.js'
-import { type AccessMode, atLeast } from '../../../sql/repositories/access.js'
+import {
+  type AccessMode,
+  atLeast,
+  isAlikeInEachUnit,
+  teamPermission,
+} from '../../../sql/repositories/access.js'
 import { TEAM_TEXT_CHARACTERS_MAX } from '../../actions/organizations/change-team.js'
 import type { Context } from '../../request/context.js'
 import { ORGANIZATION_OBJECT, organizationObject } from './organization-object.js'
@@ -76,14 +81,14 @@ export type TeamObject = Static<typeof TEAM_OBJECT>
 
 /** Returns a team with its organization. */
 export function teamObject(team: Team, organization: Organization): TeamObject {
-  const units = Object.keys(team.units).length === 0 ? allUnits(team.permission) : team.units
+  const units = isAlikeInEachUnit(team) ? allUnits(team.permission) : team.units
   return {
     id: team.id,
     name: team.name,
     description: team.description,
     organization: organizationObject(organization),
     includes_all_repositories: team.includesAll,
-    permission: team.permission,
+    permission: teamPermission(team),
     units: Object.keys(units),
     units_map: { ...units },
     can_create_org_repo: team.mayCreateRepositories,
@@ -118,10 +123,11 @@ function allUnits(permission: AccessMode): Readonly<Record<string, string>> {
 }
 
 /**
- * Reads the changes of a team from the body. Throws `invalid` for an unknown unit or permission.
+ * Reads the changes of a team from the body. The team is absent if the body creates one. Throws
+ * `invalid` for an unknown unit or permission.
  */
-export function teamPatchOf(body: Static<typeof EDIT_TEAM_OPTION>): TeamPatch {
-  const units = unitsOf(body)
+export function teamPatchOf(body: Static<typeof EDIT_TEAM_OPTION>, team?: Team): TeamPatch {
+  const units = unitsOf(body, team)
   const permission = permissionOf(body, units)
   return {
     ...(body.name === undefined ? {} : { name: body.name }),
@@ -138,29 +144,40 @@ export function teamPatchOf(body: Static<typeof EDIT_TEAM_OPTION>): TeamPatch {
 }
 
 /**
- * Returns the permission of each sent unit. Undefined if none were sent; empty if all units have
- * the team's permission.
+ * Returns the access to each unit: as sent, or the sent permission for the listed units, or for
+ * those that the team has. Undefined if it does not change; empty if all units are alike.
  */
-function unitsOf({
-  permission = 'read',
-  units,
-  units_map: map = {},
-}: Static<typeof EDIT_TEAM_OPTION>): Readonly<Record<string, string>> | undefined {
-  const listed = Object.fromEntries((units ?? []).map((name) => [name, permission]))
-  const given = Object.keys(map).length > 0 ? map : listed
+function unitsOf(
+  { permission, units, units_map: map = {} }: Static<typeof EDIT_TEAM_OPTION>,
+  team: Team | undefined,
+): Readonly<Record<string, string>> | undefined {
+  const listedMode = permission ?? (team === undefined ? 'read' : teamPermission(team))
+  const given = Object.keys(map).length > 0 ? map : sameFor(units ?? [], listedMode)
   for (const [name, mode] of Object.entries(given)) {
     if (!UNITS.includes(name)) throw new Failure('invalid', `Unknown team unit: ${name}`)
     if (!MODES.includes(mode)) throw new Failure('invalid', `Unknown team permission: ${mode}`)
   }
-  if (Object.keys(given).length > 0) return permission === 'admin' ? {} : given
-  return units === undefined ? undefined : {}
+  if (permission === 'admin') return {}
+  if (Object.keys(given).length > 0) return given
+  if (units !== undefined) return {}
+  if (permission === undefined || team === undefined || isAlikeInEachUnit(team)) return undefined
+  const held = Object.entries(team.units).filter(([, mode]) => mode !== 'none')
+  return sameFor(
+    held.map(([name]) => name),
+    permission,
+  )
+}
+
+function sameFor(units: readonly string[], mode: string): Readonly<Record<string, string>> {
+  return Object.fromEntries(units.map((name) => [name, mode]))
 }
 
 const MODES: readonly string[] = ['none', 'read', 'write', 'admin']
 
 /**
- * Returns the access mode of the team, which applies to all of its units: the least of the sent
- * permissions, so that no unit gets more than was sent, and `none` if code is not among the units.
+ * Returns the access of the team that applies to every unit if `units` is empty or undefined.
+ * Otherwise the least of the units, so that a release that knows no units gives none of them more,
+ * and `none` if code is not among them. If every unit has `admin`, so has the team, as in Gitea.
  */
 function permissionOf(
   { permission }: Static<typeof EDIT_TEAM_OPTION>,

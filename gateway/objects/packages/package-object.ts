@@ -71,9 +71,9 @@ async function visibleRepositories(
   const repositories = await findRepositoriesById(context.db, [...ids])
   const seen = await Promise.all(
     repositories.map(async (repository) => {
-      const mode = await accessToLinked(context.db, who, repository)
-      if (mode === 'none') return []
-      return [[repository.id, await repositoryObject(context, repository, mode)] as const]
+      const modes = await accessToLinked(context.db, who, repository)
+      if (modes.any === 'none') return []
+      return [[repository.id, await repositoryObject(context, repository, modes)] as const]
     }),
   )
   return new Map(seen.flat())

@@ -100,7 +100,7 @@ export async function pullObjects(
     ),
     await requestsOfPulls(db, ids),
     await countReviewComments(db, ids),
-    await repositoryObject(context, grant.repository, grant.mode),
+    await repositoryObject(context, grant.repository, grant.modes),
   ]
   const heads = await headObjects(context, grant, states)
   const people = await findOwnersById(db, [
@@ -166,7 +166,7 @@ async function headObjects(
   const ids = new Set(states.filter(isForeign).flatMap(({ pull }) => pull.headRepositoryId ?? []))
   const seen: Repository[] = []
   for (const repository of await findRepositoriesById(context.db, [...ids])) {
-    if ((await accessToLinked(context.db, who, repository)) !== 'none') seen.push(repository)
+    if ((await accessToLinked(context.db, who, repository)).code !== 'none') seen.push(repository)
   }
   if (seen.length === 0) return new Map()
   const objects = await repositoryObjects(context, seen, who)

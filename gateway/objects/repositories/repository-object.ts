@@ -5,7 +5,12 @@ import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { diskFailureOf } from '../../../conf/disk-failure.js'
 import { countOpenIssues } from '../../../sql/issues/issues.js'
 import { countReleases } from '../../../sql/releases/releases.js'
-import { type AccessMode, atLeast } from '../../../sql/repositories/access.js'
+import {
+  type AccessMode,
+  atLeast,
+  everyUnit,
+  type RepositoryModes,
+} from '../../../sql/repositories/access.js'
 import {
   findRepositoriesById,
   type Repository,
@@ -123,15 +128,16 @@ export type RepositoryObject = Static<typeof REPOSITORY_OBJECT>
 type Preferences = { [K in keyof typeof PREFERENCES]: Static<(typeof PREFERENCES)[K]> }
 
 /**
- * Returns a repository as a caller with that access sees it. The parent is included only if an
- * anonymous client can see it.
+ * Returns a repository as a caller sees it with that access, which can be the same for all units.
+ * The parent is included only if an anonymous client can see it.
  */
 export async function repositoryObject(
   context: Context,
   repository: Repository,
-  mode: AccessMode,
+  access: RepositoryModes | AccessMode,
 ): Promise<RepositoryObject> {
-  return await onlyObject(context, { repository, mode, who: ANONYMOUS })
+  const modes = typeof access === 'string' ? everyUnit(access) : access
+  return await onlyObject(context, { repository, modes, who: ANONYMOUS })
 }
 
 /**
@@ -140,9 +146,9 @@ export async function repositoryObject(
  */
 export async function visibleRepositoryObject(
   context: Context,
-  { repository, mode, who }: Pick<Seen, 'who'> & ViewedRepository,
+  { repository, modes, who }: Pick<Seen, 'who'> & ViewedRepository,
 ): Promise<RepositoryObject> {
-  return await onlyObject(context, { repository, mode, who })
+  return await onlyObject(context, { repository, modes, who })
 }
 
 /** Returns the repositories of a list as `who` sees them. All of them must be visible to `who`. */
@@ -154,7 +160,7 @@ export async function repositoryObjects(
   const modes = await accessToListed(context.db, who, repositories)
   const views = repositories.map((repository) => ({
     repository,
-    mode: modes.get(repository.id) ?? 'none',
+    modes: modes.get(repository.id) ?? everyUnit('none'),
   }))
   return await objectsOf(context, { views, who })
 }
@@ -162,7 +168,7 @@ export async function repositoryObjects(
 /** A repository, and a caller's access to it. */
 interface ViewedRepository {
   readonly repository: Repository
-  readonly mode: AccessMode
+  readonly modes: RepositoryModes
 }
 
 interface Seen {
@@ -172,9 +178,9 @@ interface Seen {
 
 async function onlyObject(
   context: Context,
-  { repository, mode, who }: ViewedRepository & Pick<Seen, 'who'>,
+  { repository, modes, who }: ViewedRepository & Pick<Seen, 'who'>,
 ): Promise<RepositoryObject> {
-  const [object] = await objectsOf(context, { views: [{ repository, mode }], who })
+  const [object] = await objectsOf(context, { views: [{ repository, modes }], who })
   if (object === undefined) throw new Error('the repository has no object')
   return object
 }
@@ -206,9 +212,9 @@ async function parentObjects(
   const parents = new Map<number, RepositoryObject>()
   const factsOf = await readFacts(context, parentIds)
   for (const repository of await findRepositoriesById(context.db, parentIds)) {
-    const mode = await accessToLinked(context.db, who, repository)
-    if (mode === 'none') continue
-    const object = await plainObject(context, { repository, mode }, factsOf(repository.id))
+    const modes = await accessToLinked(context.db, who, repository)
+    if (modes.any === 'none') continue
+    const object = await plainObject(context, { repository, modes }, factsOf(repository.id))
     parents.set(repository.id, object)
   }
   return parents
@@ -231,7 +237,7 @@ async function readFacts(
 
 async function plainObject(
   context: Context,
-  { repository, mode }: ViewedRepository,
+  { repository, modes }: ViewedRepository,
   facts: OtherFacts,
 ): Promise<RepositoryObject> {
   const { baseUrl } = context.settings.http
@@ -270,9 +276,9 @@ async function plainObject(
     watchers_count: facts.watchers,
     topics: [...facts.topics],
     permissions: {
-      admin: atLeast(mode, 'admin'),
-      push: atLeast(mode, 'write'),
-      pull: atLeast(mode, 'read'),
+      admin: atLeast(modes.any, 'admin'),
+      push: atLeast(modes.code, 'write'),
+      pull: atLeast(modes.code, 'read'),
     },
   }
   // For an object of this size, spread syntax takes ten times as long as Object.assign.

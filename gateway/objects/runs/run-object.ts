@@ -48,7 +48,7 @@ export async function runObjects(
 ): Promise<readonly Static<typeof RUN>[]> {
   const actorIds = runs.flatMap(({ actorId, rerunActorId }) => [actorId ?? [], rerunActorId ?? []])
   const actors = await findOwnersById(context.db, actorIds.flat())
-  const repository = await repositoryObject(context, grant.repository, grant.mode)
+  const repository = await repositoryObject(context, grant.repository, grant.modes)
   return runs.map((run) => {
     const person = (id: number | undefined) =>
       personObject(context, actors.get(id ?? 0), grant.user)

@@ -10,7 +10,7 @@ import type { Rendering } from '../../pool/renderings.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { htmlReply } from '../kit/html.js'
-import { definePage } from '../kit/page.js'
+import { definePage, redirectTo } from '../kit/page.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { FileView } from './file-view.js'
 import { readShownFile, type ShownFile } from './files.js'
@@ -20,14 +20,21 @@ import { defaultPlace, entryOf, findPlace, type Place } from './place.js'
 
 const ACCESS = { kind: 'repository', mode: 'read' } as const
 
+/** Units with a page of their own, for visitors who cannot see the code. */
+const OTHER_UNITS = ['issues', 'releases', 'actions'] as const
+
 const top = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}',
-  access: ACCESS,
+  access: { ...ACCESS, unit: 'any' },
   async handle(context, { request, grant }) {
     const { name, owner } = grant.repository
     // The repository was renamed or transferred: redirect to its current address.
     if (grant.hasMoved) return movedTo(context, `/${owner.name}/${name}`)
+    if (grant.modes.code === 'none') {
+      const unit = OTHER_UNITS.find((one) => grant.modes[one] !== 'none')
+      return redirectTo(context, `/${owner.name}/${name}/${unit}`)
+    }
     if (await isEmptyRepository(repositoryPathOf(context, grant.repository))) {
       const page = (
         <RepositoryDocument context={context} grant={grant} tab="code">

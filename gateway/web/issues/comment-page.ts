@@ -27,7 +27,7 @@ export function commentPage(
   return definePage<'repository'>({
     method: 'POST',
     path: `/{owner}/{repo}/${kind}/{index}/comments`,
-    access: { kind: 'repository', mode: 'read', isSignedIn: true },
+    access: { kind: 'repository', mode: 'read', unit: 'conversation', isSignedIn: true },
     async handle(context, call) {
       const { request, grant, params } = call
       const issue = await issueOf(context, grant, params)

@@ -48,7 +48,7 @@ async function show(
 const one = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/issues/{index}',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'conversation' },
   async handle(context, call) {
     const issue = await issueOf(context, call.grant, call.params)
     const { owner, name } = call.grant.repository

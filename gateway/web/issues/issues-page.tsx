@@ -16,7 +16,7 @@ const LISTED = 30
 export const ISSUES_PAGE = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/issues',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'issues' },
   async handle(context, { request, grant }) {
     const { repository } = grant
     if (!isServed(repository, { isPull: false })) throw notFound()

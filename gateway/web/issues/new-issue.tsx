@@ -21,7 +21,7 @@ import { ErrorMessage } from '../kit/problem.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
 const PATH = '/{owner}/{repo}/issues/new'
-const ACCESS = { kind: 'repository', mode: 'read', isSignedIn: true } as const
+const ACCESS = { kind: 'repository', mode: 'read', unit: 'issues', isSignedIn: true } as const
 
 interface NewIssueProps {
   readonly context: Context

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'
 import type { Team } from '../../../sql/organizations/teams.js'
+import { isAlikeInEachUnit } from '../../../sql/repositories/access.js'
 import { TEAM_TEXT_CHARACTERS_MAX } from '../../actions/organizations/change-team.js'
 import { fieldOf } from '../kit/page.js'
 import { TextField } from '../kit/text-field.js'
@@ -81,6 +82,15 @@ function Rights({ team }: { readonly team: TeamDetails }): JSX.Element {
       </label>
     </>
   )
+}
+
+/** Renders the permission of a team, or those of its units if they differ. */
+export function TeamRights({ team }: { readonly team: Team }): JSX.Element {
+  if (isAlikeInEachUnit(team)) return <span class="label">{team.permission}</span>
+  const units = Object.entries(team.units).map(
+    ([name, mode]) => `${name.replace('repo.', '')}: ${mode}`,
+  )
+  return <span class="label">{units.join(', ')}</span>
 }
 
 /** Reads the form. Throws `invalid` if the permission is unknown. */

@@ -32,6 +32,7 @@ import { Pager } from '../kit/pager.js'
 import { PeopleList, RemovalForm } from '../kit/people-list.js'
 import { TextField } from '../kit/text-field.js'
 import { OrganizationDocument } from './organization-document.js'
+import { TeamRights } from './team-fields.js'
 import { teamPathOf } from './teams-page.js'
 
 const PATH = '/org/{org}/teams/{team}'
@@ -68,7 +69,7 @@ async function answer(
       title={team.name}
     >
       <p class="quiet">
-        <span class="label">{team.permission}</span> <Shown text={team.description} />
+        <TeamRights team={team} /> <Shown text={team.description} />
       </p>
       {isOwner && (
         <p>

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
 import type { Team, TeamPatch } from '../../../sql/organizations/teams.js'
+import { isAlikeInEachUnit, teamPermission } from '../../../sql/repositories/access.js'
 import { changeTeam, isOfOwners, removeTeam } from '../../actions/organizations/change-team.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../request/context.js'
@@ -11,7 +12,13 @@ import { htmlReply } from '../kit/html.js'
 import { organizationPath } from '../kit/links.js'
 import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { OrganizationDocument } from './organization-document.js'
-import { type TeamDetails, TeamFields, teamDetailsAsSent, teamDetailsOf } from './team-fields.js'
+import {
+  type TeamDetails,
+  TeamFields,
+  TeamRights,
+  teamDetailsAsSent,
+  teamDetailsOf,
+} from './team-fields.js'
 import { teamPathOf } from './teams-page.js'
 
 const PATH = '/org/{org}/teams/{team}/settings'
@@ -40,7 +47,13 @@ function TeamSettings({
       title={`Settings of ${team.name}`}
     >
       <form class="form" method="post" action={address}>
-        <TeamFields team={details ?? team} />
+        <TeamFields team={details ?? { ...team, permission: teamPermission(team) }} />
+        {!isAlikeInEachUnit(team) && (
+          <p class="quiet">
+            The units of this team have permissions of their own: <TeamRights team={team} />. They
+            are kept unless you choose another permission.
+          </p>
+        )}
         <button type="submit">Save</button>
       </form>
       {!isOfOwners(team) && (
@@ -97,8 +110,8 @@ const save = definePage<'team'>({
 })
 
 /** Resets the permissions per unit if the team's permission changes. */
-function patchOf(team: Team, details: TeamDetails): TeamPatch {
-  return details.permission === team.permission ? details : { ...details, units: {} }
+function patchOf(team: Team, { permission, ...details }: TeamDetails): TeamPatch {
+  return permission === teamPermission(team) ? details : { ...details, permission, units: {} }
 }
 
 const remove = definePage<'team'>({

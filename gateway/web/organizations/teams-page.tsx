@@ -15,6 +15,7 @@ import {
   NEW_TEAM,
   type TeamDetails,
   TeamFields,
+  TeamRights,
   teamDetailsAsSent,
   teamDetailsOf,
 } from './team-fields.js'
@@ -75,7 +76,7 @@ function TeamLine({ address, team, isOpen }: TeamLineProps): JSX.Element {
         ) : (
           <strong>{team.name}</strong>
         )}{' '}
-        <span class="label">{team.permission}</span>
+        <TeamRights team={team} />
         <p class="quiet">
           <Shown text={team.description} />
         </p>

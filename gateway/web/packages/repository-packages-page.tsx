@@ -16,7 +16,7 @@ const LISTED = 30
 const list = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/packages',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'any' },
   async handle(context, { request, grant }) {
     if (!context.settings.packages.isEnabled) throw notFound()
     const { id, owner } = grant.repository

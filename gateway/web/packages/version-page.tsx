@@ -129,7 +129,7 @@ async function linkedRepository(
   const newest = await findNewestVersion(db, { ownerId: owner.id, ...place })
   const id = newest?.repositoryId
   const found = id === undefined ? undefined : await findRepositoryById(db, id)
-  const isVisible = found !== undefined && (await accessToLinked(db, who, found)) !== 'none'
+  const isVisible = found !== undefined && (await accessToLinked(db, who, found)).any !== 'none'
   return { isLinked: id !== undefined, repository: isVisible ? found : undefined }
 }
 

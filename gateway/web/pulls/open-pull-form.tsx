@@ -28,10 +28,10 @@ export interface OpenPullFormProps {
 /** Renders the form; null if pull requests are disabled in the repository. */
 export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
   const { context, grant, base, head, commits, openNumber, form, error } = props
-  const { repository, user } = grant
+  const { modes, repository, user } = grant
   const address = repositoryUrl(context, grant)
   const here = `${address}/compare/${comparisonPath(base, head)}`
-  if (!isServed(repository, { isPull: true })) return null
+  if (!isServed(repository, { isPull: true }) || modes.pulls === 'none') return null
   if (openNumber !== undefined) {
     return (
       <p class="notice">

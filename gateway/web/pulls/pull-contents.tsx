@@ -28,7 +28,7 @@ import { PullDocument, withVisibleHead } from './pull-document.js'
 import { ReviewForm, reviewRefusal } from './review-form.js'
 
 const LISTED = 30
-const ACCESS = { kind: 'repository', mode: 'read' } as const
+const ACCESS = { kind: 'repository', mode: 'read', unit: 'pulls' } as const
 
 const commits = definePage<'repository'>({
   method: 'GET',

@@ -76,7 +76,7 @@ async function show(
 const one = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/pulls/{index}',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'pulls' },
   async handle(context, call) {
     const { isPull, number } = await issueOf(context, call.grant, call.params)
     const { owner, name } = call.grant.repository
@@ -88,7 +88,7 @@ const one = definePage<'repository'>({
 const merge = definePage<'repository'>({
   method: 'POST',
   path: '/{owner}/{repo}/pulls/{index}/merge',
-  access: { kind: 'repository', mode: 'read', isSignedIn: true, changesGit: true },
+  access: { kind: 'repository', mode: 'read', unit: 'pulls', isSignedIn: true, changesGit: true },
   async handle(context, call) {
     const { request, grant, params } = call
     const form = await readForm(request)

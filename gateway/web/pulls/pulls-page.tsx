@@ -15,7 +15,7 @@ const LISTED = 30
 export const PULLS_PAGE = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/pulls',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'pulls' },
   async handle(context, { request, grant }) {
     refuseWithoutPulls(grant)
     const { repository } = grant

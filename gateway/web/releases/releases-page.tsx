@@ -17,7 +17,7 @@ import { RepositoryDocument } from '../repositories/repository-document.js'
 import { ReleaseView, titleOfRelease } from './release-view.js'
 
 const LISTED = 10
-const ACCESS = { kind: 'repository', mode: 'read' } as const
+const ACCESS = { kind: 'repository', mode: 'read', unit: 'releases' } as const
 
 const list = definePage<'repository'>({
   method: 'GET',

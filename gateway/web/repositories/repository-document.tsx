@@ -2,6 +2,7 @@
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { atLeast } from '../../../sql/repositories/access.js'
+import type { RepositoryUnit } from '../../../sql/repositories/team-units.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import { hasActions } from '../../actions/repositories/has-actions.js'
 import { Shown } from '../../rendering/visible-text.js'
@@ -24,8 +25,18 @@ const TABS = {
   actions: 'Actions',
 } as const
 
+/** Unit that each tab shows; the others show code. */
+const UNITS: Readonly<Record<string, RepositoryUnit | 'any'>> = {
+  issues: 'issues',
+  pulls: 'pulls',
+  releases: 'releases',
+  actions: 'actions',
+  // Packages are of the owner, and filtered by the access to them.
+  packages: 'any',
+}
+
 /** Preference that enables each optional tab. */
-const UNITS: Readonly<Record<string, string>> = {
+const PREFERENCES: Readonly<Record<string, string>> = {
   issues: 'has_issues',
   pulls: 'has_pull_requests',
   releases: 'has_releases',
@@ -48,9 +59,10 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
   const fullName = `${owner.name}/${name}`
   const own = `${base}/${fullName}`
   const tabs = Object.entries(TABS).filter(([name]) => {
+    if (grant.modes[UNITS[name] ?? 'code'] === 'none') return false
     if (name === 'actions') return hasActions(context, grant.repository)
     if (name === 'packages') return context.settings.packages.isEnabled
-    return preferences[UNITS[name] ?? ''] !== false
+    return preferences[PREFERENCES[name] ?? ''] !== false
   })
   const heading = title === undefined ? fullName : `${title} · ${fullName}`
   return (
@@ -72,11 +84,11 @@ export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element 
           </p>
         )}
         <nav class="tabs" aria-label="Repository">
-          <Tab address={own} word="Code" isHere={tab === 'code'} />
+          {grant.modes.code !== 'none' && <Tab address={own} word="Code" isHere={tab === 'code'} />}
           {tabs.map(([name, word]) => (
             <Tab address={`${own}/${name}`} word={word} isHere={name === tab} />
           ))}
-          {atLeast(grant.mode, 'admin') && (
+          {atLeast(grant.modes.any, 'admin') && (
             <Tab address={`${own}/settings`} word="Settings" isHere={tab === 'settings'} />
           )}
         </nav>

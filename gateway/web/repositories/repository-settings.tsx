@@ -208,12 +208,12 @@ function dangerousPage(
 
 const transfer = dangerousPage('transfer', async (context, { grant }, form) => {
   const newOwner = fieldOf(form, 'new_owner')
-  const { repository, mode } = await transferToOwner(context, grant.who, {
+  const { repository, modes } = await transferToOwner(context, grant.who, {
     repository: grant.repository,
     newOwner,
   })
   const { owner, name } = repository
-  return redirectTo(context, mode === 'none' ? '/' : `/${owner.name}/${name}`)
+  return redirectTo(context, modes.any === 'none' ? '/' : `/${owner.name}/${name}`)
 })
 
 const remove = dangerousPage('delete', async (context, { grant }) => {

@@ -15,7 +15,7 @@ import { definePage } from '../kit/page.js'
 const show = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/actions/workflows/{file}/badge.svg',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'actions' },
   async handle(context, { request, grant: { repository }, params }) {
     refuseWithoutActions(context, repository)
     const query = new URLSearchParams(request.query)

@@ -14,7 +14,7 @@ import { ErrorMessage } from '../kit/problem.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 
 const PATH = '/{owner}/{repo}/actions/workflows/{file}/run'
-const ACCESS = { kind: 'repository', mode: 'write' } as const
+const ACCESS = { kind: 'repository', mode: 'write', unit: 'actions' } as const
 
 /** Prefix of the fields of inputs, so that none has the name of another field. */
 const INPUT_PREFIX = 'input.'

@@ -29,7 +29,7 @@ import { Duration, Status } from './run-status.js'
 import { readShownLog } from './shown-log.js'
 
 const PATH = '/{owner}/{repo}/actions/runs/{number}/jobs/{position}'
-const ACCESS = { kind: 'repository', mode: 'read' } as const
+const ACCESS = { kind: 'repository', mode: 'read', unit: 'actions' } as const
 
 /** Interval at which the page of an unfinished job is loaded again. */
 const REFRESH_SECONDS = 5

@@ -15,7 +15,7 @@ import { titleOfJob } from './run-facts.js'
 import { runOfPath } from './run-of-path.js'
 
 const PATH = '/{owner}/{repo}/actions/runs/{number}'
-const ACCESS = { kind: 'repository', mode: 'write' } as const
+const ACCESS = { kind: 'repository', mode: 'write', unit: 'actions' } as const
 
 const all = definePage<'repository'>({
   method: 'POST',

@@ -42,7 +42,7 @@ const SUMMARIES_BYTES_MAX = 262_144
 const show = definePage<'repository'>({
   method: 'GET',
   path: PATH,
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'actions' },
   async handle(context, { request, grant, params }) {
     const run = await runOfPath(context, { grant, params })
     const attempt = earlierAttempt(request, run)
@@ -159,7 +159,7 @@ function JobList({ address, query, jobs, isRepeatable }: JobListProps): JSX.Elem
 const cancel = definePage<'repository'>({
   method: 'POST',
   path: `${PATH}/cancel`,
-  access: { kind: 'repository', mode: 'write' },
+  access: { kind: 'repository', mode: 'write', unit: 'actions' },
   async handle(context, { grant, params }) {
     const run = await runOfPath(context, { grant, params })
     if (!isFinal(run.status)) await cancelRun(context, run)
@@ -171,7 +171,7 @@ const cancel = definePage<'repository'>({
 const approve = definePage<'repository'>({
   method: 'POST',
   path: `${PATH}/approve`,
-  access: { kind: 'repository', mode: 'write' },
+  access: { kind: 'repository', mode: 'write', unit: 'actions' },
   async handle(context, { grant, params }) {
     const run = await runOfPath(context, { grant, params })
     await approveRun(context, run, actingUserOf(grant))
@@ -183,7 +183,7 @@ const approve = definePage<'repository'>({
 const download = definePage<'repository'>({
   method: 'GET',
   path: `${PATH}/artifacts/{artifact}`,
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'actions' },
   async handle(context, { grant, params }) {
     const run = await runOfPath(context, { grant, params })
     const id = readId(params['artifact'] ?? '') ?? 0

@@ -26,7 +26,7 @@ const LABEL_LISTS_MAX = 1_000
 const show = definePage<'repository'>({
   method: 'GET',
   path: '/{owner}/{repo}/actions',
-  access: { kind: 'repository', mode: 'read' },
+  access: { kind: 'repository', mode: 'read', unit: 'actions' },
   async handle(context, { request, grant }) {
     const { db } = context
     const { repository } = grant
@@ -83,7 +83,7 @@ const show = definePage<'repository'>({
 const switchWorkflow = definePage<'repository'>({
   method: 'POST',
   path: '/{owner}/{repo}/actions/workflows',
-  access: { kind: 'repository', mode: 'write' },
+  access: { kind: 'repository', mode: 'write', unit: 'actions' },
   async handle(context, { request, grant: { repository } }) {
     refuseWithoutActions(context, repository)
     const form = await readForm(request)

@@ -5,6 +5,8 @@ import { openInstanceSecret } from '../../../conf/instance-secret.js'
 import { readBlockList } from '../../../gateway/artifacts/blob-routes.js'
 import { addressOf } from '../../../gateway/auth/artifact-address.js'
 import { pathOf, startGatewayWithJob } from '../../helpers/artifact-calls.js'
+import { freePort } from '../../helpers/free-port.js'
+import { sharedS3Server } from '../../helpers/shared-s3-server.js'
 
 const id = (text: string) => encodeURIComponent(Buffer.from(text).toString('base64'))
 const listOf = (...names: readonly string[]) =>
@@ -63,6 +65,20 @@ t.test('a list of ten thousand blocks is read, and one with a fault is refused',
   for (const entries of [`${' '.repeat(1_000_000)}x`, '<Latest>'.repeat(100_000)]) {
     const read = () => readBlockList(`<BlockList>${entries}</BlockList>`)
     t.throws(read, { message: 'The list of blocks is malformed.' })
+  }
+})
+
+t.test('blocks are refused with 503 while S3 is unavailable or refuses the key', async (t) => {
+  const bucket = await (await sharedS3Server()).createBucket()
+  for (const url of [
+    bucket.replace(/(?<=tester:)[^@]+/, 'wrong'),
+    `s3://key:secret@127.0.0.1:${await freePort()}/bucket?tls=false`,
+  ]) {
+    const environment = { GATEHOUSE_BLOBS_URL: url }
+    const { begin, put } = await startGatewayWithJob(t, { environment })
+    const address = await begin('build')
+    const refused = await put(`${address}&comp=block&blockid=${id('a')}`, 'text')
+    t.match(refused, { status: 503, headers: { 'retry-after': /^\d+$/ }, text: /not available/ })
   }
 })
 

@@ -26,8 +26,23 @@ t.test('every other package name is refused', async (t) => {
 })
 
 t.test('a version is any text without white space around it', async (t) => {
-  for (const version of ['1', '1.0-rc 1', 'über/2', '..', '%', '1'.repeat(300)]) {
+  for (const version of [
+    '1',
+    '1.0-rc 1',
+    'über/2',
+    '...',
+    '.1',
+    '1..2',
+    'a/.b',
+    '%',
+    '%2e1',
+    '1'.repeat(300),
+  ]) {
     t.equal(parseVersion(version), version)
+  }
+  for (const version of ['.', '..', '%2e', '.%2E', 'a/../b', '1/.', '..\\1', '%2e%2e/1']) {
+    const refusal = { failure: 'bad_request', message: /no segment '\.' or '\.\.'/ }
+    t.throws(() => parseVersion(version), refusal as unknown as Error, version)
   }
   for (const version of ['', ' ', ' 1', '1 ', '1\t', '1\n2', '\u00a01', '1\0', '\ud800']) {
     const refusal = { failure: 'bad_request', message: /^invalid package version/ }

@@ -238,30 +238,33 @@ t.test('a reader that stops ends the download at the server', async (t) => {
   t.equal(await closed, false)
 })
 
-t.test('a wrong secret or bucket is an error that does not contain the secret', async (t) => {
-  const bucket = await server.createBucket()
-  const wrong = await openAt(t, bucket.replace(/(?<=tester:)[^@]+/, 'hunter2'))
-  const none = await openAt(t, bucket.replace('/bucket-', '/no-bucket-'))
-  for (const [storage, code] of [
-    [wrong, /S3 answered 403 SignatureD/] as const,
-    [none, /404/] as const,
-  ]) {
-    const content = contentOf(1)
-    const key = keyOf(content)
-    for (const operation of [
-      async () => storage.put(key, await receive(storage, content)),
-      () => storage.open(key, { start: 0, end: 1 }),
-      () => storage.remove(key),
+t.test(
+  'a wrong secret or bucket is unavailable, with the answer of S3 and without the secret',
+  async (t) => {
+    const bucket = await server.createBucket()
+    const wrong = await openAt(t, bucket.replace(/(?<=tester:)[^@]+/, 'hunter2'))
+    const none = await openAt(t, bucket.replace('/bucket-', '/no-bucket-'))
+    for (const [storage, code] of [
+      [wrong, /S3 answered 403 SignatureDoesNotMatch: The request signature/] as const,
+      [none, /S3 answered 404 NoSuchBucket: The specified bucket/] as const,
     ]) {
-      const error = await operation().catch((thrown: unknown) => thrown)
-      t.match(error, { message: code })
-      t.notOk(isFailure(error, 'unavailable'), 'retrying would not help')
-      revealsNothing(t, error)
-      t.notMatch(inspect(error, { depth: 20 }), /hunter2/)
+      const content = contentOf(1)
+      const key = keyOf(content)
+      for (const operation of [
+        async () => storage.put(key, await receive(storage, content)),
+        () => storage.open(key, { start: 0, end: 1 }),
+        () => storage.remove(key),
+      ]) {
+        const error = await operation().catch((thrown: unknown) => thrown)
+        t.ok(isFailure(error, 'unavailable'))
+        t.match(error, { cause: { message: code }, retryAfterSeconds: Number })
+        revealsNothing(t, error)
+        t.notMatch(inspect(error, { depth: 20 }), /hunter2/)
+      }
+      await isUnavailable(t, storage.list()[Symbol.asyncIterator]().next(), 'list')
     }
-    await t.rejects(storage.list()[Symbol.asyncIterator]().next(), Error)
-  }
-})
+  },
+)
 
 t.test('a redirected client gets the bytes with the requested content type', async (t) => {
   const bucket = await server.createBucket()

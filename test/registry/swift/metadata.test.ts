@@ -68,7 +68,7 @@ t.test("metadata that violates the schema is refused with the field's name", asy
 
 t.test('an author without a name is left out', async (t) => {
   t.strictSame(parse({ author: { givenName: 'Ada', middleName: 'B', familyName: 'L' } }), {
-    author: { name: 'Ada B L' },
+    author: { name: 'Ada B L', givenName: 'Ada', middleName: 'B', familyName: 'L' },
   })
   for (const author of [{}, { email: 'a@b.test' }, { name: '' }, { givenName: '' }]) {
     t.strictSame(parse({ author }), {}, JSON.stringify(author))

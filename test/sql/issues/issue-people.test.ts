@@ -77,19 +77,23 @@ await forEachMigrated(t, 'assignable users are exactly those who may write', asy
     await aCollaborator(db, repository, max, 'write')
     await aCollaborator(db, repository, ned, 'read')
   }
+  const units = { 'repo.code': 'write', 'repo.issues': 'read' }
+  await aTeam(db, { ...team, permission: 'read', units, memberIds: [kim.id] })
+  const ofIssues = { 'repo.issues': 'write' }
+  await aTeam(db, { ...team, permission: 'none', units: ofIssues, memberIds: [ned.id] })
   await db('users').where({ owner_id: off.id }).update({ is_active: false })
   const isOff = { ...off, isActive: false }
   for (const repository of [ofClub, ofBob]) {
     const expected: string[] = []
     for (const user of [ada, bob, eve, kim, lee, max, ned, isOff]) {
-      const mode = await accessToRepository(db, user, repository)
-      if (atLeast(mode, 'write')) expected.push(user.name)
+      const { issues, pulls } = await accessToRepository(db, user, repository)
+      if (atLeast(issues, 'write') || atLeast(pulls, 'write')) expected.push(user.name)
     }
     const listed = (await listAssignable(db, repository)).map(({ name }) => name)
     t.strictSame(listed, expected, repository.name)
   }
   t.match(
     (await listAssignable(db, ofClub)).map(({ name }) => name),
-    ['ada', 'eve', 'max'],
+    ['ada', 'eve', 'max', 'ned'],
   )
 })

@@ -12,7 +12,7 @@ import {
   isNotifiedOfIssue,
   listAudience,
 } from '../../../sql/notifications/audiences.js'
-import { accessToRepositories } from '../../../sql/repositories/access.js'
+import { accessToRepositories, accessToRepository } from '../../../sql/repositories/access.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import { addUserRelation } from '../../../sql/repositories/stars-and-watches.js'
 import { forEachMigrated } from '../../helpers/databases.js'
@@ -22,7 +22,11 @@ import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../../
 async function audience(db: Database, repository: Repository, issueId: number, actorId = 0) {
   const names: (string | undefined)[] = []
   for (let afterId = 0; ; ) {
-    const activity = { repository, actorId, about: { issueId, to: 'everybody' } } as const
+    const activity = {
+      repository,
+      actorId,
+      about: { issueId, isPull: false, to: 'everybody' },
+    } as const
     const ids = await listAudience(db, activity, { afterId, limit: 2 })
     for (const id of ids) names.push((await findUserById(db, id))?.name)
     const last = ids.at(-1)
@@ -71,8 +75,8 @@ await forEachMigrated(t, 'watchers who may read the repository are recipients', 
     const readers: string[] = []
     for (const { id } of people) {
       const user = await findUserById(db, id)
-      const mode = (await accessToRepositories(db, user, [found])).get(found.id)
-      if (user !== undefined && mode !== 'none') readers.push(user.name)
+      const modes = (await accessToRepositories(db, user, [found])).get(found.id)
+      if (user !== undefined && modes?.issues !== 'none') readers.push(user.name)
     }
     const names = await audience(db, found, issue.id)
     t.strictSame(
@@ -134,7 +138,7 @@ await forEachMigrated(
       return await listAudience(db, { repository: found, actorId: undefined, about }, page)
     }
     const ofRun = (userId: number) => audienceOf({ runId: 1, to: { userId } })
-    const ofIssue = (userId: number) => audienceOf({ issueId, to: { userId } })
+    const ofIssue = (userId: number) => audienceOf({ issueId, isPull: false, to: { userId } })
     await setIssueSubscription(db, { issueId, userId: bob.id, isSubscribed: false })
     t.strictSame([await ofRun(bob.id), await ofIssue(bob.id)], [[bob.id], []])
     t.strictSame([await ofRun(eve.id), await ofIssue(eve.id)], [[eve.id], [eve.id]])
@@ -142,5 +146,63 @@ await forEachMigrated(
     await db('repositories').where({ id: repository.id }).update({ is_private: true })
     t.strictSame([await ofRun(eve.id), await ofIssue(eve.id)], [[], []])
     t.strictSame([await ofRun(ada.id), await ofIssue(ada.id)], [[ada.id], [ada.id]])
+  },
+)
+
+await forEachMigrated(
+  t,
+  'an audience has the members of the teams that can read its unit',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const club = await anOrganization(db, 'club', ada.id)
+    const made = await aRepository(db, club.id, 'r', { isPrivate: true })
+    const repository = (await findRepositoryById(db, made.id)) as Repository
+    const people: User[] = []
+    const teamsOf: Readonly<Record<string, readonly Record<string, string>[]>> = {
+      coder: [{ 'repo.code': 'read' }],
+      tester: [{ 'repo.issues': 'write', 'repo.code': 'none' }],
+      puller: [{ 'repo.pulls': 'read' }],
+      reviewer: [{ 'repo.pulls': 'read', 'repo.code': 'read' }],
+      // One team shows code, and the other pull requests.
+      both: [{ 'repo.pulls': 'read' }, { 'repo.code': 'read' }],
+      publisher: [{ 'repo.releases': 'read', 'repo.packages': 'write' }],
+      operator: [{ 'repo.actions': 'write' }],
+    }
+    for (const [name, teams] of Object.entries(teamsOf)) {
+      const user = await aUser(db, name)
+      people.push(user)
+      for (const units of teams) {
+        const inputs = { organizationId: club.id, permission: 'none', includesAll: true }
+        await aTeam(db, { ...inputs, units, memberIds: [user.id] })
+      }
+    }
+    for (const unit of ['issues', 'pulls', 'releases', 'actions'] as const) {
+      const listed: string[] = []
+      const readers: string[] = []
+      for (const user of people) {
+        const to = { userId: user.id }
+        await db('repository_watches').delete()
+        await addUserRelation(db, 'watch', { userId: user.id, repositoryId: repository.id })
+        const about = {
+          issues: { issueId: 1, isPull: false, to },
+          pulls: { issueId: 1, isPull: true, to },
+          releases: { releaseId: 1, mentionedIds: [] },
+          actions: { runId: 1, to },
+        }[unit]
+        const activity = { repository, actorId: undefined, about }
+        const ids = await listAudience(db, activity, { afterId: 0, limit: 9 })
+        if (ids.length > 0) listed.push(user.name)
+        const modes = await accessToRepository(db, user, repository)
+        if (modes[unit] !== 'none') readers.push(user.name)
+      }
+      t.strictSame(listed, readers, unit)
+      const expected = {
+        issues: ['tester'],
+        pulls: ['reviewer', 'both'],
+        releases: ['publisher'],
+        actions: ['operator'],
+      }
+      t.strictSame(listed, expected[unit], unit)
+    }
   },
 )

@@ -9,6 +9,8 @@ import {
   accessToPackages,
   accessToRepository,
   atLeast,
+  teamMode,
+  teamPermission,
 } from '../../../sql/repositories/access.js'
 import { findRepository, type Repository } from '../../../sql/repositories/repositories.js'
 import { forEachMigrated } from '../../helpers/databases.js'
@@ -22,6 +24,16 @@ t.test('each mode includes the modes below it', async (t) => {
     }
   }
 })
+
+/** Returns the access that is the same for each unit. */
+async function accessToAll(
+  db: Database,
+  user: User | undefined,
+  repository: Repository,
+): Promise<AccessMode | undefined> {
+  const modes = await accessToRepository(db, user, repository)
+  return new Set(Object.values(modes)).size === 1 ? modes.any : undefined
+}
 
 /** Changes the visibility of a repository's owner and reads the repository again. */
 async function withOwner(
@@ -57,11 +69,11 @@ await forEachMigrated(
     ]
     for (const [visibility, anonymous, signedIn] of expected) {
       const repository = await withOwner(db, open, visibility)
-      t.equal(await accessToRepository(db, undefined, repository), anonymous, visibility)
-      t.equal(await accessToRepository(db, bob, repository), signedIn, visibility)
+      t.equal(await accessToAll(db, undefined, repository), anonymous, visibility)
+      t.equal(await accessToAll(db, bob, repository), signedIn, visibility)
       const secret = await withOwner(db, hidden, visibility)
-      t.equal(await accessToRepository(db, undefined, secret), 'none', visibility)
-      t.equal(await accessToRepository(db, bob, secret), 'none', visibility)
+      t.equal(await accessToAll(db, undefined, secret), 'none', visibility)
+      t.equal(await accessToAll(db, bob, secret), 'none', visibility)
     }
   },
 )
@@ -70,8 +82,8 @@ await forEachMigrated(t, 'owners and administrators have all access', async (t, 
   const ada = await aUser(db, 'ada')
   const root = await changed(db, await aUser(db, 'root'), { is_admin: true })
   const repository = await aRepository(db, ada.id, 'engine', { isPrivate: true })
-  t.equal(await accessToRepository(db, ada, repository), 'owner')
-  t.equal(await accessToRepository(db, root, repository), 'owner')
+  t.equal(await accessToAll(db, ada, repository), 'owner')
+  t.equal(await accessToAll(db, root, repository), 'owner')
 })
 
 await forEachMigrated(
@@ -82,8 +94,8 @@ await forEachMigrated(
     const root = await aUser(db, 'root')
     const barred = await changed(db, root, { is_admin: true, is_login_prohibited: true })
     const repository = await aRepository(db, ada.id, 'engine')
-    t.equal(await accessToRepository(db, ada, repository), 'none')
-    t.equal(await accessToRepository(db, barred, repository), 'none')
+    t.equal(await accessToAll(db, ada, repository), 'none')
+    t.equal(await accessToAll(db, barred, repository), 'none')
   },
 )
 
@@ -94,11 +106,11 @@ await forEachMigrated(t, 'a collaborator has the access that was granted', async
   const other = await aRepository(db, ada.id, 'other', { isPrivate: true })
   for (const mode of ['read', 'write', 'admin'] as const) {
     await aCollaborator(db, repository, bob, mode)
-    t.equal(await accessToRepository(db, bob, repository), mode)
-    t.equal(await accessToRepository(db, bob, other), 'none')
+    t.equal(await accessToAll(db, bob, repository), mode)
+    t.equal(await accessToAll(db, bob, other), 'none')
     await db('collaborators').delete()
   }
-  t.equal(await accessToRepository(db, bob, repository), 'none', 'removed')
+  t.equal(await accessToAll(db, bob, repository), 'none', 'removed')
 })
 
 await forEachMigrated(
@@ -111,19 +123,15 @@ await forEachMigrated(
     const open = await aRepository(db, organization.id, 'open')
     const elsewhere = await aRepository(db, ada.id, 'elsewhere', { isPrivate: true })
     const closed = await withOwner(db, open, 'private')
-    t.equal(await accessToRepository(db, ada, hidden), 'owner', 'the team of owners')
+    t.equal(await accessToAll(db, ada, hidden), 'owner', 'the team of owners')
     for (const permission of ['none', 'read', 'write', 'admin', 'owner'] as const) {
       const member = await aUser(db, `all-${permission}`)
       const inputs = { organizationId: organization.id, permission, memberIds: [member.id] }
       await aTeam(db, { ...inputs, includesAll: true })
-      t.equal(await accessToRepository(db, member, hidden), permission)
-      t.equal(await accessToRepository(db, member, elsewhere), 'none')
+      t.equal(await accessToAll(db, member, hidden), permission)
+      t.equal(await accessToAll(db, member, elsewhere), 'none')
       const public_ = permission === 'none' ? 'read' : permission
-      t.equal(
-        await accessToRepository(db, member, closed),
-        public_,
-        'a member reads public repositories',
-      )
+      t.equal(await accessToAll(db, member, closed), public_, 'a member reads public repositories')
     }
     const apart = await aUser(db, 'apart')
     await aTeam(db, {
@@ -132,11 +140,11 @@ await forEachMigrated(
       memberIds: [apart.id],
     })
     t.equal(
-      await accessToRepository(db, apart, hidden),
+      await accessToAll(db, apart, hidden),
       'none',
       'a team that does not include this repository',
     )
-    t.equal(await accessToRepository(db, apart, closed), 'read')
+    t.equal(await accessToAll(db, apart, closed), 'read')
   },
 )
 
@@ -148,9 +156,9 @@ await forEachMigrated(t, 'of several grants the widest counts', async (t, db) =>
   await aCollaborator(db, repository, bob, 'write')
   const inputs = { organizationId: organization.id, includesAll: true, memberIds: [bob.id] }
   await aTeam(db, { ...inputs, permission: 'read' })
-  t.equal(await accessToRepository(db, bob, repository), 'write')
+  t.equal(await accessToAll(db, bob, repository), 'write')
   await aTeam(db, { ...inputs, permission: 'admin' })
-  t.equal(await accessToRepository(db, bob, repository), 'admin')
+  t.equal(await accessToAll(db, bob, repository), 'admin')
 })
 
 /** Changes the visibility of an owner and returns it. */
@@ -223,3 +231,63 @@ await forEachMigrated(
     for (const user of [ada, barred]) t.equal(await accessToPackages(db, user, ada), 'none')
   },
 )
+
+const WRITES_ISSUES = { 'repo.code': 'read', 'repo.issues': 'write' }
+
+await forEachMigrated(t, 'each unit of a team has its own level', async (t, db) => {
+  const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+  const club = await anOrganization(db, 'club', ada.id)
+  const hidden = await aRepository(db, club.id, 'hidden', { isPrivate: true })
+  const open = await aRepository(db, club.id, 'open')
+  const inputs = { organizationId: club.id, includesAll: true, memberIds: [bob.id] }
+  await aTeam(db, { ...inputs, permission: 'read', units: WRITES_ISSUES })
+  const none = { pulls: 'none', releases: 'none', actions: 'none' } as const
+  const held = { any: 'write', code: 'read', issues: 'write' } as const
+  t.strictSame(await accessToRepository(db, bob, hidden), { ...held, ...none })
+  const read = { pulls: 'read', releases: 'read', actions: 'read' } as const
+  const shown = { ...held, ...read }
+  t.strictSame(await accessToRepository(db, bob, open), shown, 'members read what is not private')
+  t.equal(await accessToPackages(db, bob, club), 'read')
+  await aTeam(db, { ...inputs, permission: 'none', units: { 'repo.packages': 'write' } })
+  t.equal(await accessToPackages(db, bob, club), 'write')
+  t.strictSame(await accessToRepository(db, bob, hidden), { ...held, ...none }, 'nothing else')
+  await aCollaborator(db, hidden, bob, 'read')
+  t.strictSame(await accessToRepository(db, bob, hidden), { ...held, ...read }, 'the widest counts')
+})
+
+await forEachMigrated(
+  t,
+  'pull requests are readable only together with code, which another team may give',
+  async (t, db) => {
+    const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
+    const club = await anOrganization(db, 'club', ada.id)
+    const hidden = await aRepository(db, club.id, 'hidden', { isPrivate: true })
+    const inputs = { organizationId: club.id, includesAll: true, memberIds: [bob.id] }
+    await aTeam(db, { ...inputs, permission: 'none', units: { 'repo.pulls': 'write' } })
+    t.match(await accessToRepository(db, bob, hidden), { any: 'none', pulls: 'none' })
+    await aTeam(db, { ...inputs, permission: 'none', units: { 'repo.code': 'read' } })
+    t.match(await accessToRepository(db, bob, hidden), { code: 'read', pulls: 'write' })
+  },
+)
+
+t.test('only a team that administers every unit has more than write access', (t) => {
+  const mixed = { permission: 'none', units: { 'repo.code': 'admin', 'repo.issues': 'x' } } as const
+  t.equal(teamMode(mixed, 'code'), 'write')
+  t.equal(teamMode(mixed, 'issues'), 'none', 'an unknown level')
+  t.equal(teamMode(mixed, 'packages'), 'none')
+  const whole = { permission: 'admin', units: { 'repo.code': 'admin' } } as const
+  t.equal(teamMode(whole, 'packages'), 'admin')
+  t.end()
+})
+
+t.test('the permission of a team in the API is the least of its units that is not none', (t) => {
+  const of = (permission: AccessMode, units: Record<string, string>) =>
+    teamPermission({ permission, units })
+  t.equal(of('write', {}), 'write')
+  t.equal(of('none', { 'repo.packages': 'write', 'repo.code': 'none' }), 'write')
+  t.equal(of('read', { 'repo.packages': 'write', 'repo.code': 'read' }), 'read')
+  t.equal(of('none', { 'repo.packages': 'write', 'repo.ext_wiki': 'read' }), 'write')
+  t.equal(of('none', { 'repo.packages': 'none' }), 'none')
+  t.equal(of('owner', {}), 'owner')
+  t.end()
+})

@@ -5,14 +5,16 @@ import type { Visibility } from '../../../sql/accounts/owners.js'
 import { searchUsers } from '../../../sql/accounts/user-search.js'
 import { findUser, type User } from '../../../sql/accounts/users.js'
 import type { Database } from '../../../sql/database/database.js'
+import { selectRows } from '../../../sql/database/dialect.js'
 import { listOrganizations } from '../../../sql/organizations/organizations.js'
 import { addTeamMember, addTeamRepository, createTeam } from '../../../sql/organizations/teams.js'
 import { accessToRepositories, accessToRepository } from '../../../sql/repositories/access.js'
 import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
-import type { Viewer } from '../../../sql/repositories/visibility.js'
+import { REPOSITORY_UNITS, type RepositoryUnit } from '../../../sql/repositories/team-units.js'
+import { repositoriesVisibleTo, type Viewer } from '../../../sql/repositories/visibility.js'
 import { forEachMigrated } from '../../helpers/databases.js'
-import { aCollaborator, anOrganization, aRepository, aUser } from '../../helpers/rows.js'
+import { aCollaborator, anOrganization, aRepository, aTeam, aUser } from '../../helpers/rows.js'
 
 const ALL = { page: 1, limit: 1_000 }
 const VISIBILITIES: readonly Visibility[] = ['public', 'limited', 'private']
@@ -61,7 +63,35 @@ async function settle(db: Database) {
   for (const repository of repositories.filter(({ name }) => name === 'two-true')) {
     await aCollaborator(db, repository, helper, 'read')
   }
+  people.push(...(await settleUnits(db, repositories)))
   return { ada, root, people, ids: repositories.map(({ id }) => id) }
+}
+
+/** Adds members of teams whose units differ. */
+async function settleUnits(db: Database, repositories: readonly Repository[]): Promise<User[]> {
+  const [club] = repositories.filter(({ owner }) => owner.name === 'org-private')
+  if (club === undefined) throw new Error('no repository')
+  const organizationId = club.owner.id
+  const sets: readonly Record<string, string>[] = [
+    ...REPOSITORY_UNITS.map((unit) => ({ [`repo.${unit}`]: 'read', 'repo.wiki': 'write' })),
+    { 'repo.packages': 'write', 'repo.projects': 'write' },
+    { 'repo.code': 'none', 'repo.issues': 'admin', 'repo.pulls': 'write' },
+    { 'repo.code': 'read', 'repo.issues': 'none', 'repo.pulls': 'write' },
+  ]
+  const members: User[] = []
+  for (const [number, units] of sets.entries()) {
+    const user = await aUser(db, `unit-${number}`)
+    members.push(user)
+    const inputs = { organizationId, permission: 'none', includesAll: true }
+    await aTeam(db, { ...inputs, units, memberIds: [user.id] })
+  }
+  // One team shows code, and the other pull requests.
+  const both = await aUser(db, 'unit-both')
+  for (const unit of ['repo.code', 'repo.pulls']) {
+    const inputs = { organizationId, permission: 'none', includesAll: true }
+    await aTeam(db, { ...inputs, units: { [unit]: 'read' }, memberIds: [both.id] })
+  }
+  return [...members, both]
 }
 
 await forEachMigrated(t, 'a list of repositories agrees with the access to each', async (t, db) => {
@@ -77,15 +107,19 @@ await forEachMigrated(t, 'a list of repositories agrees with the access to each'
   const names = new Map(repositories.map(({ id, owner, name }) => [id, `${owner.name}/${name}`]))
   for (const [user, viewer] of viewers) {
     const modes = await accessToRepositories(db, user, repositories)
+    const readable = new Map<string, ReadonlySet<number>>()
+    for (const unit of REPOSITORY_UNITS) readable.set(unit, await readableIds(db, viewer, unit))
     const { entries, total } = await searchRepositories(db, { viewer }, ALL)
     const listed = new Set(entries.map(({ id }) => id))
     const rows: unknown[] = []
     const wanted: unknown[] = []
     for (const repository of repositories) {
       const { id } = repository
-      const mode = await accessToRepository(db, user, repository)
-      rows.push([names.get(id), modes.get(id), listed.has(id)])
-      wanted.push([names.get(id), mode, mode !== 'none'])
+      const access = await accessToRepository(db, user, repository)
+      const units = REPOSITORY_UNITS.map((unit) => readable.get(unit)?.has(id))
+      rows.push([names.get(id), modes.get(id), listed.has(id), units])
+      const seen = REPOSITORY_UNITS.map((unit) => access[unit] !== 'none')
+      wanted.push([names.get(id), access, access.any !== 'none', seen])
     }
     t.strictSame(rows, wanted, user?.name ?? 'anyone')
     const ids = [...listed].sort((a, b) => a - b)
@@ -94,6 +128,20 @@ await forEachMigrated(t, 'a list of repositories agrees with the access to each'
   }
   t.ok(lengths.size > 5, 'the viewers see different numbers of repositories')
 })
+
+async function readableIds(
+  db: Database,
+  viewer: Viewer,
+  unit: RepositoryUnit,
+): Promise<ReadonlySet<number>> {
+  const seen = repositoriesVisibleTo(viewer, unit)
+  const rows = await selectRows<{ id: number }>(
+    db,
+    `select r.id from repositories r join owners o on o.id = r.owner_id where ${seen.where}`,
+    seen.bindings,
+  )
+  return new Set(rows.map(({ id }) => id))
+}
 
 await forEachMigrated(
   t,

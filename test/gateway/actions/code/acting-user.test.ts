@@ -4,6 +4,7 @@ import t from 'tap'
 import { actingUserOf } from '../../../../gateway/actions/code/acting-user.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { openContext } from '../../../helpers/gateway.js'
+import { withAccess } from '../../../helpers/repository-access.js'
 
 t.test('changes by anonymous clients and in archived repositories are refused', async (t) => {
   const { context, fixture } = await openContext(t)
@@ -19,7 +20,7 @@ t.test('changes by anonymous clients and in archived repositories are refused', 
     objectFormat: 'sha1',
     hasReadme: false,
   })
-  const grant = { who: { kind: 'anonymous' }, mode: 'read', hasMoved: false } as const
+  const grant = { who: { kind: 'anonymous' } as const, ...withAccess('read') }
   t.equal(actingUserOf({ ...grant, repository, user: ada }), ada)
   const refused = (changes: object) => () =>
     actingUserOf({ ...grant, repository: { ...repository, ...changes }, user: undefined })

@@ -14,6 +14,7 @@ import {
 import { NO_BODY } from '../../../../gateway/http/incoming-body.js'
 import { repositoryPathOf } from '../../../../gateway/request/repository-path.js'
 import { openContext } from '../../../helpers/gateway.js'
+import { withAccess } from '../../../helpers/repository-access.js'
 import { aRepository } from '../../../helpers/rows.js'
 import { newWorkingCopy } from '../../../helpers/working-copy.js'
 
@@ -22,7 +23,7 @@ async function aFilled(t: Parameters<typeof openContext>[0]) {
   const ada = await fixture.addUser('ada')
   const repository = await aRepository(fixture.db, ada.id, 'r')
   const who = { kind: 'anonymous' } as const
-  const grant: RepositoryGrant = { who, user: undefined, repository, mode: 'read', hasMoved: false }
+  const grant: RepositoryGrant = { who, user: undefined, repository, ...withAccess('read') }
   const path = repositoryPathOf(context, grant.repository)
   await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   const copy = await newWorkingCopy(t)

@@ -23,7 +23,7 @@ async function aRepositoryOf(t: Test, objectFormat: 'sha1' | 'sha256', hasReadme
   })
   const cwd = repositoryPath(fixture.settings.data.dir, repository.storage)
   const tag = (name: string, { target = 'main', message = '' } = {}) =>
-    makeTag(context, { repository, name, target, message, tagger: ada })
+    makeTag(context, { repository, name, target, message, tagger: ada, codeMode: 'write' })
   return { context, repository, cwd, tag }
 }
 

@@ -12,6 +12,7 @@ import {
 } from '../../../../gateway/actions/issues/issue-access.js'
 import { createIssue } from '../../../../sql/issues/issues.js'
 import { openContext } from '../../../helpers/gateway.js'
+import { withAccess } from '../../../helpers/repository-access.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 async function anIssue(t: Parameters<typeof openContext>[0]) {
@@ -26,7 +27,7 @@ async function anIssue(t: Parameters<typeof openContext>[0]) {
     authorId: bob.id,
   })
   const who = { kind: 'anonymous' } as const
-  return { context, ada, bob, issue, grant: { who, repository, user: bob, hasMoved: false } }
+  return { context, ada, bob, issue, grant: { who, repository, user: bob } }
 }
 
 t.test('issues and pull requests can be disabled separately', async (t) => {
@@ -36,7 +37,7 @@ t.test('issues and pull requests can be disabled separately', async (t) => {
     const changed = { ...repository, preferences }
     const kind = (wanted?: string) => {
       try {
-        return servedKind(changed, wanted) ?? 'both'
+        return servedKind({ repository: changed, ...withAccess('read') }, wanted) ?? 'both'
       } catch {
         return 'none'
       }
@@ -49,7 +50,7 @@ t.test('issues and pull requests can be disabled separately', async (t) => {
   t.equal(kinds({ has_issues: false }), true)
   t.equal(kinds({ has_pull_requests: false }), false)
   t.equal(kinds({ has_issues: false, has_pull_requests: false }), 'none')
-  const read = { ...grant, mode: 'read' as const }
+  const read = { ...grant, ...withAccess('read') }
   t.strictSame(await issueOf(context, read, { index: '1' }), issue)
   const off = { ...read, repository: { ...repository, preferences: { has_issues: false } } }
   const notFound = { failure: 'not_found', message: "The target couldn't be found." }
@@ -62,7 +63,11 @@ t.test('issues and pull requests can be disabled separately', async (t) => {
 
 t.test('authors can change their own issues, and users with write access all issues', async (t) => {
   const { ada, grant, issue } = await anIssue(t)
-  const by = (user: typeof ada | undefined, mode: 'read' | 'write') => ({ ...grant, user, mode })
+  const by = (user: typeof ada | undefined, mode: 'read' | 'write') => ({
+    ...grant,
+    user,
+    ...withAccess(mode),
+  })
   refuseOthers(by(grant.user, 'read'), issue)
   refuseOthers(by(ada, 'write'), issue)
   const others = { failure: 'forbidden', message: /author/ } as unknown as Error

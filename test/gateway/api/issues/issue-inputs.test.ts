@@ -3,6 +3,7 @@
 import t from 'tap'
 import { assigneesOf, inputsOf } from '../../../../gateway/api/issues/issue-inputs.js'
 import { openContext } from '../../../helpers/gateway.js'
+import { withAccess } from '../../../helpers/repository-access.js'
 import { aCollaborator, aRepository } from '../../../helpers/rows.js'
 
 t.test('inputs of callers without write permission are dropped', async (t) => {
@@ -11,7 +12,12 @@ t.test('inputs of callers without write permission are dropped', async (t) => {
   const root = await fixture.addUser('root', { isAdmin: true })
   const repository = await aRepository(fixture.db, ada.id, 'r')
   const who = { kind: 'anonymous' } as const
-  const by = (mode: 'read' | 'write') => ({ who, user: bob, repository, mode, hasMoved: false })
+  const by = (mode: 'read' | 'write') => ({
+    who,
+    user: bob,
+    repository,
+    ...withAccess(mode, 'issues'),
+  })
   const body = {
     assignee: 'ADA',
     assignees: ['ada', 'root'],

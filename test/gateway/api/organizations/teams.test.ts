@@ -60,16 +60,20 @@ await forEachDatabase(t, 'a team is created, changed and deleted', async (t, loc
 
 await forEachDatabase(
   t,
-  'the permission of a team on code follows from its units',
+  'the permission of a team on code is that of its unit code',
   async (t, location) => {
     const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
     await addOrganization('club', ada)
     await as('ada', 'POST', '/orgs/club/repos', { name: 'r', private: true })
     const expected: readonly [object, string, number | string][] = [
-      [{ permission: 'write', units: ['repo.issues'] }, 'none', 404],
+      [{ permission: 'write', units: ['repo.packages'] }, 'write', 404],
+      [{ permission: 'write', units: ['repo.issues'] }, 'write', 'none'],
       [{ permission: 'write', units: ['repo.code', 'repo.issues'] }, 'write', 'push'],
       [{ units_map: { 'repo.code': 'read', 'repo.issues': 'write' } }, 'read', 'pull'],
-      [{ units_map: { 'repo.code': 'write', 'repo.issues': 'none' } }, 'none', 404],
+      [{ units_map: { 'repo.code': 'write', 'repo.issues': 'none' } }, 'write', 'push'],
+      [{ units_map: { 'repo.code': 'none', 'repo.releases': 'read' } }, 'read', 'none'],
+      [{ units_map: { 'repo.code': 'admin', 'repo.issues': 'read' } }, 'read', 'push'],
+      [{ units_map: { 'repo.code': 'admin' } }, 'admin', 'admin'],
       [{ permission: 'admin', units: ['repo.issues'] }, 'admin', 'admin'],
       [{}, 'read', 'pull'],
     ]
@@ -82,7 +86,14 @@ await forEachDatabase(
       await as('ada', 'PUT', `${path}/repos/club/r`)
       const { status, json } = await as('bob', 'GET', '/repos/club/r')
       if (typeof may === 'number') t.equal(status, may, name)
-      else t.match(json, { permissions: { [may]: true, admin: may === 'admin' } }, name)
+      else {
+        const permissions = {
+          admin: may === 'admin',
+          push: may === 'push' || may === 'admin',
+          pull: may !== 'none',
+        }
+        t.match(json, { permissions }, JSON.stringify(body))
+      }
       await as('ada', 'DELETE', path)
     }
     for (const body of [
@@ -96,6 +107,34 @@ await forEachDatabase(
       const refused = await as('ada', 'POST', '/orgs/club/teams', { name: 'x', ...body })
       t.equal(refused.status, 422, JSON.stringify(body))
     }
+  },
+)
+
+await forEachDatabase(
+  t,
+  'a changed permission applies to the units that a team has',
+  async (t, location) => {
+    const { as, addOrganization, ada } = await startGatewayWithUsers(t, { location })
+    await addOrganization('club', ada)
+    const units = { 'repo.code': 'read', 'repo.packages': 'write', 'repo.wiki': 'none' }
+    const made = await as('ada', 'POST', '/orgs/club/teams', { name: 'x', units_map: units })
+    t.match(made.json, { permission: 'read', units: Object.keys(units), units_map: units })
+    const path = `/teams/${(made.json as Fields)['id']}`
+    const patched = async (body: object) => (await as('ada', 'PATCH', path, body)).json as Fields
+    const isWith = async (body: object, permission: string, expected: object) => {
+      const { permission: shown, units_map } = await patched(body)
+      t.strictSame([shown, units_map], [permission, expected], JSON.stringify(body))
+    }
+    await isWith({ description: 'd' }, 'read', units)
+    const write = { 'repo.code': 'write', 'repo.packages': 'write' }
+    await isWith({ permission: 'write' }, 'write', write)
+    await isWith({ units: ['repo.issues'] }, 'write', { 'repo.issues': 'write' })
+    const every = Object.keys((await patched({ permission: 'admin' }))['units_map'] as object)
+    t.ok(every.includes('repo.actions') && every.includes('repo.packages'), 'admins have all units')
+    const code = { 'repo.code': 'read' }
+    await isWith({ permission: 'read', units: ['repo.code'] }, 'read', code)
+    const all = Object.fromEntries(every.map((name) => [name, 'read']))
+    await isWith({ units: [] }, 'read', all)
   },
 )
 

@@ -4,6 +4,7 @@ import t from 'tap'
 import { parseCommit } from '../../../../cgi/objects/commit-object.js'
 import { BRANCH, branchObjects } from '../../../../gateway/objects/code/branch-object.js'
 import { openContext } from '../../../helpers/gateway.js'
+import { withAccess } from '../../../helpers/repository-access.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 t.test(
@@ -16,7 +17,7 @@ t.test(
     const seen = async (mode: 'read' | 'write', isArchived = false) => {
       const who = { kind: 'anonymous' } as const
       const of = { ...repository, isArchived }
-      const grant = { who, user: undefined, repository: of, mode, hasMoved: false }
+      const grant = { who, user: undefined, repository: of, ...withAccess(mode) }
       const [branch] = await branchObjects(context, grant, [{ name: 'main', commit }])
       t.strictSame(Object.keys(branch ?? {}).sort(), Object.keys(BRANCH.properties).sort())
       return [branch?.name, branch?.user_can_push, branch?.user_can_merge]

@@ -7,6 +7,7 @@ import {
 } from '../../../../gateway/objects/code/commit-status-object.js'
 import type { CommitState, CommitStatus } from '../../../../sql/code/commit-statuses.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
+import { withAccess } from '../../../helpers/repository-access.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 const COMMIT = 'c'.repeat(40)
@@ -28,7 +29,7 @@ async function aGrant(t: Test) {
   // Not empty, because its folder does not exist and must not be read.
   const repository = { ...made, isEmpty: false }
   const who = { kind: 'anonymous' } as const
-  const grant = { who, user: undefined, repository, mode: 'read', hasMoved: false } as const
+  const grant = { who, user: undefined, repository, ...withAccess('read') }
   return { context, grant }
 }
 

@@ -10,14 +10,19 @@ import { addAttachment } from '../../../../sql/releases/attachments.js'
 import type { AccessMode } from '../../../../sql/repositories/access.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 import { aBlobOf, aRelease } from '../../../helpers/release-rows.js'
+import { withAccess } from '../../../helpers/repository-access.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 async function openFixture(t: Test) {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('Ada')
   const repository = await aRepository(fixture.db, ada.id, 'engine')
-  const grantOf = (mode: AccessMode) =>
-    ({ who: { kind: 'anonymous' }, user: undefined, repository, mode, hasMoved: false }) as const
+  const grantOf = (mode: AccessMode) => ({
+    who: { kind: 'anonymous' } as const,
+    user: undefined,
+    repository,
+    ...withAccess(mode),
+  })
   return { context, db: fixture.db, repository, grantOf }
 }
 

@@ -33,7 +33,7 @@ async function aClub(t: Test, visibility = 'public') {
   return { ...gateway, ...by, people: { ada, bob, eve }, roleOf }
 }
 
-const UNITS = { 'repo.issues': 'read' }
+const UNITS = { 'repo.code': 'read', 'repo.packages': 'write' }
 const CREW = '/org/club/teams/The%20crew'
 
 const PAGES = [
@@ -150,6 +150,15 @@ t.test('a team has members and repositories by name, of its organization only', 
   t.equal((await ada.post(`${CREW}/repositories`, { name: 'shelf' })).status, 303)
   t.equal((await bob.get('/club/shelf')).status, 200)
   t.match((await bob.get(CREW)).text, /\/club\/shelf"/)
+  const [club] = await db('owners').where({ name_lower: 'club' })
+  const crew = await findTeamByName(db, club.id, 'The crew')
+  await updateTeam(db, crew?.id ?? 0, { units: { 'repo.issues': 'read' } })
+  const { status, headers } = await bob.get('/club/shelf')
+  t.strictSame([status, headers.location], [303, `${BASE_URL}/club/shelf/issues`])
+  const tabs = (await bob.get('/club/shelf/issues')).text
+  t.notMatch(tabs, />(?:Code|Commits|Pull requests|Releases|Actions)</, 'only the tab of issues')
+  t.match(tabs, />Issues</)
+  await updateTeam(db, crew?.id ?? 0, { units: {} })
   for (const name of ['own', 'none', '../ada/own', '']) {
     t.match(await ada.post(`${CREW}/repositories`, { name }), {
       status: 404,
@@ -168,9 +177,12 @@ t.test('a team has members and repositories by name, of its organization only', 
   const led = await ada.post(`${CREW}/settings`, settings)
   t.equal(led.headers.location, `${BASE_URL}/org/club/teams/Staff`)
   t.match((await ada.get('/org/club/teams/staff')).text, /access to all repositories/)
-  const [{ id }] = await db('owners').where({ name_lower: 'club' })
-  const unitsOf = async () => (await findTeamByName(db, id, 'Staff'))?.units
-  await updateTeam(db, (await findTeamByName(db, id, 'Staff'))?.id ?? 0, { units: UNITS })
+  const unitsOf = async () => (await findTeamByName(db, club.id, 'Staff'))?.units
+  await updateTeam(db, (await findTeamByName(db, club.id, 'Staff'))?.id ?? 0, { units: UNITS })
+  const shown = /code: read, packages: write/
+  for (const path of ['', '/Staff', '/Staff/settings']) {
+    t.match((await ada.get(`/org/club/teams${path}`)).text, shown, path)
+  }
   await ada.post('/org/club/teams/Staff/settings', settings)
   t.strictSame(await unitsOf(), UNITS, 'units set over the API are kept with the permission')
   await ada.post('/org/club/teams/Staff/settings', { ...settings, permission: 'write' })
@@ -186,14 +198,14 @@ t.test('a team has members and repositories by name, of its organization only', 
     t.match(answer.text, /value="all of &lt;b>"/)
   }
   await ada.post('/org/club/teams/Owners/settings', { ...settings, name: 'Weak' })
-  t.match(await findTeamByName(db, id, 'Owners'), {
+  t.match(await findTeamByName(db, club.id, 'Owners'), {
     permission: 'owner',
     description: 'all of <b>',
   })
   const path = '/org/club/teams/Staff/settings/delete'
   t.match(await ada.post(path, { confirm: 'staff' }), { status: 422, text: /Not confirmed/ })
   t.equal((await ada.post(path, { confirm: 'Staff' })).status, 303)
-  t.equal(await findTeamByName(db, id, 'Staff'), undefined)
+  t.equal(await findTeamByName(db, club.id, 'Staff'), undefined)
   const owners = '/org/club/teams/Owners/settings/delete'
   t.match(await ada.post(owners, { confirm: 'Owners' }), { status: 422, text: /cannot be deleted/ })
 })
