@@ -14,6 +14,12 @@ export type Found =
   | { readonly route: AnyRoute; readonly segments: Readonly<Record<string, string>> }
   | { readonly allow: readonly string[]; readonly surface: Surface }
 
+/** Returns the surface of a path; undefined if no route has it. */
+export function surfaceOf(found: Found | undefined): Surface | undefined {
+  if (found === undefined) return undefined
+  return 'route' in found ? found.route.surface : found.surface
+}
+
 interface Node {
   readonly literals: Map<string, Node>
   readonly routes: Map<string, AnyRoute>
@@ -46,11 +52,10 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
     const known = exact.get(path)
     const segments = known === undefined ? path.split('/').slice(1) : []
     const node = known ?? follow(root, segments)
-    // A slash at the end is ignored, as in Gitea.
+    // In the API, a slash at the end is ignored, as in Gitea.
     if (node === undefined) {
-      return path.length > 1 && path.endsWith('/')
-        ? find(method, path.slice(0, -1), query)
-        : undefined
+      const found = path.endsWith('/') ? find(method, path.slice(0, -1), query) : undefined
+      return surfaceOf(found)?.name === 'api' ? found : undefined
     }
     const verb = method === 'HEAD' ? 'GET' : method
     const route = node.routes.get(keyOf(verb, query)) ?? node.routes.get(keyOf(verb, undefined))

@@ -16,7 +16,7 @@ import { actAs, sudoNameOf } from '../auth/sudo.js'
 import type { Context } from './context.js'
 import type { LoopWatch } from './loop-watch.js'
 import type { AnyRoute, Call, Surface } from './route.js'
-import { type Found, isRest, REST_SUFFIX, type RouteTable } from './route-table.js'
+import { type Found, isRest, REST_SUFFIX, type RouteTable, surfaceOf } from './route-table.js'
 import { storesData } from './stores-data.js'
 
 export interface RouterOptions {
@@ -193,11 +193,6 @@ function localPath(context: Context, path: string): string {
     basePath !== '' && path.startsWith(`${basePath}/`) ? path.slice(basePath.length) : path
   // Clients that join a base URL with a slash at its end and a path with one at its start send two.
   return local.startsWith('//') ? local.slice(1) : local
-}
-
-function surfaceOf(found: Found | undefined): Surface | undefined {
-  if (found === undefined) return undefined
-  return 'route' in found ? found.route.surface : found.surface
 }
 
 interface Outcome {

@@ -53,7 +53,7 @@ async function alternately(t: Test, gatehouse: Gatehouse, ada: Person): Promise<
     await copy.git('pull', '-q', 'origin', 'main')
   }
   const tag = { tag_name: 'v1', message: 'One' }
-  t.equal((await ada.api('POST', '/repos/ada/r/tags', tag)).status, 200)
+  t.equal((await ada.api('POST', '/repos/ada/r/tags', tag)).status, 201)
   const branch = { new_branch_name: 'side', old_ref_name: 'v1' }
   t.equal((await ada.api('POST', '/repos/ada/r/branches', branch)).status, 201)
   const again = await cloneInto(t, address)

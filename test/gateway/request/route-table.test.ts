@@ -12,7 +12,7 @@ import {
 
 function aRoute(method: Route['method'], path: string, query?: string): AnyRoute {
   return {
-    surface: API_SURFACE,
+    surface: path.startsWith('/api/') ? API_SURFACE : { ...API_SURFACE, name: 'git' },
     method,
     path,
     access: { kind: 'open' },
@@ -79,7 +79,7 @@ t.test('a wrong method gives the permitted ones', async (t) => {
   t.equal(find('BREW', '/api/v1/user'), 'allow GET, HEAD')
 })
 
-t.test('a slash at the end of a path is ignored', async (t) => {
+t.test('a slash at the end of a path is ignored in the API only', async (t) => {
   t.equal(find('GET', '/api/v1/user/'), find('GET', '/api/v1/user'))
   t.equal(find('GET', '/api/v1/repos/a/b/'), find('GET', '/api/v1/repos/a/b'))
   t.equal(find('GET', '/api/v1/user//'), find('GET', '/api/v1/user'))
@@ -101,6 +101,8 @@ t.test('a path without a route gives nothing', async (t) => {
     'api/v1/user',
     '/api/v1/repos/a/b/c',
     '/a/b/info',
+    '/a/b/info/refs/',
+    '/a/../info/refs/',
 
     '/a//info/refs',
   ]) {
