@@ -16,8 +16,8 @@ export interface AptOptions {
   readonly key: Uint8Array
   /** Content of a file in auth.conf.d. */
   readonly auth?: string
-  /** True to download Contents files, as on a machine with apt-file. */
-  readonly hasAptFile?: true
+  /** True to download Contents files, as on a machine with the package apt-file. */
+  readonly hasContents?: true
 }
 
 export interface AptEnd {
@@ -32,8 +32,8 @@ export interface AptRoot {
   get(...args: readonly string[]): Promise<AptEnd>
   /** Runs `apt-cache …`. */
   cache(...args: readonly string[]): Promise<AptEnd>
-  /** Runs `apt-file …`. */
-  file(...args: readonly string[]): Promise<AptEnd>
+  /** Returns the lines of the downloaded Contents files, in which apt-file searches. */
+  contents(): Promise<readonly string[]>
   /** Returns the versions of installed packages by name. */
   installed(): Promise<Readonly<Record<string, string>>>
   /** Replaces its sources.list. */
@@ -55,14 +55,14 @@ const FOLDERS = [
 /** Creates a root folder without installed packages. */
 export async function newAptRoot(
   t: Teardown,
-  { sources, key, auth, hasAptFile }: AptOptions,
+  { sources, key, auth, hasContents }: AptOptions,
 ): Promise<AptRoot> {
   const folder = await temporaryFolder(t)
   for (const path of FOLDERS) await mkdir(join(folder, path), { recursive: true })
   const keyFile = join(folder, `key.${key[0] === 0x2d ? 'asc' : 'gpg'}`)
   await writeFile(keyFile, key)
   await writeFile(join(folder, 'var/lib/dpkg/status'), '')
-  await writeFile(join(folder, 'apt.conf'), configurationOf(folder) + (hasAptFile ? APT_FILE : ''))
+  await writeFile(join(folder, 'apt.conf'), configurationOf(folder) + (hasContents ? CONTENTS : ''))
   if (auth !== undefined) await writeFile(join(folder, 'etc/apt/auth.conf.d/test.conf'), auth)
   const environment = {
     PATH: `${process.env['PATH'] ?? '/usr/bin:/bin'}:/usr/sbin:/sbin`,
@@ -83,7 +83,12 @@ export async function newAptRoot(
     folder,
     get: (...args) => run('apt-get', ...args),
     cache: (...args) => run('apt-cache', ...args),
-    file: (...args) => run('apt-file', ...args),
+    async contents() {
+      const filter = ['--format', '$(FILENAME)', 'Created-By: Contents-deb']
+      const files = (await run('apt-get', 'indextargets', ...filter)).output.trim().split('\n')
+      const texts = await Promise.all(files.map((file) => run(APT_HELPER, 'cat-file', file)))
+      return texts.flatMap(({ output }) => output.trim().split('\n'))
+    },
     async installed() {
       const format = ['--showformat', '$' + '{Package} $' + '{Version}\n', '--show']
       const { output } = await run('dpkg-query', `--admindir=${folder}/var/lib/dpkg`, ...format)
@@ -99,8 +104,22 @@ export async function newAptRoot(
   return root
 }
 
-/** Configuration of the package apt-file. */
-const APT_FILE = '#include "/etc/apt/apt.conf.d/50apt-file.conf";\n'
+/** Program of apt that apt-file runs to read an index file. */
+const APT_HELPER = '/usr/lib/apt/apt-helper'
+
+/**
+ * The configuration of apt that the package apt-file has. The package is not installed, because
+ * the machine's own apt would download the Contents files of Debian.
+ */
+const CONTENTS = `
+Acquire::IndexTargets::deb::Contents-deb {
+  MetaKey "$(COMPONENT)/Contents-$(ARCHITECTURE)";
+  ShortDescription "Contents-$(ARCHITECTURE)";
+  Description "$(RELEASE)/$(COMPONENT) $(ARCHITECTURE) Contents (deb)";
+  PDiffs "true";
+  KeepCompressed "true";
+};
+`
 
 /** Returns the file for APT_CONFIG, with which apt ignores the machine's configuration. */
 function configurationOf(folder: string): string {

@@ -92,7 +92,7 @@ t.test('a new user sets up the server, pushes, and adds a second factor', async 
   t.equal(put.status, 201)
   await page.goto(`${gatehouse.url}/ada`)
   await page.getByRole('link', { name: 'Packages' }).click()
-  await page.getByRole('link', { name: 'tool 1.0' }).click()
+  await page.getByRole('link', { name: '1.0', exact: true }).click()
   const folder = await temporaryFolder(t)
   const command = await page.locator('pre').innerText()
   await run('/bin/sh', ['-c', command], { cwd: folder })
