@@ -46,6 +46,7 @@ import { PACKAGE_OPERATIONS } from './packages/packages.js'
 import { PULL_CONTENT_OPERATIONS } from './pulls/pull-contents.js'
 import { PULL_MERGE_OPERATIONS } from './pulls/pull-merge.js'
 import { PULL_REQUEST_OPERATIONS } from './pulls/pulls.js'
+import { REVIEW_DISMISSAL_OPERATIONS } from './pulls/review-dismissals.js'
 import { REVIEW_REQUEST_OPERATIONS } from './pulls/review-requests.js'
 import { REVIEW_OPERATIONS } from './pulls/reviews.js'
 import { RELEASE_ATTACHMENT_OPERATIONS } from './releases/release-attachments.js'
@@ -59,6 +60,7 @@ import { MIGRATION_OPERATIONS } from './repositories/migrations.js'
 import { PRUNE_OPERATIONS } from './repositories/prune.js'
 import { REPOSITORY_OPERATIONS } from './repositories/repositories.js'
 import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
+import { REPOSITORY_TEAM_OPERATIONS } from './repositories/repository-teams.js'
 import { STAR_OPERATIONS } from './repositories/stars.js'
 import { TEMPLATE_OPERATIONS } from './repositories/templates.js'
 import { TOPIC_OPERATIONS } from './repositories/topics.js'
@@ -124,7 +126,9 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...REPOSITORY_HOOK_OPERATIONS,
   ...REPOSITORY_LIST_OPERATIONS,
   ...REPOSITORY_OPERATIONS,
+  ...REPOSITORY_TEAM_OPERATIONS,
   ...REVIEW_OPERATIONS,
+  ...REVIEW_DISMISSAL_OPERATIONS,
   ...REVIEW_REQUEST_OPERATIONS,
   ...RERUN_OPERATIONS,
   ...RUN_JOB_OPERATIONS,

@@ -106,17 +106,44 @@ export async function listAssignable(
   db: Database,
   repository: Repository,
 ): Promise<readonly User[]> {
+  return await listPeople(db, repository, {
+    collaborators: "mode in ('write', 'admin')",
+    teams: `(${teamGives('issues', 'write')} or ${teamGives('pulls', 'write')})`,
+  })
+}
+
+/** Returns the active users who can be requested to review, ordered by name. */
+export async function listReviewers(
+  db: Database,
+  repository: Repository,
+): Promise<readonly User[]> {
+  return await listPeople(db, repository, {
+    collaborators: "mode in ('read', 'write', 'admin')",
+    teams: `(${teamGives('code', 'read')} and ${teamGives('pulls', 'read')})`,
+  })
+}
+
+/** Conditions in SQL for collaborators, and for teams with the alias `t`. */
+interface PeopleConditions {
+  readonly collaborators: string
+  readonly teams: string
+}
+
+async function listPeople(
+  db: Database,
+  repository: Repository,
+  { collaborators, teams }: PeopleConditions,
+): Promise<readonly User[]> {
   const rows = await selectRows<UserRow>(
     db,
     `select ${USER_COLUMNS} from ${USER_TABLES}
       where u.is_active = 1 and u.is_login_prohibited = 0 and (u.owner_id = ?
         or u.owner_id in (select user_id from collaborators
-          where repository_id = ? and mode in ('write', 'admin'))
+          where repository_id = ? and ${collaborators})
         or u.owner_id in (select m.user_id from team_members m join teams t on t.id = m.team_id
           left join team_repositories g on g.team_id = t.id and g.repository_id = ?
           where t.organization_id = ? and (t.permission = 'owner'
-            or ((${teamGives('issues', 'write')} or ${teamGives('pulls', 'write')})
-              and (t.includes_all_repositories = 1 or g.team_id is not null)))))
+            or (${teams} and (t.includes_all_repositories = 1 or g.team_id is not null)))))
       order by o.name_lower`,
     [repository.owner.id, repository.id, repository.id, repository.owner.id],
   )

@@ -114,6 +114,22 @@ export async function hasTeamRepository(
   return rows.length > 0
 }
 
+/** Returns the teams of an organization that have access to one of its repositories, by name. */
+export async function listRepositoryTeams(
+  db: Database,
+  organizationId: number,
+  repositoryId: number,
+): Promise<readonly Team[]> {
+  const where = `where t.organization_id = ? and (t.includes_all_repositories = 1
+    or t.permission = 'owner' or t.id in
+      (select g.team_id from team_repositories g where g.repository_id = ?))`
+  const rows = await selectRows<TeamRow>(db, `${SELECT} ${where} order by t.name_lower`, [
+    organizationId,
+    repositoryId,
+  ])
+  return rows.map(teamOf)
+}
+
 /** Search for teams; absent fields match every team. */
 export interface TeamSearch {
   readonly organizationId?: number

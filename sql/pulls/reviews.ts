@@ -157,6 +157,27 @@ export async function submitReview(
   })
 }
 
+/** Change of a review; with `hasPriors`, of all verdicts of its reviewer. */
+export interface Dismissal {
+  readonly isDismissed: boolean
+  readonly hasPriors: boolean
+}
+
+/** Dismisses or restores a review, or with `hasPriors` all verdicts of its reviewer. */
+export async function setDismissed(
+  db: Database,
+  review: Review,
+  { isDismissed, hasPriors }: Dismissal,
+): Promise<Review> {
+  const reviews = hasPriors
+    ? db('reviews')
+        .where({ pull_id: review.pullId, reviewer_id: review.reviewerId ?? null })
+        .whereIn('state', ['APPROVED', 'REQUEST_CHANGES'])
+    : db('reviews').where({ id: review.id })
+  await reviews.update({ is_dismissed: isDismissed, updated_at: Date.now() })
+  return { ...review, isDismissed }
+}
+
 /** Deletes a review with its comments. Returns false if there is no such review. */
 export async function deleteReview(db: Database, reviewId: number): Promise<boolean> {
   return (await db('reviews').where({ id: reviewId }).delete()) > 0

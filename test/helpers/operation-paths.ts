@@ -34,6 +34,7 @@ const VALUES: Readonly<Record<string, string>> = {
   runner_id: '1',
   workflow_id: 'ci.yaml',
   user: 'ada',
+  team: 'owners',
   template_owner: 'ada',
   template_repo: 'public',
   secretname: 'SECRET',

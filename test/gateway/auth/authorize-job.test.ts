@@ -82,7 +82,7 @@ t.test('a job with read permissions reads its own repository, and writes nothing
 /** Areas by the methods and paths of their routes; all others are contents. */
 const AREAS: ReadonlyArray<readonly [pattern: RegExp, area: JobArea]> = [
   [/^POST .*\/pulls\/\{index\}\/(?:merge|update)$/, 'contents'],
-  [/ \/api\/v1\/.*\/pulls/, 'pull-requests'],
+  [/ \/api\/v1\/.*\/(?:pulls|reviewers)/, 'pull-requests'],
   [/\/(?:statuses|status)(?:\/|$)/, 'statuses'],
   [/ \/api\/v1\/.*\/(?:issues|labels|milestones|assignees)(?:\/|$)/, 'issues'],
   [/ \/api\/v1\/packages/, 'packages'],

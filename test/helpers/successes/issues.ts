@@ -70,6 +70,7 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
     issueLockIssue: await ask('PUT', `${of}/lock`, { lock_reason: 'spam' }),
     issueUnlockIssue: await ask('DELETE', `${of}/lock`),
     repoGetAssignees: await ask('GET', '/assignees'),
+    repoGetReviewers: await ask('GET', '/reviewers'),
     issueDelete: await ask('DELETE', of),
   }
 }

@@ -76,6 +76,7 @@ async function successesOfTeams({ as }: GatewayWithUsers) {
     orgListTeamMember: await as('ada', 'GET', `${team}/members/bob`),
     userListTeams: await as('bob', 'GET', '/user/teams'),
     orgAddTeamRepository: await as('ada', 'PUT', `${team}/repos/club/r`),
+    ...(await successesOfTeamsOf(as)),
     orgListTeamRepos: await as('bob', 'GET', `${team}/repos`),
     orgListTeamRepo: await as('bob', 'GET', `${team}/repos/club/r`),
     orgRemoveTeamRepository: await as('ada', 'DELETE', `${team}/repos/club/r`),
@@ -88,4 +89,15 @@ async function successesOfTeams({ as }: GatewayWithUsers) {
 async function addAndDelete({ as }: Pick<GatewayWithUsers, 'as'>, team: string) {
   await as('ada', 'PUT', `${team}/members/bob`)
   return await as('ada', 'DELETE', '/orgs/club/members/bob')
+}
+
+async function successesOfTeamsOf(as: GatewayWithUsers['as']) {
+  await as('ada', 'POST', '/orgs/club/teams', { name: 'guests', units: ['repo.code'] })
+  const path = '/repos/club/r/teams'
+  return {
+    repoListTeams: await as('ada', 'GET', path),
+    repoAddTeam: await as('ada', 'PUT', `${path}/guests`),
+    repoCheckTeam: await as('ada', 'GET', `${path}/guests`),
+    repoDeleteTeam: await as('ada', 'DELETE', `${path}/guests`),
+  }
 }

@@ -26,6 +26,15 @@ export async function successesOfPulls({ as, pathOf }: GatewayWithUsers) {
     await of('POST', '/1/merge', { Do: 'merge', merge_when_checks_succeed: true })
     return await of('DELETE', '/1/merge')
   }
+  const dismissed = async () => {
+    const path = '/repos/ada/forge/pulls/1/reviews'
+    const { json } = await as('root', 'POST', path, { event: 'APPROVED' })
+    const { id } = json as { readonly id: number }
+    return {
+      repoDismissPullReview: await of('POST', `/1/reviews/${id}/dismissals`, { message: 'Old' }),
+      repoUnDismissPullReview: await of('POST', `/1/reviews/${id}/undismissals`),
+    }
+  }
   return {
     repoCreatePullRequest: await of('POST', '', open),
     repoListPullRequests: await of('GET', ''),
@@ -42,6 +51,7 @@ export async function successesOfPulls({ as, pathOf }: GatewayWithUsers) {
     repoGetPullReview: await of('GET', await created(said)),
     repoGetPullReviewComments: await of('GET', `${await created(said)}/comments`),
     repoSubmitPullReview: await of('POST', await created(draft), { event: 'COMMENT' }),
+    ...(await dismissed()),
     repoDeletePullReview: await of('DELETE', await created(draft)),
     repoUpdatePullRequest: await of('POST', '/1/update'),
     repoCancelScheduledAutoMerge: await cancelled(),

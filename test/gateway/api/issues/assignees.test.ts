@@ -21,4 +21,10 @@ t.test('users with write permission are listed as far as the caller may see them
   await db('owners').where({ id: bob.id }).update({ visibility: 'private' })
   t.equal(await logins('anyone'), 'ada')
   t.equal(await logins('bob'), 'ada,bob')
+  const { json } = await as('bob', 'GET', '/repos/ada/r/reviewers')
+  t.strictSame(
+    (json as { login: string }[]).map(({ login }) => login),
+    ['ada', 'bob', 'eve'],
+    'users with read permission can be requested to review',
+  )
 })
