@@ -69,7 +69,7 @@ await forEachMigrated(
     t.strictSame(await ids({ ownerId: ada.id }), [third.id])
     t.strictSame(await ids({}), [])
     t.ok(await hasSubscribersAnywhere(db, club.id, 'package'), 'through a repository of the owner')
-    t.notOk(await hasSubscribersAnywhere(db, club.id, 'wiki'))
+    t.notOk(await hasSubscribersAnywhere(db, club.id, 'fork'))
     t.notOk(await hasSubscribersAnywhere(db, ada.id, 'package'))
     await deleteRepository(db, repository.id)
     t.equal(await findWebhookById(db, first.id), undefined, 'it is deleted with its repository')

@@ -71,7 +71,7 @@ t.test('a test delivers the latest commit, also to a webhook without events', as
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   await as('ada', 'POST', '/user/repos', { name: 'empty' })
   const make = async (path: string) =>
-    `${path}/${((await as('ada', 'POST', path, { ...HOOK, events: ['wiki'] })).json as { id: number }).id}/tests`
+    `${path}/${((await as('ada', 'POST', path, { ...HOOK, events: ['fork'] })).json as { id: number }).id}/tests`
   const path = await make('/repos/ada/r/hooks')
   t.equal((await as('ada', 'POST', path)).status, 204)
   const [told] = await listDeliveredPayloads(db)

@@ -1,0 +1,95 @@
+/** Each event to which a webhook can subscribe is sent by an action of a user. */
+
+import t from 'tap'
+import { HOOK_EVENTS, wordOf } from '../../../conf/hook-events.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
+
+t.test('a webhook of all events gets each of them', async (t) => {
+  const gateway = await startGatewayWithUsers(t)
+  const { as, ask, authorizationOf, db } = gateway
+  const hook = {
+    type: 'gitea',
+    active: true,
+    config: { url: 'http://x.example', content_type: 'json' },
+    events: HOOK_EVENTS.map(wordOf),
+  }
+  t.equal((await as('ada', 'POST', '/user/hooks', hook)).status, 201)
+  /** Events of the requests so far. */
+  const events = new Set<string>()
+  /** Sends requests of a user, and fails unless exactly these events are new. */
+  const causes = async (
+    wanted: readonly string[],
+    requests: ReadonlyArray<readonly [method: string, path: string, body?: unknown]>,
+    name: 'ada' | 'bob' = 'ada',
+  ) => {
+    for (const [method, path, body] of requests) {
+      const answer = await as(name, method, path, body)
+      t.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`)
+    }
+    const rows: { event: string }[] = await db('webhook_deliveries').orderBy('id').select('event')
+    await db('webhook_deliveries').delete()
+    const sent = new Set(rows.map(({ event }) => event))
+    t.strictSame([...sent].sort(), [...wanted].sort())
+    for (const event of sent) events.add(event)
+  }
+  const repo = '/repos/ada/work'
+  const content = Buffer.from('x').toString('base64')
+  await causes(['repository'], [['POST', '/user/repos', { name: 'work', auto_init: true }]])
+  await causes(['fork'], [['POST', `${repo}/forks`, {}]], 'bob')
+  await causes(
+    ['create', 'push'],
+    [['POST', `${repo}/contents/a`, { content, new_branch: 'topic' }]],
+  )
+  await causes([], [['POST', `${repo}/labels`, { name: 'bug', color: '#ff0000' }]])
+  await causes([], [['POST', `${repo}/milestones`, { title: 'v1' }]])
+  const change = { assignees: ['ada'], milestone: 1 }
+  for (const [prefix, paths] of [
+    ['issue', [[`${repo}/issues`, { title: 'One' }]]],
+    ['pull_request', [[`${repo}/pulls`, { title: 'Two', head: 'topic', base: 'main' }]]],
+  ] as const) {
+    const number = prefix === 'issue' ? 1 : 2
+    const opened = prefix === 'issue' ? 'issues' : 'pull_request'
+    await causes(
+      [opened],
+      paths.map(([path, body]) => ['POST', path, body] as const),
+    )
+    const at = `${repo}/issues/${number}`
+    await causes([`${prefix}_assign`, `${prefix}_milestone`], [['PATCH', at, change]])
+    await causes([`${prefix}_label`], [['POST', `${at}/labels`, { labels: [1] }]])
+    await causes([`${prefix}_comment`], [['POST', `${at}/comments`, { body: 'Hm' }]])
+  }
+  const reviewers = { reviewers: ['bob'] }
+  await causes(
+    ['pull_request_review_request'],
+    [['POST', `${repo}/pulls/2/requested_reviewers`, reviewers]],
+  )
+  for (const [event, suffix] of [
+    ['APPROVED', 'approved'],
+    ['REQUEST_CHANGES', 'rejected'],
+    ['COMMENT', 'comment'],
+  ] as const) {
+    const review = [['POST', `${repo}/pulls/2/reviews`, { event, body: 'Hm' }]] as const
+    await causes([`pull_request_review_${suffix}`], review, 'bob')
+  }
+  await causes(
+    ['push', 'pull_request_sync'],
+    [['POST', `${repo}/contents/b`, { content, branch: 'topic' }]],
+  )
+  const status = { state: 'success', context: 'ci' }
+  await causes(['status'], [['POST', `${repo}/statuses/main`, status]])
+  await causes(['create', 'push', 'release'], [['POST', `${repo}/releases`, { tag_name: 'v1' }]])
+  await causes(['pull_request'], [['PATCH', `${repo}/pulls/2`, { state: 'closed' }]])
+  await causes(['delete'], [['DELETE', `${repo}/branches/topic`]])
+
+  const path = '/api/packages/ada/generic/tool/1.0/tool.txt'
+  const upload = { method: 'PUT', path, body: Buffer.from('x') }
+  t.equal((await ask({ ...upload, authorization: authorizationOf('ada') })).status, 201)
+  await causes(['package'], [])
+
+  const engine = await addWorkflowRepository(gateway)
+  await engine.commit("on: push\njobs:\n  a: { runs-on: linux, steps: [{ run: 'true' }] }\n")
+  await engine.run(1)
+  await causes(['repository', 'push', 'status', 'workflow_run', 'workflow_job'], [])
+  t.strictSame([...events].sort(), [...HOOK_EVENTS].sort())
+})
