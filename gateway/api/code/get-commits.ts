@@ -88,7 +88,7 @@ const list = defineOperation({
         const [total, commits] = await Promise.all([
           found.total(),
           readCommits(reader, found.ids).then((commits) =>
-            describe(context, grant, { reader, commits, details }),
+            withDetails(context, grant, { reader, commits, details }),
           ),
         ])
         // If no commit changed the path, it does not exist.
@@ -151,7 +151,7 @@ function timeOf(text: string | undefined, field: string): number | undefined {
 }
 
 /** Returns the Commit objects with the requested details. */
-async function describe(
+export async function withDetails(
   context: Context,
   grant: RepositoryGrant,
   {
@@ -184,7 +184,7 @@ export async function describeCommits(
   { reader, ids }: { readonly reader: GitReader; readonly ids: readonly string[] },
 ): Promise<CommitObject[]> {
   const commits = await readCommits(reader, ids)
-  return describe(context, grant, { reader, commits, details: { signal: request.signal } })
+  return withDetails(context, grant, { reader, commits, details: { signal: request.signal } })
 }
 
 /**
@@ -214,7 +214,7 @@ const get = defineOperation({
     readGit(context, grant, async (reader) => {
       const commits = [await commitNamed(reader, params['sha'] ?? '')]
       const details = { ...query, signal }
-      const [object] = await describe(context, grant, { reader, commits, details })
+      const [object] = await withDetails(context, grant, { reader, commits, details })
       return jsonReply(200, object)
     }),
 })
@@ -246,7 +246,7 @@ const getNote = defineOperation({
       const last = await lastCommitOf(git, path, { from: notes.id, file: note.file, signal })
       const commits = await readCommits(reader, [last ?? notes.id])
       const details = { ...query, stat: false, signal }
-      const [commit] = await describe(context, grant, { reader, commits, details })
+      const [commit] = await withDetails(context, grant, { reader, commits, details })
       return jsonReply(200, { message: note.message, commit })
     }),
 })

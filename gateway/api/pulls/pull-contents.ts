@@ -1,7 +1,6 @@
 /** Contents of a pull request over the API: commits, changed files, and diff or patches. */
 
 import { Type } from 'typebox'
-import { readChanges } from '../../../cgi/objects/commit-changes.js'
 import { listChangedFiles, type Whitespace } from '../../../cgi/objects/diff.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Page } from '../../../sql/database/page.js'
@@ -10,10 +9,10 @@ import { readGit, readRange } from '../../actions/code/git-reader.js'
 import { pullOf, rangeOf } from '../../actions/pulls/find-pull.js'
 import { pullTextReply } from '../../actions/pulls/pull-text.js'
 import { CHANGED_FILE, changedFileObject } from '../../objects/code/changed-file-object.js'
-import { commitObjects } from '../../objects/code/commit-json.js'
 import { COMMIT } from '../../objects/code/commit-schema.js'
 import { FILE } from '../../objects/schema.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
+import { withDetails } from '../code/get-commits.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { PULL_PARAMS } from './pull-access.js'
@@ -63,12 +62,9 @@ const commits = defineOperation({
     const { objects, total } = await inQueue(context, { request, grant }, () =>
       readGit(context, grant, async (reader) => {
         const { commits: list, total } = await readRange(reader, rangeOf(state), page)
-        const wanted = query.files === false ? [] : list
-        const changes = await readChanges(reader, { commits: wanted, hasLines: false, signal })
-        const objects = await commitObjects(context, grant, list, ({ id }) => ({
-          files: changes.get(id)?.files.map(({ path, status }) => ({ filename: path, status })),
-          isUnverified: query.verification === false,
-        }))
+        const { files, verification } = query
+        const details = { files, verification, signal }
+        const objects = await withDetails(context, grant, { reader, commits: list, details })
         return { objects, total }
       }),
     )

@@ -12,7 +12,7 @@ t.test('commits are listed newest first, with their files, in pages', async (t) 
   await open('topic')
   const all = await of('anyone', 'GET', '/pulls/1/commits')
   t.match(all.json, [
-    { sha: ids[2], files: [{ filename: 'a', status: 'modified' }] },
+    { sha: ids[2], files: [{ filename: 'a', status: 'modified' }], stats: { total: 2 } },
     { sha: ids[1], files: [{ filename: 'b', status: 'added' }] },
     {
       sha: ids[0],
