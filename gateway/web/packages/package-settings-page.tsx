@@ -30,6 +30,7 @@ import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../ki
 import { ErrorMessage } from '../kit/problem.js'
 import { TextField } from '../kit/text-field.js'
 import { OwnerTabs } from '../repositories/owner-tabs.js'
+import { keysOfFormats, SigningKeysSection } from './signing-keys-section.js'
 
 /** Path of the page; its forms post to paths below it. */
 export const PACKAGE_SETTINGS_PATH = '/{owner}/-/packages/settings'
@@ -55,6 +56,7 @@ async function answer(
   const settings = await packageSettings(context, owner)
   const rules = await listCleanupRules(context.db, owner.id)
   const protections = await listPackageProtections(context.db, { ownerId: owner.id })
+  const keys = await keysOfFormats(context, owner.id)
   const address = context.settings.http.baseUrl + packageSettingsPath(owner)
   return htmlReply(
     request,
@@ -72,6 +74,10 @@ async function answer(
       <RulesSection address={address} rules={rules} />
       <ProtectionsSection address={address} protections={protections} refused={refused?.form} />
       <ImmutableForm address={address} isImmutable={settings.isImmutable} />
+      <SigningKeysSection
+        registriesUrl={`${context.settings.http.baseUrl}/api/packages/${owner.name}`}
+        keys={keys}
+      />
     </Document>,
     { status: refused?.failure.status ?? 200 },
   )

@@ -115,3 +115,12 @@ t.test('others neither see nor change the settings', async (t) => {
   t.equal((await open('ada', '/hidden/-/packages/settings')).status, 200)
   t.match((await open('ada', '/org/hidden/settings')).text, /hidden\/-\/packages\/settings/)
 })
+
+t.test('the keys that sign the indexes are listed with links to the public keys', async (t) => {
+  const { open, ask } = await openPages(t)
+  t.match((await open('ada', PAGE)).text, 'There are no keys yet.')
+  t.equal((await ask({ path: '/api/packages/ada/debian/repository.key' })).status, 200)
+  const { text } = await open('ada', PAGE)
+  t.match(text, /href="[^"]*\/api\/packages\/ada\/debian\/repository\.key">debian<\/a>/)
+  t.notMatch(text, 'alpine/key')
+})
