@@ -31,6 +31,7 @@ const PARTS: Readonly<Record<string, readonly Unit[]>> = {
   milestones: ['issues', 'pulls'],
   assignees: ['issues', 'pulls'],
   pulls: ['pulls'],
+  reviewers: ['pulls'],
   releases: ['releases'],
   actions: ['actions'],
   collaborators: UNITS,

@@ -96,11 +96,11 @@ await forEachDatabase(
       'success',
       'success',
       'pending',
-      'warning',
+      'pending',
       'failure',
       'error',
       'failure',
-      'warning',
+      'pending',
       'pending',
       'success',
     ])

@@ -17,12 +17,12 @@ async function scene(t: Test) {
 t.test('a tag without a message is lightweight and one with a message is annotated', async (t) => {
   const { tags, inside, tip } = await scene(t)
   const light = await tags('ada', 'POST', '', { tag_name: 'v1' })
-  t.match(light, { status: 200, json: { name: 'v1', id: tip, commit: { sha: tip } } })
+  t.match(light, { status: 201, json: { name: 'v1', id: tip, commit: { sha: tip } } })
   t.equal(await inside('cat-file', '-t', 'v1'), 'commit')
   const message = 'Two\n\nmore'
   const full = await tags('ada', 'POST', '', { tag_name: 'r/v2', message, target: 'v1' })
   const id = await inside('rev-parse', 'refs/tags/r/v2')
-  t.match(full, { status: 200, json: { name: 'r/v2', message, id, commit: { sha: tip } } })
+  t.match(full, { status: 201, json: { name: 'r/v2', message, id, commit: { sha: tip } } })
   t.match(
     await inside('cat-file', 'tag', 'r/v2'),
     new RegExp(
@@ -64,6 +64,6 @@ t.test('an invalid tag is refused with its reason', async (t) => {
 t.test('the longest accepted tag name can be stored by git', async (t) => {
   const { tags } = await scene(t)
   const tag_name = 'x'.repeat(200)
-  t.match(await tags('ada', 'POST', '', { tag_name }), { status: 200 })
+  t.match(await tags('ada', 'POST', '', { tag_name }), { status: 201 })
   t.match(await tags('ada', 'DELETE', `/${tag_name}`), { status: 204 })
 })
