@@ -15,8 +15,8 @@ const TESTS = 'dist/test'
 const PROCESSES = 'dist/test/run/processes'
 const TAP = 'node_modules/tap/dist/esm/run.mjs'
 
-/** More than one process per CPU, because tests also wait for programs, disks and timers. */
-const PROCESSES_PER_CPU = 1.5
+/** Two processes per CPU, because tests also wait for programs, disks and timers. */
+const PROCESSES_PER_CPU = 2
 
 const named = process.argv.slice(2)
 process.exitCode = await runTests(named.length > 0 ? named : findTestFiles())
