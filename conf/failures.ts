@@ -54,7 +54,7 @@ export class Failure extends Error {
  * Returns the error for a missing resource, and for one whose existence is hidden from the caller.
  * Both have the same message, which is Gitea's by default.
  */
-export function notFound(message = "The target couldn't be found."): Failure {
+export function notFound(message = 'not found'): Failure {
   return new Failure('not_found', message)
 }
 

@@ -39,9 +39,9 @@ async function gitignoreOf({ gitignores }: FirstFilesInput): Promise<string> {
   for (const name of wanted) {
     const text = await findGitignore(name)
     if (text === undefined) throw noTemplate('gitignore', name, '/gitignore/templates')
-    parts.push(`# ---> ${name}\n${text.trimEnd()}\n`)
+    parts.push(`# ---> ${name}\n${text.trimEnd()}\n\n`)
   }
-  return parts.join('\n')
+  return parts.join('')
 }
 
 async function licenseOf({ license, copyrightHolder }: FirstFilesInput): Promise<string> {

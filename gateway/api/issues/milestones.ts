@@ -54,7 +54,7 @@ const list = defineOperation({
   params: REPOSITORY_PARAMS,
   query: Type.Object({
     state: Type.Optional(
-      Type.String({ description: 'Milestone state: open, closed or all; "open" by default' }),
+      Type.String({ description: 'Milestone state: open, closed or all; all by default' }),
     ),
     name: Type.Optional(Type.String({ description: 'filter by milestone name' })),
     ...PAGE_QUERY,
@@ -64,10 +64,10 @@ const list = defineOperation({
   async handle(context, { grant, query }) {
     const { repository } = grant
     const page = pageOf(query)
-    const { state = 'open', name } = query
+    const { state, name } = query
     const { entries, total } = await listMilestones(context.db, {
       repositoryId: repository.id,
-      state: state === 'all' ? undefined : state === 'closed' ? 'closed' : 'open',
+      state: state === 'open' || state === 'closed' ? state : undefined,
       title: name || undefined,
       page,
     })

@@ -15,7 +15,7 @@ import {
 } from '../../helpers/gateway-with-users.js'
 import { withToken } from '../../helpers/requests.js'
 
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 
 /** Starts a gateway with functions that publish a release with one file and fetch it. */
 async function startFixture(t: Test, location?: DatabaseLocation) {

@@ -75,7 +75,7 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
     if ('isSignedIn' in access && access.isSignedIn) return SIGN_IN
     if (access.kind === 'organization' && access.role === 'visible') return String(PASSED)
     if (access.kind !== 'repository' || access.mode !== 'read') return SIGN_IN
-    return isPrivate ? "404 The target couldn't be found." : String(PASSED)
+    return isPrivate ? '404 not found' : String(PASSED)
   }
   const { scopes: held } = bearer
   const covers = (scope: string) =>
@@ -106,12 +106,12 @@ function expected(operation: AnyOperation, bearer: Bearer, isPrivate: boolean): 
       if (!isOther || access.role === 'visible') return String(PASSED)
       return `403 Must be an organization ${access.role}`
     case 'team':
-      return isOther ? "404 The target couldn't be found." : String(PASSED)
+      return isOther ? '404 not found' : String(PASSED)
     case 'admin':
       return bearer.kind === 'admin' ? String(PASSED) : '403 user should be the site admin'
     case 'repository':
       if (!isOther || (access.mode === 'read' && !isPrivate)) return String(PASSED)
-      return isPrivate ? "404 The target couldn't be found." : `403 ${FORBIDDEN[access.mode]}`
+      return isPrivate ? '404 not found' : `403 ${FORBIDDEN[access.mode]}`
     case 'packages':
       if (!isOther || access.mode === 'read') return String(PASSED)
       return access.mode === 'owner'
@@ -133,7 +133,7 @@ function expectedOfLimited(
       if (opens === 'all' || opens === (isPrivate ? '/private' : '/public')) {
         return atLeast('write', access.mode) ? String(PASSED) : LIMITED
       }
-      if (isPrivate) return "404 The target couldn't be found."
+      if (isPrivate) return '404 not found'
       return access.mode === 'read' && !access.isSignedIn ? String(PASSED) : LIMITED
     }
     case 'packages': {

@@ -188,7 +188,7 @@ t.test(
     })
     await t.rejects(grantAt(ids.pulls), {
       failure: 'not_found',
-      message: "The target couldn't be found.",
+      message: 'not found',
     })
     t.match(await grantAt({ index: '99' }), { unit: 'issues', mode: 'write' })
     t.match(await grantAt({ index: 'x' }), { unit: 'issues', mode: 'write' })

@@ -41,9 +41,9 @@ t.test(
       for (const name of [undefined, '', 'main', tip]) {
         t.match(await revisionOf(reader, grant, name), { commitId: tip })
       }
-      await t.rejects(revisionOf(reader, grant, 'absent'), { message: /couldn't be found/ })
+      await t.rejects(revisionOf(reader, grant, 'absent'), { message: /not found/ })
       t.match(await readCommits(reader, [tip, tip]), [{ id: tip }, { id: tip }])
-      await t.rejects(readCommits(reader, ['0'.repeat(40)]), { message: /couldn't be found/ })
+      await t.rejects(readCommits(reader, ['0'.repeat(40)]), { message: /not found/ })
       const blob = await copy.git('rev-parse', 'main:a')
       t.match(await readBlob(reader, blob, signal), { sizeBytes: 4, content: Buffer.from('text') })
       t.equal(await readBlob(reader, tip, signal), undefined, 'a commit is not a blob')

@@ -53,7 +53,7 @@ t.test('issues and pull requests can be disabled separately', async (t) => {
   const read = { ...grant, ...withAccess('read') }
   t.strictSame(await issueOf(context, read, { index: '1' }), issue)
   const off = { ...read, repository: { ...repository, preferences: { has_issues: false } } }
-  const notFound = { failure: 'not_found', message: "The target couldn't be found." }
+  const notFound = { failure: 'not_found', message: 'not found' }
   await t.rejects(issueOf(context, off, { index: '1' }), notFound)
   for (const index of ['2', '1x', '-1', '', '0x1']) {
     await t.rejects(issueOf(context, read, { index }), notFound, index)

@@ -18,7 +18,7 @@ import { aKeyLine, lineOf } from '../../../helpers/ssh-keys.js'
 const KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHEYJBn7ys3OvpQlW3Qrqv5RCMQ7ISG9WeOZKB1J3LFa ada@laptop'
 
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 
 interface Key {
   readonly id: number

@@ -48,7 +48,7 @@ await forEachDatabase(t, 'a hidden user is reported like a missing one', async (
     db('owners').where({ id: ada.id }).update({ visibility })
   const missing = await as('anyone', 'GET', '/users/absent')
   t.equal(missing.status, 404)
-  t.strictSame(missing.json, refusal("The target couldn't be found."))
+  t.strictSame(missing.json, refusal('not found'))
   await setVisibility('limited')
   t.strictSame(visible(await as('anyone', 'GET', '/users/ada')), visible(missing))
   t.equal((await as('bob', 'GET', '/users/ada')).status, 200)

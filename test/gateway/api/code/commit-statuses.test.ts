@@ -10,7 +10,7 @@ import { git } from '../../../helpers/git-client.js'
 
 type Fields = Record<string, unknown>
 
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 
 /** Creates ada's repository `engine` with a branch that has a slash in its name. */
 async function startFixture(t: Test, location: DatabaseLocation) {

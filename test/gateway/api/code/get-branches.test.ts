@@ -6,7 +6,7 @@ import { refusal } from '../../../helpers/gateway-with-users.js'
 
 type Fields = Record<string, unknown>
 
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 
 t.test('branches are listed by name with their latest commit', async (t) => {
   const { get, as, commits } = await startGatewayWithRepository(t)

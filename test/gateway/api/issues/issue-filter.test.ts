@@ -25,7 +25,7 @@ t.test('users in a filter are resolved only if the caller may see them', async (
   t.strictSame(await userFilterOf(context, query, undefined), found)
   await fixture.db('owners').where({ id: bob.id }).update({ visibility: 'private' })
   t.strictSame(await userFilterOf(context, query, bob), found)
-  const gone = { failure: 'not_found', message: "The target couldn't be found." }
+  const gone = { failure: 'not_found', message: 'not found' }
   await t.rejects(userFilterOf(context, query, ada), gone)
   await t.rejects(userFilterOf(context, { created_by: 'nobody' }, ada), gone)
 })

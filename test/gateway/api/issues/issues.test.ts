@@ -15,7 +15,7 @@ import { withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
 
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 const R = '/repos/ada/r'
 
 /** Creates ada's repository, which bob may read. */

@@ -47,7 +47,8 @@ await forEachDatabase(
       return (json as { title: string }[]).map(({ title }) => title).join()
     }
     await as('ada', 'POST', M, { title: 'next' })
-    t.equal(await titles(''), 'next')
+    t.equal(await titles('state=open'), 'next')
+    t.equal(await titles(''), 'v2,next')
     t.equal(await titles('state=closed'), 'v2')
     t.equal(await titles('state=all'), 'v2,next')
     t.equal(await titles('state=all&name=NEX'), 'next')

@@ -16,7 +16,7 @@ import { aPublication } from '../../../helpers/package-rows.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
 import { aCollaborator, aTeam } from '../../../helpers/rows.js'
 
-const HIDDEN = { status: 404, json: refusal("The target couldn't be found.") }
+const HIDDEN = { status: 404, json: refusal('not found') }
 const NO_PACKAGE = { status: 404, json: refusal('package does not exist') }
 const TOOL = '/packages/ada/generic/tool'
 

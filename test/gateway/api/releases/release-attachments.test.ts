@@ -9,7 +9,7 @@ import type { GatewayOptions } from '../../../helpers/gateway.js'
 import { type Name, refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import type { Answer } from '../../../helpers/requests.js'
 
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 
 interface Part {
   readonly name?: string

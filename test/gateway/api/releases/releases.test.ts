@@ -10,7 +10,7 @@ import { git, tryGit } from '../../../helpers/git-client.js'
 
 type Fields = Record<string, unknown>
 
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 
 /** Creates ada's repository `engine` with one commit on main; bob may only read it. */
 async function startWorkspace(t: Test, location?: DatabaseLocation) {

@@ -12,7 +12,7 @@ import { aKeyLine } from '../../../helpers/ssh-keys.js'
 const KEY =
   'ssh-ed25519 AAAAC3NzaC1lZDI1NTE5AAAAIHEYJBn7ys3OvpQlW3Qrqv5RCMQ7ISG9WeOZKB1J3LFa ci@example'
 
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 
 interface Key {
   readonly id: number

@@ -20,7 +20,7 @@ import { withToken } from '../../../helpers/requests.js'
 type Fields = Record<string, unknown>
 
 const AUTHOR = 'ada <ada@example.com> Initial commit'
-const NOT_FOUND = refusal("The target couldn't be found.")
+const NOT_FOUND = refusal('not found')
 
 await forEachDatabase(
   t,

@@ -13,7 +13,7 @@ import { aRun, aRunner, jobAt } from '../../../helpers/run-rows.js'
 import { callProcedure, registerClient } from '../../../helpers/runner-client.js'
 import { addWorkflowRepository } from '../../../helpers/workflow-repository.js'
 
-const NO_SUCH = refusal("The target couldn't be found.")
+const NO_SUCH = refusal('not found')
 
 /** Starts a gateway with a runner in each of four scopes. */
 async function openFixture(t: Test, location?: DatabaseLocation) {

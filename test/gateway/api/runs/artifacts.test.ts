@@ -6,7 +6,7 @@ import { refusal, visible } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
 const PATH = '/repos/ada/engine/actions'
-const NO_SUCH = refusal("The target couldn't be found.")
+const NO_SUCH = refusal('not found')
 
 t.test('artifacts are listed by name, run and page, and downloaded', async (t) => {
   const { as, ask, begin, otherRun, store, task } = await startGatewayWithJob(t)

@@ -8,7 +8,7 @@ import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-us
 import { aRun, aTask, jobAt, logRows } from '../../../helpers/run-rows.js'
 
 const RUNS = '/repos/ada/r/actions/runs'
-const NO_SUCH = refusal("The target couldn't be found.")
+const NO_SUCH = refusal('not found')
 
 /** Starts a gateway with ada's repository `r`, which has Actions. */
 async function openFixture(t: Test, location?: DatabaseLocation) {

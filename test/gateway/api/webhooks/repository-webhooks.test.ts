@@ -7,7 +7,7 @@ import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-us
 
 const CONFIG = { url: 'https://hooks.example.org/', content_type: 'json' }
 const HOOK = { type: 'gitea', config: { ...CONFIG, secret: 's' }, events: ['create', 'push'] }
-const NO_SUCH = refusal("The target couldn't be found.")
+const NO_SUCH = refusal('not found')
 
 await forEachDatabase(
   t,
