@@ -123,7 +123,8 @@ class RunningThread {
 
   #forget(id: number): void {
     this.#waiting.delete(id)
-    if (this.#waiting.size === 0) this.#worker.unref()
+    // An answer can arrive while the thread ends, which `end` waits for.
+    if (this.#waiting.size === 0 && !this.hasEnded) this.#worker.unref()
   }
 }
 
