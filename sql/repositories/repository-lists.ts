@@ -175,7 +175,7 @@ function textCondition(
     return { where, bindings: [folded.slice(0, slash), folded.slice(slash + 1)] }
   }
   if (!hasTextInDescription) return { where: 'instr(r.name_lower, ?) > 0', bindings: [folded] }
-  // As in Gitea, the text can also be the name of a topic.
+  // The text can also be the name of a topic, as in Gitea.
   const where = `(instr(r.name_lower, ?) > 0 or instr(lower(r.description), ?) > 0 or ${WITH_TOPIC})`
   return { where, bindings: [folded, folded, folded] }
 }

@@ -163,7 +163,7 @@ await forEachMigrated(
       tester: [{ 'repo.issues': 'write', 'repo.code': 'none' }],
       puller: [{ 'repo.pulls': 'read' }],
       reviewer: [{ 'repo.pulls': 'read', 'repo.code': 'read' }],
-      // One team shows code, and the other pull requests.
+      // Code is shown by one team, and pull requests by the other.
       both: [{ 'repo.pulls': 'read' }, { 'repo.code': 'read' }],
       publisher: [{ 'repo.releases': 'read', 'repo.packages': 'write' }],
       operator: [{ 'repo.actions': 'write' }],

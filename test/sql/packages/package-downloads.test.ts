@@ -27,7 +27,15 @@ await forEachMigrated(t, 'downloads of all files count for the package by day', 
   const files: readonly { id: number }[] = await db('package_files').select('id').orderBy('id')
   const [first = 0, second = 0, third = 0, other = 0] = files.map(({ id }) => id)
   const today = dayOf(Date.now())
-  await addDownloads(db, new Map([[first, 2], [second, 3], [third, 4], [other, 9]])) // biome-ignore format: pairs
+  await addDownloads(
+    db,
+    new Map([
+      [first, 2],
+      [second, 3],
+      [third, 4],
+      [other, 9],
+    ]),
+  )
   await addDownloads(db, new Map([[first, 1]]))
   const { package_id: packageId } = await db('package_versions').first('package_id')
   t.strictSame(await listDailyDownloads(db, packageId, today), [{ day: today, downloads: 10 }])

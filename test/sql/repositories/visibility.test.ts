@@ -85,7 +85,7 @@ async function settleUnits(db: Database, repositories: readonly Repository[]): P
     const inputs = { organizationId, permission: 'none', includesAll: true }
     await aTeam(db, { ...inputs, units, memberIds: [user.id] })
   }
-  // One team shows code, and the other pull requests.
+  // Code is shown by one team, and pull requests by the other.
   const both = await aUser(db, 'unit-both')
   for (const unit of ['repo.code', 'repo.pulls']) {
     const inputs = { organizationId, permission: 'none', includesAll: true }
