@@ -11,14 +11,13 @@ import {
   findRetiredPackage,
   findRetiredVersion,
 } from '../sql/packages/retired-versions.js'
-import { lastModifiedTime } from './conditions.js'
 import type { IndexMaker, SigningKey } from './index-maker.js'
 import type { PackageQuery, PackageSource, PackageStore, Upload } from './package-store.js'
 import { publishReceived } from './publish.js'
 import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
 import { removeFile, removeVersion } from './remove.js'
-import { serveFile } from './serve.js'
+import { serveFile, servePackageFile } from './serve.js'
 
 export interface PackageStoreOptions {
   readonly ownerId: number
@@ -102,12 +101,7 @@ export function openPackageStore(
     removeFile: (query) => removeFile(registry, namespace, query),
     removeVersion: (packageName, version) =>
       removeVersion(registry, namespace, { packageName, version }),
-    async serve(file, request, options) {
-      const dated = { ...file, changedAtMs: lastModifiedTime(file.createdAtMs) }
-      const { reply, isDownload } = await serveFile(registry, { file: dated, request, options })
-      if (isDownload && options.isReported !== true) registry.downloads.count(file.id)
-      return reply
-    },
+    serve: (file, request, options) => servePackageFile(registry, { file, request, options }),
     async countDownloads(versions) {
       const fileIds = await listFirstFileIds(db, namespace, versions)
       for (const fileId of fileIds) registry.downloads.count(fileId)

@@ -3,7 +3,7 @@
 import type { Reply, Request } from '../conf/http.js'
 import { readByteRange } from '../conf/lib/byte-range.js'
 import type { PackageFile } from '../conf/package.js'
-import { conditionStatus, entityTag } from './conditions.js'
+import { conditionStatus, entityTag, lastModifiedTime } from './conditions.js'
 import type { ServeOptions } from './package-store.js'
 import type { Registry } from './registry.js'
 
@@ -27,6 +27,25 @@ export interface Served {
   readonly reply: Reply
   /** True if the reply contains the file from its first byte. */
   readonly isDownload: boolean
+}
+
+/** Returns the reply to a GET or HEAD for a file of a package, and counts a download. */
+export async function servePackageFile(
+  registry: Registry,
+  {
+    file,
+    request,
+    options,
+  }: {
+    readonly file: PackageFile
+    readonly request: Pick<Request, 'method' | 'headers'>
+    readonly options: ServeOptions
+  },
+): Promise<Reply> {
+  const dated = { ...file, changedAtMs: lastModifiedTime(file.createdAtMs) }
+  const { reply, isDownload } = await serveFile(registry, { file: dated, request, options })
+  if (isDownload && options.isReported !== true) registry.downloads.count(file.id)
+  return reply
 }
 
 /** Returns the reply to a GET or HEAD for a file (RFC 9110 §13 and §14). */

@@ -2,25 +2,25 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Database } from '../../sql/database/database.js'
+import type { Identity } from './authenticate.js'
 import { authorize } from './authorize.js'
-import type { PackagesGrant } from './authorize-packages.js'
 import type { RepositoryGrant } from './authorize-repository.js'
 
 export interface SourceQuery {
-  /** Name of the repository, which belongs to the owner of the packages or did so earlier. */
+  readonly owner: { readonly name: string }
+  /** Name of the repository, which belongs to the owner or did so earlier. */
   readonly repo: string
   readonly anonymousBytesMax: number | undefined
 }
 
 /**
- * Authorizes the caller of a package registry to download a repository of the owner, as for its
- * archives. Undefined if the repository is missing, and if the caller or the scopes of the token
+ * Authorizes the caller of a package registry to download a repository, as for its archives. Undefined if the repository is missing, and if the caller or the scopes of the token
  * do not permit it.
  */
 export async function authorizeSource(
   db: Database,
-  { who, owner }: Pick<PackagesGrant, 'who' | 'owner'>,
-  { repo, anonymousBytesMax }: SourceQuery,
+  who: Identity,
+  { owner, repo, anonymousBytesMax }: SourceQuery,
 ): Promise<RepositoryGrant | undefined> {
   try {
     return await authorize(db, {

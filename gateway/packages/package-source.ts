@@ -4,13 +4,12 @@ import { createHash, randomUUID } from 'node:crypto'
 import { withObjects } from '../../cgi/objects/objects.js'
 import { findRevision } from '../../cgi/refs/revision.js'
 import { readSettledState } from '../../cgi/repository/repository-state.js'
-import { Failure } from '../../conf/failures.js'
 import type { PackageSource } from '../../registry/package-store.js'
 import { findLinkedRepositoryId } from '../../sql/packages/package-links.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
 import { cloneUrl } from '../actions/repositories/clone-urls.js'
 import { ANONYMOUS, type Identity } from '../auth/authenticate.js'
-import { authorize } from '../auth/authorize.js'
+import { authorizeSource } from '../auth/authorize-source.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 
@@ -52,25 +51,12 @@ async function canClone(
   who: Identity,
   { owner, name }: Repository,
 ): Promise<boolean> {
-  for (const caller of [who, ANONYMOUS]) {
-    try {
-      await authorize(db, {
-        who: caller,
-        access: { kind: 'repository', mode: 'read' },
-        scopes: ['read:repository'],
-        params: { owner: owner.name, repo: name },
-        challenges: false,
-        anonymousBytesMax: undefined,
-      })
-      return true
-    } catch (error) {
-      if (!(error instanceof Failure) || error.status >= SERVER_ERROR) throw error
-    }
-  }
-  return false
+  const query = { owner, repo: name, anonymousBytesMax: undefined }
+  return (
+    (await authorizeSource(db, who, query)) !== undefined ||
+    (await authorizeSource(db, ANONYMOUS, query)) !== undefined
+  )
 }
-
-const SERVER_ERROR = 500
 
 function digestOf(text: string): string {
   return createHash('sha256').update(text).digest('hex')

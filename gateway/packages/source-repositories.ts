@@ -36,8 +36,9 @@ export function sourceRepositories(
   return {
     url: `${settings.http.baseUrl}/${grant.owner.name}`,
     async find(name) {
+      const { who, owner } = grant
       const anonymousBytesMax = settings.git.anonymousCloneBytesMax
-      const found = await authorizeSource(db, grant, { repo: name, anonymousBytesMax })
+      const found = await authorizeSource(db, who, { owner, repo: name, anonymousBytesMax })
       if (found === undefined) return undefined
       const isNamed = found.hasMoved || found.repository.name === name
       return isNamed ? sourceRepository(context, { request, grant: found }) : undefined

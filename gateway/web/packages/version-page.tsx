@@ -5,8 +5,8 @@ import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import { type FullVersion, PACKAGE_FORMATS, type PackageFormat } from '../../../conf/package.js'
 import { formatOf } from '../../../registry/formats.js'
-import { openPackageStore } from '../../../registry/lend-package-store.js'
 import { removeVersion } from '../../../registry/remove.js'
+import { servePackageFile } from '../../../registry/serve.js'
 import { unlinkPackage } from '../../../sql/packages/package-links.js'
 import { findNewestVersion } from '../../../sql/packages/package-lists.js'
 import { findVersion } from '../../../sql/packages/package-versions.js'
@@ -138,22 +138,12 @@ const file = definePage<'packages'>({
   path: `${PATH}/files/{id}`,
   access: READ,
   async handle(context, call) {
-    const { request, grant, params } = call
-    const { format, version } = await versionOf(context, call)
+    const { request, params } = call
+    const { version } = await versionOf(context, call)
     const id = readId(params['id'] ?? '')
     const found = version.files.find((one) => one.id === id)
     if (found === undefined) throw notFound()
-    const { owner, user } = grant
-    const store = openPackageStore(context.registry, {
-      ownerId: owner.id,
-      ownerName: owner.name,
-      user,
-      format,
-      index: undefined,
-      baseUrl: packagesUrl(context, grant),
-      sourceOf: async () => undefined,
-    })
-    return await store.serve(found, request, {})
+    return await servePackageFile(context.registry, { file: found, request, options: {} })
   },
 })
 
