@@ -14,8 +14,9 @@ export interface SourceQuery {
 }
 
 /**
- * Authorizes the caller of a package registry to download a repository, as for its archives. Undefined if the repository is missing, and if the caller or the scopes of the token
- * do not permit it.
+ * Authorizes the caller of a package registry to download a repository, as for its archives.
+ * Undefined if the repository is missing, and if the caller or the scopes of the token do not
+ * permit it.
  */
 export async function authorizeSource(
   db: Database,

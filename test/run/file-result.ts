@@ -11,6 +11,8 @@ export interface FileResult {
   readonly cpuMs: number
   readonly passed: number
   readonly failed: number
+  /** Tests that were skipped or are to be written. */
+  readonly skipped: number
   /** False if a test failed or the file itself threw. */
   readonly ok: boolean
 }

@@ -5,7 +5,7 @@ import { pathToFileURL } from 'node:url'
 import { t as root, type Test } from 'tap'
 import { type FileResult, PROGRESS_VARIABLE } from './file-result.js'
 
-type Counts = Pick<Test['counts'], 'pass' | 'fail'>
+type Counts = Pick<Test['counts'], 'pass' | 'fail' | 'skip' | 'todo'>
 
 /** Methods of the root test that test files and helpers call. */
 type RootTest = Pick<Test, 'test' | 'teardown' | 'testdir'>
@@ -23,7 +23,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
   for (const file of files) {
     const startedAtMs = Date.now()
     const cpuBeforeMs = cpuTimeMs()
-    let counts: Counts = { pass: 0, fail: 0 }
+    let counts: Counts | undefined
     const result = await startFile(file, async (t) => {
       counts = t.counts
       current = t
@@ -38,8 +38,9 @@ export async function runFiles(files: readonly string[]): Promise<void> {
       file,
       durationMs: Date.now() - startedAtMs,
       cpuMs: cpuTimeMs() - cpuBeforeMs,
-      passed: counts.pass,
-      failed: counts.fail,
+      passed: counts?.pass ?? 0,
+      failed: counts?.fail ?? 0,
+      skipped: (counts?.skip ?? 0) + (counts?.todo ?? 0),
       ok: result?.ok === true,
     })
   }

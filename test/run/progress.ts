@@ -10,8 +10,8 @@ const LOG_EVERY_MS = 30_000
 const DRAW_EVERY_MS = 1_000
 
 export interface Progress {
-  /** Stops the updates and prints the slowest files. */
-  end(): void
+  /** Stops the updates, prints the slowest files and returns the totals of all files. */
+  end(): string
 }
 
 /** Shows the results that the test processes append to a file, out of `total` test files. */
@@ -33,14 +33,20 @@ export function showProgress(progressFile: string, total: number): Progress {
     end() {
       clearInterval(timer)
       draw()
-      write(`${isTerminal ? '\n' : ''}${describeSlowest(readResults(progressFile))}`)
+      const results = readResults(progressFile)
+      write(`${isTerminal ? '\n' : ''}${describeSlowest(results)}`)
+      return describeTotals(results)
     },
   }
 }
 
+function describeTotals(results: readonly FileResult[]): string {
+  const [passed, failed] = [sumOf(results, 'passed'), sumOf(results, 'failed')]
+  return `${passed} passed, ${failed} failed, ${sumOf(results, 'skipped')} skipped`
+}
+
 function summarize(results: readonly FileResult[], total: number, tookMs: number): string {
-  const passed = results.reduce((sum, { passed }) => sum + passed, 0)
-  const failed = results.reduce((sum, { failed }) => sum + failed, 0)
+  const [passed, failed] = [sumOf(results, 'passed'), sumOf(results, 'failed')]
   const seconds = Math.round(tookMs / 1_000)
   const time = `${Math.floor(seconds / 60)}:${String(seconds % 60).padStart(2, '0')}`
   return `${time}  ${results.length} of ${total} files, ${passed} passed, ${failed} failed`
@@ -52,8 +58,14 @@ function describeSlowest(results: readonly FileResult[]): string {
     ({ file, durationMs, cpuMs }) =>
       `  ${seconds(durationMs)} s, ${seconds(cpuMs)} s of CPU  ${file.replace(/^dist\//, '')}\n`,
   )
-  const cpuMs = results.reduce((sum, result) => sum + result.cpuMs, 0)
-  return `The files took ${Math.round(cpuMs / 1_000)} s of CPU. The slowest:\n${lines.join('')}`
+  return `The files took ${Math.round(sumOf(results, 'cpuMs') / 1_000)} s of CPU. The slowest:\n${lines.join('')}`
+}
+
+function sumOf(
+  results: readonly FileResult[],
+  field: 'passed' | 'failed' | 'skipped' | 'cpuMs',
+): number {
+  return results.reduce((sum, result) => sum + result[field], 0)
 }
 
 function seconds(ms: number): string {
