@@ -7,30 +7,31 @@ export interface ProcessPlan {
 }
 
 /** Number of files that share a process, because a process takes about a second to start. */
-const FILES_PER_PROCESS = 16
+const FILES_PER_PROCESS = 24
+/** The same for files that take long, so that all processes end at about the same time. */
+const LONG_FILES_PER_PROCESS = 3
+
+/** Pattern of files that take long, because they start servers or run for long. */
+const LONG = /^dist\/test\/(journeys|threats|optional)\//
 
 /**
- * Pattern of files with their own process: they start servers, measure memory or run for long.
- * Separate processes also end at about the same time.
- */
-const OWN_PROCESS = /^dist\/test\/(journeys|threats|optional)\//
-
-/**
- * Groups test files by folder, because the files of a folder load the same modules. The files with
- * their own process come first, because they take long.
+ * Groups test files by folder, because the files of a folder load the same modules. The files that
+ * take long come first.
  */
 export function planProcesses(files: readonly string[]): readonly ProcessPlan[] {
-  const own = files.filter((file) => OWN_PROCESS.test(file))
-  const shared = files.filter((file) => !OWN_PROCESS.test(file)).toSorted()
-  const plans = own.toSorted().map((file) => ({ name: nameOf(file), files: [file] }))
-  for (let at = 0; at < shared.length; at += FILES_PER_PROCESS) {
-    const part = shared.slice(at, at + FILES_PER_PROCESS)
-    plans.push({
-      name: `${String(plans.length).padStart(3, '0')}-${nameOf(part[0] ?? '')}`,
-      files: part,
-    })
-  }
-  return plans
+  const sorted = files.toSorted()
+  const long = sorted.filter((file) => LONG.test(file))
+  const short = sorted.filter((file) => !LONG.test(file))
+  const longProcesses = Math.ceil(long.length / LONG_FILES_PER_PROCESS)
+  const groups = [
+    ...Array.from({ length: longProcesses }, (_, first) =>
+      long.filter((_, at) => at % longProcesses === first),
+    ),
+    ...Array.from({ length: Math.ceil(short.length / FILES_PER_PROCESS) }, (_, at) =>
+      short.slice(at * FILES_PER_PROCESS, (at + 1) * FILES_PER_PROCESS),
+    ),
+  ]
+  return groups.map((group) => ({ name: nameOf(group[0] ?? ''), files: group }))
 }
 
 /** Returns a part of a file name for a test file: `cgi-run` for `dist/test/cgi/run.test.js`. */
