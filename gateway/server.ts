@@ -1,6 +1,7 @@
 /** The server of one worker: creates the context, the routes and the listeners. */
 
 import { openJournal } from '../cgi/maintenance/journal.js'
+import { KeptObjects } from '../cgi/objects/kept-objects.js'
 import { findGit, type Git } from '../cgi/process/git.js'
 import { findXz } from '../cgi/process/xz.js'
 import type { Log } from '../conf/log.js'
@@ -177,6 +178,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   const { memoryBytesMax } = settings.git
   const git: Git = { ...(options.git ?? (await findGit())), memoryBytesMax }
   if (git.prlimit === undefined) log.warn(UNLIMITED)
+  const objects = new KeptObjects(git)
   const db = await openDatabase(settings.database)
   const journal = await openJournal(settings.data.dir)
   const pushRecovery = createPushRecovery(settings.data.dir, log)
@@ -219,6 +221,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     db,
     disk,
     git,
+    objects,
     journal,
     pushRecovery,
     upkeep,
@@ -236,6 +239,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   return {
     context,
     async close() {
+      objects.stop()
       await Promise.all([pools.stop(), registry.stop()])
       await closeDatabase(db)
     },

@@ -1,7 +1,7 @@
-/** Recursive listings of trees, up to a maximum, and the sizes of objects. */
+/** Recursive listings of trees, up to a maximum. */
 
 import type { Git } from '../process/git.js'
-import { fullId, gitRecordBatches, gitRecords } from '../process/git-output.js'
+import { fullId, gitRecordBatches } from '../process/git-output.js'
 import { modeOf, type TreeEntry } from './tree.js'
 
 /** A tree entry with its full path. */
@@ -61,22 +61,4 @@ export async function listTree(
 function entryOf(record: string): ListedEntry {
   const [, mode = '', id = '', path = ''] = /^(\d+) \w+ ([0-9a-f]+)\t(.*)$/s.exec(record) ?? []
   return { ...modeOf(mode), id, path }
-}
-
-/** Reads the sizes of objects without their contents, by id. Missing objects are left out. */
-export async function readSizes(
-  git: Git,
-  path: string,
-  ids: readonly string[],
-  signal?: AbortSignal,
-): Promise<ReadonlyMap<string, number>> {
-  const sizes = new Map<string, number>()
-  if (ids.length === 0) return sizes
-  const input = ids.map((id) => `${fullId(id)}\n`).join('')
-  const args = ['cat-file', '--batch-check=%(objectname) %(objectsize)']
-  for await (const line of gitRecords(git, args, { cwd: path, separator: '\n', input, signal })) {
-    const [, id = '', size = ''] = /^([0-9a-f]+) (\d+)$/.exec(line) ?? []
-    if (id !== '') sizes.set(id, Number(size))
-  }
-  return sizes
 }

@@ -1,7 +1,8 @@
 /** Parser of tree objects, and lookup of paths in them. */
 
 import { Failure } from '../../conf/failures.js'
-import type { GitObject, ObjectReader } from './objects.js'
+import type { GitObject } from './cat-file.js'
+import type { ObjectReader } from './objects.js'
 
 export interface TreeEntry {
   /** Six octal digits: `100644`, `100755`, `120000`, `040000`, `160000`. */

@@ -1,7 +1,8 @@
 /** Resolves names of commits from clients to unambiguous names for git. */
 
 import { isReferenceName } from '../../conf/names.js'
-import type { GitObject, ObjectReader } from '../objects/objects.js'
+import type { GitObject } from '../objects/cat-file.js'
+import type { ObjectReader } from '../objects/objects.js'
 
 /** A resolved name. */
 export interface Revision {

@@ -4,7 +4,7 @@ import { streamPlainArchive } from '../../cgi/objects/archive.js'
 import { parseCommit } from '../../cgi/objects/commit-object.js'
 import { checkReachability } from '../../cgi/objects/reachability.js'
 import { findEntry, pathSegments } from '../../cgi/objects/tree.js'
-import { listTree, readSizes } from '../../cgi/objects/tree-listing.js'
+import { listTree } from '../../cgi/objects/tree-listing.js'
 import { listMergedTags, listReferences } from '../../cgi/refs/list-references.js'
 import { notFound } from '../../conf/failures.js'
 import type { Request } from '../../conf/http.js'
@@ -183,6 +183,6 @@ async function listFiles(
     await yieldIfDue()
   }
   const ids = found.map(({ id }) => id)
-  const sizes = await readSizes(git, path, ids, signal)
+  const sizes = await objects.readSizes(ids, signal)
   return found.map(({ path, kind, id }) => ({ path, kind, bytes: sizes.get(id) ?? 0 }))
 }

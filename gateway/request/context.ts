@@ -1,6 +1,7 @@
 /** Dependencies of all handlers, created once per worker. */
 
 import type { Journal } from '../../cgi/maintenance/journal.js'
+import type { KeptObjects } from '../../cgi/objects/kept-objects.js'
 import type { Git } from '../../cgi/process/git.js'
 import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
@@ -23,6 +24,7 @@ export interface Context extends Planner {
   readonly db: Database
   readonly disk: DiskWatch
   readonly git: Git
+  readonly objects: KeptObjects
   readonly journal: Journal
   readonly pushRecovery: PushRecovery
   readonly upkeep: Upkeep

@@ -27,12 +27,16 @@ interface PageSet {
 
 const API_PAGES = [
   'branches',
+  'branches/main',
   'tags',
   'commits',
   'commits?stat=false&files=false',
+  'git/trees/main',
   'git/trees/main?recursive=true',
   'contents',
   'contents/folder-7',
+  'contents/folder-7/file-7.txt',
+  'raw/folder-7/file-7.txt?ref=main',
   'git/refs/heads/branch-1',
   'commits?path=folder-7',
   'git/commits/main',

@@ -5,6 +5,7 @@ import { tmpdir } from 'node:os'
 import { join } from 'node:path'
 import { pino, stdSerializers } from 'pino'
 import { openJournal } from '../../cgi/maintenance/journal.js'
+import { KeptObjects } from '../../cgi/objects/kept-objects.js'
 import { findGit, type Git } from '../../cgi/process/git.js'
 import { findXz } from '../../cgi/process/xz.js'
 import type { DatabaseLocation } from '../../conf/database-location.js'
@@ -124,6 +125,8 @@ export async function openContext(
   })
   t.teardown(() => registry.stop())
   const disk = watchDisks({ settings: () => settings, log })
+  const objects = new KeptObjects(git)
+  t.teardown(async () => objects.stop())
   const metrics = createMetrics()
   const context: Context = {
     settings,
@@ -131,6 +134,7 @@ export async function openContext(
     db,
     disk,
     git,
+    objects,
     queue,
     journal,
     pushRecovery,

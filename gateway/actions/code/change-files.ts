@@ -1,10 +1,11 @@
 /** Commits that change files of a branch, with retries if other writers change it meanwhile. */
 
 import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
+import type { GitObject } from '../../../cgi/objects/cat-file.js'
 import { type Commit, parseCommit, type Signature } from '../../../cgi/objects/commit-object.js'
 import { editTree, type FileEdit } from '../../../cgi/objects/edit-tree.js'
 import { refuseBadModules } from '../../../cgi/objects/modules-check.js'
-import { type GitObject, type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
 import { findEntry, type TreeEntry } from '../../../cgi/objects/tree.js'
 import { writeBlob, writeCommit } from '../../../cgi/objects/write-objects.js'
 import { NAME_CONFLICT, REFERENCE_HELD } from '../../../cgi/refs/references.js'

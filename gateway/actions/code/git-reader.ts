@@ -6,8 +6,7 @@ import {
   countAheadBehind,
   listCommits,
 } from '../../../cgi/objects/commit-range.js'
-import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
-import { readSizes } from '../../../cgi/objects/tree-listing.js'
+import type { ObjectReader } from '../../../cgi/objects/objects.js'
 import type { Git } from '../../../cgi/process/git.js'
 import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
@@ -40,7 +39,7 @@ export function readGit<T>(
 ): Promise<T> {
   const { git } = context
   const path = repositoryPathOf(context, grant.repository)
-  return withObjects(git, path, (objects) => use({ git, path, objects }))
+  return context.objects.use(path, (objects) => use({ git, path, objects }))
 }
 
 /** Finds a revision by its name, by default the default branch. Throws `not_found`. */
@@ -84,11 +83,11 @@ export async function readRange(
  * Undefined if there is no such blob.
  */
 export async function readBlob(
-  { git, path, objects }: GitReader,
+  { objects }: GitReader,
   id: string,
   signal: AbortSignal,
 ): Promise<{ readonly sizeBytes: number; readonly content: Buffer | undefined } | undefined> {
-  const sizeBytes = (await readSizes(git, path, [id], signal)).get(id)
+  const sizeBytes = (await objects.readSizes([id], signal)).get(id)
   if (sizeBytes === undefined) return undefined
   if (sizeBytes > BLOB_BYTES_MAX) return { sizeBytes, content: undefined }
   const blob = await objects.read(id)

@@ -2,7 +2,6 @@
 
 import { streamBlob } from '../../../cgi/objects/archive.js'
 import { findEntry, pathSegments } from '../../../cgi/objects/tree.js'
-import { readSizes } from '../../../cgi/objects/tree-listing.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
@@ -46,7 +45,7 @@ export async function sendFile(
   if (file === undefined) throw notFound()
   const { git, path, objects } = reader
   const { signal, headers, method } = caller.request
-  const sizeBytes = (await readSizes(git, path, [file.id], signal)).get(file.id)
+  const sizeBytes = (await objects.readSizes([file.id], signal)).get(file.id)
   if (sizeBytes === undefined) throw notFound()
   const etag = `"${file.id}"`
   const isKnown = (headers.get('if-none-match') ?? '').split(/\s*,\s*/).includes(etag)

@@ -5,7 +5,6 @@ import { lastCommitOf } from '../../../cgi/objects/history.js'
 import { lastCommits } from '../../../cgi/objects/last-commits.js'
 import { parseModules } from '../../../cgi/objects/modules-file.js'
 import { findEntry, pathSegments, readTree, type TreeEntry } from '../../../cgi/objects/tree.js'
-import { readSizes } from '../../../cgi/objects/tree-listing.js'
 import type { Revision } from '../../../cgi/refs/revision.js'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { notFound } from '../../../conf/failures.js'
@@ -135,7 +134,7 @@ async function readFolder(
   reader: GitReader,
   { folder, entry, ...top }: Top & { readonly folder: string; readonly entry: TreeEntry },
 ): Promise<Contents[]> {
-  const { git, path, objects } = reader
+  const { objects } = reader
   const { revision, signal, treeId } = top
   const way = pathSegments(folder) ?? []
   const entries = await readTree(objects, entry.id)
@@ -144,7 +143,7 @@ async function readFolder(
   const names = new Set(entries.map(({ name }) => name))
   const hasModules = entries.some(({ kind }) => kind === 'submodule')
   const [sizes, commits, modules] = await Promise.all([
-    readSizes(git, path, ids, signal),
+    objects.readSizes(ids, signal),
     lastCommits(reader, { from: revision.commitId, folder: way, names, signal }),
     hasModules ? readModules(reader, treeId) : undefined,
   ])

@@ -2,12 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { readTree, type TreeEntry } from '../../../cgi/objects/tree.js'
-import {
-  type ListedEntry,
-  listTree,
-  readSizes,
-  type TreeListing,
-} from '../../../cgi/objects/tree-listing.js'
+import { type ListedEntry, listTree, type TreeListing } from '../../../cgi/objects/tree-listing.js'
 import {
   listReferences,
   type Reference,
@@ -138,7 +133,7 @@ function listed({ name, ...entry }: TreeEntry): ListedEntry {
 const TYPES = { file: 'blob', symlink: 'blob', directory: 'tree', submodule: 'commit' } as const
 
 async function describeEntries(
-  { git, path }: GitReader,
+  { objects }: GitReader,
   {
     api,
     entries,
@@ -150,7 +145,7 @@ async function describeEntries(
   },
 ): Promise<Static<typeof GIT_ENTRY>[]> {
   const files = entries.filter(({ kind }) => TYPES[kind] === 'blob').map(({ id }) => id)
-  const sizes = await readSizes(git, path, files, signal)
+  const sizes = await objects.readSizes(files, signal)
   return entries.map(({ mode, kind, id, path }) => ({
     path,
     mode,

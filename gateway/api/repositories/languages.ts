@@ -1,7 +1,7 @@
 /** Languages of a repository over the API, with the bytes of code in each. */
 
 import { Type } from 'typebox'
-import { listTree, readSizes } from '../../../cgi/objects/tree-listing.js'
+import { listTree } from '../../../cgi/objects/tree-listing.js'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'
 import { notFound } from '../../../conf/failures.js'
 import { inQueue } from '../../actions/code/git-queue.js'
@@ -46,7 +46,7 @@ const get = defineOperation({
           return language === undefined ? [] : [{ id, language }]
         })
         const ids = written.map(({ id }) => id)
-        return sum(written, await readSizes(git, path, ids, signal))
+        return sum(written, await objects.readSizes(ids, signal))
       }),
     )
     return jsonReply(200, bytes)

@@ -1,13 +1,13 @@
 /** The Tag and the AnnotatedTag of this API. */
 
 import { type Static, Type } from 'typebox'
+import type { GitObject } from '../../../cgi/objects/cat-file.js'
 import {
   parseCommit,
   parseTag,
   type Signature,
   type Tag,
 } from '../../../cgi/objects/commit-object.js'
-import type { GitObject } from '../../../cgi/objects/objects.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { ZERO_TIME } from '../times.js'

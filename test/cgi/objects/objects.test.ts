@@ -66,6 +66,17 @@ t.test('an object that is too large is skipped and the next one is still read', 
   })
 })
 
+t.test('sizes are read without contents, and missing objects have none', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await copy.commit('a', 'text')
+  const id = await copy.git('rev-parse', 'HEAD:a')
+  await withObjects(ours, copy.path, async (objects) => {
+    t.strictSame([...(await objects.readSizes([id, '0'.repeat(40), id]))], [[id, 4]])
+    t.equal((await objects.readSizes([])).size, 0)
+    await t.rejects(objects.readSizes(['HEAD']), { message: /full id/ })
+  })
+})
+
 t.test('a name that is more than an object to git is a bug and is not passed on', async (t) => {
   const copy = await newWorkingCopy(t)
   await copy.commit('a')

@@ -1,9 +1,9 @@
-/** Trees are listed recursively up to a limit, and sizes are returned without reading contents. */
+/** Trees are listed recursively up to a limit. */
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { listTree, readSizes } from '../../../cgi/objects/tree-listing.js'
+import { listTree } from '../../../cgi/objects/tree-listing.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 
@@ -24,11 +24,6 @@ t.test('paths are listed with or without folders and up to the limit', async (t)
   t.strictSame(await paths({ entriesMax: 3 }), [['a\nb', 'd', 'd/ü'], true])
   const files = { entriesMax: 9, hasFolders: false }
   t.strictSame(await paths(files), [['a\nb', 'd/ü', 'z'], false])
-  const id = await copy.git('rev-parse', 'HEAD:z')
-  const missing = '0'.repeat(40)
-  const sizes = await readSizes(ours, copy.path, [id, missing, id])
-  t.strictSame([...sizes], [[id, 2]])
-  t.equal((await readSizes(ours, copy.path, [])).size, 0)
   await t.rejects(listTree(ours, copy.path, 'HEAD', { entriesMax: 1 }), { message: /full id/ })
 })
 

@@ -15,6 +15,7 @@ const ours = await findGit()
 function counting(objects: ObjectReader): ObjectReader & { readonly reads: number } {
   let reads = 0
   return {
+    readSizes: objects.readSizes,
     get reads() {
       return reads
     },

@@ -1,0 +1,180 @@
+/** Reader of objects for one request: from the cache, the kept process, or a separate process. */
+
+import type { GitObject } from './cat-file.js'
+import { parseCommit, parseTag } from './commit-object.js'
+import { KEPT_CONTENT_BYTES_MAX, type KeptReader } from './kept-reader.js'
+import {
+  CONTENT_BYTES_MAX,
+  isObjectName,
+  notAnObject,
+  type ObjectReader,
+  type OpenObjects,
+} from './objects.js'
+
+/** Ids of refs by name, in one state of the repository; undefined for refs that do not exist. */
+export interface KnownNames {
+  readonly stateText: string
+  readonly ids: Map<string, string | undefined>
+}
+
+export interface RequestSources {
+  /** Starts a process for this request alone. */
+  openSeparate(): OpenObjects
+  /** Returns the kept process of the repository. */
+  readerOf(): KeptReader
+  /** Returns the ids of refs in the present state; undefined if they must be read. */
+  namesOf(): KnownNames | undefined
+  /** Returns a cached object, or its cached size, by full id. */
+  find(id: string): GitObject | undefined
+  findSize(id: string): number | undefined
+  remember(object: GitObject): void
+}
+
+/** Maximum number of reads from the kept process; a request that needs more gets its own. */
+const READS_MAX = 2_000
+
+/** Maximum number of refs whose ids are known in one state. */
+const NAMES_MAX = 1_000
+
+/** Maximum length of a chain of annotated tags that is followed here. */
+const TAGS_MAX = 10
+
+const FULL_ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/
+const SUFFIX = /\^\{(commit|tree)\}$/
+
+export class ReaderOfRequest implements ObjectReader {
+  readonly #sources: RequestSources
+  #separate: OpenObjects | undefined
+  #reads = 0
+
+  constructor(sources: RequestSources) {
+    this.#sources = sources
+  }
+
+  async read(name: string, contentBytesMax = CONTENT_BYTES_MAX): Promise<GitObject | undefined> {
+    if (!isObjectName(name)) throw notAnObject(name)
+    const [suffix = '', type] = SUFFIX.exec(name) ?? []
+    const place = suffix === '' ? name : name.slice(0, -suffix.length)
+    const isId = FULL_ID.test(place)
+    // Git itself finds the only object whose id begins with a prefix.
+    if (!isId && /^[0-9a-f]+$/.test(place)) return this.#readApart(name, contentBytesMax)
+    const id = isId ? place : await this.#idOf(place)
+    if (id === undefined) return undefined
+    if (type === undefined) return this.#readById(id, contentBytesMax)
+    return this.#peel(id, { name, isTree: type === 'tree', contentBytesMax })
+  }
+
+  async readSizes(
+    ids: readonly string[],
+    signal?: AbortSignal,
+  ): Promise<ReadonlyMap<string, number>> {
+    const sizes = new Map<string, number>()
+    const missing = new Set<string>()
+    for (const id of ids) {
+      const size = this.#sources.findSize(id)
+      if (size === undefined) missing.add(id)
+      else sizes.set(id, size)
+    }
+    if (missing.size === 0) return sizes
+    if (this.#reads + missing.size <= READS_MAX) {
+      const found = await this.#readInfo([...missing])
+      for (const object of found ?? []) if (object) sizes.set(object.id, object.sizeBytes)
+      if (found !== undefined) return sizes
+    }
+    const others = await this.#openSeparate().readSizes([...missing], signal)
+    return new Map([...sizes, ...others])
+  }
+
+  /** Ends the separate process, if there is one. */
+  async close(): Promise<void> {
+    await this.#separate?.close()
+  }
+
+  /** Follows tags to a commit, and to its tree. Returns undefined if there is none. */
+  async #peel(
+    id: string,
+    input: { readonly name: string; readonly isTree: boolean; readonly contentBytesMax: number },
+  ): Promise<GitObject | undefined> {
+    const { name, isTree, contentBytesMax } = input
+    let object = await this.#readById(id)
+    for (let tags = 0; object?.type === 'tag'; tags += 1) {
+      if (tags === TAGS_MAX || object.content === undefined) {
+        return this.#readApart(name, contentBytesMax)
+      }
+      object = await this.#readById(parseTag(object.id, object.content).object)
+    }
+    const content = object?.content
+    if (object?.type !== 'commit') return isTree && object?.type === 'tree' ? object : undefined
+    if (content === undefined) return this.#readApart(name, contentBytesMax)
+    return isTree ? this.#readById(parseCommit(object.id, content).tree, contentBytesMax) : object
+  }
+
+  async #readById(id: string, contentBytesMax = CONTENT_BYTES_MAX): Promise<GitObject | undefined> {
+    const { find, findSize, remember } = this.#sources
+    const known = find(id)
+    if (known !== undefined) return atMost(known, contentBytesMax)
+    if (contentBytesMax === 0) {
+      const found = await this.#readInfo([id])
+      return found === undefined ? this.#readApart(id, 0) : found[0]
+    }
+    if ((findSize(id) ?? 0) > KEPT_CONTENT_BYTES_MAX) return this.#readApart(id, contentBytesMax)
+    const found = await this.#ask('contents', id)
+    if (found === 'failed') return this.#readApart(id, contentBytesMax)
+    if (found === undefined) return undefined
+    remember(found)
+    // Only the separate process reads objects of this size.
+    if (found.content === undefined) return this.#readApart(id, contentBytesMax)
+    return atMost(found, contentBytesMax)
+  }
+
+  /** Reads objects without contents. Returns undefined if the kept process fails. */
+  async #readInfo(
+    ids: readonly string[],
+  ): Promise<ReadonlyArray<GitObject | undefined> | undefined> {
+    const found = await Promise.all(ids.map((id) => this.#ask('info', id)))
+    const objects: (GitObject | undefined)[] = []
+    for (const object of found) {
+      if (object === 'failed') return undefined
+      if (object !== undefined) this.#sources.remember(object)
+      objects.push(object)
+    }
+    return objects
+  }
+
+  /** Returns the id of a ref; undefined if it does not exist. */
+  async #idOf(name: string): Promise<string | undefined> {
+    const names = this.#sources.namesOf()
+    if (names?.ids.has(name)) return names.ids.get(name)
+    const found = await this.#ask('info', name)
+    if (found === 'failed') return (await this.#readApart(name, 0))?.id
+    if (names !== undefined && names.ids.size < NAMES_MAX) names.ids.set(name, found?.id)
+    return found?.id
+  }
+
+  async #ask(
+    command: 'contents' | 'info',
+    name: string,
+  ): Promise<GitObject | 'failed' | undefined> {
+    this.#reads += 1
+    if (this.#reads > READS_MAX) return 'failed'
+    try {
+      return await this.#sources.readerOf().read(command, name)
+    } catch {
+      // Another request may have been the cause, so this one is tried again on its own.
+      return 'failed'
+    }
+  }
+
+  #readApart(name: string, contentBytesMax: number): Promise<GitObject | undefined> {
+    return this.#openSeparate().read(name, contentBytesMax)
+  }
+
+  #openSeparate(): ObjectReader {
+    this.#separate ??= this.#sources.openSeparate()
+    return this.#separate.objects
+  }
+}
+
+function atMost(object: GitObject, contentBytesMax: number): GitObject {
+  return object.sizeBytes <= contentBytesMax ? object : { ...object, content: undefined }
+}
