@@ -2,8 +2,11 @@
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
-import { type Git, LITERAL_PATHS, runGit } from '../process/git.js'
+import { LITERAL_PATHS, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
+import { hasGrafts } from '../repository/repository-state.js'
+import type { Repository } from './commit-changes.js'
+import { findAncestor, walkHistory, walkToChange } from './history-walk.js'
 
 /** Selection of commits: `from` and its ancestors, restricted by the other fields. */
 export interface HistoryInput {
@@ -18,15 +21,51 @@ export interface HistoryInput {
   readonly signal?: AbortSignal | undefined
 }
 
+interface Part {
+  readonly offset: number
+  readonly limit: number
+}
+
+/** Maximum number of commits to walk for a page, which are read for the reply anyway. */
+const WALKED_MAX = 100
+
+/** Approximate memory of the cached pages. */
+const PAGES_BYTES_MAX = 4_194_304
+
+/** Maximum number of cached counts and last commits, of somewhat over a hundred bytes each. */
+const COUNTS_MAX = 10_000
+
+// These never expire, because the ancestors of a commit never change. Callers have read the commit.
+const pages = new LRUCache<string, readonly string[]>({
+  maxSize: PAGES_BYTES_MAX,
+  sizeCalculation: (ids) => 200 + 100 * ids.length,
+})
+const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
+const lastIds = new LRUCache<string, string>({ max: COUNTS_MAX })
+
 /** Lists the ids of a page of the history, newest first. */
 async function listHistory(
-  git: Git,
-  path: string,
-  { offset, limit, ...input }: HistoryInput & { readonly offset: number; readonly limit: number },
+  repository: Repository,
+  { offset, limit, ...input }: HistoryInput & Part,
 ): Promise<readonly string[]> {
+  const { path, objects } = repository
+  if (offset + limit <= WALKED_MAX && isWhole(input) && !hasGrafts(path)) {
+    const ids = await walkHistory(objects, fullId(input.from), offset + limit)
+    if (ids !== undefined) return ids.slice(offset)
+  }
+  const key = keyOf(path, input, [offset, limit])
+  const known = pages.get(key)
+  if (known !== undefined) return known
   const part = [`--skip=${offset}`, `--max-count=${limit}`]
-  const output = await revList(git, path, { part, input })
-  return output.toString().split('\n').filter(Boolean)
+  const output = await revList(repository, { part, input })
+  const ids = output.toString().split('\n').filter(Boolean)
+  pages.set(key, ids)
+  return ids
+}
+
+/** Returns true if the input selects all ancestors. */
+function isWhole({ not, file, sinceMs, untilMs }: HistoryInput): boolean {
+  return [not, file, sinceMs, untilMs].every((value) => value === undefined)
 }
 
 /** A page of a history. */
@@ -39,49 +78,76 @@ export interface HistoryPage {
 
 /** Reads a page of a history. Counting needs no second walk if the page reaches the end. */
 export async function pageOfHistory(
-  git: Git,
-  path: string,
-  { offset, limit, ...input }: HistoryInput & { readonly offset: number; readonly limit: number },
+  repository: Repository,
+  { offset, limit, ...input }: HistoryInput & Part,
 ): Promise<HistoryPage> {
-  const ids = await listHistory(git, path, { ...input, offset, limit })
+  const ids = await listHistory(repository, { ...input, offset, limit })
   const isEnd = ids.length < limit && (ids.length > 0 || offset === 0)
   return {
     ids,
-    total: async () => (isEnd ? offset + ids.length : countHistory(git, path, input)),
+    total: async () => (isEnd ? offset + ids.length : countHistory(repository, input)),
   }
 }
 
-/** Maximum number of cached counts, of somewhat over a hundred bytes each. */
-const COUNTS_MAX = 10_000
-
-/** Cached counts. They never expire, because the ancestors of a commit never change. */
-const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
-
-async function countHistory(git: Git, path: string, input: HistoryInput): Promise<number> {
-  const { from, not, file, sinceMs, untilMs } = input
-  const key = createHash('sha256')
-    .update(JSON.stringify([path, from, not, file, sinceMs, untilMs]))
+function keyOf(
+  path: string,
+  { from, not, file, sinceMs, untilMs }: HistoryInput,
+  part: readonly number[] = [],
+): string {
+  return createHash('sha256')
+    .update(JSON.stringify([path, from, not, file, sinceMs, untilMs, ...part]))
     .digest('base64')
+}
+
+async function countHistory(repository: Repository, input: HistoryInput): Promise<number> {
+  const { path } = repository
+  const key = keyOf(path, input)
   const known = counts.get(key)
   if (known !== undefined) return known
-  const count = Number((await revList(git, path, { part: ['--count'], input })).toString())
+  const fromAncestor =
+    isWhole(input) && !hasGrafts(path) ? await countFromAncestor(repository, input) : undefined
+  const count = fromAncestor ?? (await countByGit(repository, input))
   counts.set(key, count)
   return count
 }
 
+/** Counts from an ancestor whose count is known, as after a push; undefined if there is none. */
+async function countFromAncestor(
+  repository: Repository,
+  { from, signal }: HistoryInput,
+): Promise<number | undefined> {
+  const { path, objects } = repository
+  const found = await findAncestor(objects, from, (id) => counts.get(keyOf(path, { from: id })))
+  if (found === undefined) return undefined
+  const { id, known, younger } = found
+  // Without merges, there are no other commits in between.
+  if (younger.every(({ parents }) => parents.length === 1)) return known + younger.length
+  return known + (await countByGit(repository, { from, not: id, signal }))
+}
+
+async function countByGit(repository: Repository, input: HistoryInput): Promise<number> {
+  return Number((await revList(repository, { part: ['--count'], input })).toString())
+}
+
 /** Returns the id of the last commit that changed a path; undefined if there is none. */
 export async function lastCommitOf(
-  git: Git,
-  path: string,
+  repository: Repository,
   { from, file, signal }: Pick<HistoryInput, 'from' | 'signal'> & { readonly file: string },
 ): Promise<string | undefined> {
-  const [id] = await listHistory(git, path, { from, file, signal, offset: 0, limit: 1 })
+  const { path, objects } = repository
+  const key = keyOf(path, { from, file })
+  const known = lastIds.get(key)
+  if (known !== undefined) return known
+  const segments = file.split('/')
+  const walked = hasGrafts(path) ? undefined : await walkToChange(objects, { from, segments })
+  const id =
+    walked ?? (await listHistory(repository, { from, file, signal, offset: 0, limit: 1 }))[0]
+  if (id !== undefined) lastIds.set(key, id)
   return id
 }
 
 function revList(
-  git: Git,
-  path: string,
+  { git, path }: Repository,
   { part, input }: { readonly part: readonly string[]; readonly input: HistoryInput },
 ): Promise<Buffer> {
   const { signal } = input

@@ -109,6 +109,9 @@ export class KeptObjects {
       find: (id) => this.#objects.get(generation.key + id),
       findSize: (id) => this.#sizes.get(generation.key + id),
       remember: (object) => this.#remember(generation, object),
+      rememberSize: (id, sizeBytes) => {
+        if (generation.isSettled) this.#sizes.set(generation.key + id, sizeBytes)
+      },
     })
     return await use(reader).finally(() => reader.close())
   }

@@ -1,7 +1,10 @@
 /** Finds the last commit that changed each entry of a folder, within a limited history. */
 
+import { LRUCache } from 'lru-cache'
 import { fullId, gitRecords } from '../process/git-output.js'
+import { hasGrafts } from '../repository/repository-state.js'
 import type { Repository } from './commit-changes.js'
+import { findAncestor } from './history-walk.js'
 import type { ObjectReader } from './objects.js'
 import { findEntry } from './tree.js'
 import { differingEntries } from './tree-changes.js'
@@ -12,6 +15,8 @@ export interface LastCommitsInput {
   /** Path segments of the folder; empty for the top of the repository. */
   readonly folder: readonly string[]
   readonly names: ReadonlySet<string>
+  /** True if the names are those of all entries, so that the result can be cached. */
+  readonly isWhole: boolean
   readonly signal?: AbortSignal | undefined
 }
 
@@ -21,11 +26,67 @@ const COMMITS_MAX = 300
 /** Maximum number of entries to compare, over all commits. */
 const ENTRIES_MAX = 400_000
 
+/** Approximate memory of the cached results. */
+const KNOWN_BYTES_MAX = 8_388_608
+
+/**
+ * Cached results by repository path, commit id and folder. They never expire, because commits are
+ * immutable; callers have read the commit.
+ */
+const known = new LRUCache<string, ReadonlyMap<string, string>>({
+  maxSize: KNOWN_BYTES_MAX,
+  sizeCalculation: (found) => 300 + 200 * found.size,
+})
+
 /**
  * Returns commit ids by the names of the entries. Entries that the latest commits did not change
  * are left out.
  */
 export async function lastCommits(
+  repository: Repository,
+  input: LastCommitsInput,
+): Promise<ReadonlyMap<string, string>> {
+  const { path } = repository
+  const { from, folder, names, isWhole } = input
+  const keyOf = (commitId: string) => [path, commitId, ...folder].join('\0')
+  const cached = known.get(keyOf(from))
+  if (cached !== undefined) return cached
+  const derived =
+    isWhole && !hasGrafts(path)
+      ? await fromAncestor(repository, input, (commitId) => known.get(keyOf(commitId)))
+      : undefined
+  const found = derived ?? (await findLastCommits(repository, input))
+  if (isWhole && names.size > 0) known.set(keyOf(from), found)
+  return found
+}
+
+/**
+ * Derives the result from that of an ancestor, as after a push. Returns undefined if there is none,
+ * or if a merge lies between, whose merged commits count.
+ */
+async function fromAncestor(
+  { objects }: Repository,
+  { from, folder }: LastCommitsInput,
+  find: (commitId: string) => ReadonlyMap<string, string> | undefined,
+): Promise<ReadonlyMap<string, string> | undefined> {
+  const ancestor = await findAncestor(objects, from, find)
+  if (ancestor === undefined) return undefined
+  const { id, known: former, younger } = ancestor
+  if (younger.some(({ parents }) => parents.length > 1)) return undefined
+  const found = new Map(former)
+  let before = await folderTree(objects, id, folder)
+  for (const commit of younger.toReversed()) {
+    const after = await folderTree(objects, commit.id, folder)
+    for (const [old, entry] of await differingEntries(objects, { before, after })) {
+      if (entry !== undefined) found.set(entry.name, commit.id)
+      else if (old !== undefined) found.delete(old.name)
+    }
+    before = after
+  }
+  return found
+}
+
+async function findLastCommits(
   repository: Repository,
   { names, ...input }: LastCommitsInput,
 ): Promise<ReadonlyMap<string, string>> {

@@ -28,6 +28,7 @@ export interface RequestSources {
   find(id: string): GitObject | undefined
   findSize(id: string): number | undefined
   remember(object: GitObject): void
+  rememberSize(id: string, sizeBytes: number): void
 }
 
 /** Maximum number of reads from the kept process; a request that needs more gets its own. */
@@ -82,7 +83,11 @@ export class ReaderOfRequest implements ObjectReader {
       if (found !== undefined) return sizes
     }
     const others = await this.#openSeparate().readSizes([...missing], signal)
-    return new Map([...sizes, ...others])
+    for (const [id, size] of others) {
+      this.#sources.rememberSize(id, size)
+      sizes.set(id, size)
+    }
+    return sizes
   }
 
   /** Ends the separate process, if there is one. */

@@ -1,5 +1,6 @@
 /** Recursive listings of trees, up to a maximum. */
 
+import { LRUCache } from 'lru-cache'
 import type { Git } from '../process/git.js'
 import { fullId, gitRecordBatches } from '../process/git-output.js'
 import { modeOf, type TreeEntry } from './tree.js'
@@ -24,20 +25,32 @@ export interface TreeListingInput {
   readonly signal?: AbortSignal | undefined
 }
 
+/** Approximate memory of a string besides its characters. */
+const ENTRY_BYTES = 24
+
 /** Maximum number of characters of a listing, because paths of nested folders can be long. */
 const CHARACTERS_MAX = 33_554_432
+
+/** Approximate memory of all cached listings, and of the longest one. */
+const KNOWN_BYTES_MAX = 16_777_216
+const LISTING_BYTES_MAX = 4_194_304
+
+/** Cached listings. They never expire, because trees are immutable; callers have read the tree. */
+const known = new LRUCache<string, TreeListing>({
+  maxSize: KNOWN_BYTES_MAX,
+  maxEntrySize: LISTING_BYTES_MAX,
+})
 
 /** Lists the entries below a tree at any depth, in git's order. */
 export async function listTree(
   git: Git,
   path: string,
   treeId: string,
-  {
-    entriesMax,
-    hasFolders = true,
-    signal,
-  }: TreeListingInput & { readonly signal?: AbortSignal | undefined },
+  { entriesMax, hasFolders = true, signal }: TreeListingInput,
 ): Promise<TreeListing> {
+  const key = `${path} ${fullId(treeId)} ${entriesMax} ${hasFolders}`
+  const cached = known.get(key)
+  if (cached !== undefined) return cached
   const records: string[] = []
   let characters = 0
   const isCut = () => records.length > entriesMax || characters > CHARACTERS_MAX
@@ -51,11 +64,13 @@ export async function listTree(
     if (isCut()) break
   }
   const count = Math.min(records.length, entriesMax)
-  return {
+  const listing: TreeListing = {
     count,
     isCut: isCut(),
     entries: (from = 0, to = count) => records.slice(from, Math.min(to, count)).map(entryOf),
   }
+  known.set(key, listing, { size: 500 + characters + ENTRY_BYTES * records.length })
+  return listing
 }
 
 function entryOf(record: string): ListedEntry {

@@ -57,22 +57,3 @@ export async function* listMergedTags(
     yield { name: rest.join(' '), isOfCommit: (peeledId || id) === commitId }
   }
 }
-
-/** Returns a page of the references and their total number. */
-export async function pageOfReferences(
-  git: Git,
-  path: string,
-  {
-    offset,
-    limit,
-    ...input
-  }: ReferenceListInput & { readonly offset: number; readonly limit: number },
-): Promise<{ readonly entries: readonly Reference[]; readonly total: number }> {
-  const entries: Reference[] = []
-  let total = 0
-  for await (const reference of listReferences(git, path, input)) {
-    if (total >= offset && entries.length < limit) entries.push(reference)
-    total += 1
-  }
-  return { entries, total }
-}

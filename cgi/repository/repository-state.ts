@@ -62,6 +62,15 @@ export function readStateOfTick(path: string): RepositoryState | undefined {
   return seen?.state
 }
 
+/**
+ * Returns true if git takes commits to have other parents than they name, because of `shallow` or
+ * `info/grafts`, or if the repository has no state.
+ */
+export function hasGrafts(path: string): boolean {
+  const [, , ...grafts] = readStateOfTick(path)?.settingsText.split('\u0000') ?? ['', '', 'unknown']
+  return grafts.some((text) => text !== '')
+}
+
 /** A repository with its files kept open: checking for changes takes one fstat for each file. */
 interface OpenRepository {
   readonly files: readonly number[]

@@ -43,7 +43,7 @@ const compare = defineOperation({
       async (found) => {
         const { reader, baseCommit: not, headCommit: from } = found
         const input = { from, not, offset: 0, limit: COMMITS_MAX, signal }
-        const { ids, total } = await pageOfHistory(reader.git, reader.path, input)
+        const { ids, total } = await pageOfHistory(reader, input)
         const [total_commits, commits] = await Promise.all([
           total(),
           describeCommits(context, caller, { reader, ids }),

@@ -1,7 +1,7 @@
 /** Branches over the API: list and read. */
 
 import { Type } from 'typebox'
-import { pageOfReferences } from '../../../cgi/refs/list-references.js'
+import { pageOfReferences } from '../../../cgi/refs/known-references.js'
 import { notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/database/page.js'
 import { readCommit, readCommits, readGit, revisionOf } from '../../actions/code/git-reader.js'

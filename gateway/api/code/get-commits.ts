@@ -83,7 +83,7 @@ const list = defineOperation({
       readGit(context, grant, async (reader) => {
         const input = { ...(await historyOf(context, { reader, grant, query })), signal }
         const part = { offset: offsetOf(page), limit: page.limit }
-        const found = await pageOfHistory(reader.git, reader.path, { ...input, ...part })
+        const found = await pageOfHistory(reader, { ...input, ...part })
         const details = { ...query, signal }
         const [total, commits] = await Promise.all([
           found.total(),
@@ -242,8 +242,7 @@ const getNote = defineOperation({
       const tree = await reader.objects.read(`${NOTES}^{tree}`)
       const note = notes && tree ? await findNote(reader, tree.id, id) : undefined
       if (notes === undefined || note === undefined) throw notFound()
-      const { git, path } = reader
-      const last = await lastCommitOf(git, path, { from: notes.id, file: note.file, signal })
+      const last = await lastCommitOf(reader, { from: notes.id, file: note.file, signal })
       const commits = await readCommits(reader, [last ?? notes.id])
       const details = { ...query, stat: false, signal }
       const [commit] = await withDetails(context, grant, { reader, commits, details })

@@ -108,13 +108,12 @@ async function readOne(
   reader: GitReader,
   { file, entry, ...top }: Top & { readonly file: string; readonly entry: TreeEntry },
 ): Promise<Contents> {
-  const { git, path } = reader
   const { revision, signal } = top
   const isSubmodule = entry.kind === 'submodule'
   const [blob, modules, lastCommitId] = await Promise.all([
     isSubmodule ? undefined : readBlob(reader, entry.id, signal),
     isSubmodule ? readModules(reader, top.treeId) : undefined,
-    lastCommitOf(git, path, { from: revision.commitId, file, signal }),
+    lastCommitOf(reader, { from: revision.commitId, file, signal }),
   ])
   return {
     revision,
@@ -144,7 +143,7 @@ async function readFolder(
   const hasModules = entries.some(({ kind }) => kind === 'submodule')
   const [sizes, commits, modules] = await Promise.all([
     objects.readSizes(ids, signal),
-    lastCommits(reader, { from: revision.commitId, folder: way, names, signal }),
+    lastCommits(reader, { from: revision.commitId, folder: way, names, isWhole: true, signal }),
     hasModules ? readModules(reader, treeId) : undefined,
   ])
   return Promise.all(

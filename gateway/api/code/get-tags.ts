@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { parseTag } from '../../../cgi/objects/commit-object.js'
-import { pageOfReferences } from '../../../cgi/refs/list-references.js'
+import { pageOfReferences } from '../../../cgi/refs/known-references.js'
 import { findObject } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { offsetOf } from '../../../sql/database/page.js'

@@ -3,11 +3,8 @@
 import { type Static, Type } from 'typebox'
 import { readTree, type TreeEntry } from '../../../cgi/objects/tree.js'
 import { type ListedEntry, listTree, type TreeListing } from '../../../cgi/objects/tree-listing.js'
-import {
-  listReferences,
-  type Reference,
-  VISIBLE_REFERENCES,
-} from '../../../cgi/refs/list-references.js'
+import { allReferences } from '../../../cgi/refs/known-references.js'
+import { type Reference, VISIBLE_REFERENCES } from '../../../cgi/refs/list-references.js'
 import { findObject, findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
@@ -23,6 +20,7 @@ import { addressesOf } from '../../objects/code/commit-json.js'
 import { escapePath } from '../../objects/code/contents-object.js'
 import { nullable } from '../../objects/schema.js'
 import type { Context } from '../../request/context.js'
+import { repositoryPathOf } from '../../request/repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
@@ -248,15 +246,10 @@ async function answerReferences(
   { request: { signal }, grant }: Caller,
   prefix: string,
 ): Promise<Reply> {
-  const entries: Reference[] = []
-  await readGit(context, grant, async ({ git, path }) => {
-    for await (const entry of listReferences(git, path, {
-      namespaces: VISIBLE_REFERENCES,
-      signal,
-    })) {
-      if (entry.name.startsWith(prefix)) entries.push(entry)
-    }
-  })
+  const path = repositoryPathOf(context, grant.repository)
+  const input = { namespaces: VISIBLE_REFERENCES, signal }
+  const all = await allReferences(context.git, path, input)
+  const entries = all.filter(({ name }) => name.startsWith(prefix))
   if (entries.length === 0) throw notFound('unable to find a git ref')
   return jsonReply(
     200,

@@ -25,7 +25,6 @@ const ACCESS = { kind: 'repository', mode: 'read' } as const
 
 function answer(context: Context, { request, grant, params }: Call<'repository'>) {
   return readGit(context, grant, async (reader) => {
-    const { git, path } = reader
     const text = params['place']
     const place =
       text === undefined ? await defaultPlace(reader, grant) : await findPlace(reader, text)
@@ -34,7 +33,7 @@ function answer(context: Context, { request, grant, params }: Call<'repository'>
     const { commits, total } = await inQueue(context, { request, grant }, async () => {
       const from = place.revision.commitId
       const input = { from, ...(file === '' ? {} : { file }), signal: request.signal }
-      const part = await pageOfHistory(git, path, {
+      const part = await pageOfHistory(reader, {
         ...input,
         offset: offsetOf(page),
         limit: LISTED,

@@ -43,9 +43,10 @@ export async function readFolder(
   const sorted = [...all.filter(isFolder), ...all.filter((one) => !isFolder(one))]
   const shown = sorted.slice(0, ENTRIES_SHOWN_MAX)
   const names = new Set(shown.map(({ name }) => name))
+  const isWhole = shown.length === all.length
   const [head, ids, readme] = await Promise.all([
     readCommit(reader, from),
-    lastCommits(reader, { from, folder: place.path, names, signal }),
+    lastCommits(reader, { from, folder: place.path, names, isWhole, signal }),
     readReadme(reader, all, signal),
   ])
   const commits = new Map<string, Promise<Commit>>()

@@ -1,7 +1,8 @@
 /** Pages of branches and of tags. */
 
 import type { JSX } from 'preact/jsx-runtime'
-import { pageOfReferences, type Reference } from '../../../cgi/refs/list-references.js'
+import { pageOfReferences } from '../../../cgi/refs/known-references.js'
+import type { Reference } from '../../../cgi/refs/list-references.js'
 import { offsetOf } from '../../../sql/database/page.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { findVisibleParent } from '../../actions/pulls/find-head.js'

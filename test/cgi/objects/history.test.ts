@@ -1,11 +1,27 @@
 /** Histories are paged, counted and filtered by a literal path. */
 
+import { join } from 'node:path'
 import t from 'tap'
+import type { Repository } from '../../../cgi/objects/commit-changes.js'
 import { lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
+import { withObjects } from '../../../cgi/objects/objects.js'
 import { findGit } from '../../../cgi/process/git.js'
-import { commitTimeS, newWorkingCopy, writeHistory } from '../../helpers/working-copy.js'
+import {
+  commitTimeS,
+  newWorkingCopy,
+  type WorkingCopy,
+  writeHistory,
+} from '../../helpers/working-copy.js'
 
 const ours = await findGit()
+
+function inside<T>(
+  { path: folder }: WorkingCopy,
+  use: (repository: Repository) => Promise<T>,
+): Promise<T> {
+  const path = join(folder, '.git')
+  return withObjects(ours, path, (objects) => use({ git: ours, path, objects }))
+}
 
 t.test('a history is limited by page, time, path and excluded commits', async (t) => {
   const copy = await newWorkingCopy(t)
@@ -14,8 +30,10 @@ t.test('a history is limited by page, time, path and excluded commits', async (t
   const [from = '', , not = ''] = all
   const page = async (input: object) => {
     const part = { from, offset: 0, limit: 10, ...input }
-    const { ids, total } = await pageOfHistory(ours, copy.path, part)
-    return { ids, total: await total() }
+    return await inside(copy, async (repository) => {
+      const { ids, total } = await pageOfHistory(repository, part)
+      return { ids, total: await total() }
+    })
   }
   const list = async (input: object) => (await page(input)).ids
   const count = async (input: object) => (await page(input)).total
@@ -44,8 +62,13 @@ t.test('a history is limited by page, time, path and excluded commits', async (t
     t.strictSame(cut, { ids: ids.slice(0, 1), total: ids.length }, 'the total is cached')
     t.strictSame(await page({ from: young, ...input, limit: 1 }), cut)
   }
-  t.equal(await lastCommitOf(ours, copy.path, { from, file: 'file-3' }), all[2])
-  t.equal(await lastCommitOf(ours, copy.path, { from, file: 'absent' }), undefined)
+  for (const [file, id] of [
+    ['file-3', all[2]],
+    ['absent', undefined],
+  ] as const) {
+    const found = await inside(copy, (repository) => lastCommitOf(repository, { from, file }))
+    t.equal(found, id, file)
+  }
   for (const odd of ['main', '--output=x', `${from}~1`]) {
     await t.rejects(async () => list({ from: odd }), { message: /full id/ }, odd)
     await t.rejects(async () => list({ not: odd }), { message: /full id/ }, odd)

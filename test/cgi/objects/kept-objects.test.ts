@@ -85,6 +85,15 @@ t.test('a request sees each push, also beside repacks and deletions of branches'
   }
   isDone = true
   await repacks
+  for (const round of ['first', 'second']) {
+    await settle()
+    const before = await idAt(kept, bare, 'refs/heads/main')
+    t.equal(await idAt(kept, bare, 'refs/heads/main'), before, 'known')
+    const tip = await copy.commit('a', round)
+    await copy.git('push', '--quiet', bare, 'main')
+    await settle()
+    t.equal(await idAt(kept, bare, 'refs/heads/main'), tip, `${round} push after a pause`)
+  }
 })
 
 async function bareOf(t: Test, copy: WorkingCopy): Promise<string> {

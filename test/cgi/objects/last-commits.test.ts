@@ -23,7 +23,12 @@ t.test('entries of the root folder and of a subfolder have their last commits', 
   const from = await copy.git('rev-parse', 'HEAD')
   const ask = async (folder: string, ...names: string[]) =>
     withObjects(ours, copy.path, async (objects) => {
-      const input = { from, folder: folder.split('/').filter(Boolean), names: new Set(names) }
+      const input = {
+        from,
+        folder: folder.split('/').filter(Boolean),
+        names: new Set(names),
+        isWhole: false,
+      }
       const repository = { git: ours, path: copy.path, objects }
       return Object.fromEntries(await lastCommits(repository, input))
     })
@@ -39,7 +44,10 @@ t.test('an entry whose last commit is too far back is left out', async (t) => {
   const from = await copy.git('rev-parse', 'main')
   const names = new Set(['file-1', 'file-11', 'file-310'])
   const found = await withObjects(ours, copy.path, (objects) =>
-    lastCommits({ git: ours, path: copy.path, objects }, { from, folder: [], names }),
+    lastCommits(
+      { git: ours, path: copy.path, objects },
+      { from, folder: [], names, isWhole: false },
+    ),
   )
   t.strictSame([...found.keys()].sort(), ['file-11', 'file-310'])
 })

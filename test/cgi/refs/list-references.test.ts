@@ -5,7 +5,6 @@ import { findGit } from '../../../cgi/process/git.js'
 import {
   listMergedTags,
   listReferences,
-  pageOfReferences,
   VISIBLE_REFERENCES,
 } from '../../../cgi/refs/list-references.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
@@ -38,12 +37,6 @@ t.test('references are listed by namespace, in order, and in pages', async (t) =
   t.strictSame(await names(ours, copy.path, newest), tags(1, 3, 2))
   const visible = await names(ours, copy.path, { namespaces: VISIBLE_REFERENCES })
   t.strictSame(visible, [...heads, 'refs/pull/1/head', ...tags(1, 2, 3)])
-  const part = { namespaces: ['refs/heads'], offset: 1, limit: 1 } as const
-  t.match(await pageOfReferences(ours, copy.path, part), {
-    total: 3,
-    entries: [{ name: 'refs/heads/b', id: tip, type: 'commit' }],
-  })
-  t.strictSame((await pageOfReferences(ours, copy.path, { ...part, offset: 9 })).entries, [])
 })
 
 t.test('the tags of a commit and of its ancestors are listed', async (t) => {

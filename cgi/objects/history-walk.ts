@@ -1,0 +1,114 @@
+/** Walks of the newest commits of a history through a reader, without a process. */
+
+import { type Commit, parseCommit } from './commit-object.js'
+import type { ObjectReader } from './objects.js'
+import { findEntry } from './tree.js'
+
+/** Maximum number of commits that wait in a walk: a commit may have any number of parents. */
+const WAITING_MAX = 1_000
+
+/** Maximum number of commits of a walk to the last change of a path. */
+const PATH_STEPS_MAX = 24
+
+/** Maximum number of parents of a commit on such a walk. */
+const PARENTS_MAX = 8
+
+/** Maximum number of commits of a walk along first parents. */
+const PARENT_STEPS_MAX = 50
+
+/** Reads a commit; undefined if it is missing, as at the end of a shallow history. */
+async function readCommit(objects: ObjectReader, id: string): Promise<Commit | undefined> {
+  const object = await objects.read(id)
+  if (object?.type !== 'commit' || object.content === undefined) return undefined
+  return parseCommit(object.id, object.content)
+}
+
+/**
+ * Lists the ids of the first commits of a history as `git rev-list` does: the newest commit that is
+ * waiting comes next, and of equal times the one that was found first. Returns undefined if git
+ * must list them.
+ */
+export async function walkHistory(
+  objects: ObjectReader,
+  from: string,
+  count: number,
+): Promise<readonly string[] | undefined> {
+  const first = await readCommit(objects, from)
+  if (first === undefined) return undefined
+  const waiting = [first]
+  const seen = new Set([from])
+  const ids: string[] = []
+  for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
+    if (ids.push(next.id) === count) break
+    const parents = next.parents.filter((id) => !seen.has(id))
+    if (waiting.length + parents.length > WAITING_MAX) return undefined
+    for (const id of parents) {
+      seen.add(id)
+      const parent = await readCommit(objects, id)
+      if (parent === undefined) return undefined
+      const { atMs } = parent.committer
+      const place = waiting.findIndex(({ committer }) => committer.atMs < atMs)
+      waiting.splice(place < 0 ? waiting.length : place, 0, parent)
+    }
+  }
+  return ids
+}
+
+/** The end of a walk along first parents. */
+export interface KnownAncestor<T> {
+  readonly id: string
+  readonly known: T
+  /** Ids from the newest commit to the one before the ancestor. */
+  readonly younger: readonly Commit[]
+}
+
+/** Finds the first commit along the first parents for which `find` returns a value. */
+export async function findAncestor<T>(
+  objects: ObjectReader,
+  from: string,
+  find: (id: string) => T | undefined,
+): Promise<KnownAncestor<T> | undefined> {
+  const younger: Commit[] = []
+  let id: string | undefined = from
+  while (id !== undefined && younger.length < PARENT_STEPS_MAX) {
+    const known = find(id)
+    if (known !== undefined) return { id, known, younger }
+    const commit: Commit | undefined = await readCommit(objects, id)
+    if (commit === undefined) return undefined
+    younger.push(commit)
+    id = commit.parents[0]
+  }
+  return undefined
+}
+
+/**
+ * Returns the id of the last commit that changed a path, as `git rev-list` simplifies the history:
+ * it follows the first parent that has the same entry. Returns undefined if git must find it.
+ */
+export async function walkToChange(
+  objects: ObjectReader,
+  { from, segments }: { readonly from: string; readonly segments: readonly string[] },
+): Promise<string | undefined> {
+  const entryOf = async ({ tree }: Commit) => {
+    const entry = await findEntry(objects, tree, segments)
+    return entry && `${entry.mode} ${entry.id}`
+  }
+  let commit = await readCommit(objects, from)
+  const entry = commit && (await entryOf(commit))
+  if (entry === undefined) return undefined
+  for (let steps = 0; commit !== undefined && steps < PATH_STEPS_MAX; steps += 1) {
+    const { id, parents } = commit
+    if (parents.length > PARENTS_MAX) return undefined
+    let same: Commit | undefined
+    for (const parentId of parents) {
+      const parent = await readCommit(objects, parentId)
+      if (parent === undefined) return undefined
+      if ((await entryOf(parent)) !== entry) continue
+      same = parent
+      break
+    }
+    if (same === undefined) return id
+    commit = same
+  }
+  return undefined
+}

@@ -1,0 +1,79 @@
+/** Cached lists of references, with one process at most for each state of a repository. */
+
+import { LRUCache } from 'lru-cache'
+import type { Git } from '../process/git.js'
+import { readPresentState } from '../repository/repository-state.js'
+import { listReferences, type Reference, type ReferenceListInput } from './list-references.js'
+import { movedBranches, type ReferenceFiles, readReferenceFiles } from './reference-files.js'
+
+interface KnownList {
+  readonly stateText: string
+  /** Undefined if later moves of branches cannot be seen in the files. */
+  readonly files: ReferenceFiles | undefined
+  readonly references: readonly Reference[]
+}
+
+/** Approximate memory of all cached lists, of the longest one, and of one reference. */
+const KNOWN_BYTES_MAX = 16_777_216
+const LIST_BYTES_MAX = 4_194_304
+const REFERENCE_BYTES = 250
+
+/** Lists by repository path, order and namespaces. */
+const known = new LRUCache<string, KnownList>({
+  maxSize: KNOWN_BYTES_MAX,
+  maxEntrySize: LIST_BYTES_MAX,
+  sizeCalculation: ({ references }) => 1_000 + REFERENCE_BYTES * references.length,
+})
+
+/** Returns a page of the references and their total number. */
+export async function pageOfReferences(
+  git: Git,
+  path: string,
+  { offset, limit, ...input }: ReferenceListInput & { offset: number; limit: number },
+): Promise<{ readonly entries: readonly Reference[]; readonly total: number }> {
+  const references = await allReferences(git, path, input)
+  return { entries: references.slice(offset, offset + limit), total: references.length }
+}
+
+/** Returns the references of the given namespaces as git lists them. */
+export async function allReferences(
+  git: Git,
+  path: string,
+  input: ReferenceListInput,
+): Promise<readonly Reference[]> {
+  const { order = 'name', namespaces } = input
+  const key = [path, order, ...namespaces].join('\0')
+  const former = known.get(key)
+  const state = readPresentState(path)
+  const isSettled = state?.isSettled === true
+  if (isSettled && former?.stateText === state.text) return former.references
+  const remember = (references: readonly Reference[], files: ReferenceFiles | undefined) => {
+    if (!isSettled || readPresentState(path)?.text !== state.text) return
+    known.set(key, { stateText: state.text, files, references })
+  }
+  const files = former?.files && readReferenceFiles(path)
+  const moved = former?.files && files && movedBranches(former.files, files)
+  const derived = former && moved && withMoved(former.references, moved, input)
+  if (derived !== undefined) {
+    remember(derived, files)
+    return derived
+  }
+  const references: Reference[] = []
+  for await (const reference of listReferences(git, path, input)) references.push(reference)
+  remember(references, readReferenceFiles(path))
+  return references
+}
+
+/** Returns the list after moves of branches; undefined if the moves may change the order. */
+function withMoved(
+  references: readonly Reference[],
+  moved: ReadonlyMap<string, string>,
+  { namespaces, order }: ReferenceListInput,
+): readonly Reference[] | undefined {
+  if (moved.size === 0 || !namespaces.includes('refs/heads')) return references
+  if (order === 'newest') return undefined
+  return references.map((reference) => {
+    const id = moved.get(reference.name)
+    return id === undefined ? reference : { ...reference, id }
+  })
+}
