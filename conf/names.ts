@@ -61,7 +61,8 @@ const BRANCH_BYTES_MAX = 100
 const TAG_CHARACTERS_MAX = 255
 const REFERENCE_BYTES_MAX = 1_024
 const FILE_NAME_CHARACTERS_MAX = 255
-const EMAIL_CHARACTERS_MAX = 254
+/** Maximum length of an e-mail address. */
+export const EMAIL_CHARACTERS_MAX = 254
 
 /** Parses the name of a user or an organization. Throws `invalid` with the violated rule. */
 export function parseOwnerName(text: string): string {

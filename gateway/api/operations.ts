@@ -1,5 +1,6 @@
 /** List of all operations that the API serves; each resource adds one line to it. */
 
+import { EMAIL_OPERATIONS } from './accounts/emails.js'
 import { OAUTH_APPLICATION_OPERATIONS } from './accounts/oauth-applications.js'
 import { TOKEN_OPERATIONS } from './accounts/tokens.js'
 import { USER_KEY_OPERATIONS } from './accounts/user-keys.js'
@@ -92,6 +93,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...COMPARE_OPERATIONS,
   ...CONTENTS_READING_OPERATIONS,
   ...DEPLOY_KEY_OPERATIONS,
+  ...EMAIL_OPERATIONS,
   ...FILE_CHANGE_OPERATIONS,
   ...FORK_OPERATIONS,
   ...GENERATE_OPERATIONS,

@@ -1,11 +1,10 @@
 /** Changes to an account by its user and by site administrators. */
 
 import { Failure } from '../../conf/failures.js'
-import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-import { orConflict } from '../database/errors.js'
 import { listSolelyOwned } from '../organizations/organization-members.js'
+import { changePrimaryEmail } from './emails.js'
 import { type OwnerPatch, presentColumns, updateOwner } from './owners.js'
 
 /** Changes to an account; absent fields keep their value. */
@@ -43,7 +42,7 @@ export async function updateUser(db: Database, userId: number, patch: UserPatch)
       await trx('sessions').where({ user_id: userId }).delete()
       await trx('sign_in_tickets').where({ user_id: userId }).delete()
     }
-    if (patch.email !== undefined) await changeEmail(trx, userId, patch.email)
+    if (patch.email !== undefined) await changePrimaryEmail(trx, userId, patch.email)
   })
 }
 
@@ -69,37 +68,6 @@ async function refuseLast(db: Database, userId: number, patch: UserPatch): Promi
     'invalid',
     `These organizations would have no owner who can sign in: ${names.join(', ')}.`,
   )
-}
-
-async function changeEmail(db: Database, userId: number, address: string): Promise<void> {
-  const place = { user_id: userId, is_primary: true }
-  const columns = { address, address_lower: foldCase(address), is_verified: true }
-  await orConflict(`The e-mail address ${address} is already used.`, async () => {
-    const changed = await db('emails').where(place).update(columns)
-    if (changed === 0) await db('emails').insert({ ...place, ...columns })
-  })
-}
-
-/** E-mail address of a user. */
-export interface Email {
-  readonly address: string
-  readonly isPrimary: boolean
-  readonly isVerified: boolean
-}
-
-/** Returns the e-mail addresses of a user, the primary one first. */
-export async function listEmails(db: Database, userId: number): Promise<readonly Email[]> {
-  const rows = await selectRows<{ address: string; is_primary: number; is_verified: number }>(
-    db,
-    `select address, is_primary, is_verified from emails where user_id = ?
-      order by is_primary desc, id`,
-    [userId],
-  )
-  return rows.map((row) => ({
-    address: row.address,
-    isPrimary: row.is_primary === 1,
-    isVerified: row.is_verified === 1,
-  }))
 }
 
 /** Preferences of a user that are stored for clients, such as `theme`. */

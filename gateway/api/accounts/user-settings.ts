@@ -1,9 +1,8 @@
-/** Profile settings of the authenticated user over the API, and their e-mail addresses. */
+/** Profile settings of the authenticated user over the API. */
 
 import { Type } from 'typebox'
 import {
   findUserSettings,
-  listEmails,
   saveUserSettings,
   type UserSettings,
   updateUser,
@@ -105,40 +104,4 @@ function settingsObject(user: User, settings: UserSettings) {
   }
 }
 
-const EMAIL = Type.Object(
-  {
-    email: Type.String({ format: 'email' }),
-    verified: Type.Boolean(),
-    primary: Type.Boolean(),
-    user_id: Type.Integer(),
-    username: Type.String(),
-  },
-  { $id: 'Email' },
-)
-
-const emails = defineOperation({
-  id: 'userListEmails',
-  method: 'GET',
-  path: '/user/emails',
-  summary: "List the authenticated user's email addresses",
-  tags: ['user'],
-  access: { kind: 'signed-in' },
-  scopes: ['read:user'],
-  params: {},
-  query: NO_QUERY,
-  success: { status: 200, schema: Type.Array(EMAIL) },
-  failures: [],
-  async handle({ db }, { grant }) {
-    const { id, name } = grant.user
-    const objects = (await listEmails(db, id)).map(({ address, isPrimary, isVerified }) => ({
-      email: address,
-      verified: isVerified,
-      primary: isPrimary,
-      user_id: id,
-      username: name,
-    }))
-    return jsonReply(200, objects)
-  },
-})
-
-export const USER_SETTING_OPERATIONS: readonly AnyOperation[] = [get, update, emails]
+export const USER_SETTING_OPERATIONS: readonly AnyOperation[] = [get, update]

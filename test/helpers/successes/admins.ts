@@ -38,5 +38,9 @@ export async function successesOfAdmins({ as }: GatewayWithUsers) {
     getUserSettings: await as('ada', 'GET', '/user/settings'),
     updateUserSettings: await as('ada', 'PATCH', '/user/settings', { theme: 'dark' }),
     userListEmails: await as('ada', 'GET', '/user/emails'),
+    userAddEmail: await as('ada', 'POST', '/user/emails', { emails: ['ada@work.example'] }),
+    adminGetAllEmails: await as('root', 'GET', '/admin/emails'),
+    adminSearchEmails: await as('root', 'GET', '/admin/emails/search?q=ada'),
+    userDeleteEmail: await as('ada', 'DELETE', '/user/emails', { emails: ['ada@work.example'] }),
   }
 }

@@ -41,12 +41,3 @@ await forEachDatabase(
     t.equal((await ask({ ...limited, method: 'PATCH', body: {} })).status, 403)
   },
 )
-
-await forEachDatabase(t, 'e-mail addresses are listed for their owner', async (t, location) => {
-  const { as, ada } = await startGatewayWithUsers(t, { location })
-  const address = { email: 'ada@example.com', verified: true, primary: true }
-  t.strictSame((await as('ada', 'GET', '/user/emails')).json, [
-    { ...address, user_id: ada.id, username: 'ada' },
-  ])
-  t.equal((await as('anyone', 'GET', '/user/emails')).status, 401)
-})

@@ -104,3 +104,20 @@ await forEachDatabase(t, 'users are found by a part of their names', async (t, l
     json: { data: [{ id: Number }] },
   })
 })
+
+await forEachDatabase(
+  t,
+  'users are found by a part of their e-mail address by those who see it',
+  async (t, location) => {
+    const { as } = await startGatewayWithUsers(t, { location })
+    const found = async (name: Name, text: string) => {
+      const { json, headers } = await as(name, 'GET', `/users/search?q=${text}`)
+      const { data } = json as { data: { login: string }[] }
+      t.equal(headers['x-total-count'], String(data.length))
+      return data.map(({ login }) => login)
+    }
+    t.strictSame(await found('root', '@EXAMPLE.com'), ['ada', 'bob', 'root'])
+    t.strictSame(await found('ada', '@example.com'), ['ada'])
+    t.strictSame(await found('anyone', '@example.com'), [])
+  },
+)
