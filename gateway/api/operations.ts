@@ -1,6 +1,7 @@
 /** List of all operations that the API serves; each resource adds one line to it. */
 
 import { EMAIL_OPERATIONS } from './accounts/emails.js'
+import { FOLLOW_OPERATIONS } from './accounts/follows.js'
 import { OAUTH_APPLICATION_OPERATIONS } from './accounts/oauth-applications.js'
 import { TOKEN_OPERATIONS } from './accounts/tokens.js'
 import { USER_KEY_OPERATIONS } from './accounts/user-keys.js'
@@ -95,6 +96,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...DEPLOY_KEY_OPERATIONS,
   ...EMAIL_OPERATIONS,
   ...FILE_CHANGE_OPERATIONS,
+  ...FOLLOW_OPERATIONS,
   ...FORK_OPERATIONS,
   ...GENERATE_OPERATIONS,
   ...GIT_OBJECT_OPERATIONS,

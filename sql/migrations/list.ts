@@ -44,6 +44,7 @@ import * as packageRetention from './0040-package-retention.js'
 import * as indexValidity from './0041-index-validity.js'
 import * as packageDownloads from './0042-package-downloads.js'
 import * as packageLists from './0043-package-lists.js'
+import * as followsAndBlocks from './0047-follows-and-blocks.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -99,4 +100,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0041-index-validity', ...indexValidity },
   { name: '0042-package-downloads', ...packageDownloads },
   { name: '0043-package-lists', ...packageLists },
+  { name: '0047-follows-and-blocks', ...followsAndBlocks },
 ]

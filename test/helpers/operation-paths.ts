@@ -39,6 +39,7 @@ const VALUES: Readonly<Record<string, string>> = {
   template_repo: 'public',
   secretname: 'SECRET',
   variablename: 'VARIABLE',
+  target: 'bob',
 }
 
 /** Returns a path below `/api/v1`; `values` have precedence over the default values. */

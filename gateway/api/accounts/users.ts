@@ -4,7 +4,7 @@ import { Type } from 'typebox'
 import { searchUsers } from '../../../sql/accounts/user-search.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
-import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
+import { countedUserObjects, USER_OBJECT } from '../../objects/accounts/user-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply, wrapSearchResults } from '../paging.js'
 import { jsonReply } from '../surface.js'
@@ -21,7 +21,10 @@ const getCurrent = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: USER_OBJECT },
   failures: [],
-  handle: async (context, { grant }) => jsonReply(200, userObject(context, grant.user, grant.user)),
+  async handle(context, { grant }) {
+    const [object] = await countedUserObjects(context, [grant.user], grant.user)
+    return jsonReply(200, object)
+  },
 })
 
 const get = defineOperation({
@@ -39,7 +42,8 @@ const get = defineOperation({
   async handle(context, { grant, params }) {
     const viewer = grant.who.kind === 'user' ? grant.who.user : undefined
     const user = await findVisibleUser(context.db, params['username'] ?? '', viewer)
-    return jsonReply(200, userObject(context, user, viewer))
+    const [object] = await countedUserObjects(context, [user], viewer)
+    return jsonReply(200, object)
   },
 })
 
@@ -70,7 +74,7 @@ const search = defineOperation({
       { viewer: viewerOf(grant.who), text: query.q, id: query.uid || undefined },
       page,
     )
-    const objects = entries.map((entry) => userObject(context, entry, user))
+    const objects = await countedUserObjects(context, entries, user)
     return pageReply(context, objects, {
       path: '/users/search',
       page,

@@ -14,7 +14,7 @@ import {
   PUBLIC_KEY,
   publicKeyObject,
 } from '../../objects/accounts/key-object.js'
-import { USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
+import { countedUserObjects, USER_OBJECT, userObject } from '../../objects/accounts/user-object.js'
 import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
@@ -80,7 +80,7 @@ const list = defineOperation({
     const page = pageOf(query)
     const search = { viewer: viewerOf(grant.who), name: query.login_name || undefined }
     const { entries, total } = await searchUsers(context.db, search, page)
-    const objects = entries.map((user) => userObject(context, user, grant.user))
+    const objects = await countedUserObjects(context, entries, grant.user)
     return pageReply(context, objects, {
       path: '/admin/users',
       query: { login_name: query.login_name },

@@ -4,7 +4,7 @@ import type { Reply } from '../../../conf/http.js'
 import { listRelatedUsers, type UserRelation } from '../../../sql/repositories/stars-and-watches.js'
 import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
-import { userObject } from '../../objects/accounts/user-object.js'
+import { countedUserObjects } from '../../objects/accounts/user-object.js'
 import type { Context } from '../../request/context.js'
 import { pageOf, pageReply } from '../paging.js'
 
@@ -24,7 +24,7 @@ export async function relatedUsersPage(
   const page = pageOf(query)
   const search = { tie, repositoryId: repository.id, viewer: viewerOf(who) }
   const { entries, total } = await listRelatedUsers(context.db, search, page)
-  const objects = entries.map((entry) => userObject(context, entry, user))
+  const objects = await countedUserObjects(context, entries, user)
   const path = `/repos/${repository.owner.name}/${repository.name}/${name}`
   return pageReply(context, objects, { path, page, total })
 }

@@ -1,6 +1,7 @@
 /** The User of this API, with the fields of an account that a viewer can see. */
 
 import { type Static, Type } from 'typebox'
+import { countRelations } from '../../../sql/accounts/follows.js'
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
 import { isVisible } from '../../auth/visible-owner.js'
@@ -107,4 +108,22 @@ export function userObject(context: Context, user: User, viewer: User | undefine
     active: user.isActive,
     prohibit_login: user.isLoginProhibited,
   }
+}
+
+/** Returns users as `viewer` sees them, with the numbers of followers, followed users and stars. */
+export async function countedUserObjects(
+  context: Context,
+  users: readonly User[],
+  viewer: User | undefined,
+): Promise<readonly UserObject[]> {
+  const counts = await countRelations(
+    context.db,
+    users.map(({ id }) => id),
+  )
+  return users.map((user) => ({
+    ...userObject(context, user, viewer),
+    followers_count: counts.get(user.id)?.followers ?? 0,
+    following_count: counts.get(user.id)?.following ?? 0,
+    starred_repos_count: counts.get(user.id)?.stars ?? 0,
+  }))
 }

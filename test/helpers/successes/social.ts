@@ -7,6 +7,7 @@ import { untilAllAreNotified } from '../notified.js'
 export async function successesOfSocial(gateway: GatewayWithUsers) {
   return {
     ...(await successesOfRelations(gateway)),
+    ...(await successesOfFollows(gateway)),
     ...(await successesOfNotifications(gateway)),
     ...(await successesOfTemplates(gateway)),
   }
@@ -27,6 +28,20 @@ async function successesOfRelations({ as }: GatewayWithUsers) {
     userListSubscriptions: await as('anyone', 'GET', '/users/bob/subscriptions'),
     repoListSubscribers: await as('anyone', 'GET', '/repos/ada/r/subscribers'),
     userCurrentDeleteSubscription: await as('bob', 'DELETE', watch),
+  }
+}
+
+async function successesOfFollows({ as }: GatewayWithUsers) {
+  const follow = '/user/following/bob'
+  return {
+    userCurrentPutFollow: await as('ada', 'PUT', follow),
+    userCurrentCheckFollowing: await as('ada', 'GET', follow),
+    userCurrentListFollowing: await as('ada', 'GET', '/user/following'),
+    userCurrentListFollowers: await as('bob', 'GET', '/user/followers'),
+    userListFollowing: await as('anyone', 'GET', '/users/ada/following'),
+    userListFollowers: await as('anyone', 'GET', '/users/bob/followers'),
+    userCheckFollowing: await as('anyone', 'GET', '/users/ada/following/bob'),
+    userCurrentDeleteFollow: await as('ada', 'DELETE', follow),
   }
 }
 

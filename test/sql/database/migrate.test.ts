@@ -59,6 +59,7 @@ const NAMES = [
   '0041-index-validity',
   '0042-package-downloads',
   '0043-package-lists',
+  '0047-follows-and-blocks',
 ]
 
 /** Returns the definition of every table, index and column. */
