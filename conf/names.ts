@@ -41,6 +41,7 @@ const RESERVED_OWNERS: ReadonlySet<string> = new Set([
   'raw',
   'readyz',
   'repo',
+  'repo-avatars',
   'robots.txt',
   'search',
   'sendfilez',

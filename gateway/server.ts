@@ -11,6 +11,7 @@ import { openRegistry } from '../registry/registry.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { publishLeftPushes } from './actions/code/push-records.js'
 import { mergeScheduled } from './actions/pulls/merge-scheduled.js'
+import { AVATAR_ROUTES } from './api/avatar-routes.js'
 import { WEB_ARCHIVE_ROUTES } from './api/code/get-archives.js'
 import { WEB_RAW_ROUTES } from './api/code/get-raw.js'
 import { DOWNLOAD_ROUTES } from './api/downloads.js'
@@ -38,6 +39,7 @@ import { matchPatternsIn } from './pool/match-patterns.js'
 import { planIn } from './pool/plan.js'
 import { createPools } from './pool/pools.js'
 import { createRenderings } from './pool/renderings.js'
+import { shrinkIn } from './pool/shrink.js'
 import type { Context } from './request/context.js'
 import { watchDisks } from './request/disk-watch.js'
 import { createEvents } from './request/events.js'
@@ -107,6 +109,7 @@ export function allRoutes({
     ...operations.map(routeOf),
     ...swaggerRoutes(operations),
     ...DOWNLOAD_ROUTES,
+    ...AVATAR_ROUTES,
     ...GIT_ROUTES,
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,
@@ -232,6 +235,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     throttle,
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
+    shrinkPicture: shrinkIn(pools.uploads),
     ...planIn(pools.uploads),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }

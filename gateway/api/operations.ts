@@ -1,5 +1,6 @@
 /** List of all operations that the API serves; each resource adds one line to it. */
 
+import { AVATAR_OPERATIONS } from './accounts/avatars.js'
 import { EMAIL_OPERATIONS } from './accounts/emails.js'
 import { FOLLOW_OPERATIONS } from './accounts/follows.js'
 import { OAUTH_APPLICATION_OPERATIONS } from './accounts/oauth-applications.js'
@@ -84,6 +85,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...ADMIN_USER_OPERATIONS,
   ...ARCHIVE_OPERATIONS,
   ...ASSIGNEE_OPERATIONS,
+  ...AVATAR_OPERATIONS,
   ...BRANCH_CHANGE_OPERATIONS,
   ...BRANCH_PROTECTION_OPERATIONS,
   ...BRANCH_READING_OPERATIONS,

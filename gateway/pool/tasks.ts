@@ -19,6 +19,7 @@ export const TASKS = {
   plan: planWorkflow,
   planDeferred: planDeferredJob,
   planCalled: planCalledFile,
+  shrink: shrinkImage,
 } as const satisfies Tasks
 
 export type GatewayTasks = typeof TASKS
@@ -76,6 +77,12 @@ async function inspectFile({ format, path }: InspectInput): Promise<unknown> {
 async function matchTexts(input: PatternInput): Promise<readonly number[]> {
   const { matchPatterns } = await import('../../registry/version-patterns.js')
   return matchPatterns(input)
+}
+
+/** Returns an image in the size of avatars. Throws `invalid` for data that is not an image. */
+async function shrinkImage({ data }: { readonly data: Uint8Array }): Promise<Uint8Array> {
+  const { shrinkPicture } = await import('../rendering/picture.js')
+  return await shrinkPicture(data)
 }
 
 /** Returns the plan of a workflow file. */

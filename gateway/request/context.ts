@@ -12,6 +12,7 @@ import type { PackCache } from '../packs/pack-cache.js'
 import type { ProcessQueue } from '../packs/process-queue.js'
 import type { Planner } from '../pool/plan.js'
 import type { Renderings } from '../pool/renderings.js'
+import type { ShrinkPicture } from '../pool/shrink.js'
 import type { DiskWatch } from './disk-watch.js'
 import type { Events } from './events.js'
 import type { Metrics } from './metrics.js'
@@ -35,6 +36,7 @@ export interface Context extends Planner {
   readonly throttle: Throttle
   readonly metrics: Metrics
   readonly renderings: Renderings
+  readonly shrinkPicture: ShrinkPicture
   /** Returns the metrics of all workers in the text format of Prometheus. */
   readonly collectMetrics: () => Promise<string>
 }

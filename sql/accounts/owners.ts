@@ -17,6 +17,8 @@ export interface Owner {
   readonly website: string
   readonly location: string
   readonly visibility: Visibility
+  /** Hash of the uploaded picture. */
+  readonly avatarHash: string | undefined
   readonly createdAtMs: number
 }
 
@@ -110,7 +112,8 @@ export async function findOwnersById(
 /** Columns of an owner, selected from a table with the alias `o`. */
 export const OWNER_COLUMNS = `o.id as owner_id, o.kind as owner_kind, o.name as owner_name,
   o.full_name as owner_full_name, o.description as owner_description, o.website as owner_website,
-  o.location as owner_location, o.visibility as owner_visibility, o.created_at as owner_created_at`
+  o.location as owner_location, o.visibility as owner_visibility, o.created_at as owner_created_at,
+  (select a.hash from avatars a where a.owner_id = o.id) as owner_avatar_hash`
 
 export interface OwnerRow {
   readonly owner_id: number
@@ -122,6 +125,7 @@ export interface OwnerRow {
   readonly owner_location: string
   readonly owner_visibility: Visibility
   readonly owner_created_at: number
+  readonly owner_avatar_hash: string | null
 }
 
 /** Converts a row of OWNER_COLUMNS. */
@@ -135,6 +139,7 @@ export function ownerOf(row: OwnerRow): Owner {
     website: row.owner_website,
     location: row.owner_location,
     visibility: row.owner_visibility,
+    avatarHash: row.owner_avatar_hash ?? undefined,
     createdAtMs: row.owner_created_at,
   }
 }

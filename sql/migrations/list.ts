@@ -45,6 +45,7 @@ import * as indexValidity from './0041-index-validity.js'
 import * as packageDownloads from './0042-package-downloads.js'
 import * as packageLists from './0043-package-lists.js'
 import * as followsAndBlocks from './0047-follows-and-blocks.js'
+import * as avatars from './0048-avatars.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -101,4 +102,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0042-package-downloads', ...packageDownloads },
   { name: '0043-package-lists', ...packageLists },
   { name: '0047-follows-and-blocks', ...followsAndBlocks },
+  { name: '0048-avatars', ...avatars },
 ]

@@ -31,6 +31,8 @@ export interface Repository {
   readonly objectFormat: 'sha1' | 'sha256'
   readonly sizeKib: number
   readonly preferences: Preferences
+  /** Hash of the uploaded picture. */
+  readonly avatarHash: string | undefined
   readonly createdAtMs: number
   readonly updatedAtMs: number
   readonly pushedAtMs: number | undefined
@@ -302,7 +304,8 @@ const SELECT = `select r.id, r.name, r.storage, r.description, r.website, r.is_p
   r.is_archived, r.archived_at, r.is_template, r.is_empty, r.default_branch, r.object_format,
   r.size_kib, r.preferences, r.created_at, r.updated_at, r.pushed_at, s.url as source_url,
   s.is_mirror as source_is_mirror, s.interval_ms as source_interval_ms,
-  s.synced_at as source_synced_at, ${OWNER_COLUMNS}
+  s.synced_at as source_synced_at,
+  (select a.hash from avatars a where a.repository_id = r.id) as avatar_hash, ${OWNER_COLUMNS}
   from repositories r join owners o on o.id = r.owner_id
   left join repository_sources s on s.repository_id = r.id`
 
@@ -335,6 +338,7 @@ interface RepositoryRow extends OwnerRow {
   readonly default_branch: string
   readonly object_format: Repository['objectFormat']
   readonly size_kib: number
+  readonly avatar_hash: string | null
   readonly preferences: string
   readonly created_at: number
   readonly updated_at: number
@@ -373,6 +377,7 @@ function readRow(row: RepositoryRow): Repository {
     objectFormat: row.object_format,
     sizeKib: row.size_kib,
     preferences: JSON.parse(row.preferences),
+    avatarHash: row.avatar_hash ?? undefined,
     createdAtMs: row.created_at,
     updatedAtMs: row.updated_at,
     pushedAtMs: row.pushed_at ?? undefined,

@@ -28,10 +28,12 @@ t.test(
       'GET /api/swagger',
       'GET /api/v1/swagger',
       ...[KEY_SCRIPT, STYLESHEET].map(({ path }) => `GET ${path}`),
+      'GET /avatars/{hash}',
       'GET /livez',
       'GET /login/oauth/keys',
       'GET /metrics',
       'GET /readyz',
+      'GET /repo-avatars/{hash}',
       'GET /sendfilez',
       'GET /swagger.v1.json',
       // Runners ping before they register, with a token in the message.

@@ -9,6 +9,7 @@ import { type Test, t } from 'tap'
 import { arOf, controlOf, DEBIAN_BINARY, debOf, pack } from '../helpers/debs.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { loopDelaysOf } from '../helpers/loop-delay.js'
+import { aPicture } from '../helpers/pictures.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { workersOf } from '../helpers/server-processes.js'
 import { tarOf } from '../helpers/tar-bytes.js'
@@ -271,6 +272,7 @@ t.test('uploads that take long to parse do not delay other requests', async (t) 
   const scene = await startScene(t)
   const { gatehouse, ada, worker } = scene
   const sent = await uploads()
+  const image = aPicture({ width: 4_096, height: 4_096 }).toString('base64')
   const times = await whilePolling(scene, async () => {
     for (const { name, path, body } of sent) {
       const before = cpuSecondsOf(worker)
@@ -284,6 +286,7 @@ t.test('uploads that take long to parse do not delay other requests', async (t) 
       const cpuSeconds = cpuSecondsOf(worker) - before
       t.ok(cpuSeconds < 8, `${name}: ${cpuSeconds} s for ${body.length} bytes`)
     }
+    t.equal((await ada.api('POST', '/user/avatar', { image })).status, 204, 'picture')
   })
   await checkDelays(t, scene, times)
 })

@@ -28,6 +28,17 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   child_process: /^(?!)/,
   'lru-cache':
     /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes|kept-objects|last-commits|tree-listing)|refs\/known-references|process\/refusals)|gateway\/(?:http\/client-address|packs\/(?:known-requests|advertisement|extended-answers|push-advertisement|reachable-wants|recent-histories|repeated-checkouts|repeated-fetches|shallow-updates|shared-answers|shared-bases|tip-files)|pool\/renderings|runs\/task-masks))\.ts$/,
+  ...Object.fromEntries(
+    [
+      '@jimp/core',
+      '@jimp/js-gif',
+      '@jimp/js-jpeg',
+      '@jimp/js-png',
+      '@jimp/plugin-cover',
+      'image-size',
+    ].map((library) => [library, /^gateway\/rendering\/picture\.ts$/]),
+  ),
+  pngjs: /^gateway\/rendering\/identicon\.ts$/,
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
   openpgp: /^registry\/sign\/openpgp\.ts$/,
@@ -163,6 +174,7 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
   },
   api: {
     imports: [
+      'rendering',
       'http',
       'request',
       'auth',

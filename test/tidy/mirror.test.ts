@@ -14,6 +14,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/oauth/': 'oauth/access-token.test.ts and threats/oauth.test.ts',
   'gateway/packs/enter-queue.ts': 'git/service.test.ts',
   'gateway/packs/upload-pack.ts': 'git/fetch.test.ts and journeys/ssh-clone.test.ts',
+  'gateway/api/avatar-routes.ts': 'api/accounts/avatars.test.ts',
+  'gateway/pool/shrink.ts': 'api/accounts/avatars.test.ts and threats/event-loop.test.ts',
   'gateway/pool/digest-thread.ts': 'pool/digests.test.ts',
   'gateway/pool/inspect.ts': 'threats/event-loop.test.ts',
   'gateway/pool/thread.ts': 'pool/pool.test.ts',

@@ -38,7 +38,11 @@ const listAll = defineOperation({
     const search = { viewer: viewerOf(grant.who) }
     const { entries, total } = await listOrganizations(context.db, search, page)
     const path = '/admin/orgs'
-    return pageReply(context, entries.map(organizationObject), { path, page, total })
+    return pageReply(
+      context,
+      entries.map((entry) => organizationObject(context, entry)),
+      { path, page, total },
+    )
   },
 })
 
@@ -57,7 +61,7 @@ const createOrganization = defineOperation({
   failures: [403, 404, 422],
   async handle(context, { params, body }) {
     const owner = await requireUser(context, params)
-    return jsonReply(201, organizationObject(await makeOrganization(context, body, owner)))
+    return jsonReply(201, organizationObject(context, await makeOrganization(context, body, owner)))
   },
 })
 

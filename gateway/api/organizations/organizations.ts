@@ -44,7 +44,7 @@ const create = defineOperation({
   success: { status: 201, schema: ORGANIZATION_OBJECT },
   failures: [403, 422],
   handle: async (context, { grant, body }) =>
-    jsonReply(201, organizationObject(await makeOrganization(context, body, grant.user))),
+    jsonReply(201, organizationObject(context, await makeOrganization(context, body, grant.user))),
 })
 
 const listAll = defineOperation({
@@ -114,7 +114,11 @@ async function list(
 ): Promise<Reply> {
   const page = pageOf(query)
   const { entries, total } = await listOrganizations(context.db, search, page)
-  return pageReply(context, entries.map(organizationObject), { path, page, total })
+  return pageReply(
+    context,
+    entries.map((entry) => organizationObject(context, entry)),
+    { path, page, total },
+  )
 }
 
 const get = defineOperation({
@@ -129,7 +133,7 @@ const get = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: ORGANIZATION_OBJECT },
   failures: [404],
-  handle: (_context, { grant }) => jsonReply(200, organizationObject(grant.organization)),
+  handle: (context, { grant }) => jsonReply(200, organizationObject(context, grant.organization)),
 })
 
 const edit = defineOperation({
@@ -157,7 +161,7 @@ const edit = defineOperation({
       repoAdminChangeTeamAccess: body.repo_admin_change_team_access,
     })
     const changed = (await findOrganizationById(context.db, id)) ?? grant.organization
-    return jsonReply(200, organizationObject(changed))
+    return jsonReply(200, organizationObject(context, changed))
   },
 })
 

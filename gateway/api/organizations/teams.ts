@@ -123,9 +123,9 @@ const create = defineOperation({
   body: CREATE_TEAM_OPTION,
   success: { status: 201, schema: TEAM_OBJECT },
   failures: [403, 404, 422],
-  async handle({ db }, { grant, body }) {
+  async handle(context, { grant, body }) {
     const { organization } = grant
-    const team = await makeTeam(db, {
+    const team = await makeTeam(context.db, {
       organizationId: organization.id,
       name: body.name,
       description: '',
@@ -135,7 +135,7 @@ const create = defineOperation({
       units: {},
       ...teamPatchOf(body),
     })
-    return jsonReply(201, teamObject(team, organization))
+    return jsonReply(201, teamObject(context, team, organization))
   },
 })
 
@@ -151,7 +151,8 @@ const get = defineOperation({
   query: NO_QUERY,
   success: { status: 200, schema: TEAM_OBJECT },
   failures: [403, 404],
-  handle: (_context, { grant }) => jsonReply(200, teamObject(grant.team, grant.organization)),
+  handle: (context, { grant }) =>
+    jsonReply(200, teamObject(context, grant.team, grant.organization)),
 })
 
 const edit = defineOperation({
@@ -167,9 +168,9 @@ const edit = defineOperation({
   body: EDIT_TEAM_OPTION,
   success: { status: 200, schema: TEAM_OBJECT },
   failures: [403, 404, 422],
-  async handle({ db }, { grant, body }) {
-    const changed = await changeTeam(db, grant.team, teamPatchOf(body, grant.team))
-    return jsonReply(200, teamObject(changed, grant.organization))
+  async handle(context, { grant, body }) {
+    const changed = await changeTeam(context.db, grant.team, teamPatchOf(body, grant.team))
+    return jsonReply(200, teamObject(context, changed, grant.organization))
   },
 })
 

@@ -7,6 +7,7 @@ import type { User } from '../../../sql/accounts/users.js'
 import { isVisible } from '../../auth/visible-owner.js'
 import type { Context } from '../../request/context.js'
 import { apiTime, NEVER } from '../times.js'
+import { ownerAvatarUrl, shownEmail } from './avatar-address.js'
 
 export const USER_OBJECT = Type.Object(
   {
@@ -49,8 +50,8 @@ export function ownerObject(context: Context, owner: Owner): UserObject {
     login_name: '',
     source_id: 0,
     full_name: owner.fullName,
-    email: `${owner.name.toLowerCase()}@noreply.${new URL(baseUrl).hostname}`,
-    avatar_url: '',
+    email: shownEmail(context, owner),
+    avatar_url: ownerAvatarUrl(context, owner),
     html_url: `${baseUrl}/${owner.name}`,
     language: '',
     is_admin: false,
@@ -92,6 +93,7 @@ const GHOST: Owner = {
   website: '',
   location: '',
   visibility: 'public',
+  avatarHash: undefined,
   createdAtMs: 0,
 }
 
@@ -102,6 +104,7 @@ export function userObject(context: Context, user: User, viewer: User | undefine
   return {
     ...publicView,
     email: user.email,
+    avatar_url: ownerAvatarUrl(context, user, user.email),
     language: user.language,
     is_admin: user.isAdmin,
     last_login: user.lastLoginAtMs === undefined ? NEVER : apiTime(user.lastLoginAtMs),

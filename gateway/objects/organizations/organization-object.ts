@@ -6,6 +6,7 @@ import type { Organization } from '../../../sql/organizations/organizations.js'
 import { DETAIL_CHARACTERS_MAX } from '../../actions/accounts/owner-details.js'
 import { openOrganization } from '../../actions/organizations/open-organization.js'
 import type { Context } from '../../request/context.js'
+import { ownerAvatarUrl } from '../accounts/avatar-address.js'
 
 export const ORGANIZATION_OBJECT = Type.Object(
   {
@@ -41,14 +42,17 @@ export const CREATE_ORG_OPTION = Type.Object(
 
 export const EDIT_ORG_OPTION = Type.Object(DETAILS, { $id: 'EditOrgOption' })
 
-export function organizationObject(organization: Organization): Static<typeof ORGANIZATION_OBJECT> {
+export function organizationObject(
+  context: Pick<Context, 'settings'>,
+  organization: Organization,
+): Static<typeof ORGANIZATION_OBJECT> {
   return {
     id: organization.id,
     name: organization.name,
     username: organization.name,
     full_name: organization.fullName,
     email: organization.email,
-    avatar_url: '',
+    avatar_url: ownerAvatarUrl(context, organization),
     description: organization.description,
     website: organization.website,
     location: organization.location,

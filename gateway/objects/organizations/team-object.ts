@@ -80,13 +80,17 @@ export const EDIT_TEAM_OPTION = Type.Object(
 export type TeamObject = Static<typeof TEAM_OBJECT>
 
 /** Returns a team with its organization. */
-export function teamObject(team: Team, organization: Organization): TeamObject {
+export function teamObject(
+  context: Pick<Context, 'settings'>,
+  team: Team,
+  organization: Organization,
+): TeamObject {
   const units = isAlikeInEachUnit(team) ? allUnits(team.permission) : team.units
   return {
     id: team.id,
     name: team.name,
     description: team.description,
-    organization: organizationObject(organization),
+    organization: organizationObject(context, organization),
     includes_all_repositories: team.includesAll,
     permission: teamPermission(team),
     units: Object.keys(units),
@@ -97,21 +101,21 @@ export function teamObject(team: Team, organization: Organization): TeamObject {
 
 /** Returns teams of any organizations. */
 export async function teamObjects(
-  { db }: Pick<Context, 'db'>,
+  context: Pick<Context, 'db' | 'settings'>,
   teams: readonly Team[],
 ): Promise<readonly TeamObject[]> {
   const ids = new Set(teams.map(({ organizationId }) => organizationId))
-  const organizations = await findOrganizationsById(db, [...ids])
+  const organizations = await findOrganizationsById(context.db, [...ids])
   const byId = new Map(organizations.map((organization) => [organization.id, organization]))
   return teams.flatMap((team) => {
     const organization = byId.get(team.organizationId)
-    return organization === undefined ? [] : [teamObject(team, organization)]
+    return organization === undefined ? [] : [teamObject(context, team, organization)]
   })
 }
 
 /** Returns the teams with those ids, by id. */
 export async function teamObjectsById(
-  context: Pick<Context, 'db'>,
+  context: Pick<Context, 'db' | 'settings'>,
   ids: readonly number[],
 ): Promise<ReadonlyMap<number, TeamObject>> {
   const objects = await teamObjects(context, await findTeamsById(context.db, ids))

@@ -26,6 +26,7 @@ import { ANONYMOUS, type Identity } from '../../auth/authenticate.js'
 import { accessToLinked, accessToListed } from '../../auth/authorize-repository.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
+import { repositoryAvatarUrl } from '../accounts/avatar-address.js'
 import { ownerObject, USER_OBJECT } from '../accounts/user-object.js'
 import { omissible } from '../schema.js'
 import { apiTime, NEVER, ZERO_TIME } from '../times.js'
@@ -246,6 +247,7 @@ async function plainObject(
   const varying = {
     id: repository.id,
     owner: ownerObject(context, repository.owner),
+    avatar_url: repositoryAvatarUrl(context, repository),
     name: repository.name,
     full_name: fullName,
     html_url: `${baseUrl}/${fullName}`,
@@ -324,7 +326,6 @@ async function isEmpty(context: Context, repository: Repository): Promise<boolea
 const NOT_SERVED = {
   language: '',
   link: '',
-  avatar_url: '',
   has_code: true,
   has_wiki: false,
   has_projects: false,

@@ -2,6 +2,7 @@
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 import { passwordOf } from '../passwords.js'
+import { aPicture } from '../pictures.js'
 import { withPassword } from '../requests.js'
 import { aKeyLine } from '../ssh-keys.js'
 
@@ -42,5 +43,18 @@ export async function successesOfAccounts(gateway: GatewayWithUsers) {
     userUpdateOAuth2Application: await as('ada', 'PATCH', `${oauth2}/4`, input),
     userDeleteOAuth2Application: await as('ada', 'DELETE', `${oauth2}/4`),
     userDeleteAccessToken: await account('DELETE', '/x'),
+    ...(await successesOfAvatars(gateway)),
+  }
+}
+
+async function successesOfAvatars({ as }: GatewayWithUsers) {
+  const image = aPicture().toString('base64')
+  return {
+    userUpdateAvatar: await as('ada', 'POST', '/user/avatar', { image }),
+    userDeleteAvatar: await as('ada', 'DELETE', '/user/avatar'),
+    orgUpdateAvatar: await as('ada', 'POST', '/orgs/club/avatar', { image }),
+    orgDeleteAvatar: await as('ada', 'DELETE', '/orgs/club/avatar'),
+    repoUpdateAvatar: await as('ada', 'POST', '/repos/ada/r/avatar', { image }),
+    repoDeleteAvatar: await as('ada', 'DELETE', '/repos/ada/r/avatar'),
   }
 }

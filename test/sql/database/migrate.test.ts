@@ -60,6 +60,7 @@ const NAMES = [
   '0042-package-downloads',
   '0043-package-lists',
   '0047-follows-and-blocks',
+  '0048-avatars',
 ]
 
 /** Returns the definition of every table, index and column. */
