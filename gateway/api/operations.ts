@@ -1,6 +1,7 @@
 /** List of all operations that the API serves; each resource adds one line to it. */
 
 import { AVATAR_OPERATIONS } from './accounts/avatars.js'
+import { BLOCK_OPERATIONS } from './accounts/blocks.js'
 import { EMAIL_OPERATIONS } from './accounts/emails.js'
 import { FOLLOW_OPERATIONS } from './accounts/follows.js'
 import { OAUTH_APPLICATION_OPERATIONS } from './accounts/oauth-applications.js'
@@ -86,6 +87,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...ARCHIVE_OPERATIONS,
   ...ASSIGNEE_OPERATIONS,
   ...AVATAR_OPERATIONS,
+  ...BLOCK_OPERATIONS,
   ...BRANCH_CHANGE_OPERATIONS,
   ...BRANCH_PROTECTION_OPERATIONS,
   ...BRANCH_READING_OPERATIONS,

@@ -27,6 +27,7 @@ import {
 } from '../../sql/repositories/repositories.js'
 import type { RepositoryUnit } from '../../sql/repositories/team-units.js'
 import type { Identity } from './authenticate.js'
+import { refuseBlockedBy } from './authorize-blocked.js'
 import { callerAt, isLimited, limited } from './limits.js'
 import { holdsPublicOnly, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'
 import type { Scope } from './scopes.js'
@@ -39,6 +40,11 @@ export interface RepositoryNeed {
   readonly isTemplate?: true
   /** True if anonymous callers are refused, also for public data. */
   readonly isSignedIn?: true
+  /**
+   * True if users are refused whom the owner of the repository blocks, or the author of the issue
+   * that the path names; not if they administer the repository.
+   */
+  readonly refusesBlocked?: true
   /** True if the route changes Git data, which is refused for a mirror. */
   readonly changesGit?: true
   /** Area whose permission a job needs; by default, the one that follows from the scopes. */
@@ -106,6 +112,9 @@ export function authorizeRepository(
     return after(accessOf(db, who, repository, areaOf(question)), (modes) =>
       after(unitOf(db, question, { repository, modes }), (unit) => {
         const grant = judge(who, question, { repository, hasMoved, modes, unit })
+        if (who.kind !== 'job' && access.refusesBlocked) {
+          return after(refuseBlocked(db, question, grant), () => grant)
+        }
         if (who.kind !== 'job' || isPublicRead(access)) return grant
         return after(findUserById(db, JOBS_USER_ID), (user) => ({ ...grant, user }))
       }),
@@ -145,6 +154,23 @@ function unitOf(
 }
 
 type Kind = Pick<Issue, 'isPull'>
+
+async function refuseBlocked(
+  db: Database,
+  { access, params }: RepositoryQuery,
+  { user, mode, repository }: RepositoryGrant,
+): Promise<void> {
+  if (user === undefined || atLeast(mode, 'admin')) return
+  const id = readId(params[access.unit === 'comment' ? 'id' : 'index'] ?? '')
+  const comment =
+    id !== undefined && access.unit === 'comment'
+      ? await findComment(db, repository.id, id)
+      : undefined
+  const number = access.unit === 'comment' ? comment?.issueNumber : id
+  const issue = number === undefined ? undefined : await findIssue(db, repository.id, number)
+  const authorIds = issue?.authorId === undefined ? [] : [issue.authorId]
+  await refuseBlockedBy(db, user, [repository.owner.id, ...authorIds])
+}
 
 /** Areas in which users without write permission may create issues and comments. */
 const OPEN_AREAS: readonly JobArea[] = ['issues', 'pull-requests']

@@ -9,6 +9,7 @@ import {
   setCollaborator,
 } from '../../../sql/repositories/collaborators.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
+import { refuseBlockedPair } from '../../auth/authorize-blocked.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
 
 export interface CollaboratorInput {
@@ -18,7 +19,10 @@ export interface CollaboratorInput {
   readonly name: string
 }
 
-/** Adds a collaborator or changes their access. Throws `not_found`, and `invalid` for the owner. */
+/**
+ * Adds a collaborator or changes their access. Throws `not_found`, `invalid` for the owner, and
+ * `forbidden` if the user and the owner block each other.
+ */
 export async function addCollaborator(
   db: Database,
   { repository, viewer, name, mode }: CollaboratorInput & { readonly mode: CollaboratorMode },
@@ -27,6 +31,7 @@ export async function addCollaborator(
   if (user.id === repository.owner.id) {
     throw new Failure('invalid', 'The owner of a repository cannot be its collaborator.')
   }
+  await refuseBlockedPair(db, user, repository.owner)
   await setCollaborator(db, { repositoryId: repository.id, userId: user.id, mode })
 }
 

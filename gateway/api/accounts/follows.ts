@@ -7,6 +7,7 @@ import { addFollow, isFollowing, listFollows, removeFollow } from '../../../sql/
 import type { Owner } from '../../../sql/accounts/owners.js'
 import type { Identity } from '../../auth/authenticate.js'
 import { visibleOwner } from '../../auth/authorize-accounts.js'
+import { refuseBlockedPair } from '../../auth/authorize-blocked.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { countedUserObjects, USER_OBJECT } from '../../objects/accounts/user-object.js'
 import type { Context } from '../../request/context.js'
@@ -156,7 +157,9 @@ const put = defineOperation({
   failures: [403, 404],
   async handle({ db }, { grant, params }) {
     const { id } = await visibleOwner(db, grant.who, params['username'] ?? '')
-    if (id !== grant.user.id) await addFollow(db, { userId: grant.user.id, followedId: id })
+    if (id === grant.user.id) return { status: 204 }
+    await refuseBlockedPair(db, grant.user, { id })
+    await addFollow(db, { userId: grant.user.id, followedId: id })
     return { status: 204 }
   },
 })

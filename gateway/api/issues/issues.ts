@@ -95,7 +95,13 @@ const create = defineOperation({
   summary:
     'Create an issue. If using deadline only the date will be taken into account, and time of day ignored.',
   tags: ['issue'],
-  access: { kind: 'repository', mode: 'read', unit: 'issues', isSignedIn: true },
+  access: {
+    kind: 'repository',
+    mode: 'read',
+    unit: 'issues',
+    isSignedIn: true,
+    refusesBlocked: true,
+  },
   scopes: ['write:issue'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
@@ -144,7 +150,7 @@ const edit = defineOperation({
   summary:
     'Edit an issue. If using deadline only the date will be taken into account, and time of day ignored.',
   tags: ['issue'],
-  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  access: { kind: 'repository', mode: 'read', isSignedIn: true, refusesBlocked: true },
   scopes: ['write:issue'],
   params: ISSUE_PARAMS,
   query: NO_QUERY,

@@ -130,7 +130,7 @@ function defineAdd({ ids: [, id], noun, path, unit, params, find }: Place): AnyO
     params,
     summary: `Add a reaction to ${noun}`,
     tags: ['issue'],
-    access: { kind: 'repository', mode: 'read', unit, isSignedIn: true },
+    access: { kind: 'repository', mode: 'read', unit, isSignedIn: true, refusesBlocked: true },
     scopes: ['write:issue'],
     query: NO_QUERY,
     body: EDIT_REACTION_OPTION,

@@ -43,7 +43,7 @@ const create = defineOperation({
   path: '/repos/{owner}/{repo}/forks',
   summary: 'Fork a repository',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read', isSignedIn: true },
+  access: { kind: 'repository', mode: 'read', isSignedIn: true, refusesBlocked: true },
   scopes: ['write:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,

@@ -103,7 +103,7 @@ const put = defineOperation({
   path: '/user/starred/{owner}/{repo}',
   summary: 'Star the given repo',
   tags: ['user'],
-  access: READ,
+  access: { ...READ, refusesBlocked: true },
   scopes: ['write:user', 'write:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,

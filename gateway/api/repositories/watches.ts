@@ -107,7 +107,7 @@ const put = defineOperation({
   path: '/repos/{owner}/{repo}/subscription',
   summary: 'Watch a repo',
   tags: ['repository'],
-  access: READ,
+  access: { ...READ, refusesBlocked: true },
   scopes: ['write:repository'],
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,

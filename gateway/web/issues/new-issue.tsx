@@ -70,7 +70,7 @@ const show = definePage<'repository'>({
 const open = definePage<'repository'>({
   method: 'POST',
   path: PATH,
-  access: ACCESS,
+  access: { ...ACCESS, refusesBlocked: true },
   async handle(context, { request, grant }) {
     const form = await readForm(request)
     const { owner, name } = grant.repository

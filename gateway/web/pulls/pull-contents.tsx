@@ -101,7 +101,7 @@ const text = definePage<'repository'>({
 const review = definePage<'repository'>({
   method: 'POST',
   path: '/{owner}/{repo}/pulls/{index}/reviews',
-  access: { ...ACCESS, isSignedIn: true },
+  access: { ...ACCESS, isSignedIn: true, refusesBlocked: true },
   async handle(context, call) {
     const { request, grant, params } = call
     const form = await readForm(request)

@@ -42,6 +42,22 @@ async function successesOfFollows({ as }: GatewayWithUsers) {
     userListFollowers: await as('anyone', 'GET', '/users/bob/followers'),
     userCheckFollowing: await as('anyone', 'GET', '/users/ada/following/bob'),
     userCurrentDeleteFollow: await as('ada', 'DELETE', follow),
+    ...(await successesOfBlocks(as)),
+  }
+}
+
+async function successesOfBlocks(as: GatewayWithUsers['as']) {
+  await as('ada', 'POST', '/orgs', { username: 'closed' })
+  const [own, ofOrganization] = ['/user/blocks', '/orgs/closed/blocks']
+  return {
+    userBlockUser: await as('root', 'PUT', `${own}/bob`),
+    userCheckUserBlock: await as('root', 'GET', `${own}/bob`),
+    userListBlocks: await as('root', 'GET', own),
+    userUnblockUser: await as('root', 'DELETE', `${own}/bob`),
+    organizationBlockUser: await as('ada', 'PUT', `${ofOrganization}/bob?note=spam`),
+    organizationCheckUserBlock: await as('ada', 'GET', `${ofOrganization}/bob`),
+    organizationListBlocks: await as('ada', 'GET', ofOrganization),
+    organizationUnblockUser: await as('ada', 'DELETE', `${ofOrganization}/bob`),
   }
 }
 
