@@ -44,6 +44,7 @@ import * as packageRetention from './0040-package-retention.js'
 import * as indexValidity from './0041-index-validity.js'
 import * as packageDownloads from './0042-package-downloads.js'
 import * as packageLists from './0043-package-lists.js'
+import * as lfs from './0044-lfs.js'
 import * as followsAndBlocks from './0047-follows-and-blocks.js'
 import * as avatars from './0048-avatars.js'
 
@@ -101,6 +102,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0041-index-validity', ...indexValidity },
   { name: '0042-package-downloads', ...packageDownloads },
   { name: '0043-package-lists', ...packageLists },
+  { name: '0044-lfs', ...lfs },
   { name: '0047-follows-and-blocks', ...followsAndBlocks },
   { name: '0048-avatars', ...avatars },
 ]

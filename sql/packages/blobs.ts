@@ -1,7 +1,7 @@
 /** Rows of stored blobs, unique by their content, and the search for unused ones. */
 
 import type { Digests } from '../../conf/package.js'
-import type { Database } from '../database/database.js'
+import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, isUniqueViolation } from '../database/errors.js'
 
@@ -45,6 +45,22 @@ export async function placeBlob(trx: Database, blob: NewBlob): Promise<KeptBlob>
   }
 }
 
+const TRIES_MAX = 5
+
+/** Runs a transaction, and again if an unused blob was deleted concurrently. */
+export async function retryPlacing<T>(
+  db: Database,
+  place: (trx: Database) => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt += 1) {
+    try {
+      return await transaction(db, place)
+    } catch (error) {
+      if (!isReferenceViolation(error) || attempt === TRIES_MAX) throw error
+    }
+  }
+}
+
 export interface UnusedBlob {
   readonly id: number
   readonly key: string
@@ -65,6 +81,7 @@ export async function listUnusedBlobs(
       and not exists (select 1 from import_blobs m where m.blob_id = b.id)
       and not exists (select 1 from workflow_artifact_files w where w.blob_id = b.id)
       and not exists (select 1 from workflow_artifact_parts p where p.blob_id = b.id)
+      and not exists (select 1 from lfs_objects l where l.blob_id = b.id)
       order by b.id limit ?`,
     [afterId, limit],
   )

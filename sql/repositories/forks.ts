@@ -5,6 +5,7 @@ import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation } from '../database/errors.js'
+import { copyLfsObjects } from './lfs-objects.js'
 import {
   createRepository,
   findRepositoriesById,
@@ -25,6 +26,7 @@ export async function createFork(
     return await transaction(db, async (trx) => {
       const created = await createRepository(trx, fork)
       await trx('repository_forks').insert({ repository_id: created.id, parent_id: parentId })
+      await copyLfsObjects(trx, { fromId: parentId, toId: created.id })
       return created
     })
   } catch (error) {

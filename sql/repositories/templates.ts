@@ -1,10 +1,13 @@
 /** Repositories that are created from templates. */
 
 import { type Database, transaction } from '../database/database.js'
+import { copyLfsObjects } from './lfs-objects.js'
 import { createRepository, type NewRepository, type Repository } from './repositories.js'
 
 export interface TemplateOptions {
   readonly templateId: number
+  /** True to copy the LFS objects, because the repository has the template's files. */
+  readonly hasContent: boolean
   readonly hasTopics: boolean
   readonly hasLabels: boolean
 }
@@ -16,11 +19,12 @@ export interface TemplateOptions {
 export async function createFromTemplate(
   db: Database,
   repository: NewRepository,
-  { templateId, hasTopics, hasLabels }: TemplateOptions,
+  { templateId, hasContent, hasTopics, hasLabels }: TemplateOptions,
 ): Promise<Repository> {
   return await transaction(db, async (trx) => {
     const created = await createRepository(trx, repository)
     const bindings = [created.id, templateId]
+    if (hasContent) await copyLfsObjects(trx, { fromId: templateId, toId: created.id })
     if (hasTopics) await trx.raw(COPY_TOPICS, bindings)
     if (hasLabels) await trx.raw(COPY_LABELS, [created.id, created.createdAtMs, templateId])
     return created

@@ -4,8 +4,15 @@ import { Failure } from '../../conf/failures.js'
 import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-import { isReferenceViolation } from '../database/errors.js'
-import { BLOB_COLUMNS, type BlobRow, blobOf, type NewBlob, placeBlob } from '../packages/blobs.js'
+import {
+  BLOB_COLUMNS,
+  type BlobRow,
+  blobOf,
+  type NewBlob,
+  placeBlob,
+  retryPlacing,
+} from '../packages/blobs.js'
+import { lockOwner } from '../repositories/owner-lock.js'
 import { type Artifact, countBytes } from './artifacts.js'
 
 type Upload = Pick<Artifact, 'id' | 'repositoryId'>
@@ -79,7 +86,7 @@ export async function addPart(
   const { id } = artifact
   const place = { artifact_id: id, path: checkText(path), name: checkText(name) }
   return await retryPlacing(db, async (trx) => {
-    if (limits.ownerBytesMax !== undefined) await lockOwner(trx, artifact)
+    if (limits.ownerBytesMax !== undefined) await lockOwner(trx, artifact.repositoryId)
     await lockUpload(trx, artifact)
     const [known] = await selectRows<{ parts: number; replaced: number }>(
       trx,
@@ -175,21 +182,6 @@ export async function countFiles(db: Database, artifactId: number): Promise<numb
 }
 
 /**
- * Locks the owner, so that concurrent uploads to several repositories cannot exceed the limit
- * together. Precedes `lockUpload`, which reads without a lock.
- */
-async function lockOwner(trx: Database, { repositoryId }: Upload): Promise<void> {
-  const row: { owner_id: number } | undefined = await trx('repositories')
-    .where({ id: repositoryId })
-    .forUpdate()
-    .first('owner_id')
-  await trx('owners')
-    .where({ id: row?.owner_id ?? 0 })
-    .forUpdate()
-    .first('id')
-}
-
-/**
  * Locks the repository, so that concurrent uploads cannot exceed its limit together. Only
  * locks precede it in a transaction, because later reads see what was committed before its first
  * read. Throws `not_found` unless the artifact is being uploaded.
@@ -198,17 +190,4 @@ async function lockUpload(trx: Database, { id, repositoryId }: Upload): Promise<
   await trx('repositories').where({ id: repositoryId }).forUpdate().first('id')
   const row = await trx('workflow_artifacts').where({ id }).whereNull('complete_name').first('id')
   if (row === undefined) throw new Failure('not_found', 'The artifact is not being uploaded.')
-}
-
-const TRIES_MAX = 5
-
-/** Runs a transaction, and again if an unused blob was deleted concurrently. */
-async function retryPlacing<T>(db: Database, place: (trx: Database) => Promise<T>): Promise<T> {
-  for (let attempt = 1; ; attempt += 1) {
-    try {
-      return await transaction(db, place)
-    } catch (error) {
-      if (!isReferenceViolation(error) || attempt === TRIES_MAX) throw error
-    }
-  }
 }

@@ -40,7 +40,8 @@ export interface WantedCopy {
  */
 export async function makeFromTemplate(context: Context, wanted: WantedCopy): Promise<Repository> {
   const { db, settings } = context
-  const { template, owner, creator, description, isPrivate, hasTopics, hasLabels } = wanted
+  const { template, owner, creator, description, isPrivate } = wanted
+  const { hasContent, hasTopics, hasLabels } = wanted
   const name = parseRepositoryName(wanted.name)
   const defaultBranch = parseBranchName(wanted.defaultBranch)
   if ((await findRepository(db, owner.name, name)) !== undefined) {
@@ -63,7 +64,7 @@ export async function makeFromTemplate(context: Context, wanted: WantedCopy): Pr
     objectFormat: template.objectFormat,
     watcherId: owner.kind === 'organization' ? creator.id : undefined,
   }
-  const options = { templateId: template.id, hasTopics, hasLabels }
+  const options = { templateId: template.id, hasContent, hasTopics, hasLabels }
   const created = await createFromTemplate(db, row, options).catch(async (error: unknown) => {
     await removeRepository(path)
     throw error

@@ -59,6 +59,7 @@ const NAMES = [
   '0041-index-validity',
   '0042-package-downloads',
   '0043-package-lists',
+  '0044-lfs',
   '0047-follows-and-blocks',
   '0048-avatars',
 ]

@@ -1,0 +1,136 @@
+/** Objects of Git LFS that a repository has; a blob stores the bytes of each. */
+
+import { Failure } from '../../conf/failures.js'
+import type { Digests } from '../../conf/package.js'
+import type { Database } from '../database/database.js'
+import { selectRows } from '../database/dialect.js'
+import { isReferenceViolation, isUniqueViolation } from '../database/errors.js'
+import {
+  BLOB_COLUMNS,
+  type BlobRow,
+  blobOf,
+  type NewBlob,
+  placeBlob,
+  retryPlacing,
+} from '../packages/blobs.js'
+import { lockOwner } from './owner-lock.js'
+
+export interface LfsObject {
+  readonly bytes: number
+  readonly digests: Digests
+  readonly blobKey: string
+  readonly createdAtMs: number
+}
+
+/** An object of a repository. */
+export interface LfsObjectName {
+  readonly repositoryId: number
+  /** SHA-256 of the bytes, in lower-case hexadecimal digits. */
+  readonly oid: string
+}
+
+export interface LfsLimits {
+  /** Maximum total size of the objects of an owner's repositories; undefined for no limit. */
+  readonly ownerBytesMax: number | undefined
+}
+
+/**
+ * Adds an object whose blob is stored already, unless the repository has it. Returns the storage
+ * key of its bytes, which is another one if they were stored before. Throws `not_found` if the
+ * repository was deleted meanwhile, and `insufficient_storage` beyond the limit.
+ */
+export async function addLfsObject(
+  db: Database,
+  { repositoryId, oid }: LfsObjectName,
+  { blob, limits }: { readonly blob: NewBlob; readonly limits: LfsLimits },
+): Promise<{ readonly blobKey: string }> {
+  try {
+    return await retryPlacing(db, async (trx) => {
+      if (limits.ownerBytesMax !== undefined) await lockOwner(trx, repositoryId)
+      const kept = await placeBlob(trx, blob)
+      const place = { repository_id: repositoryId, oid }
+      const known = await trx('lfs_objects').where(place).first('oid')
+      if (known !== undefined) return { blobKey: kept.key }
+      await refuseBeyond(trx, { repositoryId, bytes: blob.bytes, limits })
+      const row = { ...place, blob_id: kept.id, bytes: blob.bytes, created_at: Date.now() }
+      await trx('lfs_objects').insert(row)
+      return { blobKey: kept.key }
+    })
+  } catch (error) {
+    if (isReferenceViolation(error)) {
+      throw new Failure('not_found', 'The repository does not exist.', { cause: error })
+    }
+    // A concurrent upload of the same object was faster.
+    const added = isUniqueViolation(error) && (await findLfsObject(db, { repositoryId, oid }))
+    if (!added) throw error
+    return { blobKey: added.blobKey }
+  }
+}
+
+/** Throws `insufficient_storage` if the owner's objects and these bytes exceed the limit. */
+export async function refuseBeyond(
+  db: Database,
+  {
+    repositoryId,
+    bytes,
+    limits: { ownerBytesMax },
+  }: { readonly repositoryId: number; readonly bytes: number; readonly limits: LfsLimits },
+): Promise<void> {
+  if (ownerBytesMax === undefined) return
+  const [row] = await selectRows<{ total: number }>(
+    db,
+    `select coalesce(sum(l.bytes), 0) as total from lfs_objects l
+      join repositories r on r.id = l.repository_id
+      where r.owner_id = (select o.owner_id from repositories o where o.id = ?)`,
+    [repositoryId],
+  )
+  if (Number(row?.total ?? 0) + bytes <= ownerBytesMax) return
+  throw new Failure(
+    'insufficient_storage',
+    `The LFS objects of the owner's repositories have at most ${ownerBytesMax} bytes: ` +
+      'delete a repository, or ask an administrator to raise lfs.owner_size_max.',
+  )
+}
+
+/** Returns an object; undefined if the repository does not have it. */
+export async function findLfsObject(
+  db: Database,
+  { repositoryId, oid }: LfsObjectName,
+): Promise<LfsObject | undefined> {
+  const [row] = await selectRows<BlobRow & { readonly created_at: number }>(
+    db,
+    `select l.created_at, ${BLOB_COLUMNS} from lfs_objects l join blobs b on b.id = l.blob_id
+      where l.repository_id = ? and l.oid = ?`,
+    [repositoryId, oid],
+  )
+  return row && { ...blobOf(row), createdAtMs: row.created_at }
+}
+
+/** Returns the sizes of the objects that the repository has, by oid. */
+export async function listLfsSizes(
+  db: Database,
+  repositoryId: number,
+  oids: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (oids.length === 0) return new Map()
+  const rows = await selectRows<{ oid: string; bytes: number }>(
+    db,
+    `select l.oid, l.bytes from lfs_objects l
+      where l.repository_id = ? and l.oid in (${oids.map(() => '?').join(', ')})`,
+    [repositoryId, ...oids],
+  )
+  return new Map(rows.map(({ oid, bytes }) => [oid, bytes]))
+}
+
+/** Gives a new repository all objects of another one, whose commits it has. */
+export async function copyLfsObjects(
+  trx: Database,
+  { fromId, toId }: { readonly fromId: number; readonly toId: number },
+): Promise<void> {
+  await trx.raw(
+    `insert into lfs_objects (repository_id, oid, blob_id, bytes, created_at)
+      select ?, l.oid, l.blob_id, l.bytes, l.created_at from lfs_objects l
+        where l.repository_id = ?`,
+    [toId, fromId],
+  )
+}

@@ -1,0 +1,90 @@
+/** Objects of Git LFS belong to repositories, share blobs, and are limited in size; locks. */
+
+import { t } from 'tap'
+import type { Database } from '../../../sql/database/database.js'
+import { deleteUnusedBlob, listUnusedBlobs } from '../../../sql/packages/blobs.js'
+import { createFork } from '../../../sql/repositories/forks.js'
+import { addLfsLock, listLfsLocks } from '../../../sql/repositories/lfs-locks.js'
+import { addLfsObject, findLfsObject, listLfsSizes } from '../../../sql/repositories/lfs-objects.js'
+import { deleteRepository } from '../../../sql/repositories/repositories.js'
+import { forEachMigrated } from '../../helpers/databases.js'
+import { aBlobOf } from '../../helpers/release-rows.js'
+import { aRepository, aUser } from '../../helpers/rows.js'
+
+const oidOf = (text: string) => aBlobOf(text).digests.sha256
+
+async function twoRepositories(db: Database) {
+  const ada = await aUser(db, 'ada')
+  const one = await aRepository(db, ada.id, 'one')
+  const two = await aRepository(db, ada.id, 'two')
+  const add = (
+    { id: repositoryId }: { readonly id: number },
+    text: string,
+    { key = `key of ${text}`, ownerBytesMax = undefined as number | undefined } = {},
+  ) =>
+    addLfsObject(
+      db,
+      { repositoryId, oid: oidOf(text) },
+      { blob: aBlobOf(text, key), limits: { ownerBytesMax } },
+    )
+  return { ada, one, two, add }
+}
+
+await forEachMigrated(t, 'an object belongs to the repositories that got it', async (t, db) => {
+  const { one, two, add } = await twoRepositories(db)
+  t.strictSame(await add(one, 'same'), { blobKey: 'key of same' })
+  const oid = oidOf('same')
+  t.match(await findLfsObject(db, { repositoryId: one.id, oid }), { bytes: 4 })
+  t.equal(await findLfsObject(db, { repositoryId: two.id, oid }), undefined)
+  t.strictSame(await add(one, 'same', { key: 'other' }), { blobKey: 'key of same' })
+  t.strictSame(await add(two, 'same', { key: 'other' }), { blobKey: 'key of same' })
+  const known = await listLfsSizes(db, two.id, [oid, oidOf('missing')])
+  t.strictSame([...known], [[oid, 4]])
+  t.strictSame([...(await listLfsSizes(db, two.id, []))], [])
+})
+
+await forEachMigrated(t, 'a blob is kept while a repository has its object', async (t, db) => {
+  const { ada, one, add } = await twoRepositories(db)
+  await add(one, 'kept')
+  const fork = { ...one, ownerId: ada.id, name: 'fork', storage: 'f'.repeat(32) }
+  const child = await createFork(db, { ...fork, watcherId: undefined }, one.id)
+  t.ok(await findLfsObject(db, { repositoryId: child.id, oid: oidOf('kept') }))
+  const unused = () => listUnusedBlobs(db, { afterId: 0, limit: 9 })
+  await deleteRepository(db, one.id)
+  t.strictSame(await unused(), [])
+  const row = await db('blobs').first('id')
+  t.equal(await deleteUnusedBlob(db, row.id), false, 'the foreign key refuses it too')
+  await deleteRepository(db, child.id)
+  t.equal((await unused()).length, 1)
+  t.equal(await deleteUnusedBlob(db, row.id), true)
+})
+
+await forEachMigrated(t, 'the size of the objects of an owner is limited', async (t, db) => {
+  const { one, two, add } = await twoRepositories(db)
+  const limit = { ownerBytesMax: 8 }
+  await add(one, '12345', limit)
+  const isBeyond = { failure: 'insufficient_storage', message: /at most 8 bytes/ }
+  await t.rejects(add(two, '1234', limit), isBeyond)
+  await add(two, '123', limit)
+  await add(one, '12345', limit)
+  const bob = await aUser(db, 'bob')
+  await add(await aRepository(db, bob.id, 'other'), '1234', limit)
+  const places = ['a1', 'b2', 'c3'].map((text) => add(one, text, { ownerBytesMax: 10 }))
+  const added = (await Promise.allSettled(places)).filter(({ status }) => status === 'fulfilled')
+  t.equal(added.length, 1, 'concurrent uploads do not exceed it together')
+})
+
+await forEachMigrated(t, 'a path has one lock, also if it is locked twice', async (t, db) => {
+  const { ada, one, two } = await twoRepositories(db)
+  const bob = await aUser(db, 'bob')
+  const path = 'a/Ü file'
+  const lock = (repositoryId: number, userId: number) =>
+    addLfsLock(db, { repositoryId, path, userId })
+  t.match(await lock(one.id, ada.id), { isNew: true, lock: { path, userName: 'ada' } })
+  t.match(await lock(one.id, bob.id), { isNew: false, lock: { userName: 'ada' } })
+  t.match(await lock(two.id, bob.id), { isNew: true, lock: { userName: 'bob' } })
+  await addLfsLock(db, { repositoryId: one.id, path: 'A/Ü file', userId: bob.id })
+  const all = { afterId: 0, limit: 9 }
+  const paths = (await listLfsLocks(db, one.id, all)).map((found) => found.path)
+  t.strictSame(paths, [path, 'A/Ü file'], 'paths differ by case')
+})
