@@ -29,13 +29,18 @@ export type Identity =
   | SignedIn<'session', undefined>
   | SignedIn<'token', readonly string[]>
   /** A machine with a key for some repositories; it is not a user. */
-  | { readonly kind: 'deploy-key'; readonly keyId: number }
+  | {
+      readonly kind: 'deploy-key'
+      readonly keyId: number
+      readonly ticket?: TicketUse | undefined
+    }
   /** A job of a workflow, with the token of its task; it is not a user. */
   | {
       readonly kind: 'job'
       readonly taskId: number
       readonly repositoryId: number
       readonly permissions: JobPermissions
+      readonly ticket?: TicketUse | undefined
     }
   /** A runner of workflow jobs, which only the routes for runners accept. */
   | { readonly kind: 'runner'; readonly runner: Runner }
@@ -52,7 +57,24 @@ interface SignedIn<By, Scopes> {
   readonly scopes: Scopes
   /** Restrictions of a token in addition to its scopes. */
   readonly limits?: TokenLimits | undefined
+  readonly ticket?: TicketUse | undefined
 }
+
+/** The only use that the caller's ticket of Git LFS permits; see `auth/lfs-ticket`. */
+export interface TicketUse {
+  readonly repositoryId: number
+  /** An upload includes downloads. */
+  readonly operation: 'download' | 'upload'
+  readonly expiresAtMs: number
+}
+
+/** Returns the use that the caller's ticket permits; undefined for a caller without a ticket. */
+export function ticketUseOf(who: Identity): TicketUse | undefined {
+  return 'ticket' in who ? who.ticket : undefined
+}
+
+/** The parts of a request that identify its caller. */
+export type Credentialed = Pick<Request, 'headers' | 'query' | 'address'>
 
 /** Dependencies of authentication. */
 export type AuthenticationContext = FactorContext
@@ -93,7 +115,7 @@ export const ANONYMOUS: Identity = { kind: 'anonymous' }
  */
 export function authenticate(
   context: AuthenticationContext,
-  request: Request,
+  request: Credentialed,
   { passwordRefusal }: AuthenticationOptions = {},
 ): Awaitable<Identity> {
   if (request.query !== '' && /(?:^|&)(?:access_)?token=/.test(request.query)) {
@@ -122,7 +144,7 @@ export function authenticate(
 /** Returns the caller by a token of a user, an application or a job; undefined for other texts. */
 function identifyAnyToken(
   context: AuthenticationContext,
-  request: Request,
+  request: Credentialed,
   text: string,
 ): Awaitable<Identity> | undefined {
   if (isTokenShaped(text)) return identifyToken(context, request, text)
@@ -162,7 +184,7 @@ async function identifyAccess(context: AuthenticationContext, text: string): Pro
  */
 function identifyToken(
   context: AuthenticationContext,
-  request: Request,
+  request: Credentialed,
   text: string,
 ): Awaitable<Identity> {
   return after(findTokenWithUser(context.db, hashToken(text)), (found) => {
@@ -191,7 +213,7 @@ const FACTOR_MESSAGE =
 async function identifyPassword(
   context: AuthenticationContext,
   { name, password }: Omit<PasswordAttempt, 'address'>,
-  { address, headers }: Request,
+  { address, headers }: Credentialed,
 ): Promise<SignedIn<'password', undefined>> {
   const attempt = { name, password, address }
   const user = await authenticateByPassword(context, attempt)

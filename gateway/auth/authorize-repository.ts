@@ -26,7 +26,7 @@ import {
   type Repository,
 } from '../../sql/repositories/repositories.js'
 import type { RepositoryUnit } from '../../sql/repositories/team-units.js'
-import type { Identity } from './authenticate.js'
+import { type Identity, ticketUseOf } from './authenticate.js'
 import { refuseBlockedBy } from './authorize-blocked.js'
 import { callerAt, isLimited, limited } from './limits.js'
 import { holdsPublicOnly, readId, refuseAnonymous, refusePublicOnly } from './refusals.js'
@@ -213,7 +213,8 @@ function judge(
 ): RepositoryGrant {
   const { access, anonymousBytesMax } = question
   const mode = modes[unit]
-  if (mode === 'none') throw unseen(who, question)
+  if (mode === 'none' || !isOfTicket(who, repository)) throw unseen(who, question)
+  refuseBeyondTicket(who, access)
   const caller = callerAt(who, repository.id)
   if (caller !== who && !isPublicRead(access)) throw limited()
   refusePublicOnly(who, repository.owner, repository.isPrivate)
@@ -230,6 +231,19 @@ function judge(
   }
   const user = caller.kind === 'user' ? caller.user : undefined
   return { who: caller, user, repository, unit, mode, modes, hasMoved }
+}
+
+/** False if the caller has a ticket for another repository. */
+function isOfTicket(who: Identity, { id }: Repository): boolean {
+  const ticket = ticketUseOf(who)
+  return ticket === undefined || ticket.repositoryId === id
+}
+
+/** Throws `forbidden` if the caller's ticket permits downloads only, and the route writes. */
+function refuseBeyondTicket(who: Identity, { mode }: RepositoryNeed): void {
+  const ticket = ticketUseOf(who)
+  if (ticket === undefined || ticket.operation === 'upload' || mode === 'read') return
+  throw new Failure('forbidden', 'This ticket for Git LFS permits downloads only.')
 }
 
 const LARGE_MESSAGE =
