@@ -304,6 +304,14 @@ export const SCHEMAS = {
       '2GiB',
     ),
   },
+  lfs: {
+    enabled: field('Serve Git LFS; if false, its paths get 404.', asBoolean, true),
+    size_max: field('Maximum size of an object of Git LFS.', asBytes, '5GiB'),
+    owner_size_max: field(
+      "Maximum total size of the LFS objects of an owner's repositories; by default, no limit.",
+      asBytes,
+    ),
+  },
   metrics: {
     allow: field('Addresses that may read /metrics.', asAddresses, ['127.0.0.1', '::1']),
     token: field('Bearer token with which /metrics can be read from any address.', asText),

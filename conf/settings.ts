@@ -100,6 +100,12 @@ export interface Settings {
     readonly itemsMax: number
   }
   readonly attachments: { readonly sizeBytesMax: number }
+  readonly lfs: {
+    readonly isEnabled: boolean
+    readonly objectBytesMax: number
+    /** Maximum total size of the objects of an owner's repositories; undefined for no limit. */
+    readonly ownerBytesMax: number | undefined
+  }
   readonly metrics: { readonly allow: AddressSet; readonly token: string | undefined }
   readonly ssh: {
     readonly host: string
@@ -183,6 +189,11 @@ export function deriveSettings(given: GivenSettings): Settings {
     },
     ...outboundOf(given),
     attachments: { sizeBytesMax: required(given.attachments.size_max) },
+    lfs: {
+      isEnabled: required(given.lfs.enabled),
+      objectBytesMax: required(given.lfs.size_max),
+      ownerBytesMax: given.lfs.owner_size_max,
+    },
     metrics: { allow: required(given.metrics.allow), token: given.metrics.token },
     ssh: {
       host: given.ssh.listen_host ?? baseUrl.hostname,

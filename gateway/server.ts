@@ -24,6 +24,7 @@ import { PIPELINE_ROUTES } from './artifacts/pipeline-routes.js'
 import { SERVICE_ROUTES } from './artifacts/service-routes.js'
 import { SUMMARY_ROUTE } from './artifacts/summary-route.js'
 import type { Throttle } from './auth/throttle.js'
+import { LFS_ROUTES } from './git/lfs-routes.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
 import type { DrainTimes } from './http/drain.js'
@@ -92,13 +93,14 @@ const OF_PACKAGES = /\/packages(?:\/|$)/
 
 const ARTIFACT_ROUTES = [...SERVICE_ROUTES, ...PIPELINE_ROUTES, SUMMARY_ROUTE, ...BLOB_ROUTES]
 
-/** Returns all routes, without those of workflows, packages and pages if these are disabled. */
+/** Returns all routes, without those of disabled features. */
 export function allRoutes({
   actions,
+  lfs,
   packages,
   web,
 }: {
-  readonly [S in 'actions' | 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
+  readonly [S in 'actions' | 'lfs' | 'packages' | 'web']: Pick<Settings[S], 'isEnabled'>
 }): readonly AnyRoute[] {
   const { isEnabled: hasPackages } = packages
   const isThere = ({ path }: Pick<AnyRoute, 'path'>) =>
@@ -111,6 +113,7 @@ export function allRoutes({
     ...DOWNLOAD_ROUTES,
     ...AVATAR_ROUTES,
     ...GIT_ROUTES,
+    ...(lfs.isEnabled ? LFS_ROUTES : []),
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,
     ...(actions.isEnabled ? [...RUNNER_ROUTES, ...ARTIFACT_ROUTES] : []),

@@ -8,6 +8,7 @@ import { advertisePush } from '../packs/push-advertisement.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import type { AnyRoute, Route } from '../request/route.js'
+import { refuseArchived } from './archived.js'
 import { sendBundle } from './bundle.js'
 import { answerFetch } from './fetch.js'
 import { packRequestOf } from './intake.js'
@@ -118,13 +119,6 @@ export const GIT_ROUTES: readonly AnyRoute[] = [
   bundle,
   push,
 ]
-
-/** Throws `forbidden` if the repository is archived. */
-function refuseArchived({ repository }: Grants['repository']): void {
-  if (!repository.isArchived) return
-  const fullName = `${repository.owner.name}/${repository.name}`
-  throw new Failure('forbidden', `${fullName} is archived: it can be read, not pushed to.`)
-}
 
 /** Returns the current address of the repository if the request used another name. */
 function presentAddress(

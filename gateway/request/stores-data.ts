@@ -9,6 +9,9 @@ import type { AnyRoute } from './route.js'
  */
 export const SERVED_ON_FULL_DISK: ReadonlySet<string> = new Set([
   'POST /{owner}/{repo}/git-upload-pack',
+  ...['objects/batch', 'verify', 'locks/verify', 'locks/{id}/unlock'].map(
+    (path) => `POST /{owner}/{repo}/info/lfs/${path}`,
+  ),
   ...['ListArtifacts', 'GetSignedArtifactURL', 'DeleteArtifact'].map(
     (name) => `POST /twirp/github.actions.results.api.v1.ArtifactService/${name}`,
   ),

@@ -118,6 +118,7 @@ const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'packages.swift_size_max': '1GiB',
   'packages.owner_size_max': '100GiB',
   'packages.owner_versions_max': 10000,
+  'lfs.owner_size_max': '100GiB',
   'metrics.token': 'a long random text',
   'ssh.socket': '/run/gatehouse/ssh.sock',
   'ssh.listen_host': 'code.example.org',

@@ -9,7 +9,7 @@ import { KEY_SCRIPT, STYLESHEET } from '../../gateway/web/asset-files.js'
 import { startGateway } from '../helpers/gateway.js'
 
 const ON = { isEnabled: true }
-const ALL = { actions: ON, packages: ON, web: ON }
+const ALL = { actions: ON, lfs: ON, packages: ON, web: ON }
 
 const api = (path: string) => `GET /api/v1/${path}`
 
@@ -96,13 +96,23 @@ t.test('disabled workflows have neither operations, pages nor the routes of runn
 
 /**
  * Swift's client checks its credentials by a POST, which changes nothing. Composer reports
- * installations, which are counted as the downloads of any reader are.
+ * installations, which are counted as the downloads of any reader are. A batch of Git LFS changes
+ * nothing, and is authorized again if it is for an upload.
  */
 const READ_BY_POST = [
+  '/{owner}/{repo}/info/lfs/objects/batch',
   '/api/packages/{owner}/composer/downloads',
   '/api/packages/{owner}/swift',
   '/api/packages/{owner}/swift/login',
 ]
+
+t.test('a disabled Git LFS has no routes', async (t) => {
+  const countOf = (isEnabled: boolean) =>
+    allRoutes({ ...ALL, lfs: { isEnabled } }).filter(({ path }) => path.includes('/info/lfs/'))
+      .length
+  t.equal(countOf(false), 0)
+  t.ok(countOf(true) > 0)
+})
 
 t.test('disabled pages have no routes', async (t) => {
   const off = allRoutes({ ...ALL, web: { isEnabled: false } })

@@ -191,7 +191,10 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     imports: ['http', 'request', 'auth', 'rendering', 'pool', 'actions', 'webhooks', 'runs'],
     why: 'A surface imports no other surface, and pages render rows, not JSON shapes.',
   },
-  git: { imports: ['request', 'auth', 'packs', 'actions'], why: 'A surface imports no other one.' },
+  git: {
+    imports: ['http', 'request', 'auth', 'packs', 'actions'],
+    why: 'A surface imports no other one.',
+  },
   ssh: {
     imports: ['http', 'request', 'auth', 'packs', 'actions'],
     why: 'A surface imports no other surface.',

@@ -87,13 +87,13 @@ const repository = settingsOperation({
     },
     { $id: 'GeneralRepoSettings' },
   ),
-  read: ({ migrations }) => ({
+  read: ({ lfs, migrations }) => ({
     mirrors_disabled: !(migrations.isEnabled && migrations.hasMirrors),
     http_git_disabled: false,
     migrations_disabled: !migrations.isEnabled,
     stars_disabled: false,
     time_tracking_disabled: true,
-    lfs_disabled: true,
+    lfs_disabled: !lfs.isEnabled,
   }),
 })
 

@@ -108,6 +108,11 @@ const SHOWN: Shown = {
     mirror_interval_min: ({ migrations }) => durationOf(migrations.mirrorIntervalMsMin),
   },
   attachments: { size_max: ({ attachments }) => bytesOf(attachments.sizeBytesMax) },
+  lfs: {
+    enabled: ({ lfs }) => lfs.isEnabled,
+    size_max: ({ lfs }) => bytesOf(lfs.objectBytesMax),
+    owner_size_max: ({ lfs }) => bytesOf(lfs.ownerBytesMax),
+  },
   metrics: {
     allow: ({ metrics }) => metrics.allow.entries.join(', '),
     token: ({ metrics }) => (metrics.token === undefined ? undefined : 'set (not shown)'),

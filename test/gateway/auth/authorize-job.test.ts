@@ -16,7 +16,7 @@ import { openContext } from '../../helpers/gateway.js'
 import { aRepository } from '../../helpers/rows.js'
 
 const ON = { isEnabled: true }
-const ROUTES = allRoutes({ actions: ON, packages: ON, web: ON })
+const ROUTES = allRoutes({ actions: ON, lfs: ON, packages: ON, web: ON })
 
 async function openFixture(t: Test) {
   const { fixture } = await openContext(t)

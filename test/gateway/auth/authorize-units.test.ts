@@ -16,7 +16,7 @@ type RepositoryAccess = AuthorizationRequest<'repository'>['access']
 
 type RepositoryRoute = AnyRoute & { readonly access: RepositoryAccess }
 
-const ROUTES = allRoutes({ actions: ON, packages: ON, web: ON }).filter(
+const ROUTES = allRoutes({ actions: ON, lfs: ON, packages: ON, web: ON }).filter(
   (route): route is RepositoryRoute => route.access.kind === 'repository',
 )
 

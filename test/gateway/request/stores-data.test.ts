@@ -5,7 +5,7 @@ import { SERVED_ON_FULL_DISK, storesData } from '../../../gateway/request/stores
 import { allRoutes } from '../../../gateway/server.js'
 
 const ON = { isEnabled: true }
-const ROUTES = allRoutes({ actions: ON, packages: ON, web: ON })
+const ROUTES = allRoutes({ actions: ON, lfs: ON, packages: ON, web: ON })
 const nameOf = ({ method, path }: (typeof ROUTES)[number]) => `${method} ${path}`
 
 t.test('each exception is a route', async (t) => {
@@ -85,6 +85,10 @@ const SERVED: readonly string[] = [
   'POST /{owner}/-/packages/settings/rules/{type}/run',
   'POST /{owner}/-/packages/{type}/{name}/{version}/-/delete',
   'POST /{owner}/{repo}/git-upload-pack',
+  'POST /{owner}/{repo}/info/lfs/locks/verify',
+  'POST /{owner}/{repo}/info/lfs/locks/{id}/unlock',
+  'POST /{owner}/{repo}/info/lfs/objects/batch',
+  'POST /{owner}/{repo}/info/lfs/verify',
   'POST /{owner}/{repo}/settings',
   'POST /{owner}/{repo}/settings/actions/runners/delete',
   'POST /{owner}/{repo}/settings/actions/secrets/delete',

@@ -1,0 +1,64 @@
+/** Objects of Git LFS: received, compared with their name, and served like files of packages. */
+
+import { Failure } from '../conf/failures.js'
+import type { Reply, Request } from '../conf/http.js'
+import {
+  addLfsObject,
+  type LfsLimits,
+  type LfsObject,
+  type LfsObjectName,
+  refuseBeyond,
+} from '../sql/repositories/lfs-objects.js'
+import { storeBlob } from './keep-blob.js'
+import { limitBody } from './limited-body.js'
+import { receiveFile } from './received-file.js'
+import type { Registry } from './registry.js'
+import { serveFile } from './serve.js'
+
+export interface LfsUpload {
+  /** Size that the client has announced. */
+  readonly bytes: number
+  readonly body: AsyncIterable<Uint8Array>
+  readonly limits: LfsLimits
+}
+
+/**
+ * Receives an object and gives it to the repository. The bytes are always received, because only
+ * they prove that the client has the object. Throws `invalid` if they are not those of the name.
+ */
+export async function receiveLfsObject(
+  { db, storage, digest }: Registry,
+  object: LfsObjectName,
+  { bytes, body, limits }: LfsUpload,
+): Promise<void> {
+  await refuseBeyond(db, { repositoryId: object.repositoryId, bytes, limits })
+  const tooLarge = () => new Failure('invalid', `The object has more than ${bytes} bytes.`)
+  const options = { folder: storage.incomingFolder, bytesMax: undefined, digest }
+  const file = await receiveFile(limitBody(body, bytes, tooLarge), options)
+  try {
+    if (file.bytes !== bytes) {
+      throw new Failure('invalid', `The object has ${file.bytes} bytes, not ${bytes}.`)
+    }
+    const { sha256 } = file.digests
+    if (sha256 !== object.oid) {
+      throw new Failure('invalid', `The SHA-256 of the object is ${sha256}, not ${object.oid}.`)
+    }
+    await storeBlob(storage, file, (blob) => addLfsObject(db, object, { blob, limits }))
+  } finally {
+    await file.discard()
+  }
+}
+
+/** Returns the reply to a GET or HEAD for an object, which browsers save under the name. */
+export async function serveLfsObject(
+  registry: Registry,
+  object: LfsObject,
+  {
+    request,
+    name,
+  }: { readonly request: Pick<Request, 'method' | 'headers'>; readonly name: string },
+): Promise<Reply> {
+  // The bytes of a name never change, so its ETag suffices.
+  const file = { ...object, name, changedAtMs: undefined }
+  return (await serveFile(registry, { file, request, options: {} })).reply
+}
