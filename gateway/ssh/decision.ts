@@ -6,15 +6,22 @@ import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { KeyHolder } from '../auth/authenticate-key.js'
 import { authorize, type Grants } from '../auth/authorize.js'
-import { parseCommand, type SshCommand } from './command.js'
+import type { Context } from '../request/context.js'
+import { parseCommand } from './command.js'
+import type { LfsAuthentication } from './lfs-authenticate.js'
 
 export type Decision =
   | { readonly kind: 'greeting'; readonly sentence: string }
-  | { readonly kind: 'refusal'; readonly sentence: string }
+  | { readonly kind: 'refusal'; readonly sentence: string; readonly isRoutine?: true }
   | { readonly kind: 'run'; readonly service: GitService; readonly repository: Repository }
+  | ({ readonly kind: 'lfs' } & Omit<LfsAuthentication, 'holder'>)
 
 /** Returns the decision on a command. Throws `unavailable` if the database is unavailable. */
-export async function decide(db: Database, holder: KeyHolder, text: string): Promise<Decision> {
+export async function decide(
+  { db, settings }: Pick<Context, 'db' | 'settings'>,
+  holder: KeyHolder,
+  text: string,
+): Promise<Decision> {
   const command = parseCommand(text)
   switch (command.kind) {
     case 'login':
@@ -23,8 +30,21 @@ export async function decide(db: Database, holder: KeyHolder, text: string): Pro
       return refuse('Gatehouse does not serve git archive --remote. Clone with --depth=1 instead.')
     case 'unknown':
       return refuse('Gatehouse serves git clone, fetch and push over SSH, and nothing else.')
-    case 'git':
-      return decideGit(db, holder, command)
+    case 'lfs-transfer':
+      // Each push and checkout of git-lfs tries this first.
+      return { ...refuse('Gatehouse transfers LFS objects over HTTPS.'), isRoutine: true }
+    case 'lfs': {
+      if (!settings.lfs.isEnabled) return refuse('Git LFS is not enabled on this server.')
+      const { operation } = command
+      const granted = await permit(db, holder, { ...command, isPush: operation === 'upload' })
+      return 'kind' in granted ? granted : { kind: 'lfs', operation, ...granted }
+    }
+    case 'git': {
+      const { service } = command
+      const isPush = service === 'git-receive-pack'
+      const granted = await permit(db, holder, { ...command, isPush })
+      return 'kind' in granted ? granted : { kind: 'run', service, ...granted }
+    }
   }
 }
 
@@ -37,32 +57,37 @@ function greetingOf({ who, name }: KeyHolder): string {
   return `${hello} key works. Gatehouse serves git clone, fetch and push here, and no shell.`
 }
 
-async function decideGit(
+interface Wanted {
+  readonly owner: string
+  readonly repo: string
+  readonly isPush: boolean
+}
+
+/** Returns the repository that the caller may read or push to, or the refusal. */
+async function permit(
   db: Database,
   holder: KeyHolder,
-  command: Extract<SshCommand, { kind: 'git' }>,
-): Promise<Decision> {
-  const { service } = command
-  const grant = await authorizeCommand(db, holder, command)
+  wanted: Wanted,
+): Promise<{ readonly repository: Repository } | Extract<Decision, { kind: 'refusal' }>> {
+  const grant = await authorizeCommand(db, holder, wanted)
   if ('kind' in grant) return grant
   const { repository } = grant
-  if (service === 'git-receive-pack' && repository.isArchived) {
+  if (wanted.isPush && repository.isArchived) {
     const fullName = `${repository.owner.name}/${repository.name}`
     return refuse(`${fullName} is archived: it can be read, not pushed to.`)
   }
-  return { kind: 'run', service, repository }
+  return { repository }
 }
 
 /** Authorizes a command. Missing, private and forbidden repositories are refused alike. */
 async function authorizeCommand(
   db: Database,
   { who }: KeyHolder,
-  { service, owner, repo }: Extract<SshCommand, { kind: 'git' }>,
+  { owner, repo, isPush }: Wanted,
 ): Promise<Grants['repository'] | Extract<Decision, { kind: 'refusal' }>> {
-  const access =
-    service === 'git-receive-pack'
-      ? ({ kind: 'repository', mode: 'write', changesGit: true } as const)
-      : ({ kind: 'repository', mode: 'read' } as const)
+  const access = isPush
+    ? ({ kind: 'repository', mode: 'write', changesGit: true } as const)
+    : ({ kind: 'repository', mode: 'read' } as const)
   try {
     return await authorize(db, {
       who,
@@ -76,7 +101,7 @@ async function authorizeCommand(
   } catch (error) {
     if (isFailure(error, 'mirrored')) return refuse(error.message)
     if (!isFailure(error, 'not_found') && !isFailure(error, 'forbidden')) throw error
-    const act = service === 'git-receive-pack' ? 'push to' : 'read'
+    const act = isPush ? 'push to' : 'read'
     return refuse(`There is no repository ${owner}/${repo} that this key may ${act}.`)
   }
 }

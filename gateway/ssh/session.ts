@@ -19,6 +19,7 @@ import type { Channel } from './channel.js'
 import { serveFetch } from './conversation.js'
 import { decide } from './decision.js'
 import { type FetchEnd, INTERNAL_ERROR_MESSAGE, SSH_IDLE_MS } from './fetch-talk.js'
+import { sendLfsTicket } from './lfs-authenticate.js'
 import { serveStatefulFetch } from './stateful-fetch.js'
 
 export interface SshCall {
@@ -43,11 +44,15 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     if (holder === undefined) return refuse(context, channel, { ...call, sentence: UNKNOWN_KEY })
     recordKeyUse(context, holder)
     const { name } = holder
-    const decision = await decide(context.db, holder, call.command)
+    const decision = await decide(context, holder, call.command)
     if (decision.kind === 'refusal') {
+      if (decision.isRoutine) return channel.send('say', '1', decision.sentence)
       return refuse(context, channel, { ...call, name, sentence: decision.sentence })
     }
     if (decision.kind === 'greeting') return channel.send('say', '0', decision.sentence)
+    if (decision.kind === 'lfs') {
+      return await sendLfsTicket(context, channel, { holder, ...decision })
+    }
     const client = clientOf(holder.who, call)
     const user = holder.who.kind === 'user' ? holder.who.user : undefined
     const run = { ...call, ...decision, name, user, client }
@@ -113,8 +118,8 @@ async function converse(
   const refusal = async () => {
     const holder = await authenticateKey(context.db, key)
     if (holder === undefined) return UNKNOWN_KEY
-    const decision = await decide(context.db, holder, command)
-    return decision.kind === 'run' ? undefined : decision.sentence
+    const decision = await decide(context, holder, command)
+    return decision.kind === 'refusal' ? decision.sentence : undefined
   }
   const end = await run.serve(context, channel, {
     repositoryPath: repositoryPathOf(context, repository),

@@ -24,6 +24,20 @@ t.test('a command of git has one quoted argument, with or without slash and suff
   t.same(parseCommand(''), { kind: 'login' })
 })
 
+t.test('a command of git-lfs names a repository, with or without quotes', async (t) => {
+  const oid = 'a'.repeat(64)
+  for (const argument of ['ada/work.git', "'ada/work.git'", '/ada/work.git', "'/ada/work.git'"]) {
+    for (const operation of ['download', 'upload']) {
+      for (const end of ['', ` ${oid}`]) {
+        const text = `git-lfs-authenticate ${argument} ${operation}${end}`
+        t.same(parseCommand(text), { kind: 'lfs', operation, owner: 'ada', repo: 'work.git' }, text)
+      }
+      const text = `git-lfs-transfer ${argument} ${operation}`
+      t.same(parseCommand(text), { kind: 'lfs-transfer' }, text)
+    }
+  }
+})
+
 t.test('every other command is unknown', async (t) => {
   for (const text of [
     "git-upload-pack 'o/r.git'; id",
@@ -62,7 +76,15 @@ t.test('every other command is unknown', async (t) => {
     "git-upload-pack 'ö/r'",
     'git-receive-pack --help',
     "git-lfs-authenticate 'o/private.git' foo",
-    "git-lfs-authenticate 'o/r.git' download",
+    "git-lfs-authenticate 'o/r.git'",
+    "git-lfs-authenticate 'o/r.git' UPLOAD",
+    "git-lfs-authenticate 'o/r.git download",
+    "git-lfs-authenticate o/r.git' download",
+    'git-lfs-authenticate o/r.git download x',
+    'git-lfs-authenticate o/r.git download\n',
+    'git-lfs-authenticate o/../r download',
+    'git-lfs-authenticate $(id)/r download',
+    'git lfs-authenticate o/r download',
     "git-lfs-transfer 'o/private.git' x",
     "git-shell 'o/r'",
     "git-upload-pack-x 'o/r'",
@@ -114,6 +136,8 @@ const VALID = [
   "git-upload-pack 'ada/work.git'",
   "git receive-pack '/a/b'",
   "git-upload-archive 'a/b'",
+  "git-lfs-authenticate 'a/b' upload",
+  'git-lfs-transfer a/b download',
 ]
 
 /** A valid command with a part replaced by random text. */
@@ -143,6 +167,11 @@ t.test('no random command is accepted as another one', async (t) => {
         if (!/^git-upload-archive '[\w.-]+\/[\w.-]+'$/.test(normal)) throw new Error('archive')
         return
       }
+      if (command.kind === 'lfs' || command.kind === 'lfs-transfer') {
+        const form = /^git-lfs-[a-z]+ '?\/?[\w.-]+\/[\w.-]+'? (?:download|upload)(?: [0-9a-f]+)?$/
+        if (!form.test(text)) throw new Error('lfs')
+        return
+      }
       if (normal !== `${command.service} '${command.owner}/${command.repo}'`) throw new Error(text)
       if (!/^[A-Za-z0-9]/.test(command.owner) || !/^[A-Za-z0-9]/.test(command.repo)) {
         throw new Error('a name that begins like an option or a folder')
@@ -151,5 +180,9 @@ t.test('no random command is accepted as another one', async (t) => {
     { numRuns: RANDOM_COMMANDS, verbose: false },
   )
   t.equal(runs, RANDOM_COMMANDS)
-  t.same([...taken].sort(), ['archive', 'git'], 'some of them were valid commands')
+  t.same(
+    [...taken].sort(),
+    ['archive', 'git', 'lfs', 'lfs-transfer'],
+    'some of them were valid commands',
+  )
 })
