@@ -9,14 +9,14 @@ import { authorizeMore, LFS_READ, lfsPath } from './lfs-access.js'
 import { isMessage, LFS_SURFACE, type LfsMessage, lfsReply, readLfsMessage } from './lfs-surface.js'
 
 /** An object, as the client's pointer describes it. */
-export interface LfsPointer {
+export interface BatchObject {
   readonly oid: string
   readonly size: number
 }
 
 interface Batch {
   readonly operation: 'download' | 'upload'
-  readonly objects: readonly LfsPointer[]
+  readonly objects: readonly BatchObject[]
 }
 
 /** Ten times as many as clients ask for by default. */
@@ -56,7 +56,7 @@ interface Question {
 }
 
 /** Returns the error of an object; undefined if it can be transferred. */
-function refusalOf({ oid, size }: LfsPointer, { operation, known, bytesMax }: Question) {
+function refusalOf({ oid, size }: BatchObject, { operation, known, bytesMax }: Question) {
   if (known !== undefined && known !== size) {
     return { code: 422, message: `The object ${oid} has ${known} bytes, not ${size}.` }
   }
@@ -80,7 +80,7 @@ interface ActionOptions {
   readonly header: LfsHeader | undefined
 }
 
-function actionOf({ oid, size }: LfsPointer, { operation, address, header }: ActionOptions) {
+function actionOf({ oid, size }: BatchObject, { operation, address, header }: ActionOptions) {
   const place = `${address}/objects/${oid}`
   const href = operation === 'upload' ? `${place}/${size}` : place
   if (header === undefined) return { actions: { [operation]: { href } } }
@@ -110,7 +110,7 @@ function readBatch({ operation, objects, transfers, hash_algo }: LfsMessage): Ba
 }
 
 /** Reads an object of a message. Throws `invalid`. */
-export function readPointer(value: unknown): LfsPointer {
+export function readPointer(value: unknown): BatchObject {
   const { oid, size } = isMessage(value) ? value : {}
   return { oid: readOid(oid), size: readSize(size) }
 }

@@ -5,9 +5,11 @@ import { findEntry, pathSegments } from '../../../cgi/objects/tree.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
+import { serveLfsObject } from '../../../registry/lfs-objects.js'
 import { type Caller, enterQueue } from '../../actions/code/git-queue.js'
 import type { GitReader } from '../../actions/code/git-reader.js'
 import { DOWNLOAD_BYTES_MAX } from '../../actions/code/git-stream.js'
+import { findPointedObject, POINTER_BYTES_MAX } from '../../actions/code/lfs-pointer.js'
 import type { Context } from '../../request/context.js'
 
 type Headers = NonNullable<Reply['headers']>
@@ -36,22 +38,35 @@ export async function findFile(
   return isFile ? { id: entry.id, path: segments.join('/') } : undefined
 }
 
+interface SendOptions {
+  readonly reader: GitReader
+  readonly file: SentFile | undefined
+  /** True to send the object of Git LFS in place of its pointer. */
+  readonly isMedia?: boolean
+}
+
 /** Returns a reply with the content of a blob. Throws `not_found` if there is no file. */
 export async function sendFile(
   context: Context,
   caller: Caller,
-  { reader, file }: { readonly reader: GitReader; readonly file: SentFile | undefined },
+  { reader, file, isMedia = false }: SendOptions,
 ): Promise<Reply> {
   if (file === undefined) throw notFound()
   const { git, path, objects } = reader
   const { signal, headers, method } = caller.request
   const sizeBytes = (await objects.readSizes([file.id], signal)).get(file.id)
   if (sizeBytes === undefined) throw notFound()
+  const name = file.path.slice(file.path.lastIndexOf('/') + 1)
+  if (isMedia && sizeBytes <= POINTER_BYTES_MAX) {
+    const { content = Buffer.alloc(0) } = (await objects.read(file.id)) ?? {}
+    const object = await findPointedObject(context, caller.grant.repository, content)
+    const { request } = caller
+    if (object !== undefined) return serveLfsObject(context.registry, object, { request, name })
+  }
   const etag = `"${file.id}"`
   const isKnown = (headers.get('if-none-match') ?? '').split(/\s*,\s*/).includes(etag)
   const same: Headers = [...SAFE_HEADERS, ['ETag', etag]]
   if (isKnown) return { status: 304, headers: same }
-  const name = file.path.slice(file.path.lastIndexOf('/') + 1)
   if (sizeBytes <= SMALL_BYTES_MAX) {
     const { content = Buffer.alloc(0) } = (await objects.read(file.id)) ?? {}
     return { status: 200, headers: [...same, ...describe(content, name)], body: content }

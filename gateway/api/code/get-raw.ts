@@ -19,7 +19,7 @@ const REF_QUERY = Type.Object({
   ),
 })
 
-function rawOperation(id: string, path: string, summary: string): AnyOperation {
+function rawOperation(id: string, path: 'raw' | 'media', summary: string): AnyOperation {
   return defineOperation({
     id,
     method: 'GET',
@@ -37,22 +37,29 @@ function rawOperation(id: string, path: string, summary: string): AnyOperation {
     success: { status: 200, schema: FILE },
     failures: [404],
     handle: (context, { request, grant, params, query }) =>
-      answer(context, { request, grant }, { path: params['filepath'] ?? '', ref: query.ref }),
+      answer(
+        context,
+        { request, grant },
+        { path: params['filepath'] ?? '', ref: query.ref, isMedia: path === 'media' },
+      ),
   })
 }
 
-function answer(
-  context: Context,
-  caller: Caller,
-  { path, ref }: { readonly path: string; readonly ref?: string | undefined },
-): Promise<Reply> {
+interface Wanted {
+  readonly path: string
+  readonly ref?: string | undefined
+  /** True to send objects of Git LFS in place of their pointers. */
+  readonly isMedia: boolean
+}
+
+function answer(context: Context, caller: Caller, { path, ref, isMedia }: Wanted): Promise<Reply> {
   const { repository } = caller.grant
   return readGit(context, caller.grant, async (reader) => {
     const file = ref
       ? await findFile(reader, ref, path)
       : ((await findInPath(reader, path)) ??
         (await findFile(reader, `refs/heads/${repository.defaultBranch}`, path)))
-    return sendFile(context, caller, { reader, file })
+    return sendFile(context, caller, { reader, file, isMedia })
   })
 }
 
@@ -76,31 +83,33 @@ async function findInPath(reader: GitReader, text: string): Promise<SentFile | u
 
 export const RAW_OPERATIONS: readonly AnyOperation[] = [
   rawOperation('repoGetRawFile', 'raw', 'Get a file from a repository'),
-  // Git LFS is not supported, so both return the same content.
   rawOperation('repoGetRawFileOrLFS', 'media', "Get a file or it's LFS object from a repository"),
 ]
 
 /** Prefixes of refs by the segment of the URL that names the kind of revision. */
 const PREFIXES: Readonly<Record<string, string>> = { branch: 'refs/heads/', tag: 'refs/tags/' }
 
-/** Route of the web URL of a file: `/{owner}/{repo}/raw/branch/main/README.md`. */
-const webRaw: Route<'repository'> = {
-  surface: DOWNLOAD_SURFACE,
-  method: 'GET',
-  path: '/{owner}/{repo}/raw/{filepath...}',
-  access: { kind: 'repository', mode: 'read' },
-  scopes: ['read:repository'],
-  handle: (context, { request, grant, params }) =>
-    readGit(context, grant, async (reader) => {
-      const text = (params['filepath'] ?? '').split('/').map(decodePercent).join('/')
-      const [kind = '', ...rest] = text.split('/')
-      const prefix = PREFIXES[kind]
-      const file =
-        prefix === undefined
-          ? await findInPath(reader, kind === 'commit' ? rest.join('/') : text)
-          : await findRefByKind(reader, prefix, rest)
-      return sendFile(context, { request, grant }, { reader, file })
-    }),
+/** Returns the route of the web URL of a file: `/{owner}/{repo}/raw/branch/main/README.md`. */
+function webRoute(folder: 'raw' | 'media'): Route<'repository'> {
+  return {
+    surface: DOWNLOAD_SURFACE,
+    method: 'GET',
+    path: `/{owner}/{repo}/${folder}/{filepath...}`,
+    access: { kind: 'repository', mode: 'read' },
+    scopes: ['read:repository'],
+    handle: (context, { request, grant, params }) =>
+      readGit(context, grant, async (reader) => {
+        const text = (params['filepath'] ?? '').split('/').map(decodePercent).join('/')
+        const [kind = '', ...rest] = text.split('/')
+        const prefix = PREFIXES[kind]
+        const file =
+          prefix === undefined
+            ? await findInPath(reader, kind === 'commit' ? rest.join('/') : text)
+            : await findRefByKind(reader, prefix, rest)
+        const isMedia = folder === 'media'
+        return sendFile(context, { request, grant }, { reader, file, isMedia })
+      }),
+  }
 }
 
 async function findRefByKind(
@@ -117,4 +126,4 @@ async function findRefByKind(
   return undefined
 }
 
-export const WEB_RAW_ROUTES: readonly AnyRoute[] = [webRaw]
+export const WEB_RAW_ROUTES: readonly AnyRoute[] = [webRoute('raw'), webRoute('media')]

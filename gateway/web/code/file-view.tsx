@@ -1,6 +1,7 @@
 /** File on a page: its numbered lines, or links to the raw file if it cannot be shown. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import { parseLfsPointer } from '../../actions/code/lfs-pointer.js'
 import { isRendered, type Rendering, type RenderingFailure } from '../../pool/renderings.js'
 import { plainRows } from '../../rendering/file-rows.js'
 import { placePath } from '../../rendering/place-path.js'
@@ -20,6 +21,7 @@ export interface FileViewProps {
 export function FileView({ address, place, file, drawing }: FileViewProps): JSX.Element {
   const { sizeBytes, text, reason } = file
   const raw = `${address}/raw/${placePath(place)}`
+  const pointer = text === undefined ? undefined : parseLfsPointer(text)
   return (
     <>
       <PathLine address={address} place={place} />
@@ -31,6 +33,12 @@ export function FileView({ address, place, file, drawing }: FileViewProps): JSX.
           Download
         </a>
       </p>
+      {pointer !== undefined && (
+        <p class="notice">
+          {`The file is stored with Git LFS, ${sizeOf(pointer.bytes)}. `}
+          <a href={`${address}/media/${placePath(place)}`}>Download it</a>
+        </p>
+      )}
       {text === undefined ? (
         <p class="notice">{`${reason} Open it raw, or clone the repository.`}</p>
       ) : (
