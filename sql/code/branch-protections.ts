@@ -179,11 +179,13 @@ export async function deleteProtection(
   return (await db('branch_protections').where(place).delete()) > 0
 }
 
-/** Returns true if a repository has any rule. Every push calls this. */
-export async function hasProtections(db: Database, repositoryId: number): Promise<boolean> {
+/** Returns true if a repository has any rule for branches or tags. Every push calls this. */
+export async function hasPushRules(db: Database, repositoryId: number): Promise<boolean> {
   const rows = await selectRows(
     db,
-    'select 1 from branch_protections where repository_id = ? limit 1',
+    `select 1 from repositories r where r.id = ? and (
+      exists (select 1 from branch_protections b where b.repository_id = r.id)
+      or exists (select 1 from tag_protections t where t.repository_id = r.id))`,
     [repositoryId],
   )
   return rows.length > 0

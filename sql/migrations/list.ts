@@ -47,6 +47,7 @@ import * as packageLists from './0043-package-lists.js'
 import * as lfs from './0044-lfs.js'
 import * as followsAndBlocks from './0047-follows-and-blocks.js'
 import * as avatars from './0048-avatars.js'
+import * as tagProtections from './0055-tag-protections.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -105,4 +106,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0044-lfs', ...lfs },
   { name: '0047-follows-and-blocks', ...followsAndBlocks },
   { name: '0048-avatars', ...avatars },
+  { name: '0055-tag-protections', ...tagProtections },
 ]

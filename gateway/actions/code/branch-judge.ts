@@ -1,4 +1,4 @@
-/** Checks of branch changes against the protection rules, for pushes, pages and the API. */
+/** Checks of branch changes against the branch protection rules. */
 
 import { findMergeBase, isAncestor } from '../../../cgi/objects/commit-range.js'
 import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
@@ -28,7 +28,7 @@ export interface RefChangeRequest {
 const BRANCHES = 'refs/heads/'
 
 /** Returns a refusal for each branch whose change its rule does not permit. */
-export async function checkRefChanges(
+export async function checkBranchChanges(
   context: Context,
   wanted: RefChangeRequest,
 ): Promise<readonly string[]> {
@@ -46,15 +46,9 @@ export async function checkRefChanges(
   const refusals: string[] = []
   for (const { rule, branch, change } of ruled) {
     const refusal = await judgePush(rule, actor, moveOf(context, wanted, { branch, change }))
-    if (refusal !== undefined) refusals.push(plainText(refusal))
+    if (refusal !== undefined) refusals.push(refusal)
   }
   return refusals
-}
-
-/** Throws `forbidden` if a rule does not permit one of the changes. */
-export async function refuseMoves(context: Context, wanted: RefChangeRequest): Promise<void> {
-  const [refusal] = await checkRefChanges(context, wanted)
-  if (refusal !== undefined) throw new Failure('forbidden', refusal)
 }
 
 /** Change of a branch. Its methods run git, so they are called only if a rule needs them. */
@@ -140,14 +134,18 @@ const STARS_MAX = 8
 /** Throws `invalid` if a file pattern is malformed, or has too many stars to be matched fast. */
 export function checkFilePatterns(patterns: string): void {
   for (const pattern of patternsOf(patterns)) {
-    const stars = pattern.match(/\*+/g) ?? []
-    if (parseGlob(pattern, './') === undefined || stars.length > STARS_MAX) {
+    if (parseGlob(pattern, './') === undefined || !hasFewStars(pattern)) {
       throw new Failure(
         'invalid',
         `The file pattern ${pattern} is malformed or has more than ${STARS_MAX} stars.`,
       )
     }
   }
+}
+
+/** Returns true if a pattern is matched fast. */
+export function hasFewStars(pattern: string): boolean {
+  return (pattern.match(/\*+/g) ?? []).length <= STARS_MAX
 }
 
 function fileTests(patterns: string): readonly ((path: string) => boolean)[] {
@@ -218,9 +216,4 @@ export async function pathsBetween(
     return files?.map((file) => file.path)
   }
   return await withObjects(git, path, find, quarantine)
-}
-
-/** Replaces control characters: a refusal has names of the client and is shown on a terminal. */
-function plainText(sentence: string): string {
-  return sentence.replace(/[\p{Cc}\p{Cf}\p{Zl}\p{Zp}]/gu, '?').slice(0, 500)
 }

@@ -1,4 +1,4 @@
-/** Decisions about pushes to repositories with branch rules, which a hook of git requests. */
+/** Decisions about pushes to repositories with protection rules, which a hook of git requests. */
 
 import {
   expectPushDecisionRequest,
@@ -6,9 +6,10 @@ import {
   type PushDecisionRequest,
   type PushDecisionSetup,
 } from '../../../cgi/refs/push-decision-request.js'
-import { hasProtections } from '../../../sql/code/branch-protections.js'
+import { hasPushRules } from '../../../sql/code/branch-protections.js'
 import type { Context } from '../../request/context.js'
-import { checkRefChanges, type RefChangeRequest } from './branch-judge.js'
+import type { RefChangeRequest } from './branch-judge.js'
+import { checkRefChanges } from './ref-judge.js'
 
 export type PushToJudge = Pick<RefChangeRequest, 'repository' | 'path' | 'pusher'>
 
@@ -22,7 +23,7 @@ export async function openPushDecisionRequest(
   context: Context,
   push: PushToJudge,
 ): Promise<PushDecisionSetup> {
-  if (!(await hasProtections(context.db, push.repository.id))) return NO_RULES
+  if (!(await hasPushRules(context.db, push.repository.id))) return NO_RULES
   return await expectPushDecisionRequest(context.git, {
     dataDir: context.settings.data.dir,
     path: push.path,
@@ -40,8 +41,8 @@ async function answer(
   } catch (error) {
     context.log.warn(
       { error, path: push.path },
-      'a push was refused, because its branch rules could not be checked',
+      'a push was refused, because its protection rules could not be checked',
     )
-    return ['The branch protection rules could not be checked. Try again.']
+    return ['The protection rules could not be checked. Try again.']
   }
 }

@@ -6,8 +6,8 @@ import { isFailure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
-import { refuseMoves } from './branch-judge.js'
 import { applyPushEffects } from './push-effects.js'
+import { refuseMoves } from './ref-judge.js'
 
 export interface MovedReferences {
   readonly repository: Repository
@@ -19,8 +19,9 @@ export interface MovedReferences {
 
 /**
  * Changes refs, all or none, and publishes the changes. Throws `conflict` if a ref is not at its
- * expected commit or its name conflicts with another ref, and `forbidden` if a branch rule refuses
- * the push. The rules for pushes do not apply to a `merge`, which other rules have permitted.
+ * expected commit or its name conflicts with another ref, and as `refuseMoves` if a protection
+ * rule refuses the push. The rules for pushes do not apply to a `merge`, which other rules have
+ * permitted.
  */
 export async function changeReferences(
   context: Context,

@@ -5,7 +5,7 @@ import { DEFAULT_SETTINGS } from '../../../gateway/objects/code/branch-protectio
 import {
   createProtection,
   deleteProtection,
-  hasProtections,
+  hasPushRules,
   listProtections,
   orderProtections,
   updateProtection,
@@ -29,12 +29,12 @@ await forEachMigrated(t, 'rules are created, changed and ordered', async (t, db)
   const [ada, bob] = [await aUser(db, 'ada'), await aUser(db, 'bob')]
   const { id } = await aRepository(db, ada.id, 'r')
   const other = await aRepository(db, ada.id, 'other')
-  t.equal(await hasProtections(db, id), false)
+  t.equal(await hasPushRules(db, id), false)
   t.same(await listProtections(db, id), [])
   await aRule(db, id, 'main', [ada.id, bob.id])
   await aRule(db, id, 'Main')
   await aRule(db, other.id, 'main')
-  t.equal(await hasProtections(db, id), true)
+  t.equal(await hasPushRules(db, id), true)
   await t.rejects(aRule(db, id, 'main'), /Branch protection already exist/)
   const [main, second] = await listProtections(db, id)
   t.match(main, {
@@ -68,8 +68,8 @@ await forEachMigrated(t, 'rules are created, changed and ordered', async (t, db)
   t.same(rest, [])
   t.match(left, { lists: { push: { users: [{ id: ada.id }] }, merge: { users: [] } } })
   await deleteRepository(db, id)
-  t.equal(await hasProtections(db, id), false)
-  t.equal(await hasProtections(db, other.id), true)
+  t.equal(await hasPushRules(db, id), false)
+  t.equal(await hasPushRules(db, other.id), true)
 })
 
 await forEachMigrated(t, 'a repository has at most 100 rules', async (t, db) => {

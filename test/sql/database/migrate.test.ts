@@ -62,6 +62,7 @@ const NAMES = [
   '0044-lfs',
   '0047-follows-and-blocks',
   '0048-avatars',
+  '0055-tag-protections',
 ]
 
 /** Returns the definition of every table, index and column. */
