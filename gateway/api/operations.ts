@@ -26,6 +26,7 @@ import { RAW_OPERATIONS } from './code/get-raw.js'
 import { TAG_READING_OPERATIONS } from './code/get-tags.js'
 import { GIT_OBJECT_OPERATIONS } from './code/git-objects.js'
 import { TAG_CHANGE_OPERATIONS } from './code/tag-changes.js'
+import { TAG_PROTECTION_OPERATIONS } from './code/tag-protections.js'
 import { ASSIGNEE_OPERATIONS } from './issues/assignees.js'
 import { COMMENT_OPERATIONS } from './issues/comments.js'
 import { ISSUE_LABEL_OPERATIONS } from './issues/issue-labels.js'
@@ -146,6 +147,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...SETTING_OPERATIONS,
   ...STAR_OPERATIONS,
   ...TAG_CHANGE_OPERATIONS,
+  ...TAG_PROTECTION_OPERATIONS,
   ...TAG_READING_OPERATIONS,
   ...TEAM_CONTENT_OPERATIONS,
   ...TEAM_OPERATIONS,

@@ -31,6 +31,7 @@ await forEachDatabase(t, 'branch protections apply to pushes', async (t, locatio
   await copy.git('push', '--quiet', address, 'main', 'main:stable/1', 'main:free')
   const workspace = { gatehouse, ada, bob, copy, address, root }
   await pushes(t, workspace)
+  await tags(t, workspace)
   // The steps below use further fields of the same rows, which each push reads.
   if (location.kind === 'mysql' && !isFullSize) return
   await forced(t, workspace)
@@ -114,6 +115,26 @@ async function pushes(t: Test, workspace: Workspace): Promise<void> {
     const third = await copy.commit('third')
     await copy.git('push', '--quiet', address, 'main')
     t.match(await refs(workspace), new RegExp(`${third}\\trefs/heads/main`))
+  })
+}
+
+async function tags(t: Test, workspace: Workspace): Promise<void> {
+  const { copy, ada, root, address } = workspace
+
+  await t.test('only users that a tag rule lists can push and delete its tags', async (t) => {
+    const rule = { name_pattern: 'v*', whitelist_usernames: ['ada'] }
+    const made = await ada.api('POST', '/repos/ada/r/tag_protections', rule)
+    t.equal(made.status, 201)
+    const tag = `${root}:refs/tags/v1`
+    await refused(t, workspace, ['main:free', tag], /remote: Gatehouse: Tag v1 is protected *\n/)
+    await copy.git('push', '--quiet', address, `${root}:refs/tags/w1`)
+    await copy.git('push', '--quiet', ada.remote('ada/r.git'), tag)
+    t.match(await refs(workspace), new RegExp(`${root}\trefs/tags/v1`))
+    await refused(t, workspace, [':refs/tags/v1'], /Tag v1 is protected/)
+    await refused(t, workspace, ['--force', 'main:refs/tags/v1'], /Tag v1 is protected/)
+    const { id } = made.body as { id: number }
+    t.equal((await ada.api('DELETE', `/repos/ada/r/tag_protections/${id}`)).status, 204)
+    await copy.git('push', '--quiet', address, ':refs/tags/v1')
   })
 }
 

@@ -230,6 +230,19 @@ async function rules(t: Test, workspace: Workspace): Promise<void> {
     t.equal(await remoteRef(workspace, 'refs/heads/beside'), '')
   })
 
+  await t.test('a push of a protected tag is refused unless its rule lists the user', async (t) => {
+    const path = '/repos/ada/work/tag_protections'
+    const listed = { whitelist_usernames: ['ada'] }
+    const made = await ada.api('POST', path, { name_pattern: 'v*', ...listed })
+    const { id } = made.body as { id: number }
+    await ada.api('PATCH', `${path}/${id}`, { whitelist_usernames: [] })
+    const refused = await push(workspace, 'main:refs/tags/v1')
+    t.match(refused.errorText, /remote: Gatehouse: Tag v1 is protected/)
+    t.equal(await remoteRef(workspace, 'refs/tags/v1'), '')
+    t.equal((await ada.api('PATCH', `${path}/${id}`, listed)).status, 200)
+    t.equal((await push(workspace, 'main:refs/tags/v1')).exitCode, 0)
+  })
+
   await t.test('a deploy key pushes to a branch whose rule permits deploy keys', async (t) => {
     const robot = await fixture.newCaller('robot')
     const key = { title: 'robot', key: robot.publicKey, read_only: false }

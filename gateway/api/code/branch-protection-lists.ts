@@ -1,4 +1,4 @@
-/** Lists of a branch protection rule: users, and teams of the organization. */
+/** Lists of a protection rule for branches or tags: users, and teams of the organization. */
 
 import { Failure } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
@@ -25,11 +25,29 @@ export async function protectionLists(
     const [users, teams] = [body[fields.users], body[fields.teams]]
     if (users === undefined && teams === undefined) continue
     lists[list] = {
-      users: users && (await idsOf(users, (name) => userId(db, grant, name))),
-      teams: teams && (await idsOf(teams, (name) => teamId(db, grant, name))),
+      users: users && (await listedUsers(db, grant, users)),
+      teams: teams && (await listedTeams(db, grant, teams)),
     }
   }
   return lists
+}
+
+/** Returns the ids of users. Throws `invalid` if one does not exist. */
+export async function listedUsers(
+  db: Database,
+  grant: RepositoryGrant,
+  names: readonly string[],
+): Promise<readonly number[]> {
+  return await idsOf(names, (name) => userId(db, grant, name))
+}
+
+/** Returns the ids of teams of the owner. Throws `invalid` if one does not exist. */
+export async function listedTeams(
+  db: Database,
+  grant: RepositoryGrant,
+  names: readonly string[],
+): Promise<readonly number[]> {
+  return await idsOf(names, (name) => teamId(db, grant, name))
 }
 
 async function idsOf(
