@@ -1,5 +1,6 @@
 /** Subscribers of domain events in a worker. */
 
+import { createPushMirrorSubscriber } from './actions/repositories/push-mirrors.js'
 import { createNotificationSubscriber } from './notifications/subscriber.js'
 import type { Context } from './request/context.js'
 import { createRunSubscriber } from './runs/subscriber.js'
@@ -10,4 +11,5 @@ export function subscribeAll(context: Context): void {
   context.events.subscribe(createNotificationSubscriber(context))
   context.events.subscribe(createWebhookSubscriber(context))
   context.events.subscribe(createRunSubscriber(context))
+  context.events.subscribe(createPushMirrorSubscriber(context))
 }

@@ -31,8 +31,10 @@ export interface RemoteBounds {
 /** A call to a remote repository. */
 export interface RemoteCall extends RemoteBounds {
   readonly args: readonly string[]
-  /** Path of the repository that is written to; undefined for a call that only reads. */
+  /** Path of the repository that git works in; undefined for a call that needs none. */
   readonly path?: string
+  /** True if the call writes nothing into that repository. */
+  readonly isReadOnly?: true
   /** Ends the call; aborted with a RemoteError if a limit is exceeded. */
   readonly limitSignal?: AbortSignal
 }
@@ -63,7 +65,7 @@ const OUTPUT_BYTES_MAX = 67_108_864
  * server fails or takes too long, and the reason of the signal if that was aborted.
  */
 export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Promise<Buffer> {
-  const { args, path, signal, timeoutMs, journal } = call
+  const { args, path, isReadOnly: isUpkeep = false, signal, timeoutMs, journal } = call
   signal.throwIfAborted()
   const stops = [signal, ...(call.limitSignal === undefined ? [] : [call.limitSignal])]
   const running = startGit(git, 'import', [git.file, ...args], {
@@ -79,10 +81,12 @@ export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Pr
   running.input.end()
   const notes = path !== undefined && running.pid !== undefined
   const strike = notes
-    ? await journal?.record({ repositoryPath: path, pid: running.pid }).catch((error: unknown) => {
-        running.kill()
-        throw error
-      })
+    ? await journal
+        ?.record({ repositoryPath: path, pid: running.pid, isUpkeep })
+        .catch((error: unknown) => {
+          running.kill()
+          throw error
+        })
     : undefined
   const output = await collect(running.output)
   const end = await running.ended
@@ -154,26 +158,30 @@ function errorOf(end: ProcessEnd): Error {
   // A line that begins with `remote:` is about the disk of the other server.
   const isOurs = !first.startsWith('remote:')
   if (isOurs && saysDiskIsFull(first)) return insufficientStorage(new Error(first))
-  if (end.timedOut) return new RemoteError('failed', 'the source took too long')
+  if (end.timedOut) return new RemoteError('failed', 'the other server took too long')
   const complaint = complaintOf(end.errorText)
   if (WANTS_CREDENTIALS.test(complaint)) return new RemoteError('authentication', complaint)
   if (/returned error: 429\b/.test(complaint)) return new RemoteError('rate-limit', complaint)
   if (/returned error: 3\d\d\b/.test(complaint)) {
-    return new RemoteError('failed', `the source redirects, which is not followed: ${complaint}`)
+    const message = `the other server redirects, which is not followed: ${complaint}`
+    return new RemoteError('failed', message)
   }
   if (/dumb http transport/.test(complaint)) {
-    return new RemoteError('failed', 'the source does not speak the smart protocol of Git')
+    return new RemoteError('failed', 'the other server does not speak the smart protocol of Git')
   }
-  return new RemoteError('failed', complaint || 'Git could not read the source')
+  return new RemoteError('failed', complaint || 'Git could not call the other server')
 }
 
 const COMPLAINT_CHARACTERS_MAX = 300
 
-/** Returns git's fatal error as one line. Lines of the other server come before it. */
+/**
+ * Returns git's fatal error, or the first ref whose push is refused, as one line. Lines of the other
+ * server come before it.
+ */
 function complaintOf(errorText: string): string {
-  const fatal = /^fatal: .*$/m.exec(errorText)?.[0] ?? firstLine(errorText)
+  const fatal = /^(?:fatal: | ! \[).*$/m.exec(errorText)?.[0] ?? firstLine(errorText)
   return fatal
-    .replace(/^(?:fatal|error): /, '')
+    .replace(/^(?:fatal: |error: | ! )/, '')
     .replace(/[^\u0020-\u007e]/g, '?')
     .slice(0, COMPLAINT_CHARACTERS_MAX)
 }

@@ -63,6 +63,7 @@ import { GENERATE_OPERATIONS } from './repositories/generate.js'
 import { LANGUAGE_OPERATIONS } from './repositories/languages.js'
 import { MIGRATION_OPERATIONS } from './repositories/migrations.js'
 import { PRUNE_OPERATIONS } from './repositories/prune.js'
+import { PUSH_MIRROR_OPERATIONS } from './repositories/push-mirrors.js'
 import { REPOSITORY_OPERATIONS } from './repositories/repositories.js'
 import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
 import { REPOSITORY_TEAM_OPERATIONS } from './repositories/repository-teams.js'
@@ -128,6 +129,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...PULL_CONTENT_OPERATIONS,
   ...PULL_MERGE_OPERATIONS,
   ...PULL_REQUEST_OPERATIONS,
+  ...PUSH_MIRROR_OPERATIONS,
   ...RAW_OPERATIONS,
   ...REACTION_OPERATIONS,
   ...RELEASE_ATTACHMENT_OPERATIONS,

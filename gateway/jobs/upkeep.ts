@@ -20,6 +20,8 @@ import { SWEEP_REPOSITORIES } from './sweep-repositories.js'
 import { SWEEP_TOKENS } from './sweep-tokens.js'
 import { SYNC_MIRROR } from './sync-mirror.js'
 import { SYNC_MIRRORS } from './sync-mirrors.js'
+import { SYNC_PUSH_MIRROR } from './sync-push-mirror.js'
+import { SYNC_PUSH_MIRRORS } from './sync-push-mirrors.js'
 import {
   PLAN_EVENT,
   PLAN_JOB,
@@ -62,56 +64,19 @@ const NO_RUNS: RunActions = {
   async startSchedules() {},
 }
 
+/** Maximum number of concurrent pushes to push mirrors per machine. */
+const MIRROR_PUSHES_MAX = 2
+const PUSH_MIRROR_KINDS = [SYNC_PUSH_MIRROR, SYNC_PUSH_MIRRORS]
+
 /** Maximum number of events that are planned concurrently per machine. */
 const PLANS_MAX = 2
 
 /** Creates the background jobs. If maintenance is disabled, only urgent kinds are run. */
-export function createUpkeep(
-  context: JobContext,
-  { mergePull = async () => {}, runs = NO_RUNS }: UpkeepOptions = {},
-): Upkeep {
-  const { maintenance, webhooks } = context.settings
-  const { isEnabled, delayMs } = maintenance
-  const urgent = [DELIVER_WEBHOOK.kind, NOTIFY.kind, MERGE_PULL, PRUNE_REPOSITORY.kind]
-  // Deliveries have their own runner, so that slow receivers and large repositories do not delay
-  // each other.
-  const deliveries = createJobRunner(context, {
-    kinds: [DELIVER_WEBHOOK],
-    takes: { of: [DELIVER_WEBHOOK.kind] },
-    name: 'webhooks',
-    jobsMax: webhooks.deliveriesMax,
-    concurrencyMax: webhooks.deliveriesMax,
-  })
-  const notifications = createJobRunner(context, {
-    kinds: [NOTIFY],
-    takes: { of: [NOTIFY.kind] },
-    name: 'notifications',
-    jobsMax: 1,
-  })
-  const merges = createJobRunner(context, {
-    kinds: [mergePullWith(mergePull)],
-    takes: { of: [MERGE_PULL] },
-    name: 'merges',
-    jobsMax: MERGES_MAX,
-  })
-  // Prunes have their own runner, because a leaked password may have to be removed quickly.
-  const prunes = createJobRunner(context, {
-    kinds: [PRUNE_REPOSITORY],
-    takes: { of: [PRUNE_REPOSITORY.kind] },
-    name: 'prunes',
-    jobsMax: 1,
-  })
-  const plans = createJobRunner(context, {
-    kinds: workflowJobsWith(runs),
-    takes: { of: WORKFLOW_KINDS },
-    name: 'workflows',
-    jobsMax: PLANS_MAX,
-  })
-  const others = createJobRunner(context, {
-    kinds: KINDS,
-    takes: { without: [...urgent, ...WORKFLOW_KINDS] },
-  })
-  const runners = [deliveries, notifications, merges, prunes, plans, ...(isEnabled ? [others] : [])]
+export function createUpkeep(context: JobContext, options: UpkeepOptions = {}): Upkeep {
+  const { isEnabled, delayMs } = context.settings.maintenance
+  const runners = createRunners(context, options)
+  const { deliveries, notifications, merges, prunes, mirrorPushes, plans, others } = runners
+  const started = Object.values(runners).filter((runner) => isEnabled || runner !== others)
   const enqueueNow = async ({ kind }: JobKind, id: number) => {
     await enqueueJob(context.db, { kind, subject: String(id), delayMs: 0 })
     if (isEnabled) others.pollIn(0)
@@ -132,6 +97,11 @@ export function createUpkeep(
     },
     pollDeliveries: () => deliveries.pollIn(0),
     enqueueMirrorSync: (repositoryId) => enqueueNow(SYNC_MIRROR, repositoryId),
+    async enqueuePushMirror(mirrorId) {
+      const input = { kind: SYNC_PUSH_MIRROR.kind, subject: String(mirrorId), delayMs: 0 }
+      await enqueueJob(context.db, { ...input, isSooner: true })
+      mirrorPushes.pollIn(0)
+    },
     enqueueCleanup: (ruleId) => enqueueNow(CLEAN_PACKAGES, ruleId),
     async enqueuePrune(wanted) {
       const input = { kind: PRUNE_REPOSITORY.kind, subject: pruneSubject(wanted), delayMs: 0 }
@@ -169,10 +139,72 @@ export function createUpkeep(
       plans.pollIn(0)
     },
     start() {
-      for (const runner of runners) runner.start()
+      for (const runner of started) runner.start()
     },
     async stop() {
-      await Promise.all(runners.map((runner) => runner.stop()))
+      await Promise.all(started.map((runner) => runner.stop()))
     },
   }
+}
+
+/** Creates the runners: one for all kinds that may wait for each other, and one for each other. */
+function createRunners(
+  context: JobContext,
+  { mergePull = async () => {}, runs = NO_RUNS }: UpkeepOptions,
+) {
+  const { webhooks } = context.settings
+  const pushMirrorKinds = PUSH_MIRROR_KINDS.map(({ kind }) => kind)
+  const urgent = [
+    DELIVER_WEBHOOK.kind,
+    NOTIFY.kind,
+    MERGE_PULL,
+    PRUNE_REPOSITORY.kind,
+    ...pushMirrorKinds,
+  ]
+  // Deliveries have their own runner, so that slow receivers and large repositories do not delay
+  // each other.
+  const deliveries = createJobRunner(context, {
+    kinds: [DELIVER_WEBHOOK],
+    takes: { of: [DELIVER_WEBHOOK.kind] },
+    name: 'webhooks',
+    jobsMax: webhooks.deliveriesMax,
+    concurrencyMax: webhooks.deliveriesMax,
+  })
+  const notifications = createJobRunner(context, {
+    kinds: [NOTIFY],
+    takes: { of: [NOTIFY.kind] },
+    name: 'notifications',
+    jobsMax: 1,
+  })
+  const merges = createJobRunner(context, {
+    kinds: [mergePullWith(mergePull)],
+    takes: { of: [MERGE_PULL] },
+    name: 'merges',
+    jobsMax: MERGES_MAX,
+  })
+  // Prunes have their own runner, because a leaked password may have to be removed quickly.
+  const prunes = createJobRunner(context, {
+    kinds: [PRUNE_REPOSITORY],
+    takes: { of: [PRUNE_REPOSITORY.kind] },
+    name: 'prunes',
+    jobsMax: 1,
+  })
+  // Pushes wait for other servers, so they have their own runner too.
+  const mirrorPushes = createJobRunner(context, {
+    kinds: PUSH_MIRROR_KINDS,
+    takes: { of: pushMirrorKinds },
+    name: 'push mirrors',
+    jobsMax: MIRROR_PUSHES_MAX,
+  })
+  const plans = createJobRunner(context, {
+    kinds: workflowJobsWith(runs),
+    takes: { of: WORKFLOW_KINDS },
+    name: 'workflows',
+    jobsMax: PLANS_MAX,
+  })
+  const others = createJobRunner(context, {
+    kinds: KINDS,
+    takes: { without: [...urgent, ...WORKFLOW_KINDS] },
+  })
+  return { deliveries, notifications, merges, prunes, mirrorPushes, plans, others }
 }

@@ -31,6 +31,8 @@ export interface Upkeep {
   pollDeliveries(): void
   /** Enqueues the update of a mirror. */
   enqueueMirrorSync(repositoryId: number): Promise<void>
+  /** Enqueues a push to a push mirror. */
+  enqueuePushMirror(mirrorId: number): Promise<void>
   /** Enqueues a run of a cleanup rule of packages. */
   enqueueCleanup(ruleId: number): Promise<void>
   /** Enqueues the pruning of a repository, which runs also if `maintenance.enabled` is off. */

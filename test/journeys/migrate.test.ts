@@ -41,6 +41,7 @@ t.test('repositories are imported from another Gatehouse', async (t) => {
   const scene = { there, here, ada, bob, copy }
   await taken(t, scene)
   await followed(t, scene)
+  await pushed(t, scene)
   await abandoned(t, scene)
   await killed(t, scene)
   t.strictSame(await faultsOnDisk(here), [], 'git fsck finds nothing')
@@ -102,6 +103,35 @@ async function followed(t: Test, { there, ada, bob, copy }: Scene): Promise<void
     const push = await copy.try(['push', bob.remote('bob/mirror.git'), 'main:other'])
     t.match(push.errorText, /Git Repository is a mirror\./)
     t.match(push.errorText, /403/)
+  })
+}
+
+async function pushed(t: Test, { there, ada, bob, copy }: Scene): Promise<void> {
+  await t.test('each push to a repository is repeated to its push mirror', async (t) => {
+    await makeRepository(ada, 'copy', { private: true })
+    await makeRepository(bob, 'work')
+    const body = {
+      remote_address: `${there.url}/ada/copy.git`,
+      interval: '0s',
+      sync_on_commit: true,
+    }
+    const auth = { remote_username: 'ada', remote_password: ada.token }
+    const path = '/repos/bob/work/push_mirrors'
+    t.equal((await bob.api('POST', path, { ...body, ...auth })).status, 200)
+    const denied = await bob.api('POST', path, { ...body, remote_password: 'wrong' })
+    const { remote_name: name } = denied.body as { remote_name: string }
+    await copy.git('push', '--quiet', bob.remote('bob/work.git'), 'main', 'main:gone', 'release')
+    const theirs = () => referencesAt(ada.remote('ada/copy.git'))
+    const equal = async () => await until(theirs, (refs) => refs === ours && refs !== '', WITHIN_MS)
+    let ours = await referencesAt(bob.remote('bob/work.git'))
+    t.equal(await equal(), ours)
+    await copy.commit('more')
+    await copy.git('push', '--quiet', bob.remote('bob/work.git'), 'main', ':gone')
+    ours = await referencesAt(bob.remote('bob/work.git'))
+    t.equal(await equal(), ours)
+    const read = async () => (await bob.api('GET', `${path}/${name}`)).body as Fields
+    const failed = await until(read, (mirror) => mirror['last_error'] !== '', WITHIN_MS)
+    t.match(failed, { last_error: /Authentication failed|could not read/ })
   })
 }
 

@@ -205,7 +205,7 @@ t.test('a shallow source and a source with the dumb protocol are refused', async
     if (request.url?.endsWith('/HEAD')) return void response.end('ref: refs/heads/main\n')
     response.end(`${id}\trefs/heads/main\n`)
   })
-  const dumb = 'failed: the source does not speak the smart protocol of Git'
+  const dumb = 'failed: the other server does not speak the smart protocol of Git'
   t.equal(await refusalOf(t, sourceOf(files.url)), dumb)
   t.notOk(
     files.requests.some((path) => path.includes('objects')),

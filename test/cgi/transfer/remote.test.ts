@@ -81,7 +81,7 @@ t.test('a redirect is not followed, whatever its target is', async (t) => {
   const inner = `http://127.0.0.1:${trap.port}/`
   for (const location of [inner, `${inner}source.git/info/refs`, 'file:///etc/passwd', '/x']) {
     const { url } = await serveWith(t, (_, response) => response.writeHead(302, { location }).end())
-    t.match(await faultOf(t, url), /^failed: the source redirects/, location)
+    t.match(await faultOf(t, url), /^failed: the other server redirects/, location)
   }
   t.equal(trap.count(), 0)
 })

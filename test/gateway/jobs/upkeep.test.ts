@@ -33,8 +33,9 @@ t.test('with maintenance disabled a push schedules no job', async (t) => {
   const expected = [
     { kind: 'start-schedules', subject: 'all' },
     { kind: 'sweep-runs', subject: 'all' },
+    { kind: 'sync-push-mirrors', subject: 'all' },
   ]
-  t.strictSame(rows, expected, 'only runs are looked after')
+  t.strictSame(rows, expected, 'only runs and push mirrors are looked after')
 })
 
 t.test('an unreachable database is logged and nothing is thrown', async (t) => {

@@ -327,7 +327,10 @@ t.test('a redirect to a private address and a source that never answers are refu
   const location = `http://127.0.0.1:${trap.port}/`
   const turning = await serveWith(t, (_, response) => response.writeHead(302, { location }).end())
   const redirected = await migrate({ clone_addr: turning.url, repo_name: 'r' })
-  t.match(redirected, { status: 422, json: { message: /^Migration failed: the source redirects/ } })
+  t.match(redirected, {
+    status: 422,
+    json: { message: /^Migration failed: the other server redirects/ },
+  })
   t.equal(trap.count(), 0)
   const silent = await serveWith(t, () => {})
   const left = await migrate({ clone_addr: silent.url, repo_name: 'r' })
