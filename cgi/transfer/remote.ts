@@ -175,8 +175,8 @@ function errorOf(end: ProcessEnd): Error {
 const COMPLAINT_CHARACTERS_MAX = 300
 
 /**
- * Returns git's fatal error, or the first ref whose push is refused, as one line. Lines of the other
- * server come before it.
+ * Returns git's fatal error, or the first ref whose push is refused, as one line. Lines of the
+ * other server come before it.
  */
 function complaintOf(errorText: string): string {
   const fatal = /^(?:fatal: | ! \[).*$/m.exec(errorText)?.[0] ?? firstLine(errorText)
