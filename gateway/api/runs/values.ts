@@ -1,6 +1,5 @@
 /** Secrets and variables of workflows over the API, for administrators of their scopes. */
 
-import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
 import type { AnyOperation } from '../operation.js'
 import { valueOperations } from './value-operations.js'
 
@@ -21,11 +20,11 @@ const ofRepositories = valueOperations({
     update: ['updateRepoVariable', 'Update a repo-level variable'],
     remove: ['deleteRepoVariable', 'Delete a repo-level variable'],
   },
-  locate(context, { repository }) {
-    refuseWithoutActions(context, repository)
-    const { id, owner, name } = repository
-    return { scope: { repositoryId: id }, path: `/repos/${owner.name}/${name}/actions` }
-  },
+  // Values can be set while the repository has Actions off: then no job gets them.
+  locate: (_context, { repository: { id, owner, name } }) => ({
+    scope: { repositoryId: id },
+    path: `/repos/${owner.name}/${name}/actions`,
+  }),
 })
 
 const ofOrganizations = valueOperations({

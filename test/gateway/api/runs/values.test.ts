@@ -112,7 +112,6 @@ t.test('names and values that are not permitted are refused with the reason', as
 t.test('only administrators of a scope use its secrets and variables', async (t) => {
   const { as, of } = await start(t)
   await as('ada', 'PUT', '/repos/ada/r/collaborators/bob', { permission: 'write' })
-  await as('ada', 'POST', '/user/repos', { name: 'without' })
   const paths = ['/variables', '/variables/A', '/secrets']
   for (const [home, status] of [
     ['/repos/ada/r', 403],
@@ -127,7 +126,24 @@ t.test('only administrators of a scope use its secrets and variables', async (t)
   }
   await of('ada', '/user')('POST', '/variables/A', { value: 'x' })
   t.strictSame((await of('bob', '/user')('GET', '/variables')).json, [])
-  const without = of('ada', '/repos/ada/without')
-  t.equal((await without('GET', '/variables')).status, 404, 'the repository has no Actions')
-  t.equal((await without('PUT', '/secrets/A', { data: 'x' })).status, 404)
 })
+
+t.test(
+  'values of a repository can be set before it has Actions, unless the site has none',
+  async (t) => {
+    for (const [isEnabled, isSet, isRead] of [
+      ['true', 201, 200],
+      ['false', 404, 404],
+    ] as const) {
+      const { as } = await startGatewayWithUsers(t, {
+        environment: { GATEHOUSE_ACTIONS_ENABLED: isEnabled },
+      })
+      await as('ada', 'POST', '/user/repos', { name: 'without' })
+      const home = '/repos/ada/without/actions'
+      t.equal((await as('ada', 'PUT', `${home}/secrets/A`, { data: 'x' })).status, isSet)
+      t.equal((await as('ada', 'POST', `${home}/variables/A`, { value: 'x' })).status, isSet)
+      t.equal((await as('ada', 'GET', `${home}/variables`)).status, isRead)
+      t.equal((await as('ada', 'GET', `${home}/workflows`)).status, 404, 'nothing else is served')
+    }
+  },
+)
