@@ -37,6 +37,7 @@ import { ISSUE_OPERATIONS } from './issues/issues.js'
 import { LABEL_OPERATIONS } from './issues/labels.js'
 import { MILESTONE_OPERATIONS } from './issues/milestones.js'
 import { REACTION_OPERATIONS } from './issues/reactions.js'
+import { TIMELINE_OPERATIONS } from './issues/timeline.js'
 import { NOTIFICATION_OPERATIONS } from './notifications/notifications.js'
 import type { AnyOperation } from './operation.js'
 import { ORGANIZATION_LABEL_OPERATIONS } from './organizations/organization-labels.js'
@@ -154,6 +155,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...TEAM_CONTENT_OPERATIONS,
   ...TEAM_OPERATIONS,
   ...TEMPLATE_OPERATIONS,
+  ...TIMELINE_OPERATIONS,
   ...TOKEN_OPERATIONS,
   ...TOPIC_OPERATIONS,
   ...USER_HOOK_OPERATIONS,

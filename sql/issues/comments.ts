@@ -11,6 +11,7 @@ import type { OriginalAuthor } from './issues.js'
 export interface Comment {
   readonly id: number
   readonly issueId: number
+  readonly repositoryId: number
   /** Number of the issue or pull request. */
   readonly issueNumber: number
   readonly isPull: boolean
@@ -57,6 +58,16 @@ export async function findComment(
     repositoryId,
   ])
   return found
+}
+
+/** Returns comments by their ids, of any issues. */
+export async function findComments(
+  db: Database,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Comment>> {
+  if (ids.length === 0) return new Map()
+  const found = await selectComments(db, `where c.id in (${ids.map(() => '?').join()})`, ids)
+  return new Map(found.map((comment) => [comment.id, comment]))
 }
 
 export interface CommentQuery {
@@ -143,12 +154,14 @@ async function selectComments(
   const rows = await selectRows<CommentRow>(
     db,
     `select c.id, c.issue_id, c.author_id, c.content, c.created_at, c.updated_at,
-      c.original_author, c.original_author_id, i.number as issue_number, i.is_pull from ${COMMENT_TABLES} ${condition}`,
+      c.original_author, c.original_author_id, i.number as issue_number, i.is_pull,
+      i.repository_id from ${COMMENT_TABLES} ${condition}`,
     bindings,
   )
   return rows.map((row) => ({
     id: row.id,
     issueId: row.issue_id,
+    repositoryId: row.repository_id,
     issueNumber: row.issue_number,
     isPull: row.is_pull === 1,
     authorId: row.author_id ?? undefined,
@@ -162,6 +175,7 @@ async function selectComments(
 interface CommentRow {
   readonly id: number
   readonly issue_id: number
+  readonly repository_id: number
   readonly author_id: number | null
   readonly content: string
   readonly original_author: string

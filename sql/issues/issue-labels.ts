@@ -2,12 +2,15 @@
 
 import { Failure } from '../../conf/failures.js'
 import { type Database, transaction } from '../database/database.js'
+import { recordIssueEvents } from './issue-events.js'
 import { findUsableLabels, type Label, labelsOfIssues } from './labels.js'
 
 /** Issue with the repository whose labels it can have. */
 export interface LabelledIssue {
   readonly id: number
   readonly repositoryId: number
+  /** Account that changes the labels. */
+  readonly actorId?: number | undefined
 }
 
 /**
@@ -25,12 +28,7 @@ export async function addIssueLabels(
     const held = (await labelsOfIssues(trx, [issue.id])).get(issue.id) ?? []
     const excluded = held.filter((label) => added.some((other) => excludes(other, label)))
     await removeLinks(trx, issue, excluded)
-    const heldIds = new Set(held.map(({ id }) => id))
-    await insertLinks(
-      trx,
-      issue,
-      added.filter(({ id }) => !heldIds.has(id)),
-    )
+    await insertLinks(trx, issue, without(added, held))
   })
 }
 
@@ -42,18 +40,38 @@ export async function replaceIssueLabels(
 ): Promise<void> {
   await transaction(db, async (trx) => {
     const labels = withoutExcluded(await usableLabels(trx, issue, named))
-    await trx('issue_labels').where({ issue_id: issue.id }).delete()
-    await insertLinks(trx, issue, labels)
+    const held = (await labelsOfIssues(trx, [issue.id])).get(issue.id) ?? []
+    await removeLinks(trx, issue, without(held, labels))
+    await insertLinks(trx, issue, without(labels, held))
   })
+}
+
+function without(labels: readonly Label[], others: readonly Label[]): readonly Label[] {
+  const ids = new Set(others.map(({ id }) => id))
+  return labels.filter(({ id }) => !ids.has(id))
 }
 
 /** Removes a label from an issue. Returns false if the issue does not have it. */
 export async function removeIssueLabel(
   db: Database,
-  issueId: number,
+  issue: Omit<LabelledIssue, 'repositoryId'>,
   labelId: number,
 ): Promise<boolean> {
-  return (await db('issue_labels').where({ issue_id: issueId, label_id: labelId }).delete()) > 0
+  return await transaction(db, async (trx) => {
+    const where = { issue_id: issue.id, label_id: labelId }
+    const isRemoved = (await trx('issue_labels').where(where).delete()) > 0
+    if (isRemoved) await recordIssueEvents(trx, [labelEvent(issue, labelId, '')])
+    return isRemoved
+  })
+}
+
+/** Returns the event of a label; its text is `1` if the label was added. */
+function labelEvent(
+  { id, actorId }: Omit<LabelledIssue, 'repositoryId'>,
+  labelId: number,
+  body: '1' | '',
+) {
+  return { issueId: id, actorId, kind: 'label' as const, details: { labelId, body } }
 }
 
 async function usableLabels(
@@ -89,19 +107,29 @@ function scopeOf({ name, isExclusive }: Label): string {
 
 async function insertLinks(
   trx: Database,
-  { id }: LabelledIssue,
+  issue: LabelledIssue,
   labels: readonly Label[],
 ): Promise<void> {
   if (labels.length === 0) return
-  await trx('issue_labels').insert(labels.map((label) => ({ issue_id: id, label_id: label.id })))
+  await trx('issue_labels').insert(
+    labels.map((label) => ({ issue_id: issue.id, label_id: label.id })),
+  )
+  await recordIssueEvents(
+    trx,
+    labels.map((label) => labelEvent(issue, label.id, '1')),
+  )
 }
 
 async function removeLinks(
   trx: Database,
-  { id }: LabelledIssue,
+  issue: LabelledIssue,
   labels: readonly Label[],
 ): Promise<void> {
+  if (labels.length === 0) return
   const ids = labels.map((label) => label.id)
-  if (ids.length > 0)
-    await trx('issue_labels').where({ issue_id: id }).whereIn('label_id', ids).delete()
+  await trx('issue_labels').where({ issue_id: issue.id }).whereIn('label_id', ids).delete()
+  await recordIssueEvents(
+    trx,
+    ids.map((id) => labelEvent(issue, id, '')),
+  )
 }

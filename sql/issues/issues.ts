@@ -4,8 +4,10 @@ import type { Knex } from 'knex'
 import { Failure } from '../../conf/failures.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import { recordIssueEvents } from './issue-events.js'
 import { addIssueLabels } from './issue-labels.js'
 import { addIssueAssignees, noteMentions, replaceIssueAssignees } from './issue-people.js'
+import { eventsOfUpdate } from './update-events.js'
 
 export type IssueState = 'open' | 'closed'
 
@@ -64,6 +66,12 @@ export interface IssuePatch {
   readonly ref?: string | undefined
   readonly dueAtMs?: number | null | undefined
   readonly isLocked?: boolean | undefined
+  /** Why the issue is locked, for its event. */
+  readonly lockReason?: string | undefined
+  /** True if the pull request is closed by its merge. */
+  readonly isMerged?: boolean
+  /** Account whose change this is; undefined if no user caused it. */
+  readonly actorId?: number | undefined
   /** Ids of all assignees after the change. */
   readonly assigneeIds?: readonly number[] | undefined
 }
@@ -105,13 +113,26 @@ export async function createIssue(db: Database, issue: NewIssue): Promise<Issue>
       closed_at: state === 'closed' ? nowMs : null,
     })
     if (id === undefined) throw new Error('The insert returned no id.')
-    await addIssueLabels(trx, { id, repositoryId }, issue.labelIds ?? [])
-    await addIssueAssignees(trx, id, issue.assigneeIds ?? [])
+    await addDetails(trx, id, issue)
     await noteMentions(trx, id, `${title}\n${content}`)
     const created = await findIssue(trx, repositoryId, number)
     if (created === undefined) throw new Error('The inserted issue was not found.')
     return created
   })
+}
+
+/** Adds labels and assignees, and records them and the milestone as the author's changes. */
+async function addDetails(trx: Database, issueId: number, issue: NewIssue): Promise<void> {
+  const { repositoryId, authorId: actorId, milestoneId, labelIds = [], assigneeIds = [] } = issue
+  await addIssueLabels(trx, { id: issueId, repositoryId, actorId }, labelIds)
+  await addIssueAssignees(trx, issueId, assigneeIds)
+  const milestones = milestoneId === undefined ? [] : [{ milestoneId }]
+  await recordIssueEvents(trx, [
+    ...milestones.map((details) => ({ issueId, actorId, kind: 'milestone' as const, details })),
+    ...[...new Set(assigneeIds)].map((assigneeId) => {
+      return { issueId, actorId, kind: 'assignees' as const, details: { assigneeId } }
+    }),
+  ])
 }
 
 /**
@@ -159,6 +180,15 @@ export async function findIssue(
   return found
 }
 
+/** Returns issues and pull requests of any repositories by their ids. */
+export async function findIssuesById(
+  db: Database,
+  ids: readonly number[],
+): Promise<readonly Issue[]> {
+  if (ids.length === 0) return []
+  return await selectIssues(db, `where i.id in (${ids.map(() => '?').join()}) order by i.id`, ids)
+}
+
 /**
  * Changes an issue. Throws `not_found` if it does not exist, and `invalid` for a milestone of
  * another repository.
@@ -179,8 +209,12 @@ export async function updateIssue(
       const { title = before.title, content = before.content } = patch
       await noteMentions(trx, issueId, `${title}\n${content}`)
     }
-    if (patch.assigneeIds === undefined) return { before, assigned: [], unassigned: [] }
-    return { before, ...(await replaceIssueAssignees(trx, issueId, patch.assigneeIds)) }
+    const people =
+      patch.assigneeIds === undefined
+        ? { assigned: [], unassigned: [] }
+        : await replaceIssueAssignees(trx, issueId, patch.assigneeIds)
+    await recordIssueEvents(trx, eventsOfUpdate(patch, { before, ...people }))
+    return { before, ...people }
   })
 }
 

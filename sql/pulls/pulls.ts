@@ -230,7 +230,10 @@ export async function markMerged(
         merge_commit: merge.mergeCommit,
         open_targets: null,
       })
-    if (changed > 0) await updateIssue(trx, pull.issueId, { state: 'closed' })
+    if (changed > 0) {
+      const closing = { state: 'closed', isMerged: true, actorId: merge.mergedById } as const
+      await updateIssue(trx, pull.issueId, closing)
+    }
   })
 }
 

@@ -5,6 +5,7 @@ import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { orConflict } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
+import { recordReviewEvent } from './review-events.js'
 
 export type ReviewState = 'APPROVED' | 'PENDING' | 'COMMENT' | 'REQUEST_CHANGES' | 'REQUEST_REVIEW'
 
@@ -93,6 +94,7 @@ export async function createReview(db: Database, review: NewReview): Promise<Rev
     await addComments(trx, id, review.comments)
     const created = await findReview(trx, pullId, id)
     if (created === undefined) throw new Error('The inserted review was not found.')
+    if (!isSole) await recordReviewEvent(trx, created, { kind: 'review', actorId: reviewerId })
     return created
   })
 }
@@ -153,6 +155,7 @@ export async function submitReview(
     if (changed === 0) return undefined
     const { pullId, reviewerId } = review
     await answerRequests(trx, { pullId, reviewerId, state })
+    await recordReviewEvent(trx, review, { kind: 'review', actorId: reviewerId })
     return await findReview(trx, pullId, review.id)
   })
 }

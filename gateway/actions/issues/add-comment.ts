@@ -8,6 +8,7 @@ import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { refuseLocked } from './issue-access.js'
 import { commentChanged } from './issue-changed.js'
+import { noteReferences } from './note-references.js'
 
 export interface CommentInput {
   readonly issue: Issue
@@ -31,6 +32,7 @@ export async function addComment(
     authorId: actor.id,
     content,
   })
+  await noteReferences(context, grant, { issue, commentId: comment.id, text: content })
   const { repository } = grant
   await commentChanged(context, { repository, issue, actor, action: 'created', comment })
   return comment

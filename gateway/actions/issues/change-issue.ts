@@ -13,6 +13,7 @@ import type { RepositoryGrant } from '../code/git-reader.js'
 import { changePullState } from '../pulls/change-pull-state.js'
 import { refuseOthers } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
+import { noteReferences } from './note-references.js'
 
 export interface IssueEdit {
   readonly issue: Issue
@@ -32,10 +33,16 @@ export async function changeIssue(
   const actor = actingUserOf(grant)
   refuseOthers(grant, issue)
   await changePullState(context, issue, patch.state)
-  const update = await updateIssue(context.db, issue.id, patch)
+  const update = await updateIssue(context.db, issue.id, { ...patch, actorId: actor.id })
+  await noteReferences(context, grant, { issue, text: changedText(patch) })
   const actions = actionsOf(patch, update)
   const { repository } = grant
   await issueChanged(context, { repository, issue: update.before, actor, actions })
+}
+
+/** Returns the new title and text of a patch; empty if it changes neither. */
+export function changedText({ title = '', content = '' }: IssuePatch): string {
+  return `${title}\n${content}`
 }
 
 /** Returns the kinds of the changes that a patch made. */

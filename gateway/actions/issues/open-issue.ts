@@ -7,6 +7,7 @@ import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { isServed, titleOf } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
+import { noteReferences } from './note-references.js'
 
 /** Fields of a new issue. Callers check who can set milestone, labels and assignees. */
 export type IssueInput = Omit<NewIssue, 'repositoryId' | 'isPull' | 'authorId'>
@@ -27,6 +28,7 @@ export async function openIssue(
     isPull: false,
     authorId: actor.id,
   })
+  await noteReferences(context, grant, { issue, text: `${issue.title}\n${issue.content}` })
   await issueChanged(context, { repository, issue, actor, actions: ['opened'] })
   return issue
 }

@@ -6,6 +6,7 @@ import { isAncestor } from '../../../cgi/objects/commit-range.js'
 import { type MergeStyle, makeMerge } from '../../../cgi/objects/merge.js'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
+import { recordIssueEvents } from '../../../sql/issues/issue-events.js'
 import { isHeadInUse, markMerged, updatePull } from '../../../sql/pulls/pulls.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
@@ -111,6 +112,9 @@ export async function removeHeadBranch(
       pusher: doer,
       changes: [{ name: branchReference(headBranch), before: headTip, after: undefined }],
     })
+    const details = { oldRef: headBranch }
+    const event = { issueId: pull.issueId, actorId: doer.id, kind: 'delete_branch' } as const
+    await recordIssueEvents(context.db, [{ ...event, details }])
   } catch (error) {
     if (!isFailure(error, 'conflict') && !isFailure(error, 'forbidden')) throw error
   }

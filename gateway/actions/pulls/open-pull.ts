@@ -6,6 +6,7 @@ import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure } from '../../../conf/failures.js'
 import { isReferenceName } from '../../../conf/names.js'
 import type { User } from '../../../sql/accounts/users.js'
+import { type EventDetails, recordIssueEvents } from '../../../sql/issues/issue-events.js'
 import type { Team } from '../../../sql/organizations/teams.js'
 import { createPull, type IssueAndPull, type NewPull, type Pull } from '../../../sql/pulls/pulls.js'
 import { createReview, type Review } from '../../../sql/pulls/reviews.js'
@@ -15,6 +16,7 @@ import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { titleOf } from '../issues/issue-access.js'
 import { issueChanged } from '../issues/issue-changed.js'
+import { noteReferences } from '../issues/note-references.js'
 import { findHead } from './find-head.js'
 import { refuseWithoutPulls } from './find-pull.js'
 import { copyForeignCommit } from './foreign-heads.js'
@@ -77,8 +79,11 @@ export async function openPull(
       input.allowsMaintainerEdit ??
       repository.preferences['default_allow_maintainer_edit'] === true,
   })
-  for (const reviewer of input.reviewers) await requestReview(context, opened.pull, reviewer)
   const { issue } = opened
+  for (const reviewer of input.reviewers) {
+    await requestReview(context, opened.pull, { ...reviewer, actorId: author.id })
+  }
+  await noteReferences(context, grant, { issue, text: `${issue.title}\n${issue.content}` })
   await issueChanged(context, { repository, issue, actor: author, actions: ['opened'] })
   if (input.reviewers.length > 0) {
     const reviewers = input.reviewers.map(({ asked }) => ('user' in asked ? asked.user : undefined))
@@ -94,10 +99,10 @@ const NO_HEAD = 'The head repository does not exist, or it is not related to thi
 /** Requests a review of the head. Throws `conflict` if it is requested already. */
 export async function requestReview(
   { db }: Context,
-  { id: pullId, headCommit: commitId }: Pick<Pull, 'id' | 'headCommit'>,
-  { asked, isOfficial }: ReviewerInput,
+  { id: pullId, issueId, headCommit: commitId }: Pick<Pull, 'id' | 'issueId' | 'headCommit'>,
+  { asked, isOfficial, actorId }: ReviewerInput & { readonly actorId: number },
 ): Promise<Review> {
-  return await createReview(db, {
+  const review = await createReview(db, {
     pullId,
     commitId,
     isOfficial,
@@ -107,6 +112,15 @@ export async function requestReview(
     reviewerId: 'user' in asked ? asked.user.id : undefined,
     ...('team' in asked ? { teamId: asked.team.id } : {}),
   })
+  // The event keeps no id of the request, which is deleted when it is answered.
+  const details = askedDetails(asked)
+  await recordIssueEvents(db, [{ issueId, actorId, kind: 'review_request', details }])
+  return review
+}
+
+/** Returns the user or team as the details of an event. */
+export function askedDetails(asked: ReviewerInput['asked']): EventDetails {
+  return 'user' in asked ? { assigneeId: asked.user.id } : { teamId: asked.team.id }
 }
 
 const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'

@@ -21,6 +21,7 @@ import {
   servedKind,
 } from '../../actions/issues/issue-access.js'
 import { commentChanged } from '../../actions/issues/issue-changed.js'
+import { noteReferences } from '../../actions/issues/note-references.js'
 import type { Grants } from '../../auth/authorize.js'
 import { COMMENT, commentObject, commentObjects } from '../../objects/issues/comment-object.js'
 import { readBounds } from '../../objects/times.js'
@@ -32,7 +33,8 @@ import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
 
 export const COMMENT_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the comment' }
 
-const TIME_QUERY = {
+/** Query parameters for the time of the last change. */
+export const TIME_QUERY = {
   since: Type.Optional(
     Type.String({ description: 'only comments updated since the given time (RFC 3339)' }),
   ),
@@ -179,6 +181,7 @@ const edit = defineOperation({
     refuseOthers(grant, comment)
     if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw notFound()
     const { repository } = grant
+    await noteReferences(context, grant, { issue, commentId: comment.id, text: body.body })
     await commentChanged(context, { repository, issue, actor, action: 'edited', comment })
     const changed = await findComment(context.db, repository.id, comment.id)
     return jsonReply(200, await commentObject(context, grant, changed ?? comment))

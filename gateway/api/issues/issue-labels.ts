@@ -82,8 +82,8 @@ function defineChange(
     failures: [403, 404, 422, 423],
     async handle(context, { grant, params, body }) {
       const issue = await issueOf(context, grant, params)
-      actingUserOf(grant)
-      await change(context.db, issue, namedLabels(body.labels))
+      const actorId = actingUserOf(grant).id
+      await change(context.db, { ...issue, actorId }, namedLabels(body.labels))
       await labelsChanged(context, grant, { issue, action: 'label_updated' })
       return await labelsReply(context, grant, issue)
     },
@@ -135,11 +135,11 @@ const remove = defineOperation({
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params }) {
     const issue = await issueOf(context, grant, params)
-    actingUserOf(grant)
+    const actorId = actingUserOf(grant).id
     const labelId = numberOf(params, 'id')
     const [label] = await findUsableLabels(context.db, grant.repository.id, [labelId])
     if (label === undefined) throw new Failure('invalid', 'The label does not exist.')
-    if (await removeIssueLabel(context.db, issue.id, labelId)) {
+    if (await removeIssueLabel(context.db, { id: issue.id, actorId }, labelId)) {
       await labelsChanged(context, grant, { issue, action: 'label_updated' })
     }
     return { status: 204 }
@@ -160,8 +160,8 @@ const clear = defineOperation({
   failures: [403, 404, 423],
   async handle(context, { grant, params }) {
     const issue = await issueOf(context, grant, params)
-    actingUserOf(grant)
-    await replaceIssueLabels(context.db, issue, [])
+    const actorId = actingUserOf(grant).id
+    await replaceIssueLabels(context.db, { ...issue, actorId }, [])
     await labelsChanged(context, grant, { issue, action: 'label_cleared' })
     return { status: 204 }
   },

@@ -1,7 +1,7 @@
 /** Locks of issues over the API: only users with write access can comment on a locked issue. */
 
 import { Type } from 'typebox'
-import { updateIssue } from '../../../sql/issues/issues.js'
+import { type IssuePatch, updateIssue } from '../../../sql/issues/issues.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { issueOf } from '../../actions/issues/issue-access.js'
 import { issueChanged } from '../../actions/issues/issue-changed.js'
@@ -31,7 +31,8 @@ const lock = defineOperation({
   body: LOCK_ISSUE_OPTION,
   success: { status: 204, schema: null },
   failures: [403, 404, 422, 423],
-  handle: (context, { grant, params }) => setLock(context, grant, { params, isLocked: true }),
+  handle: (context, { grant, params, body }) =>
+    setLock(context, grant, { params, lock: { isLocked: true, lockReason: body.lock_reason } }),
 })
 
 const unlock = defineOperation({
@@ -46,17 +47,20 @@ const unlock = defineOperation({
   query: NO_QUERY,
   success: { status: 204, schema: null },
   failures: [403, 404, 423],
-  handle: (context, { grant, params }) => setLock(context, grant, { params, isLocked: false }),
+  handle: (context, { grant, params }) =>
+    setLock(context, grant, { params, lock: { isLocked: false } }),
 })
+
+type Lock = Pick<IssuePatch, 'isLocked' | 'lockReason'>
 
 async function setLock(
   context: Context,
   grant: Grants['repository'],
-  { params, isLocked }: { params: Readonly<Record<string, string>>; isLocked: boolean },
+  { params, lock }: { params: Readonly<Record<string, string>>; lock: Lock },
 ) {
   const issue = await issueOf(context, grant, params)
   const actor = actingUserOf(grant)
-  await updateIssue(context.db, issue.id, { isLocked })
+  await updateIssue(context.db, issue.id, { ...lock, actorId: actor.id })
   await issueChanged(context, { repository: grant.repository, issue, actor, actions: [] })
   return { status: 204 }
 }

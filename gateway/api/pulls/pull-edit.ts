@@ -2,10 +2,14 @@
 
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { Failure } from '../../../conf/failures.js'
+import { recordIssueEvents } from '../../../sql/issues/issue-events.js'
 import { replaceIssueLabels } from '../../../sql/issues/issue-labels.js'
-import { type IssueUpdate, updateIssue } from '../../../sql/issues/issues.js'
+import { type IssuePatch, type IssueUpdate, updateIssue } from '../../../sql/issues/issues.js'
 import { setTargets, updatePull } from '../../../sql/pulls/pulls.js'
+import { actingUserOf } from '../../actions/code/acting-user.js'
+import { changedText } from '../../actions/issues/change-issue.js'
 import { mayWrite, refuseOthers, titleOf } from '../../actions/issues/issue-access.js'
+import { noteReferences } from '../../actions/issues/note-references.js'
 import { refuseStateChange } from '../../actions/pulls/change-pull-state.js'
 import { tipOfBranch } from '../../actions/pulls/open-pull.js'
 import type { PullState } from '../../actions/pulls/refresh-pulls.js'
@@ -38,15 +42,21 @@ export async function editPull(
   const { issue, pull } = state
   refuseOthers(grant, issue)
   refuseStateChange(issue, pull, body.state)
+  const { id: actorId } = actingUserOf(grant)
   await changeTargets(context, grant, edit)
   const isWriter = mayWrite(grant)
-  if (isWriter && body.labels !== undefined) await replaceIssueLabels(db, issue, body.labels)
-  const update = await updateIssue(db, issue.id, {
+  if (isWriter && body.labels !== undefined) {
+    await replaceIssueLabels(db, { ...issue, actorId }, body.labels)
+  }
+  const patch: IssuePatch = {
+    actorId,
     title: body.title ? titleOf(body.title) : undefined,
     content: body.body,
     state: body.state,
     ...(isWriter ? await changesOfWriter(context, grant, body) : {}),
-  })
+  }
+  const update = await updateIssue(db, issue.id, patch)
+  await noteReferences(context, grant, { issue, text: changedText(patch) })
   await updatePull(db, pull.id, { allowsMaintainerEdit: body.allow_maintainer_edit })
   return actionsOf(update, body, isWriter)
 }
@@ -98,6 +108,11 @@ async function changeTargets(
     )
   }
   await setTargets(context.db, issue, { ...pull, baseBranch })
+  if (!isMoved) return
+  const details = { oldRef: pull.baseBranch, newRef: baseBranch }
+  const kind = 'change_target_branch'
+  const actorId = actingUserOf(grant).id
+  await recordIssueEvents(context.db, [{ issueId: issue.id, actorId, kind, details }])
 }
 
 async function changesOfWriter(context: Context, grant: Grant, body: EditPullRequestOption) {

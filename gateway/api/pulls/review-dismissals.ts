@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { findUserById } from '../../../sql/accounts/users.js'
+import { recordReviewEvent } from '../../../sql/pulls/review-events.js'
 import { type Review, setDismissed } from '../../../sql/pulls/reviews.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { addComment } from '../../actions/issues/add-comment.js'
@@ -38,13 +39,18 @@ const dismiss = defineOperation({
   success: { status: 200, schema: PULL_REVIEW },
   failures: [403, 404, 422, 423],
   async handle(context, { grant, params, body }) {
-    actingUserOf(grant)
+    const actor = actingUserOf(grant)
     const state = await pullOf(context, grant, params)
     const review = await reviewOf(context, grant, { state, params })
     refuseUncounted(review)
     const hasPriors = body.priors === true
     const dismissed = await setDismissed(context.db, review, { isDismissed: true, hasPriors })
     const message = body.message?.trim() ?? ''
+    await recordReviewEvent(context.db, review, {
+      kind: 'dismiss_review',
+      actorId: actor.id,
+      details: { body: message },
+    })
     if (message !== '') {
       const whose = await reviewerNameOf(context, review)
       const text = `Dismissed the review of ${whose}: ${message}`

@@ -3,11 +3,12 @@
 import { Type } from 'typebox'
 import { isFailure } from '../../../conf/failures.js'
 import type { User } from '../../../sql/accounts/users.js'
+import { recordIssueEvents } from '../../../sql/issues/issue-events.js'
 import { type Review, removeRequest } from '../../../sql/pulls/reviews.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { refuseOthers } from '../../actions/issues/issue-access.js'
 import { pullOf } from '../../actions/pulls/find-pull.js'
-import { type ReviewerInput, requestReview } from '../../actions/pulls/open-pull.js'
+import { askedDetails, type ReviewerInput, requestReview } from '../../actions/pulls/open-pull.js'
 import { PULL_REVIEW, reviewObjects } from '../../objects/pulls/review-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -43,7 +44,7 @@ const create = defineOperation({
     const asked: Array<User | undefined> = []
     for (const reviewer of reviewers) {
       try {
-        reviews.push(await requestReview(context, pull, reviewer))
+        reviews.push(await requestReview(context, pull, { ...reviewer, actorId: actor.id }))
         asked.push(userOf(reviewer))
       } catch (error) {
         // A conflict means that the review is requested already.
@@ -84,7 +85,11 @@ const remove = defineOperation({
       const { asked } = reviewer
       const whose = 'user' in asked ? { reviewerId: asked.user.id } : { teamId: asked.team.id }
       const isRemoved = await removeRequest(context.db, { pullId: pull.id, ...whose })
-      if (isRemoved) removed.push(userOf(reviewer))
+      if (!isRemoved) continue
+      removed.push(userOf(reviewer))
+      const details = { ...askedDetails(asked), isRemoved: true }
+      const event = { issueId: issue.id, actorId: actor.id, kind: 'review_request' as const }
+      await recordIssueEvents(context.db, [{ ...event, details }])
     }
     if (removed.length > 0) {
       const { repository } = grant

@@ -38,6 +38,7 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
     issueGetIssue: await ask('GET', of),
     issueEditIssue: await ask('PATCH', of, { state: 'closed' }),
     issueEditIssueDeadline: await ask('POST', `${of}/deadline`, { due_date: null }),
+    issueGetCommentsAndTimeline: await ask('GET', `${of}/timeline`),
     issueGetComments: await ask('GET', `${of}/comments`),
     issueGetRepoComments: await ask('GET', '/issues/comments'),
     issueGetComment: await ask('GET', said),

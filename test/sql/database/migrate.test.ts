@@ -62,6 +62,7 @@ const NAMES = [
   '0044-lfs',
   '0047-follows-and-blocks',
   '0048-avatars',
+  '0050-issue-events',
   '0055-tag-protections',
   '0056-push-mirrors',
 ]

@@ -17,6 +17,7 @@ t.test(
       ...fields,
       originalAuthor,
       id: 3,
+      repositoryId: 1,
       isPull,
       authorId,
     })
