@@ -299,7 +299,7 @@ export const SCHEMAS = {
   },
   attachments: {
     size_max: field(
-      'Maximum size of an attachment of a release; larger uploads get 413.',
+      'Maximum size of an attachment of a release, an issue or a comment; larger uploads get 413.',
       asBytes,
       '2GiB',
     ),

@@ -1,8 +1,13 @@
-/** Attachments of releases: received, stored and served like files of packages. */
+/** Attachments of releases, issues and comments: received, stored and served like files of packages. */
 
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
+import {
+  addIssueAttachment,
+  type IssueAttachment,
+  type NewIssueAttachment,
+} from '../sql/issues/issue-attachments.js'
 import { type Attachment, addAttachment, type NewAttachment } from '../sql/releases/attachments.js'
 import { holdBlob } from '../sql/repositories/repository-imports.js'
 import { lastModifiedTime } from './conditions.js'
@@ -39,6 +44,17 @@ export async function keepAttachment(
   )
 }
 
+/** Stores a received file. Throws `not_found` if its issue or comment was deleted meanwhile. */
+export async function keepIssueAttachment(
+  { db, storage }: Registry,
+  file: ReceivedFile,
+  of: Omit<NewIssueAttachment, 'uuid'>,
+): Promise<IssueAttachment> {
+  return await storeBlob(storage, file, (blob) =>
+    addIssueAttachment(db, { ...of, uuid: randomUUID() }, blob),
+  )
+}
+
 /** Stores a received file for a release that is created later in an import. Returns the blob id. */
 export async function keepForImport(
   { db, storage }: Registry,
@@ -55,11 +71,15 @@ export async function keepForImport(
 /** Returns the reply to a GET or HEAD for an attachment, and counts a download. */
 export async function serveAttachment(
   registry: Registry,
-  attachment: Attachment,
+  attachment: Attachment | IssueAttachment,
   request: Pick<Request, 'method' | 'headers'>,
 ): Promise<Reply> {
   const file = { ...attachment, changedAtMs: lastModifiedTime(attachment.createdAtMs) }
   const { reply, isDownload } = await serveFile(registry, { file, request, options: {} })
-  if (isDownload) registry.attachmentDownloads.count(attachment.id)
+  if (isDownload) {
+    const isOfIssue = 'issueId' in attachment
+    const counts = isOfIssue ? registry.issueAttachmentDownloads : registry.attachmentDownloads
+    counts.count(attachment.id)
+  }
   return reply
 }

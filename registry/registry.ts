@@ -4,6 +4,7 @@ import { openInstanceSecret } from '../conf/instance-secret.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import type { Database } from '../sql/database/database.js'
+import { addIssueAttachmentDownloads } from '../sql/issues/issue-attachments.js'
 import { addAttachmentDownloads } from '../sql/releases/attachments.js'
 import { type BlobBodies, createBlobBodies } from './blob-bodies.js'
 import type { StartRemoteDigests } from './digests.js'
@@ -23,6 +24,7 @@ export interface Registry {
   readonly documents: Documents
   readonly downloads: Downloads
   readonly attachmentDownloads: Downloads
+  readonly issueAttachmentDownloads: Downloads
   readonly indexes: Indexes
   readonly signingKeys: SigningKeys
   readonly inspect: Inspect
@@ -52,6 +54,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
   const storage = await openStorage(settings())
   const downloads = createDownloads(db, log)
   const attachmentDownloads = createDownloads(db, log, addAttachmentDownloads)
+  const issueAttachmentDownloads = createDownloads(db, log, addIssueAttachmentDownloads)
   const secret = await openInstanceSecret(settings().data.dir)
   const keptMs = () => settings().packages.indexKeptMs
   return {
@@ -59,6 +62,7 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     storage,
     downloads,
     attachmentDownloads,
+    issueAttachmentDownloads,
     inspect,
     matchPatterns,
     digest,
@@ -68,7 +72,8 @@ export async function openRegistry(options: RegistryOptions): Promise<Registry> 
     signingKeys: createSigningKeys(db, secret),
     settings: () => settings().packages,
     async stop() {
-      await Promise.all([downloads.stop(), attachmentDownloads.stop()])
+      const all = [downloads, attachmentDownloads, issueAttachmentDownloads]
+      await Promise.all(all.map((counts) => counts.stop()))
     },
   }
 }

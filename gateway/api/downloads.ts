@@ -1,9 +1,10 @@
-/** Download URLs of release attachments: by UUID, or by tag and file name. */
+/** Download URLs of attachments: by UUID, or for those of releases by tag and file name. */
 
 import { notFound } from '../../conf/failures.js'
 import { decodePercent, type Reply } from '../../conf/http.js'
 import { serveAttachment } from '../../registry/attachments.js'
 import { findAttachmentByName } from '../../sql/releases/attachments.js'
+import { isServed } from '../actions/issues/issue-access.js'
 import { refuseWithoutReleases, releaseOfTag } from '../actions/releases/visible-releases.js'
 import type { AnyRoute, Route } from '../request/route.js'
 import { DOWNLOAD_SURFACE } from './surface.js'
@@ -15,8 +16,10 @@ const byUuid: Route<'attachment'> = {
   access: { kind: 'attachment' },
   scopes: ['read:repository'],
   async handle({ registry }, { request, grant }) {
-    refuseWithoutReleases(grant.repository)
-    return await serveAttachment(registry, grant.attachment, request)
+    const { repository, attachment } = grant
+    if (!('issueId' in attachment)) refuseWithoutReleases(repository)
+    else if (!isServed(repository, attachment)) throw notFound()
+    return await serveAttachment(registry, attachment, request)
   },
 }
 

@@ -29,6 +29,7 @@ import { TAG_CHANGE_OPERATIONS } from './code/tag-changes.js'
 import { TAG_PROTECTION_OPERATIONS } from './code/tag-protections.js'
 import { ASSIGNEE_OPERATIONS } from './issues/assignees.js'
 import { COMMENT_OPERATIONS } from './issues/comments.js'
+import { ISSUE_ATTACHMENT_OPERATIONS } from './issues/issue-attachments.js'
 import { ISSUE_LABEL_OPERATIONS } from './issues/issue-labels.js'
 import { ISSUE_LOCK_OPERATIONS } from './issues/issue-locks.js'
 import { ISSUE_SEARCH_OPERATIONS } from './issues/issue-search.js'
@@ -107,6 +108,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...FORK_OPERATIONS,
   ...GENERATE_OPERATIONS,
   ...GIT_OBJECT_OPERATIONS,
+  ...ISSUE_ATTACHMENT_OPERATIONS,
   ...ISSUE_LABEL_OPERATIONS,
   ...ISSUE_LOCK_OPERATIONS,
   ...ISSUE_OPERATIONS,

@@ -1,4 +1,4 @@
-/** Authorization for repositories and their release attachments. */
+/** Authorization for repositories, and for attachments of their releases, issues and comments. */
 
 import { Failure, notFound } from '../../conf/failures.js'
 import type { JobArea } from '../../conf/job-permissions.js'
@@ -7,6 +7,10 @@ import { JOBS_USER_ID } from '../../sql/accounts/jobs-user.js'
 import { findUserById, type User } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
 import { findComment } from '../../sql/issues/comments.js'
+import {
+  findIssueAttachmentByUuid,
+  type IssueAttachment,
+} from '../../sql/issues/issue-attachments.js'
 import { findIssue, type Issue } from '../../sql/issues/issues.js'
 import { type Attachment, findAttachmentByUuid } from '../../sql/releases/attachments.js'
 import {
@@ -88,7 +92,7 @@ export interface RepositoryGrant {
 export interface AttachmentGrant {
   readonly who: Identity
   readonly repository: Repository
-  readonly attachment: Attachment
+  readonly attachment: Attachment | IssueAttachment
 }
 
 interface RepositoryQuery {
@@ -355,13 +359,22 @@ export async function authorizeAttachment(
   who: Identity,
   uuid: string,
 ): Promise<AttachmentGrant> {
-  const attachment = await findAttachmentByUuid(db, uuid)
+  const attachment =
+    (await findAttachmentByUuid(db, uuid)) ?? (await findIssueAttachmentByUuid(db, uuid))
   const repository = attachment && (await findRepositoryById(db, attachment.repositoryId))
   const modes = repository === undefined ? undefined : await accessOf(db, who, repository)
-  const isSeen = atLeast(modes?.releases ?? 'none', attachment?.isOfDraft ? 'write' : 'read')
-  if (attachment === undefined || repository === undefined || !isSeen) {
+  if (attachment === undefined || repository === undefined || modes === undefined) {
     throw notFound()
   }
+  if (!isAttachmentSeen(modes, attachment)) throw notFound()
   refusePublicOnly(who, repository.owner, repository.isPrivate)
   return { who: callerAt(who, repository.id), repository, attachment }
+}
+
+function isAttachmentSeen(
+  modes: RepositoryModes,
+  attachment: Attachment | IssueAttachment,
+): boolean {
+  if ('issueId' in attachment) return atLeast(modes[attachment.isPull ? 'pulls' : 'issues'], 'read')
+  return atLeast(modes.releases, attachment.isOfDraft ? 'write' : 'read')
 }

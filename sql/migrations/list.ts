@@ -48,6 +48,7 @@ import * as lfs from './0044-lfs.js'
 import * as followsAndBlocks from './0047-follows-and-blocks.js'
 import * as avatars from './0048-avatars.js'
 import * as issueEvents from './0050-issue-events.js'
+import * as issueAttachments from './0051-issue-attachments.js'
 import * as tagProtections from './0055-tag-protections.js'
 import * as pushMirrors from './0056-push-mirrors.js'
 
@@ -109,6 +110,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0047-follows-and-blocks', ...followsAndBlocks },
   { name: '0048-avatars', ...avatars },
   { name: '0050-issue-events', ...issueEvents },
+  { name: '0051-issue-attachments', ...issueAttachments },
   { name: '0055-tag-protections', ...tagProtections },
   { name: '0056-push-mirrors', ...pushMirrors },
 ]

@@ -78,6 +78,7 @@ export async function listUnusedBlobs(
       and not exists (select 1 from package_retired_files r where r.blob_id = b.id)
       and not exists (select 1 from package_index_files g where g.blob_id = b.id)
       and not exists (select 1 from attachments a where a.blob_id = b.id)
+      and not exists (select 1 from issue_attachments t where t.blob_id = b.id)
       and not exists (select 1 from import_blobs m where m.blob_id = b.id)
       and not exists (select 1 from workflow_artifact_files w where w.blob_id = b.id)
       and not exists (select 1 from workflow_artifact_parts p where p.blob_id = b.id)

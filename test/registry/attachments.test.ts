@@ -2,8 +2,15 @@
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
-import { keepAttachment, receiveAttachment, serveAttachment } from '../../registry/attachments.js'
+import {
+  keepAttachment,
+  keepIssueAttachment,
+  receiveAttachment,
+  serveAttachment,
+} from '../../registry/attachments.js'
 import { sweepBlobs } from '../../registry/sweeper.js'
+import { attachmentsOfIssues } from '../../sql/issues/issue-attachments.js'
+import { createIssue } from '../../sql/issues/issues.js'
 import { deleteAttachment, findAttachment } from '../../sql/releases/attachments.js'
 import { deleteRelease } from '../../sql/releases/releases.js'
 import { chunksOf, collect } from '../helpers/byte-chunks.js'
@@ -17,6 +24,8 @@ async function attachmentFixture(t: Test) {
   const { db } = fixture
   const repository = await aRepository(db, (await fixture.addUser('ada')).id, 'engine')
   const release = await aRelease(db, repository, 'v1')
+  const author = { repositoryId: repository.id, authorId: repository.owner.id }
+  const issue = await createIssue(db, { ...author, isPull: false, title: 'x', content: '' })
   const receive = async (text: string, bytesMax = 100) => {
     const body = chunksOf(Buffer.from(text), 10)
     const file = await receiveAttachment(registry, body, bytesMax)
@@ -30,7 +39,7 @@ async function attachmentFixture(t: Test) {
     for await (const { key } of registry.storage.list()) found.push(key)
     return found
   }
-  return { registry, db, release, receive, keep, keys }
+  return { registry, db, release, issue, receive, keep, keys }
 }
 
 t.test('more bytes than the limit are refused while they arrive', async (t) => {
@@ -65,7 +74,7 @@ t.test('equal bytes are stored once and removed when no attachment uses them', a
 })
 
 t.test('a GET from the first byte is counted, HEAD and later ranges are not', async (t) => {
-  const { registry, db, keep } = await attachmentFixture(t)
+  const { registry, db, issue, receive, keep } = await attachmentFixture(t)
   const kept = await keep('a', 'x'.repeat(70))
   const serve = (method: string, headers: Readonly<Record<string, string>> = {}) =>
     serveAttachment(registry, kept, { method, headers: new Map(Object.entries(headers)) })
@@ -79,4 +88,10 @@ t.test('a GET from the first byte is counted, HEAD and later ranges are not', as
   t.equal((await serve('GET', { 'if-none-match': '*' })).status, 304)
   await registry.attachmentDownloads.flush()
   t.equal((await findAttachment(db, kept.releaseId, kept.id))?.downloads, 2)
+  const of = { issueId: issue.id, commentId: undefined, uploaderId: issue.authorId ?? 0, name: 'a' }
+  const attached = await keepIssueAttachment(registry, await receive('y'), of)
+  await serveAttachment(registry, attached, { method: 'GET', headers: new Map() })
+  await registry.issueAttachmentDownloads.flush()
+  t.match(await attachmentsOfIssues(db, [issue.id]), [{ id: attached.id, downloads: 1 }])
+  t.equal((await findAttachment(db, kept.releaseId, kept.id))?.downloads, 2, 'counted separately')
 })

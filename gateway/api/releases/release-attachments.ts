@@ -1,12 +1,9 @@
 /** Attachments of releases over the API: list, add, read, rename, delete. */
 
 import { Type } from 'typebox'
-import { Failure, notFound } from '../../../conf/failures.js'
-import type { Request } from '../../../conf/http.js'
+import { notFound } from '../../../conf/failures.js'
 import { parseFileName } from '../../../conf/names.js'
-import { keepAttachment, receiveAttachment } from '../../../registry/attachments.js'
-import { readParts } from '../../../registry/multipart.js'
-import type { ReceivedFile } from '../../../registry/received-file.js'
+import { keepAttachment } from '../../../registry/attachments.js'
 import {
   type Attachment,
   deleteAttachment,
@@ -26,11 +23,12 @@ import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
+import { receiveUpload } from './receive-upload.js'
 
 const RELEASE_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the release' }
 const ATTACHMENT_PARAMS = { ...RELEASE_PARAMS, attachment_id: 'id of the attachment' }
 
-const EDIT_ATTACHMENT_OPTIONS = Type.Object(
+export const EDIT_ATTACHMENT_OPTIONS = Type.Object(
   { name: Type.Optional(Type.String()) },
   { $id: 'EditAttachmentOptions' },
 )
@@ -89,37 +87,6 @@ const create = defineOperation({
     }
   },
 })
-
-interface Upload {
-  readonly name: string
-  readonly file: ReceivedFile
-}
-
-/** Receives a file: the form field `attachment`, or the whole body if it is not a form. */
-async function receiveUpload(
-  { registry, settings }: Context,
-  request: Pick<Request, 'headers' | 'body'>,
-  wantedName: string | undefined,
-): Promise<Upload> {
-  const { sizeBytesMax } = settings.attachments
-  const receive = async (name: string | undefined, body: Request['body']): Promise<Upload> => ({
-    name: nameOf(name),
-    file: await receiveAttachment(registry, body, sizeBytesMax),
-  })
-  const type = request.headers.get('content-type') ?? ''
-  if (!/^multipart\/form-data\b/i.test(type)) return await receive(wantedName, request.body)
-  for await (const { name, fileName, body } of readParts(request)) {
-    if (name === FIELD) return await receive(wantedName || fileName, body)
-  }
-  throw new Failure('bad_request', `The form has no field "${FIELD}".`)
-}
-
-const FIELD = 'attachment'
-
-function nameOf(name: string | undefined): string {
-  if (name) return parseFileName(name)
-  throw new Failure('bad_request', 'Could not determine name of attachment.')
-}
 
 const get = defineOperation({
   id: 'repoGetReleaseAttachment',

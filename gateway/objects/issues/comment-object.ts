@@ -3,10 +3,11 @@
 import { type Static, Type } from 'typebox'
 import { findOwnersById } from '../../../sql/accounts/owners.js'
 import type { Comment } from '../../../sql/issues/comments.js'
+import { attachmentsOfComments } from '../../../sql/issues/issue-attachments.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../request/context.js'
 import { personObject, USER_OBJECT } from '../accounts/user-object.js'
-import { ATTACHMENT } from '../releases/attachment-object.js'
+import { ATTACHMENT, attachmentObject } from '../releases/attachment-object.js'
 import { TIME } from '../schema.js'
 import { apiTime } from '../times.js'
 
@@ -36,6 +37,10 @@ export async function commentObjects(
   const { owner, name } = repository
   const base = `${context.settings.http.baseUrl}/${owner.name}/${name}`
   const ids = comments.map(({ authorId }) => authorId).filter((id) => id !== undefined)
+  const attachments = await attachmentsOfComments(
+    context.db,
+    comments.map(({ id }) => id),
+  )
   const authors = await findOwnersById(context.db, ids)
   return comments.map((comment) => {
     const url = `${base}/${comment.isPull ? 'pulls' : 'issues'}/${comment.issueNumber}`
@@ -48,7 +53,9 @@ export async function commentObjects(
       original_author: comment.originalAuthor.name,
       original_author_id: comment.originalAuthor.id,
       body: comment.content,
-      assets: [],
+      assets: attachments
+        .filter(({ commentId }) => commentId === comment.id)
+        .map((attachment) => attachmentObject(context, attachment)),
       created_at: apiTime(comment.createdAtMs),
       updated_at: apiTime(comment.updatedAtMs),
     }

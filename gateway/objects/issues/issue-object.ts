@@ -3,6 +3,7 @@
 import { type Static, Type } from 'typebox'
 import { findOwnersById } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
+import { attachmentsOfIssues } from '../../../sql/issues/issue-attachments.js'
 import { assigneesOfIssues } from '../../../sql/issues/issue-people.js'
 import type { Issue } from '../../../sql/issues/issues.js'
 import { labelsOfIssues } from '../../../sql/issues/labels.js'
@@ -13,7 +14,7 @@ import type { Context } from '../../request/context.js'
 import { personObject, USER_OBJECT } from '../accounts/user-object.js'
 import { API_PREFIX } from '../api-prefix.js'
 import { PULL_REQUEST_META, pullRequestMetas } from '../pulls/pull-request-meta.js'
-import { ATTACHMENT } from '../releases/attachment-object.js'
+import { ATTACHMENT, attachmentObject } from '../releases/attachment-object.js'
 import { nullable, TIME } from '../schema.js'
 import { apiTime } from '../times.js'
 import { LABEL, labelObject } from './label-object.js'
@@ -111,6 +112,7 @@ async function objectsOf(
   const defined = (values: readonly (number | undefined)[]) =>
     values.filter((value) => value !== undefined)
   const labels = await labelsOfIssues(db, ids)
+  const attachments = await attachmentsOfIssues(db, ids)
   const assignees = await assigneesOfIssues(db, ids)
   const milestones = await findMilestonesById(
     db,
@@ -125,6 +127,9 @@ async function objectsOf(
     const assigned = users.map((person) => personObject(context, person, viewer))
     return {
       ...plainFields(context, issue, repository),
+      assets: attachments
+        .filter(({ issueId }) => issueId === issue.id)
+        .map((attachment) => attachmentObject(context, attachment)),
       user: personObject(context, authors.get(issue.authorId ?? 0), viewer),
       labels: (labels.get(issue.id) ?? []).map((label) => labelObject(context, label, repository)),
       milestone: milestone === undefined ? null : milestoneObject(milestone),
@@ -150,7 +155,6 @@ function plainFields(context: Context, issue: Issue, repository: Repository) {
     title: issue.title,
     body: issue.content,
     ref: issue.ref,
-    assets: [],
     state: issue.state,
     is_locked: issue.isLocked,
     comments: issue.commentsCount,

@@ -1,6 +1,7 @@
-/** The Attachment of this API: a file of a release. */
+/** The Attachment of this API: a file of a release, an issue or a comment. */
 
 import { type Static, Type } from 'typebox'
+import type { IssueAttachment } from '../../../sql/issues/issue-attachments.js'
 import type { Attachment } from '../../../sql/releases/attachments.js'
 import type { Context } from '../../request/context.js'
 import { TIME } from '../schema.js'
@@ -24,7 +25,7 @@ export const ATTACHMENT = Type.Object(
  */
 export function attachmentObject(
   context: Context,
-  attachment: Attachment,
+  attachment: Attachment | IssueAttachment,
 ): Static<typeof ATTACHMENT> {
   const { id, name, bytes, downloads, createdAtMs, uuid } = attachment
   return {

@@ -24,6 +24,11 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
   const of = `/issues/${number}`
   const comment = await ask('POST', `${of}/comments`, { body: 'It does.' })
   const said = `/issues/comments/${(comment.json as { id: number }).id}`
+  const file = Buffer.from('bytes')
+  const attached = await ask('POST', `${of}/assets?name=f`, file)
+  const asset = `${of}/assets/${(attached.json as { id: number }).id}`
+  const added = await ask('POST', `${said}/assets?name=f`, file)
+  const ofSaid = `${said}/assets/${(added.json as { id: number }).id}`
   const content = { content: 'heart' }
   const ofClub = '/orgs/club/labels'
   const shared = await as('ada', 'POST', ofClub, { name: 'all', color: 'abc' })
@@ -49,6 +54,16 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
     issuePostCommentReaction: await ask('POST', `${said}/reactions`, content),
     issueGetCommentReactions: await ask('GET', `${said}/reactions`),
     issueDeleteCommentReaction: await ask('DELETE', `${said}/reactions`, content),
+    issueCreateIssueAttachment: attached,
+    issueListIssueAttachments: await ask('GET', `${of}/assets`),
+    issueGetIssueAttachment: await ask('GET', asset),
+    issueEditIssueAttachment: await ask('PATCH', asset, { name: 'g' }),
+    issueDeleteIssueAttachment: await ask('DELETE', asset),
+    issueCreateIssueCommentAttachment: added,
+    issueListIssueCommentAttachments: await ask('GET', `${said}/assets`),
+    issueGetIssueCommentAttachment: await ask('GET', ofSaid),
+    issueEditIssueCommentAttachment: await ask('PATCH', ofSaid, { name: 'g' }),
+    issueDeleteIssueCommentAttachment: await ask('DELETE', ofSaid),
     issueDeleteComment: await ask('DELETE', said),
     issueGetLabels: await ask('GET', `${of}/labels`),
     issueAddLabel: await ask('POST', `${of}/labels`, { labels: ['bug'] }),

@@ -63,6 +63,7 @@ const NAMES = [
   '0047-follows-and-blocks',
   '0048-avatars',
   '0050-issue-events',
+  '0051-issue-attachments',
   '0055-tag-protections',
   '0056-push-mirrors',
 ]
