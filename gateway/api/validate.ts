@@ -12,6 +12,7 @@ import { readBody } from '../http/incoming-body.js'
 import { API_PREFIX } from '../objects/api-prefix.js'
 import type { Context } from '../request/context.js'
 import type { AnyRoute, Route } from '../request/route.js'
+import { withEntityTag } from './entity-tag.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE } from './surface.js'
 
@@ -39,9 +40,10 @@ export function routeOf(operation: AnyOperation): AnyRoute {
       schema === undefined
         ? undefined
         : readInput(request, { schema, validator: validatorOf(schema), bytesMax: bodyBytesMax })
-    return after(body, (body) =>
+    const reply = after(body, (body) =>
       operation.handle(context, { request, grant, params: parameters, query, body }),
     )
+    return after(reply, (reply) => withEntityTag(request, reply))
   }
   return {
     surface: API_SURFACE,

@@ -31,6 +31,8 @@ export interface FileChange {
   readonly fromNames?: readonly string[] | undefined
   /** Expected blob id of the existing file; the change is refused if it has another. */
   readonly sha?: string | undefined
+  /** True if `sha` is a condition of the request, whose failure is `precondition_failed`. */
+  readonly isCondition?: boolean | undefined
   /** Absent if the file is deleted, or renamed without a change. */
   readonly content?: Buffer | undefined
 }
@@ -165,7 +167,7 @@ interface Step {
 }
 
 async function judge(objects: ObjectReader, { base, change, blobId }: ChangeCheck): Promise<Step> {
-  const { operation, names, sha } = change
+  const { operation, names, sha, isCondition = false } = change
   const fromNames = change.fromNames ?? names
   const isMoved = fromNames.join('/') !== names.join('/')
   const find = async (at: readonly string[]) =>
@@ -176,6 +178,9 @@ async function judge(objects: ObjectReader, { base, change, blobId }: ChangeChec
     throw new Failure('invalid', `repository file already exists [path: ${names.join('/')}]`)
   }
   const mustBe = operation !== 'create' && (operation !== 'put' || isMoved || sha !== undefined)
+  if (isCondition && source?.id !== sha) {
+    throw new Failure('precondition_failed', `The file is not at ${sha}, which If-Match requires.`)
+  }
   if (source === undefined && mustBe) {
     throw new Failure('not_found', `repository file does not exist [path: ${fromNames.join('/')}]`)
   }

@@ -20,6 +20,7 @@ import {
 } from '../../objects/code/contents-object.js'
 import { nullable } from '../../objects/schema.js'
 import type { Context } from '../../request/context.js'
+import { requiredBlob } from '../entity-tag.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
@@ -109,12 +110,14 @@ const update = defineOperation({
   success: { status: 200, schema: FILE_RESPONSE },
   failures: [403, 404, 422, 423],
   async handle(context, { request, grant, params, body }) {
+    const required = body.sha ? undefined : requiredBlob(request.headers)
     const wanted = readFileChanges(writableOf(context, grant), body, [
       {
         operation: 'put',
         names: parseFilePath(params['filepath'] ?? ''),
         fromNames: body.from_path ? parseFilePath(body.from_path) : undefined,
-        sha: body.sha || undefined,
+        sha: body.sha || required,
+        isCondition: required !== undefined,
         content: readContent(body.content),
       },
     ])

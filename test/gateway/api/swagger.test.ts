@@ -113,6 +113,17 @@ function faultsOf(
   return errors
 }
 
+/** Operations whose pages are parts of one object, in which the total is. */
+const OBJECTS_WITH_TOTAL: ReadonlySet<string> = new Set([
+  'repoGetCombinedStatusByRef',
+  'GetTree',
+  'previewPackageCleanupRule',
+])
+
+function totalOf(answer: Answer | undefined): string {
+  return String(answer?.headers['x-total-count'])
+}
+
 t.test('each response matches the description, field by field', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const { json } = await gateway.ask({ path: '/swagger.v1.json' })
@@ -127,6 +138,25 @@ t.test('each response matches the description, field by field', async (t) => {
   t.strictSame(
     faults,
     OPERATIONS.map(({ id }) => [id, []]),
+  )
+  const lists = OPERATIONS.filter(
+    ({ id, query }) => 'page' in query.properties && !OBJECTS_WITH_TOTAL.has(id),
+  )
+  const uncounted = lists.filter(({ id }) => !/^\d+$/.test(totalOf(answers[id])))
+  t.strictSame(
+    uncounted.map(({ id }) => id),
+    [],
+    'each list with pages has X-Total-Count',
+  )
+  const reads = OPERATIONS.filter(({ id, method, success }) => {
+    const isJson = answers[id]?.headers['content-type']?.startsWith('application/json')
+    return method === 'GET' && isJson && success.status === 200
+  })
+  const untagged = reads.filter(({ id }) => answers[id]?.headers.etag === undefined)
+  t.strictSame(
+    untagged.map(({ id }) => id),
+    [],
+    'each JSON reply to a read has an ETag',
   )
   const refused = await gateway.as('ada', 'GET', '/repos/ada/absent')
   const notFound = whole.paths['/repos/{owner}/{repo}']?.['get']?.responses['404']?.schema ?? {}
