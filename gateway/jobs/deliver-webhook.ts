@@ -75,7 +75,7 @@ async function attemptDelivery(
   { webhook, delivery, signal }: Task,
 ): Promise<Attempt> {
   const { dir } = settings.data
-  const { body, headers, shownHeaders } = deliveryRequest(
+  const { method, url, body, headers, shownHeaders } = deliveryRequest(
     webhook,
     delivery,
     await openInstanceSecret(dir),
@@ -83,8 +83,8 @@ async function attemptDelivery(
   const base = { atMs: Date.now(), requestHeaders: shownHeaders }
   try {
     const answer = await callOutbound({
-      url: new URL(webhook.url),
-      method: 'POST',
+      url,
+      method,
       headers,
       body,
       signal,

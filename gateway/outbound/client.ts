@@ -11,7 +11,7 @@ const { request: httpsRequest } = process.getBuiltinModule('node:https')
 
 export interface OutboundRequest extends OutboundOptions {
   readonly url: URL
-  readonly method?: 'GET' | 'HEAD' | 'POST'
+  readonly method?: 'GET' | 'HEAD' | 'POST' | 'PUT'
   /** Headers, sent with their names as written here. `Host` and the length are added. */
   readonly headers?: Readonly<Record<string, string>>
   readonly body?: Uint8Array | undefined
@@ -51,7 +51,7 @@ type Use<T> = (head: OutboundHead, body: AsyncIterable<Buffer>) => Promise<T>
 
 /** Input of one request, which a redirect replaces. */
 interface Call extends OutboundRequest {
-  readonly method: 'GET' | 'HEAD' | 'POST'
+  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT'
   readonly headers: Readonly<Record<string, string>>
   readonly signal: AbortSignal
 }
@@ -101,7 +101,7 @@ const REDIRECTS: ReadonlySet<number> = new Set([301, 302, 303, 307, 308])
  */
 function redirectOf(call: Call, { status, headers, url }: OutboundHead): Call | undefined {
   const { location } = headers
-  if (!REDIRECTS.has(status) || location === undefined || call.method === 'POST') return undefined
+  if (!REDIRECTS.has(status) || location === undefined || isWrite(call)) return undefined
   if (!URL.canParse(location, url.href)) throw refusal('redirects to an invalid address')
   const next = new URL(location, url)
   if (url.protocol === 'https:' && next.protocol !== 'https:') {
@@ -221,8 +221,12 @@ function open(call: Call, address: string): ClientRequest {
   })
 }
 
+function isWrite({ method }: Pick<Call, 'method'>): boolean {
+  return method === 'POST' || method === 'PUT'
+}
+
 function lengthOf({ method, body }: Call): Readonly<Record<string, string>> {
-  return method === 'POST' ? { 'Content-Length': String(body?.byteLength ?? 0) } : {}
+  return isWrite({ method }) ? { 'Content-Length': String(body?.byteLength ?? 0) } : {}
 }
 
 async function readAnswer(

@@ -2,6 +2,7 @@
 
 import { createHmac } from 'node:crypto'
 import { eventName } from '../../conf/hook-events.js'
+import { hookService } from '../../conf/hook-services.js'
 import type { InstanceSecret } from '../../conf/instance-secret.js'
 import type { Delivery } from '../../sql/webhooks/webhook-deliveries.js'
 import type { Webhook } from '../../sql/webhooks/webhooks.js'
@@ -12,6 +13,8 @@ export const SECRET_SEAL_CONTEXT = 'webhook secret'
 export const AUTHORIZATION_SEAL_CONTEXT = 'webhook authorization'
 
 export interface DeliveryRequest {
+  readonly method: 'POST' | 'PUT'
+  readonly url: URL
   readonly body: Buffer
   readonly headers: Readonly<Record<string, string>>
   /** Headers that may be stored and shown, without Authorization. */
@@ -20,18 +23,23 @@ export interface DeliveryRequest {
 
 /** Creates the request. The signatures are of the payload, also if the body is a form with it. */
 export function deliveryRequest(
-  webhook: Pick<Webhook, 'contentType' | 'target' | 'secretSealed' | 'authorizationSealed'>,
+  webhook: Pick<
+    Webhook,
+    'type' | 'url' | 'contentType' | 'target' | 'secretSealed' | 'authorizationSealed'
+  >,
   { payload, uuid, event }: Pick<Delivery, 'payload' | 'uuid' | 'event'>,
   secret: InstanceSecret,
 ): DeliveryRequest {
   const { contentType, target, secretSealed, authorizationSealed } = webhook
+  // Services read JSON only.
+  const isJson = contentType === 'json' || hookService(webhook.type) !== undefined
   const key =
     secretSealed === undefined ? undefined : secret.unseal(secretSealed, SECRET_SEAL_CONTEXT)
   const sign = (algorithm: 'sha1' | 'sha256') =>
     key === undefined ? '' : createHmac(algorithm, key).update(payload).digest('hex')
   const sha256 = sign('sha256')
   const shownHeaders = {
-    'Content-Type': CONTENT_TYPES[contentType],
+    'Content-Type': CONTENT_TYPES[isJson ? 'json' : 'form'],
     'User-Agent': 'Gatehouse',
     ...three('Delivery', uuid),
     ...three('Event', eventName(event)),
@@ -47,8 +55,20 @@ export function deliveryRequest(
     authorizationSealed === undefined
       ? {}
       : { Authorization: secret.unseal(authorizationSealed, AUTHORIZATION_SEAL_CONTEXT) }
-  const text = contentType === 'json' ? payload : new URLSearchParams({ payload }).toString()
-  return { body: Buffer.from(text), headers: { ...shownHeaders, ...authorization }, shownHeaders }
+  const text = isJson ? payload : new URLSearchParams({ payload }).toString()
+  const headers = { ...shownHeaders, ...authorization }
+  return { ...targetOf(webhook, uuid), body: Buffer.from(text), headers, shownHeaders }
+}
+
+/** Matrix wants a transaction id, under which it takes a repeated delivery once. */
+function targetOf(
+  { type, url }: Pick<Webhook, 'type' | 'url'>,
+  uuid: string,
+): Pick<DeliveryRequest, 'method' | 'url'> {
+  if (type !== 'matrix') return { method: 'POST', url: new URL(url) }
+  const target = new URL(url)
+  target.pathname = `${target.pathname.replace(/\/$/, '')}/${uuid}`
+  return { method: 'PUT', url: target }
 }
 
 const CONTENT_TYPES = {

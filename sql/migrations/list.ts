@@ -51,6 +51,7 @@ import * as issueEvents from './0050-issue-events.js'
 import * as issueAttachments from './0051-issue-attachments.js'
 import * as tagProtections from './0055-tag-protections.js'
 import * as pushMirrors from './0056-push-mirrors.js'
+import * as hookServices from './0057-hook-services.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -113,4 +114,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0051-issue-attachments', ...issueAttachments },
   { name: '0055-tag-protections', ...tagProtections },
   { name: '0056-push-mirrors', ...pushMirrors },
+  { name: '0057-hook-services', ...hookServices },
 ]

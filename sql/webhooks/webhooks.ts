@@ -1,6 +1,7 @@
 /** Webhooks, which receive the events of a repository or of all repositories of an owner. */
 
 import { HOOK_EVENTS, type HookEvent } from '../../conf/hook-events.js'
+import type { HookService } from '../../conf/hook-services.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
@@ -18,7 +19,9 @@ export interface Webhook extends WebhookFields {
 }
 
 export interface WebhookFields {
-  readonly type: 'gitea' | 'gogs'
+  readonly type: 'gitea' | 'gogs' | HookService
+  /** Settings of the service, such as `channel`. */
+  readonly serviceSettings: Readonly<Record<string, string>>
   readonly url: string
   readonly contentType: 'json' | 'form'
   /** Sealed secret that signs payloads; undefined to send no signature. */
@@ -167,8 +170,12 @@ function columnsOf(place: HookPlace) {
 }
 
 function rowOf(fields: WebhookFields) {
+  const { type, serviceSettings } = fields
+  const isService = type !== 'gitea' && type !== 'gogs'
   return {
-    type: fields.type,
+    type: isService ? 'gitea' : type,
+    service: isService ? type : null,
+    service_settings: isService ? JSON.stringify(serviceSettings) : null,
     url: fields.url,
     content_type: fields.contentType,
     secret_sealed: fields.secretSealed ?? null,
@@ -179,7 +186,8 @@ function rowOf(fields: WebhookFields) {
   }
 }
 
-const SELECT = `select w.id, w.repository_id, w.owner_id, o.kind as owner_kind, w.type, w.url,
+const SELECT = `select w.id, w.repository_id, w.owner_id, o.kind as owner_kind, w.type, w.service,
+  w.service_settings, w.url,
   w.content_type, w.secret_sealed, w.authorization_sealed, w.events, w.branch_filter, w.is_active,
   w.created_at, w.updated_at from webhooks w left join owners o on o.id = w.owner_id`
 
@@ -188,7 +196,9 @@ interface WebhookRow {
   readonly repository_id: number | null
   readonly owner_id: number | null
   readonly owner_kind: 'user' | 'organization' | null
-  readonly type: Webhook['type']
+  readonly type: 'gitea' | 'gogs'
+  readonly service: HookService | null
+  readonly service_settings: string | null
   readonly url: string
   readonly content_type: Webhook['contentType']
   readonly secret_sealed: string | null
@@ -209,7 +219,8 @@ function webhookOf(row: WebhookRow): Webhook {
         ? { ownerId: row.owner_id ?? 0 }
         : { repositoryId: row.repository_id },
     target: row.owner_kind ?? 'repository',
-    type: row.type,
+    type: row.service ?? row.type,
+    serviceSettings: JSON.parse(row.service_settings ?? '{}'),
     url: row.url,
     contentType: row.content_type,
     secretSealed: row.secret_sealed ?? undefined,

@@ -18,6 +18,7 @@ export function aWebhook(
 ): Promise<Webhook> {
   return createWebhook(db, place, {
     type: 'gitea',
+    serviceSettings: {},
     url: 'http://hooks.example.org/',
     contentType: 'json',
     secretSealed: undefined,

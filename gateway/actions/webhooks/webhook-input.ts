@@ -35,11 +35,14 @@ export interface WebhookInput {
   readonly events?: readonly string[] | undefined
   readonly branchFilter?: string | undefined
   readonly isActive?: boolean | undefined
+  /** Settings of the webhook's service. */
+  readonly serviceSettings?: Readonly<Record<string, string>> | undefined
 }
 
 /** Defaults of a new webhook. */
 export const NEW_WEBHOOK: WebhookFields = {
   type: 'gitea',
+  serviceSettings: {},
   url: '',
   contentType: 'json',
   events: [],
@@ -70,7 +73,31 @@ export async function readWebhook(
     events: parseHookEvents(input.events?.length ? input.events : ['push']),
     branchFilter: branchFilter === undefined ? before.branchFilter : readFilter(branchFilter),
     isActive: input.isActive ?? before.isActive,
+    serviceSettings: readServiceSettings(before, input.serviceSettings ?? {}),
   }
+}
+
+/** Names of the settings of each service; those of others are ignored. */
+const SETTING_NAMES: Readonly<Partial<Record<WebhookFields['type'], readonly string[]>>> = {
+  discord: ['username', 'icon_url'],
+  packagist: ['package_url'],
+  slack: ['channel', 'username', 'icon_url', 'color'],
+}
+
+function readServiceSettings(
+  { type, serviceSettings: before }: WebhookFields,
+  sent: Readonly<Record<string, string>>,
+): WebhookFields['serviceSettings'] {
+  const names = SETTING_NAMES[type] ?? []
+  const known = names.flatMap((name) => {
+    const text = sent[name]?.trim() ?? before[name]
+    return text === undefined ? [] : [[name, text] as const]
+  })
+  const settings = Object.fromEntries(known)
+  if (type === 'slack' && !/^#?[a-z0-9_-]{1,80}$/.test(settings['channel'] ?? '')) {
+    throw new Failure('bad_request', 'Invalid slack channel name')
+  }
+  return settings
 }
 
 /**

@@ -2,6 +2,7 @@
 
 import { type Static, Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
+import { hookService } from '../../../conf/hook-services.js'
 import { openInstanceSecret } from '../../../conf/instance-secret.js'
 import type { Webhook, WebhookFields } from '../../../sql/webhooks/webhooks.js'
 import {
@@ -79,7 +80,7 @@ export async function hookObject(context: Context, webhook: Webhook): Promise<St
     id: webhook.id,
     type: webhook.type,
     branch_filter: webhook.branchFilter,
-    config: { content_type: webhook.contentType, url: webhook.url },
+    config: { content_type: webhook.contentType, url: webhook.url, ...shownSettings(webhook) },
     events: [...webhook.events],
     authorization_header:
       authorizationSealed === undefined
@@ -91,17 +92,25 @@ export async function hookObject(context: Context, webhook: Webhook): Promise<St
   }
 }
 
+/** Returns the settings of Slack, which are all shown; other services show none, as in Gitea. */
+function shownSettings({ type, serviceSettings }: Webhook): Readonly<Record<string, string>> {
+  if (type !== 'slack') return {}
+  const { channel = '', username = '', icon_url = '', color = '' } = serviceSettings
+  return { channel, username, icon_url, color }
+}
+
 /** Reads a new webhook from the body. Throws `invalid`. */
 export async function readNewHook(
   context: Context,
   body: Static<typeof CREATE_HOOK_OPTION>,
 ): Promise<WebhookFields> {
   const { type, config } = body
-  if (type !== 'gitea' && type !== 'gogs') throw invalid(`Invalid hook type: ${type}`)
-  for (const name of ['url', 'content_type']) {
+  const known = type === 'gitea' || type === 'gogs' ? type : hookService(type)
+  if (known === undefined) throw invalid(`Invalid hook type: ${type}`)
+  for (const name of ['url', 'content_type', ...(known === 'slack' ? ['channel'] : [])]) {
     if (config[name] === undefined) throw invalid(`Missing config option: ${name}`)
   }
-  return await readWebhook(context, { ...NEW_WEBHOOK, type }, inputOf(body))
+  return await readWebhook(context, { ...NEW_WEBHOOK, type: known }, inputOf(body))
 }
 
 /** Returns the webhook with the changes in the body. Throws `invalid`. */
@@ -124,6 +133,7 @@ function inputOf(body: Static<typeof EDIT_HOOK_OPTION>): WebhookInput {
     isActive: body.active,
     authorization: body.authorization_header,
     branchFilter: body.branch_filter,
+    serviceSettings: body.config,
   }
 }
 

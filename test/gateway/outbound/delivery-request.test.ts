@@ -13,6 +13,8 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 const DELIVERY = { payload: '{\n  "a": "ä&b"\n}', uuid: 'the-uuid', event: 'issue_label' } as const
 
 const HOOK = {
+  type: 'gitea',
+  url: 'https://hooks.example.org/a?b=c',
   contentType: 'json',
   target: 'organization',
   secretSealed: undefined,
@@ -43,6 +45,19 @@ t.test('a delivery has the headers of three products, with family and event name
   })
   t.strictSame(shownHeaders, headers)
   t.equal(body.toString(), DELIVERY.payload)
+})
+
+t.test('a service gets JSON, and Matrix a PUT whose path ends in the delivery', async (t) => {
+  const secret = await openInstanceSecret(await temporaryFolder(t))
+  const request = (type: 'gitea' | 'slack' | 'matrix') =>
+    deliveryRequest({ ...HOOK, type, contentType: 'form' }, DELIVERY, secret)
+  t.match(request('gitea'), { method: 'POST', url: new URL(HOOK.url) })
+  t.match(request('gitea').body.toString(), /^payload=/)
+  const json = { 'Content-Type': 'application/json' }
+  t.match(request('slack'), { method: 'POST', url: new URL(HOOK.url), headers: json })
+  t.equal(request('slack').body.toString(), DELIVERY.payload)
+  const url = new URL('https://hooks.example.org/a/the-uuid?b=c')
+  t.match(request('matrix'), { method: 'PUT', url, headers: json })
 })
 
 t.test(

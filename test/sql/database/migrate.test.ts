@@ -66,6 +66,7 @@ const NAMES = [
   '0051-issue-attachments',
   '0055-tag-protections',
   '0056-push-mirrors',
+  '0057-hook-services',
 ]
 
 /** Returns the definition of every table, index and column. */

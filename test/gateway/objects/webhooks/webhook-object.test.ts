@@ -69,7 +69,9 @@ t.test('a patch keeps the fields that it does not name, except the events', asyn
 t.test('an invalid webhook is refused with the messages that clients know', async (t) => {
   const { url, content_type } = CONFIG
   const refusals: readonly (readonly [object, string | RegExp])[] = [
-    [{ type: 'slack', config: CONFIG }, 'Invalid hook type: slack'],
+    [{ type: 'irc', config: CONFIG }, 'Invalid hook type: irc'],
+    [{ type: 'slack', config: CONFIG }, 'Missing config option: channel'],
+    [{ type: 'slack', config: { ...CONFIG, channel: 'A B' } }, 'Invalid slack channel name'],
     [{ type: '', config: CONFIG }, 'Invalid hook type: '],
     [{ type: 'gitea', config: { content_type } }, 'Missing config option: url'],
     [{ type: 'gitea', config: { url } }, 'Missing config option: content_type'],
