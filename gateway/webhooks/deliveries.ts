@@ -2,12 +2,15 @@
 
 import { createHash, randomUUID } from 'node:crypto'
 import type { HookEvent } from '../../conf/hook-events.js'
+import { hookService } from '../../conf/hook-services.js'
 import { parseGlob } from '../../conf/lib/glob.js'
 import type { Owner } from '../../sql/accounts/owners.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { addDeliveries } from '../../sql/webhooks/webhook-deliveries.js'
 import { listeningWebhooks, type Webhook } from '../../sql/webhooks/webhooks.js'
 import type { Context } from '../request/context.js'
+import type { EventPayload } from './event-message.js'
+import { servicePayload } from './service-payloads.js'
 
 export interface WebhookEvent {
   readonly event: HookEvent
@@ -29,9 +32,8 @@ export async function enqueueDeliveries(context: Context, input: WebhookEvent): 
   const active = await listeningWebhooks(context.db, placeOf(input))
   const webhooks = active.filter((webhook) => subscribesTo(webhook, input))
   if (webhooks.length === 0) return
-  const body = await input.payload()
-  if (body === undefined) return
-  const payload = JSON.stringify(body, null, 2)
+  const payload = await input.payload()
+  if (payload === undefined) return
   await deliverTo(context, webhooks, { event, payload, key })
 }
 
@@ -43,13 +45,28 @@ export async function deliverTo(
     event,
     payload,
     key,
-  }: { readonly event: HookEvent; readonly payload: string; readonly key: string },
+  }: { readonly event: HookEvent; readonly payload: object; readonly key: string },
 ): Promise<void> {
-  await addDeliveries(
-    context.db,
-    webhooks.map(({ id }) => ({ webhookId: id, uuid: uuidOf(`${key} ${id}`), event, payload })),
-  )
+  const deliveries = webhooks.flatMap((webhook) => {
+    const body = bodyOf(webhook, event, payload)
+    if (body === undefined) return []
+    const { id: webhookId } = webhook
+    const uuid = uuidOf(`${key} ${webhookId}`)
+    return [{ webhookId, uuid, event, payload: JSON.stringify(body, null, 2) }]
+  })
+  await addDeliveries(context.db, deliveries)
   context.upkeep.pollDeliveries()
+}
+
+/** Returns the body for a webhook; undefined if its service gets no such event. */
+function bodyOf(
+  { type, serviceSettings }: Webhook,
+  event: HookEvent,
+  payload: object,
+): object | undefined {
+  const service = hookService(type)
+  if (service === undefined) return payload
+  return servicePayload(service, serviceSettings, { event, payload: payload as EventPayload })
 }
 
 /** Returns true if a webhook of the repository or its owner subscribes to one of the events. */

@@ -32,7 +32,6 @@ export async function testWebhook(
   const { name, commitId } = found
   const pusher = user ?? repository.owner
   const payload = await testPushPayload(context, { repository, pusher, ref: name, commitId })
-  const text = JSON.stringify(payload, null, 2)
-  await deliverTo(context, [webhook], { event: 'push', payload: text, key: randomUUID() })
+  await deliverTo(context, [webhook], { event: 'push', payload, key: randomUUID() })
   return true
 }

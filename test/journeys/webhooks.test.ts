@@ -127,6 +127,34 @@ t.test('pushes are delivered with signatures, as JSON and as a form', async (t) 
   })
 })
 
+t.test('services get messages in their own format', async (t) => {
+  const name = await makeRepository(ada, 'chatty')
+  const { received, url } = await startReceiver(t)
+  for (const type of ['slack', 'matrix']) {
+    const config = { url: `${url}/${type}`, content_type: 'form', channel: '#ops' }
+    const authorization = type === 'matrix' ? { authorization_header: 'Bearer token' } : {}
+    const body = { type, config, events: ['push'], active: true, ...authorization }
+    const made = await ada.api('POST', `/repos/${name}/hooks`, body)
+    t.match(made, { status: 201, body: { type } })
+  }
+  const copy = await copyOf(t, ada, name)
+  await copy.commit('one.txt')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  await until(
+    async () => received.length,
+    (count) => count >= 2,
+    20_000,
+  )
+  const [matrix, slack] = [...received].sort((one, other) => (one.path < other.path ? -1 : 1))
+  t.match(matrix, { method: 'PUT', path: /^\/matrix\/[0-9a-f-]{36}$/ })
+  t.match(matrix?.headers, { authorization: 'Bearer token', 'content-type': 'application/json' })
+  t.match(JSON.parse(String(matrix?.body)), { body: /1 new commit to main by ada/ })
+  t.match(JSON.parse(String(slack?.body)), {
+    channel: '#ops',
+    text: /\|1 new commit> to main by ada/,
+  })
+})
+
 t.test('a failed delivery is retried until the receiver accepts it', async (t) => {
   const name = await makeRepository(ada, 'retried')
   const down = await startReceiver(t, { answer: (response) => response.writeHead(503).end('no') })

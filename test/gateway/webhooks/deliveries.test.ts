@@ -58,7 +58,7 @@ t.test('an event that is enqueued twice under one key is delivered once', async 
   t.equal((await listDeliveredPayloads(db)).length, 3)
   for (const { uuid } of await listDeliveredPayloads(db))
     t.match(uuid, /^[0-9a-f]{8}(-[0-9a-f]{4}){3}-[0-9a-f]{12}$/)
-  await deliverTo(context, [webhook], { event: 'fork', payload: '{}', key: 'k' })
+  await deliverTo(context, [webhook], { event: 'fork', payload: {}, key: 'k' })
   t.equal(
     (await listDeliveredPayloads(db)).length,
     3,

@@ -1,11 +1,43 @@
 /** Each event to which a webhook can subscribe is sent by an action of a user. */
 
-import t from 'tap'
-import { HOOK_EVENTS, wordOf } from '../../../conf/hook-events.js'
+import t, { type Test } from 'tap'
+import { HOOK_EVENTS, type HookEvent, wordOf } from '../../../conf/hook-events.js'
+import { HOOK_SERVICES, type HookService } from '../../../conf/hook-services.js'
+import type { EventPayload } from '../../../gateway/webhooks/event-message.js'
+import { servicePayload } from '../../../gateway/webhooks/service-payloads.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
-t.test('a webhook of all events gets each of them', async (t) => {
+/** Fields that each service requires of a message, with a pattern of their value. */
+const REQUIRED: Readonly<Record<HookService, object>> = {
+  dingtalk: { msgtype: 'actionCard', actionCard: { title: /\w/, text: /\w/, singleURL: /^ding/ } },
+  discord: { embeds: [{ title: /^.{1,256}$/, url: /^http:/, author: { name: /^(ada|bob)$/ } }] },
+  feishu: { msg_type: 'text', content: { text: /\w/ } },
+  matrix: {
+    msgtype: 'm.notice',
+    format: 'org.matrix.custom.html',
+    formatted_body: /<a href="http/,
+  },
+  msteams: { '@type': 'MessageCard', summary: /\w/, potentialAction: [{ '@type': 'OpenUri' }] },
+  packagist: { repository: { url: /^http:.*\/ada\/\w+$/ } },
+  slack: { channel: '#ops', text: /<http[^|>]*\|[^>]+>/ },
+  telegram: { text: /<a href="http/, parse_mode: 'HTML' },
+  wechatwork: { msgtype: 'markdown', markdown: { content: /\]\(http/ } },
+}
+
+/** Events whose message may have no link in its title, because its package has no repository. */
+const PLAIN: readonly HookEvent[] = ['package']
+
+function checkMessage(t: Test, service: HookService, event: HookEvent, payload: EventPayload) {
+  const message = servicePayload(service, { channel: '#ops' }, { event, payload })
+  if (service === 'packagist' && event !== 'push') return t.equal(message, undefined)
+  const name = `${service} ${event} ${payload.action ?? ''}`
+  t.notMatch(JSON.stringify(message), /undefined|\[object|NaN/, name)
+  if (PLAIN.includes(event)) return t.ok(message)
+  return t.match(message, REQUIRED[service], name)
+}
+
+t.test('a webhook of all events gets each of them, in the format of each service', async (t) => {
   const gateway = await startGatewayWithUsers(t)
   const { as, ask, authorizationOf, db } = gateway
   const hook = {
@@ -27,7 +59,12 @@ t.test('a webhook of all events gets each of them', async (t) => {
       const answer = await as(name, method, path, body)
       t.ok(answer.status < 300, `${method} ${path}: ${answer.status} ${answer.text}`)
     }
-    const rows: { event: string }[] = await db('webhook_deliveries').orderBy('id').select('event')
+    const rows: { event: HookEvent; payload: string }[] = await db('webhook_deliveries')
+      .orderBy('id')
+      .select('event', 'payload')
+    for (const { event, payload } of rows) {
+      for (const service of HOOK_SERVICES) checkMessage(t, service, event, JSON.parse(payload))
+    }
     await db('webhook_deliveries').delete()
     const sent = new Set(rows.map(({ event }) => event))
     t.strictSame([...sent].sort(), [...wanted].sort())
