@@ -29,6 +29,7 @@ import { TAG_CHANGE_OPERATIONS } from './code/tag-changes.js'
 import { TAG_PROTECTION_OPERATIONS } from './code/tag-protections.js'
 import { ASSIGNEE_OPERATIONS } from './issues/assignees.js'
 import { COMMENT_OPERATIONS } from './issues/comments.js'
+import { DEPENDENCY_OPERATIONS } from './issues/dependencies.js'
 import { ISSUE_ATTACHMENT_OPERATIONS } from './issues/issue-attachments.js'
 import { ISSUE_LABEL_OPERATIONS } from './issues/issue-labels.js'
 import { ISSUE_LOCK_OPERATIONS } from './issues/issue-locks.js'
@@ -37,8 +38,11 @@ import { ISSUE_SUBSCRIPTION_OPERATIONS } from './issues/issue-subscriptions.js'
 import { ISSUE_OPERATIONS } from './issues/issues.js'
 import { LABEL_OPERATIONS } from './issues/labels.js'
 import { MILESTONE_OPERATIONS } from './issues/milestones.js'
+import { PIN_OPERATIONS } from './issues/pins.js'
 import { REACTION_OPERATIONS } from './issues/reactions.js'
+import { STOPWATCH_OPERATIONS } from './issues/stopwatches.js'
 import { TIMELINE_OPERATIONS } from './issues/timeline.js'
+import { TRACKED_TIME_OPERATIONS } from './issues/tracked-times.js'
 import { NOTIFICATION_OPERATIONS } from './notifications/notifications.js'
 import type { AnyOperation } from './operation.js'
 import { ORGANIZATION_LABEL_OPERATIONS } from './organizations/organization-labels.js'
@@ -101,6 +105,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...COMMIT_STATUS_OPERATIONS,
   ...COMPARE_OPERATIONS,
   ...CONTENTS_READING_OPERATIONS,
+  ...DEPENDENCY_OPERATIONS,
   ...DEPLOY_KEY_OPERATIONS,
   ...EMAIL_OPERATIONS,
   ...FILE_CHANGE_OPERATIONS,
@@ -128,6 +133,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...CLEANUP_RULE_OPERATIONS,
   ...PACKAGE_SETTING_OPERATIONS,
   ...PACKAGE_OPERATIONS,
+  ...PIN_OPERATIONS,
   ...PRUNE_OPERATIONS,
   ...PULL_CONTENT_OPERATIONS,
   ...PULL_MERGE_OPERATIONS,
@@ -151,6 +157,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...RUNNER_OPERATIONS,
   ...SETTING_OPERATIONS,
   ...STAR_OPERATIONS,
+  ...STOPWATCH_OPERATIONS,
   ...TAG_CHANGE_OPERATIONS,
   ...TAG_PROTECTION_OPERATIONS,
   ...TAG_READING_OPERATIONS,
@@ -160,6 +167,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...TIMELINE_OPERATIONS,
   ...TOKEN_OPERATIONS,
   ...TOPIC_OPERATIONS,
+  ...TRACKED_TIME_OPERATIONS,
   ...USER_HOOK_OPERATIONS,
   ...USER_KEY_OPERATIONS,
   ...USER_OPERATIONS,

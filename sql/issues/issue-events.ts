@@ -26,6 +26,15 @@ export type IssueEventKind =
   | 'review'
   | 'review_request'
   | 'dismiss_review'
+  | 'add_dependency'
+  | 'remove_dependency'
+  | 'pin'
+  | 'unpin'
+  | 'start_tracking'
+  | 'stop_tracking'
+  | 'cancel_tracking'
+  | 'add_time_manual'
+  | 'delete_time_manual'
 
 /** Values of an event that depend on its kind. */
 export interface EventDetails {
@@ -44,6 +53,7 @@ export interface EventDetails {
   readonly newRef?: string
   /** Comment that refers to the issue. */
   readonly commentId?: number
+  readonly trackedTimeId?: number
 }
 
 export interface NewIssueEvent {

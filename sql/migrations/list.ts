@@ -49,6 +49,8 @@ import * as followsAndBlocks from './0047-follows-and-blocks.js'
 import * as avatars from './0048-avatars.js'
 import * as issueEvents from './0050-issue-events.js'
 import * as issueAttachments from './0051-issue-attachments.js'
+import * as issueLinks from './0052-issue-links.js'
+import * as trackedTimes from './0053-tracked-times.js'
 import * as tagProtections from './0055-tag-protections.js'
 import * as pushMirrors from './0056-push-mirrors.js'
 import * as hookServices from './0057-hook-services.js'
@@ -112,6 +114,8 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0048-avatars', ...avatars },
   { name: '0050-issue-events', ...issueEvents },
   { name: '0051-issue-attachments', ...issueAttachments },
+  { name: '0052-issue-links', ...issueLinks },
+  { name: '0053-tracked-times', ...trackedTimes },
   { name: '0055-tag-protections', ...tagProtections },
   { name: '0056-push-mirrors', ...pushMirrors },
   { name: '0057-hook-services', ...hookServices },

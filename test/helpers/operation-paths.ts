@@ -11,6 +11,7 @@ const VALUES: Readonly<Record<string, string>> = {
   token: '1',
   id: '1',
   index: '1',
+  position: '1',
   attachment_id: '1',
   topic: 'engines',
   archive: 'main.zip',

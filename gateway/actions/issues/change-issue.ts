@@ -6,11 +6,13 @@ import {
   type IssueUpdate,
   updateIssue,
 } from '../../../sql/issues/issues.js'
+import { stopStopwatch } from '../../../sql/issues/stopwatches.js'
 import type { Context } from '../../request/context.js'
 import type { IssueAction } from '../../request/events.js'
 import { actingUserOf } from '../code/acting-user.js'
 import type { RepositoryGrant } from '../code/git-reader.js'
 import { changePullState } from '../pulls/change-pull-state.js'
+import { refuseEarlyClose } from './dependencies.js'
 import { refuseOthers } from './issue-access.js'
 import { issueChanged } from './issue-changed.js'
 import { noteReferences } from './note-references.js'
@@ -22,8 +24,8 @@ export interface IssueEdit {
 
 /**
  * Changes an issue and publishes the changes. Throws `archived`, `forbidden` unless the caller is
- * its author or can write, `precondition_failed` for a new state of a merged pull request,
- * `conflict` if another pull request is open for the same branches, and `invalid`.
+ * its author or can write, `precondition_failed` for a new state of a merged pull request or if an
+ * issue that it depends on is open, `conflict` if another pull request is open for the same branches, and `invalid`.
  */
 export async function changeIssue(
   context: Context,
@@ -32,9 +34,13 @@ export async function changeIssue(
 ): Promise<void> {
   const actor = actingUserOf(grant)
   refuseOthers(grant, issue)
+  await refuseEarlyClose(context, issue, patch.state)
   await changePullState(context, issue, patch.state)
   const update = await updateIssue(context.db, issue.id, { ...patch, actorId: actor.id })
   await noteReferences(context, grant, { issue, text: changedText(patch) })
+  if (patch.state === 'closed') {
+    await stopStopwatch(context.db, { issueId: issue.id, userId: actor.id })
+  }
   const actions = actionsOf(patch, update)
   const { repository } = grant
   await issueChanged(context, { repository, issue: update.before, actor, actions })

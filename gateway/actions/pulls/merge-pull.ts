@@ -12,6 +12,7 @@ import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { changeReferences } from '../code/references-moved.js'
+import { refuseEarlyMerge } from '../issues/dependencies.js'
 import { refuseRuledMerge } from './merge-rules.js'
 import { branchReference, type PullState } from './refresh-pulls.js'
 import { headName, type WritableHead } from './writable-head.js'
@@ -30,7 +31,8 @@ export interface PullMerge {
 
 /**
  * Merges a pull request, which the caller has checked to be open. Throws `conflict` if the branches
- * conflict or the base moves meanwhile, and `method_not_allowed` if a branch rule refuses it.
+ * conflict or the base moves meanwhile, and `method_not_allowed` if a branch rule refuses it
+ * or if it depends on an open issue.
  */
 export async function mergePull(
   context: Context,
@@ -50,6 +52,7 @@ async function makePullMerge(
 ): Promise<void> {
   const { repository, doer, style, message, author, isForced = false } = merge
   const { issue, pull, headTip, baseTip } = state
+  await refuseEarlyMerge(context, issue)
   await refuseRuledMerge(context, state, { repository, doer, isForced })
   if (baseTip === undefined) throw new Failure('conflict', 'The base branch does not exist.')
   const { git, db } = context

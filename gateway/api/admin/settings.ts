@@ -92,7 +92,7 @@ const repository = settingsOperation({
     http_git_disabled: false,
     migrations_disabled: !migrations.isEnabled,
     stars_disabled: false,
-    time_tracking_disabled: true,
+    time_tracking_disabled: false,
     lfs_disabled: !lfs.isEnabled,
   }),
 })

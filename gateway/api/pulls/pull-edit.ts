@@ -8,6 +8,7 @@ import { type IssuePatch, type IssueUpdate, updateIssue } from '../../../sql/iss
 import { setTargets, updatePull } from '../../../sql/pulls/pulls.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { changedText } from '../../actions/issues/change-issue.js'
+import { refuseEarlyClose } from '../../actions/issues/dependencies.js'
 import { mayWrite, refuseOthers, titleOf } from '../../actions/issues/issue-access.js'
 import { noteReferences } from '../../actions/issues/note-references.js'
 import { refuseStateChange } from '../../actions/pulls/change-pull-state.js'
@@ -42,6 +43,7 @@ export async function editPull(
   const { issue, pull } = state
   refuseOthers(grant, issue)
   refuseStateChange(issue, pull, body.state)
+  await refuseEarlyClose(context, issue, body.state)
   const { id: actorId } = actingUserOf(grant)
   await changeTargets(context, grant, edit)
   const isWriter = mayWrite(grant)

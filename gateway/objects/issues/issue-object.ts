@@ -8,6 +8,7 @@ import { assigneesOfIssues } from '../../../sql/issues/issue-people.js'
 import type { Issue } from '../../../sql/issues/issues.js'
 import { labelsOfIssues } from '../../../sql/issues/labels.js'
 import { findMilestonesById } from '../../../sql/issues/milestones.js'
+import { pinPositions } from '../../../sql/issues/pins.js'
 import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../request/context.js'
@@ -113,6 +114,7 @@ async function objectsOf(
     values.filter((value) => value !== undefined)
   const labels = await labelsOfIssues(db, ids)
   const attachments = await attachmentsOfIssues(db, ids)
+  const pins = await pinPositions(db, ids)
   const assignees = await assigneesOfIssues(db, ids)
   const milestones = await findMilestonesById(
     db,
@@ -130,6 +132,7 @@ async function objectsOf(
       assets: attachments
         .filter(({ issueId }) => issueId === issue.id)
         .map((attachment) => attachmentObject(context, attachment)),
+      pin_order: pins.get(issue.id) ?? 0,
       user: personObject(context, authors.get(issue.authorId ?? 0), viewer),
       labels: (labels.get(issue.id) ?? []).map((label) => labelObject(context, label, repository)),
       milestone: milestone === undefined ? null : milestoneObject(milestone),
@@ -163,6 +166,5 @@ function plainFields(context: Context, issue: Issue, repository: Repository) {
     closed_at: issue.closedAtMs === undefined ? null : apiTime(issue.closedAtMs),
     due_date: issue.dueAtMs === undefined ? null : apiTime(issue.dueAtMs),
     repository: { id: repository.id, name: repository.name, owner, full_name },
-    pin_order: 0,
   }
 }

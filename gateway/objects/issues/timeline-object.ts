@@ -8,6 +8,7 @@ import { findIssuesById, type Issue } from '../../../sql/issues/issues.js'
 import { findUsableLabels, type Label } from '../../../sql/issues/labels.js'
 import { findMilestonesById, type Milestone } from '../../../sql/issues/milestones.js'
 import type { TimelineEntry } from '../../../sql/issues/timeline.js'
+import { findTrackedTimes } from '../../../sql/issues/tracked-times.js'
 import { textsOfReviews } from '../../../sql/pulls/review-events.js'
 import { findRepositoriesById } from '../../../sql/repositories/repositories.js'
 import type { Grants } from '../../auth/authorize.js'
@@ -20,6 +21,7 @@ import { COMMENT, commentObjects } from './comment-object.js'
 import { foundIssueObjects, ISSUE } from './issue-object.js'
 import { LABEL, labelObject } from './label-object.js'
 import { MILESTONE, milestoneObject } from './milestone-object.js'
+import { TRACKED_TIME, trackedTimeObjects } from './tracked-time-object.js'
 
 export const TIMELINE_COMMENT = Type.Object(
   {
@@ -36,7 +38,7 @@ export const TIMELINE_COMMENT = Type.Object(
     project_id: Type.Integer(),
     old_milestone: nullable(MILESTONE),
     milestone: nullable(MILESTONE),
-    tracked_time: nullable(Type.Object({})),
+    tracked_time: nullable(TRACKED_TIME),
     old_title: Type.String(),
     new_title: Type.String(),
     old_ref: Type.String(),
@@ -77,6 +79,7 @@ interface Referred {
   readonly reviews: ReadonlyMap<number, string>
   readonly issues: ReadonlyMap<number, Static<typeof ISSUE>>
   readonly comments: ReadonlyMap<number, Static<typeof COMMENT>>
+  readonly times: ReadonlyMap<number, Static<typeof TRACKED_TIME>>
 }
 
 /** Returns entries of the timeline of an issue as the caller sees them. */
@@ -111,7 +114,7 @@ async function readReferred(
   const idsOf = (read: (event: IssueEvent) => readonly (number | undefined)[]) => [
     ...new Set(events.flatMap(read).filter((id) => id !== undefined)),
   ]
-  const details = (name: 'labelId' | 'teamId' | 'commentId') =>
+  const details = (name: 'labelId' | 'teamId' | 'commentId' | 'trackedTimeId') =>
     idsOf((event) => [event.details[name]])
   const milestoneIds = idsOf((event) => [event.details.milestoneId, event.details.oldMilestoneId])
   const people = idsOf((event) => [event.actorId, event.details.assigneeId])
@@ -121,6 +124,8 @@ async function readReferred(
     idsOf((event) => [event.otherIssueId]),
   )
   const objects = await foundIssueObjects(context, issues, grant.user)
+  const tracked = await findTrackedTimes(db, details('trackedTimeId'))
+  const times = await trackedTimeObjects(context, tracked, grant.user)
   return {
     people: await findOwnersById(db, people),
     labels: new Map(labels.map((label) => [label.id, label])),
@@ -131,6 +136,7 @@ async function readReferred(
       idsOf((event) => [event.reviewId]),
     ),
     issues: new Map(objects.map((object) => [object.id, object])),
+    times: new Map(times.map((time) => [time.id, time])),
     comments: await referringComments(context, grant, details('commentId')),
   }
 }
@@ -214,6 +220,7 @@ function eventObject(
     updated_at: at,
     old_milestone: milestone(details.oldMilestoneId),
     milestone: milestone(details.milestoneId),
+    tracked_time: referred.times.get(details.trackedTimeId ?? 0) ?? null,
     old_title: details.oldTitle ?? '',
     new_title: details.newTitle ?? '',
     old_ref: details.oldRef ?? '',

@@ -331,9 +331,9 @@ const NOT_SERVED = {
   has_projects: false,
   projects_mode: 'all',
   internal_tracker: {
-    enable_time_tracker: false,
-    allow_only_contributors_to_track_time: false,
-    enable_issue_dependencies: false,
+    enable_time_tracker: true,
+    allow_only_contributors_to_track_time: true,
+    enable_issue_dependencies: true,
   },
   licenses: [] as string[],
 }

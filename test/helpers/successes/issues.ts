@@ -1,6 +1,7 @@
 /** Successful requests, one for each operation on issues, labels, milestones and comments. */
 
 import type { GatewayWithUsers } from '../gateway-with-users.js'
+import type { Answer } from '../requests.js'
 
 /** Sends the requests for ada's repository `r` and the organization `club`. */
 export async function successesOfIssues({ as }: GatewayWithUsers) {
@@ -29,6 +30,10 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
   const asset = `${of}/assets/${(attached.json as { id: number }).id}`
   const added = await ask('POST', `${said}/assets?name=f`, file)
   const ofSaid = `${said}/assets/${(added.json as { id: number }).id}`
+  const other = await ask('POST', '/issues', { title: 'Another' })
+  const meta = { index: (other.json as { number: number }).number }
+  const spent = await ask('POST', `${of}/times`, { time: 60 })
+  const timePath = `${of}/times/${(spent.json as { id: number }).id}`
   const content = { content: 'heart' }
   const ofClub = '/orgs/club/labels'
   const shared = await as('ada', 'POST', ofClub, { name: 'all', color: 'abc' })
@@ -54,6 +59,29 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
     issuePostCommentReaction: await ask('POST', `${said}/reactions`, content),
     issueGetCommentReactions: await ask('GET', `${said}/reactions`),
     issueDeleteCommentReaction: await ask('DELETE', `${said}/reactions`, content),
+    issueCreateIssueDependencies: await ask('POST', `${of}/dependencies`, meta),
+    issueListIssueDependencies: await ask('GET', `${of}/dependencies`),
+    issueRemoveIssueDependencies: await ask('DELETE', `${of}/dependencies`, meta),
+    issueCreateIssueBlocking: await ask('POST', `${of}/blocks`, meta),
+    issueListBlocks: await ask('GET', `${of}/blocks`),
+    issueRemoveIssueBlocking: await ask('DELETE', `${of}/blocks`, meta),
+    pinIssue: await ask('POST', `${of}/pin`),
+    moveIssuePin: await ask('PATCH', `${of}/pin/1`),
+    repoListPinnedIssues: await ask('GET', '/issues/pinned'),
+    repoListPinnedPullRequests: await ask('GET', '/pulls/pinned'),
+    repoNewPinAllowed: await ask('GET', '/new_pin_allowed'),
+    unpinIssue: await ask('DELETE', `${of}/pin`),
+    issueAddTime: spent,
+    issueTrackedTimes: await ask('GET', `${of}/times`),
+    repoTrackedTimes: await ask('GET', '/times'),
+    userTrackedTimes: await ask('GET', '/times/ada'),
+    userCurrentTrackedTimes: await as('ada', 'GET', '/user/times'),
+    issueDeleteTime: await ask('DELETE', timePath),
+    issueStartStopWatch: await ask('POST', `${of}/stopwatch/start`),
+    userGetStopWatches: await as('ada', 'GET', '/user/stopwatches'),
+    issueStopStopWatch: await ask('POST', `${of}/stopwatch/stop`),
+    issueResetTime: await ask('DELETE', `${of}/times`),
+    issueDeleteStopWatch: await started(ask, of),
     issueCreateIssueAttachment: attached,
     issueListIssueAttachments: await ask('GET', `${of}/assets`),
     issueGetIssueAttachment: await ask('GET', asset),
@@ -89,4 +117,10 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
     repoGetReviewers: await ask('GET', '/reviewers'),
     issueDelete: await ask('DELETE', of),
   }
+}
+
+/** Starts a stopwatch and deletes it. Returns the answer to the deletion. */
+async function started(ask: (method: string, path: string) => Promise<Answer>, of: string) {
+  await ask('POST', `${of}/stopwatch/start`)
+  return await ask('DELETE', `${of}/stopwatch/delete`)
 }

@@ -64,6 +64,8 @@ const NAMES = [
   '0048-avatars',
   '0050-issue-events',
   '0051-issue-attachments',
+  '0052-issue-links',
+  '0053-tracked-times',
   '0055-tag-protections',
   '0056-push-mirrors',
   '0057-hook-services',
