@@ -11,6 +11,7 @@ import { USER_SETTING_OPERATIONS } from './accounts/user-settings.js'
 import { USER_OPERATIONS } from './accounts/users.js'
 import { ADMIN_OWNED_OPERATIONS } from './admin/admin-belongings.js'
 import { ADMIN_USER_OPERATIONS } from './admin/admin-users.js'
+import { MARKUP_OPERATIONS } from './admin/markup.js'
 import { SETTING_OPERATIONS } from './admin/settings.js'
 import { VERSION_OPERATIONS } from './admin/version.js'
 import { BRANCH_CHANGE_OPERATIONS } from './code/branch-changes.js'
@@ -121,6 +122,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...ISSUE_SUBSCRIPTION_OPERATIONS,
   ...LABEL_OPERATIONS,
   ...LANGUAGE_OPERATIONS,
+  ...MARKUP_OPERATIONS,
   ...MIGRATION_OPERATIONS,
   ...MILESTONE_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,

@@ -62,6 +62,24 @@ async function withPulls(db: Database, issues: readonly Issue[]): Promise<readon
   })
 }
 
+/** Returns the merged pull request of a repository whose merge made that commit. */
+export async function findPullByMerge(
+  db: Database,
+  repositoryId: number,
+  commitId: string,
+): Promise<IssueAndPull | undefined> {
+  const [found] = await withPulls(
+    db,
+    await selectIssues(
+      db,
+      `join pulls p on p.issue_id = i.id where p.repository_id = ? and p.merge_commit = ?
+        and p.merged_at is not null order by i.id limit 1`,
+      [repositoryId, commitId],
+    ),
+  )
+  return found
+}
+
 /** Returns the pull request with that id. */
 export async function findPullById(
   db: Database,

@@ -31,6 +31,8 @@ import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
 import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
 
+const COMMENT_PATH = '/repos/{owner}/{repo}/issues/comments/{id}'
+
 export const COMMENT_PARAMS = { ...REPOSITORY_PARAMS, id: 'id of the comment' }
 
 /** Query parameters for the time of the last change. */
@@ -125,7 +127,7 @@ const create = defineOperation({
 const get = defineOperation({
   id: 'issueGetComment',
   method: 'GET',
-  path: '/repos/{owner}/{repo}/issues/comments/{id}',
+  path: COMMENT_PATH,
   summary: 'Get a comment',
   tags: ['issue'],
   access: { kind: 'repository', mode: 'read', unit: 'comment' },
@@ -156,66 +158,76 @@ export async function commentOf(
   return { comment, issue }
 }
 
-const edit = defineOperation({
-  id: 'issueEditComment',
-  method: 'PATCH',
-  path: '/repos/{owner}/{repo}/issues/comments/{id}',
-  summary: 'Edit a comment',
-  tags: ['issue'],
-  access: {
-    kind: 'repository',
-    mode: 'read',
-    unit: 'comment',
-    isSignedIn: true,
-    refusesBlocked: true,
-  },
-  scopes: ['write:issue'],
-  params: COMMENT_PARAMS,
-  query: NO_QUERY,
-  body: EDIT_ISSUE_COMMENT_OPTION,
-  success: { status: 200, schema: COMMENT },
-  failures: [403, 404, 422, 423],
-  async handle(context, { grant, params, body }) {
-    const { comment, issue } = await commentOf(context, grant, params)
-    const actor = actingUserOf(grant)
-    refuseOthers(grant, comment)
-    if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw notFound()
-    const { repository } = grant
-    await noteReferences(context, grant, { issue, commentId: comment.id, text: body.body })
-    await commentChanged(context, { repository, issue, actor, action: 'edited', comment })
-    const changed = await findComment(context.db, repository.id, comment.id)
-    return jsonReply(200, await commentObject(context, grant, changed ?? comment))
-  },
-})
+/** Earlier form of the path, which clients may still use. The index is ignored, as in Gitea. */
+const DEPRECATED = {
+  path: '/repos/{owner}/{repo}/issues/{index}/comments/{id}',
+  params: { ...COMMENT_PARAMS, index: 'ignored' },
+}
 
-const remove = defineOperation({
-  id: 'issueDeleteComment',
-  method: 'DELETE',
-  path: '/repos/{owner}/{repo}/issues/comments/{id}',
-  summary: 'Delete a comment',
-  tags: ['issue'],
-  access: { kind: 'repository', mode: 'read', unit: 'comment', isSignedIn: true },
-  scopes: ['write:issue'],
-  params: COMMENT_PARAMS,
-  query: NO_QUERY,
-  success: { status: 204, schema: null },
-  failures: [403, 404, 423],
-  async handle(context, { grant, params }) {
-    const { comment, issue } = await commentOf(context, grant, params)
-    const actor = actingUserOf(grant)
-    refuseOthers(grant, comment)
-    if (!(await deleteComment(context.db, comment.id))) throw notFound()
-    const { repository } = grant
-    await commentChanged(context, { repository, issue, actor, action: 'deleted', comment })
-    return { status: 204 }
-  },
-})
+type CommentRoute = Pick<AnyOperation, 'id' | 'path' | 'params'>
+
+function editingAt(route: CommentRoute): AnyOperation {
+  return defineOperation({
+    ...route,
+    method: 'PATCH',
+    summary: 'Edit a comment',
+    tags: ['issue'],
+    access: {
+      kind: 'repository',
+      mode: 'read',
+      unit: 'comment',
+      isSignedIn: true,
+      refusesBlocked: true,
+    },
+    scopes: ['write:issue'],
+    query: NO_QUERY,
+    body: EDIT_ISSUE_COMMENT_OPTION,
+    success: { status: 200, schema: COMMENT },
+    failures: [403, 404, 422, 423],
+    async handle(context, { grant, params, body }) {
+      const { comment, issue } = await commentOf(context, grant, params)
+      const actor = actingUserOf(grant)
+      refuseOthers(grant, comment)
+      if (!(await updateComment(context.db, comment, contentOf(body.body)))) throw notFound()
+      const { repository } = grant
+      await noteReferences(context, grant, { issue, commentId: comment.id, text: body.body })
+      await commentChanged(context, { repository, issue, actor, action: 'edited', comment })
+      const changed = await findComment(context.db, repository.id, comment.id)
+      return jsonReply(200, await commentObject(context, grant, changed ?? comment))
+    },
+  })
+}
+
+function removalAt(route: CommentRoute): AnyOperation {
+  return defineOperation({
+    ...route,
+    method: 'DELETE',
+    summary: 'Delete a comment',
+    tags: ['issue'],
+    access: { kind: 'repository', mode: 'read', unit: 'comment', isSignedIn: true },
+    scopes: ['write:issue'],
+    query: NO_QUERY,
+    success: { status: 204, schema: null },
+    failures: [403, 404, 423],
+    async handle(context, { grant, params }) {
+      const { comment, issue } = await commentOf(context, grant, params)
+      const actor = actingUserOf(grant)
+      refuseOthers(grant, comment)
+      if (!(await deleteComment(context.db, comment.id))) throw notFound()
+      const { repository } = grant
+      await commentChanged(context, { repository, issue, actor, action: 'deleted', comment })
+      return { status: 204 }
+    },
+  })
+}
 
 export const COMMENT_OPERATIONS: readonly AnyOperation[] = [
   list,
   listAll,
   create,
   get,
-  edit,
-  remove,
+  editingAt({ id: 'issueEditComment', path: COMMENT_PATH, params: COMMENT_PARAMS }),
+  removalAt({ id: 'issueDeleteComment', path: COMMENT_PATH, params: COMMENT_PARAMS }),
+  editingAt({ ...DEPRECATED, id: 'issueEditCommentDeprecated' }),
+  removalAt({ ...DEPRECATED, id: 'issueDeleteCommentDeprecated' }),
 ]

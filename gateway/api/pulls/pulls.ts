@@ -4,7 +4,12 @@ import { Type } from 'typebox'
 import { Failure, notFound } from '../../../conf/failures.js'
 import { findUser } from '../../../sql/accounts/users.js'
 import { findMilestone } from '../../../sql/issues/milestones.js'
-import { findPullBetween, listPulls, type PullOrder } from '../../../sql/pulls/pull-lists.js'
+import {
+  findPullBetween,
+  findPullByMerge,
+  listPulls,
+  type PullOrder,
+} from '../../../sql/pulls/pull-lists.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { issueChanged } from '../../actions/issues/issue-changed.js'
 import { findHead } from '../../actions/pulls/find-head.js'
@@ -186,6 +191,29 @@ const getByBranches = defineOperation({
   },
 })
 
+const getOfCommit = defineOperation({
+  id: 'repoGetCommitPullRequest',
+  method: 'GET',
+  path: '/repos/{owner}/{repo}/commits/{sha}/pull',
+  summary: 'Get the merged pull request of the commit',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'read', area: 'pull-requests' },
+  scopes: ['read:repository'],
+  params: { ...REPOSITORY_PARAMS, sha: 'full id of the commit that the merge made' },
+  query: NO_QUERY,
+  success: { status: 200, schema: PULL_REQUEST },
+  failures: [404],
+  async handle(context, { grant, params }) {
+    refuseWithoutPulls(grant)
+    const { repository } = grant
+    const found = await findPullByMerge(context.db, repository.id, params['sha'] ?? '')
+    if (found === undefined) throw notFound()
+    const [state] = await refreshPulls(context, repository, [found])
+    if (state === undefined) throw notFound()
+    return jsonReply(200, await countedPullObject(context, grant, state))
+  },
+})
+
 const SPLITS_MAX = 20
 
 /**
@@ -226,5 +254,6 @@ export const PULL_REQUEST_OPERATIONS: readonly AnyOperation[] = [
   create,
   get,
   getByBranches,
+  getOfCommit,
   edit,
 ]

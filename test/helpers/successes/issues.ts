@@ -25,6 +25,8 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
   const of = `/issues/${number}`
   const comment = await ask('POST', `${of}/comments`, { body: 'It does.' })
   const said = `/issues/comments/${(comment.json as { id: number }).id}`
+  const again = await ask('POST', `${of}/comments`, { body: 'Again.' })
+  const second = `/issues/comments/${(again.json as { id: number }).id}`
   const file = Buffer.from('bytes')
   const attached = await ask('POST', `${of}/assets?name=f`, file)
   const asset = `${of}/assets/${(attached.json as { id: number }).id}`
@@ -92,6 +94,11 @@ export async function successesOfIssues({ as }: GatewayWithUsers) {
     issueGetIssueCommentAttachment: await ask('GET', ofSaid),
     issueEditIssueCommentAttachment: await ask('PATCH', ofSaid, { name: 'g' }),
     issueDeleteIssueCommentAttachment: await ask('DELETE', ofSaid),
+    issueEditCommentDeprecated: await ask('PATCH', `${of}${said.slice(7)}`, { body: 'x' }),
+    issueDeleteCommentDeprecated: await ask('DELETE', `${of}${second.slice(7)}`),
+    renderMarkdown: await as('ada', 'POST', '/markdown', { Text: '# a' }),
+    renderMarkdownRaw: await as('ada', 'POST', '/markdown/raw', Buffer.from('# a')),
+    renderMarkup: await as('ada', 'POST', '/markup', { Text: '# a' }),
     issueDeleteComment: await ask('DELETE', said),
     issueGetLabels: await ask('GET', `${of}/labels`),
     issueAddLabel: await ask('POST', `${of}/labels`, { labels: ['bug'] }),

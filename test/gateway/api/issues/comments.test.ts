@@ -47,7 +47,13 @@ await forEachDatabase(t, 'a comment is created, read, changed and deleted', asyn
     t.equal((await as('ada', method, elsewhere, body)).status, 404, 'of another repository')
   }
   t.equal((await as('ada', 'GET', `/repos/ada/other/issues/comments/${id}`)).status, 404)
-  t.equal((await as('bob', 'DELETE', path)).status, 204)
+  const earlier = `${OF}/${id}`
+  t.match((await as('bob', 'PATCH', earlier, { body: 'by index' })).json, { id, body: 'by index' })
+  t.equal(
+    (await as('bob', 'PATCH', mine.replace('comments', '1/comments'), { body: 'x' })).status,
+    403,
+  )
+  t.equal((await as('bob', 'DELETE', earlier)).status, 204)
   t.equal((await as('bob', 'DELETE', path)).status, 404)
   for (const body of [{}, { body: '' }, { body: ' \n' }, { body: 1 }, { body: ['x'] }]) {
     t.equal((await as('ada', 'POST', OF, body)).status, 422, JSON.stringify(body))

@@ -125,6 +125,10 @@ await forEachDatabase(t, 'reviews and the merge of a pull request are events', a
     { type: 'merge_pull', pull_request_url: `${BASE_URL}/ada/r/pulls/2`, issue_url: '' },
     { type: 'delete_branch', old_ref: 'topic' },
   ])
+  const merged = (await of('ada', 'GET', '/pulls/2')).json as { merge_commit_sha: string }
+  const ofCommit = await of('anyone', 'GET', `/commits/${merged.merge_commit_sha}/pull`)
+  t.match(ofCommit, { status: 200, json: { number: 2, merged: true } })
+  t.equal((await of('anyone', 'GET', '/commits/main/pull')).status, 404)
   t.match((await of('anyone', 'GET', '/issues/1/timeline')).json, [
     { type: 'pull_ref', ref_issue: { number: 2 }, ref_action: 'none' },
   ])
