@@ -134,3 +134,49 @@ export async function copyLfsObjects(
     [toId, fromId],
   )
 }
+
+/** True if a repository has an object. */
+export async function hasLfsObjects(db: Database, repositoryId: number): Promise<boolean> {
+  const rows = await selectRows(
+    db,
+    'select 1 from lfs_objects l where l.repository_id = ? limit 1',
+    [repositoryId],
+  )
+  return rows.length > 0
+}
+
+/** Number of oids in one statement. */
+const BATCH = 500
+
+/** Gives a repository those objects of another one that it lacks. */
+export async function copyNamedLfsObjects(
+  db: Database,
+  {
+    fromId,
+    toId,
+    oids,
+  }: { readonly fromId: number; readonly toId: number; readonly oids: readonly string[] },
+): Promise<void> {
+  for (let at = 0; at < oids.length; at += BATCH) {
+    const batch = oids.slice(at, at + BATCH)
+    await insertLacking(db, { fromId, toId, batch }).catch(async (error: unknown) => {
+      // Another gateway has copied some of them concurrently.
+      if (!isUniqueViolation(error)) throw error
+      await insertLacking(db, { fromId, toId, batch })
+    })
+  }
+}
+
+async function insertLacking(
+  db: Database,
+  { fromId, toId, batch }: { fromId: number; toId: number; batch: readonly string[] },
+): Promise<void> {
+  await db.raw(
+    `insert into lfs_objects (repository_id, oid, blob_id, bytes, created_at)
+        select ?, l.oid, l.blob_id, l.bytes, l.created_at from lfs_objects l
+          left join lfs_objects k on k.repository_id = ? and k.oid = l.oid
+          where l.repository_id = ? and k.oid is null
+          and l.oid in (${batch.map(() => '?').join(', ')})`,
+    [toId, toId, fromId, ...batch],
+  )
+}

@@ -215,6 +215,39 @@ await t.test(
   },
 )
 
+await t.test('a pull request from a fork brings the objects of its commits', async (t) => {
+  const { bytes } = await pushed(t, ada, 'base', false)
+  t.equal((await bob.api('POST', '/repos/ada/base/forks', { name: 'head' })).status, 202)
+  const { copy } = await cloneLfs(t, bob.remote('bob/head.git'))
+  await copy.git('lfs', 'install', '--local')
+  const added = randomBytes(2_000)
+  for (const [branch, content] of [
+    ['change', added],
+    ['other', randomBytes(3_000)],
+  ] as const) {
+    await copy.git('checkout', '--quiet', '-b', branch, 'origin/main')
+    await copy.commit('added.bin', content)
+    const push = await runLfs(copy, ['push', '--quiet', 'origin', branch])
+    t.equal(push.exitCode, 0, push.errorText)
+  }
+  const input = { title: 'Add', head: 'bob:change', base: 'main' }
+  t.equal((await bob.api('POST', '/repos/ada/base/pulls', input)).status, 201)
+  const later = randomBytes(2_500)
+  await copy.git('checkout', '--quiet', 'change')
+  await copy.commit('later.bin', later)
+  t.equal((await runLfs(copy, ['push', '--quiet', 'origin', 'change'])).exitCode, 0)
+  const merged = await ada.api('POST', '/repos/ada/base/pulls/1/merge', { Do: 'merge' })
+  t.equal(merged.status, 200)
+  const clone = await cloneLfs(t, `${gatehouse.url}/ada/base.git`)
+  t.equal(clone.exitCode, 0, clone.errorText)
+  for (const [name, content] of Object.entries({ large: bytes, added, later })) {
+    t.ok((await readFile(join(clone.copy.path, `${name}.bin`))).equals(content), name)
+  }
+  const other = await copy.git('show', 'other:added.bin')
+  const oid = /sha256:(\w+)/.exec(other)?.[1] ?? ''
+  t.equal((await askLfs('ada/base.git', `objects/${oid}`)).status, 404, 'and no others')
+})
+
 await t.test('a token without write scope downloads, and does not upload', async (t) => {
   const { path, oid } = await pushed(t, ada, 'scoped')
   const words = ['token', 'create', 'ada', '--name', 'reader', '--scopes', 'read:repository']

@@ -14,12 +14,14 @@ import {
 } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
+import { bringLfsObjects } from './bring-lfs-objects.js'
 
 /** Tip of a head that is in another repository than the base. */
 export interface ForeignTip {
   readonly commit: string
-  /** Absolute path of the head repository. */
+  /** Absolute path and id of the head repository. */
   readonly source: string
+  readonly sourceId: number
 }
 
 /** True if the head is, or was before its deletion, in another repository than the base. */
@@ -75,7 +77,9 @@ async function readTips(
       )
       return entries.flatMap(({ pull }, at) => {
         const commit = found[at]?.type === 'commit' ? found[at].id : undefined
-        return commit === undefined ? [] : [[pull.id, { commit, source }] as const]
+        return commit === undefined
+          ? []
+          : [[pull.id, { commit, source, sourceId: repository.id }] as const]
       })
     })
   } catch (error) {
@@ -88,13 +92,14 @@ async function readTips(
 /** Commit to copy into the repository at `path`. */
 export interface CommitCopy extends ForeignTip {
   readonly path: string
+  readonly repositoryId: number
 }
 
 /** In-flight copies by repository and commit, which concurrent requests share. */
 const inFlight = new Map<string, Promise<void>>()
 
 /**
- * Copies a commit and its history from another repository of this server. Throws
+ * Copies a commit, its history and its LFS objects from another repository of this server. Throws
  * `payload_too_large` if a push of the same size would be refused, and the errors of the queue of
  * git processes.
  */
@@ -105,13 +110,15 @@ export async function copyForeignCommit(context: Context, bringing: CommitCopy):
   await work
 }
 
-async function bring(context: Context, { path, source, commit }: CommitCopy): Promise<void> {
+async function bring(context: Context, bringing: CommitCopy): Promise<void> {
+  const { path, source, commit } = bringing
   const { git, journal, queue, settings } = context
   const { pushBytesMax: packBytesMax, timeoutMs } = settings.git
   const visitor = { repository: path, client: `pulls of ${path}` }
   const leave = await queue.enter(AbortSignal.timeout(timeoutMs), visitor)
   try {
     await copyCommit(git, path, { source, commit, packBytesMax, timeoutMs, journal })
+    await bringLfsObjects(context, bringing)
   } finally {
     leave()
   }

@@ -64,7 +64,11 @@ export async function openPull(
   const tipIn = (place: string, branch: string) =>
     withObjects(git, place, (objects) => tipOfBranch(objects, branch))
   const [headTip, baseTip] = [await tipIn(head.path, head.branch), await tipIn(path, base)]
-  if (!isHere) await copyForeignCommit(context, { path, source: head.path, commit: headTip })
+  if (!isHere) {
+    const [source, sourceId] = [head.path, head.repository.id]
+    const copied = { path, repositoryId: repository.id, source, sourceId, commit: headTip }
+    await copyForeignCommit(context, copied)
+  }
   const opened = await createPull(db, {
     issue: { ...input.issue, title, authorId: author.id },
     targets: {

@@ -113,7 +113,13 @@ async function withHead(
 ): Promise<Located> {
   if (lacking === undefined) return { state, kept }
   const isOpen = state.issue.state === 'open'
-  const hasCome = isOpen && (await tryToCopyForeignCommit(context, { ...lacking, path }))
+  const hasCome =
+    isOpen &&
+    (await tryToCopyForeignCommit(context, {
+      ...lacking,
+      path,
+      repositoryId: state.pull.repositoryId,
+    }))
   const headTip = hasCome ? lacking.commit : state.pull.headCommit
   return { state: { ...state, headTip }, kept }
 }

@@ -191,7 +191,9 @@ const update = defineOperation({
     }
     const source = repositoryPathOf(context, grant.repository)
     if (head.path !== source && state.baseTip !== undefined) {
-      await copyForeignCommit(context, { path: head.path, source, commit: state.baseTip })
+      const to = { path: head.path, repositoryId: head.repository.id }
+      const from = { source, sourceId: repository.id, commit: state.baseTip }
+      await copyForeignCommit(context, { ...to, ...from })
     }
     await inQueue(context, { request, grant }, () =>
       updateHead(context, state, { head, doer, style }),

@@ -5,7 +5,13 @@ import type { Database } from '../../../sql/database/database.js'
 import { deleteUnusedBlob, listUnusedBlobs } from '../../../sql/packages/blobs.js'
 import { createFork } from '../../../sql/repositories/forks.js'
 import { addLfsLock, listLfsLocks } from '../../../sql/repositories/lfs-locks.js'
-import { addLfsObject, findLfsObject, listLfsSizes } from '../../../sql/repositories/lfs-objects.js'
+import {
+  addLfsObject,
+  copyNamedLfsObjects,
+  findLfsObject,
+  hasLfsObjects,
+  listLfsSizes,
+} from '../../../sql/repositories/lfs-objects.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aBlobOf } from '../../helpers/release-rows.js'
@@ -41,6 +47,21 @@ await forEachMigrated(t, 'an object belongs to the repositories that got it', as
   const known = await listLfsSizes(db, two.id, [oid, oidOf('missing')])
   t.strictSame([...known], [[oid, 4]])
   t.strictSame([...(await listLfsSizes(db, two.id, []))], [])
+})
+
+await forEachMigrated(t, 'a repository gets the named objects of another', async (t, db) => {
+  const { one, two, add } = await twoRepositories(db)
+  t.equal(await hasLfsObjects(db, one.id), false)
+  for (const text of ['a', 'b', 'c']) await add(one, text)
+  await add(two, 'a')
+  t.equal(await hasLfsObjects(db, one.id), true)
+  const oids = ['a', 'b', 'missing', ...Array.from({ length: 500 }, (_, at) => `${at}`), 'c']
+  const names = { fromId: one.id, toId: two.id, oids: oids.map(oidOf) }
+  // Two gateways may copy the same objects concurrently.
+  await Promise.all([copyNamedLfsObjects(db, names), copyNamedLfsObjects(db, names)])
+  await copyNamedLfsObjects(db, names)
+  const known = await listLfsSizes(db, two.id, ['a', 'b', 'c', 'missing'].map(oidOf))
+  t.strictSame(new Set(known.keys()), new Set(['a', 'b', 'c'].map(oidOf)))
 })
 
 await forEachMigrated(t, 'a blob is kept while a repository has its object', async (t, db) => {

@@ -1,0 +1,26 @@
+/** Small files of new commits: those that no ref reaches, up to a size and a number. */
+
+import t from 'tap'
+import { listNewFiles } from '../../../cgi/objects/new-files.js'
+import { findGit } from '../../../cgi/process/git.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+t.test('the small files that no ref reaches are listed', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const base = await copy.commit('old', 'old\n')
+  await copy.commit('small', 'small\n')
+  await copy.commit('name with spaces', 'spaces\n')
+  await copy.commit('exact', 'x'.repeat(20))
+  const tip = await copy.commit('large', 'x'.repeat(21))
+  await copy.git('reset', '--quiet', '--hard', base)
+  const list = async (objectsMax = 1_000) => {
+    const input = { commit: tip, bytesMax: 20, objectsMax }
+    const ids = await listNewFiles(await findGit(), copy.path, input)
+    const texts = await Promise.all(ids.map((id) => copy.git('cat-file', 'blob', id)))
+    return texts.toSorted()
+  }
+  t.strictSame(await list(), ['small', 'spaces', 'x'.repeat(20)])
+  t.strictSame(await list(0), [])
+  await copy.git('branch', 'kept', tip)
+  t.strictSame(await list(), [])
+})
