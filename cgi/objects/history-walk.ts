@@ -58,7 +58,7 @@ export async function walkHistory(
 export interface KnownAncestor<T> {
   readonly id: string
   readonly known: T
-  /** Ids from the newest commit to the one before the ancestor. */
+  /** Commits from the newest one to the child of the ancestor. */
   readonly younger: readonly Commit[]
 }
 

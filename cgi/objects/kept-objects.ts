@@ -33,7 +33,7 @@ const ENTRY_BYTES = 300
 const SIZES_MAX = 50_000
 const REPOSITORIES_MAX = 1_000
 
-/** Time after which a change of a folder alters its times for sure; see `repository-state.ts`. */
+/** Time after which a later change always has another time; see `repository-state.ts`. */
 const SETTLED_MS = 50
 
 /** Objects of a repository between two changes of its files of objects. */

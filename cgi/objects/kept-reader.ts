@@ -6,7 +6,7 @@ import { type CatFile, followCatFile, type GitObject } from './cat-file.js'
 /** Maximum size of an object that such a process sends; larger ones are read by separate ones. */
 export const KEPT_CONTENT_BYTES_MAX = 4_194_304
 
-/** Default time without any output after which a process that owes an answer is killed. */
+/** Default time without output after which a process with unanswered requests is killed. */
 const STALL_MS = 10_000
 
 /** Age after which a process takes no more requests, and the age at which it is killed. */
