@@ -1,5 +1,6 @@
 /** List of all operations that the API serves; each resource adds one line to it. */
 
+import { ACTIVITY_OPERATIONS } from './accounts/activity-feeds.js'
 import { AVATAR_OPERATIONS } from './accounts/avatars.js'
 import { BLOCK_OPERATIONS } from './accounts/blocks.js'
 import { EMAIL_OPERATIONS } from './accounts/emails.js'
@@ -91,6 +92,7 @@ import { USER_HOOK_OPERATIONS } from './webhooks/user-webhooks.js'
 
 export const OPERATIONS: readonly AnyOperation[] = [
   ...ACTION_VALUE_OPERATIONS,
+  ...ACTIVITY_OPERATIONS,
   ...ADMIN_OWNED_OPERATIONS,
   ...ADMIN_USER_OPERATIONS,
   ...ARCHIVE_OPERATIONS,

@@ -13,6 +13,7 @@ import { PRUNE_REPOSITORIES } from './prune-repositories.js'
 import { PRUNE_REPOSITORY } from './prune-repository.js'
 import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
 import { createJobRunner } from './runner.js'
+import { SWEEP_ACTIVITIES } from './sweep-activities.js'
 import { SWEEP_ARTIFACTS } from './sweep-artifacts.js'
 import { SWEEP_DELIVERIES } from './sweep-deliveries.js'
 import { SWEEP_PACKAGES } from './sweep-packages.js'
@@ -37,6 +38,7 @@ const KINDS: readonly JobKind[] = [
   MAINTAIN_REPOSITORY,
   PRUNE_REPOSITORIES,
   RETIRE_SIGNING_KEYS,
+  SWEEP_ACTIVITIES,
   SWEEP_ARTIFACTS,
   SWEEP_DELIVERIES,
   SWEEP_PACKAGES,

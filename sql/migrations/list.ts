@@ -47,6 +47,7 @@ import * as packageLists from './0043-package-lists.js'
 import * as lfs from './0044-lfs.js'
 import * as followsAndBlocks from './0047-follows-and-blocks.js'
 import * as avatars from './0048-avatars.js'
+import * as activities from './0049-activities.js'
 import * as issueEvents from './0050-issue-events.js'
 import * as issueAttachments from './0051-issue-attachments.js'
 import * as issueLinks from './0052-issue-links.js'
@@ -112,6 +113,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0044-lfs', ...lfs },
   { name: '0047-follows-and-blocks', ...followsAndBlocks },
   { name: '0048-avatars', ...avatars },
+  { name: '0049-activities', ...activities },
   { name: '0050-issue-events', ...issueEvents },
   { name: '0051-issue-attachments', ...issueAttachments },
   { name: '0052-issue-links', ...issueLinks },

@@ -12,6 +12,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/auth/ticket.ts': 'web/accounts/two-factor.test.ts',
   'gateway/auth/visible-owner.ts': 'web/pages.test.ts and api/accounts/users.test.ts',
   'gateway/fleet.ts': 'journeys/signals.test.ts and journeys/reload.test.ts',
+  'gateway/notifications/activity-subscriber.ts': 'api/accounts/activity-feeds.test.ts',
   'gateway/oauth/': 'oauth/access-token.test.ts and threats/oauth.test.ts',
   'gateway/packs/enter-queue.ts': 'git/service.test.ts',
   'gateway/packs/upload-pack.ts': 'git/fetch.test.ts and journeys/ssh-clone.test.ts',

@@ -13,7 +13,7 @@ import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
-/** Settings without an effect on this server, stored for the clients that set them. */
+/** Settings that are stored for clients; only `hide_activity` has an effect on this server. */
 const KEPT = {
   theme: Type.String({ maxLength: 255 }),
   diff_view_style: Type.String({ maxLength: 255 }),

@@ -8,6 +8,7 @@ export async function successesOfSocial(gateway: GatewayWithUsers) {
   return {
     ...(await successesOfRelations(gateway)),
     ...(await successesOfFollows(gateway)),
+    ...(await successesOfFeeds(gateway)),
     ...(await successesOfNotifications(gateway)),
     ...(await successesOfTemplates(gateway)),
   }
@@ -43,6 +44,17 @@ async function successesOfFollows({ as }: GatewayWithUsers) {
     userCheckFollowing: await as('anyone', 'GET', '/users/ada/following/bob'),
     userCurrentDeleteFollow: await as('ada', 'DELETE', follow),
     ...(await successesOfBlocks(as)),
+  }
+}
+
+async function successesOfFeeds({ as }: GatewayWithUsers) {
+  const [team] = (await as('ada', 'GET', '/orgs/club/teams')).json as { id: number }[]
+  return {
+    userListActivityFeeds: await as('anyone', 'GET', '/users/ada/activities/feeds'),
+    orgListActivityFeeds: await as('anyone', 'GET', '/orgs/club/activities/feeds'),
+    orgListTeamActivityFeeds: await as('ada', 'GET', `/teams/${team?.id}/activities/feeds`),
+    repoListActivityFeeds: await as('anyone', 'GET', '/repos/ada/r/activities/feeds'),
+    userGetHeatmapData: await as('anyone', 'GET', '/users/ada/heatmap'),
   }
 }
 

@@ -62,6 +62,7 @@ const NAMES = [
   '0044-lfs',
   '0047-follows-and-blocks',
   '0048-avatars',
+  '0049-activities',
   '0050-issue-events',
   '0051-issue-attachments',
   '0052-issue-links',

@@ -1,10 +1,11 @@
-/** Records of pushes: written if a webhook subscribes to them, and published once. */
+/** Records of pushes: written for feeds and webhooks, and published once. */
 
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { openPushRecord, publishLeftPushes } from '../../../../gateway/actions/code/push-records.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
+import { createEvents } from '../../../../gateway/request/events.js'
 import { closeDatabase } from '../../../../sql/database/database.js'
 import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { openContext } from '../../../helpers/gateway.js'
@@ -32,9 +33,10 @@ async function scene(t: Test) {
   return { context, fixture, user, repository, listen, left, line }
 }
 
-t.test('git records no changes without a subscribed webhook', async (t) => {
+t.test('git records no changes without an interested subscriber', async (t) => {
   const { context, repository, user, left } = await scene(t)
-  const note = await openPushRecord(context, { repository, user })
+  const uninterested = { ...context, events: createEvents(context.log) }
+  const note = await openPushRecord(uninterested, { repository, user })
   t.match(note, { config: [], variables: {} })
   await note.publish()
   t.strictSame(await left(), [])
