@@ -134,22 +134,37 @@ const createOwn = defineOperation({
     createRepositoryOf(context, body, { owner: grant.user, creator: grant.user }),
 })
 
-const createInOrganization = defineOperation({
+const createInOrganization = defineCreateInOrganization({
   id: 'createOrgRepo',
-  method: 'POST',
   path: '/orgs/{org}/repos',
   summary: 'Create a repository in an organization',
-  tags: ['organization'],
-  access: { kind: 'organization-repositories' },
-  scopes: ['write:organization'],
-  params: { org: 'name of organization' },
-  query: NO_QUERY,
-  body: CREATE_REPO_OPTION,
-  success: { status: 201, schema: REPOSITORY_OBJECT },
-  failures: [400, 403, 404, 409, 422],
-  handle: (context, { grant, body }) =>
-    createRepositoryOf(context, body, { owner: grant.organization, creator: grant.user }),
 })
+
+/** Path of early releases of Gitea, which some clients still use. */
+const createAtFormerPath = defineCreateInOrganization({
+  id: 'createOrgRepoDeprecated',
+  path: '/org/{org}/repos',
+  summary: 'Create a repository in an organization, by a deprecated path',
+})
+
+function defineCreateInOrganization(
+  place: Pick<AnyOperation, 'id' | 'path' | 'summary'>,
+): AnyOperation {
+  return defineOperation({
+    ...place,
+    method: 'POST',
+    tags: ['organization'],
+    access: { kind: 'organization-repositories' },
+    scopes: ['write:organization'],
+    params: { org: 'name of organization' },
+    query: NO_QUERY,
+    body: CREATE_REPO_OPTION,
+    success: { status: 201, schema: REPOSITORY_OBJECT },
+    failures: [400, 403, 404, 409, 422],
+    handle: (context, { grant, body }) =>
+      createRepositoryOf(context, body, { owner: grant.organization, creator: grant.user }),
+  })
+}
 
 const get = defineOperation({
   id: 'repoGet',
@@ -246,6 +261,7 @@ export const REPOSITORY_OPERATIONS: readonly AnyOperation[] = [
   listOwn,
   createOwn,
   createInOrganization,
+  createAtFormerPath,
   get,
   getById,
   edit,

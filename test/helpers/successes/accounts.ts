@@ -20,6 +20,7 @@ export async function successesOfAccounts(gateway: GatewayWithUsers) {
     getVersion: await as('anyone', 'GET', '/version'),
     orgCreate: await as('ada', 'POST', '/orgs', { username: 'club' }),
     createOrgRepo: await as('ada', 'POST', '/orgs/club/repos', { name: 'r' }),
+    createOrgRepoDeprecated: await as('ada', 'POST', '/org/club/repos', { name: 'old-path' }),
     createCurrentUserRepo: await as('ada', 'POST', '/user/repos', { name: 'r' }),
     repoGet: await as('ada', 'GET', '/repos/ada/r'),
     repoCreateKey: await as('ada', 'POST', '/repos/ada/r/keys', { title: 'k', key: aKeyLine() }),
