@@ -1,5 +1,6 @@
 /** nginx sends large files itself: the same replies, to the clients who may have them. */
 
+import { createHash } from 'node:crypto'
 import { mkdir, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -116,6 +117,20 @@ t.test('nginx sends stored answers and packages, to the byte', async (t) => {
       t.equal(third.status, 200)
       await untilAllCached(gatehouse.dataDir)
     }
+  })
+
+  await t.test('an object of Git LFS', async (t) => {
+    await makeRepository(ada, 'models')
+    const content = Buffer.from(incompressible(1_200_000))
+    const oid = createHash('sha256').update(content).digest('hex')
+    const path = `/ada/models.git/info/lfs/objects/${oid}`
+    const headers = { authorization }
+    const put = await ask(`${direct}${path}/1200000`, { method: 'PUT', headers, body: content })
+    t.equal(put.status, 200)
+    const sent = await ask(address + path)
+    t.equal(sent.headers[SENDER], 'nginx')
+    t.ok(sent.body.equals(content))
+    t.strictSame(comparable(sent), comparable(await ask(direct + path)))
   })
 
   await t.test('the file of a package, with the headers of the gateway', async (t) => {

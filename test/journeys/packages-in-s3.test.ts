@@ -1,11 +1,13 @@
 /** Packages with blobs in S3: uploads, downloads and redirects, also while S3 is unavailable. */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { readdir } from 'node:fs/promises'
+import { readdir, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { cloneLfs, lfsCopy, runLfs } from '../helpers/lfs-client.js'
 import { startProxy } from '../helpers/proxy.js'
+import { makeRepository } from '../helpers/repositories.js'
 import { sharedS3Server } from '../helpers/shared-s3-server.js'
 
 const server = await sharedS3Server()
@@ -147,4 +149,17 @@ t.test('downloads are redirected to the bucket if blobs.redirect is set', async 
     t.match(followed.headers.get('content-disposition'), /^attachment; filename="file"/)
     t.ok((await bytesOf(followed)).equals(method === 'GET' ? content : Buffer.of()))
   }
+
+  await t.test('git-lfs follows the redirect without the credentials of its user', async (t) => {
+    const address = ada.remote(`${await makeRepository(ada, 'models', { private: true })}.git`)
+    const copy = await lfsCopy(t, address)
+    const bytes = randomBytes(100_000)
+    await copy.commit('large.bin', bytes)
+    const push = await runLfs(copy, ['push', '--quiet', 'origin', 'main'])
+    t.equal(push.exitCode, 0, push.errorText)
+    const clone = await cloneLfs(t, address, { GIT_TRACE: '1' })
+    t.equal(clone.exitCode, 0, clone.errorText)
+    t.ok((await readFile(join(clone.copy.path, 'large.bin'))).equals(bytes))
+    t.match(clone.errorText, /HTTP: 303\b.*HTTP: 200\b/s)
+  })
 })

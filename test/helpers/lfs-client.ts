@@ -1,0 +1,50 @@
+/** The real git-lfs, isolated from the machine's configuration. */
+
+import { join } from 'node:path'
+import type { Test } from 'tap'
+import { type GitClientResult, tryGit } from './git-client.js'
+import { temporaryFolder } from './temporary.js'
+import { newWorkingCopy, type WorkingCopy, workingCopyAt } from './working-copy.js'
+
+/** Configuration of `git lfs install`, which clones read before there is a repository. */
+const FILTERS = {
+  'filter.lfs.process': 'git-lfs filter-process',
+  'filter.lfs.clean': 'git-lfs clean -- %f',
+  'filter.lfs.smudge': 'git-lfs smudge -- %f',
+  'filter.lfs.required': 'true',
+}
+const ENVIRONMENT = Object.fromEntries([
+  ['GIT_CONFIG_COUNT', String(Object.keys(FILTERS).length)],
+  ...Object.entries(FILTERS).flatMap(([key, value], at) => [
+    [`GIT_CONFIG_KEY_${at}`, key],
+    [`GIT_CONFIG_VALUE_${at}`, value],
+  ]),
+])
+
+/** Clones with the filters of git-lfs; returns the result, and the working copy. */
+export async function cloneLfs(t: Test, address: string, environment: Record<string, string> = {}) {
+  const folder = await temporaryFolder(t)
+  const options = { cwd: folder, environment: { ...ENVIRONMENT, ...environment } }
+  const result = await tryGit(['clone', '--quiet', address, 'clone'], options)
+  return { ...result, copy: workingCopyAt(join(folder, 'clone')) }
+}
+
+/** Runs git with the filters of git-lfs. */
+export function runLfs(
+  copy: WorkingCopy,
+  args: readonly string[],
+  environment: Readonly<Record<string, string>> = {},
+): Promise<GitClientResult> {
+  return copy.try(args, { environment: { ...ENVIRONMENT, ...environment } })
+}
+
+/** Creates a working copy that pushes to an address, with `*.bin` in Git LFS. */
+export async function lfsCopy(t: Test, address: string): Promise<WorkingCopy> {
+  const copy = await newWorkingCopy(t)
+  for (const [key, value] of Object.entries(FILTERS)) await copy.git('config', key, value)
+  await copy.git('remote', 'add', 'origin', address)
+  await copy.git('lfs', 'install', '--local')
+  await copy.git('lfs', 'track', '*.bin', '--lockable')
+  await copy.git('add', '.gitattributes')
+  return copy
+}
