@@ -12,6 +12,7 @@ import { USER_SETTING_OPERATIONS } from './accounts/user-settings.js'
 import { USER_OPERATIONS } from './accounts/users.js'
 import { ADMIN_OWNED_OPERATIONS } from './admin/admin-belongings.js'
 import { ADMIN_USER_OPERATIONS } from './admin/admin-users.js'
+import { CRON_OPERATIONS } from './admin/cron.js'
 import { MARKUP_OPERATIONS } from './admin/markup.js'
 import { SETTING_OPERATIONS } from './admin/settings.js'
 import { VERSION_OPERATIONS } from './admin/version.js'
@@ -107,6 +108,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...COMMIT_READING_OPERATIONS,
   ...COMMIT_STATUS_OPERATIONS,
   ...COMPARE_OPERATIONS,
+  ...CRON_OPERATIONS,
   ...CONTENTS_READING_OPERATIONS,
   ...DEPENDENCY_OPERATIONS,
   ...DEPLOY_KEY_OPERATIONS,

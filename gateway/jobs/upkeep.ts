@@ -84,6 +84,12 @@ export function createUpkeep(context: JobContext, options: UpkeepOptions = {}): 
     if (isEnabled) others.pollIn(0)
   }
   return {
+    periodicJobs: [...PUSH_MIRROR_KINDS, ...workflowJobsWith(NO_RUNS), ...(isEnabled ? KINDS : [])]
+      .flatMap(({ kind, everyMs }) => (everyMs === undefined ? [] : [{ kind, everyMs }]))
+      .sort((one, other) => one.kind.localeCompare(other.kind)),
+    async enqueuePeriodic({ kind }) {
+      await enqueueJob(context.db, { kind, subject: 'all', delayMs: 0, isSooner: true })
+    },
     async enqueueMaintenance(repositoryId) {
       if (!isEnabled) return
       const input = { kind: MAINTAIN_REPOSITORY.kind, subject: String(repositoryId), delayMs }

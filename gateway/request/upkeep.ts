@@ -24,7 +24,17 @@ export interface QueuedPrune extends PruneRequest {
   readonly repositoryId: number
 }
 
+/** Kind of a job that runs at intervals. */
+export interface PeriodicJob {
+  readonly kind: string
+  readonly everyMs: number
+}
+
 export interface Upkeep {
+  /** Jobs that run at intervals; without those of `maintenance` if that is disabled. */
+  readonly periodicJobs: readonly PeriodicJob[]
+  /** Makes a job that runs at intervals due immediately. */
+  enqueuePeriodic(job: PeriodicJob): Promise<void>
   /** Enqueues the maintenance after a successful push. Never rejects. */
   enqueueMaintenance(repositoryId: number): Promise<void>
   /** Starts the delivery of stored webhook deliveries immediately. */

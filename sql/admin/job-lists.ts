@@ -30,6 +30,15 @@ export async function listJobs(db: Database, page: Page): Promise<Paged<ListedJo
   return { entries: rows.map((row) => jobOf(row, nowMs)), total: count?.total ?? 0 }
 }
 
+/** Returns the times at which the jobs that run at intervals are due next, by kind. */
+export async function listPeriodicDueTimes(db: Database): Promise<ReadonlyMap<string, number>> {
+  const rows = await selectRows<{ kind: string; run_after: number }>(
+    db,
+    "select kind, run_after from jobs where subject = 'all'",
+  )
+  return new Map(rows.map(({ kind, run_after }) => [kind, run_after]))
+}
+
 /**
  * Makes a failed job due immediately. Returns false if there is no such job, or if it is running.
  */

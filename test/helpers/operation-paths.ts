@@ -41,6 +41,7 @@ const VALUES: Readonly<Record<string, string>> = {
   secretname: 'SECRET',
   variablename: 'VARIABLE',
   target: 'bob',
+  task: 'sweep-runs',
 }
 
 /** Returns a path below `/api/v1`; `values` have precedence over the default values. */

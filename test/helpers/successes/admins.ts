@@ -22,6 +22,8 @@ export async function successesOfAdmins({ as }: GatewayWithUsers) {
     adminCreateRepo: await as('root', 'POST', '/admin/users/eve/repos', { name: 'hers' }),
     adminDeleteUser: await as('root', 'DELETE', '/admin/users/eve?purge=true'),
     adminCreateOrg: await as('root', 'POST', '/admin/users/bob/orgs', { username: 'hall' }),
+    adminCronList: await as('root', 'GET', '/admin/cron'),
+    adminCronRun: await as('root', 'POST', '/admin/cron/sweep-runs'),
     adminGetAllOrgs: await as('root', 'GET', '/admin/orgs'),
     getGeneralAPISettings: await as('anyone', 'GET', '/settings/api'),
     getGeneralRepositorySettings: await as('anyone', 'GET', '/settings/repository'),
