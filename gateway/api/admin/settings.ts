@@ -111,10 +111,10 @@ const attachment = settingsOperation({
     },
     { $id: 'GeneralAttachmentSettings' },
   ),
-  // max_size is in MiB; an empty allowed_types permits all types; max_files is not enforced.
+  // max_size is in MiB; max_files is not enforced.
   read: ({ attachments }) => ({
     enabled: true,
-    allowed_types: '',
+    allowed_types: '*/*',
     max_size: Math.floor(attachments.sizeBytesMax / 1_048_576),
     max_files: ATTACHMENTS_PER_UPLOAD,
   }),

@@ -3,13 +3,15 @@
 import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
 import type { Issue } from '../../../sql/issues/issues.js'
+import { listTimeline } from '../../../sql/issues/timeline.js'
 import { addComment } from '../../actions/issues/add-comment.js'
 import { changeIssue } from '../../actions/issues/change-issue.js'
 import { issueOf } from '../../actions/issues/issue-access.js'
+import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../request/context.js'
 import type { AnyRoute, Call } from '../../request/route.js'
 import { definePage, multilineField, readForm, redirectTo, withFormErrors } from '../kit/page.js'
-import { COMMENTS_SHOWN } from './conversation.js'
+import { ENTRIES_SHOWN } from './conversation.js'
 
 /** Comment as sent, if it was rejected. */
 export interface RejectedComment {
@@ -40,9 +42,12 @@ export function commentPage(
       const say = async () => {
         const isSilent = state !== undefined && text.trim() === ''
         const comment = isSilent ? undefined : await addComment(context, grant, { issue, text })
+        const viewer = viewerOf(grant.who)
+        const first = { page: 1, limit: 1 }
+        const { total } = await listTimeline(context.db, issue.id, { viewer, page: first })
         if (state !== undefined) await changeIssue(context, grant, { issue, patch: { state } })
         if (comment === undefined) return redirectTo(context, path)
-        const page = Math.ceil((issue.commentsCount + 1) / COMMENTS_SHOWN)
+        const page = Math.ceil(total / ENTRIES_SHOWN)
         const query = page === 1 ? '' : `?page=${page}`
         return redirectTo(context, `${path}${query}#issuecomment-${comment.id}`)
       }

@@ -1,12 +1,18 @@
-/** Conversation of an issue or a pull request: description, comments and the comment form. */
+/** Conversation of an issue or a pull request: description, comments, events, comment form. */
 
 import type { Child, JSX } from 'preact/jsx-runtime'
 import { findOwnersById, type Owner } from '../../../sql/accounts/owners.js'
 import type { Page } from '../../../sql/database/page.js'
-import { type Comment, listComments } from '../../../sql/issues/comments.js'
+import {
+  attachmentsOfComments,
+  attachmentsOfIssues,
+  type IssueAttachment,
+} from '../../../sql/issues/issue-attachments.js'
 import type { Issue } from '../../../sql/issues/issues.js'
+import { listTimeline, type TimelineEntry } from '../../../sql/issues/timeline.js'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
 import { mayChange, mayComment } from '../../actions/issues/issue-access.js'
+import { viewerOf } from '../../auth/refusals.js'
 import type { Context } from '../../request/context.js'
 import { issueUrl } from '../kit/links.js'
 import { Pager } from '../kit/pager.js'
@@ -14,14 +20,19 @@ import { Author } from '../kit/person.js'
 import { ErrorMessage } from '../kit/problem.js'
 import { signInAddress } from '../kit/surface.js'
 import { Ago } from '../kit/times.js'
+import { AttachedFiles } from './attached-files.js'
+import { EventLine, type EventRows, readEventRows } from './event-line.js'
 import { drawWritten, Written, type WrittenTexts } from './written.js'
 
-/** Number of comments per page. */
-export const COMMENTS_SHOWN = 50
+/** Number of comments and events per page. */
+export const ENTRIES_SHOWN = 50
 
 export interface ShownConversation {
   readonly issue: Issue
-  readonly comments: readonly Comment[]
+  readonly entries: readonly TimelineEntry[]
+  readonly total: number
+  readonly rows: EventRows
+  readonly files: readonly IssueAttachment[]
   readonly authors: ReadonlyMap<number, Owner>
   readonly drawn: WrittenTexts
   readonly page: Page
@@ -30,15 +41,22 @@ export interface ShownConversation {
 /** Level of the heading above the posts. */
 const HEADINGS_BELOW = 2
 
-/** Reads the comments of a page, with their authors. */
+/** Reads the comments and events of a page, with the rows that they refer to. */
 export async function readConversation(
   context: Context,
   grant: RepositoryGrant,
   { issue, number }: { readonly issue: Issue; readonly number: number },
 ): Promise<ShownConversation> {
   const { db } = context
-  const page = { page: number, limit: COMMENTS_SHOWN }
-  const comments = await listComments(db, issue.id, { page })
+  const page = { page: number, limit: ENTRIES_SHOWN }
+  const { entries, total } = await listTimeline(db, issue.id, { viewer: viewerOf(grant.who), page })
+  const comments = entries.flatMap((entry) => (entry.kind === 'comment' ? [entry.comment] : []))
+  const events = entries.flatMap((entry) => (entry.kind === 'event' ? [entry.event] : []))
+  const commentIds = comments.map(({ id }) => id)
+  const files = [
+    ...(await attachmentsOfIssues(db, [issue.id])),
+    ...(await attachmentsOfComments(db, commentIds)),
+  ]
   const posts = [issue, ...comments]
   const authors = await findOwnersById(
     db,
@@ -46,7 +64,8 @@ export async function readConversation(
   )
   const texts = posts.map(({ content }) => content)
   const drawn = await drawWritten(context, grant, { texts, headingsBelow: HEADINGS_BELOW })
-  return { issue, comments, authors, drawn, page }
+  const rows = await readEventRows(context, grant, events)
+  return { issue, entries, total, rows, files, authors, drawn, page }
 }
 
 export interface ConversationProps {
@@ -62,18 +81,25 @@ export interface ConversationProps {
 
 export function Conversation(props: ConversationProps): JSX.Element {
   const { context, grant, conversation, draft, error, children } = props
-  const { issue, comments, page } = conversation
+  const { issue, entries, total, rows, page } = conversation
+  const shown = { context, grant, conversation }
   const address = issueUrl(context, grant, issue)
-  const posts = [
-    { post: issue, id: `issue-${issue.id}` },
-    ...comments.map((comment) => ({ post: comment, id: `issuecomment-${comment.id}` })),
-  ]
   return (
     <section class="conversation" aria-label="Conversation">
-      {posts.map(({ post, id }) => (
-        <Post context={context} grant={grant} conversation={conversation} post={post} id={id} />
-      ))}
-      <Pager address={address} page={page} total={issue.commentsCount} isOldestFirst={true} />
+      <Post {...shown} post={issue} id={`issue-${issue.id}`} commentId={undefined} />
+      {entries.map((entry) =>
+        entry.kind === 'event' ? (
+          <EventLine context={context} grant={grant} event={entry.event} rows={rows} />
+        ) : (
+          <Post
+            {...shown}
+            post={entry.comment}
+            id={`issuecomment-${entry.comment.id}`}
+            commentId={entry.comment.id}
+          />
+        ),
+      )}
+      <Pager address={address} page={page} total={total} isOldestFirst={true} />
       {children}
       <ErrorMessage error={error} />
       <CommentForm
@@ -90,10 +116,12 @@ export function Conversation(props: ConversationProps): JSX.Element {
 interface PostProps extends Pick<ConversationProps, 'context' | 'grant' | 'conversation'> {
   readonly post: Pick<Issue, 'authorId' | 'originalAuthor' | 'content' | 'createdAtMs'>
   readonly id: string
+  /** Undefined for the issue itself. */
+  readonly commentId: number | undefined
 }
 
 function Post(props: PostProps): JSX.Element {
-  const { context, grant, conversation, post, id } = props
+  const { context, grant, conversation, post, id, commentId } = props
   const { content, createdAtMs, originalAuthor } = post
   const { user: viewer } = grant
   const person = conversation.authors.get(post.authorId ?? 0)
@@ -111,6 +139,10 @@ function Post(props: PostProps): JSX.Element {
       ) : (
         <Written text={content} drawn={conversation.drawn} />
       )}
+      <AttachedFiles
+        base={base}
+        files={conversation.files.filter((file) => file.commentId === commentId)}
+      />
     </article>
   )
 }

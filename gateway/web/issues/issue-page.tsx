@@ -22,7 +22,7 @@ async function show(
     issue,
     number: pageNumber(request),
   })
-  const facts = await readFacts(context, issue)
+  const facts = await readFacts(context, grant, issue)
   const page = (
     <RepositoryDocument context={context} grant={grant} tab="issues" title={issue.title}>
       <h2>
@@ -31,6 +31,7 @@ async function show(
       <p>
         <span class={`label ${issue.state}`}>{issue.state}</span>
         {issue.isLocked && <span class="label">locked</span>}
+        {facts.isPinned && <span class="label">pinned</span>}
       </p>
       <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
       <Conversation

@@ -2,6 +2,7 @@
 
 import { notFound } from '../../../conf/failures.js'
 import { listIssues } from '../../../sql/issues/issue-lists.js'
+import { listPinned } from '../../../sql/issues/pins.js'
 import { isServed } from '../../actions/issues/issue-access.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
@@ -25,6 +26,8 @@ export const ISSUES_PAGE = definePage<'repository'>({
     const filter = { isPull: false, state, page }
     const { entries, total } = await listIssues(context.db, repository.id, filter)
     const shown = await readIssues(context, entries)
+    const pinned = await listPinned(context.db, { repositoryId: repository.id, isPull: false })
+    const shownPinned = await readIssues(context, pinned)
     const address = `${repositoryUrl(context, grant)}/issues`
     return htmlReply(
       request,
@@ -33,6 +36,12 @@ export const ISSUES_PAGE = definePage<'repository'>({
           <h2>Issues</h2>
           {!repository.isArchived && <a href={`${address}/new`}>New issue</a>}
         </div>
+        {pinned.length > 0 && page.page === 1 && (
+          <section>
+            <h3>Pinned</h3>
+            <IssueList context={context} grant={grant} shown={shownPinned} />
+          </section>
+        )}
         <StateFilter address={address} state={state} />
         <IssueList context={context} grant={grant} shown={shown} />
         <Pager

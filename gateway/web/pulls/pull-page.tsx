@@ -48,7 +48,7 @@ async function show(
   })
   const place = { repositoryId: pull.repositoryId, commitId: pull.headCommit }
   const [facts, merge, reviews, combined] = [
-    await readFacts(context, issue),
+    await readFacts(context, grant, issue),
     await readMerge(context, grant, state),
     await readReviews(context, grant, pull),
     await combineCommitStatuses(context.db, place, { page: 1, limit: CHECKS_SHOWN }),

@@ -192,3 +192,47 @@ t.test('lists and long conversations have pages', async (t) => {
   t.match(text, 'This text is shown as plain text: it is too long to render.')
   t.match(text, /text is too long:.*the last word|the last word.*text is too long:/s)
 })
+
+t.test('the page shows attachments, events, dependencies and pins', async (t) => {
+  const { as, ask, authorizationOf, see } = await openBrowsers(t)
+  const issues = '/repos/ada/r/issues'
+  for (const title of ['one', 'two', 'three']) await as('ada', 'POST', issues, { title })
+  await as('ada', 'POST', '/user/repos', { name: 'secret', private: true })
+  await as('ada', 'POST', '/repos/ada/secret/issues', { title: 'Hidden <i>, about ada/r#1' })
+  const said = await as('ada', 'POST', `${issues}/1/comments`, { body: 'with a file' })
+  const { id } = said.json as { id: number }
+  const path = `/api/v1${issues}/comments/${id}/assets?name=log%20of%20ada.txt`
+  const body = Buffer.from('bytes')
+  const added = await ask({ method: 'POST', path, body, authorization: authorizationOf('ada') })
+  const { uuid } = added.json as { uuid: string }
+  const { id: bug } = (
+    await as('ada', 'POST', '/repos/ada/r/labels', { name: 'bug', color: 'aaa' })
+  ).json as { id: number }
+  await as('ada', 'POST', `${issues}/1/labels`, { labels: [bug] })
+  await as('ada', 'DELETE', `${issues}/1/labels/${bug}`)
+  await as('ada', 'PATCH', `${issues}/1`, { title: 'first <b>', assignees: ['ada'] })
+  await as('ada', 'POST', `${issues}/1/dependencies`, { index: 2 })
+  await as('ada', 'POST', `${issues}/1/dependencies`, { index: 1, owner: 'ada', repo: 'secret' })
+  await as('ada', 'POST', `${issues}/1/pin`)
+  await as('ada', 'POST', `${issues}/1/times`, { time: 3_600 })
+  const page = (await see('bob', ONE)).text
+  for (const shown of [
+    new RegExp(`href="${BASE_URL}/attachments/${uuid}"[^>]*>log of ada\\.txt`),
+    /removed the label <span class="label"/,
+    /changed the title from one to first &lt;b>/,
+    /assigned <a class="strong" href="[^"]*\/ada"/,
+    /Depends on<\/dt><dd><a href="[^"]*\/ada\/r\/issues\/2">ada\/r#2<\/a> two \(open\)/,
+    /class="label">pinned/,
+    /pinned this/,
+    /spent 1 hour on this/,
+  ]) {
+    t.match(page, shown)
+  }
+  t.notMatch(page, 'Hidden')
+  t.match(
+    (await see('ada', ONE)).text,
+    /referred to this in <a [^>]*>ada\/secret#1<\/a> Hidden &lt;i>/,
+  )
+  t.match((await see('bob', '/ada/r/issues/2')).text, /Blocks<\/dt><dd><a [^>]*>ada\/r#1</)
+  t.match((await see('bob', '/ada/r/issues')).text, /Pinned<\/h3>.*first &lt;b>.*three/s)
+})
