@@ -1,4 +1,4 @@
-/** Attachments of releases, issues and comments: received, stored and served like files of packages. */
+/** Attachments of releases, issues and comments, which are stored like files of packages. */
 
 import { randomUUID } from 'node:crypto'
 import { Failure } from '../conf/failures.js'

@@ -28,7 +28,7 @@ export async function addDependency(
   actorId: number,
 ): Promise<void> {
   await transaction(db, async (trx) => {
-    // Locked in the order of their ids, so that two opposite dependencies cannot be added at once.
+    // Rows are locked in the order of their ids, so that opposite dependencies exclude each other.
     const both = [issueId, dependencyId].sort((a, b) => a - b)
     for (const id of both) await trx('issues').where({ id }).forUpdate().first('id')
     const held: readonly { dependency_id: number }[] = await trx('issue_dependencies')

@@ -179,6 +179,7 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
       'request',
       'auth',
       'outbound',
+      'pool',
       'actions',
       'objects',
       'webhooks',

@@ -25,7 +25,8 @@ export interface IssueEdit {
 /**
  * Changes an issue and publishes the changes. Throws `archived`, `forbidden` unless the caller is
  * its author or can write, `precondition_failed` for a new state of a merged pull request or if an
- * issue that it depends on is open, `conflict` if another pull request is open for the same branches, and `invalid`.
+ * issue that it depends on is open, `conflict` if another pull request is open for the same
+ * branches, and `invalid`.
  */
 export async function changeIssue(
   context: Context,

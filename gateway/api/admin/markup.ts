@@ -29,7 +29,6 @@ const MARKUP_OPTION = Type.Object(
   {
     ...FIELDS,
     FilePath: Type.Optional(Type.String({ description: 'name of the file, for the mode file' })),
-    BranchPath: Type.Optional(Type.String({ description: 'branch that links refer to' })),
   },
   { $id: 'MarkupOption' },
 )

@@ -76,7 +76,7 @@ export function EventLine(props: EventLineProps): JSX.Element {
   )
 }
 
-/** What the user of an event did, if nothing else is to be shown. */
+/** Descriptions of events that have no values to show. */
 const DEEDS: Readonly<Partial<Record<IssueEventKind, string>>> = {
   close: 'closed this',
   reopen: 'reopened this',

@@ -26,6 +26,11 @@ export async function successesOfPulls({ as, pathOf }: GatewayWithUsers) {
     await of('POST', '/1/merge', { Do: 'merge', merge_when_checks_succeed: true })
     return await of('DELETE', '/1/merge')
   }
+  const ofMerge = async () => {
+    const { json } = await of('GET', '/1')
+    const { merge_commit_sha: sha } = json as { merge_commit_sha: string }
+    return await as('ada', 'GET', `/repos/ada/forge/commits/${sha}/pull`)
+  }
   const dismissed = async () => {
     const path = '/repos/ada/forge/pulls/1/reviews'
     const { json } = await as('root', 'POST', path, { event: 'APPROVED' })
@@ -57,5 +62,6 @@ export async function successesOfPulls({ as, pathOf }: GatewayWithUsers) {
     repoCancelScheduledAutoMerge: await cancelled(),
     repoMergePullRequest: await of('POST', '/1/merge', { Do: 'merge' }),
     repoPullRequestIsMerged: await of('GET', '/1/merge'),
+    repoGetCommitPullRequest: await ofMerge(),
   }
 }
