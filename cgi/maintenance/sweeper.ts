@@ -10,8 +10,8 @@ import { removeDead } from './recovery.js'
 import { listStaleFiles, readStaleFile } from './stale-files.js'
 
 /** Name of a repository that was being created (`new`) or removed (`trash`): see repository.ts. */
-const UNFINISHED_REPOSITORY = /^[0-9a-f]{32}\.git\.(?:new|trash)-[0-9a-f]{12}$/
-const REPOSITORY = /^[0-9a-f]{32}\.git$/
+const UNFINISHED_REPOSITORY = /^[0-9a-f]{32}(?:\.wiki)?\.git\.(?:new|trash)-[0-9a-f]{12}$/
+const REPOSITORY = /^[0-9a-f]{32}(?:\.wiki)?\.git$/
 
 /** Sweeps all repositories and unfinished ones; returns the removed paths. */
 export async function sweepRepositories(

@@ -3,7 +3,8 @@
 import { randomBytes } from 'node:crypto'
 import { join } from 'node:path'
 
-const STORAGE_KEY = /^[0-9a-f]{32}$/
+/** Key of a repository, or of the wiki of that repository. */
+const STORAGE_KEY = /^[0-9a-f]{32}(?:\.wiki)?$/
 
 /** Returns a random storage key for a new repository: 32 hexadecimal digits. */
 export function newStorageKey(): string {
@@ -12,7 +13,9 @@ export function newStorageKey(): string {
 
 /** Returns the path of a bare repository in one of 256 subfolders. Throws if the key is invalid. */
 export function repositoryPath(dataDir: string, storage: string): string {
-  if (!STORAGE_KEY.test(storage)) throw new Error('a storage key must have 32 hexadecimal digits')
+  if (!STORAGE_KEY.test(storage)) {
+    throw new Error('a storage key must have 32 hexadecimal digits, with .wiki for a wiki')
+  }
   return `${repositoryShardsFolder(dataDir)}/${storage.slice(0, 2)}/${storage}.git`
 }
 

@@ -57,6 +57,11 @@ export async function removeRepository(path: string): Promise<void> {
   await rm(trash, { recursive: true, force: true, maxRetries: 3 })
 }
 
+/** Returns true if there is a repository at the path. */
+export async function repositoryExists(path: string): Promise<boolean> {
+  return (await unlessMissing(stat(path))) !== undefined
+}
+
 /** Removes a repository whose creation was interrupted, with its unfinished folders. */
 export async function removeUnfinished(path: string): Promise<void> {
   const unfinished = `${basename(path)}.new-`

@@ -6,7 +6,7 @@ import type { Upkeep } from '../request/upkeep.js'
 import { CLEAN_ALL_PACKAGES, CLEAN_PACKAGES } from './clean-packages.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
-import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
+import { MAINTAIN_REPOSITORY, maintenanceSubject } from './maintain-repository.js'
 import { MERGE_PULL, mergePullWith } from './merge-pull.js'
 import { NOTIFY, notifySubject } from './notify.js'
 import { PRUNE_REPOSITORIES } from './prune-repositories.js'
@@ -90,15 +90,16 @@ export function createUpkeep(context: JobContext, options: UpkeepOptions = {}): 
     async enqueuePeriodic({ kind }) {
       await enqueueJob(context.db, { kind, subject: 'all', delayMs: 0, isSooner: true })
     },
-    async enqueueMaintenance(repositoryId) {
+    async enqueueMaintenance(repository) {
       if (!isEnabled) return
-      const input = { kind: MAINTAIN_REPOSITORY.kind, subject: String(repositoryId), delayMs }
+      const subject = maintenanceSubject(repository)
+      const input = { kind: MAINTAIN_REPOSITORY.kind, subject, delayMs }
       try {
         await enqueueJob(context.db, input)
         others.pollIn(delayMs)
       } catch (error) {
         context.log.warn(
-          { error, repository: repositoryId },
+          { error, repository: repository.id },
           'the maintenance after a push was not enqueued',
         )
       }

@@ -1,5 +1,7 @@
 /** Background jobs as the other modules use them; gateway/jobs runs them. */
 
+import type { Repository } from '../../sql/repositories/repositories.js'
+
 /** An activity of which users are notified. */
 export interface NotificationInput {
   readonly repositoryId: number
@@ -36,7 +38,7 @@ export interface Upkeep {
   /** Makes a job that runs at intervals due immediately. */
   enqueuePeriodic(job: PeriodicJob): Promise<void>
   /** Enqueues the maintenance after a successful push. Never rejects. */
-  enqueueMaintenance(repositoryId: number): Promise<void>
+  enqueueMaintenance(repository: Pick<Repository, 'id' | 'isWiki'>): Promise<void>
   /** Starts the delivery of stored webhook deliveries immediately. */
   pollDeliveries(): void
   /** Enqueues the update of a mirror. */

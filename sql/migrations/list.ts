@@ -45,6 +45,7 @@ import * as indexValidity from './0041-index-validity.js'
 import * as packageDownloads from './0042-package-downloads.js'
 import * as packageLists from './0043-package-lists.js'
 import * as lfs from './0044-lfs.js'
+import * as wikis from './0046-wikis.js'
 import * as followsAndBlocks from './0047-follows-and-blocks.js'
 import * as avatars from './0048-avatars.js'
 import * as activities from './0049-activities.js'
@@ -111,6 +112,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0042-package-downloads', ...packageDownloads },
   { name: '0043-package-lists', ...packageLists },
   { name: '0044-lfs', ...lfs },
+  { name: '0046-wikis', ...wikis },
   { name: '0047-follows-and-blocks', ...followsAndBlocks },
   { name: '0048-avatars', ...avatars },
   { name: '0049-activities', ...activities },

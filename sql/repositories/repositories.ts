@@ -30,6 +30,10 @@ export interface Repository {
   readonly defaultBranch: string
   readonly objectFormat: 'sha1' | 'sha256'
   readonly sizeKib: number
+  /** Size of the wiki's Git data; 0 if there is no wiki. */
+  readonly wikiSizeKib: number
+  /** True for the wiki of a repository: see `wikiOf`. */
+  readonly isWiki?: true
   readonly preferences: Preferences
   /** Hash of the uploaded picture. */
   readonly avatarHash: string | undefined
@@ -302,8 +306,8 @@ export async function* allStorages(db: Database): AsyncIterable<string> {
 
 const SELECT = `select r.id, r.name, r.storage, r.description, r.website, r.is_private,
   r.is_archived, r.archived_at, r.is_template, r.is_empty, r.default_branch, r.object_format,
-  r.size_kib, r.preferences, r.created_at, r.updated_at, r.pushed_at, s.url as source_url,
-  s.is_mirror as source_is_mirror, s.interval_ms as source_interval_ms,
+  r.size_kib, r.wiki_size_kib, r.preferences, r.created_at, r.updated_at, r.pushed_at,
+  s.url as source_url, s.is_mirror as source_is_mirror, s.interval_ms as source_interval_ms,
   s.synced_at as source_synced_at,
   (select a.hash from avatars a where a.repository_id = r.id) as avatar_hash, ${OWNER_COLUMNS}
   from repositories r join owners o on o.id = r.owner_id
@@ -339,6 +343,7 @@ interface RepositoryRow extends OwnerRow {
   readonly object_format: Repository['objectFormat']
   readonly size_kib: number
   readonly avatar_hash: string | null
+  readonly wiki_size_kib: number
   readonly preferences: string
   readonly created_at: number
   readonly updated_at: number
@@ -376,6 +381,7 @@ function readRow(row: RepositoryRow): Repository {
     defaultBranch: row.default_branch,
     objectFormat: row.object_format,
     sizeKib: row.size_kib,
+    wikiSizeKib: row.wiki_size_kib,
     preferences: JSON.parse(row.preferences),
     avatarHash: row.avatar_hash ?? undefined,
     createdAtMs: row.created_at,

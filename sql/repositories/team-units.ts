@@ -1,7 +1,7 @@
 /** Units of a repository, and the SQL condition for the teams that have access to one. */
 
 /** Units of a repository. A team can have another access to each of them. */
-export const REPOSITORY_UNITS = ['code', 'issues', 'pulls', 'releases', 'actions'] as const
+export const REPOSITORY_UNITS = ['code', 'issues', 'pulls', 'releases', 'wiki', 'actions'] as const
 
 export type RepositoryUnit = (typeof REPOSITORY_UNITS)[number]
 

@@ -36,14 +36,14 @@ export async function changeRepository(
     throw new Error(`the repository was not changed: ${status} ${JSON.stringify(body)}`)
 }
 
-/** Returns the paths of all repositories. */
+/** Returns the paths of all repositories and wikis. */
 export async function repositoriesIn(dataDir: string): Promise<readonly string[]> {
   const top = join(dataDir, 'repositories')
   const stores = await readdir(top)
   const names = await Promise.all(stores.map((store) => readdir(join(top, store))))
   return names
     .flatMap((found, index) => found.map((name) => join(top, stores[index] ?? '', name)))
-    .filter((path) => /\/[0-9a-f]{32}\.git$/.test(path))
+    .filter((path) => /\/[0-9a-f]{32}(?:\.wiki)?\.git$/.test(path))
 }
 
 /** Returns the faults that `git fsck` finds in a server's repositories, and unexpected files. */

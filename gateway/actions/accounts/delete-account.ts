@@ -1,6 +1,5 @@
 /** Deletion of an account, optionally with its repositories and packages. */
 
-import { removeRepository } from '../../../cgi/repository/repository.js'
 import { Failure } from '../../../conf/failures.js'
 import { deleteUser, type User } from '../../../sql/accounts/users.js'
 import { listSolelyOwned } from '../../../sql/organizations/organization-members.js'
@@ -9,7 +8,7 @@ import { removePackage } from '../../../sql/packages/publications.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import type { Context } from '../../request/context.js'
-import { repositoryPathOf } from '../../request/repository-path.js'
+import { removeFolders } from '../repositories/delete-repository.js'
 import { conflictAsInvalid } from './conflict-as-invalid.js'
 
 const PAGE_ENTRIES = 50
@@ -42,7 +41,7 @@ async function deleteBelongings({ db, settings }: Context, { id }: User): Promis
     if (entries.length === 0) break
     for (const repository of entries) {
       await deleteRepository(db, repository.id)
-      await removeRepository(repositoryPathOf({ settings }, repository))
+      await removeFolders({ settings }, repository)
     }
   }
   for (;;) {

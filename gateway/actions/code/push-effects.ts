@@ -2,6 +2,7 @@
 
 import { repositorySizeKib } from '../../../cgi/repository/repository.js'
 import { type Repository, recordPush } from '../../../sql/repositories/repositories.js'
+import { recordSize } from '../../../sql/repositories/wikis.js'
 import type { Context } from '../../request/context.js'
 import { followHeads } from '../pulls/follow-heads.js'
 
@@ -14,15 +15,18 @@ export async function applyPushEffects(
   repository: Repository,
   path: string,
 ): Promise<void> {
-  await context.upkeep.enqueueMaintenance(repository.id)
+  await context.upkeep.enqueueMaintenance(repository)
   // Not awaited: it may wait in the queue of git processes, in which the caller may hold a slot.
-  followHeads(context, repository).catch((error: unknown) =>
-    context.log.warn({ error, path }, 'pull requests were not updated after a push'),
-  )
+  if (!repository.isWiki) {
+    followHeads(context, repository).catch((error: unknown) =>
+      context.log.warn({ error, path }, 'pull requests were not updated after a push'),
+    )
+  }
   context.packCache.notePush({
     repositoryPath: path,
     repositoryBytes: repository.sizeKib * 1_024,
   })
   const sizeKib = await repositorySizeKib(path)
+  if (repository.isWiki) return await recordSize(context.db, repository, sizeKib)
   await recordPush(context.db, repository.id, { sizeKib, pushedAtMs: Date.now() })
 }

@@ -5,10 +5,11 @@ import { withObjects } from '../../../cgi/objects/objects.js'
 import type { Git } from '../../../cgi/process/git.js'
 import { moveReferences } from '../../../cgi/refs/references.js'
 import { type KeepingReference, referencesTo } from '../../../cgi/refs/references-to.js'
-import { repositoryPath } from '../../../cgi/repository/paths.js'
+import { repositoryExists } from '../../../cgi/repository/repository.js'
 import { Failure } from '../../../conf/failures.js'
 import { findIssue } from '../../../sql/issues/issues.js'
-import { type Repository, updateRepository } from '../../../sql/repositories/repositories.js'
+import type { Repository } from '../../../sql/repositories/repositories.js'
+import { recordSize, wikiOf } from '../../../sql/repositories/wikis.js'
 import { removeAnswers } from '../../packs/remove-answers.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
@@ -103,21 +104,35 @@ function keptMessage(commit: string, references: readonly KeepingReference[]): s
 }
 
 /**
- * Prunes a repository, and deletes its entries in the pack cache. Throws as `pruneRepository` does,
- * and an Error if the repository still has the commit.
+ * Prunes a repository and its wiki, and deletes their entries in the pack cache. Throws as
+ * `pruneRepository` does, and an Error if the repository still has the commit.
  */
 export async function pruneNow(
+  context: PruneContext,
+  repository: Repository,
+  { commit, ...options }: PruneOptions,
+): Promise<Pruned> {
+  const pruned = await pruneFolder(context, repository, options)
+  const path = repositoryPathOf(context, repository)
+  if (commit !== undefined) await refuseKept(context.git, path, commit)
+  const wiki = wikiOf(repository)
+  if (!(await repositoryExists(repositoryPathOf(context, wiki)))) return pruned
+  const { removed } = await pruneFolder(context, wiki, options)
+  return { ...pruned, removed: pruned.removed + removed }
+}
+
+type PruneOptions = PruneRequest & { readonly signal?: AbortSignal | undefined }
+
+async function pruneFolder(
   { settings, db, git, journal }: PruneContext,
   repository: Repository,
-  { graceMs, commit, signal }: PruneRequest & { readonly signal?: AbortSignal | undefined },
+  { graceMs = settings.maintenance.prune.graceMs, signal }: PruneOptions,
 ): Promise<Pruned> {
   const { dir: dataDir } = settings.data
-  const path = repositoryPath(dataDir, repository.storage)
-  const grace = graceMs ?? settings.maintenance.prune.graceMs
-  const pruned = await pruneRepository(git, path, { dataDir, journal, signal, graceMs: grace })
+  const path = repositoryPathOf({ settings }, repository)
+  const pruned = await pruneRepository(git, path, { dataDir, journal, signal, graceMs })
   await removeAnswers(dataDir, path)
-  await updateRepository(db, repository.id, { sizeKib: pruned.sizeKib })
-  if (commit !== undefined) await refuseKept(git, path, commit)
+  await recordSize(db, repository, pruned.sizeKib)
   return pruned
 }
 

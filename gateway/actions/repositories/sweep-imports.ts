@@ -11,6 +11,7 @@ import {
   type Import,
   listImports,
 } from '../../../sql/repositories/repository-imports.js'
+import { wikiStorage } from '../../../sql/repositories/wikis.js'
 
 /**
  * Removes the folders, then the rows, and returns the number of imports. Crash recovery must have
@@ -20,7 +21,9 @@ export async function sweepImports(db: Database, dataDir: string): Promise<numbe
   let swept = 0
   for (const found of await listImports(db)) {
     if (!(await isDead(found)) || !(await giveUpImport(db, found))) continue
-    await removeUnfinished(repositoryPath(dataDir, found.storage))
+    for (const storage of [found.storage, wikiStorage(found.storage)]) {
+      await removeUnfinished(repositoryPath(dataDir, storage))
+    }
     await endImport(db, found.id)
     swept += 1
   }

@@ -72,6 +72,8 @@ t.test(
       await leave(join(bare, 'objects/pack/.tmp-1-pack-2.pack'), HOUR_AGO),
       await leaveFolder(join(bare, 'objects/tmp_objdir-incoming-old'), HOUR_AGO),
       await leaveFolder(trash, HOUR_AGO),
+      await leaveFolder(trash.replace('.git', '.wiki.git'), HOUR_AGO),
+      await leave(join(bare.replace('.git', '.wiki.git'), 'HEAD.lock'), HOUR_AGO),
       await leaveFolder(unborn, HOUR_AGO),
     ]
     const young = [

@@ -8,6 +8,10 @@ t.test('a new key is unique and gives a path below repositories', async (t) => {
   t.match(key, /^[0-9a-f]{32}$/)
   t.not(newStorageKey(), key)
   t.equal(repositoryPath('/data', key), `/data/repositories/${key.slice(0, 2)}/${key}.git`)
+  t.equal(
+    repositoryPath('/data', `${key}.wiki`),
+    `/data/repositories/${key.slice(0, 2)}/${key}.wiki.git`,
+  )
 })
 
 t.test('a text that is not a storage key is refused', async (t) => {
@@ -20,6 +24,8 @@ t.test('a text that is not a storage key is refused', async (t) => {
     `${key}\n`,
     key.toUpperCase(),
     `${key}a`,
+    `${key}.wiki.wiki`,
+    `${key}.git`,
   ]) {
     t.throws(() => repositoryPath('/data', wrong), /32 hexadecimal digits/, JSON.stringify(wrong))
   }

@@ -10,9 +10,17 @@ import {
   initRepository,
   repositorySizeKib,
 } from '../../../cgi/repository/repository.js'
-import { MAINTAIN_REPOSITORY } from '../../../gateway/jobs/maintain-repository.js'
+import {
+  MAINTAIN_REPOSITORY,
+  maintenanceSubject,
+} from '../../../gateway/jobs/maintain-repository.js'
 import type { Context } from '../../../gateway/request/context.js'
-import { deleteRepository, findRepositoryById } from '../../../sql/repositories/repositories.js'
+import {
+  deleteRepository,
+  findRepositoriesById,
+  findRepositoryById,
+} from '../../../sql/repositories/repositories.js'
+import { wikiOf } from '../../../sql/repositories/wikis.js'
 import { openContext } from '../../helpers/gateway.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
@@ -29,7 +37,7 @@ async function scene(t: Test) {
   await initRepository(context.git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   await addPacks(context, path)
   const run = (stop = signal) => MAINTAIN_REPOSITORY.run(context, String(id), stop)
-  return { fixture, id, path, run }
+  return { context, fixture, id, path, run }
 }
 
 async function addPacks({ git }: Context, path: string): Promise<void> {
@@ -53,6 +61,22 @@ t.test('the job repacks the repository and logs the result', async (t) => {
   t.match(fixture.lines.at(-1), { repository: id, packsBefore: 3, packsAfter: 1 })
   const { sizeKib } = (await findRepositoryById(fixture.db, id)) ?? {}
   t.equal(sizeKib, await repositorySizeKib(path), 'and stores the new size')
+})
+
+t.test('the job of a wiki repacks the wiki alone and stores its size', async (t) => {
+  const { context, fixture, id, path } = await scene(t)
+  const [repository] = await findRepositoriesById(fixture.db, [id])
+  if (repository === undefined) throw new Error('no repository')
+  const wiki = wikiOf(repository)
+  const folder = repositoryPath(fixture.settings.data.dir, wiki.storage)
+  await initRepository(context.git, folder, { defaultBranch: 'main', objectFormat: 'sha1' })
+  await addPacks(context, folder)
+  await MAINTAIN_REPOSITORY.run(context, maintenanceSubject(wiki), signal)
+  t.equal(await packsOf(folder), 1)
+  t.equal(await packsOf(path), 3)
+  t.match(fixture.lines.at(-1), { repository: id, isWiki: true, packsAfter: 1 })
+  const after = await findRepositoryById(fixture.db, id)
+  t.match(after, { sizeKib: 0, wikiSizeKib: await repositorySizeKib(folder) })
 })
 
 t.test('a stale lock is removed first', async (t) => {

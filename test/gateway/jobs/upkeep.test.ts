@@ -11,7 +11,7 @@ const ENABLED = { GATEHOUSE_MAINTENANCE_ENABLED: 'true', GATEHOUSE_MAINTENANCE_D
 t.test('a burst of pushes schedules one job after the delay', async (t) => {
   const { context, fixture } = await openContext(t, { environment: ENABLED })
   const upkeep = createUpkeep(context)
-  await Promise.all([7, 7, 7, 8].map((id) => upkeep.enqueueMaintenance(id)))
+  await Promise.all([7, 7, 7, 8].map((id) => upkeep.enqueueMaintenance({ id })))
   const rows = await selectRows<{ run_after: number }>(
     fixture.db,
     'select kind, subject, run_after from jobs order by subject',
@@ -27,7 +27,7 @@ t.test('with maintenance disabled a push schedules no job', async (t) => {
   const { context, fixture } = await openContext(t)
   const upkeep = createUpkeep(context)
   upkeep.start()
-  await upkeep.enqueueMaintenance(7)
+  await upkeep.enqueueMaintenance({ id: 7 })
   await upkeep.stop()
   const rows = await selectRows(fixture.db, 'select kind, subject from jobs order by kind')
   const expected = [
@@ -42,7 +42,7 @@ t.test('an unreachable database is logged and nothing is thrown', async (t) => {
   const { context, fixture } = await openContext(t, { environment: ENABLED })
   const upkeep = createUpkeep(context)
   await closeDatabase(fixture.db)
-  await upkeep.enqueueMaintenance(7)
+  await upkeep.enqueueMaintenance({ id: 7 })
   t.match(fixture.lines.at(-1), {
     level: 40,
     msg: 'the maintenance after a push was not enqueued',

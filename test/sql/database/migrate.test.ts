@@ -60,6 +60,7 @@ const NAMES = [
   '0042-package-downloads',
   '0043-package-lists',
   '0044-lfs',
+  '0046-wikis',
   '0047-follows-and-blocks',
   '0048-avatars',
   '0049-activities',

@@ -241,10 +241,10 @@ await forEachMigrated(t, 'each unit of a team has its own level', async (t, db) 
   const open = await aRepository(db, club.id, 'open')
   const inputs = { organizationId: club.id, includesAll: true, memberIds: [bob.id] }
   await aTeam(db, { ...inputs, permission: 'read', units: WRITES_ISSUES })
-  const none = { pulls: 'none', releases: 'none', actions: 'none' } as const
+  const none = { pulls: 'none', releases: 'none', wiki: 'none', actions: 'none' } as const
   const held = { any: 'write', code: 'read', issues: 'write' } as const
   t.strictSame(await accessToRepository(db, bob, hidden), { ...held, ...none })
-  const read = { pulls: 'read', releases: 'read', actions: 'read' } as const
+  const read = { pulls: 'read', releases: 'read', wiki: 'read', actions: 'read' } as const
   const shown = { ...held, ...read }
   t.strictSame(await accessToRepository(db, bob, open), shown, 'members read what is not private')
   t.equal(await accessToPackages(db, bob, club), 'read')

@@ -73,7 +73,7 @@ async function settleUnits(db: Database, repositories: readonly Repository[]): P
   if (club === undefined) throw new Error('no repository')
   const organizationId = club.owner.id
   const sets: readonly Record<string, string>[] = [
-    ...REPOSITORY_UNITS.map((unit) => ({ [`repo.${unit}`]: 'read', 'repo.wiki': 'write' })),
+    ...REPOSITORY_UNITS.map((unit) => ({ [`repo.${unit}`]: 'read', 'repo.projects': 'write' })),
     { 'repo.packages': 'write', 'repo.projects': 'write' },
     { 'repo.code': 'none', 'repo.issues': 'admin', 'repo.pulls': 'write' },
     { 'repo.code': 'read', 'repo.issues': 'none', 'repo.pulls': 'write' },

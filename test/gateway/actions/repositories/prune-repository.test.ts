@@ -5,7 +5,11 @@ import { mkdir, writeFile } from 'node:fs/promises'
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
 import { repositoryPath } from '../../../../cgi/repository/paths.js'
-import { commitFirstFiles, initRepository } from '../../../../cgi/repository/repository.js'
+import {
+  commitFirstFiles,
+  initRepository,
+  repositorySizeKib,
+} from '../../../../cgi/repository/repository.js'
 import {
   pruneNow,
   releaseCommit,
@@ -15,6 +19,7 @@ import { answerPath } from '../../../../gateway/packs/pack-store.js'
 import { packFolder } from '../../../../gateway/packs/warm.js'
 import { createIssue, updateIssue } from '../../../../sql/issues/issues.js'
 import { findRepositoryById } from '../../../../sql/repositories/repositories.js'
+import { wikiOf } from '../../../../sql/repositories/wikis.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
 import { aRepository } from '../../../helpers/rows.js'
@@ -80,4 +85,15 @@ t.test('pruning deletes pack cache entries and updates the size of the repositor
   t.equal(removed, 0)
   t.notOk(existsSync(kept))
   t.equal((await findRepositoryById(db, repository.id))?.sizeKib, sizeKib)
+})
+
+t.test('pruning removes the unreachable objects of the wiki too', async (t) => {
+  const { context, db, repository } = await scene(t)
+  const wiki = wikiOf(repository)
+  const folder = repositoryPath(context.settings.data.dir, wiki.storage)
+  await initRepository(context.git, folder, { defaultBranch: 'main', objectFormat: 'sha1' })
+  await git(['hash-object', '-w', '--stdin'], { cwd: folder, input: 'a password' })
+  t.equal((await pruneNow(context, repository, { graceMs: 0 })).removed, 1)
+  const after = await findRepositoryById(db, repository.id)
+  t.equal(after?.wikiSizeKib, await repositorySizeKib(folder))
 })
