@@ -30,6 +30,7 @@ import {
   type Repository,
 } from '../../sql/repositories/repositories.js'
 import type { RepositoryUnit } from '../../sql/repositories/team-units.js'
+import { hasWiki, wikiOf } from '../../sql/repositories/wikis.js'
 import { type Identity, ticketUseOf } from './authenticate.js'
 import { refuseBlockedBy } from './authorize-blocked.js'
 import { callerAt, isLimited, limited } from './limits.js'
@@ -55,6 +56,8 @@ export interface RepositoryNeed {
   readonly area?: JobArea
   /** Unit to which users need access; by default, that of the area. */
   readonly unit?: RouteUnit
+  /** True if `{repo}` with the suffix `.wiki` names the wiki of a repository; the unit is `wiki`. */
+  readonly mayBeWiki?: true
   /** True if the route can return the whole repository; anonymous callers do not get large ones. */
   readonly isDownload?: true
 }
@@ -79,6 +82,7 @@ export interface RepositoryGrant {
    * of all jobs.
    */
   readonly user: User | undefined
+  /** For a route with `mayBeWiki`, this can be a wiki: see `wikiOf`. */
   readonly repository: Repository
   /** Unit of the route or, for a conversation, of its issue or pull request. */
   readonly unit: RepositoryUnit | 'any'
@@ -144,6 +148,7 @@ function unitOf(
   const { access, params } = question
   // Settings are of no unit.
   if (atLeast(access.mode, 'admin')) return 'any'
+  if (repository.isWiki) return 'wiki'
   const unit = access.unit ?? UNIT_OF_AREA[areaOf(question)]
   if (unit !== 'conversation' && unit !== 'comment') return unit
   const higher = atLeast(modes.issues, modes.pulls) ? 'issues' : 'pulls'
@@ -217,7 +222,8 @@ function judge(
 ): RepositoryGrant {
   const { access, anonymousBytesMax } = question
   const mode = modes[unit]
-  if (mode === 'none' || !isOfTicket(who, repository)) throw unseen(who, question)
+  const isHidden = mode === 'none' || !isOfTicket(who, repository) || isDisabled(unit, repository)
+  if (isHidden) throw unseen(who, question)
   refuseBeyondTicket(who, access)
   const caller = callerAt(who, repository.id)
   if (caller !== who && !isPublicRead(access)) throw limited()
@@ -250,6 +256,11 @@ function refuseBeyondTicket(who: Identity, { mode }: RepositoryNeed): void {
   throw new Failure('forbidden', 'This ticket for Git LFS permits downloads only.')
 }
 
+/** True if the unit is disabled in the repository. Handlers check the other units. */
+function isDisabled(unit: RepositoryGrant['unit'], repository: Repository): boolean {
+  return unit === 'wiki' && !hasWiki(repository)
+}
+
 const LARGE_MESSAGE =
   'This repository is large. To clone it or to fetch from it, sign in, for example with a token.'
 
@@ -263,7 +274,7 @@ interface Named {
 /** Returns the repository that the path names by its id, its name or an earlier name. */
 function namedRepository(
   db: Database,
-  { params, access: { isById, isTemplate } }: RepositoryQuery,
+  { params, access: { isById, isTemplate, mayBeWiki } }: RepositoryQuery,
 ): Awaitable<Named> {
   if (isById) {
     const id = readId(params['id'] ?? '')
@@ -272,12 +283,20 @@ function namedRepository(
   }
   const owner = params[isTemplate ? 'template_owner' : 'owner'] ?? ''
   // Clients may add `.git`; no repository may have a name that ends with it.
-  const name = (params[isTemplate ? 'template_repo' : 'repo'] ?? '').replace(/\.git$/i, '')
+  const sent = (params[isTemplate ? 'template_repo' : 'repo'] ?? '').replace(/\.git$/i, '')
+  // No repository may have a name that ends with `.wiki`.
+  const name = mayBeWiki ? sent.replace(WIKI_SUFFIX, '') : sent
+  const place = (found: Repository) => (name === sent ? found : wikiOf(found))
   return after(findRepository(db, owner, name), (found): Awaitable<Named> => {
-    if (found !== undefined) return { repository: found, hasMoved: false }
-    return after(findRedirect(db, owner, name), (repository) => ({ repository, hasMoved: true }))
+    if (found !== undefined) return { repository: place(found), hasMoved: false }
+    return after(findRedirect(db, owner, name), (moved) => ({
+      repository: moved && place(moved),
+      hasMoved: true,
+    }))
   })
 }
+
+const WIKI_SUFFIX = /\.wiki$/i
 
 /**
  * Returns the caller's access. A deploy key has none outside its repositories, public or not, and a

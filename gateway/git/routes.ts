@@ -1,6 +1,8 @@
 /** Routes of Git over HTTP (gitprotocol-http(5)): the smart protocol, and bundles. */
 
 import { Failure } from '../../conf/failures.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
+import { createWiki, requireWiki } from '../actions/wiki/wiki-folder.js'
 import type { Grants } from '../auth/authorize.js'
 import { clientOf } from '../auth/client.js'
 import { advertiseFetch } from '../packs/advertisement.js'
@@ -17,12 +19,12 @@ import { GIT_SURFACE } from './surface.js'
 
 const READ = {
   service: 'git-upload-pack',
-  access: { kind: 'repository', mode: 'read', isDownload: true },
+  access: { kind: 'repository', mode: 'read', isDownload: true, mayBeWiki: true },
   scopes: ['read:repository'],
 } as const
 const WRITE = {
   service: 'git-receive-pack',
-  access: { kind: 'repository', mode: 'write', changesGit: true },
+  access: { kind: 'repository', mode: 'write', changesGit: true, mayBeWiki: true },
   scopes: ['write:repository'],
 } as const
 
@@ -50,12 +52,23 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
           return { ...reply, isRoutine: true }
         },
       }
-      if (service === 'git-upload-pack') return advertiseFetch(asked)
+      if (service === 'git-upload-pack') {
+        return after(requireFolder(context, grant), () => advertiseFetch(asked))
+      }
       refuseArchived(grant)
-      return advertisePush(context, { ...asked, client: clientOf(grant.who, request), signal })
+      const client = clientOf(grant.who, request)
+      const { isWiki } = grant.repository
+      return after(isWiki && createWiki(context, grant.repository), () =>
+        advertisePush(context, { ...asked, client, signal }),
+      )
     },
   }
   return route
+}
+
+/** Throws `not_found` for a wiki without a folder. */
+function requireFolder(context: Context, { repository }: Grants['repository']): Awaitable<void> {
+  return repository.isWiki ? requireWiki(context, repository) : undefined
 }
 
 /** Route of the request for objects or, in protocol v2, for refs. */
@@ -65,7 +78,8 @@ const fetch: Route<'repository'> = {
   path: '/{owner}/{repo}/git-upload-pack',
   access: READ.access,
   scopes: READ.scopes,
-  handle: (context, { request, grant }) => answerFetch(context, request, grant),
+  handle: (context, { request, grant }) =>
+    after(requireFolder(context, grant), () => answerFetch(context, request, grant)),
 }
 
 /** Route of the bundle with which a clone may begin (git's `transfer.bundleURI`). */
@@ -78,7 +92,9 @@ const bundle: Route<'repository'> = {
   handle(context, { request, grant, params }) {
     const asked = { question: packRequestOf(context, request, grant), grant }
     const range = request.headers.get('range')
-    return sendBundle(context, asked, { name: params['bundle'] ?? '', range })
+    return after(requireFolder(context, grant), () =>
+      sendBundle(context, asked, { name: params['bundle'] ?? '', range }),
+    )
   },
 }
 
@@ -91,6 +107,7 @@ const push: Route<'repository'> = {
   scopes: WRITE.scopes,
   async handle(context, { grant, request }) {
     refuseArchived(grant)
+    await requireFolder(context, grant)
     const { service } = WRITE
     return runService(context, request, { service, suffix: service, grant })
   },

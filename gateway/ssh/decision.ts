@@ -42,7 +42,7 @@ export async function decide(
     case 'git': {
       const { service } = command
       const isPush = service === 'git-receive-pack'
-      const granted = await permit(db, holder, { ...command, isPush })
+      const granted = await permit(db, holder, { ...command, isPush, mayBeWiki: true })
       return 'kind' in granted ? granted : { kind: 'run', service, ...granted }
     }
   }
@@ -61,6 +61,8 @@ interface Wanted {
   readonly owner: string
   readonly repo: string
   readonly isPush: boolean
+  /** True if the repository may be a wiki. */
+  readonly mayBeWiki?: true
 }
 
 /** Returns the repository that the caller may read or push to, or the refusal. */
@@ -83,11 +85,13 @@ async function permit(
 async function authorizeCommand(
   db: Database,
   { who }: KeyHolder,
-  { owner, repo, isPush }: Wanted,
+  { owner, repo, isPush, mayBeWiki }: Wanted,
 ): Promise<Grants['repository'] | Extract<Decision, { kind: 'refusal' }>> {
-  const access = isPush
-    ? ({ kind: 'repository', mode: 'write', changesGit: true } as const)
-    : ({ kind: 'repository', mode: 'read' } as const)
+  const access = {
+    kind: 'repository',
+    ...(isPush ? ({ mode: 'write', changesGit: true } as const) : ({ mode: 'read' } as const)),
+    ...(mayBeWiki && { mayBeWiki }),
+  } as const
   try {
     return await authorize(db, {
       who,
@@ -101,7 +105,16 @@ async function authorizeCommand(
   } catch (error) {
     if (isFailure(error, 'mirrored')) return refuse(error.message)
     if (!isFailure(error, 'not_found') && !isFailure(error, 'forbidden')) throw error
-    const act = isPush ? 'push to' : 'read'
-    return refuse(`There is no repository ${owner}/${repo} that this key may ${act}.`)
+    const fullName = `${owner}/${repo}`
+    return refuse(
+      isPush
+        ? `There is no repository ${fullName} that this key may push to.`
+        : unreadable(fullName),
+    )
   }
+}
+
+/** Returns the refusal of a fetch from a repository that is missing or that the key may not read. */
+export function unreadable(fullName: string): string {
+  return `There is no repository ${fullName} that this key may read.`
 }

@@ -10,6 +10,7 @@ import { Failure } from '../../conf/failures.js'
 import type { User } from '../../sql/accounts/users.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { type OpenPush, openPush } from '../actions/code/open-push.js'
+import { createWiki, requireWiki } from '../actions/wiki/wiki-folder.js'
 import { authenticateKey, recordKeyUse } from '../auth/authenticate-key.js'
 import { clientOf } from '../auth/client.js'
 import { enterQueue } from '../packs/enter-queue.js'
@@ -17,7 +18,7 @@ import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import type { Channel } from './channel.js'
 import { serveFetch } from './conversation.js'
-import { decide } from './decision.js'
+import { decide, unreadable } from './decision.js'
 import { type FetchEnd, INTERNAL_ERROR_MESSAGE, SSH_IDLE_MS } from './fetch-talk.js'
 import { sendLfsTicket } from './lfs-authenticate.js'
 import { serveStatefulFetch } from './stateful-fetch.js'
@@ -57,6 +58,7 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     const user = holder.who.kind === 'user' ? holder.who.user : undefined
     const run = { ...call, ...decision, name, user, client }
     if (run.service === 'git-receive-pack') await context.disk.refuseWrites()
+    if (run.repository.isWiki) await openWiki(context, run)
     const serve = run.service === 'git-upload-pack' ? CONVERSATIONS.get(run.gitProtocol) : undefined
     if (serve !== undefined) await converse(context, channel, { ...run, serve })
     else await runGit(context, channel, run)
@@ -67,6 +69,15 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     if (failure !== error) context.log.error({ error, key: call.key }, 'a session over SSH failed')
     channel.send('say', '1', failure?.message ?? INTERNAL_ERROR_MESSAGE)
   }
+}
+
+/**
+ * Creates the folder of a wiki for a push. Throws `not_found` for a fetch if there is none, with the
+ * message for a repository that the key may not read.
+ */
+async function openWiki(context: Context, { service, repository }: Run): Promise<void> {
+  if (service === 'git-receive-pack') return await createWiki(context, repository)
+  await requireWiki(context, repository, unreadable(`${repository.owner.name}/${repository.name}`))
 }
 
 /** Returns the failure to report to the client; undefined for an internal error. */

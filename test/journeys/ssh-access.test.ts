@@ -1,11 +1,11 @@
 /** Authentication and authorization over SSH, with keys of users and deploy keys. */
 
 import { spawnSync } from 'node:child_process'
-import { copyFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, writeFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { Person } from '../helpers/gatehouse.js'
 import { packetLine } from '../helpers/git-requests.js'
-import { makeRepository } from '../helpers/repositories.js'
+import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { until } from '../helpers/server-processes.js'
 import { converse } from '../helpers/ssh-conversation.js'
 import {
@@ -14,7 +14,7 @@ import {
   type SshGatehouse,
   startSshGatehouse,
 } from '../helpers/ssh-gatehouse.js'
-import { newWorkingCopy } from '../helpers/working-copy.js'
+import { cloneInto, newWorkingCopy, tryClone } from '../helpers/working-copy.js'
 
 interface GatewayWithUsers {
   readonly fixture: SshGatehouse
@@ -36,6 +36,7 @@ t.test('access over SSH', async (t) => {
   await sameness(t, gateway)
   await deployKeys(t, gateway)
   await teamUnits(t, gateway)
+  await wikis(t, gateway)
   await offers(t, gateway)
 })
 
@@ -240,6 +241,73 @@ async function teamUnits(t: Test, { ada, bob }: GatewayWithUsers): Promise<void>
       await ada.api('PATCH', `/teams/${id}`, { units_map: units })
       t.equal((await bob.call(FETCH('guild/inner'), ENOUGH)).exitCode, fetched, code)
       t.equal((await bob.call(PUSH('guild/inner'), ENOUGH)).exitCode, pushed, code)
+    }
+  })
+}
+
+async function wikis(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<void> {
+  await t.test('the first push creates a wiki, which is cloned over SSH and HTTPS', async (t) => {
+    await makeRepository(ada, 'book')
+    t.match(await ada.call(FETCH('ada/book.wiki'), ENOUGH), {
+      exitCode: 1,
+      errorText: 'There is no repository ada/book.wiki that this key may read.\n',
+    })
+    t.not((await tryClone(t, ada.remote('ada/book.wiki'))).exitCode, 0, 'nothing to clone')
+    const copy = await newWorkingCopy(t)
+    await copy.commit('Home.md', 'first\n')
+    const pushed = await copy.try(['push', fixture.remote('ada/book.wiki'), 'main'], ada)
+    t.equal(pushed.exitCode, 0, pushed.errorText)
+    const second = await cloneInto(t, bob.remote('ada/book.wiki'))
+    t.equal(await readFile(`${second.path}/Home.md`, 'utf8'), 'first\n')
+    await copy.commit('Home.md', 'second\n')
+    await copy.git('push', '--quiet', ada.remote('ada/book.wiki'), 'main')
+    const pulled = await second.try(['pull', fixture.remote('ada/book.wiki'), 'main'], bob)
+    t.equal(pulled.exitCode, 0, pulled.errorText)
+    t.equal(await readFile(`${second.path}/Home.md`, 'utf8'), 'second\n')
+    t.match((await bob.call(PUSH('ada/book.wiki'), ENOUGH)).errorText, /no repository/)
+    t.not((await copy.try(['push', bob.remote('ada/book.wiki'), 'main:x'])).exitCode, 0)
+    const { body } = await ada.api('GET', '/repos/ada/book')
+    t.match(body, { empty: true, has_wiki: true }, 'the repository itself stays empty')
+  })
+
+  await t.test('a wiki of a private repository looks like one of a missing one', async (t) => {
+    for (const command of [FETCH, PUSH]) {
+      const ofPrivate = await bob.call(command('ada/secret.wiki'), ENOUGH)
+      const ofMissing = await bob.call(command('ada/nowhere.wiki'), ENOUGH)
+      const errorText = ofMissing.errorText.replace('nowhere', 'secret')
+      t.same({ ...ofMissing, errorText }, ofPrivate)
+    }
+  })
+
+  await t.test('a wiki follows its repository, and is hidden while it is disabled', async (t) => {
+    const folders = async () =>
+      (await repositoriesIn(fixture.gatehouse.dataDir)).filter((path) => path.endsWith('.wiki.git'))
+    await ada.api('PATCH', '/repos/ada/book', { has_wiki: false })
+    t.match((await ada.call(FETCH('ada/book.wiki'), ENOUGH)).errorText, /no repository/)
+    t.not((await tryClone(t, ada.remote('ada/book.wiki'))).exitCode, 0)
+    await ada.api('PATCH', '/repos/ada/book', { has_wiki: true, name: 'novel' })
+    for (const path of ['ada/book.wiki', 'ada/novel.wiki']) {
+      const copy = await cloneInto(t, ada.remote(path))
+      t.equal(await readFile(`${copy.path}/Home.md`, 'utf8'), 'second\n')
+      t.equal((await ada.call(FETCH(path), ENOUGH)).exitCode, 0)
+    }
+    t.equal((await folders()).length, 1)
+    t.equal((await ada.api('DELETE', '/repos/ada/novel')).status, 204)
+    t.strictSame(await folders(), [])
+  })
+
+  await t.test('a team clones and pushes a wiki by its unit wiki', async (t) => {
+    const { body } = await ada.api('GET', '/orgs/guild/teams/search?q=testers')
+    const [{ id }] = (body as { data: [{ id: number }] }).data
+    for (const [wiki, fetched, pushed] of [
+      ['none', 1, 1],
+      ['write', 0, 0],
+      ['read', 0, 1],
+    ] as const) {
+      const units = { 'repo.code': 'write', 'repo.wiki': wiki }
+      await ada.api('PATCH', `/teams/${id}`, { units_map: units })
+      t.equal((await bob.call(PUSH('guild/inner.wiki'), ENOUGH)).exitCode, pushed, wiki)
+      t.equal((await bob.call(FETCH('guild/inner.wiki'), ENOUGH)).exitCode, fetched, wiki)
     }
   })
 }

@@ -23,7 +23,8 @@ export async function openPushDecisionRequest(
   context: Context,
   push: PushToJudge,
 ): Promise<PushDecisionSetup> {
-  if (!(await hasPushRules(context.db, push.repository.id))) return NO_RULES
+  const { id, isWiki } = push.repository
+  if (isWiki || !(await hasPushRules(context.db, id))) return NO_RULES
   return await expectPushDecisionRequest(context.git, {
     dataDir: context.settings.data.dir,
     path: push.path,

@@ -24,11 +24,15 @@ export interface PushRecord extends Pick<ChangeNote, 'config' | 'variables'> {
 
 const NO_RECORD: PushRecord = { file: undefined, config: [], variables: {}, async publish() {} }
 
-/** Prepares the record of a push, unless no subscriber is interested in the repository. */
+/**
+ * Prepares the record of a push, unless no subscriber is interested in the repository. Pushes to
+ * wikis publish nothing, as in Gitea.
+ */
 export async function openPushRecord(
   context: Context,
   { repository, user }: { readonly repository: Repository; readonly user: User | undefined },
 ): Promise<PushRecord> {
+  if (repository.isWiki) return NO_RECORD
   if (!(await context.events.isInterested({ kind: 'refs_changed', repository }))) return NO_RECORD
   const { git, settings } = context
   const label = `${repository.id}-${user?.name ?? ''}`

@@ -5,11 +5,15 @@ import type { Context } from '../../request/context.js'
 import { checkBranchChanges, type RefChangeRequest } from './branch-judge.js'
 import { checkTagChanges, isTagChange } from './tag-judge.js'
 
-/** Returns a refusal for each branch and tag whose change its rule does not permit. */
+/**
+ * Returns a refusal for each branch and tag whose change its rule does not permit. Wikis have no
+ * rules.
+ */
 export async function checkRefChanges(
   context: Context,
   wanted: RefChangeRequest,
 ): Promise<readonly string[]> {
+  if (wanted.repository.isWiki) return []
   const ofBranches = await checkBranchChanges(context, wanted)
   const ofTags = await checkTagChanges(context, wanted)
   return [...ofBranches, ...ofTags].map(plainText)

@@ -40,15 +40,17 @@ export async function changeReferences(
 }
 
 /**
- * Publishes changes that are on the disk and updates the repository's row. Never rejects, and does
- * not wait for the size of the repository.
+ * Publishes changes that are on the disk, unless they are of a wiki, and updates the repository's
+ * row. Never rejects, and does not wait for the size of the repository.
  */
 export async function referencesMoved(
   context: Context,
   { repository, path, pusher, changes }: MovedReferences,
 ): Promise<void> {
-  const key = randomUUID()
-  await context.events.publish({ kind: 'refs_changed', repository, pusher, changes, key })
+  if (!repository.isWiki) {
+    const key = randomUUID()
+    await context.events.publish({ kind: 'refs_changed', repository, pusher, changes, key })
+  }
   applyPushEffects(context, repository, path).catch((error: unknown) =>
     context.log.warn({ error, path }, 'the effects of a push were not recorded'),
   )

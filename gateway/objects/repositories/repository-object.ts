@@ -54,6 +54,7 @@ export const PREFERENCES = {
   has_issues: Type.Boolean({ default: true }),
   has_pull_requests: Type.Boolean({ default: true }),
   has_releases: Type.Boolean({ default: true }),
+  has_wiki: Type.Boolean({ default: true }),
   has_packages: Type.Boolean({ default: true }),
   has_actions: Type.Boolean({ default: false }),
   ignore_whitespace_conflicts: Type.Boolean({ default: false }),
@@ -110,7 +111,6 @@ export const REPOSITORY_OBJECT = Type.Object(
     permissions: PERMISSION,
     has_code: Type.Boolean(),
     internal_tracker: INTERNAL_TRACKER,
-    has_wiki: Type.Boolean(),
     has_projects: Type.Boolean(),
     projects_mode: Type.String(),
     ...PREFERENCES,
@@ -327,7 +327,6 @@ const NOT_SERVED = {
   language: '',
   link: '',
   has_code: true,
-  has_wiki: false,
   has_projects: false,
   projects_mode: 'all',
   internal_tracker: {

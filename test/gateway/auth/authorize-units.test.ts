@@ -101,9 +101,10 @@ async function openClub(t: Test) {
   const ask = async (
     who: AuthorizationRequest['who'],
     { access, path, scopes }: RepositoryRoute,
-    about: { index: string; id: string },
+    about: { index: string; id: string; repo?: string },
   ) => {
-    const named = { owner: 'club', repo: 'r', template_owner: 'club', template_repo: 'r' }
+    const { repo = 'r' } = about
+    const named = { owner: 'club', repo, template_owner: 'club', template_repo: 'r' }
     const id = access.isById ? `${repositoryId}` : about.id
     const all = Object.entries({ ...named, index: about.index, id })
     const params = Object.fromEntries(all.filter(([name]) => path.includes(`{${name}`)))
@@ -121,10 +122,10 @@ async function openClub(t: Test) {
 
 t.test('a team reaches exactly the routes of its units, with the level of each', async (t) => {
   const { ids, addMember, ask } = await openClub(t)
-  const teams: readonly Partial<Record<Unit | 'packages' | 'wiki', 'read' | 'write'>>[] = [
+  const teams: readonly Partial<Record<Unit | 'packages' | 'projects', 'read' | 'write'>>[] = [
     ...UNITS.map((unit) => ({ [unit]: 'read' }) as const),
     ...UNITS.map((unit) => ({ [unit]: 'write' }) as const),
-    { packages: 'write', wiki: 'write' },
+    { packages: 'write', projects: 'write' },
     { code: 'read', issues: 'write' },
     { code: 'read', pulls: 'write' },
     { code: 'write', pulls: 'read', issues: 'read' },
@@ -160,6 +161,25 @@ t.test('a team reaches exactly the routes of its units, with the level of each',
   }
 })
 
+t.test('a team reaches the Git data of a wiki by the unit wiki alone', async (t) => {
+  const { ids, addMember, ask } = await openClub(t)
+  const routes = ROUTES.filter(({ access }) => access.mayBeWiki)
+  t.equal(routes.length, 5, 'fetch and push, and the bundle')
+  const about = { ...ids.issues, repo: 'r.wiki.git' }
+  for (const [level, unit] of [
+    ['none', 'code'],
+    ['read', 'wiki'],
+    ['write', 'wiki'],
+  ] as const) {
+    const who = await addMember(`m-${level}`, { [`repo.${unit}`]: 'write', 'repo.wiki': level })
+    for (const route of routes) {
+      const isEnough = LEVELS.indexOf(level) >= LEVELS.indexOf(route.access.mode)
+      const expected = level === 'none' ? 'not_found' : isEnough ? 'ok' : 'forbidden'
+      t.equal(await ask(who, route, about), expected, `${level}: ${route.path}`)
+    }
+  }
+})
+
 t.test(
   'a grant has the unit of its issue or pull request and the access to each unit',
   async (t) => {
@@ -179,6 +199,7 @@ t.test(
       issues: 'write',
       pulls: 'none',
       releases: 'none',
+      wiki: 'none',
       actions: 'none',
     }
     t.match(await grantAt(ids.issues), {

@@ -43,10 +43,12 @@ t.test(
     const hidden = await ask({ path: `/ada/hidden.git${UPLOAD}` })
     t.equal(hidden.status, 401)
     t.equal(hidden.headers['www-authenticate'], 'Basic realm="Gatehouse"')
-    for (const path of ['/ada/absent.git', '/nobody/hidden', '/ada/%00', '/..%2Fada/hidden']) {
+    const unseen = ['/ada/absent.git', '/nobody/hidden', '/ada/%00', '/..%2Fada/hidden']
+    const wikis = ['/ada/hidden.wiki.git', '/ada/absent.wiki', '/ada/.wiki', '/ada/x.wiki.wiki']
+    for (const path of [...unseen, ...wikis]) {
       t.strictSame(visible(await ask({ path: path + UPLOAD })), visible(hidden), path)
     }
-    for (const path of [`/ada/open${RECEIVE}`, `/ada/absent${RECEIVE}`]) {
+    for (const path of ['open', 'absent', 'open.wiki'].map((name) => `/ada/${name}${RECEIVE}`)) {
       t.strictSame(visible(await ask({ path })), visible(hidden), path)
     }
   },
@@ -94,6 +96,8 @@ t.test('an old name of a repository redirects to its current one', async (t) => 
     t.equal(status, 301, name)
     t.equal(headers.location, base + UPLOAD)
   }
+  const wiki = await ask({ path: `/ada/old.Wiki${UPLOAD}` })
+  t.equal(wiki.headers.location, base.replace('.git', '.wiki.git') + UPLOAD)
 })
 
 t.test('the dumb protocol and other services are refused', async (t) => {
