@@ -20,6 +20,7 @@ const NAME_BY_EVENT = {
   pull_request_review_rejected: 'pull_request_rejected',
   pull_request_review_comment: 'pull_request_comment',
   pull_request_sync: 'pull_request',
+  wiki: 'wiki',
   repository: 'repository',
   release: 'release',
   package: 'package',

@@ -90,6 +90,7 @@ import { WORKFLOW_OPERATIONS } from './runs/workflows.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './webhooks/organization-webhooks.js'
 import { REPOSITORY_HOOK_OPERATIONS } from './webhooks/repository-webhooks.js'
 import { USER_HOOK_OPERATIONS } from './webhooks/user-webhooks.js'
+import { WIKI_OPERATIONS } from './wiki/wiki-pages.js'
 
 export const OPERATIONS: readonly AnyOperation[] = [
   ...ACTION_VALUE_OPERATIONS,
@@ -180,5 +181,6 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...USER_SETTING_OPERATIONS,
   ...VERSION_OPERATIONS,
   ...WATCH_OPERATIONS,
+  ...WIKI_OPERATIONS,
   ...WORKFLOW_OPERATIONS,
 ]

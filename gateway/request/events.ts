@@ -73,6 +73,15 @@ export interface ReleaseChanged extends RepositoryEvent {
   readonly release: Release
 }
 
+export interface WikiChanged extends RepositoryEvent {
+  readonly kind: 'wiki_changed'
+  readonly action: 'created' | 'edited' | 'deleted'
+  /** Path segment of the page. */
+  readonly page: string
+  /** Message of the commit. */
+  readonly comment: string
+}
+
 export interface StatusReported extends RepositoryEvent {
   readonly kind: 'status_reported'
   readonly status: CommitStatus
@@ -132,6 +141,7 @@ export type DomainEvent =
   | ReviewSubmitted
   | ReviewRequested
   | ReleaseChanged
+  | WikiChanged
   | StatusReported
   | RefsChanged
   | RepositoryChanged

@@ -38,15 +38,18 @@ export const SERVED_ON_FULL_DISK: ReadonlySet<string> = new Set([
 /** Paths of forms that delete something. */
 const FREES = /\/(?:delete|delete-others|remove|leave|revoke)$/
 
-/** Path of the route that deletes a file by adding a commit. */
-const STORES_BY_DELETE = '/api/v1/repos/{owner}/{repo}/contents/{filepath...}'
+/** Paths of the routes that delete a file by adding a commit. */
+const STORES_BY_DELETE: ReadonlySet<string> = new Set([
+  '/api/v1/repos/{owner}/{repo}/contents/{filepath...}',
+  '/api/v1/repos/{owner}/{repo}/wiki/page/{pageName}',
+])
 
 /**
  * True if a route needs space on the disk. Nearly all routes for DELETE do not; of those for GET,
  * only the start of a push does.
  */
 export function storesData({ method, path, access }: AnyRoute): boolean {
-  if (method === 'DELETE') return path === STORES_BY_DELETE
+  if (method === 'DELETE') return STORES_BY_DELETE.has(path)
   if (method === 'GET') return access.kind === 'repository' && access.changesGit === true
   if (access.kind === 'packages' && access.mode === 'read') return false
   return !FREES.test(path) && !SERVED_ON_FULL_DISK.has(`${method} ${path}`)

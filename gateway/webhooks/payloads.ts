@@ -1,4 +1,4 @@
-/** Webhook payloads of repositories, packages, issues, pulls, releases and statuses, as Gitea's. */
+/** Webhook payloads of repositories, packages, issues, pulls, releases, wikis and statuses. */
 
 import type { Owner } from '../../sql/accounts/owners.js'
 import { everyUnit } from '../../sql/repositories/access.js'
@@ -6,7 +6,7 @@ import type { Repository } from '../../sql/repositories/repositories.js'
 import { ownerObject } from '../objects/accounts/user-object.js'
 import { repositoryObject } from '../objects/repositories/repository-object.js'
 import type { Context } from '../request/context.js'
-import type { RepositoryForked } from '../request/events.js'
+import type { RepositoryForked, WikiChanged } from '../request/events.js'
 import type { WebhookEvent } from './deliveries.js'
 
 /** Access with which the objects of payloads are rendered: webhooks are of owners and admins. */
@@ -205,6 +205,18 @@ export function releaseEvent(
   const { action, release, repository } = input
   const payload = async () => ({ action, release, ...(await sourceFields(context, input)) })
   return { event: 'release', repository, payload }
+}
+
+/** Event of a wiki page. */
+export function wikiEvent(
+  context: Context,
+  { action, repository, actor, page, comment }: Omit<WikiChanged, 'kind'>,
+): WebhookEvent {
+  const payload = async () => {
+    const fields = await sourceFields(context, { repository, sender: actor })
+    return { action, ...fields, page, comment }
+  }
+  return { event: 'wiki', repository, payload }
 }
 
 /** Event of a commit status. `status` is the CommitStatus of the API. */

@@ -33,7 +33,7 @@ import {
   reviewRequestEvents,
 } from './issue-events.js'
 import { packageChangeEvent } from './package-events.js'
-import { forkEvent, OWNER_ACCESS, repositoryPayload, statusEvent } from './payloads.js'
+import { forkEvent, OWNER_ACCESS, repositoryPayload, statusEvent, wikiEvent } from './payloads.js'
 import { REF_EVENTS, refEvents } from './ref-events.js'
 import { releaseChangeEvent } from './release-events.js'
 import { jobEvents, runEvent } from './run-events.js'
@@ -54,6 +54,8 @@ export function createWebhookSubscriber(context: Context): Subscriber {
           return await reviewRequested(context, event)
         case 'release_changed':
           return await releaseChanged(context, event)
+        case 'wiki_changed':
+          return await enqueueDeliveries(context, wikiEvent(context, event))
         case 'status_reported':
           return await statusReported(context, event)
         case 'refs_changed':

@@ -42,6 +42,7 @@ const VALUES: Readonly<Record<string, string>> = {
   variablename: 'VARIABLE',
   target: 'bob',
   task: 'sweep-runs',
+  pageName: 'Home',
 }
 
 /** Returns a path below `/api/v1`; `values` have precedence over the default values. */

@@ -11,7 +11,7 @@ import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 
 /** Branch of a wiki that this server creates. */
-const BRANCH = 'main'
+export const WIKI_BRANCH = 'main'
 
 /** Throws `not_found`, with that message, if nothing was written to the wiki yet. */
 export async function requireWiki(
@@ -28,7 +28,7 @@ export async function createWiki(context: Context, wiki: Repository): Promise<vo
   if (await repositoryExists(path)) return
   const { objectFormat } = wiki
   try {
-    await initRepository(context.git, path, { defaultBranch: BRANCH, objectFormat })
+    await initRepository(context.git, path, { defaultBranch: WIKI_BRANCH, objectFormat })
   } catch (error) {
     // A concurrent request may have created it.
     if (!(await repositoryExists(path))) throw error

@@ -20,7 +20,7 @@ const ROUTES = allRoutes({ actions: ON, lfs: ON, packages: ON, web: ON }).filter
   (route): route is RepositoryRoute => route.access.kind === 'repository',
 )
 
-const UNITS = ['code', 'issues', 'pulls', 'releases', 'actions'] as const
+const UNITS = ['code', 'issues', 'pulls', 'releases', 'wiki', 'actions'] as const
 
 type Unit = (typeof UNITS)[number]
 
@@ -33,6 +33,7 @@ const PARTS: Readonly<Record<string, readonly Unit[]>> = {
   pulls: ['pulls'],
   reviewers: ['pulls'],
   releases: ['releases'],
+  wiki: ['wiki'],
   actions: ['actions'],
   collaborators: UNITS,
   notifications: UNITS,

@@ -22,9 +22,12 @@ t.test('reads are served, except for the start of a push', async (t) => {
   t.equal(refused.length, 1)
 })
 
-t.test('deletions are served, except for the deletion of a file by a commit', async (t) => {
+t.test('deletions are served, except for those of files and wiki pages by a commit', async (t) => {
   const refused = ROUTES.filter((route) => route.method === 'DELETE' && storesData(route))
-  t.strictSame(refused.map(nameOf), ['DELETE /api/v1/repos/{owner}/{repo}/contents/{filepath...}'])
+  t.strictSame(refused.map(nameOf), [
+    'DELETE /api/v1/repos/{owner}/{repo}/contents/{filepath...}',
+    'DELETE /api/v1/repos/{owner}/{repo}/wiki/page/{pageName}',
+  ])
 })
 
 t.test('of all other requests those that sign in, close and remove are served', async (t) => {

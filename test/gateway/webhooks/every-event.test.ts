@@ -115,6 +115,7 @@ t.test('a webhook of all events gets each of them, in the format of each service
   )
   const status = { state: 'success', context: 'ci' }
   await causes(['status'], [['POST', `${repo}/statuses/main`, status]])
+  await causes(['wiki'], [['POST', `${repo}/wiki/new`, { title: 'Home' }]])
   await causes(['create', 'push', 'release'], [['POST', `${repo}/releases`, { tag_name: 'v1' }]])
   await causes(['pull_request'], [['PATCH', `${repo}/pulls/2`, { state: 'closed' }]])
   await causes(['delete'], [['DELETE', `${repo}/branches/topic`]])

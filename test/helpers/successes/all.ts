@@ -17,6 +17,7 @@ import { successesOfReleases } from './releases.js'
 import { successesOfRuns } from './runs.js'
 import { successesOfSocial } from './social.js'
 import { successesOfValues } from './values.js'
+import { successesOfWikis } from './wiki.js'
 
 /** Sends all requests to an unused gateway; returns the replies. */
 export async function successes(
@@ -38,6 +39,7 @@ export async function successes(
     ...(await successesOfRuns(gateway)),
     ...(await successesOfSocial(gateway)),
     ...(await successesOfValues(gateway)),
+    ...(await successesOfWikis(gateway)),
     repoDelete: await gateway.as('ada', 'DELETE', '/repos/ada/r'),
   }
 }
