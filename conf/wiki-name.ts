@@ -1,4 +1,4 @@
-/** Names of wiki pages: the title, the path segment of its URLs, and its file in Git, as in Gitea. */
+/** Names of wiki pages: title, path segment of the URL, and file in Git, as in Gitea. */
 
 import { Failure } from './failures.js'
 
@@ -77,6 +77,11 @@ export function wikiNameOfFile(file: string): WikiName | undefined {
  */
 export function wikiFilesOf({ title, file }: WikiName): readonly string[] {
   return [...new Set([file, unescaped(file), `${title}${EXTENSION}`])]
+}
+
+/** Returns the path segment of the page with a title, which need not be permitted. */
+export function wikiSegmentOf(title: string): string {
+  return escapeTitle(title, false)
 }
 
 function titleOf(text: string): string {

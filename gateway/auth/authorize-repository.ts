@@ -56,7 +56,7 @@ export interface RepositoryNeed {
   readonly area?: JobArea
   /** Unit to which users need access; by default, that of the area. */
   readonly unit?: RouteUnit
-  /** True if `{repo}` with the suffix `.wiki` names the wiki of a repository; the unit is `wiki`. */
+  /** True if `{repo}` with the suffix `.wiki` names a wiki; the unit is `wiki` then. */
   readonly mayBeWiki?: true
   /** True if the route can return the whole repository; anonymous callers do not get large ones. */
   readonly isDownload?: true
@@ -82,7 +82,7 @@ export interface RepositoryGrant {
    * of all jobs.
    */
   readonly user: User | undefined
-  /** For a route with `mayBeWiki`, this can be a wiki: see `wikiOf`. */
+  /** Repository, or the wiki (see `wikiOf`) that the path of a route with `mayBeWiki` names. */
   readonly repository: Repository
   /** Unit of the route or, for a conversation, of its issue or pull request. */
   readonly unit: RepositoryUnit | 'any'

@@ -5,16 +5,22 @@ import sanitizeHtml from 'sanitize-html'
 import { type PlaceName, placePath } from './place-path.js'
 import { type TrustedHtml, trustHtml } from './trusted-html.js'
 import { markHidden } from './visible-text.js'
+import { readWikiLink } from './wiki-links.js'
 
 export interface MarkdownPlace {
   /** URL of the repository. */
   readonly address: string
-  /** Folder that contains the text. */
-  readonly place: PlaceName
+  /** Folder that contains the text, or the wiki of the repository. */
+  readonly place: PlaceName | WikiPlace
   /** True if each line end is a line break, as users expect of text written in a form. */
   readonly hasLines?: boolean
   /** Level of the heading above the text, added to the levels of its own; 0 by default. */
   readonly headingsBelow?: number
+}
+
+/** Wiki, in whose pages `[[Title]]` and `[[text|Title]]` are links. */
+export interface WikiPlace {
+  readonly kind: 'wiki'
 }
 
 /** Maximum depth of quotes and lists; deeper nesting is expensive and not found in real texts. */
@@ -23,6 +29,18 @@ const NESTING_MAX = 20
 const MARKDOWN = { html: true, linkify: true, maxNesting: NESTING_MAX }
 const renderer = markdownIt(MARKDOWN)
 const rendererOfLines = markdownIt({ ...MARKDOWN, breaks: true })
+const rendererOfWikis = markdownIt(MARKDOWN)
+rendererOfWikis.inline.ruler.before('link', 'wiki-link', (state, isSilent) => {
+  const link = readWikiLink(state.src, state.pos)
+  if (link === undefined) return false
+  if (!isSilent) {
+    state.push('link_open', 'a', 1).attrs = [['href', link.target]]
+    state.push('text', '', 0).content = link.text
+    state.push('link_close', 'a', -1)
+  }
+  state.pos = link.end
+  return true
+})
 
 /** Elements and attributes that READMEs on GitHub use; no scripts, frames, styles and forms. */
 const OPTIONS: sanitizeHtml.IOptions = {
@@ -84,7 +102,7 @@ const OPTIONS: sanitizeHtml.IOptions = {
  */
 export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
   const resolve = (route: 'src' | 'raw', target: string) => resolveTarget(from, route, target)
-  const clean = sanitizeHtml((from.hasLines ? rendererOfLines : renderer).render(text), {
+  const clean = sanitizeHtml(rendererFor(from).render(text), {
     ...OPTIONS,
     transformTags: {
       ...loweredHeadings(from.headingsBelow ?? 0),
@@ -101,6 +119,11 @@ export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
   return trustHtml(markHidden(clean))
 }
 
+function rendererFor({ place, hasLines }: MarkdownPlace) {
+  if (place.kind === 'wiki') return rendererOfWikis
+  return hasLines ? rendererOfLines : renderer
+}
+
 const LEVELS = [1, 2, 3, 4, 5, 6]
 
 /** Maps each heading element to the one that is `levels` lower. */
@@ -114,11 +137,17 @@ function resolveTarget({ address, place }: MarkdownPlace, route: string, target:
   if (target === '' || target.startsWith('#') || /^[a-z][a-z0-9+.-]*:|^\/\//i.test(target)) {
     return target
   }
-  const root = `${address}/${route}/${placePath({ ...place, path: [] })}/`
-  const folder = target.startsWith('/') ? '' : place.path.map(encodeURIComponent).join('/')
+  const root = `${address}/${rootOf(place, route)}/`
+  const path = place.kind === 'wiki' ? [] : place.path
+  const folder = target.startsWith('/') ? '' : path.map(encodeURIComponent).join('/')
   const base = folder === '' ? root : `${root}${folder}/`
   const relative = target.replace(/^\/+/, '')
   const url = URL.canParse(relative, base) ? new URL(relative, base).href : root
   // A link with ".." segments must not leave the repository.
   return url.startsWith(root) ? url : root
+}
+
+function rootOf(place: MarkdownPlace['place'], route: string): string {
+  if (place.kind === 'wiki') return route === 'raw' ? 'wiki/raw' : 'wiki'
+  return `${route}/${placePath({ ...place, path: [] })}`
 }

@@ -114,7 +114,7 @@ async function authorizeCommand(
   }
 }
 
-/** Returns the refusal of a fetch from a repository that is missing or that the key may not read. */
+/** Returns the refusal of a fetch from a missing repository, or one that the key may not read. */
 export function unreadable(fullName: string): string {
   return `There is no repository ${fullName} that this key may read.`
 }

@@ -72,8 +72,8 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
 }
 
 /**
- * Creates the folder of a wiki for a push. Throws `not_found` for a fetch if there is none, with the
- * message for a repository that the key may not read.
+ * Creates the folder of a wiki for a push. Throws `not_found` for a fetch if there is none, with
+ * the message for a repository that the key may not read.
  */
 async function openWiki(context: Context, { service, repository }: Run): Promise<void> {
   if (service === 'git-receive-pack') return await createWiki(context, repository)

@@ -60,6 +60,8 @@ import { RUNS_PAGES } from './runs/runs-page.js'
 import { VALUES_PAGES } from './runs/values-pages.js'
 import { HOOK_PAGES } from './webhooks/webhook-page.js'
 import { HOOKS_PAGES } from './webhooks/webhooks-page.js'
+import { EDIT_WIKI_PAGES } from './wiki/edit-wiki.js'
+import { WIKI_PAGES } from './wiki/wiki-page.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
   HOME,
@@ -103,6 +105,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...PULL_CONTENTS_PAGES,
   ...COMPARE_PAGES,
   ...RELEASES_PAGES,
+  ...EDIT_WIKI_PAGES,
+  ...WIKI_PAGES,
   ...RUNS_PAGES,
   ...RERUN_PAGES,
   ...RUN_PAGES,

@@ -1,4 +1,4 @@
-/** Wikis: the Git data of a wiki is a second folder of its repository, and has no row of its own. */
+/** Wikis: the Git data of one is a second folder of its repository, without a row of its own. */
 
 import type { Database } from '../database/database.js'
 import type { Repository } from './repositories.js'

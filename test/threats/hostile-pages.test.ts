@@ -172,6 +172,17 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     headers,
   })
   t.equal(added.status, 201)
+  const wiki = `${url}/ada/hostile.wiki.git`.replace('://', `://ada:${ada.token}@`)
+  await writeFile(join(copy.path, `${branch.replace('/', '%2F')}.md`), README)
+  await git(['add', '.'], { cwd: copy.path })
+  await git(['commit', '-q', '-m', PAYLOADS[0] ?? ''], { cwd: copy.path })
+  await copy.git('push', '--quiet', wiki, 'HEAD:refs/heads/main')
+  const links = '[[javascript:alert(1)]] [["><img src=x onerror=alert(1)>|Home]]'
+  for (const title of ['Home', '_Sidebar', '_Footer']) {
+    const content = Buffer.from(`${README}\n\n${links}`).toString('base64')
+    const page = { title, content_base64: content, message: PAYLOADS[1] }
+    t.equal((await ada.api('POST', `${api}/wiki/new`, page)).status, 201)
+  }
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -208,6 +219,12 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     ofRepository: `${own}/packages`,
     'package settings': '/ada/-/packages/settings',
     'cleanup rule': '/ada/-/packages/settings/rules/generic',
+    wiki: `${own}/wiki`,
+    'wiki page': `${own}/wiki/${encodeURIComponent(branch)}`,
+    'wiki pages': `${own}/wiki/_pages`,
+    'wiki history': `${own}/wiki/Home/_history`,
+    'wiki edit': `${own}/wiki/Home/_edit`,
+    'wiki new': `${own}/wiki/_new`,
     missing: `/ada/${encodeURIComponent(name)}`,
     raw: `${own}/raw/branch/main/page.html`,
     svg: `${own}/raw/branch/main/picture.svg`,

@@ -6,7 +6,7 @@ import { lastCommits } from '../../../cgi/objects/last-commits.js'
 import type { ObjectReader } from '../../../cgi/objects/objects.js'
 import { findEntry, readTree, type TreeEntry } from '../../../cgi/objects/tree.js'
 import { readHeadBranch } from '../../../cgi/refs/head-branch.js'
-import { notFound } from '../../../conf/failures.js'
+import { Failure, notFound } from '../../../conf/failures.js'
 import { type WikiName, wikiFilesOf, wikiNameOf, wikiNameOfFile } from '../../../conf/wiki-name.js'
 import { offsetOf, type Page } from '../../../sql/database/page.js'
 import { wikiOf } from '../../../sql/repositories/wikis.js'
@@ -87,6 +87,21 @@ export async function requireWikiPage(wiki: WikiReader, segment: string): Promis
 /** Returns the content of a page; empty if it is too large to be returned. */
 export async function readWikiPage(wiki: WikiReader, { id }: FoundPage): Promise<Buffer> {
   return (await readBlob(wiki, id, wiki.signal))?.content ?? Buffer.alloc(0)
+}
+
+/** Maximum size of a page that is shown, or edited in a form. */
+const TEXT_BYTES_MAX = 524_288
+
+/** Returns the text of a page. Throws `payload_too_large` if it is larger than TEXT_BYTES_MAX. */
+export async function readWikiText(wiki: WikiReader, { id }: FoundPage): Promise<string> {
+  const blob = await readBlob(wiki, id, wiki.signal)
+  if (blob?.content !== undefined && blob.sizeBytes <= TEXT_BYTES_MAX) {
+    return blob.content.toString()
+  }
+  throw new Failure(
+    'payload_too_large',
+    `The page is larger than ${TEXT_BYTES_MAX} bytes. Read and change it with git.`,
+  )
 }
 
 /** Returns the content of the sidebar or the footer; undefined if there is none. */

@@ -2,8 +2,11 @@
 
 import { Type } from 'typebox'
 import { decodePercent, type Reply } from '../../../conf/http.js'
+import { wikiOf } from '../../../sql/repositories/wikis.js'
 import type { Caller } from '../../actions/code/git-queue.js'
 import { type GitReader, readGit } from '../../actions/code/git-reader.js'
+import { findWikiBranch } from '../../actions/wiki/read-wiki.js'
+import { requireWiki } from '../../actions/wiki/wiki-folder.js'
 import { FILE } from '../../objects/schema.js'
 import type { Context } from '../../request/context.js'
 import type { AnyRoute, Route } from '../../request/route.js'
@@ -126,4 +129,23 @@ async function findRefByKind(
   return undefined
 }
 
-export const WEB_RAW_ROUTES: readonly AnyRoute[] = [webRoute('raw'), webRoute('media')]
+/** Route of a file in the wiki, such as a picture on a page. */
+const wikiRaw: Route<'repository'> = {
+  surface: DOWNLOAD_SURFACE,
+  method: 'GET',
+  path: '/{owner}/{repo}/wiki/raw/{filepath...}',
+  access: { kind: 'repository', mode: 'read', unit: 'wiki' },
+  scopes: ['read:repository'],
+  async handle(context, { request, grant, params }) {
+    const repository = wikiOf(grant.repository)
+    await requireWiki(context, repository)
+    const caller = { request, grant: { ...grant, repository } }
+    return await readGit(context, caller.grant, async (reader) => {
+      const path = (params['filepath'] ?? '').split('/').map(decodePercent).join('/')
+      const file = await findFile(reader, `refs/heads/${await findWikiBranch(reader)}`, path)
+      return sendFile(context, caller, { reader, file })
+    })
+  },
+}
+
+export const WEB_RAW_ROUTES: readonly AnyRoute[] = [webRoute('raw'), webRoute('media'), wikiRaw]

@@ -19,7 +19,7 @@ import {
   WIKI_PAGE_META_DATA,
   wikiCommitObject,
   wikiMetaObject,
-} from '../../objects/wiki/wiki-object.js'
+} from '../../objects/wiki/wiki-page-object.js'
 import type { Context } from '../../request/context.js'
 import { FILES_JSON_BYTES_MAX } from '../code/file-changes.js'
 import { readContent } from '../code/file-options.js'

@@ -1,4 +1,4 @@
-/** Markdown that users write in forms: issues, comments, release notes. */
+/** Markdown that users write in forms: issues, comments, release notes, wiki pages. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { RepositoryGrant } from '../../actions/code/git-reader.js'
@@ -14,6 +14,8 @@ interface WrittenOptions {
   readonly texts: readonly string[]
   /** Level of the heading above the texts. */
   readonly headingsBelow: number
+  /** True for pages of the wiki, whose line ends are spaces. */
+  readonly isWiki?: true
 }
 
 /** Time limit for all texts of a page together. */
@@ -21,16 +23,18 @@ const PAGE_MS = 3_000
 
 /**
  * Renders the texts of a page one after the other, so that a page occupies one worker of the pool.
- * Relative links refer to the default branch of the repository.
+ * Relative links refer to the default branch of the repository, or to pages of its wiki.
  */
 export async function drawWritten(
   context: Context,
   grant: RepositoryGrant,
-  { texts, headingsBelow }: WrittenOptions,
+  { texts, headingsBelow, isWiki }: WrittenOptions,
 ): Promise<WrittenTexts> {
   const { id, defaultBranch } = grant.repository
-  const place = { kind: 'branch', name: defaultBranch, path: [] } as const
-  const from = { address: repositoryUrl(context, grant), place, hasLines: true, headingsBelow }
+  const branch = { kind: 'branch', name: defaultBranch, path: [] } as const
+  const place = isWiki ? ({ kind: 'wiki' } as const) : branch
+  const address = repositoryUrl(context, grant)
+  const from = { address, place, hasLines: !isWiki, headingsBelow }
   const drawn = new Map<string, Rendering>()
   const startedMs = performance.now()
   for (const text of new Set(texts)) {

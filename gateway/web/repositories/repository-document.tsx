@@ -22,6 +22,7 @@ const TABS = {
   tags: 'Tags',
   releases: 'Releases',
   packages: 'Packages',
+  wiki: 'Wiki',
   actions: 'Actions',
 } as const
 
@@ -30,6 +31,7 @@ const UNITS: Readonly<Record<string, RepositoryUnit | 'any'>> = {
   issues: 'issues',
   pulls: 'pulls',
   releases: 'releases',
+  wiki: 'wiki',
   actions: 'actions',
   // Packages are of the owner, and filtered by the access to them.
   packages: 'any',
@@ -40,6 +42,7 @@ const PREFERENCES: Readonly<Record<string, string>> = {
   issues: 'has_issues',
   pulls: 'has_pull_requests',
   releases: 'has_releases',
+  wiki: 'has_wiki',
 }
 
 export interface RepositoryDocumentProps {

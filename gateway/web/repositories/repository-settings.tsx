@@ -37,6 +37,7 @@ const PARTS: readonly Part[] = [
   { name: 'has_issues', label: 'Issues', isDefault: true },
   { name: 'has_pull_requests', label: 'Pull requests', isDefault: true },
   { name: 'has_releases', label: 'Releases', isDefault: true },
+  { name: 'has_wiki', label: 'Wiki', isDefault: true },
 ]
 
 const ACTIONS: readonly Part[] = [
