@@ -16,12 +16,14 @@ import {
   endImport,
   renewImport,
 } from '../../sql/repositories/repository-imports.js'
+import { wikiOf, wikiStorage } from '../../sql/repositories/wikis.js'
 import { applyPushEffects } from '../actions/code/push-effects.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'
 import type { Context } from '../request/context.js'
 import { type ContentsImport, openContentsImport } from './arriving.js'
 import type { ContentsInput } from './gather-contents.js'
+import { importWiki } from './import-wiki.js'
 
 export interface ImportInput {
   readonly owner: Owner
@@ -33,6 +35,8 @@ export interface ImportInput {
   readonly authorization: string | undefined
   /** Update interval of a mirror; absent for a repository that is independent of its source. */
   readonly mirror: { readonly intervalMs: number } | undefined
+  /** True to import the wiki too, if the source has one. */
+  readonly hasWiki: boolean
   /** Contents to import through the source's API; undefined for Git data alone. */
   readonly contents: (ContentsInput & { readonly authorId: number }) | undefined
 }
@@ -128,9 +132,12 @@ async function take(
   { begun, arriving }: Taking,
 ): Promise<Repository> {
   const { id, storage } = begun
-  const path = repositoryPath(context.settings.data.dir, storage)
+  const { dir } = context.settings.data
+  const path = repositoryPath(dir, storage)
+  const wikiPath = repositoryPath(dir, wikiStorage(storage))
   const cloned = await fetchAll(context, importer, { begun, arriving, path })
   try {
+    const hasWiki = begun.hasWiki && (await fetchWiki(context, importer, { begun, path }))
     const contents = await arriving?.settle(path)
     const { defaultBranch, objectFormat, isEmpty } = cloned
     const repository = await completeImport(context.db, id, {
@@ -151,9 +158,11 @@ async function take(
       contents,
     })
     if (!isEmpty) await applyPushEffects(context, repository, path)
+    if (hasWiki) await applyPushEffects(context, wikiOf(repository), wikiPath)
     return (await findRepository(context.db, begun.owner.name, repository.name)) ?? repository
   } catch (error) {
     await removeRepository(path)
+    await removeRepository(wikiPath)
     throw error
   }
 }
@@ -170,6 +179,22 @@ async function fetchAll(
     const source: RemoteSource = { ...boundsOf(settings), remote: begun.remote, signal, journal }
     const hasPulls = arriving?.hasPulls ?? false
     return await cloneRepository(git, path, { ...source, hasPulls })
+  } finally {
+    leave()
+  }
+}
+
+/** Fetches the wiki; returns true if the source has one. */
+async function fetchWiki(
+  context: Context,
+  { signal, client }: Importer,
+  { begun, path }: { readonly begun: Begun; readonly path: string },
+): Promise<boolean> {
+  const leave = await context.queue.enter(signal, { repository: path, client })
+  try {
+    const { journal, settings } = context
+    const source = { ...boundsOf(settings), remote: begun.remote, signal, journal }
+    return await importWiki(context, { storage: begun.storage, source })
   } finally {
     leave()
   }

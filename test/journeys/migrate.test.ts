@@ -67,6 +67,25 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
     }
   })
 
+  await t.test('a wiki is imported if the source has one', async (t) => {
+    const page = { title: 'Home', content_base64: Buffer.from('text').toString('base64') }
+    t.equal((await ada.api('POST', '/repos/ada/closed/wiki/new', page)).status, 201)
+    for (const [name, status] of [
+      ['closed', 200],
+      ['open', 404],
+    ] as const) {
+      const repo_name = `${name}-with-wiki`
+      const source = { clone_addr: `${there.url}/ada/${name}.git`, auth_token: ada.token }
+      const made = await migrate({ ...source, repo_name, wiki: true })
+      t.equal(made.status, 201, JSON.stringify(made.body))
+      const found = await bob.api('GET', `/repos/bob/${repo_name}/wiki/page/Home`)
+      t.equal(found.status, status, name)
+      if (status === 200) t.match(found.body, page)
+    }
+    const theirs = await referencesAt(ada.remote('ada/closed.wiki.git'))
+    t.equal(await referencesAt(bob.remote('bob/closed-with-wiki.wiki.git')), theirs)
+  })
+
   await t.test(
     'an import of a private repository without valid credentials returns 422',
     async (t) => {

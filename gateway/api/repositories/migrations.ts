@@ -96,6 +96,7 @@ const migrate = defineOperation({
         mirror: isMirror
           ? { intervalMs: mirrorIntervalOf(migrations, body.mirror_interval ?? '') }
           : undefined,
+        hasWiki: body.wiki ?? false,
         contents: contentsOf(body, grant.user.id),
       },
     )
@@ -126,7 +127,8 @@ function refuseUnsupportedContents(body: MigrateRepoOptions): void {
   const asked = {
     ...(isUnsupportedService ? { issues, labels, milestones, pull_requests, releases } : {}),
     lfs,
-    wiki,
+    // Mirrors are updated without their wiki.
+    wiki: wiki && mirror,
   }
   const names = Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))
   if (names.length === 0) return

@@ -24,6 +24,7 @@ async function anImporter(t: Test) {
       url: new URL(url),
       authorization: undefined,
       mirror: undefined,
+      hasWiki: false,
       contents: undefined,
     })
   const folders = async () => {

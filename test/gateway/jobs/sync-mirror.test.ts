@@ -27,6 +27,7 @@ async function aMirror(t: Test, authorization?: string) {
     url: new URL(front.url),
     authorization,
     mirror: { intervalMs: 60_000 },
+    hasWiki: false,
     contents: undefined,
   })
   const { db } = fixture

@@ -228,7 +228,7 @@ t.test('an unsupported import is refused with the reason', async (t) => {
     await refused(fields, new RegExp(leaveOut('issues, releases')))
   }
   await refused({ ...gitea, lfs: true, mirror: true }, new RegExp(leaveOut('lfs')))
-  await refused({ wiki: true }, new RegExp(leaveOut('wiki')))
+  await refused({ wiki: true, mirror: true }, new RegExp(leaveOut('wiki')))
   await refused({ service: 'svn' }, /^\[Service\]: /)
   await refused({ repo_name: '..' }, /name/)
   await refused({ repo_name: 'x.git' }, /reserved/)
