@@ -71,6 +71,28 @@ const PATHS = [
   `${'ab/'.repeat(1_400)}x`,
 ]
 
+t.test('a hostile title of a wiki page becomes a plain file, or is refused', async (t) => {
+  const { as, path } = await scene(t)
+  const before = await readdir(dirname(path))
+  const page = { title: 'Home', content_base64: content }
+  t.equal((await as('ada', 'POST', '/repos/ada/r/wiki/new', page)).status, 201)
+  const folder = path.replace(/\.git$/, '.wiki.git')
+  const files = () => git(['ls-tree', '-r', '--name-only', '-z', 'main'], { cwd: folder })
+  for (const sent of PATHS) {
+    const name = JSON.stringify(sent.slice(0, 60))
+    const title = decodeURIComponent(sent)
+    const made = await as('ada', 'POST', '/repos/ada/r/wiki/new', { ...page, title })
+    t.ok([201, 400, 422].includes(made.status), `${name}: ${made.status}`)
+    const segment = encodeURIComponent(title)
+    const edited = await as('ada', 'PATCH', `/repos/ada/r/wiki/page/${segment}`, page)
+    t.ok([200, 400, 404, 431].includes(edited.status), `${name}: ${edited.status}`)
+  }
+  for (const file of (await files()).split('\0')) t.notMatch(file, /[/\\\p{Cc}]|^\.git$/u)
+  await git(['fsck', '--strict'], { cwd: folder })
+  const made = [folder.slice(folder.lastIndexOf('/') + 1)]
+  t.strictSame((await readdir(dirname(path))).sort(), [...before, ...made].sort())
+})
+
 t.test('a path that leaves the tree or is malformed is refused by every operation', async (t) => {
   const { file, as, inside, folder } = await scene(t)
   const before = [await inside('for-each-ref'), await folder()]

@@ -66,8 +66,16 @@ t.test('threats 1.1: no value of a request becomes an option of git', async (t) 
       `archive/${sent}.zip`,
       `archive/${sent}.tar.gz`,
       `git/trees/${sent}?recursive=1`,
+      `wiki/page/${sent}`,
+      `wiki/revisions/${sent}`,
     ]
-    const pages = [`raw/branch/${sent}/README.md`, `raw/${sent}`, `archive/${sent}.zip`]
+    const pages = [
+      `wiki/${sent}`,
+      `wiki/raw/${sent}`,
+      `raw/branch/${sent}/README.md`,
+      `raw/${sent}`,
+      `archive/${sent}.zip`,
+    ]
     const module = 'api/packages/ada/go/code.example.com/ada/r'
     const modules = [
       `${module}/@v/${sent}.info`,
