@@ -10,9 +10,8 @@ const IMAGE_BYTES_MAX = 1_048_576
 export const IMAGE_CHARACTERS_MAX = 4 * Math.ceil(IMAGE_BYTES_MAX / 3)
 
 /**
- * Stores an image, given in Base64, as the picture of a subject; `ownerId` is the owner whose tasks
- * the pool counts. Throws `bad_request` for malformed Base64, and `invalid` for an image that is not
- * readable.
+ * Stores an image, given in Base64, as the picture of a subject. The pool counts the task for
+ * `ownerId`. Throws `bad_request` for malformed Base64, and `invalid` for an unreadable image.
  */
 export async function changeAvatar(
   { db, shrinkPicture }: Pick<Context, 'db' | 'shrinkPicture'>,
