@@ -1,7 +1,7 @@
 /** Hourly job that enqueues the pruning of a part of the repositories, if it is enabled. */
 
 import { enqueueJob } from '../../sql/admin/jobs.js'
-import { listRepositoryPart } from '../../sql/repositories/repositories.js'
+import { listRepositoryPart } from '../../sql/repositories/all-repositories.js'
 import { pruneSubject } from '../actions/repositories/prune-repository.js'
 import type { JobKind } from './job.js'
 import { PRUNE_REPOSITORY } from './prune-repository.js'

@@ -2,8 +2,8 @@
 
 import { t } from 'tap'
 import { newStorageKey } from '../../../cgi/repository/paths.js'
+import { allStorages } from '../../../sql/repositories/all-repositories.js'
 import {
-  allStorages,
   createRepository,
   deleteRepository,
   findRedirect,
