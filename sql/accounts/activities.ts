@@ -2,6 +2,7 @@
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import { isReferenceViolation } from '../database/errors.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import type { RepositoryUnit } from '../repositories/team-units.js'
 import { type Condition, repositoriesVisibleTo, type Viewer } from '../repositories/visibility.js'
@@ -49,7 +50,7 @@ export interface Activity extends Required<Omit<NewActivity, 'key' | 'commentId'
   readonly createdAtMs: number
 }
 
-/** Stores activities. */
+/** Stores activities of one user in one repository, unless one of both was deleted meanwhile. */
 export async function recordActivities(
   db: Database,
   activities: readonly NewActivity[],
@@ -66,7 +67,11 @@ export async function recordActivities(
     created_at: Date.now(),
     event_key: activity.key ?? null,
   }))
-  await db('activities').insert(rows).onConflict('event_key').ignore()
+  try {
+    await db('activities').insert(rows).onConflict('event_key').ignore()
+  } catch (error) {
+    if (!isReferenceViolation(error)) throw error
+  }
 }
 
 /** Activities that a feed contains. */
