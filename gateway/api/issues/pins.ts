@@ -94,7 +94,7 @@ const listIssues = defineOperation({
   id: 'repoListPinnedIssues',
   path: '/repos/{owner}/{repo}/issues/pinned',
   summary: "List a repository's pinned issues",
-  access: { kind: 'repository', mode: 'read', unit: 'issues' },
+  access: { kind: 'repository', mode: 'read', unit: 'issues', area: 'issues' },
   success: { status: 200, schema: Type.Array(ISSUE) },
   async handle(context, { grant }) {
     const { repository } = grant

@@ -197,7 +197,7 @@ const getOfCommit = defineOperation({
   path: '/repos/{owner}/{repo}/commits/{sha}/pull',
   summary: 'Get the merged pull request of the commit',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read', area: 'pull-requests' },
+  access: { kind: 'repository', mode: 'read', unit: 'pulls', area: 'pull-requests' },
   scopes: ['read:repository'],
   params: { ...REPOSITORY_PARAMS, sha: 'full id of the commit that the merge made' },
   query: NO_QUERY,

@@ -82,9 +82,9 @@ t.test('a job with read permissions reads its own repository, and writes nothing
 /** Areas by the methods and paths of their routes; all others are contents. */
 const AREAS: ReadonlyArray<readonly [pattern: RegExp, area: JobArea]> = [
   [/^POST .*\/pulls\/\{index\}\/(?:merge|update)$/, 'contents'],
-  [/ \/api\/v1\/.*\/(?:pulls|reviewers)/, 'pull-requests'],
+  [/ \/api\/v1\/.*\/(?:pulls|reviewers|\{sha\}\/pull$)/, 'pull-requests'],
   [/\/(?:statuses|status)(?:\/|$)/, 'statuses'],
-  [/ \/api\/v1\/.*\/(?:issues|labels|milestones|assignees)(?:\/|$)/, 'issues'],
+  [/ \/api\/v1\/.*\/(?:issues|labels|milestones|assignees|times)(?:\/|$)/, 'issues'],
   [/ \/api\/v1\/packages/, 'packages'],
   [/ \/api\/v1\/.*\/actions\/(?:runs|jobs|tasks|workflows|artifacts)/, 'actions'],
 ]

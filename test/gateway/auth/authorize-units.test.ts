@@ -34,6 +34,9 @@ const PARTS: Readonly<Record<string, readonly Unit[]>> = {
   reviewers: ['pulls'],
   releases: ['releases'],
   wiki: ['wiki'],
+  times: ['issues'],
+  activities: UNITS,
+  new_pin_allowed: UNITS,
   actions: ['actions'],
   collaborators: UNITS,
   notifications: UNITS,
@@ -48,6 +51,8 @@ const PARTS: Readonly<Record<string, readonly Unit[]>> = {
 const EXCEPTIONS: Readonly<Record<string, readonly Unit[]>> = {
   'POST /api/v1/repos/{owner}/{repo}/issues': ['issues'],
   'GET /{owner}/{repo}/issues': ['issues'],
+  'GET /api/v1/repos/{owner}/{repo}/issues/pinned': ['issues'],
+  'GET /api/v1/repos/{owner}/{repo}/commits/{sha}/pull': ['pulls'],
   'GET /{owner}/{repo}/issues/new': ['issues'],
   'POST /{owner}/{repo}/issues/new': ['issues'],
   'POST /{owner}/{repo}/compare/{basehead...}': ['pulls'],
