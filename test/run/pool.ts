@@ -2,10 +2,8 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { createReadStream } from 'node:fs'
-import { open } from 'node:fs/promises'
+import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { pipeline } from 'node:stream/promises'
 
 /** Seconds after which the tests of a process are ended, so that the others still run. */
 const DEFAULT_TIMEOUT_S = 600
@@ -73,7 +71,7 @@ async function runProcess(
   const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null]
   signal.removeEventListener('abort', stop)
   await output.close()
-  await pipeline(createReadStream(path), process.stdout, { end: false })
+  process.stdout.write(await readFile(path))
   if (code !== 0) {
     const reason = killedBy === null ? `exit code ${code}` : killedBy
     process.stdout.write(`not ok - ${name} ended with ${reason}\n  ---\n  ...\n`)

@@ -108,7 +108,7 @@ function sideOperations({ side, ...named }: SideOperations): readonly AnyOperati
   const common = { path, tags: ['issue'], params: ISSUE_PARAMS }
   const reading = { kind: 'repository', mode: 'read' } as const
   const changing = {
-    access: { ...reading, isSignedIn: true },
+    access: { ...reading, isSignedIn: true, refusesBlocked: true },
     scopes: ['write:issue'],
     query: NO_QUERY,
     body: ISSUE_META,

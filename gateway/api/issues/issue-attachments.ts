@@ -57,7 +57,11 @@ function partsOf({ path, params, unit }: PlaceKind) {
   const access = { kind: 'repository', mode: 'read', unit } as const
   return {
     reading: { tags: ['issue'], access, scopes: ['read:issue'] },
-    writing: { tags: ['issue'], access: { ...access, isSignedIn: true }, scopes: ['write:issue'] },
+    writing: {
+      tags: ['issue'],
+      access: { ...access, isSignedIn: true, refusesBlocked: true },
+      scopes: ['write:issue'],
+    },
     all: { path: `${path}/assets`, params },
     one: {
       path: `${path}/assets/{attachment_id}`,

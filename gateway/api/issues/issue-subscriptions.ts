@@ -78,7 +78,7 @@ const add = defineOperation({
   path: '/repos/{owner}/{repo}/issues/{index}/subscriptions/{user}',
   summary: 'Subscribe user to issue',
   tags: ['issue'],
-  access: READ,
+  access: { ...READ, refusesBlocked: true },
   scopes: ['write:issue'],
   params: USER_PARAMS,
   query: NO_QUERY,

@@ -117,7 +117,7 @@ const add = defineOperation({
   path: PATH,
   summary: 'Add tracked time to an issue',
   tags: ['issue'],
-  access: READ,
+  access: { ...READ, refusesBlocked: true },
   scopes: ['write:issue'],
   params: ISSUE_PARAMS,
   query: NO_QUERY,

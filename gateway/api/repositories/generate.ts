@@ -40,7 +40,13 @@ const generate = defineOperation({
   path: '/repos/{template_owner}/{template_repo}/generate',
   summary: 'Create a repository using a template',
   tags: ['repository'],
-  access: { kind: 'repository', mode: 'read', isSignedIn: true, isTemplate: true },
+  access: {
+    kind: 'repository',
+    mode: 'read',
+    isSignedIn: true,
+    isTemplate: true,
+    refusesBlocked: true,
+  },
   scopes: ['write:repository'],
   params: {
     template_owner: 'owner of the template repository',

@@ -70,7 +70,7 @@ const compare = definePage<'repository'>({
 const open = definePage<'repository'>({
   method: 'POST',
   path: '/{owner}/{repo}/compare/{basehead...}',
-  access: { ...ACCESS, unit: 'pulls', isSignedIn: true },
+  access: { ...ACCESS, unit: 'pulls', isSignedIn: true, refusesBlocked: true },
   async handle(context, { request, grant, params }) {
     const text = textIn(params)
     const form = await readForm(request)

@@ -29,7 +29,13 @@ export function commentPage(
   return definePage<'repository'>({
     method: 'POST',
     path: `/{owner}/{repo}/${kind}/{index}/comments`,
-    access: { kind: 'repository', mode: 'read', unit: 'conversation', isSignedIn: true },
+    access: {
+      kind: 'repository',
+      mode: 'read',
+      unit: 'conversation',
+      isSignedIn: true,
+      refusesBlocked: true,
+    },
     async handle(context, call) {
       const { request, grant, params } = call
       const issue = await issueOf(context, grant, params)
