@@ -104,7 +104,10 @@ export interface GitProcess {
   readonly command: string
 }
 
-/** Returns the git processes that work on repositories of a data folder. */
+/** Command of the readers that a worker keeps for a while between requests. */
+const KEPT = /cat-file\0--batch-command\0$/
+
+/** Returns the git processes that work on repositories of a data folder, without kept readers. */
 export async function gitProcessesOf(dataDir: string): Promise<readonly GitProcess[]> {
   const pids = (await readdir('/proc')).filter((name) => /^\d+$/.test(name)).map(Number)
   const found = await Promise.all(pids.map((pid) => gitProcessOf(pid, dataDir)))
@@ -121,7 +124,8 @@ export async function gitProcessesBelow(pid: number): Promise<readonly GitProces
     children.map(async (child) => {
       const command = await readFile(`/proc/${child}/cmdline`, 'utf8').catch(() => '')
       const own = { pid: child, command: command.replaceAll('\0', ' ') }
-      return [...(/^[^\0]*git/.test(command) ? [own] : []), ...(await gitProcessesBelow(child))]
+      const isCounted = /^[^\0]*git/.test(command) && !KEPT.test(command)
+      return [...(isCounted ? [own] : []), ...(await gitProcessesBelow(child))]
     }),
   )
   return found.flat()
@@ -135,7 +139,7 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
 
 async function gitProcessOf(pid: number, dataDir: string): Promise<GitProcess | undefined> {
   const command = await readFile(`/proc/${pid}/cmdline`, 'utf8').catch(() => '')
-  if (!/^[^\0]*git/.test(command)) return undefined
+  if (!/^[^\0]*git/.test(command) || KEPT.test(command)) return undefined
   const environment = await readFile(`/proc/${pid}/environ`, 'utf8').catch(() => '')
   const folder = await readlink(`/proc/${pid}/cwd`).catch(() => '')
   const isOurs = environment.includes(dataDir) || folder.startsWith(dataDir)

@@ -223,14 +223,15 @@ async function askAs(
 ) {
   const isAccount = path.startsWith('/users/')
   const bytes = Buffer.from(body)
-  const { status, text } = await gateway.ask({
+  const { status, headers, text } = await gateway.ask({
     method,
     path: `/api/v1${path}`,
     body: bytes,
     headers: { 'content-type': type },
     authorization: isAccount ? withPassword(name, password) : withToken(token),
   })
-  return { status, body: text === '' ? undefined : (JSON.parse(text) as unknown) }
+  const isJson = headers['content-type']?.startsWith('application/json')
+  return { status, body: isJson ? (JSON.parse(text) as unknown) : undefined }
 }
 
 async function stateOf(person: Person): Promise<unknown> {
