@@ -9,7 +9,7 @@ import { jsonReply } from '../surface.js'
  * Version of Gitea whose API is implemented. Clients parse it as a semantic version and enable
  * features by it, so it is not the version of this program.
  */
-export const API_VERSION = '1.24.7'
+export const API_VERSION = '1.25.3'
 
 const SERVER_VERSION = Type.Object({ version: Type.String() }, { $id: 'ServerVersion' })
 
