@@ -30,6 +30,11 @@ const GITEA_NAMES: Readonly<Record<string, string>> = {
   'sync-mirrors': 'update_mirrors',
 }
 
+/** Returns the zero time for a job that is not planned yet. */
+function timeOf(timeMs: number | undefined): string {
+  return timeMs === undefined ? ZERO_TIME : apiTime(timeMs)
+}
+
 const list = defineOperation({
   id: 'adminCronList',
   method: 'GET',
@@ -51,7 +56,7 @@ const list = defineOperation({
       .map(({ kind, everyMs }) => ({
         name: nameOf(kind),
         schedule: `@every ${goDuration(everyMs)}`,
-        next: apiTime(dueAtMs.get(kind) ?? Date.now()),
+        next: timeOf(dueAtMs.get(kind)),
         // Earlier runs are not recorded.
         prev: ZERO_TIME,
         exec_times: 0,

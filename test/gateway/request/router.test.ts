@@ -24,7 +24,10 @@ t.test('HEAD gives the headers of every GET of the API without a body', async (t
     name: 'tool',
     version: '1.0',
   }
-  const reads = OPERATIONS.filter(({ method }) => method === 'GET')
+  // Each read of a registration token gives a new one.
+  const reads = OPERATIONS.filter(
+    ({ method, path }) => method === 'GET' && !path.endsWith('/registration-token'),
+  )
   t.ok(reads.length > 4)
   for (const { path } of reads) {
     const place = path.replace(/\{(\w+)\}/g, (_, name) => values[name] ?? '')
@@ -33,7 +36,7 @@ t.test('HEAD gives the headers of every GET of the API without a body', async (t
     t.equal(head.text, '')
     const { date: _a, 'x-request-id': _b, ...ofRead } = read.headers
     const { date: _c, 'x-request-id': _d, ...ofHead } = head.headers
-    t.strictSame(ofHead, ofRead)
+    t.strictSame(ofHead, ofRead, place)
   }
 })
 
