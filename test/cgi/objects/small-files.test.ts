@@ -1,9 +1,15 @@
-/** Small files of new commits: those that no ref reaches, up to a size and a number. */
+/** Small files of commits: those that no ref reaches or those of all refs, up to a limit. */
 
 import t from 'tap'
-import { listNewFiles } from '../../../cgi/objects/new-files.js'
+import { listSmallFiles, type SmallFilesInput } from '../../../cgi/objects/small-files.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+async function idsOf(path: string, input: SmallFilesInput): Promise<readonly string[]> {
+  const ids: string[] = []
+  for await (const batch of listSmallFiles(await findGit(), path, input)) ids.push(...batch)
+  return ids
+}
 
 t.test('the small files that no ref reaches are listed', async (t) => {
   const copy = await newWorkingCopy(t)
@@ -15,7 +21,7 @@ t.test('the small files that no ref reaches are listed', async (t) => {
   await copy.git('reset', '--quiet', '--hard', base)
   const list = async (objectsMax = 1_000) => {
     const input = { commit: tip, bytesMax: 20, objectsMax }
-    const ids = await listNewFiles(await findGit(), copy.path, input)
+    const ids = await idsOf(copy.path, input)
     const texts = await Promise.all(ids.map((id) => copy.git('cat-file', 'blob', id)))
     return texts.toSorted()
   }
@@ -23,4 +29,5 @@ t.test('the small files that no ref reaches are listed', async (t) => {
   t.strictSame(await list(0), [])
   await copy.git('branch', 'kept', tip)
   t.strictSame(await list(), [])
+  t.equal((await idsOf(copy.path, { commit: undefined, bytesMax: 20 })).length, 4, 'of all refs')
 })
