@@ -1,11 +1,11 @@
 /** Issues, releases and other contents of an imported repository, apart from its Git data. */
 
-import { RemoteError } from '../../cgi/transfer/remote.js'
 import type { ImportedContents } from '../../sql/repositories/imported-contents.js'
 import type { Context } from '../request/context.js'
 import { type ContentsInput, gatherContents } from './gather-contents.js'
 import { openGiteaApi } from './gitea-api.js'
 import { settleContents } from './settle-contents.js'
+import { withDeadline } from './source-calls.js'
 import { openSpool } from './spool.js'
 
 export interface ArrivingInput {
@@ -56,13 +56,9 @@ export async function openContentsImport(
   return {
     hasPulls: contents.pulls,
     async gather() {
-      const slow = new RemoteError('failed', 'the source took too long')
-      const timer = setTimeout(() => late.abort(slow), timeoutMs)
-      try {
-        await gatherContents({ ...bounds, api, spool: from, registry, importId, input: contents })
-      } finally {
-        clearTimeout(timer)
-      }
+      await withDeadline(late, timeoutMs, () =>
+        gatherContents({ ...bounds, api, spool: from, registry, importId, input: contents }),
+      )
     },
     async settle(path) {
       await settleContents({ git, journal, path, from, to })
