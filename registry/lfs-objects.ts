@@ -9,9 +9,10 @@ import {
   type LfsObjectName,
   refuseBeyond,
 } from '../sql/repositories/lfs-objects.js'
+import { keepForImport } from './attachments.js'
 import { storeBlob } from './keep-blob.js'
 import { limitBody } from './limited-body.js'
-import { receiveFile } from './received-file.js'
+import { type ReceivedFile, receiveFile } from './received-file.js'
 import type { Registry } from './registry.js'
 import { serveFile } from './serve.js'
 
@@ -32,6 +33,38 @@ export async function receiveLfsObject(
   { bytes, body, limits }: LfsUpload,
 ): Promise<void> {
   await refuseBeyond(db, { repositoryId: object.repositoryId, bytes, limits })
+  await withVerifiedFile({ storage, digest }, { oid: object.oid, bytes, body }, (file) =>
+    storeBlob(storage, file, (blob) => addLfsObject(db, object, { blob, limits })),
+  )
+}
+
+/** Bytes that claim to be those of an object. */
+export interface ClaimedObject {
+  readonly oid: string
+  readonly bytes: number
+  readonly body: AsyncIterable<Uint8Array>
+}
+
+/**
+ * Receives an object for a repository that an import creates later, and returns the id of its blob.
+ * Throws `invalid` if the bytes are not those of the name.
+ */
+export async function receiveImportedLfsObject(
+  registry: Registry,
+  claimed: ClaimedObject,
+  importId: number,
+): Promise<number> {
+  return await withVerifiedFile(registry, claimed, (file) =>
+    keepForImport(registry, file, importId),
+  )
+}
+
+/** Receives an object into a file, which is removed after `use` unless that has moved it. */
+async function withVerifiedFile<T>(
+  { storage, digest }: Pick<Registry, 'storage' | 'digest'>,
+  { oid, bytes, body }: ClaimedObject,
+  use: (file: ReceivedFile) => Promise<T>,
+): Promise<T> {
   const tooLarge = () => new Failure('invalid', `The object has more than ${bytes} bytes.`)
   const options = { folder: storage.incomingFolder, bytesMax: undefined, digest }
   const file = await receiveFile(limitBody(body, bytes, tooLarge), options)
@@ -40,10 +73,10 @@ export async function receiveLfsObject(
       throw new Failure('invalid', `The object has ${file.bytes} bytes, not ${bytes}.`)
     }
     const { sha256 } = file.digests
-    if (sha256 !== object.oid) {
-      throw new Failure('invalid', `The SHA-256 of the object is ${sha256}, not ${object.oid}.`)
+    if (sha256 !== oid) {
+      throw new Failure('invalid', `The SHA-256 of the object is ${sha256}, not ${oid}.`)
     }
-    await storeBlob(storage, file, (blob) => addLfsObject(db, object, { blob, limits }))
+    return await use(file)
   } finally {
     await file.discard()
   }

@@ -9,6 +9,7 @@ import { type Remote, RemoteError } from '../../cgi/transfer/remote.js'
 import { Failure } from '../../conf/failures.js'
 import { parseRepositoryName } from '../../conf/names.js'
 import type { Owner } from '../../sql/accounts/owners.js'
+import type { ImportedLfs } from '../../sql/repositories/lfs-objects.js'
 import { findRepository, type Repository } from '../../sql/repositories/repositories.js'
 import {
   beginImport,
@@ -18,11 +19,12 @@ import {
 } from '../../sql/repositories/repository-imports.js'
 import { wikiOf, wikiStorage } from '../../sql/repositories/wikis.js'
 import { applyPushEffects } from '../actions/code/push-effects.js'
-import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
+import { boundsOf, type RemoteInput, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'
 import type { Context } from '../request/context.js'
 import { type ContentsImport, openContentsImport } from './arriving.js'
 import type { ContentsInput } from './gather-contents.js'
+import { importLfs } from './import-lfs.js'
 import { importWiki } from './import-wiki.js'
 
 export interface ImportInput {
@@ -37,6 +39,8 @@ export interface ImportInput {
   readonly mirror: { readonly intervalMs: number } | undefined
   /** True to import the wiki too, if the source has one. */
   readonly hasWiki: boolean
+  /** Server of the objects of Git LFS to import; undefined to import pointers alone. */
+  readonly lfs: RemoteInput | undefined
   /** Contents to import through the source's API; undefined for Git data alone. */
   readonly contents: (ContentsInput & { readonly authorId: number }) | undefined
 }
@@ -67,9 +71,14 @@ export async function importRepository(
   if ((await findRepository(context.db, input.owner.name, name)) !== undefined) {
     throw new Failure('conflict', 'The repository with the same name already exists.')
   }
-  const attempt = { name: `import from ${input.url.host}`, address: importer.address }
-  await context.throttle.check(attempt)
+  const hosts = new Set([input, ...(input.lfs === undefined ? [] : [input.lfs])].map(hostOf))
+  const attempts = [...hosts].map((host) => ({
+    name: `import from ${host}`,
+    address: importer.address,
+  }))
+  for (const attempt of attempts) await context.throttle.check(attempt)
   const remote = await resolveRemote(context, input)
+  if (input.lfs !== undefined) await resolveRemote(context, input.lfs)
   const storage = newStorageKey()
   const { id, stopRenewing } = await begin(context, { ...input, name, storage })
   try {
@@ -77,10 +86,14 @@ export async function importRepository(
   } catch (error) {
     context.pushRecovery.recoverPushes()
     await endImport(context.db, id)
-    throw await refusalOf(context, error, attempt)
+    throw await refusalOf(context, error, attempts)
   } finally {
     stopRenewing()
   }
+}
+
+function hostOf({ url }: Pick<RemoteInput, 'url'>): string {
+  return url.host
 }
 
 async function begin(
@@ -139,6 +152,7 @@ async function take(
   try {
     const hasWiki = begun.hasWiki && (await fetchWiki(context, importer, { begun, path }))
     const contents = await arriving?.settle(path)
+    const lfs = cloned.isEmpty ? undefined : await fetchLfs(context, importer, { begun, path })
     const { defaultBranch, objectFormat, isEmpty } = cloned
     const repository = await completeImport(context.db, id, {
       repository: {
@@ -156,6 +170,7 @@ async function take(
       },
       source: { url: begun.url.href, mirror: await mirrorOf(context, begun) },
       contents,
+      lfs,
     })
     if (!isEmpty) await applyPushEffects(context, repository, path)
     if (hasWiki) await applyPushEffects(context, wikiOf(repository), wikiPath)
@@ -200,6 +215,22 @@ async function fetchWiki(
   }
 }
 
+/** Fetches the objects of Git LFS; returns undefined if they are not wanted. */
+async function fetchLfs(
+  context: Context,
+  { signal, client }: Importer,
+  { begun, path }: { readonly begun: Begun; readonly path: string },
+): Promise<ImportedLfs | undefined> {
+  const { lfs, id: importId, owner } = begun
+  if (lfs === undefined) return undefined
+  const leave = await context.queue.enter(signal, { repository: path, client })
+  try {
+    return await importLfs(context, { ...lfs, path, importId, ownerId: owner.id, signal })
+  } finally {
+    leave()
+  }
+}
+
 async function mirrorOf({ settings }: Context, { mirror, authorization, storage }: Begun) {
   if (mirror === undefined) return undefined
   const place = { dataDir: settings.data.dir, storage }
@@ -214,15 +245,16 @@ async function mirrorOf({ settings }: Context, { mirror, authorization, storage 
 async function refusalOf(
   { throttle, log }: Context,
   error: unknown,
-  attempt: { readonly name: string; readonly address: string },
+  attempts: ReadonlyArray<{ readonly name: string; readonly address: string }>,
 ): Promise<unknown> {
   if (!(error instanceof RemoteError)) return error
-  const { address } = attempt
-  log.warn(
-    { event: 'import-failed', address, fault: error.fault, what: attempt.name },
-    'the import of a repository failed',
-  )
-  if (error.fault === 'authentication') await throttle.failed(attempt)
+  for (const attempt of attempts) {
+    log.warn(
+      { event: 'import-failed', address: attempt.address, fault: error.fault, what: attempt.name },
+      'the import of a repository failed',
+    )
+    if (error.fault === 'authentication') await throttle.failed(attempt)
+  }
   return new Failure('invalid', messageOf(error), { cause: error })
 }
 

@@ -72,17 +72,33 @@ export async function refuseBeyond(
   db: Database,
   {
     repositoryId,
+    ...added
+  }: { readonly repositoryId: number; readonly bytes: number; readonly limits: LfsLimits },
+): Promise<void> {
+  if (added.limits.ownerBytesMax === undefined) return
+  const [row] = await selectRows<{ owner_id: number }>(
+    db,
+    'select owner_id from repositories where id = ?',
+    [repositoryId],
+  )
+  await refuseBeyondOwner(db, { ownerId: row?.owner_id ?? 0, ...added })
+}
+
+/** Checks the same limit for a repository that the owner does not have yet. */
+export async function refuseBeyondOwner(
+  db: Database,
+  {
+    ownerId,
     bytes,
     limits: { ownerBytesMax },
-  }: { readonly repositoryId: number; readonly bytes: number; readonly limits: LfsLimits },
+  }: { readonly ownerId: number; readonly bytes: number; readonly limits: LfsLimits },
 ): Promise<void> {
   if (ownerBytesMax === undefined) return
   const [row] = await selectRows<{ total: number }>(
     db,
     `select coalesce(sum(l.bytes), 0) as total from lfs_objects l
-      join repositories r on r.id = l.repository_id
-      where r.owner_id = (select o.owner_id from repositories o where o.id = ?)`,
-    [repositoryId],
+      join repositories r on r.id = l.repository_id where r.owner_id = ?`,
+    [ownerId],
   )
   if (Number(row?.total ?? 0) + bytes <= ownerBytesMax) return
   throw new Failure(
@@ -90,6 +106,41 @@ export async function refuseBeyond(
     `The LFS objects of the owner's repositories have at most ${ownerBytesMax} bytes: ` +
       'delete a repository, or ask an administrator to raise lfs.owner_size_max.',
   )
+}
+
+/** Object whose blob is protected by an import. */
+export interface ImportedLfsObject {
+  readonly oid: string
+  readonly bytes: number
+  readonly blobId: number
+}
+
+/** Number of rows of one insert. */
+const INSERTED = 100
+
+/**
+ * Adds the objects of an import, whose oids differ, to the repository that it creates. The
+ * transaction has locked the owner. Throws `insufficient_storage` beyond the limit.
+ */
+export async function addImportedLfsObjects(
+  trx: Database,
+  { id: repositoryId, ownerId }: { readonly id: number; readonly ownerId: number },
+  { objects, limits }: ImportedLfs,
+): Promise<void> {
+  const total = objects.reduce((sum, { bytes }) => sum + bytes, 0)
+  await refuseBeyondOwner(trx, { ownerId, bytes: total, limits })
+  const created_at = Date.now()
+  for (let at = 0; at < objects.length; at += INSERTED) {
+    const rows = objects.slice(at, at + INSERTED).map(({ oid, bytes, blobId }) => {
+      return { repository_id: repositoryId, oid, blob_id: blobId, bytes, created_at }
+    })
+    await trx('lfs_objects').insert(rows)
+  }
+}
+
+export interface ImportedLfs {
+  readonly objects: readonly ImportedLfsObject[]
+  readonly limits: LfsLimits
 }
 
 /** Returns an object; undefined if the repository does not have it. */

@@ -11,8 +11,10 @@ export async function lockOwner(trx: Database, repositoryId: number): Promise<vo
     .where({ id: repositoryId })
     .forUpdate()
     .first('owner_id')
-  await trx('owners')
-    .where({ id: row?.owner_id ?? 0 })
-    .forUpdate()
-    .first('id')
+  await lockOwnerRow(trx, row?.owner_id ?? 0)
+}
+
+/** Locks the owner for a repository that the transaction creates; precedes the same reads. */
+export async function lockOwnerRow(trx: Database, ownerId: number): Promise<void> {
+  await trx('owners').where({ id: ownerId }).forUpdate().first('id')
 }

@@ -7,6 +7,8 @@ import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, orConflict } from '../database/errors.js'
 import { type KeptBlob, type NewBlob, placeBlob } from '../packages/blobs.js'
 import { type ImportedContents, storeContents } from './imported-contents.js'
+import { addImportedLfsObjects, type ImportedLfs } from './lfs-objects.js'
+import { lockOwnerRow } from './owner-lock.js'
 import {
   createRepository,
   findRepositoryById,
@@ -67,22 +69,30 @@ export interface CompletedImport {
   readonly source: NewSource
   /** Undefined if only Git data is imported. */
   readonly contents?: ImportedContents | undefined
+  /** Undefined if no objects of Git LFS are imported. */
+  readonly lfs?: ImportedLfs | undefined
 }
 
 /**
  * Creates the repository and deletes the import in one transaction. Throws `conflict` if the name
- * is taken, and `unavailable` if the import was given up as dead.
+ * is taken, `insufficient_storage` if the limit of LFS objects is exceeded, and `unavailable` if
+ * the import was given up as dead.
  */
 export async function completeImport(
   db: Database,
   id: number,
-  { repository, source, contents }: CompletedImport,
+  { repository, source, contents, lfs }: CompletedImport,
 ): Promise<Repository> {
   return await transaction(db, async (trx) => {
+    if (lfs !== undefined) await lockOwnerRow(trx, repository.ownerId)
     if ((await activeImport(trx, id).delete()) === 0) throw importGivenUp()
     const created = await createRepository(trx, repository)
     await addSource(trx, created.id, source)
     if (contents !== undefined) await storeContents(trx, created.id, contents)
+    if (lfs !== undefined) {
+      const { ownerId } = repository
+      await addImportedLfsObjects(trx, { id: created.id, ownerId }, lfs)
+    }
     return (await findRepositoryById(trx, created.id)) ?? created
   })
 }

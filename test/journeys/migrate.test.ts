@@ -1,11 +1,13 @@
 /** Import of Git repositories from another Gatehouse, once and as mirrors. */
 
-import { readdir } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { readdir, readFile } from 'node:fs/promises'
 import { request as send } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
+import { cloneLfs, lfsCopy, runLfs } from '../helpers/lfs-client.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { gitProcessesOf, until, workersOf } from '../helpers/server-processes.js'
 import { FETCH_POST_NUMBER, serveSlowly } from '../helpers/sources.js'
@@ -40,6 +42,7 @@ t.test('repositories are imported from another Gatehouse', async (t) => {
   }
   const scene = { there, here, ada, bob, copy }
   await taken(t, scene)
+  await takenWithLfs(t, scene)
   await followed(t, scene)
   await pushed(t, scene)
   await abandoned(t, scene)
@@ -96,6 +99,36 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
       }
     },
   )
+}
+
+async function takenWithLfs(t: Test, { there, ada, bob }: Scene): Promise<void> {
+  await t.test('the objects of git-lfs are imported with their commits', async (t) => {
+    await makeRepository(ada, 'large', { private: true })
+    const work = await lfsCopy(t, ada.remote('ada/large.git'))
+    const [old, kept] = [randomBytes(200_000), randomBytes(300_000)]
+    await work.commit('file.bin', old)
+    await work.commit('file.bin', kept)
+    const pushed = await runLfs(work, ['push', '--quiet', 'origin', 'main'])
+    t.equal(pushed.exitCode, 0, pushed.errorText)
+    const source = { clone_addr: `${there.url}/ada/large.git`, auth_token: ada.token }
+    for (const [repo_name, lfs] of [
+      ['with-lfs', true],
+      ['without-lfs', false],
+    ] as const) {
+      const made = await bob.api('POST', '/repos/migrate', { ...source, repo_name, lfs })
+      t.equal(made.status, 201, JSON.stringify(made.body))
+      const cloned = await cloneLfs(t, bob.remote(`bob/${repo_name}.git`))
+      if (!lfs) {
+        t.match(cloned.errorText, /does not have this object|not found/i)
+        continue
+      }
+      t.equal(cloned.exitCode, 0, cloned.errorText)
+      t.ok((await readFile(join(cloned.copy.path, 'file.bin'))).equals(kept))
+      const back = await runLfs(cloned.copy, ['checkout', '--quiet', 'HEAD~'])
+      t.equal(back.exitCode, 0, back.errorText)
+      t.ok((await readFile(join(cloned.copy.path, 'file.bin'))).equals(old))
+    }
+  })
 }
 
 async function followed(t: Test, { there, ada, bob, copy }: Scene): Promise<void> {

@@ -1,7 +1,7 @@
 /** Migrations over the API: repositories of other servers, imported once or mirrored. */
 
 import { type Static, Type } from 'typebox'
-import { Failure } from '../../../conf/failures.js'
+import { Failure, isFailure } from '../../../conf/failures.js'
 import type { Settings } from '../../../conf/settings.js'
 import { authorizeNewOwner } from '../../auth/authorize-accounts.js'
 import { clientOf } from '../../auth/client.js'
@@ -15,6 +15,7 @@ import {
   basicAuthorization,
   type CloneAddress,
   parseCloneAddress,
+  type RemoteInput,
 } from '../../outbound/git-remote.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'
@@ -81,6 +82,7 @@ const migrate = defineOperation({
     refuseDisabled(migrations, isMirror)
     refuseUnsupportedContents(body)
     const address = parseCloneAddress(body.clone_addr)
+    const authorization = authorizationOf(body, address)
     const { signal, address: clientAddress } = request
     const client = clientOf(grant.who, request)
     const repository = await importRepository(
@@ -92,12 +94,13 @@ const migrate = defineOperation({
         url: address.url,
         description: body.description ?? '',
         isPrivate: body.private ?? false,
-        authorization: authorizationOf(body, address),
+        authorization,
         mirror: isMirror
           ? { intervalMs: mirrorIntervalOf(migrations, body.mirror_interval ?? '') }
           : undefined,
         hasWiki: body.wiki ?? false,
         contents: contentsOf(body, grant.user.id),
+        lfs: lfsOf(context.settings, body, { url: address.url, authorization }),
       },
     )
     return jsonReply(201, await repositoryObject(context, repository, 'owner'))
@@ -126,8 +129,8 @@ function refuseUnsupportedContents(body: MigrateRepoOptions): void {
   const { issues, labels, milestones, pull_requests, releases, lfs, wiki } = body
   const asked = {
     ...(isUnsupportedService ? { issues, labels, milestones, pull_requests, releases } : {}),
-    lfs,
-    // Mirrors are updated without their wiki.
+    // Mirrors are updated without their wiki and without the objects of Git LFS.
+    lfs: lfs && mirror,
     wiki: wiki && mirror,
   }
   const names = Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))
@@ -147,6 +150,37 @@ function contentsOf(body: MigrateRepoOptions, authorId: number): ImportInput['co
   const isAny = labels || milestones || issues || pulls || releases
   if (service !== 'gitea' || mirror || !isAny) return undefined
   return { authorId, labels, milestones, issues, pulls, releases }
+}
+
+/**
+ * Returns the LFS server of the source, which is below the clone address unless the request names
+ * another one. The credentials of the source are sent to its origin only. Throws `invalid`.
+ */
+function lfsOf(
+  { lfs: { isEnabled } }: Settings,
+  { lfs = false, lfs_endpoint: endpoint = '' }: MigrateRepoOptions,
+  source: RemoteInput,
+): RemoteInput | undefined {
+  if (!lfs) return undefined
+  if (!isEnabled) throw new Failure('invalid', 'Git LFS is disabled on this server, so omit lfs.')
+  if (endpoint === '') {
+    const address = source.url.href.replace(/\/+$/, '').replace(/\.git$/, '')
+    return { ...source, url: new URL(`${address}.git/info/lfs`) }
+  }
+  const { url, username, password } = parseEndpoint(endpoint)
+  const own = basicAuthorization(username, password)
+  const isSameOrigin = url.origin === source.url.origin
+  return { url, authorization: own ?? (isSameOrigin ? source.authorization : undefined) }
+}
+
+function parseEndpoint(text: string): CloneAddress {
+  try {
+    return parseCloneAddress(text)
+  } catch (cause) {
+    if (!isFailure(cause, 'invalid')) throw cause
+    const message = 'The lfs_endpoint must be a URL of http or https, without a query.'
+    throw new Failure('invalid', message, { cause })
+  }
 }
 
 /**

@@ -25,6 +25,7 @@ async function anImporter(t: Test) {
       authorization: undefined,
       mirror: undefined,
       hasWiki: false,
+      lfs: undefined,
       contents: undefined,
     })
   const folders = async () => {

@@ -28,6 +28,7 @@ async function aMirror(t: Test, authorization?: string) {
     authorization,
     mirror: { intervalMs: 60_000 },
     hasWiki: false,
+    lfs: undefined,
     contents: undefined,
   })
   const { db } = fixture
