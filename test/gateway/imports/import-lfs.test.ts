@@ -13,7 +13,7 @@ import { serveBare } from '../../helpers/sources.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const CONTENT = Buffer.from('content of an object')
-const OTHER = Buffer.from('content of another object')
+const OTHER = Buffer.from('content of my object')
 const oidOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 const OID = oidOf(CONTENT)
 
@@ -138,7 +138,7 @@ await t.test('a source with invalid objects is refused and leaves nothing', asyn
   const sends = (answer: (response: ServerResponse) => void): LfsServer => ({ send: answer })
   const offers = (answer: Fields): LfsServer => ({ offer: () => answer })
   const refused: ReadonlyArray<readonly [LfsServer, RegExp]> = [
-    [sends((response) => response.end('x'.repeat(20))), /the source sent an invalid LFS object/],
+    [sends((response) => response.end('x'.repeat(20))), /invalid LFS object: The SHA-256 of the object is/],
     [sends((response) => response.end('short')), /has 5 bytes, not/],
     [sends((response) => response.end('x'.repeat(5_000))), /has more than 2\d bytes/],
     [
