@@ -89,6 +89,7 @@ import { ACTION_VALUE_OPERATIONS } from './runs/values.js'
 import { WORKFLOW_OPERATIONS } from './runs/workflows.js'
 import { ORGANIZATION_HOOK_OPERATIONS } from './webhooks/organization-webhooks.js'
 import { REPOSITORY_HOOK_OPERATIONS } from './webhooks/repository-webhooks.js'
+import { SITE_HOOK_OPERATIONS } from './webhooks/site-webhooks.js'
 import { USER_HOOK_OPERATIONS } from './webhooks/user-webhooks.js'
 import { WIKI_OPERATIONS } from './wiki/wiki-pages.js'
 
@@ -163,6 +164,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...RUN_OPERATIONS,
   ...RUNNER_OPERATIONS,
   ...SETTING_OPERATIONS,
+  ...SITE_HOOK_OPERATIONS,
   ...STAR_OPERATIONS,
   ...STOPWATCH_OPERATIONS,
   ...TAG_CHANGE_OPERATIONS,

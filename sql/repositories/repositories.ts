@@ -8,6 +8,7 @@ import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { orConflict } from '../database/errors.js'
+import { copyDefaultWebhooks } from '../webhooks/webhooks.js'
 import { removeDeployKeys } from './deploy-keys.js'
 import { watchAsOwner } from './stars-and-watches.js'
 
@@ -122,6 +123,7 @@ export async function createRepository(
     if (created === undefined) throw new Error('The inserted repository was not found.')
     const { watcherId = repository.ownerId } = repository
     await watchAsOwner(trx, { userId: watcherId, repositoryId: created.id })
+    await copyDefaultWebhooks(trx, created.id)
     return created
   })
 }

@@ -1,4 +1,4 @@
-/** Webhooks, which receive the events of a repository or of all repositories of an owner. */
+/** Webhooks, which receive the events of a repository, of all repositories of an owner or of all. */
 
 import { HOOK_EVENTS, type HookEvent } from '../../conf/hook-events.js'
 import type { HookService } from '../../conf/hook-services.js'
@@ -6,14 +6,23 @@ import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 
-/** Repository or owner whose events a webhook receives. */
-export type HookPlace = { readonly repositoryId: number } | { readonly ownerId: number }
+/** Repository or owner whose events a webhook receives, or the site. */
+export type HookPlace =
+  | { readonly repositoryId: number }
+  | { readonly ownerId: number }
+  | { readonly site: HookSite }
+
+/** `system`: receives the events of all repositories. `default`: is copied into new repositories. */
+export type HookSite = 'system' | 'default'
+
+/** Webhooks to find; `all` are those of the site of both kinds. */
+export type HookSearch = HookPlace | { readonly site: 'all' }
 
 export interface Webhook extends WebhookFields {
   readonly id: number
   readonly place: HookPlace
-  /** Kind of the webhook's repository or owner. */
-  readonly target: 'repository' | 'organization' | 'user'
+  /** Kind of the webhook's place. */
+  readonly target: 'repository' | 'organization' | 'user' | HookSite
   readonly createdAtMs: number
   readonly updatedAtMs: number
 }
@@ -51,36 +60,36 @@ export async function createWebhook(
   return created
 }
 
-/** Returns the webhooks of a repository or an owner, oldest first. */
+/** Returns the webhooks of a place, oldest first. */
 export async function listWebhooks(
   db: Database,
-  place: HookPlace,
+  place: HookSearch,
   page: Page,
 ): Promise<Paged<Webhook>> {
-  const [where, id] = whereOf(place)
+  const [where, bindings] = whereOf(place)
   const [count] = await selectRows<{ total: number }>(
     db,
     `select count(*) as total from webhooks w where ${where}`,
-    [id],
+    bindings,
   )
   const rows = await selectRows<WebhookRow>(
     db,
     `${SELECT} where ${where} order by w.id limit ? offset ?`,
-    [id, page.limit, offsetOf(page)],
+    [...bindings, page.limit, offsetOf(page)],
   )
   return { entries: rows.map(webhookOf), total: count?.total ?? 0 }
 }
 
-/** Returns the webhook with that id, if the repository or owner has it. */
+/** Returns the webhook with that id, if the place has it. */
 export async function findWebhook(
   db: Database,
-  place: HookPlace,
+  place: HookSearch,
   webhookId: number,
 ): Promise<Webhook | undefined> {
-  const [where, id] = whereOf(place)
+  const [where, bindings] = whereOf(place)
   const [row] = await selectRows<WebhookRow>(db, `${SELECT} where w.id = ? and ${where}`, [
     webhookId,
-    id,
+    ...bindings,
   ])
   return row === undefined ? undefined : webhookOf(row)
 }
@@ -101,7 +110,8 @@ export interface EventPlace {
 }
 
 /**
- * Returns the active webhooks of the repository and of the owner. Every push runs this one query.
+ * Returns the active webhooks of the repository, of the owner and of all repositories. Every push
+ * runs this one query.
  */
 export async function listeningWebhooks(
   db: Database,
@@ -109,15 +119,16 @@ export async function listeningWebhooks(
 ): Promise<readonly Webhook[]> {
   const rows = await selectRows<WebhookRow>(
     db,
-    `${SELECT} where (w.repository_id = ? or w.owner_id = ?) and w.is_active = 1 order by w.id`,
+    `${SELECT} where (w.repository_id = ? or w.owner_id = ? or w.site = 'system')
+      and w.is_active = 1 order by w.id`,
     [repositoryId ?? null, ownerId ?? null],
   )
   return rows.map(webhookOf)
 }
 
 /**
- * Returns true if an active webhook of the owner, or of any repository of the owner, receives the
- * event.
+ * Returns true if an active webhook of the owner, of any repository of the owner, or of all
+ * repositories receives the event.
  */
 export async function hasSubscribersAnywhere(
   db: Database,
@@ -126,7 +137,7 @@ export async function hasSubscribersAnywhere(
 ): Promise<boolean> {
   const rows = await selectRows<WebhookRow>(
     db,
-    `${SELECT} where w.is_active = 1 and (w.owner_id = ? or w.repository_id in
+    `${SELECT} where w.is_active = 1 and (w.owner_id = ? or w.site = 'system' or w.repository_id in
       (select r.id from repositories r where r.owner_id = ?))`,
     [ownerId, ownerId],
   )
@@ -147,26 +158,37 @@ export async function updateWebhook(
 /** Deletes a webhook with its deliveries. Returns false if there is no such webhook. */
 export async function deleteWebhook(
   db: Database,
-  place: HookPlace,
+  place: HookSearch,
   webhookId: number,
 ): Promise<boolean> {
-  return (
-    (await db('webhooks')
-      .where({ id: webhookId, ...columnsOf(place) })
-      .delete()) > 0
-  )
+  const deleted = db('webhooks').where({ id: webhookId })
+  if ('site' in place && place.site === 'all')
+    return (await deleted.whereNotNull('site').delete()) > 0
+  return (await deleted.where(columnsOf(place)).delete()) > 0
 }
 
-function whereOf(place: HookPlace): readonly [where: string, id: number] {
-  return 'repositoryId' in place
-    ? ['w.repository_id = ?', place.repositoryId]
-    : ['w.owner_id = ?', place.ownerId]
+/** Copies the default webhooks of the site into a new repository. */
+export async function copyDefaultWebhooks(db: Database, repositoryId: number): Promise<void> {
+  const { entries } = await listWebhooks(db, { site: 'default' }, { page: 1, limit: COPIES_MAX })
+  for (const webhook of entries) await createWebhook(db, { repositoryId }, webhook)
+}
+
+/** Maximum number of webhooks that a new repository gets. */
+const COPIES_MAX = 100
+
+function whereOf(
+  place: HookSearch,
+): readonly [where: string, bindings: readonly (string | number)[]] {
+  if ('repositoryId' in place) return ['w.repository_id = ?', [place.repositoryId]]
+  if ('ownerId' in place) return ['w.owner_id = ?', [place.ownerId]]
+  if (place.site === 'all') return ['w.site is not null', []]
+  return ['w.site = ?', [place.site]]
 }
 
 function columnsOf(place: HookPlace) {
-  return 'repositoryId' in place
-    ? { repository_id: place.repositoryId }
-    : { owner_id: place.ownerId }
+  if ('repositoryId' in place) return { repository_id: place.repositoryId }
+  if ('ownerId' in place) return { owner_id: place.ownerId }
+  return { site: place.site }
 }
 
 function rowOf(fields: WebhookFields) {
@@ -186,7 +208,7 @@ function rowOf(fields: WebhookFields) {
   }
 }
 
-const SELECT = `select w.id, w.repository_id, w.owner_id, o.kind as owner_kind, w.type, w.service,
+const SELECT = `select w.id, w.repository_id, w.owner_id, w.site, o.kind as owner_kind, w.type, w.service,
   w.service_settings, w.url,
   w.content_type, w.secret_sealed, w.authorization_sealed, w.events, w.branch_filter, w.is_active,
   w.created_at, w.updated_at from webhooks w left join owners o on o.id = w.owner_id`
@@ -195,6 +217,7 @@ interface WebhookRow {
   readonly id: number
   readonly repository_id: number | null
   readonly owner_id: number | null
+  readonly site: HookSite | null
   readonly owner_kind: 'user' | 'organization' | null
   readonly type: 'gitea' | 'gogs'
   readonly service: HookService | null
@@ -214,11 +237,8 @@ function webhookOf(row: WebhookRow): Webhook {
   const events = new Set(row.events.split(','))
   return {
     id: row.id,
-    place:
-      row.repository_id === null
-        ? { ownerId: row.owner_id ?? 0 }
-        : { repositoryId: row.repository_id },
-    target: row.owner_kind ?? 'repository',
+    place: placeOf(row),
+    target: row.site ?? row.owner_kind ?? 'repository',
     type: row.service ?? row.type,
     serviceSettings: JSON.parse(row.service_settings ?? '{}'),
     url: row.url,
@@ -231,4 +251,10 @@ function webhookOf(row: WebhookRow): Webhook {
     createdAtMs: row.created_at,
     updatedAtMs: row.updated_at,
   }
+}
+
+function placeOf(row: WebhookRow): HookPlace {
+  if (row.site !== null) return { site: row.site }
+  if (row.repository_id !== null) return { repositoryId: row.repository_id }
+  return { ownerId: row.owner_id ?? 0 }
 }

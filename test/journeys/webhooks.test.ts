@@ -155,6 +155,32 @@ t.test('services get messages in their own format', async (t) => {
   })
 })
 
+t.test('a system webhook receives the pushes to all repositories', async (t) => {
+  const root = await gatehouse.addUser('root', { isAdmin: true })
+  const { received, url } = await startReceiver(t)
+  const config = { url, content_type: 'json', secret: SECRET, is_system_webhook: 'true' }
+  const body = { type: 'gitea', config, events: ['push'], active: true }
+  const made = await root.api('POST', '/admin/hooks', body)
+  t.match(made, { status: 201 })
+  for (const name of ['first', 'second']) {
+    const repository = await makeRepository(ada, name)
+    const copy = await copyOf(t, ada, repository)
+    await copy.commit('one.txt')
+    await copy.git('push', '--quiet', 'origin', 'main')
+  }
+  await until(
+    async () => received.length,
+    (count) => count >= 2,
+    20_000,
+  )
+  const names = received.map((one) => read(one).payload.repository.full_name)
+  t.strictSame(names, ['ada/first', 'ada/second'])
+  t.ok(received.every((one) => read(one).isSigned))
+  t.match(received[0]?.headers, { 'x-gitea-hook-installation-target-type': 'system' })
+  const { id } = made.body as { id: number }
+  t.equal((await root.api('DELETE', `/admin/hooks/${id}`)).status, 204)
+})
+
 t.test('a failed delivery is retried until the receiver accepts it', async (t) => {
   const name = await makeRepository(ada, 'retried')
   const down = await startReceiver(t, { answer: (response) => response.writeHead(503).end('no') })

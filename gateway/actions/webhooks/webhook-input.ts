@@ -7,7 +7,7 @@ import { type InstanceSecret, openInstanceSecret } from '../../../conf/instance-
 import { parseGlob } from '../../../conf/lib/glob.js'
 import {
   findWebhook,
-  type HookPlace,
+  type HookSearch,
   type Webhook,
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
@@ -140,7 +140,7 @@ function invalid(message: string): Failure {
 /** Returns the webhook of a place with the `{id}` of the path. Throws `not_found`. */
 export async function namedWebhook(
   { db }: Context,
-  place: HookPlace,
+  place: HookSearch,
   { id: text = '' }: Readonly<Record<string, string>>,
 ): Promise<Webhook> {
   const id = readId(text)

@@ -13,20 +13,22 @@ const HOOK = {
 export async function successesOfHooks({ as, addOrganization, ada }: GatewayWithUsers) {
   await addOrganization('hooked', ada)
   const of = async (path: string) => {
-    const made = await as('ada', 'POST', path, HOOK)
+    const caller = path.startsWith('/admin/') ? 'root' : 'ada'
+    const made = await as(caller, 'POST', path, HOOK)
     const { id } = made.json as { id: number }
     const patch = { config: { content_type: 'form' } }
     return {
       made,
       id,
-      list: await as('ada', 'GET', path),
-      get: await as('ada', 'GET', `${path}/${id}`),
-      edit: await as('ada', 'PATCH', `${path}/${id}`, patch),
+      list: await as(caller, 'GET', `${path}?type=all`),
+      get: await as(caller, 'GET', `${path}/${id}`),
+      edit: await as(caller, 'PATCH', `${path}/${id}`, patch),
     }
   }
   const repository = await of('/repos/ada/r/hooks')
   const organization = await of('/orgs/hooked/hooks')
   const user = await of('/user/hooks')
+  const site = await of('/admin/hooks')
   const tested = await as('ada', 'POST', `/repos/ada/r/hooks/${repository.id}/tests`)
   const removal = (path: string, { id }: { id: number }) => as('ada', 'DELETE', `${path}/${id}`)
   return {
@@ -41,6 +43,11 @@ export async function successesOfHooks({ as, addOrganization, ada }: GatewayWith
     orgGetHook: organization.get,
     orgEditHook: organization.edit,
     orgDeleteHook: await removal('/orgs/hooked/hooks', organization),
+    adminCreateHook: site.made,
+    adminListHooks: site.list,
+    adminGetHook: site.get,
+    adminEditHook: site.edit,
+    adminDeleteHook: await as('root', 'DELETE', `/admin/hooks/${site.id}`),
     userCreateHook: user.made,
     userListHooks: user.list,
     userGetHook: user.get,

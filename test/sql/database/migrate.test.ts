@@ -71,6 +71,7 @@ const NAMES = [
   '0055-tag-protections',
   '0056-push-mirrors',
   '0057-hook-services',
+  '0062-site-webhooks',
 ]
 
 /** Returns the definition of every table, index and column. */

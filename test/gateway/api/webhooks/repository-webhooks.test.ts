@@ -94,3 +94,53 @@ t.test('a test delivers the latest commit, also to a webhook without events', as
     'an empty repository has no commit to deliver',
   )
 })
+
+await forEachDatabase(
+  t,
+  'administrators create system webhooks, and default webhooks that new repositories get',
+  async (t, location) => {
+    const { as, db } = await startGatewayWithUsers(t, { location })
+    await as('ada', 'POST', '/user/repos', { name: 'before' })
+    const path = '/admin/hooks'
+    const make = async (isSystem?: string) => {
+      const kind = isSystem === undefined ? {} : { is_system_webhook: isSystem }
+      const config = { ...HOOK.config, ...kind }
+      const body = { ...HOOK, config, events: ['repository'], active: true }
+      return await as('root', 'POST', path, body)
+    }
+    const made = await make('true')
+    t.match(made, { status: 201, json: { config: CONFIG, events: ['repository'], active: true } })
+    const { id: systemId } = made.json as { id: number }
+    const { id: defaultId } = (await make()).json as { id: number }
+    t.match(await make('perhaps'), {
+      status: 422,
+      json: refusal('Invalid is_system_webhook value'),
+    })
+    const idsOf = async (query: string) =>
+      ((await as('root', 'GET', `${path}${query}`)).json as { id: number }[]).map(({ id }) => id)
+    t.strictSame(await idsOf(''), [systemId])
+    t.strictSame(await idsOf('?type=default'), [defaultId])
+    t.strictSame(await idsOf('?type=all'), [systemId, defaultId])
+    const { link } = (await as('root', 'GET', `${path}?type=all&limit=1`)).headers
+    t.match(String(link), '/api/v1/admin/hooks?type=all&limit=1&page=2')
+    t.strictSame((await as('ada', 'GET', '/repos/ada/before/hooks')).json, [])
+    await as('ada', 'POST', '/user/repos', { name: 'after' })
+    const copies = (await as('ada', 'GET', '/repos/ada/after/hooks')).json as { id: number }[]
+    t.match(copies, [{ config: CONFIG, events: ['repository'], active: true }])
+    t.equal(copies.length, 1)
+    const delivered = (await listDeliveredPayloads(db)).map(({ webhookId }) => webhookId)
+    t.strictSame(delivered, [systemId, copies[0]?.id], 'the default webhook itself gets no event')
+    const patch = { events: ['push'], config: { content_type: 'form' } }
+    t.match((await as('root', 'PATCH', `${path}/${defaultId}`, patch)).json, {
+      config: { content_type: 'form' },
+    })
+    t.match((await as('ada', 'GET', '/repos/ada/after/hooks')).json, [{ config: CONFIG }])
+    t.match(await as('ada', 'GET', path), { status: 403 })
+    t.match(await as('root', 'GET', `${path}/${copies[0]?.id}`), { status: 404, json: NO_SUCH })
+    for (const id of [systemId, defaultId]) {
+      t.equal((await as('root', 'GET', `${path}/${id}`)).status, 200)
+      t.equal((await as('root', 'DELETE', `${path}/${id}`)).status, 204)
+      t.equal((await as('root', 'DELETE', `${path}/${id}`)).status, 404)
+    }
+  },
+)
