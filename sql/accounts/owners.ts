@@ -4,6 +4,8 @@ import { foldCase } from '../database/bindings.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { orConflict } from '../database/errors.js'
+import { removeOwnerRedirect } from './owner-names.js'
+
 /** Audience that may know of an owner. */
 export type Visibility = 'public' | 'limited' | 'private'
 
@@ -50,6 +52,7 @@ export async function insertOwner(db: Database, owner: NewOwner): Promise<number
     }),
   )
   if (id === undefined) throw new Error('The insert returned no id.')
+  await removeOwnerRedirect(db, foldCase(owner.name))
   return id
 }
 

@@ -57,6 +57,7 @@ import * as tagProtections from './0055-tag-protections.js'
 import * as pushMirrors from './0056-push-mirrors.js'
 import * as hookServices from './0057-hook-services.js'
 import * as siteWebhooks from './0062-site-webhooks.js'
+import * as ownerRedirects from './0063-owner-redirects.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -125,4 +126,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0056-push-mirrors', ...pushMirrors },
   { name: '0057-hook-services', ...hookServices },
   { name: '0062-site-webhooks', ...siteWebhooks },
+  { name: '0063-owner-redirects', ...ownerRedirects },
 ]

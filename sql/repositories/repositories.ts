@@ -3,6 +3,7 @@
 import type { Knex } from 'knex'
 import { Failure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
+import { findNewName } from '../accounts/owner-names.js'
 import { OWNER_COLUMNS, type Owner, type OwnerRow, ownerOf } from '../accounts/owners.js'
 import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
@@ -159,8 +160,26 @@ export async function findRepositoriesById(
   return await selectRepositories(db, `where r.id in (${places})`, repositoryIds)
 }
 
-/** Returns the repository that had that name before it was renamed or transferred. */
+/**
+ * Returns the repository that had that name before it was renamed or transferred, or before its
+ * owner was renamed.
+ */
 export async function findRedirect(
+  db: Database,
+  ownerName: string,
+  repositoryName: string,
+): Promise<Repository | undefined> {
+  const found = await findFormer(db, ownerName, repositoryName)
+  if (found !== undefined) return found
+  const newName = await findNewName(db, ownerName)
+  if (newName === undefined) return undefined
+  return (
+    (await findRepository(db, newName, repositoryName)) ??
+    (await findFormer(db, newName, repositoryName))
+  )
+}
+
+async function findFormer(
   db: Database,
   ownerName: string,
   repositoryName: string,

@@ -1,4 +1,4 @@
-/** Webhooks, which receive the events of a repository, of all repositories of an owner or of all. */
+/** Webhooks, which receive the events of one repository, of an owner's repositories, or of all. */
 
 import { HOOK_EVENTS, type HookEvent } from '../../conf/hook-events.js'
 import type { HookService } from '../../conf/hook-services.js'
@@ -12,7 +12,7 @@ export type HookPlace =
   | { readonly ownerId: number }
   | { readonly site: HookSite }
 
-/** `system`: receives the events of all repositories. `default`: is copied into new repositories. */
+/** `system` webhooks receive all events; `default` webhooks are copied into new repositories. */
 export type HookSite = 'system' | 'default'
 
 /** Webhooks to find; `all` are those of the site of both kinds. */

@@ -260,6 +260,18 @@ async function otherAddresses(t: Test, { ada, origin, address }: Library): Promi
     const { errorText } = await tryClone(t, `${server}/ada/before.git`)
     t.match(errorText, /empty repository/, 'a new repository takes the old name')
   })
+
+  await t.test('a repository is found at the URL with the former name of its owner', async (t) => {
+    t.equal((await ada.api('POST', '/orgs', { username: 'former' })).status, 201)
+    t.equal((await ada.api('POST', '/orgs/former/repos', { name: 'tool' })).status, 201)
+    await origin.git('push', '--quiet', ada.remote('former/tool.git'), 'main')
+    const renamed = await ada.api('POST', '/orgs/former/rename', { new_name: 'present' })
+    t.equal(renamed.status, 204)
+    for (const owner of ['former', 'present']) {
+      const copy = await cloneInto(t, `${server}/${owner}/tool.git`)
+      t.equal(await copy.git('rev-parse', 'HEAD'), head, owner)
+    }
+  })
 }
 
 async function manyWants(t: Test, { ada, address }: Library): Promise<void> {

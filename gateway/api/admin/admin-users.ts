@@ -7,6 +7,7 @@ import { searchUsers } from '../../../sql/accounts/user-search.js'
 import { findUser, type User } from '../../../sql/accounts/users.js'
 import { changeUser, makeUser, removeUser } from '../../actions/accounts/manage-users.js'
 import { readKey } from '../../actions/accounts/read-key.js'
+import { renameTo } from '../../actions/accounts/rename-owner.js'
 import { viewerOf } from '../../auth/refusals.js'
 import {
   CREATE_KEY_OPTION,
@@ -39,6 +40,11 @@ const CREATE_USER_OPTION = Type.Object(
     visibility: VISIBILITY,
   },
   { $id: 'CreateUserOption' },
+)
+
+const RENAME_USER_OPTION = Type.Object(
+  { new_username: Type.String({ minLength: 1 }) },
+  { $id: 'RenameUserOption' },
 )
 
 const EDIT_USER_OPTION = Type.Object(
@@ -194,6 +200,25 @@ const remove = defineOperation({
   },
 })
 
+const rename = defineOperation({
+  id: 'adminRenameUser',
+  method: 'POST',
+  path: '/admin/users/{username}/rename',
+  summary: 'Rename a user',
+  tags: ['admin'],
+  access: ADMIN,
+  scopes: ['write:admin'],
+  params: USERNAME_PARAM,
+  query: NO_QUERY,
+  body: RENAME_USER_OPTION,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 422],
+  async handle(context, { params, body }) {
+    await renameTo(context, await requireUser(context, params), body.new_username)
+    return { status: 204 }
+  },
+})
+
 const createKey = defineOperation({
   id: 'adminCreatePublicKey',
   method: 'POST',
@@ -248,6 +273,7 @@ export const ADMIN_USER_OPERATIONS: readonly AnyOperation[] = [
   create,
   edit,
   remove,
+  rename,
   createKey,
   removeKey,
 ]

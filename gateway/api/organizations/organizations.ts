@@ -14,6 +14,7 @@ import {
   updateOrganization,
 } from '../../../sql/organizations/organizations.js'
 import { atLeast } from '../../../sql/repositories/access.js'
+import { renameTo } from '../../actions/accounts/rename-owner.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { findVisibleUser } from '../../auth/visible-owner.js'
 import {
@@ -183,6 +184,30 @@ const remove = defineOperation({
   },
 })
 
+const RENAME_ORG_OPTION = Type.Object(
+  { new_name: Type.String({ minLength: 1 }) },
+  { $id: 'RenameOrgOption' },
+)
+
+const rename = defineOperation({
+  id: 'renameOrg',
+  method: 'POST',
+  path: '/orgs/{org}/rename',
+  summary: 'Rename an organization',
+  tags: ['organization'],
+  access: { kind: 'organization', role: 'owner' },
+  scopes: ['write:organization'],
+  params: ORG_PARAM,
+  query: NO_QUERY,
+  body: RENAME_ORG_OPTION,
+  success: { status: 204, schema: null },
+  failures: [403, 404, 422],
+  async handle(context, { grant, body }) {
+    await renameTo(context, grant.organization, body.new_name)
+    return { status: 204 }
+  },
+})
+
 const ORGANIZATION_PERMISSIONS = Type.Object(
   {
     is_owner: Type.Boolean(),
@@ -231,5 +256,6 @@ export const ORGANIZATION_OPERATIONS: readonly AnyOperation[] = [
   get,
   edit,
   remove,
+  rename,
   getPermissions,
 ]

@@ -72,6 +72,7 @@ const NAMES = [
   '0056-push-mirrors',
   '0057-hook-services',
   '0062-site-webhooks',
+  '0063-owner-redirects',
 ]
 
 /** Returns the definition of every table, index and column. */

@@ -172,3 +172,41 @@ await forEachDatabase(
     t.equal(left.length, 1)
   },
 )
+
+await forEachDatabase(
+  t,
+  'a renamed account keeps tokens, repositories and packages, and its former name redirects',
+  async (t, location) => {
+    const { as, ask, authorizationOf } = await startGatewayWithUsers(t, { location })
+    const authorization = authorizationOf('ada') ?? ''
+    await as('ada', 'POST', '/user/repos', { name: 'r', private: true })
+    await as('ada', 'POST', '/orgs', { username: 'club' })
+    const file = (owner: string) => `/api/packages/${owner}/generic/tool/1.0/tool.txt`
+    const sent = await ask({ method: 'PUT', path: file('ada'), authorization, body: 'tool' })
+    t.equal(sent.status, 201)
+    const rename = (path: string, name: string) =>
+      as('root', 'POST', `${path}/rename`, { new_username: name, new_name: name })
+    const path = '/admin/users/ada'
+    for (const name of ['bob', 'CLUB', 'admin', 'a..b', 'x'.repeat(41), 'a/b']) {
+      t.equal((await rename(path, name)).status, 422, name)
+    }
+    t.equal((await rename('/admin/users/club', 'x')).status, 404)
+    t.equal((await as('ada', 'POST', `${path}/rename`, { new_username: 'x' })).status, 403)
+    t.equal((await rename(path, 'Ada')).status, 204, 'another letter case')
+    t.equal((await rename(path, 'lovelace')).status, 204)
+    t.match((await as('ada', 'GET', '/user')).json, { login: 'lovelace' })
+    t.equal((await as('bob', 'GET', '/users/ada')).status, 404)
+    t.match((await as('ada', 'GET', '/repos/lovelace/r')).json, { full_name: 'lovelace/r' })
+    const moved = await as('ada', 'GET', '/repos/ada/r')
+    t.match(moved, { status: 307, headers: { location: '/api/v1/repos/lovelace/r' } })
+    t.equal((await as('bob', 'GET', '/repos/ada/r')).status, 404, 'a private one does not')
+    t.equal((await ask({ path: file('lovelace'), authorization })).text, 'tool')
+    t.equal((await ask({ path: file('ada'), authorization })).status, 404)
+    await as('ada', 'PATCH', '/repos/lovelace/r', { name: 's' })
+    t.match((await as('ada', 'GET', '/repos/ada/r')).headers, { location: '/repos/lovelace/s' })
+    t.equal((await as('bob', 'POST', '/orgs/club/rename', { new_name: 'x' })).status, 403)
+    t.equal((await rename('/orgs/club', 'ada')).status, 204, 'a former name can be used')
+    t.equal((await as('ada', 'GET', '/repos/ada/r')).status, 404, 'and then does not redirect')
+    t.equal((await as('ada', 'GET', '/orgs/ada')).status, 200)
+  },
+)
