@@ -9,6 +9,7 @@ import type { AnyRoute } from './route.js'
  */
 export const SERVED_ON_FULL_DISK: ReadonlySet<string> = new Set([
   'POST /{owner}/{repo}/git-upload-pack',
+  'POST /api/v1/repos/{owner}/{repo}/file-contents',
   ...['objects/batch', 'verify', 'locks/verify', 'locks/{id}/unlock'].map(
     (path) => `POST /{owner}/{repo}/info/lfs/${path}`,
   ),

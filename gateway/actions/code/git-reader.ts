@@ -21,6 +21,9 @@ export const TREE_ENTRIES_MAX = 100_000
 /** Maximum size of a file that the API returns in an answer. */
 export const BLOB_BYTES_MAX = 10_485_760
 
+/** Maximum size of the files, in base64, that the API returns in one answer. */
+export const CONTENTS_BYTES_MAX = 33_554_432
+
 export type RepositoryGrant = Grants['repository']
 
 /** Repository that is open for one request. */

@@ -3,7 +3,7 @@
 import { type TSchema, Type } from 'typebox'
 import type { Settings } from '../../../conf/settings.js'
 import { searchUsers } from '../../../sql/accounts/user-search.js'
-import { BLOB_BYTES_MAX } from '../../actions/code/git-reader.js'
+import { BLOB_BYTES_MAX, CONTENTS_BYTES_MAX } from '../../actions/code/git-reader.js'
 import { REACTIONS } from '../issues/reactions.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../paging.js'
@@ -67,7 +67,7 @@ const api = settingsOperation({
     default_paging_num: PAGE_ENTRIES_DEFAULT,
     default_git_trees_per_page: 1_000,
     default_max_blob_size: BLOB_BYTES_MAX,
-    default_max_response_size: 104_857_600,
+    default_max_response_size: CONTENTS_BYTES_MAX,
   }),
 })
 

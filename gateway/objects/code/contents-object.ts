@@ -4,8 +4,9 @@ import { type Static, Type } from 'typebox'
 import type { EntryKind, TreeEntry } from '../../../cgi/objects/tree.js'
 import type { Revision } from '../../../cgi/refs/revision.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
+import type { LfsPointer } from '../../actions/code/lfs-pointer.js'
 import type { Context } from '../../request/context.js'
-import { nullable } from '../schema.js'
+import { nullable, omissible } from '../schema.js'
 import { addressesOf } from './commit-json.js'
 
 const FILE_LINKS_RESPONSE = Type.Object(
@@ -34,6 +35,8 @@ export const CONTENTS_RESPONSE = Type.Object(
     download_url: nullable(Type.String()),
     submodule_git_url: nullable(Type.String()),
     _links: nullable(FILE_LINKS_RESPONSE),
+    lfs_oid: omissible(Type.String()),
+    lfs_size: omissible(Type.Integer()),
   },
   { $id: 'ContentsResponse' },
 )
@@ -51,6 +54,8 @@ export interface Contents {
   readonly lastCommitId: string | undefined
   /** Content of a link, and of a file whose content is included. */
   readonly content?: Buffer | undefined
+  /** Pointer of Git LFS that the file is, if pointers are included. */
+  readonly lfsPointer?: LfsPointer | undefined
   /** URL of the submodule in `.gitmodules`. */
   readonly submoduleUrl?: string | undefined
 }
@@ -88,7 +93,12 @@ export function contentsObject(
     download_url: kind === 'file' || kind === 'symlink' ? `${html}/raw/${place}` : null,
     submodule_git_url: kind === 'submodule' ? (contents.submoduleUrl ?? null) : null,
     _links: { self: url, git: gitUrl, html: htmlUrl },
+    ...lfsFields(contents.lfsPointer),
   }
+}
+
+function lfsFields(pointer: LfsPointer | undefined) {
+  return pointer === undefined ? {} : { lfs_oid: pointer.oid, lfs_size: pointer.bytes }
 }
 
 const TYPES = {

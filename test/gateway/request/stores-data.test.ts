@@ -51,6 +51,7 @@ const SERVED: readonly string[] = [
   'POST /api/packages/{owner}/swift',
   'POST /api/packages/{owner}/swift/login',
   'POST /api/v1/packages/{owner}/-/cleanup-rules/{type}/run',
+  'POST /api/v1/repos/{owner}/{repo}/file-contents',
   'POST /login/oauth/access_token',
   'POST /login/oauth/authorize',
   'POST /login/oauth/introspect',

@@ -28,6 +28,11 @@ export async function successesOfReading({ as, pathOf }: GatewayWithUsers) {
     repoCompareDiff: await get('compare/v1...main'),
     repoGetContentsList: await get('contents'),
     repoGetContents: await get('contents/README.md'),
+    repoGetContentsExt: await get('contents-ext/README.md'),
+    repoGetFileContents: await get('file-contents?body={"files":["README.md"]}'),
+    repoGetFileContentsPost: await as('ada', 'POST', '/repos/ada/read/file-contents', {
+      files: ['README.md'],
+    }),
     repoGetRawFile: await get('raw/README.md'),
     repoGetRawFileOrLFS: await get('media/README.md'),
     repoGetArchive: await get('archive/main.zip'),

@@ -77,3 +77,56 @@ t.test('a missing path is 404, and symbolic links are not followed', async (t) =
     t.equal((await get(`contents/README.md?ref=${ref}`)).status, 404, ref)
   }
 })
+
+t.test('the extended contents have the fields that "includes" names', async (t) => {
+  const { get, as, copy, push } = await startGatewayWithRepository(t)
+  const oid = 'a'.repeat(64)
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 5\n`
+  await copy.commit('src/deep/a.bin', pointer)
+  await push('refs/heads/main')
+  const file = (rest: string) => get(`contents-ext/${rest}`).then(({ json }) => json)
+  t.match(await file('README.md'), {
+    file_contents: { path: 'README.md', size: 10, content: null },
+  })
+  t.match(await file('README.md?includes=file_content,lfs_metadata'), {
+    file_contents: { content: 'IyByCgptb3JlCg==', encoding: 'base64', lfs_oid: undefined },
+  })
+  t.match(await file('src/deep/a.bin?includes=lfs_metadata'), {
+    file_contents: { lfs_oid: oid, lfs_size: 5, content: null },
+  })
+  const lfs = { lfs_oid: oid, lfs_size: 5 }
+  t.match(await file('src/deep?includes=lfs_metadata'), {
+    dir_contents: [lfs, {}],
+    file_contents: undefined,
+  })
+  t.match(await file('link'), { file_contents: { type: 'symlink', target: 'src/main.ts' } })
+  const top = (await file('')) as { readonly dir_contents: readonly Fields[] }
+  t.equal(top.dir_contents.length, 6)
+  t.equal((await get('contents-ext/README.md?includes=all')).status, 400)
+  t.equal((await get('contents-ext/absent')).status, 404)
+  await as('ada', 'POST', '/user/repos', { name: 'empty' })
+  t.match(await as('bob', 'GET', '/repos/ada/empty/contents-ext/'), {
+    status: 200,
+    json: {},
+  })
+})
+
+t.test('several files are read in one request, in the order of their paths', async (t) => {
+  const { get, as } = await startGatewayWithRepository(t)
+  const files = ['src/main.ts', 'absent', 'README.md', 'src', '../x', '']
+  const wanted = [{ content: 'ZXhwb3J0IHt9Cg==' }, null, { size: 10 }, { type: 'dir' }, null, null]
+  const sent = (body: unknown) => encodeURIComponent(JSON.stringify(body))
+  t.match((await get(`file-contents?body=${sent({ files })}`)).json, wanted)
+  t.match((await as('bob', 'POST', '/repos/ada/r/file-contents?ref=main', { files })).json, wanted)
+  const [older] = (await get(`file-contents?ref=v1&body=${sent({ files: ['README.md'] })}`))
+    .json as Fields[]
+  t.match(older, { content: 'IyByCg==' })
+  const many = { files: Array.from({ length: 40 }, () => 'README.md') }
+  t.equal(((await get(`file-contents?body=${sent(many)}`)).json as Fields[]).length, 30)
+  for (const body of ['', '{', '[]', '{"files":1}']) {
+    const { status } = await get(`file-contents?body=${encodeURIComponent(body)}`)
+    t.equal(status, 400, `body ${body}`)
+  }
+  t.equal((await as('bob', 'POST', '/repos/ada/r/file-contents', {})).status, 422)
+  t.equal((await get(`file-contents?ref=absent&body=${sent({ files })}`)).status, 404)
+})
