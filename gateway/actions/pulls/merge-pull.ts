@@ -135,25 +135,50 @@ export async function updateHead(
   if (baseTip === undefined || headTip === undefined) {
     throw new Failure('conflict', 'One of the branches does not exist.')
   }
+  if (await isAncestor(context.git, path, { older: baseTip, younger: headTip })) return
+  await updateBranch(context, {
+    repository,
+    path,
+    doer,
+    style,
+    branch: pull.headBranch,
+    before: headTip,
+    commit: baseTip,
+    message: `Merge branch '${pull.baseBranch}' into ${pull.headBranch}`,
+  })
+}
+
+export interface BranchUpdate {
+  readonly repository: Repository
+  /** Absolute path of the repository, which has both commits. */
+  readonly path: string
+  readonly doer: User
+  readonly branch: string
+  /** Full id of the branch's commit. */
+  readonly before: string
+  /** Full id of the commit that the branch lacks. */
+  readonly commit: string
+  /** A rebase puts the commits of the branch on top of the other commit. */
+  readonly style: 'merge' | 'rebase' | 'fast-forward-only'
+  readonly message: string
+}
+
+/** Updates a branch with another commit. Throws `conflict`, and as `changeReferences` does. */
+export async function updateBranch(context: Context, update: BranchUpdate): Promise<void> {
+  const { repository, path, doer, branch, before, commit, style, message } = update
   const { git, journal } = context
-  if (await isAncestor(git, path, { older: baseTip, younger: headTip })) return
   const signature = signatureOf(context, doer)
-  const sides =
-    style === 'merge' ? { base: headTip, head: baseTip } : { base: baseTip, head: headTip }
+  const sides = style === 'rebase' ? { base: commit, head: before } : { base: before, head: commit }
   await withJournalEntry(journal, path, async () => {
-    const tip = await makeMerge(git, path, {
+    const after = await makeMerge(git, path, {
       style,
       author: signature,
       committer: signature,
       ...sides,
-      message: `Merge branch '${pull.baseBranch}' into ${pull.headBranch}`,
+      message,
     })
-    await changeReferences(context, {
-      repository,
-      path,
-      pusher: doer,
-      changes: [{ name: branchReference(pull.headBranch), before: headTip, after: tip }],
-    })
+    const changes = [{ name: branchReference(branch), before, after }]
+    await changeReferences(context, { repository, path, pusher: doer, changes })
   })
 }
 

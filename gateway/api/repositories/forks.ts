@@ -3,6 +3,7 @@
 import { Type } from 'typebox'
 import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFork } from '../../actions/repositories/fork-repository.js'
+import { mergeUpstream } from '../../actions/repositories/merge-upstream.js'
 import { transferToOwner } from '../../actions/repositories/transfer-repository.js'
 import { findOwnerForNewRepository } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
@@ -107,4 +108,36 @@ const transfer = defineOperation({
   },
 })
 
-export const FORK_OPERATIONS: readonly AnyOperation[] = [list, create, transfer]
+const mergeParent = defineOperation({
+  id: 'repoMergeUpstream',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/merge-upstream',
+  summary: 'Merge a branch from upstream',
+  tags: ['repository'],
+  access: { kind: 'repository', mode: 'write', changesGit: true },
+  scopes: ['write:repository'],
+  params: REPOSITORY_PARAMS,
+  query: NO_QUERY,
+  body: Type.Object(
+    {
+      branch: Type.Optional(
+        Type.String({ maxLength: 100, description: 'branch of the fork; by default its default' }),
+      ),
+      ff_only: Type.Optional(Type.Boolean()),
+    },
+    { $id: 'MergeUpstreamRequest' },
+  ),
+  success: {
+    status: 200,
+    schema: Type.Object({ merge_type: Type.String() }, { $id: 'MergeUpstreamResponse' }),
+  },
+  failures: [400, 403, 404, 409, 413, 422, 423],
+  async handle(context, { request, grant, body }) {
+    const branch = body.branch || grant.repository.defaultBranch
+    const isForwardOnly = body.ff_only === true
+    const outcome = await mergeUpstream(context, { request, grant }, { branch, isForwardOnly })
+    return jsonReply(200, { merge_type: outcome })
+  },
+})
+
+export const FORK_OPERATIONS: readonly AnyOperation[] = [list, create, transfer, mergeParent]

@@ -53,6 +53,7 @@ async function successesOfRepositories({ as }: GatewayWithUsers) {
     topicSearch: await as('anyone', 'GET', '/topics/search?q=eng'),
     repoDeleteTopic: await as('ada', 'DELETE', `${topics}/wheels`),
     createFork: await as('bob', 'POST', '/repos/ada/r/forks', { name: 'mine' }),
+    repoMergeUpstream: await as('bob', 'POST', '/repos/bob/mine/merge-upstream', {}),
     listForks: await as('anyone', 'GET', '/repos/ada/r/forks'),
     repoTransfer: await as('bob', 'POST', '/repos/bob/mine/transfer', { new_owner: 'hall' }),
   }

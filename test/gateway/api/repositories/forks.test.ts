@@ -144,3 +144,39 @@ await forEachDatabase(t, 'a repository is transferred to another owner', async (
   t.equal((await move('den/shut', { new_owner: 'ada' })).status, 422, 'the name is in use')
   t.equal((await as('ada', 'GET', '/repos/ada/shut')).status, 200)
 })
+
+t.test('a branch of the parent is merged into a fork', async (t) => {
+  const { as, pathOf } = await startGatewayWithUsers(t)
+  await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
+  await as('bob', 'POST', '/repos/ada/r/forks', {})
+  const write = (who: 'ada' | 'bob', path: string, content = 'YQo=') =>
+    as(who, 'POST', `/repos/${who}/r/contents/${path}`, { content })
+  const merge = (body: unknown = { branch: 'main' }) =>
+    as('bob', 'POST', '/repos/bob/r/merge-upstream', body)
+  const [parent, fork] = [await pathOf('ada', 'r'), await pathOf('bob', 'r')]
+  const tip = (cwd: string) => git(['rev-parse', 'main'], { cwd })
+  t.match(await merge(), { status: 200, json: { merge_type: 'up-to-date' } })
+
+  await write('ada', 'one')
+  t.match(await merge(), { status: 200, json: { merge_type: 'fast-forward' } })
+  t.equal(await tip(fork), await tip(parent))
+
+  await write('bob', 'own')
+  t.match(await merge({}), { json: { merge_type: 'up-to-date' } }, 'the fork is only ahead')
+  await write('ada', 'two')
+  t.match(await merge({ branch: 'main', ff_only: true }), { status: 400 })
+  const before = await tip(fork)
+  t.match(await merge(), { status: 200, json: { merge_type: 'merge' } })
+  const parents = await git(['rev-parse', 'main^1', 'main^2'], { cwd: fork })
+  t.equal(parents, `${before}\n${await tip(parent)}`)
+
+  await write('bob', 'both')
+  await write('ada', 'both', 'Ygo=')
+  t.equal((await merge()).status, 409, 'a conflict')
+  t.equal((await merge({ branch: 'absent' })).status, 404)
+  t.equal((await merge({ branch: 'a..b' })).status, 422)
+  t.equal((await as('ada', 'POST', '/repos/ada/r/merge-upstream', {})).status, 400, 'no fork')
+  t.equal((await as('ada', 'POST', '/repos/bob/r/merge-upstream', {})).status, 403, 'no right')
+  await as('ada', 'PATCH', '/repos/ada/r', { private: true })
+  t.equal((await merge()).status, 404, 'a parent that became private')
+})
