@@ -40,6 +40,7 @@ import { matchPatternsIn } from './pool/match-patterns.js'
 import { planIn } from './pool/plan.js'
 import { createPools } from './pool/pools.js'
 import { createRenderings } from './pool/renderings.js'
+import { readFilesIn } from './pool/repository-files.js'
 import { shrinkIn } from './pool/shrink.js'
 import type { Context } from './request/context.js'
 import { watchDisks } from './request/disk-watch.js'
@@ -240,6 +241,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     renderings: createRenderings({ pool: pools.pages, log }),
     shrinkPicture: shrinkIn(pools.uploads),
     ...planIn(pools.uploads),
+    ...readFilesIn(pools.pages),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
   }
   subscribeAll(context)

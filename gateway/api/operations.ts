@@ -74,6 +74,7 @@ import { MIGRATION_OPERATIONS } from './repositories/migrations.js'
 import { PRUNE_OPERATIONS } from './repositories/prune.js'
 import { PUSH_MIRROR_OPERATIONS } from './repositories/push-mirrors.js'
 import { REPOSITORY_OPERATIONS } from './repositories/repositories.js'
+import { REPOSITORY_LICENSE_OPERATIONS } from './repositories/repository-licenses.js'
 import { REPOSITORY_LIST_OPERATIONS } from './repositories/repository-lists.js'
 import { REPOSITORY_TEAM_OPERATIONS } from './repositories/repository-teams.js'
 import { STAR_OPERATIONS } from './repositories/stars.js'
@@ -151,6 +152,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...REACTION_OPERATIONS,
   ...RELEASE_ATTACHMENT_OPERATIONS,
   ...RELEASE_OPERATIONS,
+  ...REPOSITORY_LICENSE_OPERATIONS,
   ...REPOSITORY_HOOK_OPERATIONS,
   ...REPOSITORY_LIST_OPERATIONS,
   ...REPOSITORY_OPERATIONS,

@@ -20,6 +20,7 @@ export const TASKS = {
   planDeferred: planDeferredJob,
   planCalled: planCalledFile,
   shrink: shrinkImage,
+  detectLicenses: detectLicensesOf,
 } as const satisfies Tasks
 
 export type GatewayTasks = typeof TASKS
@@ -83,6 +84,12 @@ async function matchTexts(input: PatternInput): Promise<readonly number[]> {
 async function shrinkImage({ data }: { readonly data: Uint8Array }): Promise<Uint8Array> {
   const { shrinkPicture } = await import('../rendering/picture.js')
   return await shrinkPicture(data)
+}
+
+/** Returns the SPDX identifiers of the license that a text is. */
+async function detectLicensesOf({ text }: { readonly text: string }): Promise<readonly string[]> {
+  const { detectLicenses } = await import('../actions/repositories/detect-license.js')
+  return await detectLicenses(text)
 }
 
 /** Returns the plan of a workflow file. */

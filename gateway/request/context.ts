@@ -12,6 +12,7 @@ import type { PackCache } from '../packs/pack-cache.js'
 import type { ProcessQueue } from '../packs/process-queue.js'
 import type { Planner } from '../pool/plan.js'
 import type { Renderings } from '../pool/renderings.js'
+import type { FileReaders } from '../pool/repository-files.js'
 import type { ShrinkPicture } from '../pool/shrink.js'
 import type { DiskWatch } from './disk-watch.js'
 import type { Events } from './events.js'
@@ -19,7 +20,7 @@ import type { Metrics } from './metrics.js'
 import type { PushRecovery } from './push-recovery.js'
 import type { Upkeep } from './upkeep.js'
 
-export interface Context extends Planner {
+export interface Context extends Planner, FileReaders {
   readonly settings: Settings
   readonly log: Log
   readonly db: Database

@@ -22,6 +22,7 @@ import { matchPatternsIn } from '../../gateway/pool/match-patterns.js'
 import { planIn } from '../../gateway/pool/plan.js'
 import { createPools } from '../../gateway/pool/pools.js'
 import { createRenderings } from '../../gateway/pool/renderings.js'
+import { readFilesIn } from '../../gateway/pool/repository-files.js'
 import { shrinkIn } from '../../gateway/pool/shrink.js'
 import type { Context } from '../../gateway/request/context.js'
 import { watchDisks } from '../../gateway/request/disk-watch.js'
@@ -148,6 +149,7 @@ export async function openContext(
     renderings: createRenderings({ pool: pools.pages, log }),
     shrinkPicture: shrinkIn(pools.uploads),
     ...planIn(pools.uploads),
+    ...readFilesIn(pools.pages),
     collectMetrics: () => metrics.registry.metrics(),
   }
   subscribeAll(context)

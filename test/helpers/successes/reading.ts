@@ -36,6 +36,7 @@ export async function successesOfReading({ as, pathOf }: GatewayWithUsers) {
     repoGetRawFile: await get('raw/README.md'),
     repoGetRawFileOrLFS: await get('media/README.md'),
     repoGetArchive: await get('archive/main.zip'),
+    repoGetLicenses: await get('licenses'),
     repoGetLanguages: await get('languages'),
   }
 }
