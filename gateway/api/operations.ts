@@ -34,6 +34,7 @@ import { ASSIGNEE_OPERATIONS } from './issues/assignees.js'
 import { COMMENT_OPERATIONS } from './issues/comments.js'
 import { DEPENDENCY_OPERATIONS } from './issues/dependencies.js'
 import { ISSUE_ATTACHMENT_OPERATIONS } from './issues/issue-attachments.js'
+import { ISSUE_FILE_OPERATIONS } from './issues/issue-files.js'
 import { ISSUE_LABEL_OPERATIONS } from './issues/issue-labels.js'
 import { ISSUE_LOCK_OPERATIONS } from './issues/issue-locks.js'
 import { ISSUE_SEARCH_OPERATIONS } from './issues/issue-search.js'
@@ -122,6 +123,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...GENERATE_OPERATIONS,
   ...GIT_OBJECT_OPERATIONS,
   ...ISSUE_ATTACHMENT_OPERATIONS,
+  ...ISSUE_FILE_OPERATIONS,
   ...ISSUE_LABEL_OPERATIONS,
   ...ISSUE_LOCK_OPERATIONS,
   ...ISSUE_OPERATIONS,

@@ -1,15 +1,19 @@
 /** Reading of files of repositories in a pool: their authors choose the cost. */
 
 import { Failure } from '../../conf/failures.js'
+import type { ReadIssueConfig, ReadTemplates, TemplateFile } from '../actions/issues/issue-files.js'
 import { type Pool, TaskRefused } from './pool.js'
 import type { GatewayTasks } from './tasks.js'
 
+/**
+ * Readers of files of an owner. They reject with `invalid` if a file takes more than the pool
+ * permits, and with `unavailable` if too many tasks wait.
+ */
 export interface FileReaders {
-  /**
-   * Returns the SPDX identifiers of the license that a text is. Rejects with `invalid` if that
-   * takes more than the pool permits, and with `unavailable` if too many tasks wait.
-   */
+  /** Returns the SPDX identifiers of the license that a text is. */
   detectLicenses(text: string, ownerId: number): Promise<readonly string[]>
+  readIssueConfig(text: string, ownerId: number): Promise<ReadIssueConfig>
+  readIssueTemplates(files: readonly TemplateFile[], ownerId: number): Promise<ReadTemplates>
 }
 
 /** Time limit of one file. The first license needs the texts of all, which takes some 300 ms. */
@@ -19,22 +23,22 @@ const RETRY_AFTER_SECONDS = 10
 
 /** Returns the functions that read files in the pool. */
 export function readFilesIn(pool: Pick<Pool<GatewayTasks>, 'run'>): FileReaders {
+  const limits = (ownerId: number) => ({ deadlineMs: DEADLINE_MS, ownerId })
   return {
-    async detectLicenses(text, ownerId) {
-      try {
-        return await pool.run('detectLicenses', { text }, { deadlineMs: DEADLINE_MS, ownerId })
-      } catch (error) {
-        throw refusalOf(error)
-      }
-    },
+    detectLicenses: (text, ownerId) =>
+      pool.run('detectLicenses', { text }, limits(ownerId)).catch(refuse),
+    readIssueConfig: (text, ownerId) =>
+      pool.run('issueConfig', { text }, limits(ownerId)).catch(refuse),
+    readIssueTemplates: (files, ownerId) =>
+      pool.run('issueTemplates', { files }, limits(ownerId)).catch(refuse),
   }
 }
 
-function refusalOf(error: unknown): unknown {
-  if (!(error instanceof TaskRefused)) return error
+function refuse(error: unknown): never {
+  if (!(error instanceof TaskRefused)) throw error
   if (error.reason !== 'busy') {
-    return new Failure('invalid', 'Reading the file takes too much time or memory.')
+    throw new Failure('invalid', 'Reading the file takes too much time or memory.')
   }
   const retryAfterSeconds = RETRY_AFTER_SECONDS
-  return new Failure('unavailable', 'Too many files are being read.', { retryAfterSeconds })
+  throw new Failure('unavailable', 'Too many files are being read.', { retryAfterSeconds })
 }

@@ -4,6 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import { openByteFile } from '../../registry/byte-file.js'
 import { INSPECTIONS } from '../../registry/inspections.js'
 import type { PatternInput } from '../../registry/version-patterns.js'
+import type { ReadIssueConfig, ReadTemplates, TemplateFile } from '../actions/issues/issue-files.js'
 import type { MarkdownPlace } from '../rendering/markdown.js'
 import type { TrustedHtml } from '../rendering/trusted-html.js'
 import type { CalledInput, CalledPlan } from '../workflows/plan-called.js'
@@ -21,6 +22,8 @@ export const TASKS = {
   planCalled: planCalledFile,
   shrink: shrinkImage,
   detectLicenses: detectLicensesOf,
+  issueConfig: configOfIssues,
+  issueTemplates: templatesOfIssues,
 } as const satisfies Tasks
 
 export type GatewayTasks = typeof TASKS
@@ -90,6 +93,22 @@ async function shrinkImage({ data }: { readonly data: Uint8Array }): Promise<Uin
 async function detectLicensesOf({ text }: { readonly text: string }): Promise<readonly string[]> {
   const { detectLicenses } = await import('../actions/repositories/detect-license.js')
   return await detectLicenses(text)
+}
+
+/** Returns the configuration of new issues, or the fault of its file. */
+async function configOfIssues({ text }: { readonly text: string }): Promise<ReadIssueConfig> {
+  const { readIssueConfig } = await import('../actions/issues/issue-files.js')
+  return readIssueConfig(text)
+}
+
+export interface TemplatesInput {
+  readonly files: readonly TemplateFile[]
+}
+
+/** Returns the templates of new issues. */
+async function templatesOfIssues({ files }: TemplatesInput): Promise<ReadTemplates> {
+  const { readIssueTemplates } = await import('../actions/issues/issue-files.js')
+  return readIssueTemplates(files)
 }
 
 /** Returns the plan of a workflow file. */

@@ -37,6 +37,9 @@ export async function successesOfReading({ as, pathOf }: GatewayWithUsers) {
     repoGetRawFileOrLFS: await get('media/README.md'),
     repoGetArchive: await get('archive/main.zip'),
     repoGetLicenses: await get('licenses'),
+    repoGetIssueConfig: await get('issue_config'),
+    repoValidateIssueConfig: await get('issue_config/validate'),
+    repoGetIssueTemplates: await get('issue_templates'),
     repoGetLanguages: await get('languages'),
   }
 }
