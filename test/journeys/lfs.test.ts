@@ -76,21 +76,27 @@ await t.test('a clone without smudge has the pointer, and pulls the object later
   t.ok((await readFile(file)).equals(bytes))
 })
 
-await t.test('media sends the object of a pointer, and raw the pointer', async (t) => {
-  const { bytes } = await pushed(t, ada, 'media', false)
-  const read = async (below: string) => {
-    const response = await fetch(`${gatehouse.url}/${below}`)
-    return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) }
-  }
-  for (const place of ['api/v1/repos/ada/media/media', 'ada/media/media/branch/main']) {
-    t.ok((await read(`${place}/large.bin`)).bytes.equals(bytes), place)
-    t.match(String((await read(`${place}/.gitattributes`)).bytes), /filter=lfs/)
-  }
-  const raw = await read('ada/media/raw/branch/main/large.bin')
-  t.match(String(raw.bytes), /^version https:\/\/git-lfs/)
-  const page = await read('ada/media/src/branch/main/large.bin')
-  t.match(String(page.bytes), /stored with Git LFS, 293\.0 KiB\..*\/media\/branch\/main\/large/)
-})
+await t.test(
+  'media sends the object of a pointer, raw the pointer, and contents describes it',
+  async (t) => {
+    const { bytes, oid } = await pushed(t, ada, 'media', false)
+    const read = async (below: string) => {
+      const response = await fetch(`${gatehouse.url}/${below}`)
+      return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) }
+    }
+    for (const place of ['api/v1/repos/ada/media/media', 'ada/media/media/branch/main']) {
+      t.ok((await read(`${place}/large.bin`)).bytes.equals(bytes), place)
+      t.match(String((await read(`${place}/.gitattributes`)).bytes), /filter=lfs/)
+    }
+    const contents = (file: string) => ada.api('GET', `/repos/ada/media/contents/${file}`)
+    t.match(await contents('large.bin'), { body: { lfs_oid: oid, lfs_size: 300_000 } })
+    t.notMatch((await contents('.gitattributes')).body, { lfs_oid: String })
+    const raw = await read('ada/media/raw/branch/main/large.bin')
+    t.match(String(raw.bytes), /^version https:\/\/git-lfs/)
+    const page = await read('ada/media/src/branch/main/large.bin')
+    t.match(String(page.bytes), /stored with Git LFS, 293\.0 KiB\..*\/media\/branch\/main\/large/)
+  },
+)
 
 await t.test('a second push of the same objects uploads none', async (t) => {
   const { copy, oid, path } = await pushed(t, ada, 'again')
