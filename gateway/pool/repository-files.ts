@@ -1,7 +1,7 @@
 /** Reading of files of repositories in a pool: their authors choose the cost. */
 
 import { Failure } from '../../conf/failures.js'
-import type { ReadIssueConfig, ReadTemplates, TemplateFile } from '../actions/issues/issue-files.js'
+import type { ReadIssueConfig, ReadTemplates, TemplateFile } from '../known-files/issue-files.js'
 import { type Pool, TaskRefused } from './pool.js'
 import type { GatewayTasks } from './tasks.js'
 

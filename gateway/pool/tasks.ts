@@ -4,7 +4,7 @@ import { Failure } from '../../conf/failures.js'
 import { openByteFile } from '../../registry/byte-file.js'
 import { INSPECTIONS } from '../../registry/inspections.js'
 import type { PatternInput } from '../../registry/version-patterns.js'
-import type { ReadIssueConfig, ReadTemplates, TemplateFile } from '../actions/issues/issue-files.js'
+import type { ReadIssueConfig, ReadTemplates, TemplateFile } from '../known-files/issue-files.js'
 import type { MarkdownPlace } from '../rendering/markdown.js'
 import type { TrustedHtml } from '../rendering/trusted-html.js'
 import type { CalledInput, CalledPlan } from '../workflows/plan-called.js'
@@ -91,13 +91,13 @@ async function shrinkImage({ data }: { readonly data: Uint8Array }): Promise<Uin
 
 /** Returns the SPDX identifiers of the license that a text is. */
 async function detectLicensesOf({ text }: { readonly text: string }): Promise<readonly string[]> {
-  const { detectLicenses } = await import('../actions/repositories/detect-license.js')
+  const { detectLicenses } = await import('../known-files/detect-license.js')
   return await detectLicenses(text)
 }
 
 /** Returns the configuration of new issues, or the fault of its file. */
 async function configOfIssues({ text }: { readonly text: string }): Promise<ReadIssueConfig> {
-  const { readIssueConfig } = await import('../actions/issues/issue-files.js')
+  const { readIssueConfig } = await import('../known-files/issue-files.js')
   return readIssueConfig(text)
 }
 
@@ -107,7 +107,7 @@ export interface TemplatesInput {
 
 /** Returns the templates of new issues. */
 async function templatesOfIssues({ files }: TemplatesInput): Promise<ReadTemplates> {
-  const { readIssueTemplates } = await import('../actions/issues/issue-files.js')
+  const { readIssueTemplates } = await import('../known-files/issue-files.js')
   return readIssueTemplates(files)
 }
 

@@ -1,4 +1,4 @@
-/** Webhooks, which receive the events of one repository, of an owner's repositories, or of all. */
+/** Webhooks, which receive the events of a repository, of an owner's repositories, or of all. */
 
 import { HOOK_EVENTS, type HookEvent } from '../../conf/hook-events.js'
 import type { HookService } from '../../conf/hook-services.js'
@@ -12,7 +12,7 @@ export type HookPlace =
   | { readonly ownerId: number }
   | { readonly site: HookSite }
 
-/** `system` webhooks receive all events; `default` webhooks are copied into new repositories. */
+/** Kind of a webhook of the site: for all events, or to be copied into new repositories. */
 export type HookSite = 'system' | 'default'
 
 /** Webhooks to find; `all` are those of the site of both kinds. */

@@ -134,10 +134,14 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     imports: [],
     why: 'What a workflow file says depends on the file alone: no tables, no git, no users.',
   },
+  'known-files': {
+    imports: ['workflows'],
+    why: 'What a license or a template of issues says depends on its text alone.',
+  },
   outbound: { imports: [], why: 'The client of other servers knows no request of this one.' },
   auth: { imports: ['http'], why: 'Authentication and authorization read a request and the rows.' },
   packs: { imports: ['http'], why: 'The pack cache serves git and ssh and knows neither.' },
-  pool: { imports: ['rendering', 'workflows'], why: 'Threads run pure functions.' },
+  pool: { imports: ['rendering', 'workflows', 'known-files'], why: 'Threads run pure functions.' },
   request: {
     imports: ['http', 'auth', 'packs', 'pool'],
     why: 'The router and the context are what all handlers share, so they import no handler.',
@@ -148,7 +152,7 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     why: 'The runner is a client: it speaks the protocol of runners and knows no tables.',
   },
   actions: {
-    imports: ['request', 'auth', 'packs', 'outbound'],
+    imports: ['known-files', 'request', 'auth', 'packs', 'outbound'],
     why: 'Use cases publish events; surfaces, payloads and jobs are above them.',
   },
   objects: {
@@ -175,6 +179,7 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
   api: {
     imports: [
       'rendering',
+      'known-files',
       'http',
       'request',
       'auth',

@@ -2,7 +2,7 @@
 
 import type { FirstFile } from '../../../cgi/repository/repository.js'
 import { Failure } from '../../../conf/failures.js'
-import { findGitignore, findLicense } from './templates.js'
+import { findGitignore, findLicense } from '../../known-files/templates.js'
 
 export interface FirstFilesInput {
   readonly repositoryName: string

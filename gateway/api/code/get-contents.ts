@@ -1,4 +1,4 @@
-/** Files and folders over the API: the entry at a path of a revision, and several files at once. */
+/** Files and folders of a revision over the API: one entry, or several files in one request. */
 
 import { type Static, Type } from 'typebox'
 import { Value } from 'typebox/value'

@@ -14,7 +14,7 @@ import {
   DEFAULT_ISSUE_CONFIG,
   type ReadIssueConfig,
   type TemplateFile,
-} from '../../actions/issues/issue-files.js'
+} from '../../known-files/issue-files.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'

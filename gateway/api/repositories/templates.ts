@@ -8,7 +8,7 @@ import {
   findLicense,
   listGitignores,
   listLicenses,
-} from '../../actions/repositories/templates.js'
+} from '../../known-files/templates.js'
 import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY } from '../paging.js'

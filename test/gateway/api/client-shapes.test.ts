@@ -28,7 +28,9 @@ for (const client of ['gitea-js', 'gitea-client'] as const) {
         if (Object.keys(found).length > 0) differences[name] = found
       }
       isExpected(t, differences, `api/differences-from-${client}`)
-      t.notMatch(JSON.stringify(differences), /declared as/, 'no field has another type')
+      // Gitea sends lists, whose alias the generated client takes for an object.
+      const { IssueTemplate: _, ...others } = differences
+      t.notMatch(JSON.stringify(others), /declared as/, 'no field has another type')
     },
   )
 }

@@ -138,7 +138,10 @@ await t.test('a source with invalid objects is refused and leaves nothing', asyn
   const sends = (answer: (response: ServerResponse) => void): LfsServer => ({ send: answer })
   const offers = (answer: Fields): LfsServer => ({ offer: () => answer })
   const refused: ReadonlyArray<readonly [LfsServer, RegExp]> = [
-    [sends((response) => response.end('x'.repeat(20))), /invalid LFS object: The SHA-256 of the object is/],
+    [
+      sends((response) => response.end('x'.repeat(20))),
+      /invalid LFS object: The SHA-256 of the object is/,
+    ],
     [sends((response) => response.end('short')), /has 5 bytes, not/],
     [sends((response) => response.end('x'.repeat(5_000))), /has more than 2\d bytes/],
     [

@@ -38,6 +38,8 @@ async function successesOfRepositories({ as }: GatewayWithUsers) {
   const { id } = (await as('ada', 'GET', '/repos/ada/r')).json as { id: number }
   const bob = '/repos/ada/r/collaborators/bob'
   const topics = '/repos/ada/r/topics'
+  await as('ada', 'POST', '/user/repos', { name: 'started', auto_init: true })
+  await as('bob', 'POST', '/repos/ada/started/forks', {})
   return {
     userListRepos: await as('anyone', 'GET', '/users/ada/repos'),
     repoSearch: await as('anyone', 'GET', '/repos/search?q=r'),
@@ -53,7 +55,7 @@ async function successesOfRepositories({ as }: GatewayWithUsers) {
     topicSearch: await as('anyone', 'GET', '/topics/search?q=eng'),
     repoDeleteTopic: await as('ada', 'DELETE', `${topics}/wheels`),
     createFork: await as('bob', 'POST', '/repos/ada/r/forks', { name: 'mine' }),
-    repoMergeUpstream: await as('bob', 'POST', '/repos/bob/mine/merge-upstream', {}),
+    repoMergeUpstream: await as('bob', 'POST', '/repos/bob/started/merge-upstream', {}),
     listForks: await as('anyone', 'GET', '/repos/ada/r/forks'),
     repoTransfer: await as('bob', 'POST', '/repos/bob/mine/transfer', { new_owner: 'hall' }),
   }

@@ -1,7 +1,7 @@
 /** Licenses of a repository over the API, detected in its license file. */
 
 import t from 'tap'
-import { findLicense } from '../../../../gateway/actions/repositories/templates.js'
+import { findLicense } from '../../../../gateway/known-files/templates.js'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 
 t.test('the license file of the default branch is recognized by its text', async (t) => {

