@@ -12,6 +12,7 @@ const ON = { isEnabled: true }
 /** Routes that change only what the caller sees, or that need write permission inside. */
 const PERMITTED: ReadonlySet<string> = new Set([
   'PUT /api/v1/repos/{owner}/{repo}/notifications',
+  'POST /api/v1/repos/{owner}/{repo}/file-contents',
   'POST /api/v1/repos/{owner}/{repo}/pulls/{index}/merge',
   'POST /api/v1/repos/{owner}/{repo}/pulls/{index}/update',
   'POST /{owner}/{repo}/pulls/{index}/merge',

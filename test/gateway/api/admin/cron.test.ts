@@ -2,12 +2,18 @@
 
 import t from 'tap'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
+import { until } from '../../../helpers/server-processes.js'
 
 const ENABLED = { GATEHOUSE_MAINTENANCE_ENABLED: 'true', GATEHOUSE_MAINTENANCE_DELAY: '10m' }
 
 t.test('periodic jobs are listed with their next run, and made due', async (t) => {
   const { as, db } = await startGatewayWithUsers(t, { environment: ENABLED })
-  const listed = await as('root', 'GET', '/admin/cron')
+  // The jobs are planned concurrently with the first requests.
+  const listed = await until(
+    () => as('root', 'GET', '/admin/cron'),
+    ({ text }) => !text.includes('"next":"0001'),
+    10_000,
+  )
   const tasks = listed.json as { name: string; schedule: string; next: string }[]
   t.equal(listed.headers['x-total-count'], String(tasks.length))
   const mirrors = tasks.find(({ name }) => name === 'update_mirrors')

@@ -28,7 +28,10 @@ t.test('each kind of entry has the fields by which clients recognize it', async 
     })
   const api = `${BASE_URL}/api/v1/repos/ada/r`
   const file = show('file', { content: Buffer.from([0xff, 0x00]) })
-  t.strictSame(Object.keys(file).sort(), Object.keys(CONTENTS_RESPONSE.properties).sort())
+  const { lfs_oid: _oid, lfs_size: _size, ...always } = CONTENTS_RESPONSE.properties
+  t.strictSame(Object.keys(file).sort(), Object.keys(always).sort())
+  const lfsPointer = { oid: ID.repeat(2).slice(0, 64), bytes: 7 }
+  t.match(show('file', { lfsPointer }), { lfs_oid: lfsPointer.oid, lfs_size: 7 })
   t.match(file, {
     name: 'é#',
     path: 'x y/é#',
