@@ -6,6 +6,7 @@ import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation } from '../database/errors.js'
+import { attachmentRows } from '../packages/attachment-rows.js'
 import { BLOB_COLUMNS, type BlobRow, blobOf, type NewBlob, placeBlob } from '../packages/blobs.js'
 
 export interface IssueAttachment {
@@ -116,39 +117,11 @@ export async function findIssueAttachmentByUuid(
   return (await selectAttachments(db, 'a.uuid = ?', [checkText(uuid)]))[0]
 }
 
-/** Renames an attachment. */
-export async function renameIssueAttachment(
-  db: Database,
-  attachmentId: number,
-  name: string,
-): Promise<void> {
-  await db('issue_attachments')
-    .where({ id: attachmentId })
-    .update({ name: checkText(name) })
-}
-
-/**
- * Deletes an attachment; a sweep deletes its bytes later. Returns false if there is no such
- * attachment.
- */
-export async function deleteIssueAttachment(db: Database, attachmentId: number): Promise<boolean> {
-  return (await db('issue_attachments').where({ id: attachmentId }).delete()) > 0
-}
-
-/**
- * Adds to the download counts in one transaction; maps the id of an attachment to the added number.
- */
-export async function addIssueAttachmentDownloads(
-  db: Database,
-  downloads: ReadonlyMap<number, number>,
-): Promise<void> {
-  if (downloads.size === 0) return
-  await transaction(db, async (trx) => {
-    for (const [id, count] of downloads) {
-      await trx('issue_attachments').where({ id }).increment('downloads', count)
-    }
-  })
-}
+export const {
+  rename: renameIssueAttachment,
+  remove: deleteIssueAttachment,
+  addDownloads: addIssueAttachmentDownloads,
+} = attachmentRows('issue_attachments')
 
 const SELECT = `select a.id, a.uuid, a.issue_id, a.comment_id, a.name, a.downloads, a.created_at,
   i.repository_id, i.is_pull, ${BLOB_COLUMNS} from issue_attachments a

@@ -6,6 +6,7 @@ import { checkText } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation } from '../database/errors.js'
+import { attachmentRows } from '../packages/attachment-rows.js'
 import { BLOB_COLUMNS, type BlobRow, blobOf, type NewBlob, placeBlob } from '../packages/blobs.js'
 
 export interface Attachment {
@@ -106,39 +107,11 @@ export async function findAttachmentByName(
   return (await selectAttachments(db, condition, [releaseId, checkText(name)]))[0]
 }
 
-/** Renames an attachment. */
-export async function renameAttachment(
-  db: Database,
-  attachmentId: number,
-  name: string,
-): Promise<void> {
-  await db('attachments')
-    .where({ id: attachmentId })
-    .update({ name: checkText(name) })
-}
-
-/**
- * Deletes an attachment; a sweep deletes its bytes later. Returns false if there is no such
- * attachment.
- */
-export async function deleteAttachment(db: Database, attachmentId: number): Promise<boolean> {
-  return (await db('attachments').where({ id: attachmentId }).delete()) > 0
-}
-
-/**
- * Adds to the download counts in one transaction; maps the id of an attachment to the added number.
- */
-export async function addAttachmentDownloads(
-  db: Database,
-  downloads: ReadonlyMap<number, number>,
-): Promise<void> {
-  if (downloads.size === 0) return
-  await transaction(db, async (trx) => {
-    for (const [id, count] of downloads) {
-      await trx('attachments').where({ id }).increment('downloads', count)
-    }
-  })
-}
+export const {
+  rename: renameAttachment,
+  remove: deleteAttachment,
+  addDownloads: addAttachmentDownloads,
+} = attachmentRows('attachments')
 
 const SELECT = `select a.id, a.uuid, a.release_id, a.name, a.downloads, a.created_at,
   r.repository_id, r.is_draft, ${BLOB_COLUMNS} from attachments a
