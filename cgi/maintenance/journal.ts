@@ -38,6 +38,8 @@ export interface RecordedUpdates {
   readonly writer: 'git' | 'gateway'
   /** File with the changes for webhooks: see pushed-changes.ts. */
   readonly changeNote?: string | undefined
+  /** The only change of a push; then there is no list. */
+  readonly change?: PushedChange | undefined
 }
 
 /**

@@ -24,8 +24,9 @@ const CONNECTIVITY_MS = 600_000
  */
 export async function completeUpdates(entry: JournalEntry, log: Log | undefined): Promise<void> {
   const { updates, repositoryPath: path } = entry
-  const listed = updates && (await readUpdateList(updates.file))
-  if (updates === undefined || listed === undefined) return
+  if (updates === undefined) return
+  const listed = updates.change ? [updates.change] : await readUpdateList(updates.file)
+  if (listed === undefined) return
   const head = await unlessMissing(readFile(join(path, 'HEAD'), 'utf8'))
   // The repository has been deleted.
   if (head === undefined) return

@@ -23,15 +23,14 @@ export interface ChangeNote {
   readonly variables: Readonly<Record<string, string>>
 }
 
-/** Prepares the change note of a push. `label` becomes part of the file name, for the reader. */
-export async function prepareChangeNote(
-  git: Git,
-  dataDir: string,
-  label: string,
-): Promise<ChangeNote> {
-  const folder = folderOf(dataDir)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
-  const file = join(folder, `${label}-${randomBytes(12).toString('hex')}`)
+/** Chooses the file of a change note. `label` becomes part of its name, for the reader. */
+export function chooseChangeNote(dataDir: string, label: string): string {
+  return join(folderOf(dataDir), `${label}-${randomBytes(12).toString('hex')}`)
+}
+
+/** Prepares a change note that git's hooks write. */
+export async function prepareChangeNote(git: Git, file: string): Promise<ChangeNote> {
+  await makeFolder(file)
   return {
     file,
     config: [['core.hooksPath', join(dirname(git.configFile), 'git-hooks')]],
@@ -66,12 +65,17 @@ export function parseChanges(lines: readonly string[]): readonly PushedChange[] 
   })
 }
 
-/** Writes the change note of a killed git, unless it is complete. */
+async function makeFolder(file: string): Promise<void> {
+  await mkdir(dirname(file), { recursive: true, mode: 0o700 })
+}
+
+/** Writes the change note of a push whose hook did not, unless it is complete. */
 export async function completeChangeNote(
   file: string,
   changes: readonly PushedChange[],
 ): Promise<void> {
   if ((await readChangeNote(file))?.isWhole) return
+  await makeFolder(file)
   const part = `${file}.part`
   await writeFile(part, [...changes.map(formatChange), 'end', ''].join('\n'), { mode: 0o600 })
   await rename(part, file)

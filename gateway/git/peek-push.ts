@@ -1,10 +1,17 @@
 /** Inspection of the beginning of a push's request, before git gets it. */
 
+import { type PushedChange, parseChanges } from '../../cgi/refs/pushed-changes.js'
 import { beginWith, readOnce } from '../../conf/lib/chunks.js'
+import { isReferenceName } from '../../conf/names.js'
 
 export interface PeekedPush {
   /** False also if the request does not begin as git's clients begin one. */
   readonly hasOneRef: boolean
+  /**
+   * The requested change of a push of one ref. Undefined for a name that git refuses, and for a
+   * client that gets no report of git, or gets it without side-band-64k.
+   */
+  readonly change: PushedChange | undefined
   /** The whole request. */
   readonly body: AsyncIterable<Uint8Array>
 }
@@ -28,11 +35,23 @@ export async function peekPush(body: AsyncIterable<Uint8Array>): Promise<PeekedP
     if (head.length >= LENGTH_BYTES) wanted = lengthAt(head, 0) + LENGTH_BYTES
   }
   const first = lengthAt(head, 0)
-  const isCommand = COMMAND.test(head.toString('latin1', LENGTH_BYTES, first))
+  const command = head.subarray(LENGTH_BYTES, first)
+  const isCommand = COMMAND.test(command.toString('latin1'))
   const hasOneRef =
     first === 0 || (isCommand && head.length >= wanted && lengthAt(head, first) === 0)
   const next = beginWith({ done: false, value: head }, () => chunks.next())
-  return { hasOneRef, body: readOnce(next, () => chunks.return?.()) }
+  const change = hasOneRef && isCommand ? parseCommand(command) : undefined
+  return { hasOneRef, change, body: readOnce(next, () => chunks.return?.()) }
+}
+
+const REPORTED = /(?=.* report-status\b)(?=.* side-band-64k\b)/
+
+function parseCommand(command: Buffer): PushedChange | undefined {
+  const [line = '', capabilities = ''] = command.toString().split('\0')
+  if (!REPORTED.test(` ${capabilities}`)) return undefined
+  const [change] = parseChanges([line])
+  const isSafe = change !== undefined && !change.name.includes('\ufffd')
+  return isSafe && isReferenceName(change.name.slice('refs/'.length)) ? change : undefined
 }
 
 /** Returns the length of the packet that begins there; 0 for a flush packet. */

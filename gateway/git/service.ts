@@ -4,7 +4,7 @@ import type { ProcessEnd } from '../../cgi/process/run.js'
 import { callBackend } from '../../cgi/transfer/backend.js'
 import { diskFailureOf } from '../../conf/disk-failure.js'
 import type { Reply, Request } from '../../conf/http.js'
-import { type OpenPush, openPush } from '../actions/code/open-push.js'
+import { type OpenPush, openPush, type PushOutcome } from '../actions/code/open-push.js'
 import type { Grants } from '../auth/authorize.js'
 import { clientOf } from '../auth/client.js'
 import { enterQueue } from '../packs/enter-queue.js'
@@ -12,6 +12,7 @@ import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import { isGzip, refuseForeignBody } from './intake.js'
 import { peekPush } from './peek-push.js'
+import { watchReport } from './push-report.js'
 import { bringsPack, refusePush } from './refused-push.js'
 
 export interface GitService {
@@ -32,8 +33,10 @@ export async function runService(
   if (request.method === 'POST') refuseForeignBody(request, wanted.service)
   const gzip = isGzip(request)
   const isPush = wanted.suffix === 'git-receive-pack'
-  const { body, hasOneRef } =
-    isPush && !gzip ? await peekPush(request.body) : { body: request.body, hasOneRef: false }
+  const { body, hasOneRef, change } =
+    isPush && !gzip
+      ? await peekPush(request.body)
+      : { body: request.body, hasOneRef: false, change: undefined }
   const { repository, user, who } = wanted.grant
   const path = repositoryPathOf(context, repository)
   const { signal } = request
@@ -42,7 +45,9 @@ export async function runService(
   const leave = await enterQueue(context, { signal, service, repositoryPath: path, client })
   let push: OpenPush | undefined
   try {
-    push = isPush ? await openPush(context, { repository, path, user, hasOneRef }) : undefined
+    push = isPush
+      ? await openPush(context, { repository, path, user, hasOneRef, change })
+      : undefined
     const answer = await callBackend(context.git, {
       ...headOf(request),
       service: wanted.service,
@@ -62,10 +67,13 @@ export async function runService(
       onStarted: push?.begin,
       onApplied: push?.settle,
     })
+    const known = push?.change
+    const watched = known === undefined ? undefined : watchReport(answer.body, known.name)
     const noteEnd = async (end: ProcessEnd) => {
       const outcome = end.exitCode === 0 ? 'ok' : 'failed'
       context.metrics.countGitService({ service: wanted.service, outcome })
-      await push?.end(outcome)
+      const result: PushOutcome = (await watched?.result) ?? 'applied'
+      await push?.end(outcome === 'ok' ? result : 'failed')
     }
     // Frees the slot before the reply ends, so that the client's next request is not refused.
     void answer.ended.then(leave)
@@ -75,7 +83,7 @@ export async function runService(
         context.log.warn({ error, path }, 'the end of a git service was not recorded'),
       )
       .finally(() => push?.close())
-    return { status: answer.status, headers: answer.headers, body: answer.body }
+    return { status: answer.status, headers: answer.headers, body: watched?.body ?? answer.body }
   } catch (error) {
     leave()
     await push?.end('failed')

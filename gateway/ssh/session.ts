@@ -203,7 +203,7 @@ async function followOpenPush(
     await syncRepositoryNames(path, startedAtMs)
     await push.settle()
     channel.send('done')
-    await push.end('ok')
+    await push.end('applied')
     return end
   }
   // If the helper was killed, its git processes may still run.

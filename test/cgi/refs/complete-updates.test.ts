@@ -23,7 +23,7 @@ import {
 import { recover } from '../../../cgi/maintenance/recovery.js'
 import { writeCommit, writeTree } from '../../../cgi/objects/write-objects.js'
 import { findGit } from '../../../cgi/process/git.js'
-import type { PushedChange } from '../../../cgi/refs/pushed-changes.js'
+import { type PushedChange, readChangeNote } from '../../../cgi/refs/pushed-changes.js'
 import {
   prepareUpdateList,
   readUpdateList,
@@ -224,6 +224,19 @@ t.test('webhooks are notified of the completed changes as after any push', async
   const zeros = '0'.repeat(40)
   const lines = [`${one} ${two} refs/heads/main`, `${zeros} ${two} refs/heads/new`, 'end', '']
   t.equal(await readFile(changeNote, 'utf8'), lines.join('\n'))
+})
+
+t.test('the only change of an interrupted push is recorded if its ref has changed', async (t) => {
+  const { set, note, recovered, one, two, dataDir } = await scene(t)
+  await set({ 'heads/main': two })
+  const made = join(dataDir, 'changes', '7-ada-0123')
+  const failed = join(dataDir, 'changes', '7-ada-4567')
+  const change = update('heads/main', one, two)
+  await note([], { changeNote: made, change })
+  await note([], { changeNote: failed, change: update('heads/new', undefined, two) })
+  t.strictSame(await recovered(), { 'heads/main': two })
+  t.match(await readChangeNote(made), { changes: [change], isWhole: true })
+  t.equal(await readChangeNote(failed), undefined)
 })
 
 t.test('a ref lock of another process keeps the push in the journal', async (t) => {

@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import {
+  chooseChangeNote,
   listChangeNotes,
   prepareChangeNote,
   readChangeNote,
@@ -19,7 +20,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   await initRepository(git, `${folder}/r.git`, { defaultBranch: 'main', objectFormat })
   const copy = await newWorkingCopy(t, objectFormat)
   const push = async (...refs: readonly string[]) => {
-    const note = await prepareChangeNote(git, folder, '7-ada')
+    const note = await prepareChangeNote(git, chooseChangeNote(folder, '7-ada'))
     const [[key = '', value = ''] = []] = note.config
     // A local push passes no configuration from the environment to receive-pack.
     await copy.git('--git-dir', `${folder}/r.git`, 'config', key, value)

@@ -1,4 +1,4 @@
-/** The number of refs of a push is read from its first bytes, and no byte is lost. */
+/** The number of refs of a push, and its only change, are read from its first bytes. */
 
 import t from 'tap'
 import { peekPush } from '../../../gateway/git/peek-push.js'
@@ -13,11 +13,11 @@ async function peek(pieces: readonly string[]) {
   async function* body() {
     for (const piece of pieces) yield Buffer.from(piece)
   }
-  const { hasOneRef, body: whole } = await peekPush(body())
+  const { hasOneRef, change, body: whole } = await peekPush(body())
   const chunks: Uint8Array[] = []
   for await (const chunk of whole) chunks.push(chunk)
   t.equal(Buffer.concat(chunks).toString(), pieces.join(''))
-  return hasOneRef
+  return { hasOneRef, change }
 }
 
 const CASES: ReadonlyArray<readonly [name: string, request: string, hasOneRef: boolean]> = [
@@ -35,10 +35,39 @@ const CASES: ReadonlyArray<readonly [name: string, request: string, hasOneRef: b
 
 for (const [name, request, hasOneRef] of CASES) {
   t.test(name, async (t) => {
-    t.equal(await peek([request]), hasOneRef)
-    t.equal(await peek(request.split('')), hasOneRef, 'byte by byte')
+    t.match(await peek([request]), { hasOneRef })
+    t.match(await peek(request.split('')), { hasOneRef }, 'byte by byte')
   })
 }
+
+const CAPABILITIES = ' report-status-v2 side-band-64k object-format=sha1 agent=git/2.39.5'
+const command = (name: string, capabilities = CAPABILITIES) =>
+  `${packet(Buffer.from(`${ONE} ${ZEROS} ${name}\0${capabilities}`).toString('latin1'))}0000`
+const peekChange = async (request: string) => {
+  async function* body() {
+    yield Buffer.from(request, 'latin1')
+  }
+  return (await peekPush(body())).change
+}
+
+t.test('the change of a push of one ref is read if git will report its result', async (t) => {
+  const change = { before: ONE, after: undefined }
+  for (const name of ['refs/heads/a', 'refs/tags/ä&v1']) {
+    t.strictSame(await peekChange(command(name)), { ...change, name })
+  }
+  for (const request of [
+    command('refs/heads/a', ' side-band-64k'),
+    command('refs/heads/a', ' report-status'),
+    command('refs/heads/a..b'),
+    command('refs/heads/a\nrefs/heads/b'),
+    command(`refs/heads/${'a'.repeat(2_000)}`),
+    `${packet(`${ONE} ${ZEROS} refs/heads/\xff\0${CAPABILITIES}`)}0000`,
+    `${command('refs/heads/a').slice(0, -4)}${second}0000`,
+    '0000',
+  ]) {
+    t.equal(await peekChange(request), undefined, JSON.stringify(request.slice(0, 200)))
+  }
+})
 
 t.test(
   'a client that disconnects is an error for the reader, and a reader that stops closes the body',

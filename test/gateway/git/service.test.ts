@@ -1,8 +1,10 @@
 /** Git requests that are run by git: limits, and effects of a push. */
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { listJournalEntries } from '../../../cgi/maintenance/journal.js'
 import { findRepository } from '../../../sql/repositories/repositories.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../helpers/git-client.js'
@@ -16,12 +18,14 @@ async function waitFor(isDone: () => Promise<boolean>): Promise<boolean> {
   return false
 }
 
-t.test('a push updates time, size and emptiness and schedules maintenance', async (t) => {
+t.test('a push of one ref updates the repository and feeds without a hook of git', async (t) => {
   const environment = {
     GATEHOUSE_MAINTENANCE_ENABLED: 'true',
     GATEHOUSE_MAINTENANCE_DELAY: '1h',
   }
-  const { as, ada, port, db, server, addToken } = await startGatewayWithUsers(t, { environment })
+  const { as, ada, port, db, server, settings, addToken } = await startGatewayWithUsers(t, {
+    environment,
+  })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const { plain } = await addToken(ada, 'write:repository')
   const cwd = await temporaryFolder(t)
@@ -39,7 +43,22 @@ t.test('a push updates time, size and emptiness and schedules maintenance', asyn
   const job = { kind: 'maintain-repository', subject: String(id), lease: null }
   t.equal((await db('jobs').where(job)).length, 1)
   t.match((await as('ada', 'GET', '/repos/ada/r')).json, { empty: false })
-  const counted = 'gatehouse_git_services_total{service="git-receive-pack",outcome="ok"} 2'
+  const activities = async () => await db('activities').select('kind', 'ref_name').orderBy('id')
+  const [created, first] = [
+    { kind: 'create_repo', ref_name: '' },
+    { kind: 'commit_repo', ref_name: 'refs/heads/main' },
+  ]
+  t.strictSame(await activities(), [created, first])
+  t.notOk(existsSync(join(settings.data.dir, 'changes')), 'no hook recorded the changes')
+  await git(['commit', '--quiet', '--amend', '--allow-empty', '-m', 'y'], work)
+  // The default branch cannot be deleted, which git itself refuses.
+  t.not((await tryGit(['push', remote, ':main'], work)).exitCode, 0)
+  await git(['push', '--force', remote, 'main'], work)
+  t.ok(await waitFor(async () => (await activities()).length >= 3))
+  t.strictSame(await activities(), [created, first, first])
+  const isIdle = async () => (await listJournalEntries(settings.data.dir)).size === 0
+  t.ok(await waitFor(isIdle), 'the journal is empty')
+  const counted = 'gatehouse_git_services_total{service="git-receive-pack",outcome="ok"} 6'
   t.ok(await waitFor(async () => (await server.metrics.registry.metrics()).includes(counted)))
 })
 

@@ -1,8 +1,9 @@
 /** Records of pushes: written for feeds and webhooks, and published once. */
 
 import { readdir, writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { readChangeNote } from '../../../../cgi/refs/pushed-changes.js'
 import { openPushRecord, publishLeftPushes } from '../../../../gateway/actions/code/push-records.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { createEvents } from '../../../../gateway/request/events.js'
@@ -55,6 +56,25 @@ t.test("a record is published with the pusher's name and deleted", async (t) => 
   t.equal(deliveries.length, 2)
   t.match(deliveries[0], { event: 'delete', payload: { ref: 'side', sender: { login: 'ada' } } })
   t.strictSame(await left(), [])
+})
+
+t.test('a known change is published once, or recorded while the database fails', async (t) => {
+  const { context, fixture, repository, user, listen, left } = await scene(t)
+  await listen()
+  const change = { name: 'refs/heads/side', before: '1'.repeat(40), after: undefined }
+  const open = () => openPushRecord(context, { repository, user, change })
+  const known = await open()
+  t.match(known, { change, config: [], variables: {} })
+  await known.publish()
+  await known.publish()
+  const [delivery, ...others] = await listDeliveredPayloads(fixture.db)
+  t.match(delivery, { event: 'delete', payload: { ref: 'side', sender: { login: 'ada' } } })
+  t.strictSame([others, await left()], [[], []])
+  const unlucky = await open()
+  await closeDatabase(fixture.db)
+  await unlucky.publish()
+  t.strictSame(await left(), [basename(unlucky.file ?? '')])
+  t.match(await readChangeNote(unlucky.file ?? ''), { changes: [change], isWhole: true })
 })
 
 t.test('records that were not published are published later, once', async (t) => {
