@@ -3,13 +3,19 @@
 import { readdir, writeFile } from 'node:fs/promises'
 import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
+import { listJournalEntries } from '../../../../cgi/maintenance/journal.js'
+import { recover } from '../../../../cgi/maintenance/recovery.js'
+import { startProcess } from '../../../../cgi/process/run.js'
 import { readChangeNote } from '../../../../cgi/refs/pushed-changes.js'
+import { openPush } from '../../../../gateway/actions/code/open-push.js'
 import { openPushRecord, publishLeftPushes } from '../../../../gateway/actions/code/push-records.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
 import { createEvents } from '../../../../gateway/request/events.js'
+import { repositoryPathOf } from '../../../../gateway/request/repository-path.js'
 import { closeDatabase } from '../../../../sql/database/database.js'
 import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { openContext } from '../../../helpers/gateway.js'
+import { git } from '../../../helpers/git-client.js'
 import { until } from '../../../helpers/server-processes.js'
 
 async function scene(t: Test) {
@@ -75,6 +81,30 @@ t.test('a known change is published once, or recorded while the database fails',
   await unlucky.publish()
   t.strictSame(await left(), [basename(unlucky.file ?? '')])
   t.match(await readChangeNote(unlucky.file ?? ''), { changes: [change], isWhole: true })
+})
+
+t.test('a known change is published after a crash between git and the publication', async (t) => {
+  const { context, fixture, repository, user } = await scene(t)
+  await aWebhook(fixture.db, { repositoryId: repository.id }, { events: ['create'] })
+  const path = repositoryPathOf(context, repository)
+  const id = await git(['rev-parse', 'main'], { cwd: path })
+  await git(['branch', 'side', 'main'], { cwd: path })
+  const change = { name: 'refs/heads/side', before: undefined, after: id }
+  const push = await openPush(context, { repository, path, user, hasOneRef: true, change })
+  const ended = startProcess('/bin/true', [], { environment: {}, timeoutMs: 10_000 })
+  await push.begin(ended.pid ?? 0)
+  ended.input.end()
+  for await (const _ of ended.output);
+  const { dir } = fixture.settings.data
+  t.equal((await listJournalEntries(dir)).size, 1)
+  await recover(dir)
+  const finder = publishLeftPushes(context)
+  await finder.stop()
+  const deliveries = await listDeliveredPayloads(fixture.db)
+  t.match(deliveries, [{ event: 'create', payload: { ref: 'side', sender: { login: 'ada' } } }])
+  await push.end('applied')
+  t.equal((await listDeliveredPayloads(fixture.db)).length, 1, 'no change is delivered twice')
+  await push.close()
 })
 
 t.test('records that were not published are published later, once', async (t) => {
