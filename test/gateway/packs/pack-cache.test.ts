@@ -329,6 +329,28 @@ t.test('a new tag invalidates only answers that include tags', async (t) => {
   t.ok(after.text.length > before.text.length + 50, 'the tag is included')
 })
 
+t.test('an answer is not stored if a tag is pushed before git reads the refs', async (t) => {
+  const { fetch, server, queue, second, kept } = await aCache(t)
+  await fetch(`want ${second}`)
+  const files = await kept(1)
+  const entered: Promise<() => void>[] = []
+  while (queue.load.waiting === 0) {
+    const visitor = { repository: 'other', client: `client ${entered.length}` }
+    entered.push(queue.enter(new AbortController().signal, visitor))
+  }
+  const tagged = [`want ${second}`, 'include-tag', 'no-progress']
+  const waiting = fetch(...tagged)
+  while (queue.load.waiting === 1) await sleep(1)
+  await server('tag', '-a', '-m', 'One', 'v1', second)
+  for (const free of entered) (await free)()
+  const withTag = await waiting
+  await server('tag', '-d', 'v1')
+  t.strictSame(await kept(1), files)
+  const after = await fetch(...tagged)
+  t.match([withTag, after], [{ outcome: 'miss' }, { outcome: 'miss' }])
+  t.ok(after.text.length < withTag.text.length - 50, 'only the first answer has the tag')
+})
+
 t.test(
   'settings, a shallow file and other references invalidate the answers that depend on them',
   async (t) => {
