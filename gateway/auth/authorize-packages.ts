@@ -8,11 +8,18 @@ import { findUserById, type User } from '../../sql/accounts/users.js'
 import { foldCase } from '../../sql/database/bindings.js'
 import type { Database } from '../../sql/database/database.js'
 import { listLinkedNames } from '../../sql/packages/package-links.js'
-import { accessToPackages, atLeast } from '../../sql/repositories/access.js'
-import { findRepositoryById } from '../../sql/repositories/repositories.js'
+import {
+  accessToPackages,
+  atLeast,
+  everyUnit,
+  type RepositoryModes,
+} from '../../sql/repositories/access.js'
+import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
 import { ANONYMOUS, type Identity } from './authenticate.js'
+import { accessToLinked } from './authorize-repository.js'
 import { limited, permittedPackages, refuseOtherPackage } from './limits.js'
 import { refuseAnonymous, refusePublicOnly } from './refusals.js'
+import { scopeAllows } from './scopes.js'
 
 export interface PackagesGrant {
   readonly who: Identity
@@ -110,4 +117,20 @@ function callerAtPackages(
     (name !== undefined && packageNames.has(foldCase(name))) ||
     (isRegistry && packageNames.size > 0 && (mode === 'write' || isSignedIn === true))
   return isOpen ? { caller: who, packageNames } : { caller: ANONYMOUS, packageNames: undefined }
+}
+
+/**
+ * Returns the caller's access to the repository of an authorized package, as `accessToLinked` does.
+ * A token without the scope `read:repository` has none to a repository that is not public.
+ */
+export async function accessToPackageRepository(
+  db: Database,
+  who: Identity,
+  repository: Repository,
+): Promise<RepositoryModes> {
+  const isPublic = repository.owner.visibility === 'public' && !repository.isPrivate
+  const scopes = who.kind === 'user' ? who.scopes : undefined
+  const isInScope = scopes === undefined || scopeAllows(scopes, 'read:repository')
+  if (!isPublic && !isInScope) return everyUnit('none')
+  return await accessToLinked(db, who, repository)
 }

@@ -1,6 +1,7 @@
 /** Webhook events of versions of packages. */
 
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
+import { accessToLinked } from '../auth/authorize-repository.js'
 import { packageObjects } from '../objects/packages/package-object.js'
 import type { Context } from '../request/context.js'
 import type { PackageChanged } from '../request/events.js'
@@ -13,7 +14,9 @@ export async function packageChangeEvent(
   { kind, version, grant }: PackageChanged,
 ): Promise<WebhookEvent | undefined> {
   const { repositoryId } = version
-  const [object] = await packageObjects(context, [version], grant)
+  // Not limited by the scopes of the publisher's token, because the payload is not for its client.
+  const viewer = { grant, accessTo: accessToLinked }
+  const [object] = await packageObjects(context, [version], viewer)
   const repository =
     repositoryId === undefined ? undefined : await findRepositoryById(context.db, repositoryId)
   if (object === undefined) return undefined

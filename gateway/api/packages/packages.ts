@@ -61,7 +61,7 @@ const list = defineOperation({
     const search = { ownerId: owner.id, format, text: query.q }
     const page = pageOf(query)
     const { entries, total } = await listOwnerVersions(context.db, search, page)
-    const objects = await packageObjects(context, entries, grant)
+    const objects = await packageObjects(context, entries, { grant })
     const asked = { type: query.type, q: query.q }
     return pageReply(context, objects, {
       path: `/packages/${owner.name}`,
@@ -92,7 +92,7 @@ const listVersions = defineOperation({
       { ...namespace, packageName },
       page,
     )
-    const objects = await packageObjects(context, entries, grant)
+    const objects = await packageObjects(context, entries, { grant })
     const path = `/packages/${grant.owner.name}/${namespace.format}/${encodeURIComponent(packageName)}`
     return pageReply(context, objects, { path, page, total })
   },
@@ -137,7 +137,7 @@ const getLatest = defineOperation({
 async function replyWithNewest(context: Context, grant: Grants['packages'], search: VersionSearch) {
   const found = await findNewestVersion(context.db, search)
   if (found === undefined) throw noSuchPackage()
-  const [object] = await packageObjects(context, [found], grant)
+  const [object] = await packageObjects(context, [found], { grant })
   return jsonReply(200, object)
 }
 

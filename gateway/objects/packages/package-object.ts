@@ -5,7 +5,7 @@ import type { PackageFile } from '../../../conf/package.js'
 import type { ListedVersion } from '../../../sql/packages/package-lists.js'
 import { findRepositoriesById } from '../../../sql/repositories/repositories.js'
 import type { Grants } from '../../auth/authorize.js'
-import { accessToLinked } from '../../auth/authorize-repository.js'
+import { accessToPackageRepository } from '../../auth/authorize-packages.js'
 import type { Context } from '../../request/context.js'
 import { ownerObject, personObject, USER_OBJECT } from '../accounts/user-object.js'
 import {
@@ -35,15 +35,22 @@ type PackageObject = Omit<Static<typeof PACKAGE_OBJECT>, 'repository'> & {
   readonly repository: RepositoryObject | null
 }
 
+interface PackageViewer {
+  readonly grant: Grants['packages']
+  /** Returns the caller's access to a linked repository; by default, with the token's scopes. */
+  readonly accessTo?: typeof accessToPackageRepository
+}
+
 /**
- * Returns versions as the caller sees them, without repositories that are hidden from the caller.
+ * Returns versions as the caller sees them, without repositories to which the caller has no access
+ * by `accessTo`.
  */
 export async function packageObjects(
   context: Context,
   versions: readonly ListedVersion[],
-  grant: Grants['packages'],
+  { grant, accessTo = accessToPackageRepository }: PackageViewer,
 ): Promise<readonly PackageObject[]> {
-  const repositories = await visibleRepositories(context, versions, grant)
+  const repositories = await visibleRepositories(context, versions, { grant, accessTo })
   const owner = ownerObject(context, grant.owner)
   return versions.map((version) => ({
     id: version.id,
@@ -65,13 +72,13 @@ export async function packageObjects(
 async function visibleRepositories(
   context: Context,
   versions: readonly ListedVersion[],
-  { who }: Grants['packages'],
+  { grant, accessTo }: Required<PackageViewer>,
 ): Promise<ReadonlyMap<number, RepositoryObject>> {
   const ids = new Set(versions.flatMap(({ repositoryId }) => repositoryId ?? []))
   const repositories = await findRepositoriesById(context.db, [...ids])
   const seen = await Promise.all(
     repositories.map(async (repository) => {
-      const modes = await accessToLinked(context.db, who, repository)
+      const modes = await accessTo(context.db, grant.who, repository)
       if (modes.any === 'none') return []
       return [[repository.id, await repositoryObject(context, repository, modes)] as const]
     }),

@@ -3,6 +3,7 @@
 import t from 'tap'
 import { aWebhook, listDeliveredPayloads } from '../../helpers/deliveries.js'
 import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { withToken } from '../../helpers/requests.js'
 
 function upload({ ask, authorizationOf }: GatewayWithUsers, path: string) {
   const authorization = authorizationOf('ada')
@@ -46,14 +47,26 @@ t.test(
       { webhookId: hookId, payload: { repository: { full_name: 'ada/r' } } },
       { webhookId: ofRepository.id },
     ])
+    await as('ada', 'PATCH', '/repos/ada/r', { private: true })
+    const { plain } = await gateway.addToken(ada, 'write:package')
+    const authorization = withToken(plain)
+    await upload({ ...gateway, authorizationOf: () => authorization }, 'tool/2.1/a')
+    t.match(
+      (await listDeliveredPayloads(db)).slice(3),
+      [
+        { webhookId: hookId, payload: { package: { repository: { full_name: 'ada/r' } } } },
+        { webhookId: ofRepository.id },
+      ],
+      'with the private repository, also for a token without its scope',
+    )
     await remove(gateway, 'tool/1/a')
     t.equal(
       (await listDeliveredPayloads(db)).length,
-      3,
+      5,
       'a version with another file is not deleted',
     )
     await remove(gateway, 'tool/1/b')
-    t.match((await listDeliveredPayloads(db)).slice(3), [
+    t.match((await listDeliveredPayloads(db)).slice(5), [
       { payload: { action: 'deleted', package: { version: '1' } } },
       { webhookId: ofRepository.id },
     ])
@@ -70,9 +83,11 @@ t.test(
     t.strictSame(actions, [
       'created 1',
       'created 2',
+      'created 2.1',
       'deleted 1',
       'created 3',
       'deleted 3',
+      'deleted 2.1',
       'deleted 2',
     ])
   },

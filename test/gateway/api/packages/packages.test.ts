@@ -289,6 +289,12 @@ await forEachDatabase(
       open,
       'nor to a token limited to public objects',
     )
+    const scoped = async (...scopes: readonly string[]) => {
+      const authorization = withToken((await addToken(ada, ...scopes)).plain)
+      return repositoriesOf(await ask({ path: `/api/v1${path}`, authorization }))
+    }
+    t.strictSame(await scoped('write:package', 'write:issue'), open, 'nor without its scope')
+    t.strictSame(await scoped('read:package', 'read:repository'), all, 'but with its scope')
     await as('ada', 'POST', `${TOOL}/-/unlink`)
     t.equal((await asPublic('POST', `${TOOL}/-/link/hidden`)).status, 403)
     await as('ada', 'DELETE', '/repos/ada/engine')

@@ -20,7 +20,7 @@ t.test('the address of a version encodes every character of its name', async (t)
   const { context, fixture } = await openContext(t)
   const owner = await fixture.addUser('Ada')
   const grant = { who: { kind: 'anonymous' }, user: undefined, owner } as const
-  const [object] = await packageObjects(context, [VERSION], grant)
+  const [object] = await packageObjects(context, [VERSION], { grant })
   t.match(object, {
     id: 7,
     name: 'acme/lib?#',
@@ -41,7 +41,7 @@ t.test('a deleted or hidden creator is Ghost', async (t) => {
   const root = await fixture.addUser('root', { isAdmin: true })
   const creatorFor = async (user: typeof bob, creator: typeof bob) => {
     const grant = { who: { kind: 'anonymous' }, user, owner: ada } as const
-    const [object] = await packageObjects(context, [{ ...VERSION, creator }], grant)
+    const [object] = await packageObjects(context, [{ ...VERSION, creator }], { grant })
     return object?.creator
   }
   t.match(await creatorFor(ada, undefined), { id: -1, login: 'Ghost' })
