@@ -17,6 +17,7 @@ import {
   endImport,
   renewImport,
 } from '../../sql/repositories/repository-imports.js'
+import type { NewMirror } from '../../sql/repositories/repository-sources.js'
 import { wikiOf, wikiStorage } from '../../sql/repositories/wikis.js'
 import { applyPushEffects } from '../actions/code/push-effects.js'
 import { boundsOf, type RemoteInput, resolveRemote } from '../outbound/git-remote.js'
@@ -37,7 +38,7 @@ export interface ImportInput {
   readonly authorization: string | undefined
   /** Update interval of a mirror; absent for a repository that is independent of its source. */
   readonly mirror: { readonly intervalMs: number } | undefined
-  /** True to import the wiki too, if the source has one. */
+  /** True to import the wiki too, if the source has one; updates of a mirror fetch it as well. */
   readonly hasWiki: boolean
   /** Server of the objects of Git LFS to import; undefined to import pointers alone. */
   readonly lfs: RemoteInput | undefined
@@ -231,11 +232,19 @@ async function fetchLfs(
   }
 }
 
-async function mirrorOf({ settings }: Context, { mirror, authorization, storage }: Begun) {
+async function mirrorOf(
+  { settings }: Context,
+  { mirror, authorization, storage, hasWiki, lfs }: Begun,
+): Promise<NewMirror | undefined> {
   if (mirror === undefined) return undefined
   const place = { dataDir: settings.data.dir, storage }
-  const credentialsSealed = await sealCredentials(place, authorization)
-  return { intervalMs: mirror.intervalMs, credentialsSealed }
+  const lfsSealed = await sealCredentials(place, lfs?.authorization)
+  return {
+    intervalMs: mirror.intervalMs,
+    credentialsSealed: await sealCredentials(place, authorization),
+    hasWiki,
+    lfs: lfs && { url: lfs.url.href, credentialsSealed: lfsSealed },
+  }
 }
 
 /**

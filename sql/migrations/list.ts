@@ -58,6 +58,7 @@ import * as pushMirrors from './0056-push-mirrors.js'
 import * as hookServices from './0057-hook-services.js'
 import * as siteWebhooks from './0062-site-webhooks.js'
 import * as ownerRedirects from './0063-owner-redirects.js'
+import * as mirrorContents from './0070-mirror-contents.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -127,4 +128,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0057-hook-services', ...hookServices },
   { name: '0062-site-webhooks', ...siteWebhooks },
   { name: '0063-owner-redirects', ...ownerRedirects },
+  { name: '0070-mirror-contents', ...mirrorContents },
 ]

@@ -16,6 +16,16 @@ export interface NewMirror {
   readonly intervalMs: number
   /** Undefined for a source that needs no credentials. */
   readonly credentialsSealed: string | undefined
+  /** True if updates fetch the wiki too. */
+  readonly hasWiki: boolean
+  /** Server of the objects of Git LFS that updates fetch; undefined to fetch none. */
+  readonly lfs: MirrorLfs | undefined
+}
+
+export interface MirrorLfs {
+  /** URL without credentials. */
+  readonly url: string
+  readonly credentialsSealed: string | undefined
 }
 
 /** Inserts the source of a repository, with the current time as the time of the last update. */
@@ -30,6 +40,9 @@ export async function addSource(
     url,
     is_mirror: mirror !== undefined,
     credentials_sealed: mirror?.credentialsSealed ?? null,
+    has_wiki: mirror?.hasWiki ?? false,
+    lfs_url: mirror?.lfs?.url ?? null,
+    lfs_credentials_sealed: mirror?.lfs?.credentialsSealed ?? null,
     interval_ms: mirror?.intervalMs ?? 0,
     synced_at: nowMs,
     next_at: nextAfter(nowMs, mirror?.intervalMs ?? 0),
@@ -37,10 +50,8 @@ export async function addSource(
 }
 
 /** Data that an update of a mirror needs. */
-export interface MirrorSource {
+export interface MirrorSource extends NewMirror {
   readonly url: string
-  readonly credentialsSealed: string | undefined
-  readonly intervalMs: number
 }
 
 /**
@@ -52,19 +63,28 @@ export async function findMirror(
 ): Promise<MirrorSource | undefined> {
   const [row] = await selectRows<MirrorRow>(
     db,
-    `select url, credentials_sealed, interval_ms from repository_sources
-      where repository_id = ? and is_mirror = 1`,
+    `select url, credentials_sealed, interval_ms, has_wiki, lfs_url, lfs_credentials_sealed
+      from repository_sources where repository_id = ? and is_mirror = 1`,
     [repositoryId],
   )
   if (row === undefined) return undefined
-  const { url, credentials_sealed: credentialsSealed, interval_ms: intervalMs } = row
-  return { url, intervalMs, credentialsSealed: credentialsSealed ?? undefined }
+  const { url, lfs_url: lfsUrl, lfs_credentials_sealed: lfsSealed } = row
+  return {
+    url,
+    intervalMs: row.interval_ms,
+    credentialsSealed: row.credentials_sealed ?? undefined,
+    hasWiki: row.has_wiki === 1,
+    lfs: lfsUrl === null ? undefined : { url: lfsUrl, credentialsSealed: lfsSealed ?? undefined },
+  }
 }
 
 interface MirrorRow {
   readonly url: string
   readonly credentials_sealed: string | null
   readonly interval_ms: number
+  readonly has_wiki: number
+  readonly lfs_url: string | null
+  readonly lfs_credentials_sealed: string | null
 }
 
 /** Returns the ids of due mirrors, longest overdue first. */

@@ -432,7 +432,7 @@ t.test('git data of a mirror cannot be changed, and all other access is unchange
   const { db, ada, bob, addRepository, asked } = await openFixture(t)
   const { id } = await addRepository(ada, 'm', false)
   await addRepository(ada, 'own', false)
-  const mirror = { intervalMs: 0, credentialsSealed: undefined }
+  const mirror = { intervalMs: 0, credentialsSealed: undefined, hasWiki: false, lfs: undefined }
   await addSource(db, id, { url: 'https://code.example.com/x.git', mirror })
   const change = { ...to('write'), changesGit: true } as const
   const named = (repo: string) => ({ owner: 'ada', repo })

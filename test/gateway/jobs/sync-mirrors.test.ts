@@ -10,7 +10,12 @@ t.test('each due mirror is scheduled as one job, however often', async (t) => {
   const { context, fixture } = await openContext(t)
   const { db } = fixture
   const ada = await fixture.addUser('ada')
-  const mirror = { intervalMs: 60_000, credentialsSealed: undefined }
+  const mirror = {
+    intervalMs: 60_000,
+    credentialsSealed: undefined,
+    hasWiki: false,
+    lfs: undefined,
+  }
   const ids: number[] = []
   for (const name of ['due', 'later']) {
     const { id } = await aRepository(db, ada.id, name)

@@ -13,6 +13,7 @@ import { forEachMigrated } from '../../helpers/databases.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
 
 const URL_THERE = 'https://code.example.com/x.git'
+const MIRROR = { credentialsSealed: undefined, hasWiki: false, lfs: undefined }
 
 await forEachMigrated(t, 'a repository has its source', async (t, db) => {
   const ada = await aUser(db, 'ada')
@@ -23,7 +24,8 @@ await forEachMigrated(t, 'a repository has its source', async (t, db) => {
   ]
   t.equal(own.source, undefined)
   await addSource(db, taken.id, { url: URL_THERE, mirror: undefined })
-  const sealed = { intervalMs: 60_000, credentialsSealed: 'sealed' }
+  const lfs = { url: `${URL_THERE}/info/lfs`, credentialsSealed: undefined }
+  const sealed = { intervalMs: 60_000, credentialsSealed: 'sealed', hasWiki: true, lfs }
   await addSource(db, mirror.id, { url: URL_THERE, mirror: sealed })
   const sourceOf = async (id: number) => (await findRepositoryById(db, id))?.source
   t.strictSame(await sourceOf(taken.id), { url: URL_THERE, mirror: undefined })
@@ -39,7 +41,7 @@ await forEachMigrated(t, 'a mirror is due one interval after its last attempt', 
   const ids: number[] = []
   for (const name of ['a', 'b', 'c']) {
     const { id } = await aRepository(db, ada.id, name)
-    const mirror = { intervalMs: 60_000, credentialsSealed: undefined }
+    const mirror = { ...MIRROR, intervalMs: 60_000 }
     await addSource(db, id, { url: URL_THERE, mirror: name === 'c' ? undefined : mirror })
     ids.push(id)
   }

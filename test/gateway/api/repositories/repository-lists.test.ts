@@ -134,7 +134,10 @@ await forEachDatabase(t, 'a search applies all its filters', async (t, location)
   t.equal(await found('&mode=mirror'), '')
   const { id } = (await as('ada', 'GET', '/repos/ada/open')).json as { id: number }
   const url = 'https://source.example/open.git'
-  await addSource(db, id, { url, mirror: { intervalMs: 0, credentialsSealed: undefined } })
+  await addSource(db, id, {
+    url,
+    mirror: { intervalMs: 0, credentialsSealed: undefined, hasWiki: false, lfs: undefined },
+  })
   t.equal(await found('&mode=mirror'), 'ada/Open')
   t.equal(await found('&mode=source&q=open'), 'club/Open den/Open')
   t.equal(await found('&q=sh&sort=id&order=desc'), 'den/shut club/shut ada/shut')
