@@ -1,10 +1,19 @@
 /** Import of the wiki of a repository on another server, which is at `REPOSITORY.wiki.git`. */
 
+import type { Git } from '../../cgi/process/git.js'
 import { repositoryPath } from '../../cgi/repository/paths.js'
-import { cloneRepository, inspectRemote, type RemoteSource } from '../../cgi/transfer/clone.js'
+import { repositoryExists } from '../../cgi/repository/repository.js'
+import {
+  cloneRepository,
+  inspectRemote,
+  type RemoteSource,
+  updateFromRemote,
+} from '../../cgi/transfer/clone.js'
 import { RemoteError } from '../../cgi/transfer/remote.js'
 import { wikiStorage } from '../../sql/repositories/wikis.js'
 import type { Context } from '../request/context.js'
+
+type WikiContext = Pick<Context, 'git' | 'settings'>
 
 export interface WikiImport {
   /** Storage key of the repository. */
@@ -18,18 +27,41 @@ export interface WikiImport {
  * has none. Throws RemoteError if the wiki cannot be cloned.
  */
 export async function importWiki(
-  { git, settings }: Pick<Context, 'git' | 'settings'>,
+  { git, settings }: WikiContext,
   { storage, source }: WikiImport,
 ): Promise<boolean> {
+  const wiki = wikiSource(source)
+  if (!(await hasContents(git, wiki))) return false
+  await cloneRepository(git, repositoryPath(settings.data.dir, wikiStorage(storage)), wiki)
+  return true
+}
+
+/**
+ * Updates the wiki of a mirror, and returns true if the source has one. A wiki that the source has
+ * no longer is kept. Throws RemoteError if the wiki cannot be fetched.
+ */
+export async function updateWiki(context: WikiContext, input: WikiImport): Promise<boolean> {
+  const { git, settings } = context
+  const path = repositoryPath(settings.data.dir, wikiStorage(input.storage))
+  if (!(await repositoryExists(path))) return await importWiki(context, input)
+  const wiki = wikiSource(input.source)
+  if (!(await hasContents(git, wiki))) return false
+  await updateFromRemote(git, path, wiki)
+  return true
+}
+
+function wikiSource(source: RemoteSource): RemoteSource {
   const { remote } = source
-  const wiki = { ...source, remote: { ...remote, url: wikiUrl(remote.url) } }
+  return { ...source, remote: { ...remote, url: wikiUrl(remote.url) } }
+}
+
+/** True if the source lists refs; a source that refuses to list them has no wiki. */
+async function hasContents(git: Git, wiki: RemoteSource): Promise<boolean> {
   const summary = await inspectRemote(git, wiki).catch((error: unknown) => {
     if (error instanceof RemoteError && error.fault !== 'rate-limit') return undefined
     throw error
   })
-  if (summary === undefined || summary.isEmpty) return false
-  await cloneRepository(git, repositoryPath(settings.data.dir, wikiStorage(storage)), wiki)
-  return true
+  return summary !== undefined && !summary.isEmpty
 }
 
 function wikiUrl({ href }: URL): URL {

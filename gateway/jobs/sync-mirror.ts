@@ -16,11 +16,14 @@ import {
   type MirrorSource,
   noteMirrorTry,
 } from '../../sql/repositories/repository-sources.js'
+import { recordSize, wikiOf } from '../../sql/repositories/wikis.js'
+import { updateLfs } from '../imports/import-lfs.js'
+import { updateWiki } from '../imports/import-wiki.js'
 import { boundsOf, resolveRemote } from '../outbound/git-remote.js'
 import { unsealCredentials } from '../outbound/mirror-credentials.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import type { JobContext, JobKind } from './job.js'
-import { MAINTAIN_REPOSITORY } from './maintain-repository.js'
+import { MAINTAIN_REPOSITORY, maintenanceSubject } from './maintain-repository.js'
 
 export const SYNC_MIRROR: JobKind = {
   kind: 'sync-mirror',
@@ -69,9 +72,26 @@ async function update(context: JobContext, { repository, mirror, signal }: Updat
     isEmpty: false,
     pushedAtMs: Date.now(),
   })
+  await enqueueMaintenance(context, repository)
+  if (mirror.hasWiki && (await updateWiki(context, { storage: repository.storage, source }))) {
+    const wiki = wikiOf(repository)
+    await recordSize(db, wiki, await repositorySizeKib(repositoryPathOf({ settings }, wiki)))
+    await enqueueMaintenance(context, wiki)
+  }
+  if (mirror.lfs !== undefined && settings.lfs.isEnabled) {
+    const lfsAuthorization = await unsealCredentials(place, mirror.lfs.credentialsSealed)
+    const server = { url: new URL(mirror.lfs.url), authorization: lfsAuthorization }
+    await updateLfs(context, { ...server, path, repositoryId: repository.id, signal })
+  }
+}
+
+async function enqueueMaintenance(
+  { db, settings }: JobContext,
+  repository: Repository,
+): Promise<void> {
   const { kind } = MAINTAIN_REPOSITORY
   const { delayMs } = settings.maintenance
-  await enqueueJob(db, { kind, subject: String(repository.id), delayMs })
+  await enqueueJob(db, { kind, subject: maintenanceSubject(repository), delayMs })
 }
 
 /** True if the cause is the source or the connection to it. */

@@ -43,6 +43,7 @@ t.test('repositories are imported from another Gatehouse', async (t) => {
   const scene = { there, here, ada, bob, copy }
   await taken(t, scene)
   await takenWithLfs(t, scene)
+  await mirroredWhole(t, scene)
   await followed(t, scene)
   await pushed(t, scene)
   await abandoned(t, scene)
@@ -128,6 +129,42 @@ async function takenWithLfs(t: Test, { there, ada, bob }: Scene): Promise<void> 
       t.equal(back.exitCode, 0, back.errorText)
       t.ok((await readFile(join(cloned.copy.path, 'file.bin'))).equals(old))
     }
+  })
+}
+
+async function mirroredWhole(t: Test, { there, here, ada, bob }: Scene): Promise<void> {
+  await t.test('updates of a mirror bring its wiki and the new objects of git-lfs', async (t) => {
+    await makeRepository(ada, 'whole', { private: true })
+    const work = await lfsCopy(t, ada.remote('ada/whole.git'))
+    const push = async (bytes: Buffer) => {
+      await work.commit('file.bin', bytes)
+      const { exitCode, errorText } = await runLfs(work, ['push', '--quiet', 'origin', 'main'])
+      t.equal(exitCode, 0, errorText)
+    }
+    await push(randomBytes(10_000))
+    const clone_addr = `${there.url}/ada/whole.git`
+    const source = { clone_addr, auth_token: ada.token, mirror: true, lfs: true, wiki: true }
+    const made = await bob.api('POST', '/repos/migrate', { ...source, repo_name: 'whole' })
+    t.equal(made.status, 201, JSON.stringify(made.body))
+    for (const text of ['first', 'second']) {
+      const content_base64 = Buffer.from(text).toString('base64')
+      const page = { title: 'Home', content_base64 }
+      const [method, path] = text === 'first' ? ['POST', 'new'] : ['PATCH', 'page/Home']
+      const { status } = await ada.api(method, `/repos/ada/whole/wiki/${path}`, page)
+      t.ok(status < 300, `${method} ${status}`)
+      const bytes = randomBytes(20_000)
+      await push(bytes)
+      t.equal((await bob.api('POST', '/repos/bob/whole/mirror-sync')).status, 200)
+      const media = `${here.url}/api/v1/repos/bob/whole/media/file.bin`
+      const headers = { authorization: `token ${bob.token}` }
+      const read = async () => Buffer.from(await (await fetch(media, { headers })).arrayBuffer())
+      t.ok((await until(read, (found) => found.equals(bytes), WITHIN_MS)).equals(bytes), text)
+      const found = await bob.api('GET', '/repos/bob/whole/wiki/page/Home')
+      t.match(found, { status: 200, body: { content_base64 } })
+    }
+    const own = { title: 'Own', content_base64: '' }
+    const refused = await bob.api('POST', '/repos/bob/whole/wiki/new', own)
+    t.match(refused, { status: 403, body: { message: /mirror/ } })
   })
 }
 

@@ -126,13 +126,9 @@ function refuseUnsupportedContents(body: MigrateRepoOptions): void {
   // Mirrors and plain Git sources contain only Git data, so options such as `issues` are ignored
   // for them.
   const isUnsupportedService = !mirror && service !== '' && service !== 'git' && service !== 'gitea'
-  const { issues, labels, milestones, pull_requests, releases, lfs, wiki } = body
-  const asked = {
-    ...(isUnsupportedService ? { issues, labels, milestones, pull_requests, releases } : {}),
-    // Mirrors are updated without their wiki and without the objects of Git LFS.
-    lfs: lfs && mirror,
-    wiki: wiki && mirror,
-  }
+  if (!isUnsupportedService) return
+  const { issues, labels, milestones, pull_requests, releases } = body
+  const asked = { issues, labels, milestones, pull_requests, releases }
   const names = Object.entries(asked).flatMap(([name, isAsked]) => (isAsked ? [name] : []))
   if (names.length === 0) return
   const message = 'These options are not supported for this source, so omit them'

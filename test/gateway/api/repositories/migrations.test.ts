@@ -222,13 +222,10 @@ t.test('an unsupported import is refused with the reason', async (t) => {
     t.match(answer.json, { message })
   }
   const leaveOut = (names: string) => `so omit them: ${names}`
-  const gitea = { service: 'gitea' }
   for (const service of ['gogs', 'github', 'gitlab', 'onedev', 'gitbucket', 'codebase']) {
     const fields = { service, issues: true, releases: true }
     await refused(fields, new RegExp(leaveOut('issues, releases')))
   }
-  await refused({ ...gitea, lfs: true, mirror: true }, new RegExp(leaveOut('lfs')))
-  await refused({ wiki: true, mirror: true }, new RegExp(leaveOut('wiki')))
   await refused({ service: 'svn' }, /^\[Service\]: /)
   await refused({ repo_name: '..' }, /name/)
   await refused({ repo_name: 'x.git' }, /reserved/)
