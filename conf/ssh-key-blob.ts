@@ -43,10 +43,10 @@ export function checkSshKey(algorithm: SshKeyAlgorithm, blob: Buffer): string | 
   return CHECKS[algorithm](fields)
 }
 
-const FIELDS_MAX = 4
+const FIELDS_MAX = 5
 
 /** Splits a key into fields: each has four bytes of length and then its bytes (RFC 4251 §5). */
-function fieldsOf(blob: Buffer): readonly Buffer[] | undefined {
+export function fieldsOf(blob: Buffer): readonly Buffer[] | undefined {
   const fields: Buffer[] = []
   let at = 0
   while (at < blob.length) {
