@@ -37,6 +37,7 @@ import type { CoordinatorLink } from './packs/single-flight.js'
 import { createLocalCoordinator, createPackCache } from './packs/warm.js'
 import { inspectIn } from './pool/inspect.js'
 import { matchPatternsIn } from './pool/match-patterns.js'
+import { openpgpIn } from './pool/openpgp.js'
 import { planIn } from './pool/plan.js'
 import { createPools } from './pool/pools.js'
 import { createRenderings } from './pool/renderings.js'
@@ -240,6 +241,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
     shrinkPicture: shrinkIn(pools.uploads),
+    openpgp: openpgpIn(pools.pages),
     ...planIn(pools.uploads),
     ...readFilesIn(pools.pages),
     collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),

@@ -5,6 +5,7 @@ import { AVATAR_OPERATIONS } from './accounts/avatars.js'
 import { BLOCK_OPERATIONS } from './accounts/blocks.js'
 import { EMAIL_OPERATIONS } from './accounts/emails.js'
 import { FOLLOW_OPERATIONS } from './accounts/follows.js'
+import { GPG_KEY_OPERATIONS } from './accounts/gpg-keys.js'
 import { OAUTH_APPLICATION_OPERATIONS } from './accounts/oauth-applications.js'
 import { TOKEN_OPERATIONS } from './accounts/tokens.js'
 import { USER_KEY_OPERATIONS } from './accounts/user-keys.js'
@@ -122,6 +123,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...FORK_OPERATIONS,
   ...GENERATE_OPERATIONS,
   ...GIT_OBJECT_OPERATIONS,
+  ...GPG_KEY_OPERATIONS,
   ...ISSUE_ATTACHMENT_OPERATIONS,
   ...ISSUE_FILE_OPERATIONS,
   ...ISSUE_LABEL_OPERATIONS,

@@ -3,6 +3,11 @@
 import { Failure } from '../../conf/failures.js'
 import { openByteFile } from '../../registry/byte-file.js'
 import { INSPECTIONS } from '../../registry/inspections.js'
+import type {
+  OpenpgpKey,
+  OpenpgpVerdict,
+  VerifyOpenpgpInput,
+} from '../../registry/sign/openpgp-keys.js'
 import type { PatternInput } from '../../registry/version-patterns.js'
 import type { ReadIssueConfig, ReadTemplates, TemplateFile } from '../known-files/issue-files.js'
 import type { MarkdownPlace } from '../rendering/markdown.js'
@@ -24,6 +29,8 @@ export const TASKS = {
   detectLicenses: detectLicensesOf,
   issueConfig: configOfIssues,
   issueTemplates: templatesOfIssues,
+  readOpenpgpKey: readKey,
+  verifyOpenpgp: verifySignatures,
 } as const satisfies Tasks
 
 export type GatewayTasks = typeof TASKS
@@ -127,4 +134,16 @@ async function planDeferredJob(input: DeferredInput): Promise<DeferredPlan> {
 async function planCalledFile(input: CalledInput): Promise<CalledPlan> {
   const { planCalled } = await import('../workflows/plan-called.js')
   return planCalled(input)
+}
+
+/** Returns the facts of an OpenPGP key. Throws `invalid`. */
+async function readKey({ armored }: { readonly armored: string }): Promise<OpenpgpKey> {
+  const { readOpenpgpKey } = await import('../../registry/sign/openpgp-keys.js')
+  return await readOpenpgpKey(armored)
+}
+
+/** Returns the verdicts of OpenPGP signatures. */
+async function verifySignatures(input: VerifyOpenpgpInput): Promise<readonly OpenpgpVerdict[]> {
+  const { verifyOpenpgp } = await import('../../registry/sign/openpgp-keys.js')
+  return await verifyOpenpgp(input)
 }

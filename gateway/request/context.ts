@@ -10,6 +10,7 @@ import type { Database } from '../../sql/database/database.js'
 import type { Throttle } from '../auth/throttle.js'
 import type { PackCache } from '../packs/pack-cache.js'
 import type { ProcessQueue } from '../packs/process-queue.js'
+import type { Openpgp } from '../pool/openpgp.js'
 import type { Planner } from '../pool/plan.js'
 import type { Renderings } from '../pool/renderings.js'
 import type { FileReaders } from '../pool/repository-files.js'
@@ -37,6 +38,7 @@ export interface Context extends Planner, FileReaders {
   readonly throttle: Throttle
   readonly metrics: Metrics
   readonly renderings: Renderings
+  readonly openpgp: Openpgp
   readonly shrinkPicture: ShrinkPicture
   /** Returns the metrics of all workers in the text format of Prometheus. */
   readonly collectMetrics: () => Promise<string>

@@ -190,3 +190,18 @@ function userKeyOf(row: UserKeyRow): UserKey {
     lastUsedAtMs: row.last_used_at ?? undefined,
   }
 }
+
+/** Returns the ids of the users of keys, by fingerprint. Leaves out deploy keys. Runs one query. */
+export async function usersOfFingerprints(
+  db: Database,
+  fingerprints: readonly string[],
+): Promise<ReadonlyMap<string, number>> {
+  if (fingerprints.length === 0) return new Map()
+  const rows = await selectRows<{ fingerprint: string; user_id: number }>(
+    db,
+    `select fingerprint, user_id from ssh_keys
+     where user_id is not null and fingerprint in (${fingerprints.map(() => '?').join(', ')})`,
+    [...fingerprints],
+  )
+  return new Map(rows.map((row) => [row.fingerprint, row.user_id]))
+}

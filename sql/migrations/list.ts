@@ -58,6 +58,7 @@ import * as pushMirrors from './0056-push-mirrors.js'
 import * as hookServices from './0057-hook-services.js'
 import * as siteWebhooks from './0062-site-webhooks.js'
 import * as ownerRedirects from './0063-owner-redirects.js'
+import * as gpgKeys from './0066-gpg-keys.js'
 import * as mirrorContents from './0070-mirror-contents.js'
 
 /**
@@ -128,5 +129,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0057-hook-services', ...hookServices },
   { name: '0062-site-webhooks', ...siteWebhooks },
   { name: '0063-owner-redirects', ...ownerRedirects },
+  { name: '0066-gpg-keys', ...gpgKeys },
   { name: '0070-mirror-contents', ...mirrorContents },
 ]

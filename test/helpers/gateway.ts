@@ -19,6 +19,7 @@ import { createProcessQueue } from '../../gateway/packs/process-queue.js'
 import { createLocalCoordinator, createPackCache } from '../../gateway/packs/warm.js'
 import { inspectIn } from '../../gateway/pool/inspect.js'
 import { matchPatternsIn } from '../../gateway/pool/match-patterns.js'
+import { openpgpIn } from '../../gateway/pool/openpgp.js'
 import { planIn } from '../../gateway/pool/plan.js'
 import { createPools } from '../../gateway/pool/pools.js'
 import { createRenderings } from '../../gateway/pool/renderings.js'
@@ -148,6 +149,7 @@ export async function openContext(
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
     shrinkPicture: shrinkIn(pools.uploads),
+    openpgp: openpgpIn(pools.pages),
     ...planIn(pools.uploads),
     ...readFilesIn(pools.pages),
     collectMetrics: () => metrics.registry.metrics(),

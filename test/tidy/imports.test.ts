@@ -27,7 +27,7 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'node:child_process': /^cgi\/process\/spawn-group\.ts$/,
   child_process: /^(?!)/,
   'lru-cache':
-    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes|kept-objects|last-commits|tree-listing)|refs\/known-references|process\/refusals)|gateway\/(?:http\/client-address|packs\/(?:known-requests|advertisement|extended-answers|push-advertisement|reachable-wants|recent-histories|repeated-checkouts|repeated-fetches|shallow-updates|shared-answers|shared-bases|tip-files)|pool\/renderings|runs\/task-masks))\.ts$/,
+    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes|kept-objects|last-commits|tree-listing)|refs\/known-references|process\/refusals)|gateway\/(?:http\/client-address|packs\/(?:known-requests|advertisement|extended-answers|push-advertisement|reachable-wants|recent-histories|repeated-checkouts|repeated-fetches|shallow-updates|shared-answers|shared-bases|tip-files)|pool\/(?:openpgp|renderings)|runs\/task-masks))\.ts$/,
   ...Object.fromEntries(
     [
       '@jimp/core',
@@ -41,7 +41,7 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   pngjs: /^gateway\/rendering\/identicon\.ts$/,
   'modern-tar': /^registry\/archive\/tar\.ts$/,
   fzstd: /^registry\/archive\/unzstd\.ts$/,
-  openpgp: /^registry\/sign\/openpgp\.ts$/,
+  openpgp: /^registry\/sign\/openpgp(?:-keys)?\.ts$/,
   croner: /^gateway\/workflows\/cron\.ts$/,
   uqr: /^gateway\/web\/accounts\/qr-code\.tsx$/,
   yaml: /^gateway\/workflows\/yaml-value\.ts$/,

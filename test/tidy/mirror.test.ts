@@ -21,6 +21,8 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/packs/upload-pack.ts': 'git/fetch.test.ts and journeys/ssh-clone.test.ts',
   'gateway/api/avatar-routes.ts': 'api/accounts/avatars.test.ts',
   'gateway/pool/shrink.ts': 'api/accounts/avatars.test.ts and threats/event-loop.test.ts',
+  'gateway/pool/openpgp.ts': 'api/accounts/gpg-keys.test.ts',
+  'registry/sign/openpgp-keys.ts': 'gateway/api/accounts/gpg-keys.test.ts',
   'gateway/pool/digest-thread.ts': 'pool/digests.test.ts',
   'gateway/pool/inspect.ts': 'threats/event-loop.test.ts',
   'gateway/pool/thread.ts': 'pool/pool.test.ts',

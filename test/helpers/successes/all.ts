@@ -5,6 +5,7 @@ import type { Answer } from '../requests.js'
 import { successesOfAccounts } from './accounts.js'
 import { successesOfAdmins } from './admins.js'
 import { successesOfGitWriting } from './git-writing.js'
+import { successesOfGpgKeys } from './gpg-keys.js'
 import { successesOfHooks } from './hooks.js'
 import { successesOfIssues } from './issues.js'
 import { successesOfMigrations } from './migrations.js'
@@ -27,6 +28,7 @@ export async function successes(
     ...(await successesOfAccounts(gateway)),
     ...(await successesOfGitWriting(gateway)),
     ...(await successesOfIssues(gateway)),
+    ...(await successesOfGpgKeys(gateway)),
     ...(await successesOfHooks(gateway)),
     ...(await successesOfMigrations(gateway)),
     ...(await successesOfAdmins(gateway)),
