@@ -9,6 +9,12 @@ export interface Signature {
   readonly offsetMinutes: number
 }
 
+/** An armored signature, and the signed bytes. */
+export interface SignedBytes {
+  readonly armored: string
+  readonly payload: Buffer
+}
+
 export interface Commit {
   readonly id: string
   readonly tree: string
@@ -17,8 +23,8 @@ export interface Commit {
   readonly committer: Signature
   /** Unchanged: a line break at the end is kept. */
   readonly message: string
-  /** Armored signature and the signed bytes; undefined if the commit is not signed. */
-  readonly signature: { readonly armored: string; readonly payload: string } | undefined
+  /** Undefined if the commit is not signed. */
+  readonly signature: SignedBytes | undefined
 }
 
 /** An annotated tag. */
@@ -31,6 +37,8 @@ export interface Tag {
   /** Undefined in very old tags. */
   readonly tagger: Signature | undefined
   readonly message: string
+  /** Undefined if the tag is not signed. */
+  readonly signature: SignedBytes | undefined
 }
 
 /** Parses a commit object. Malformed parts are read as git reads them. Never throws. */
@@ -45,10 +53,7 @@ export function parseCommit(id: string, content: Buffer): Commit {
     author: parseSignature(all('author')[0] ?? ''),
     committer: parseSignature(all('committer')[0] ?? ''),
     message,
-    signature:
-      armored === undefined
-        ? undefined
-        : { armored, payload: withoutSignature(content.toString()) },
+    signature: armored === undefined ? undefined : { armored, payload: withoutSignature(content) },
   }
 }
 
@@ -64,7 +69,16 @@ export function parseTag(id: string, content: Buffer): Tag {
     name: fields.get('tag') ?? '',
     tagger: tagger === undefined ? undefined : parseSignature(tagger),
     message,
+    signature: signatureOfTag(content),
   }
+}
+
+/** Returns the signature at the end of a tag. As in git, the last line that begins one counts. */
+function signatureOfTag(content: Buffer): SignedBytes | undefined {
+  const begins = [...content.toString('latin1').matchAll(/^-----BEGIN (?:PGP|SSH|SIGNED) /gm)]
+  const at = begins.at(-1)?.index
+  if (at === undefined) return undefined
+  return { armored: content.subarray(at).toString(), payload: content.subarray(0, at) }
 }
 
 type Headers = ReadonlyArray<readonly [key: string, value: string]>
@@ -84,10 +98,12 @@ function splitObject(content: Buffer): { readonly headers: Headers; readonly mes
   return { headers, message: end < 0 ? '' : text.slice(end + 2) }
 }
 
-function withoutSignature(text: string): string {
+function withoutSignature(content: Buffer): Buffer {
+  // Latin-1 keeps each byte, also of messages in other encodings than UTF-8.
+  const text = content.toString('latin1')
   const end = text.indexOf('\n\n')
   const head = text.slice(0, end + 1).replace(/^gpgsig(?:-sha256)? .*\n(?: .*\n)*/gm, '')
-  return head + text.slice(end + 1)
+  return Buffer.from(head + text.slice(end + 1), 'latin1')
 }
 
 /** Parses a signature such as `Ada <ada@example.com> 1700000000 +0100`. */

@@ -11,7 +11,7 @@ import {
   type WrittenFile,
 } from '../../actions/code/change-files.js'
 import { type Caller, inQueue } from '../../actions/code/git-queue.js'
-import { fileCommitObject, verificationOf } from '../../objects/code/commit-json.js'
+import { commitVerification, fileCommitObject } from '../../objects/code/commit-json.js'
 import { FILE_COMMIT_RESPONSE, VERIFICATION } from '../../objects/code/commit-schema.js'
 import {
   CONTENTS_RESPONSE,
@@ -175,7 +175,7 @@ const changeSeveral = defineOperation({
     const wanted = readFileChanges(writable, body, body.files.map(readFileChange))
     const changed = await changeInQueue(context, { request, grant }, wanted)
     const files = changed.files.map((file) => contentsOf(context, { wanted, changed, file }))
-    return jsonReply(201, { files, ...commitParts(context, wanted, changed) })
+    return jsonReply(201, { files, ...(await commitParts(context, wanted, changed)) })
   },
 })
 
@@ -183,7 +183,7 @@ const changeSeveral = defineOperation({
 async function changeOneFile(context: Context, caller: Caller, wanted: FileChanges) {
   const changed = await changeInQueue(context, caller, wanted)
   const content = contentsOf(context, { wanted, changed, file: changed.files[0] })
-  return { content, ...commitParts(context, wanted, changed) }
+  return { content, ...(await commitParts(context, wanted, changed)) }
 }
 
 /**
@@ -198,10 +198,14 @@ function changeInQueue(
   return inQueue(context, caller, () => changeFiles(context, wanted))
 }
 
-function commitParts(context: Context, { repository }: FileChanges, { commit }: ChangedFiles) {
+async function commitParts(
+  context: Context,
+  { repository, user }: FileChanges,
+  { commit }: ChangedFiles,
+) {
   return {
     commit: fileCommitObject(context, repository, commit),
-    verification: verificationOf(commit.signature),
+    verification: await commitVerification(context, { repository, user }, commit),
   }
 }
 

@@ -96,7 +96,7 @@ const getAnnotated = defineOperation({
       throw new Failure('bad_request', 'The object is not an annotated tag.')
     }
     const tag = parseTag(object.id, object.content)
-    return jsonReply(200, annotatedTagObject(context, grant.repository, tag))
+    return jsonReply(200, await annotatedTagObject(context, grant, tag))
   },
 })
 

@@ -5,6 +5,13 @@ import type { User } from '../../../sql/accounts/users.js'
 import { findUsersByEmail } from '../../../sql/accounts/users-by-email.js'
 import { foldCase } from '../../../sql/database/bindings.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
+import {
+  NOT_SIGNED,
+  type SignedObject,
+  signedCommit,
+  type Verification,
+  verifySignatures,
+} from '../../actions/code/verify-signatures.js'
 import { isVisible } from '../../auth/visible-owner.js'
 import type { Context } from '../../request/context.js'
 import { userObject } from '../accounts/user-object.js'
@@ -40,13 +47,15 @@ export async function commitObjects(
   detailsOf: (commit: Commit) => CommitDetails = () => ({}),
 ): Promise<CommitObject[]> {
   const users = await usersOf(context, view, commits)
+  const checked = commits.filter((commit) => !detailsOf(commit).isUnverified)
+  const verifications = await verificationsOf(context, checked, users)
   const { api, html } = addressesOf(context, view.repository)
   const accountOf = ({ email }: Signature) => {
     const user = users.get(foldCase(email))
     return user === undefined ? null : userObject(context, user, view.user)
   }
   return commits.map((commit) => {
-    const { files = null, stats = null, isUnverified = false } = detailsOf(commit)
+    const { files = null, stats = null } = detailsOf(commit)
     const meta = metaOf(api, commit)
     return {
       ...meta,
@@ -57,7 +66,7 @@ export async function commitObjects(
         committer: commitUser(commit.committer),
         message: commit.message,
         tree: treeOf(api, commit),
-        verification: isUnverified ? null : verificationOf(commit.signature),
+        verification: verifications.get(commit) ?? null,
       },
       author: accountOf(commit.author),
       committer: accountOf(commit.committer),
@@ -79,13 +88,14 @@ export async function payloadCommits(
   const person = ({ name, email }: Signature) => {
     return { name, email, username: users.get(foldCase(email))?.name ?? '' }
   }
+  const verifications = await verificationsOf(context, commits, users)
   return commits.map((commit) => ({
     id: commit.id,
     message: commit.message,
     url: `${html}/commit/${commit.id}`,
     author: person(commit.author),
     committer: person(commit.committer),
-    verification: verificationOf(commit.signature),
+    verification: verifications.get(commit) ?? null,
     timestamp: signatureTime(commit.author),
     added: null,
     removed: null,
@@ -117,15 +127,42 @@ export function commitUser(signature: Signature): CommitUserObject {
   return { name, email, date: signatureTime(signature) }
 }
 
-/** Returns the verification of a signature, which always fails: this server has no keys. */
-export function verificationOf(signature: Commit['signature']): VerificationObject {
-  const isSigned = signature !== undefined
+/** Returns the verification of a commit for a viewer. */
+export async function commitVerification(
+  context: Context,
+  view: CommitView,
+  commit: Commit,
+): Promise<VerificationObject> {
+  const users = await usersOf(context, view, [commit])
+  const [verification] = await verifySignatures(context, [signedCommit(commit)], users)
+  return verificationObject(signedCommit(commit), verification)
+}
+
+async function verificationsOf(
+  context: Context,
+  commits: readonly Commit[],
+  users: ReadonlyMap<string, User>,
+): Promise<ReadonlyMap<Commit, VerificationObject>> {
+  const verifications = await verifySignatures(context, commits.map(signedCommit), users)
+  return new Map(
+    commits.map((commit, at) => [
+      commit,
+      verificationObject(signedCommit(commit), verifications[at]),
+    ]),
+  )
+}
+
+/** Returns the verification of a signed object. */
+export function verificationObject(
+  { email, signature }: SignedObject,
+  { isVerified, reason, signer }: Verification = NOT_SIGNED,
+): VerificationObject {
   return {
-    verified: false,
-    reason: isSigned ? 'gpg.error.no_gpg_keys_found' : 'gpg.error.not_signed_commit',
+    verified: isVerified,
+    reason,
     signature: signature?.armored ?? '',
-    signer: null,
-    payload: signature?.payload ?? '',
+    signer: signer ? { name: signer.fullName || signer.name, email, username: signer.name } : null,
+    payload: signature?.payload.toString() ?? '',
   }
 }
 
@@ -172,15 +209,23 @@ function parentsOf(api: string, { parents }: Commit): CommitMetaObject[] {
   return parents.map((parent) => commitMeta(api, parent, ZERO_TIME))
 }
 
-/**
- * Returns the accounts by e-mail address in lower case, without those that the viewer cannot see.
- */
 async function usersOf(
   context: Context,
   { user: viewer }: CommitView,
   commits: readonly Commit[],
 ): Promise<ReadonlyMap<string, User>> {
   const addresses = commits.flatMap(({ author, committer }) => [author.email, committer.email])
-  const users = await findUsersByEmail(context.db, addresses)
+  return await visibleUsers(context, viewer, addresses)
+}
+
+/**
+ * Returns the accounts by e-mail address in lower case, without those that the viewer cannot see.
+ */
+export async function visibleUsers(
+  { db }: Context,
+  viewer: User | undefined,
+  addresses: readonly string[],
+): Promise<ReadonlyMap<string, User>> {
+  const users = await findUsersByEmail(db, addresses)
   return new Map([...users].filter(([, user]) => isVisible(user, viewer)))
 }

@@ -9,14 +9,17 @@ import {
   type Tag,
 } from '../../../cgi/objects/commit-object.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
+import { signedTag, verifySignatures } from '../../actions/code/verify-signatures.js'
 import type { Context } from '../../request/context.js'
 import { ZERO_TIME } from '../times.js'
 import {
   addressesOf,
+  type CommitView,
   commitMeta,
   commitUser,
   signatureTime,
-  verificationOf,
+  verificationObject,
+  visibleUsers,
 } from './commit-json.js'
 import { COMMIT_META, COMMIT_USER, VERIFICATION } from './commit-schema.js'
 import { escapePath } from './contents-object.js'
@@ -81,7 +84,7 @@ function readTagged({ id, type, content = Buffer.alloc(0) }: GitObject): {
 } {
   if (type === 'tag') {
     const { object, tagger, message } = parseTag(id, content)
-    return { target: object, by: tagger, message: splitMessage(message).text }
+    return { target: object, by: tagger, message: withoutSignature(message) }
   }
   if (type !== 'commit') return { target: id, by: undefined, message: '' }
   const { committer, message } = parseCommit(id, content)
@@ -91,29 +94,29 @@ function readTagged({ id, type, content = Buffer.alloc(0) }: GitObject): {
 const NO_TAGGER: Signature = { name: '', email: '', atMs: 0, offsetMinutes: 0 }
 
 /** Returns the AnnotatedTag of a tag object. */
-export function annotatedTagObject(
+export async function annotatedTagObject(
   context: Context,
-  repository: Repository,
+  { repository, user }: CommitView,
   tag: Tag,
-): Static<typeof ANNOTATED_TAG> {
+): Promise<Static<typeof ANNOTATED_TAG>> {
   const { api } = addressesOf(context, repository)
-  const { text, armored } = splitMessage(tag.message)
+  const signed = signedTag(tag)
+  const users = await visibleUsers(context, user, [signed.email])
+  const [verification] = await verifySignatures(context, [signed], users)
   const segment = { commit: 'commits', tree: 'trees', blob: 'blobs', tag: 'tags' }[tag.type]
   return {
     tag: tag.name,
     sha: tag.id,
     url: `${api}/git/tags/${tag.id}`,
-    message: text,
+    message: withoutSignature(tag.message),
     tagger: commitUser(tag.tagger ?? NO_TAGGER),
     object: { sha: tag.object, type: tag.type, url: `${api}/git/${segment}/${tag.object}` },
-    verification: verificationOf(armored === '' ? undefined : { armored, payload: '' }),
+    verification: verificationObject(signed, verification),
   }
 }
 
-/** Splits a tag's message from the signature that follows it (gitformat-signature(5)). */
-function splitMessage(message: string): { readonly text: string; readonly armored: string } {
+/** Returns a tag's message without the signature that follows it (gitformat-signature(5)). */
+function withoutSignature(message: string): string {
   const at = message.search(/^-----BEGIN (?:PGP|SSH|SIGNED)/m)
-  return at < 0
-    ? { text: message, armored: '' }
-    : { text: message.slice(0, at), armored: message.slice(at) }
+  return at < 0 ? message : message.slice(0, at)
 }

@@ -63,7 +63,7 @@ t.test('a signature is separated from the content that it signs', async (t) => {
   const armored = '-----BEGIN SSH SIGNATURE-----\n\nAAAA\n-----END SSH SIGNATURE-----'
   const signed = `${head}gpgsig ${armored.replaceAll('\n', '\n ')}\n\nTitle\n`
   t.match(parseCommit(ID, Buffer.from(signed)), {
-    signature: { armored, payload: `${head}\nTitle\n` },
+    signature: { armored, payload: Buffer.from(`${head}\nTitle\n`) },
     message: 'Title\n',
   })
 })

@@ -8,7 +8,7 @@ import {
   fileCommitObject,
   payloadCommits,
   signatureTime,
-  verificationOf,
+  verificationObject,
 } from '../../../../gateway/objects/code/commit-json.js'
 import { BASE_URL, openContext } from '../../../helpers/gateway.js'
 import { aRepository } from '../../../helpers/rows.js'
@@ -91,12 +91,19 @@ t.test('times keep their offset, and invalid ones are converted to valid times',
   t.match(time(8.64e15, 60), /^9999-12-31T01:00:00\+01:00$/)
 })
 
-t.test('a signature is shown and never reported as verified', async (t) => {
-  t.match(verificationOf({ armored: 'A', payload: 'P' }), {
-    verified: false,
+t.test('a signature is shown with its verification', async (t) => {
+  const signature = { armored: 'A', payload: Buffer.from('P') }
+  const signer = { ...(await (await openContext(t)).fixture.addUser('ada')), fullName: 'Ada L' }
+  const verification = { isVerified: true, reason: 'ada / 1', signer }
+  t.strictSame(verificationObject({ id: ID, email: 'a@b', signature }, verification), {
+    verified: true,
+    reason: 'ada / 1',
     signature: 'A',
+    signer: { name: 'Ada L', email: 'a@b', username: 'ada' },
     payload: 'P',
-    signer: null,
   })
-  t.equal(verificationOf(undefined).reason, 'gpg.error.not_signed_commit')
+  t.match(verificationObject({ id: ID, email: '', signature: undefined }), {
+    verified: false,
+    reason: 'gpg.error.not_signed_commit',
+  })
 })

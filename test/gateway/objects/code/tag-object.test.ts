@@ -13,14 +13,15 @@ const head = `object ${'2'.repeat(40)}\ntype commit\ntag v1\ntagger Ada <a@b> 17
 t.test('the signature is separated from the message', async (t) => {
   const { context, fixture } = await openContext(t)
   const repository = await aRepository(fixture.db, (await fixture.addUser('ada')).id, 'r')
+  const view = { repository, user: undefined }
   const content = Buffer.from(`${head}\nText\n${armored}`)
-  t.match(annotatedTagObject(context, repository, parseTag(ID, content)), {
+  t.match(await annotatedTagObject(context, view, parseTag(ID, content)), {
     tag: 'v1',
     sha: ID,
     message: 'Text\n',
     object: { type: 'commit' },
     tagger: { name: 'Ada', date: '2023-11-14T22:13:20Z' },
-    verification: { verified: false, signature: armored },
+    verification: { verified: false, signature: armored, payload: `${head}\nText\n` },
   })
   const object = { id: ID, type: 'tag', sizeBytes: content.length, content } as const
   t.match(tagObject(context, repository, { name: 'a/v1', object }), {
@@ -31,7 +32,7 @@ t.test('the signature is separated from the message', async (t) => {
     zipball_url: /\/ada\/r\/archive\/a\/v1\.zip$/,
   })
   const old = parseTag(ID, Buffer.from('object x\ntype tree\ntag t\n\nm'))
-  t.match(annotatedTagObject(context, repository, old), { tagger: { name: '' } })
+  t.match(await annotatedTagObject(context, view, old), { tagger: { name: '' } })
   const blob = { id: ID, type: 'blob', sizeBytes: 1, content: undefined } as const
   t.match(tagObject(context, repository, { name: 'f', object: blob }), {
     commit: { sha: ID, created: '0001-01-01T00:00:00Z' },
