@@ -74,7 +74,8 @@ export function parseOwnerName(text: string): string {
   if (!/[A-Za-z0-9]$/.test(name) || /[._-]{2}/.test(name)) {
     throw new Failure('invalid', `The name ${name} must not end with or repeat '-', '_' or '.'.`)
   }
-  if (RESERVED_OWNERS.has(name.toLowerCase())) {
+  // The addresses of an owner's public keys end so.
+  if (RESERVED_OWNERS.has(name.toLowerCase()) || /\.(?:gpg|keys)$/i.test(name)) {
     throw new Failure('invalid', `The name ${name} is reserved.`)
   }
   return name

@@ -4,9 +4,11 @@ import type { AnyRoute } from '../request/route.js'
 import { APPLICATIONS_PAGES } from './accounts/applications.js'
 import { AUTHORIZE_PAGES } from './accounts/authorize-page.js'
 import { CHANGE_PASSWORD_PAGES } from './accounts/change-password.js'
+import { GPG_KEY_PAGES } from './accounts/gpg-keys.js'
 import { KEY_PAGES } from './accounts/keys.js'
 import { OAUTH_APPLICATIONS_PAGES } from './accounts/oauth-applications.js'
 import { PROFILE_PAGES } from './accounts/profile.js'
+import { PUBLIC_KEYS } from './accounts/public-keys.js'
 import { SECURITY_PAGES } from './accounts/security.js'
 import { SECURITY_KEY_PAGES } from './accounts/security-key-pages.js'
 import { SESSION_PAGES } from './accounts/sessions.js'
@@ -94,6 +96,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...PROFILE_PAGES,
   ...CHANGE_PASSWORD_PAGES,
   ...KEY_PAGES,
+  ...GPG_KEY_PAGES,
+  PUBLIC_KEYS,
   ...SESSION_PAGES,
   ...HOOKS_PAGES,
   ...HOOK_PAGES,

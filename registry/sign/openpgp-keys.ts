@@ -152,6 +152,14 @@ async function holds(verification: Promise<unknown>): Promise<boolean> {
   )
 }
 
+/** Returns the keys, given in base64, in a single armor. */
+export async function armorOpenpgpKeys(contents: readonly string[]): Promise<string> {
+  const { armor, enums } = await library()
+  const bytes = Buffer.concat(contents.map((content) => Buffer.from(content, 'base64')))
+  // With a checksum, without which GnuPG fails for some lengths (its issue T7071).
+  return armor(enums.armor.publicKey, bytes, undefined, undefined, undefined, true)
+}
+
 /** A detached signature with the signed bytes. */
 export interface OpenpgpSignature {
   readonly armored: string

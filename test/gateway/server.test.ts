@@ -63,6 +63,7 @@ t.test(
       'GET /user/sign_up',
       'GET /user/two-factor',
       'GET /{owner}',
+      'GET /{owner}.{kind:gpg|keys}',
       'GET /{owner}/{repo}/info/refs',
       'POST /setup',
       'POST /user/login',

@@ -13,6 +13,7 @@ const TABS = {
   profile: 'Profile',
   password: 'Password',
   keys: 'SSH keys',
+  gpg: 'GPG keys',
   sessions: 'Sessions',
   organizations: 'Organizations',
   applications: 'Applications',

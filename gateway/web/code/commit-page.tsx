@@ -6,6 +6,7 @@ import { findRevision } from '../../../cgi/refs/revision.js'
 import { notFound } from '../../../conf/failures.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { readCommit, readGit } from '../../actions/code/git-reader.js'
+import type { Verification } from '../../actions/code/verify-signatures.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { htmlReply } from '../kit/html.js'
 import { repositoryUrl } from '../kit/links.js'
@@ -20,6 +21,8 @@ const EMPTY_TREES: Readonly<Record<number, string>> = {
   40: '4b825dc642cb6eb9a060e54bf8d69288fbee4904',
   64: '6ef19b41225c5369f1c104d45d8d85efa9b057b53b14b4b9b939dd74decc5321',
 }
+
+import { VerifiedBadge, verifyCommits } from './verified-badge.js'
 
 const page = definePage<'repository'>({
   method: 'GET',
@@ -38,10 +41,11 @@ const page = definePage<'repository'>({
       )
       const address = repositoryUrl(context, grant)
       const title = firstLineOf(commit.message)
+      const [verification] = await verifyCommits(context, grant, [commit])
       return htmlReply(
         request,
         <RepositoryDocument context={context} grant={grant} title={title} tab="commits">
-          <CommitHead address={address} commit={commit} />
+          <CommitHead address={address} commit={commit} verification={verification} />
           <Diff diff={diff} />
         </RepositoryDocument>,
       )
@@ -51,9 +55,10 @@ const page = definePage<'repository'>({
 interface CommitHeadProps {
   readonly address: string
   readonly commit: Commit
+  readonly verification: Verification | undefined
 }
 
-function CommitHead({ address, commit }: CommitHeadProps): JSX.Element {
+function CommitHead({ address, commit, verification }: CommitHeadProps): JSX.Element {
   const { id, message, author, committer, parents } = commit
   const [first = '', ...rest] = message.trim().split('\n')
   const body = rest.join('\n').trim()
@@ -69,6 +74,7 @@ function CommitHead({ address, commit }: CommitHeadProps): JSX.Element {
       )}
       <p class="quiet">
         <Shown text={author.name} /> <Ago atMs={committer.atMs} />
+        <VerifiedBadge verification={verification} />
         {' · '}
         <code>{id}</code>
         {' · '}

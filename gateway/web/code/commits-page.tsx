@@ -6,6 +6,7 @@ import { pageOfHistory } from '../../../cgi/objects/history.js'
 import { offsetOf } from '../../../sql/database/page.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { readCommits, readGit } from '../../actions/code/git-reader.js'
+import type { Verification } from '../../actions/code/verify-signatures.js'
 import { placePath } from '../../rendering/place-path.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
@@ -19,6 +20,7 @@ import { RepositoryDocument } from '../repositories/repository-document.js'
 import { firstLineOf } from './folder.js'
 import { PathLine } from './path-line.js'
 import { defaultPlace, findPlace } from './place.js'
+import { VerifiedBadge, verifyCommits } from './verified-badge.js'
 
 const LISTED = 30
 const ACCESS = { kind: 'repository', mode: 'read' } as const
@@ -41,11 +43,12 @@ function answer(context: Context, { request, grant, params }: Call<'repository'>
       return { commits: await readCommits(reader, part.ids), total: await part.total() }
     })
     const address = repositoryUrl(context, grant)
+    const verifications = await verifyCommits(context, grant, commits)
     return htmlReply(
       request,
       <RepositoryDocument context={context} grant={grant} tab="commits" title="Commits">
         <PathLine address={address} place={place} />
-        <CommitList address={address} commits={commits} />
+        <CommitList address={address} commits={commits} verifications={verifications} />
         <Pager address={`${address}/commits/${placePath(place)}`} page={page} total={total} />
       </RepositoryDocument>,
     )
@@ -55,13 +58,15 @@ function answer(context: Context, { request, grant, params }: Call<'repository'>
 interface CommitListProps {
   readonly address: string
   readonly commits: readonly Commit[]
+  /** Verifications of the commits, in their order. */
+  readonly verifications: readonly Verification[]
 }
 
 /** Renders a list of commits. */
-export function CommitList({ address, commits }: CommitListProps): JSX.Element {
+export function CommitList({ address, commits, verifications }: CommitListProps): JSX.Element {
   return (
     <ul class="list">
-      {commits.map(({ id, message, author, committer }) => (
+      {commits.map(({ id, message, author, committer }, at) => (
         <li>
           <div class="grow">
             <a class="strong" href={`${address}/commit/${id}`}>
@@ -69,6 +74,7 @@ export function CommitList({ address, commits }: CommitListProps): JSX.Element {
             </a>
             <p class="quiet">
               <Shown text={author.name} /> <Ago atMs={committer.atMs} />
+              <VerifiedBadge verification={verifications[at]} />
             </p>
           </div>
           <a href={`${address}/src/commit/${id}`} aria-label={`Files at ${id.slice(0, 10)}`}>

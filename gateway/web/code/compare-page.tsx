@@ -27,6 +27,7 @@ import { OpenPullForm } from '../pulls/open-pull-form.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { CommitList } from './commits-page.js'
 import { Diff, readShownDiff } from './diff.js'
+import { verifyCommits } from './verified-badge.js'
 
 const ACCESS = { kind: 'repository', mode: 'read' } as const
 const COMMITS_SHOWN = 100
@@ -111,6 +112,7 @@ function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
     const { repository } = comparison.head
     const address = repositoryUrl(context, { ...grant, repository })
     const { base, head, commits, total, diff } = found
+    const verifications = await verifyCommits(context, grant, commits)
     const title = `Compare ${base} with ${head}`
     const page = (
       <RepositoryDocument context={context} grant={grant} title={title} tab="pulls">
@@ -131,7 +133,7 @@ function show(context: Context, caller: Caller, asked: Asked): Promise<Reply> {
               error={asked.error}
             />
             <h3>{total === 1 ? '1 commit' : `${total} commits`}</h3>
-            <CommitList address={address} commits={commits} />
+            <CommitList address={address} commits={commits} verifications={verifications} />
             {total > commits.length && (
               <p class="notice">{`Only the newest ${commits.length} are shown.`}</p>
             )}

@@ -10,7 +10,7 @@ const NAMES = [
   ...(['file-symlink-file', 'git-branch', 'git-commit', 'key', 'lock', 'package'] as const),
   ...(['plus', 'repo', 'repo-forked', 'tag', 'mirror', 'archive', 'trash'] as const),
   ...(['blocked', 'check-circle', 'circle-slash', 'clock', 'skip', 'stop'] as const),
-  ...(['sync', 'x-circle'] as const),
+  ...(['sync', 'x-circle', 'verified'] as const),
 ]
 
 export type IconName = (typeof NAMES)[number]

@@ -11,6 +11,7 @@ import type { Context } from '../../request/context.js'
 import type { Call } from '../../request/route.js'
 import { CommitList } from '../code/commits-page.js'
 import { Diff, readShownDiff } from '../code/diff.js'
+import { verifyCommits } from '../code/verified-badge.js'
 import { htmlReply } from '../kit/html.js'
 import { issueUrl, repositoryUrl } from '../kit/links.js'
 import {
@@ -42,10 +43,11 @@ const commits = definePage<'repository'>({
     )
     const address = repositoryUrl(context, grant)
     const own = `${address}/pulls/${seen.state.issue.number}/commits`
+    const verifications = await verifyCommits(context, grant, part.commits)
     return htmlReply(
       request,
       <PullDocument context={context} grant={grant} seen={seen} tab="commits">
-        <CommitList address={address} commits={part.commits} />
+        <CommitList address={address} commits={part.commits} verifications={verifications} />
         <Pager address={own} page={page} total={part.total} />
       </PullDocument>,
     )

@@ -74,6 +74,7 @@ const SERVED: readonly string[] = [
   'POST /user/settings/actions/secrets/delete',
   'POST /user/settings/actions/variables/delete',
   'POST /user/settings/applications/delete',
+  'POST /user/settings/gpg/delete',
   'POST /user/settings/keys/delete',
   'POST /user/settings/oauth2/delete',
   'POST /user/settings/oauth2/revoke',

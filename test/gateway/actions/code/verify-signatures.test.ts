@@ -153,3 +153,13 @@ t.test('a signer whom the caller cannot see is not named', async (t) => {
   t.notMatch(JSON.stringify(seen.json), '"verified":true')
   await gateway.db('owners').where({ id: gateway.ada.id }).update({ visibility: 'public' })
 })
+
+t.test('pages of verified commits name the signer and the key', async (t) => {
+  const id = await commit(gpgOfAda, '--gpg-sign')
+  const { reason } = await verificationOf(id)
+  for (const path of [`/ada/r/commit/${id}`, '/ada/r/commits']) {
+    t.match((await gateway.ask({ path })).text, `Verified: ${reason}`, path)
+  }
+  const unsigned = await commit(gpgOfAda, '--no-gpg-sign')
+  t.notMatch((await gateway.ask({ path: `/ada/r/commit/${unsigned}` })).text, 'Verified')
+})

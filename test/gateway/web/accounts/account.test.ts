@@ -4,12 +4,14 @@ import t from 'tap'
 import { listUserKeys } from '../../../../sql/accounts/keys.js'
 import { listSessions } from '../../../../sql/accounts/sessions.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
+import { openGpgHome } from '../../../helpers/gpg-home.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withToken } from '../../../helpers/requests.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
 import { cookieOf, type Fields, startWebGateway } from '../../../helpers/visitors.js'
 
 const SETTINGS = '/user/settings'
+const GPG_KEYS = `${SETTINGS}/gpg`
 const PAGE = { page: 1, limit: 50 }
 
 t.test('the profile is saved, or shown again with its errors', async (t) => {
@@ -176,4 +178,28 @@ t.test('a token limited by the form is refused beyond its limits', async (t) => 
     t.match(answer, { status: 422, text: sentence })
     t.match(answer.text, /value="read:user" checked/, 'the input is shown again')
   }
+})
+
+t.test('GPG keys are added and removed by forms, and shown to all as text', async (t) => {
+  const { addUser, signIn, ask } = await startWebGateway(t)
+  await addUser('ada')
+  const ada = await signIn('ada')
+  const home = await openGpgHome(t)
+  const key = home.makeKey('Ada <ada@example.com>')
+  const text = async (path: string) => (await ask({ path })).text
+  t.match(await text('/ada.gpg'), "Note: This user hasn't uploaded any GPG keys.")
+  t.equal(await text('/ada.keys'), "# Note: This user hasn't uploaded any SSH keys.\n")
+  t.match(await ada.post(GPG_KEYS, { key: 'no key', signature: '' }), { status: 422 })
+  const sent = await ada.post(GPG_KEYS, { key, signature: '' })
+  t.equal(sent.status, 303)
+  const armored = await text('/ada.gpg')
+  const imported = home.gpg(['--show-keys', '--with-colons'], armored)
+  t.match(imported, 'ada@example.com')
+  const page = await ada.get(GPG_KEYS)
+  const id = /name="id" value="(\d+)"/.exec(page.text)?.[1] ?? ''
+  await ada.post(`${GPG_KEYS}/delete`, { id })
+  t.notMatch((await ada.get(GPG_KEYS)).text, /name="id"/)
+  await ada.post(`${SETTINGS}/keys`, { title: 'k', key: aKeyLine('ada@laptop') })
+  t.match(await text('/ada.keys'), /^ssh-ed25519 \S+\n$/)
+  t.equal((await ask({ path: '/nobody.keys' })).status, 404)
 })
