@@ -75,6 +75,23 @@ export async function listCommits(
   return linesOf(await runGit(git, ['rev-list', ...part, ...range], { cwd: path }))
 }
 
+/**
+ * Lists up to `limit` commits that a change of a branch adds to it. A new branch adds those that no
+ * other branch has.
+ */
+export async function listAddedCommits(
+  git: Git,
+  path: string,
+  { before, after, limit }: { before: string | undefined; after: string; limit: number },
+  quarantine?: Quarantine,
+): Promise<readonly string[]> {
+  const known = before === undefined ? ['--not', '--branches'] : [`^${fullId(before)}`]
+  const args = ['rev-list', `--max-count=${limit}`, fullId(after), ...known]
+  const end = await tryGit(git, args, { cwd: path, environment: quarantine })
+  if (end.exitCode === 0) return linesOf(end.output)
+  throw gitError('rev-list', end)
+}
+
 /** Counts the commits that only `to` has (`ahead`) and that only `from` has (`behind`). */
 export async function countAheadBehind(
   git: Git,

@@ -27,6 +27,7 @@ export interface ProtectionSettings {
   readonly protected_file_patterns: string
   readonly unprotected_file_patterns: string
   readonly block_admin_merge_override: boolean
+  readonly require_signed_commits: boolean
 }
 
 export const PROTECTION_LISTS = ['push', 'force_push', 'merge', 'approvals'] as const
@@ -211,7 +212,8 @@ export async function listProtections(
       repositoryId: row.repository_id,
       ruleName: row.rule_name,
       priority: row.priority,
-      settings: JSON.parse(row.settings),
+      // Rules of older releases lack the requirement of signatures.
+      settings: { require_signed_commits: false, ...JSON.parse(row.settings) },
       lists: {
         push: membersOf(own, 'push'),
         force_push: membersOf(own, 'force_push'),

@@ -5,6 +5,8 @@ import t, { type Test } from 'tap'
 import { forEachDatabase } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { makeKeyPair } from '../helpers/ssh-keys.js'
+import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
@@ -37,6 +39,7 @@ await forEachDatabase(t, 'branch protections apply to pushes', async (t, locatio
   await forced(t, workspace)
   await files(t, workspace)
   await around(t, workspace)
+  await signatures(t, workspace)
   t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing, and no quarantine is left')
 })
 
@@ -278,5 +281,51 @@ async function rawPush(
     socket.on('data', (chunk) => chunks.push(chunk))
     socket.on('end', () => resolve(Buffer.concat(chunks).toString()))
     socket.on('error', reject)
+  })
+}
+
+async function signatures(t: Test, workspace: Workspace): Promise<void> {
+  const { ada, bob, copy, address } = workspace
+  const keys = await temporaryFolder(t)
+  const key = makeKeyPair(keys, 'bob', '-t', 'ed25519')
+  await bob.api('POST', '/user/keys', { title: 'signing', key })
+  const email = ((await bob.api('GET', '/user')).body as { email: string }).email
+  const environment = { GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_NAME: 'Bob' }
+  const commit = async (sign: '--gpg-sign' | '--no-gpg-sign') => {
+    const options = ['-c', 'gpg.format=ssh', '-c', `user.signingKey=${keys}/bob`]
+    const args = [...options, 'commit', '--quiet', '--allow-empty', '-m', sign, sign]
+    t.equal((await copy.try(args, { environment })).exitCode, 0)
+    return await copy.git('rev-parse', 'HEAD')
+  }
+  await rule(workspace, 'signed', { enable_push: true, require_signed_commits: true })
+
+  await t.test('a branch that requires signatures takes only verified commits', async (t) => {
+    await copy.git('push', '--quiet', address, 'HEAD:free')
+    await copy.git('push', '--quiet', address, 'HEAD:signed')
+    const unsigned = await commit('--no-gpg-sign')
+    await commit('--gpg-sign')
+    const says = new RegExp(`branch signed is protected from unverified commit ${unsigned}`)
+    await refused(t, workspace, ['HEAD:signed'], says)
+    await copy.git('reset', '--quiet', '--hard', 'HEAD~2')
+    await commit('--gpg-sign')
+    await copy.git('push', '--quiet', address, 'HEAD:signed')
+  })
+
+  await t.test('merges and the API add no commits without a signature to it', async (t) => {
+    await commit('--gpg-sign')
+    await copy.git('push', '--quiet', address, 'HEAD:work')
+    const file = { content: '', branch: 'signed', message: 'm' }
+    const written = await bob.api('POST', '/repos/ada/r/contents/signed.txt', file)
+    t.equal(written.status, 403)
+    const pull = { base: 'signed', head: 'work', title: 'Work' }
+    const { number } = (await bob.api('POST', '/repos/ada/r/pulls', pull)).body as {
+      number: number
+    }
+    const merge = (Do: string) =>
+      ada.api('POST', `/repos/ada/r/pulls/${number}/merge`, { Do, force_merge: true })
+    const refusal = await merge('merge')
+    t.equal(refusal.status, 405)
+    t.match(JSON.stringify(refusal.body), 'protected from unverified commit')
+    t.equal((await merge('fast-forward-only')).status, 200)
   })
 }

@@ -12,6 +12,7 @@ import type { Protection } from '../../../sql/code/branch-protections.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { type Actor, actorOf, mayForcePush, mayPush, readBranchRules } from './branch-rules.js'
+import { findUnsignedCommit } from './unsigned-commits.js'
 
 /** Requested changes of refs. */
 export interface RefChangeRequest {
@@ -57,6 +58,8 @@ export interface BranchMove {
   readonly isRemoved: boolean
   /** Returns true if the new commit is not a descendant of the old one. */
   isForced(): Promise<boolean>
+  /** Returns why the commits do not meet the requirement of signatures; undefined if they do. */
+  findUnsigned(): Promise<string | undefined>
   /** Returns the paths that the change affects; undefined if there are too many. */
   changedFiles(): Promise<readonly string[] | undefined>
 }
@@ -73,6 +76,8 @@ export async function judgePush(
   const isForced = await move.isForced()
   if (isForced && !settings.enable_force_push)
     return `branch ${branch} is protected from force push`
+  const unsigned = settings.require_signed_commits ? await move.findUnsigned() : undefined
+  if (unsigned !== undefined) return `branch ${branch} ${unsigned}`
   const files = await filesOf(rule, move)
   if (files === undefined)
     return `the push changes too many files of the protected branch ${branch}`
@@ -163,10 +168,11 @@ function patternsOf(patterns: string): readonly string[] {
 type Quarantine = RefChangeRequest['quarantine']
 
 function moveOf(
-  { git }: Context,
+  context: Context,
   { repository, path, quarantine }: RefChangeRequest,
   { branch, change }: { readonly branch: string; readonly change: ReferenceChange },
 ): BranchMove {
+  const { git } = context
   const { before, after } = change
   return {
     branch,
@@ -174,6 +180,9 @@ function moveOf(
     async isForced() {
       if (before === undefined || after === undefined) return false
       return !(await isAncestor(git, path, { older: before, younger: after }, quarantine))
+    },
+    async findUnsigned() {
+      return after && (await findUnsignedCommit(context, path, { before, after }, quarantine))
     },
     async changedFiles() {
       if (after === undefined) return []

@@ -13,7 +13,7 @@ import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { changeReferences } from '../code/references-moved.js'
 import { refuseEarlyMerge } from '../issues/dependencies.js'
-import { refuseRuledMerge } from './merge-rules.js'
+import { refuseRuledMerge, refuseUnsignedMerge } from './merge-rules.js'
 import { branchReference, type PullState } from './refresh-pulls.js'
 import { headName, type WritableHead } from './writable-head.js'
 
@@ -68,6 +68,7 @@ async function makePullMerge(
     message: body === '' ? title : `${title}\n\n${body}`,
     author: author === undefined ? committer : signatureOf(context, author),
   })
+  await refuseUnsignedMerge(context, pull, { path, before: baseTip, after: tip })
   // Stored before the branch moves, so that `refreshPulls` can complete the merge after a crash.
   await updatePull(db, pull.id, { headCommit: head, mergeCommit: tip, mergedById: doer.id })
   const name = branchReference(pull.baseBranch)

@@ -14,6 +14,7 @@ import { repositoryPathOf } from '../../request/repository-path.js'
 import { firstMatching, pathsBetween } from '../code/branch-judge.js'
 import { actorOf, isOfficialReviewer, mayMerge, readBranchRules } from '../code/branch-rules.js'
 import { contextTest } from '../code/commit-checks.js'
+import { findUnsignedCommit } from '../code/unsigned-commits.js'
 import type { PullState } from './refresh-pulls.js'
 
 export interface MergeInput {
@@ -39,6 +40,29 @@ export async function refuseRuledMerge(
   const obstacle = await findObstacle(context, state, { repository, rule })
   if (obstacle === undefined) return
   throw new Failure('method_not_allowed', `not allowed to merge [reason: ${obstacle}]`)
+}
+
+/**
+ * Throws `method_not_allowed` if the rule of the base requires signatures and the merge adds a
+ * commit without one, as each merge does that makes a commit: the server does not sign.
+ */
+export async function refuseUnsignedMerge(
+  context: Context,
+  { baseBranch, repositoryId }: Pull,
+  {
+    path,
+    before,
+    after,
+  }: { readonly path: string; readonly before: string; readonly after: string },
+): Promise<void> {
+  const rule = (await readBranchRules(context.db, repositoryId))(baseBranch)
+  if (!rule?.settings.require_signed_commits) return
+  const unsigned = await findUnsignedCommit(context, path, { before, after })
+  if (unsigned === undefined) return
+  throw new Failure(
+    'method_not_allowed',
+    `not allowed to merge [reason: branch ${baseBranch} ${unsigned}]`,
+  )
 }
 
 /** Throws `method_not_allowed` if the rule of the base does not permit this user to merge. */

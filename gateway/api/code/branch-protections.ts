@@ -87,7 +87,7 @@ const create = defineOperation({
     actingUserOf(grant)
     const { repository } = grant
     const ruleName = ruleNameOf(body)
-    refuseUnenforceable(body)
+    refuseMalformed(body)
     await createProtection(context.db, {
       repositoryId: repository.id,
       ruleName,
@@ -119,16 +119,8 @@ function ruleNameOf({
   throw new Failure('invalid', 'rule_name is not a valid branch name or pattern.')
 }
 
-/**
- * Throws `invalid` for conditions that cannot be enforced and for patterns that cannot be parsed.
- */
-function refuseUnenforceable(body: ProtectionOption): void {
-  if (body.require_signed_commits === true) {
-    throw new Failure(
-      'invalid',
-      'require_signed_commits is not supported: this server does not verify commit signatures.',
-    )
-  }
+/** Throws `invalid` for patterns that cannot be parsed. */
+function refuseMalformed(body: ProtectionOption): void {
   checkFilePatterns(body.protected_file_patterns ?? '')
   checkFilePatterns(body.unprotected_file_patterns ?? '')
   for (const pattern of body.status_check_contexts ?? []) {
@@ -155,7 +147,7 @@ const edit = defineOperation({
     const { repository } = grant
     const name = params['name'] ?? ''
     const { id } = await protectionOf(context, repository, name)
-    refuseUnenforceable(body)
+    refuseMalformed(body)
     await updateProtection(context.db, id, {
       settings: sentSettings(body),
       priority: body.priority,

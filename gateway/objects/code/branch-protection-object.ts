@@ -34,6 +34,7 @@ const SETTINGS = {
   protected_file_patterns: FILE_PATTERNS,
   unprotected_file_patterns: FILE_PATTERNS,
   block_admin_merge_override: Type.Boolean(),
+  require_signed_commits: Type.Boolean(),
 }
 
 const NAMES = Type.Array(Type.String(), { maxItems: 200 })
@@ -60,7 +61,6 @@ const LISTS = {
 const FIELDS = {
   ...SETTINGS,
   ...LISTS,
-  require_signed_commits: Type.Boolean(),
   priority: Type.Integer({ minimum: 0, maximum: 1_000_000 }),
 }
 
@@ -115,6 +115,7 @@ export const DEFAULT_SETTINGS: Protection['settings'] = {
   protected_file_patterns: '',
   unprotected_file_patterns: '',
   block_admin_merge_override: false,
+  require_signed_commits: false,
 }
 
 /** Returns the settings that the body contains. */
@@ -134,7 +135,6 @@ export function protectionObject(protection: Protection): Static<typeof BRANCH_P
     ...settings,
     status_check_contexts: [...settings.status_check_contexts],
     ...listFields(lists),
-    require_signed_commits: false,
     priority,
     created_at: apiTime(createdAtMs),
     updated_at: apiTime(updatedAtMs),

@@ -51,6 +51,7 @@ function aMove(
     branch: 'main',
     isRemoved: kind === 'delete',
     isForced: async () => kind === 'force',
+    findUnsigned: async () => undefined,
     changedFiles: async () => files,
   }
 }
