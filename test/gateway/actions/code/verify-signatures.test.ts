@@ -42,10 +42,12 @@ async function verificationOf(id: string, name: 'ada' | 'anyone' = 'anyone') {
   return (json as { commit: { verification: Record<string, unknown> } }).commit.verification
 }
 
-const gpgOfAda = by('ada@example.com', 'openpgp', 'ada@example.com')
+const gpgOfAda = by('ada@example.com', 'openpgp', 'Ada <ada@example.com>')
 
 t.test('an OpenPGP signature is verified while the committer has the key', async (t) => {
   const id = await commit(gpgOfAda, '--gpg-sign')
+  const another = { armored_public_key: home.makeKey('Ada Two <ada@example.com>') }
+  await as('ada', 'POST', '/user/gpg_keys', another)
   t.match(await verificationOf(id), {
     verified: false,
     reason: 'gpg.error.no_gpg_keys_found',
@@ -70,7 +72,10 @@ t.test('an OpenPGP signature is verified while the committer has the key', async
     reason: 'gpg.error.not_signed_commit',
     signature: '',
   })
-  const ofBob = await commit(by('bob@example.com', 'openpgp', 'ada@example.com'), '--gpg-sign')
+  const ofBob = await commit(
+    by('bob@example.com', 'openpgp', 'Ada <ada@example.com>'),
+    '--gpg-sign',
+  )
   t.match(await verificationOf(ofBob), { verified: false, signer: null }, 'a key of another user')
   await gateway.db('emails').where({ user_id: gateway.ada.id }).update({ is_verified: false })
   t.match(await verificationOf(id), { verified: false }, 'an address that is not verified')
