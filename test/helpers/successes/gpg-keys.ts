@@ -4,16 +4,18 @@ import { makeOpenpgpKey, openSigner } from '../../../registry/sign/openpgp.js'
 import type { GatewayWithUsers } from '../gateway-with-users.js'
 
 /** Sends the requests. Leaves no keys. */
-export async function successesOfGpgKeys({ as }: GatewayWithUsers) {
+export async function successesOfGpgKeys({ as, ask, authorizationOf }: GatewayWithUsers) {
   const key = await makeOpenpgpKey('Ada <ada@example.com>', 'ed25519')
-  const token = await as('ada', 'GET', '/user/gpg_key_token')
+  // Without the generated client, which does not return text.
+  const authorization = authorizationOf('ada')
+  const token = await ask({ path: '/api/v1/user/gpg_key_token', authorization })
   const signer = await openSigner([key], { atMs: Date.now() })
   const armored_signature = await signer.signDetached(token.text)
   const body = { armored_public_key: key.publicKey, armored_signature }
   const made = await as('ada', 'POST', '/user/gpg_keys', body)
   const { id, key_id } = made.json as { id: number; key_id: string }
   return {
-    getVerificationToken: token,
+    getVerificationToken: await as('ada', 'GET', '/user/gpg_key_token'),
     userCurrentPostGPGKey: made,
     userVerifyGPGKey: await as('ada', 'POST', '/user/gpg_key_verify', {
       key_id,
