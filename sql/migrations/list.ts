@@ -59,6 +59,7 @@ import * as hookServices from './0057-hook-services.js'
 import * as siteWebhooks from './0062-site-webhooks.js'
 import * as ownerRedirects from './0063-owner-redirects.js'
 import * as gpgKeys from './0066-gpg-keys.js'
+import * as repositoryTransfers from './0068-repository-transfers.js'
 import * as mirrorContents from './0070-mirror-contents.js'
 
 /**
@@ -130,5 +131,6 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0062-site-webhooks', ...siteWebhooks },
   { name: '0063-owner-redirects', ...ownerRedirects },
   { name: '0066-gpg-keys', ...gpgKeys },
+  { name: '0068-repository-transfers', ...repositoryTransfers },
   { name: '0070-mirror-contents', ...mirrorContents },
 ]

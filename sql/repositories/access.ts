@@ -5,6 +5,7 @@ import type { Owner } from '../accounts/owners.js'
 import type { User } from '../accounts/users.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import { isOffered } from './pending-transfers.js'
 import type { Repository } from './repositories.js'
 import { REPOSITORY_UNITS, type RepositoryUnit } from './team-units.js'
 
@@ -63,9 +64,14 @@ export function accessToRepository(
   if (user.isAdmin || user.id === repository.owner.id) return everyUnit('owner')
   const { id, owner } = repository
   const values = [id, user.id, id, owner.id, user.id]
-  return after(selectRows<GrantRow>(db, SELECT_GRANTS, values), (grants) =>
-    unite(grants, repository, accessOfAnyone(repository, ['public', 'limited'])),
-  )
+  return after(selectRows<GrantRow>(db, SELECT_GRANTS, values), (grants) => {
+    const modes = unite(grants, repository, accessOfAnyone(repository, ['public', 'limited']))
+    if (modes.any !== 'none') return modes
+    // Recipients of a pending transfer can read the repository that they are offered.
+    return after(isOffered(db, id, user.id), (isRecipient) =>
+      isRecipient ? everyUnit('read') : modes,
+    )
+  })
 }
 
 /** Returns the access of `user`, or of an anonymous client, to each repository, by its id. */

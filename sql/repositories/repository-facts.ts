@@ -11,6 +11,8 @@ export interface RepositoryFacts {
   readonly forks: number
   readonly stars: number
   readonly watchers: number
+  /** True if a transfer waits for the answer of the new owner. */
+  readonly isOffered: boolean
 }
 
 const NO_FACTS: RepositoryFacts = {
@@ -19,6 +21,7 @@ const NO_FACTS: RepositoryFacts = {
   forks: 0,
   stars: 0,
   watchers: 0,
+  isOffered: false,
 }
 
 /** Returns a function from a repository's id to its facts. Runs one query for all ids. */
@@ -33,17 +36,19 @@ export async function findRepositoryFacts(
   const rows = await selectRows<FactRow>(
     db,
     `select l.repository_id as id, p.name as topic, null as parent_id,
-      0 as forks, 0 as stars, 0 as watchers
+      0 as forks, 0 as stars, 0 as watchers, 0 as offers
       from repository_topics l join topics p on p.id = l.topic_id where l.repository_id in ${places}
-    union all select repository_id, null, parent_id, 0, 0, 0
+    union all select repository_id, null, parent_id, 0, 0, 0, 0
       from repository_forks where repository_id in ${places}
-    union all select parent_id, null, null, count(*), 0, 0
+    union all select parent_id, null, null, count(*), 0, 0, 0
       from repository_forks where parent_id in ${places} group by parent_id
-    union all select repository_id, null, null, 0, count(*), 0
+    union all select repository_id, null, null, 0, count(*), 0, 0
       from repository_stars where repository_id in ${places} group by repository_id
-    union all select repository_id, null, null, 0, 0, count(*)
-      from repository_watches where repository_id in ${places} group by repository_id`,
-    Array.from({ length: 5 }, () => repositoryIds).flat(),
+    union all select repository_id, null, null, 0, 0, count(*), 0
+      from repository_watches where repository_id in ${places} group by repository_id
+    union all select repository_id, null, null, 0, 0, 0, 1
+      from repository_transfers where repository_id in ${places}`,
+    Array.from({ length: 6 }, () => repositoryIds).flat(),
   )
   for (const row of rows) {
     const known = of(row.id)
@@ -53,6 +58,7 @@ export async function findRepositoryFacts(
       forks: known.forks + row.forks,
       stars: known.stars + row.stars,
       watchers: known.watchers + row.watchers,
+      isOffered: known.isOffered || row.offers > 0,
     })
   }
   return of
@@ -62,4 +68,5 @@ interface FactRow extends Pick<RepositoryFacts, 'forks' | 'stars' | 'watchers'> 
   readonly id: number
   readonly topic: string | null
   readonly parent_id: number | null
+  readonly offers: number
 }

@@ -74,6 +74,7 @@ const NAMES = [
   '0062-site-webhooks',
   '0063-owner-redirects',
   '0066-gpg-keys',
+  '0068-repository-transfers',
   '0070-mirror-contents',
 ]
 
