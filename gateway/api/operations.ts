@@ -82,6 +82,7 @@ import { REPOSITORY_TEAM_OPERATIONS } from './repositories/repository-teams.js'
 import { STAR_OPERATIONS } from './repositories/stars.js'
 import { TEMPLATE_OPERATIONS } from './repositories/templates.js'
 import { TOPIC_OPERATIONS } from './repositories/topics.js'
+import { TRANSFER_OPERATIONS } from './repositories/transfers.js'
 import { WATCH_OPERATIONS } from './repositories/watches.js'
 import { RUNNER_OPERATIONS } from './runners/runners.js'
 import { ARTIFACT_OPERATIONS } from './runs/artifacts.js'
@@ -183,6 +184,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...TOKEN_OPERATIONS,
   ...TOPIC_OPERATIONS,
   ...TRACKED_TIME_OPERATIONS,
+  ...TRANSFER_OPERATIONS,
   ...USER_HOOK_OPERATIONS,
   ...USER_KEY_OPERATIONS,
   ...USER_OPERATIONS,

@@ -13,7 +13,13 @@ import {
   organizationRole,
 } from '../../sql/organizations/organizations.js'
 import { findTeam, findTeamByName, isTeamMember, type Team } from '../../sql/organizations/teams.js'
+import {
+  findPendingTransfer,
+  isOffered,
+  type PendingTransfer,
+} from '../../sql/repositories/pending-transfers.js'
 import type { Identity } from './authenticate.js'
+import { refuseBlockedBy } from './authorize-blocked.js'
 import { isBound, limited } from './limits.js'
 import { readId, refuseAnonymous, refusePublicOnly, signedIn } from './refusals.js'
 
@@ -185,6 +191,57 @@ export async function findOwnerForNewRepository(
   const isMember = (await organizationRole(db, owner.id, user.id)) !== 'none'
   if (owner.visibility === 'private' && !isMember) throw notFound()
   throw new Failure('forbidden', 'Given user is not allowed to create repository in organization.')
+}
+
+/** New owner of a repository, and whether the transfer needs no answer of that owner. */
+export interface TransferTarget {
+  readonly owner: Owner
+  readonly isImmediate: boolean
+}
+
+/**
+ * Authorizes the caller, who owns the repository, to transfer it to the owner of that name, who has
+ * to accept unless the caller can create repositories there. Throws `not_found` for an owner whom
+ * the caller cannot see, and `forbidden` if the new owner blocks the caller or the present owner
+ * blocks the new one.
+ */
+export async function authorizeTransfer(
+  db: Database,
+  who: Identity,
+  { name, from }: { readonly name: string; readonly from: Owner },
+): Promise<TransferTarget> {
+  const { user } = signedIn(who)
+  refusePublicOnly(who)
+  if (isBound(who)) throw limited()
+  const owner = await findOwner(db, name)
+  if (owner === undefined) throw notFound(NO_NEW_OWNER)
+  if (owner.id === user.id || user.isAdmin) return { owner, isImmediate: true }
+  const isMember = (await organizationRole(db, owner.id, user.id)) !== 'none'
+  if (owner.visibility === 'private' && !isMember) throw notFound(NO_NEW_OWNER)
+  if (await mayCreateRepositories(db, owner.id, user.id)) return { owner, isImmediate: true }
+  await refuseBlockedBy(db, user, [owner.id])
+  if (owner.kind === 'user') await refuseBlockedBy(db, owner, [from.id])
+  return { owner, isImmediate: false }
+}
+
+const NO_NEW_OWNER = 'The new owner does not exist or cannot be found'
+
+/**
+ * Authorizes the caller to accept or reject the pending transfer of a repository. Throws
+ * `not_found` if there is none, and `forbidden` if it is for another owner.
+ */
+export async function authorizeTransferAnswer(
+  db: Database,
+  who: Identity,
+  repositoryId: number,
+): Promise<PendingTransfer> {
+  const { user } = signedIn(who)
+  refusePublicOnly(who)
+  if (isBound(who)) throw limited()
+  const pending = await findPendingTransfer(db, repositoryId)
+  if (pending === undefined) throw notFound('The repository has no pending transfer.')
+  if (await isOffered(db, repositoryId, user.id)) return pending
+  throw new Failure('forbidden', 'The pending transfer is for another owner.')
 }
 
 /**

@@ -52,6 +52,7 @@ import { DEPLOY_KEYS_PAGES } from './repositories/deploy-keys-page.js'
 import { HOME } from './repositories/home.js'
 import { OWNER } from './repositories/owner.js'
 import { REPOSITORY_SETTINGS_PAGES } from './repositories/repository-settings.js'
+import { TRANSFER_PAGES } from './repositories/transfer-notice.js'
 import { RUNNERS_PAGES } from './runners/runners-pages.js'
 import { BADGE_PAGES } from './runs/badge.js'
 import { DISPATCH_PAGES } from './runs/dispatch-page.js'
@@ -127,6 +128,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...TEAM_SETTINGS_PAGES,
   ...ORGANIZATION_SETTINGS_PAGES,
   ...REPOSITORY_SETTINGS_PAGES,
+  ...TRANSFER_PAGES,
   ...COLLABORATION_PAGES,
   ...DEPLOY_KEYS_PAGES,
 ]

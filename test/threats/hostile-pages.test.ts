@@ -135,6 +135,8 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     answer: (response) => response.writeHead(200, { 'X-Hostile': name }).end(PAYLOADS.join('\n')),
   })
   const guest = await addPerson(gateway, 'guest')
+  await guest.api('POST', '/user/repos', { name: 'given', description: PAYLOADS.join(' ') })
+  await guest.api('POST', '/repos/guest/given/transfer', { new_owner: 'club' })
   const settings = await fillSettings({ owner: ada, guest, receiver, payloads: PAYLOADS })
   const api = `/repos/ada/hostile`
   const said = { title: PAYLOADS[4], body: README }
@@ -219,6 +221,8 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     ofRepository: `${own}/packages`,
     'package settings': '/ada/-/packages/settings',
     'cleanup rule': '/ada/-/packages/settings/rules/generic',
+    offered: '/guest/given',
+    'settings with a pending transfer': '/guest/given/settings',
     wiki: `${own}/wiki`,
     'wiki page': `${own}/wiki/${encodeURIComponent(branch)}`,
     'wiki pages': `${own}/wiki/_pages`,

@@ -1,10 +1,9 @@
-/** Forks and transfers of repositories over the API. */
+/** Forks of repositories over the API. */
 
 import { Type } from 'typebox'
 import { accessToRepository } from '../../../sql/repositories/access.js'
 import { makeFork } from '../../actions/repositories/fork-repository.js'
 import { mergeUpstream } from '../../actions/repositories/merge-upstream.js'
-import { transferToOwner } from '../../actions/repositories/transfer-repository.js'
 import { findOwnerForNewRepository } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import {
@@ -73,41 +72,6 @@ const create = defineOperation({
   },
 })
 
-const transfer = defineOperation({
-  id: 'repoTransfer',
-  method: 'POST',
-  path: '/repos/{owner}/{repo}/transfer',
-  summary: 'Transfer a repo ownership',
-  tags: ['repository'],
-  access: { kind: 'repository', mode: 'owner' },
-  scopes: ['write:repository'],
-  params: REPOSITORY_PARAMS,
-  query: NO_QUERY,
-  body: Type.Object(
-    {
-      new_owner: Type.String({ minLength: 1 }),
-      team_ids: Type.Optional(
-        Type.Array(Type.Integer(), {
-          maxItems: 100,
-          description: 'teams of an organization that are given the repository',
-        }),
-      ),
-    },
-    { $id: 'TransferRepoOption' },
-  ),
-  success: { status: 202, schema: REPOSITORY_OBJECT },
-  failures: [403, 404, 422],
-  async handle(context, { grant, body }) {
-    const { who } = grant
-    const { repository, modes } = await transferToOwner(context, who, {
-      repository: grant.repository,
-      newOwner: body.new_owner,
-      teamIds: body.team_ids ?? [],
-    })
-    return jsonReply(202, await visibleRepositoryObject(context, { repository, modes, who }))
-  },
-})
-
 const mergeParent = defineOperation({
   id: 'repoMergeUpstream',
   method: 'POST',
@@ -140,4 +104,4 @@ const mergeParent = defineOperation({
   },
 })
 
-export const FORK_OPERATIONS: readonly AnyOperation[] = [list, create, transfer, mergeParent]
+export const FORK_OPERATIONS: readonly AnyOperation[] = [list, create, mergeParent]

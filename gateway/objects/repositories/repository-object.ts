@@ -31,6 +31,7 @@ import { ownerObject, USER_OBJECT } from '../accounts/user-object.js'
 import { omissible } from '../schema.js'
 import { apiTime, NEVER, ZERO_TIME } from '../times.js'
 import { goDuration } from './go-duration.js'
+import { REPO_TRANSFER_OBJECT, repoTransferObject } from './repository-transfer-object.js'
 
 const PERMISSION = Type.Object(
   { admin: Type.Boolean(), push: Type.Boolean(), pull: Type.Boolean() },
@@ -121,6 +122,7 @@ export const REPOSITORY_OBJECT = Type.Object(
     mirror_updated: Type.String({ format: 'date-time' }),
     topics: Type.Array(Type.String()),
     licenses: Type.Array(Type.String()),
+    repo_transfer: omissible(REPO_TRANSFER_OBJECT),
   },
   { $id: 'Repository' },
 )
@@ -198,6 +200,11 @@ async function objectsOf(
     views.map(async (view) => {
       const facts = factsOf(view.repository.id)
       const object = await plainObject(context, view, facts)
+      const { repository, modes } = view
+      const transfer = facts.isOffered
+        ? await repoTransferObject(context, repository.id, { modes, who })
+        : undefined
+      if (transfer !== undefined) object.repo_transfer = transfer
       const parent = facts.parentId === undefined ? undefined : parents.get(facts.parentId)
       return parent === undefined ? object : Object.assign(object, { parent })
     }),

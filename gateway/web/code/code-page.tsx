@@ -12,6 +12,7 @@ import { repositoryPathOf } from '../../request/repository-path.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, redirectTo } from '../kit/page.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
+import { transferNotice } from '../repositories/transfer-notice.js'
 import { FileView } from './file-view.js'
 import { readShownFile, type ShownFile } from './files.js'
 import { Folder } from './folder.js'
@@ -38,6 +39,7 @@ const top = definePage<'repository'>({
     if (await isEmptyRepository(repositoryPathOf(context, grant.repository))) {
       const page = (
         <RepositoryDocument context={context} grant={grant} tab="code">
+          {await transferNotice(context, grant)}
           <EmptyRepository context={context} fullName={`${owner.name}/${name}`} />
         </RepositoryDocument>
       )
@@ -74,6 +76,7 @@ async function show(
   const address = `${context.settings.http.baseUrl}/${fullName}`
   const drawing = await drawContents(context, grant, { address, contents })
   const title = place.path.join('/')
+  const notice = title === '' ? await transferNotice(context, grant) : undefined
   return htmlReply(
     request,
     <RepositoryDocument
@@ -82,6 +85,7 @@ async function show(
       tab="code"
       {...(title === '' ? {} : { title })}
     >
+      {notice}
       {'folder' in contents ? (
         <Folder address={address} drawing={drawing} {...contents}>
           {place.path.length === 0 && <CloneAddresses context={context} fullName={fullName} />}

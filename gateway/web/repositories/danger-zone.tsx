@@ -7,18 +7,21 @@ import { Confirmation } from '../kit/confirmation.js'
 export interface DangerZoneProps {
   /** True if the viewer is permitted to transfer and delete the repository. */
   readonly isOwner: boolean
+  /** True if a transfer waits for the answer of the new owner. */
+  readonly isOffered: boolean
   /** URL of the settings page. */
   readonly address: string
   readonly repository: Repository
 }
 
 /** Renders forms that prune the repository and, for its owners, transfer and delete it. */
-export function DangerZone({ address, repository, isOwner }: DangerZoneProps): JSX.Element {
+export function DangerZone(props: DangerZoneProps): JSX.Element {
+  const { address, repository, isOwner, isOffered } = props
   return (
     <section class="danger-zone">
       <h2>Danger zone</h2>
       <PruneForm address={address} repository={repository} />
-      {isOwner && <OwnerForms address={address} repository={repository} />}
+      {isOwner && <OwnerForms address={address} repository={repository} isOffered={isOffered} />}
     </section>
   )
 }
@@ -52,23 +55,33 @@ function PruneForm({ address, repository }: FormProps): JSX.Element {
   )
 }
 
-function OwnerForms({ address, repository }: FormProps): JSX.Element {
+function OwnerForms({
+  address,
+  repository,
+  isOffered,
+}: Omit<DangerZoneProps, 'isOwner'>): JSX.Element {
   const fullName = fullNameOf(repository)
   return (
     <>
       <h3>Transfer</h3>
       <p>
         Gives the repository to another user or organization. The old address redirects to the new
-        one.
+        one. If you cannot create repositories for the new owner, the new owner has to accept first.
       </p>
-      <form method="post" action={`${address}/transfer`}>
-        <label for="new_owner">New owner</label>
-        <input type="text" id="new_owner" name="new_owner" required={true} />
-        <Confirmation id="confirm-transfer" name={fullName} />
-        <button type="submit" class="danger">
-          Transfer this repository
-        </button>
-      </form>
+      {isOffered ? (
+        <form method="post" action={`${address}/transfer/delete`}>
+          <button type="submit">Cancel the pending transfer</button>
+        </form>
+      ) : (
+        <form method="post" action={`${address}/transfer`}>
+          <label for="new_owner">New owner</label>
+          <input type="text" id="new_owner" name="new_owner" required={true} />
+          <Confirmation id="confirm-transfer" name={fullName} />
+          <button type="submit" class="danger">
+            Transfer this repository
+          </button>
+        </form>
+      )}
       <h3>Delete</h3>
       <p>Permanently deletes its code, issues, pull requests and releases.</p>
       <form method="post" action={`${address}/delete`}>

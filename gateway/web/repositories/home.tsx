@@ -3,6 +3,8 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
 import { hasUsers } from '../../../sql/admin/site.js'
+import { listOfferedIds } from '../../../sql/repositories/pending-transfers.js'
+import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { isAtMachine } from '../../auth/set-up.js'
@@ -25,6 +27,7 @@ export const HOME = definePage<'anyone'>({
     const search = { viewer: viewerOf(who), sort: 'updated', order: 'desc' } as const
     const { entries, total } = await searchRepositories(context.db, search, page)
     const { baseUrl } = context.settings.http
+    const offered = user === undefined ? [] : await offeredTo(context, user.id)
     const isNew = user === undefined && !(await hasUsers(context.db))
     return htmlReply(
       request,
@@ -36,6 +39,12 @@ export const HOME = definePage<'anyone'>({
           </section>
         )}
         {isNew && <ToSetUp context={context} request={request} />}
+        {offered.length > 0 && (
+          <section>
+            <h2>Offered to you</h2>
+            <RepositoryList base={baseUrl} repositories={offered} hasOwners={true} />
+          </section>
+        )}
         <section>
           <h2>{user === undefined ? 'Public repositories' : 'Repositories'}</h2>
           <RepositoryList base={baseUrl} repositories={entries} hasOwners={true} />
@@ -45,6 +54,11 @@ export const HOME = definePage<'anyone'>({
     )
   },
 })
+
+/** Returns repositories whose transfer the user can accept. */
+async function offeredTo({ db }: Context, userId: number): Promise<readonly Repository[]> {
+  return await findRepositoriesById(db, await listOfferedIds(db, userId, LISTED))
+}
 
 interface ToSetUpProps {
   readonly context: Context

@@ -3,6 +3,10 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { Reply } from '../../../conf/http.js'
 import { atLeast } from '../../../sql/repositories/access.js'
+import {
+  deletePendingTransfer,
+  findPendingTransfer,
+} from '../../../sql/repositories/pending-transfers.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { inQueue } from '../../actions/code/git-queue.js'
 import { deleteWholeRepository } from '../../actions/repositories/delete-repository.js'
@@ -139,11 +143,12 @@ interface Shown {
   readonly notice?: string
 }
 
-function answer(
+async function answer(
   context: Context,
   { request, grant }: Pick<Call<'repository'>, 'request' | 'grant'>,
   { fields = grant.repository, error, status = 200, notice }: Shown = {},
-): Reply {
+): Promise<Reply> {
+  const pending = await findPendingTransfer(context.db, grant.repository.id)
   const address = `${repositoryUrl(context, grant)}/settings`
   const page = (
     <SettingsDocument context={context} grant={grant} error={error} tab="general">
@@ -153,6 +158,7 @@ function answer(
         address={address}
         repository={grant.repository}
         isOwner={atLeast(grant.mode, 'owner')}
+        isOffered={pending !== undefined}
       />
     </SettingsDocument>
   )
@@ -213,9 +219,22 @@ const transfer = dangerousPage('transfer', async (context, { grant }, form) => {
     repository: grant.repository,
     newOwner,
   })
+  // The page of a repository whose transfer is pending shows that.
   const { owner, name } = repository
   return redirectTo(context, modes.any === 'none' ? '/' : `/${owner.name}/${name}`)
 })
+
+const cancelTransfer = definePage<'repository'>({
+  method: 'POST',
+  path: `${PATH}/transfer/delete`,
+  access: { ...ACCESS, mode: 'owner' },
+  async handle(context, call) {
+    const isCanceled = await deletePendingTransfer(context.db, call.grant.repository.id)
+    return answer(context, call, { notice: isCanceled ? CANCELED : 'No transfer is pending.' })
+  },
+})
+
+const CANCELED = 'The transfer is canceled.'
 
 const remove = dangerousPage('delete', async (context, { grant }) => {
   const { repository, user } = grant
@@ -241,4 +260,4 @@ const prune = dangerousPage('prune', async (context, call, form) => {
 const PRUNING =
   'The repository is being pruned. This takes seconds, or minutes for a large repository.'
 
-export const REPOSITORY_SETTINGS_PAGES = [show, save, transfer, remove, prune]
+export const REPOSITORY_SETTINGS_PAGES = [show, save, transfer, cancelTransfer, remove, prune]

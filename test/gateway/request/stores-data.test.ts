@@ -102,5 +102,6 @@ const SERVED: readonly string[] = [
   'POST /{owner}/{repo}/settings/delete',
   'POST /{owner}/{repo}/settings/hooks/{id}/delete',
   'POST /{owner}/{repo}/settings/keys/delete',
+  'POST /{owner}/{repo}/settings/transfer/delete',
   'PUT /api/v1/packages/{owner}/-/cleanup-rules/{type}',
 ]

@@ -40,6 +40,10 @@ async function successesOfRepositories({ as }: GatewayWithUsers) {
   const topics = '/repos/ada/r/topics'
   await as('ada', 'POST', '/user/repos', { name: 'started', auto_init: true })
   await as('bob', 'POST', '/repos/ada/started/forks', {})
+  for (const name of ['offered', 'refused']) {
+    await as('ada', 'POST', '/user/repos', { name })
+    await as('ada', 'POST', `/repos/ada/${name}/transfer`, { new_owner: 'bob' })
+  }
   return {
     userListRepos: await as('anyone', 'GET', '/users/ada/repos'),
     repoSearch: await as('anyone', 'GET', '/repos/search?q=r'),
@@ -58,6 +62,8 @@ async function successesOfRepositories({ as }: GatewayWithUsers) {
     repoMergeUpstream: await as('bob', 'POST', '/repos/bob/started/merge-upstream', {}),
     listForks: await as('anyone', 'GET', '/repos/ada/r/forks'),
     repoTransfer: await as('bob', 'POST', '/repos/bob/mine/transfer', { new_owner: 'hall' }),
+    acceptRepoTransfer: await as('bob', 'POST', '/repos/ada/offered/transfer/accept'),
+    rejectRepoTransfer: await as('bob', 'POST', '/repos/ada/refused/transfer/reject'),
   }
 }
 

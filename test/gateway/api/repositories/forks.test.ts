@@ -119,7 +119,6 @@ await forEachDatabase(t, 'a repository is transferred to another owner', async (
 
   const move = (from: string, body: object) =>
     as('ada', 'POST', `/repos/${from}/transfer`, { team_ids: [], ...body })
-  t.equal((await move('ada/shut', { new_owner: 'bob' })).status, 403, 'bob has not agreed')
   t.equal((await move('ada/shut', { new_owner: 'absent' })).status, 404)
   t.equal((await move('ada/shut', { new_owner: 'ADA' })).status, 422)
   t.equal((await move('ada/shut', {})).status, 422)
@@ -143,6 +142,49 @@ await forEachDatabase(t, 'a repository is transferred to another owner', async (
   await as('ada', 'POST', '/user/repos', { name: 'shut' })
   t.equal((await move('den/shut', { new_owner: 'ada' })).status, 422, 'the name is in use')
   t.equal((await as('ada', 'GET', '/repos/ada/shut')).status, 200)
+})
+
+await forEachDatabase(t, 'a transfer waits until the new owner accepts', async (t, location) => {
+  const { as, bob, addOrganization } = await startFixture(t, location)
+  await addOrganization('club', bob)
+  const shut = '/repos/ada/shut'
+  const move = (body: object) => as('ada', 'POST', `${shut}/transfer`, body)
+  await as('bob', 'PUT', '/user/blocks/ada')
+  t.match(await move({ new_owner: 'bob' }), { status: 403, json: { message: /blocked/ } })
+  await as('bob', 'DELETE', '/user/blocks/ada')
+  await as('ada', 'PUT', '/user/blocks/bob')
+  t.equal((await move({ new_owner: 'bob' })).status, 403, 'the owner blocks the recipient')
+  await as('ada', 'DELETE', '/user/blocks/bob')
+  t.equal((await as('bob', 'POST', `${shut}/transfer/accept`)).status, 404)
+
+  const offer = { recipient: { login: 'bob' }, doer: { login: 'ada' }, teams: [] }
+  const offered = { full_name: 'ada/shut', repo_transfer: offer }
+  t.match(await move({ new_owner: 'bob' }), { status: 201, json: offered })
+  t.equal((await move({ new_owner: 'bob' })).status, 409)
+  t.match(await as('bob', 'GET', shut), { status: 200, json: offered })
+  t.equal((await as('bob', 'PATCH', shut, { description: 'x' })).status, 403, 'it is only read')
+  t.equal((await as('anyone', 'GET', shut)).status, 404)
+  t.equal((await as('ada', 'POST', `${shut}/transfer/accept`)).status, 403)
+  t.equal((await as('anyone', 'POST', `${shut}/transfer/reject`)).status, 401)
+
+  const rejected = await as('bob', 'POST', `${shut}/transfer/reject`)
+  t.match(rejected, { status: 200, json: { full_name: 'ada/shut' } })
+  t.notOk(Reflect.has(rejected.json as object, 'repo_transfer'))
+  t.equal((await as('bob', 'GET', shut)).status, 404, 'the recipient cannot read it any more')
+
+  const made = await as('bob', 'POST', '/orgs/club/teams', { name: 'w', permission: 'write' })
+  const { id } = made.json as { id: number }
+  t.match(await move({ new_owner: 'club', team_ids: [id] }), {
+    status: 201,
+    json: { repo_transfer: { recipient: { login: 'club' }, teams: [{ name: 'w' }] } },
+  })
+  await as('bob', 'POST', '/orgs/club/repos', { name: 'shut' })
+  t.equal((await as('bob', 'POST', `${shut}/transfer/accept`)).status, 422, 'the name is in use')
+  await as('bob', 'DELETE', '/repos/club/shut')
+  const accepted = await as('bob', 'POST', `${shut}/transfer/accept`)
+  t.match(accepted, { status: 202, json: { full_name: 'club/shut', permissions: { admin: true } } })
+  t.match((await as('bob', 'GET', `/teams/${id}/repos`)).json, [{ full_name: 'club/shut' }])
+  t.equal((await as('ada', 'GET', '/repos/club/shut')).status, 404, 'the former owner left')
 })
 
 t.test('a branch of the parent is merged into a fork', async (t) => {

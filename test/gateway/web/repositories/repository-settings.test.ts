@@ -166,9 +166,6 @@ t.test('a repository is transferred or deleted when its name is typed', async (t
   const confirm = 'ada/tool'
   const wrong = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'ada' })
   t.match(wrong.text, /already has this owner/)
-  const taken = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'dan' })
-  t.equal(taken.status, 403)
-  t.match(taken.text, /You are not permitted to create repositories/)
   const nobody = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'nobody' })
   t.match(nobody.text, /There is no user or organization with this name/)
   const moved = await form('ada', `${OWN}/transfer`, { confirm, new_owner: 'acme' })
@@ -176,6 +173,29 @@ t.test('a repository is transferred or deleted when its name is typed', async (t
   const end = await form('ada', '/acme/tool/settings/delete', { confirm: 'acme/tool' })
   t.equal(end.headers.location, `${BASE_URL}/acme`)
   t.equal((await look('ada', '/acme/tool')).status, 404)
+})
+
+t.test('the new owner accepts or rejects a transfer on the page of the repository', async (t) => {
+  const { form, look, db } = await openFixture(t)
+  await db('repositories').where({ name_lower: 'tool' }).update({ is_private: true })
+  const offer = { confirm: 'ada/tool', new_owner: 'dan' }
+  t.equal((await form('ada', `${OWN}/transfer`, offer)).headers.location, `${BASE_URL}/ada/tool`)
+  t.match((await look('ada', '/ada/tool')).text, /offered to dan, who has to accept/)
+  t.notMatch((await look('ada', '/ada/tool')).text, /Accept the transfer/)
+  t.match((await look('dan', '/')).text, /Offered to you.*ada\/tool/)
+  t.match((await look('dan', '/ada/tool')).text, /Accept the transfer/)
+  t.match((await look('ada', OWN)).text, /Cancel the pending transfer/)
+  t.equal((await form('dan', `${OWN}/transfer/delete`, {})).status, 403)
+  t.match((await form('ada', `${OWN}/transfer/delete`, {})).text, /The transfer is canceled/)
+  t.equal((await look('dan', '/ada/tool')).status, 404)
+
+  await form('ada', `${OWN}/transfer`, offer)
+  t.equal((await form('dan', '/ada/tool/transfer/reject', {})).headers.location, `${BASE_URL}/`)
+  t.equal((await look('dan', '/ada/tool')).status, 404)
+  await form('ada', `${OWN}/transfer`, offer)
+  const accepted = await form('dan', '/ada/tool/transfer/accept', {})
+  t.equal(accepted.headers.location, `${BASE_URL}/dan/tool`)
+  t.equal((await look('dan', '/dan/tool')).status, 200)
 })
 
 t.test('a repository is pruned when its name is typed', async (t) => {
