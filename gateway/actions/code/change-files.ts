@@ -35,6 +35,8 @@ export interface FileChange {
   readonly isCondition?: boolean | undefined
   /** Absent if the file is deleted, or renamed without a change. */
   readonly content?: Buffer | undefined
+  /** Mode of the written file; by default, the one that it has, or that of a plain file. */
+  readonly mode?: string | undefined
 }
 
 export interface FileChanges {
@@ -191,7 +193,7 @@ async function judge(objects: ObjectReader, { base, change, blobId }: ChangeChec
     throw new Failure('invalid', `sha does not match [given: ${sha}, expected: ${source.id}]`)
   }
   if (operation === 'delete') return { change, file: undefined, left: names }
-  const entry = { id: blobId ?? source?.id ?? '', mode: source?.mode ?? '100644' }
+  const entry = { id: blobId ?? source?.id ?? '', mode: change.mode ?? source?.mode ?? '100644' }
   const content = change.content ?? (await objects.read(entry.id, FILE_CONTENT_BYTES_MAX))
   const file = { names, entry, ...measured(content) }
   return { change, file, left: isMoved ? fromNames : undefined }

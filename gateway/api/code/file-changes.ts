@@ -4,6 +4,7 @@ import { Type } from 'typebox'
 import { modeOf } from '../../../cgi/objects/tree.js'
 import { Failure, isFailure } from '../../../conf/failures.js'
 import { parseFilePath } from '../../../conf/file-path.js'
+import { changeByPatch } from '../../actions/code/change-by-patch.js'
 import {
   type ChangedFiles,
   changeFiles,
@@ -179,6 +180,31 @@ const changeSeveral = defineOperation({
   },
 })
 
+const applyDiff = defineOperation({
+  id: 'repoApplyDiffPatch',
+  method: 'POST',
+  path: '/repos/{owner}/{repo}/diffpatch',
+  summary: 'Apply diff patch to repository',
+  tags: ['repository'],
+  access: ACCESS,
+  scopes: ['write:repository'],
+  params: PARAMS,
+  query: NO_QUERY,
+  // `content` is the patch as text, not in base64.
+  body: UPDATE_FILE_OPTIONS,
+  bodyBytesMax: FILES_JSON_BYTES_MAX,
+  success: { status: 201, schema: FILE_RESPONSE },
+  failures: [403, 404, 413, 422, 423],
+  async handle(context, { request, grant, body }) {
+    const options = { ...body, message: body.message || 'apply-patch' }
+    const wanted = readFileChanges(writableOf(context, grant), options, [])
+    const changed = await inQueue(context, { request, grant }, () =>
+      changeByPatch(context, wanted, body.content),
+    )
+    return jsonReply(201, { content: null, ...(await commitParts(context, wanted, changed)) })
+  },
+})
+
 /** Changes one file in one commit, and returns its FileResponse. */
 async function changeOneFile(context: Context, caller: Caller, wanted: FileChanges) {
   const changed = await changeInQueue(context, caller, wanted)
@@ -234,4 +260,5 @@ export const FILE_CHANGE_OPERATIONS: readonly AnyOperation[] = [
   update,
   remove,
   changeSeveral,
+  applyDiff,
 ]

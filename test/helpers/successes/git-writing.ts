@@ -17,6 +17,9 @@ export async function successesOfGitWriting({ as }: GatewayWithUsers) {
     repoChangeFiles: await ask('POST', '/contents', {
       files: [{ operation: 'create', path: 'b', content: '' }],
     }),
+    repoApplyDiffPatch: await ask('POST', '/diffpatch', {
+      content: '--- /dev/null\n+++ b/c\n@@ -0,0 +1 @@\n+patched\n',
+    }),
     repoDeleteFile: await ask('DELETE', '/contents/a', { sha: shaOf(updated) }),
     repoCreateBranch: await ask('POST', '/branches', { new_branch_name: 'x' }),
     repoRenameBranch: await ask('PATCH', '/branches/x', { name: 'y' }),
