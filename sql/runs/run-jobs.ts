@@ -331,10 +331,11 @@ const SELECT = `select j.id, j.run_id, j.attempt, j.last_attempt, ${POSITION} as
   ${COLUMNS},
   j.task_id, j.reason, j.created_at, j.started_at, j.stopped_at from workflow_jobs j where`
 
-async function selectJobs(
+/** Returns the jobs `j` of a condition, which may end with an order. */
+export async function selectJobs(
   db: Database,
   condition: string,
-  bindings: readonly number[],
+  bindings: readonly (string | number)[],
 ): Promise<readonly RunJob[]> {
   return (await selectRows<JobRow>(db, `${SELECT} ${condition}`, bindings)).map(jobOf)
 }

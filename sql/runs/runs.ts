@@ -219,7 +219,9 @@ export async function listRuns(
   repositoryId: number,
   { filter = {}, ...page }: RunPage,
 ): Promise<Paged<Run>> {
-  const [condition, bindings] = conditionOf(repositoryId, filter)
+  const [text, values] = filterOf(filter)
+  const condition = `r.repository_id = ? and ${text}`
+  const bindings = [repositoryId, ...values]
   const [count] = await selectRows<{ total: number }>(
     db,
     `select count(*) as total from workflow_runs r where ${condition}`,
@@ -235,13 +237,16 @@ export async function listRuns(
   return { entries, total: Number(count?.total ?? 0) }
 }
 
-function conditionOf(
-  repositoryId: number,
-  { event, reference, statuses, actorId, commitId }: RunFilter,
-): readonly [condition: string, bindings: readonly (string | number)[]] {
+/** Returns the condition of a filter for the runs `r`, with its bindings. */
+export function filterOf({
+  event,
+  reference,
+  statuses,
+  actorId,
+  commitId,
+}: RunFilter): readonly [condition: string, bindings: readonly (string | number)[]] {
   const places = statuses?.map(() => '?').join(', ')
   const conditions = [
-    ['r.repository_id = ?', repositoryId],
     ['r.event = ?', event],
     ['r.ref = ?', reference],
     [`r.status in (${places})`, statuses],
@@ -249,7 +254,8 @@ function conditionOf(
     ['r.commit_id = ?', commitId],
   ] as const
   const used = conditions.filter(([, value]) => value !== undefined)
-  return [used.map(([text]) => text).join(' and '), used.flatMap(([, value]) => value ?? [])]
+  const texts = ['1 = 1', ...used.map(([text]) => text)]
+  return [texts.join(' and '), used.flatMap(([, value]) => value ?? [])]
 }
 
 /** Runs of a repository of which no job has begun. */
@@ -318,7 +324,8 @@ const SELECT = `select ${MEMBERSHIP.map((name) => `r.${name}`).join()}, r.id, r.
   r.is_from_fork, r.needs_approval, r.actor_id, r.attempt, r.rerun_actor_id, r.status, r.fault,
   r.chain_depth, r.created_at, r.started_at, r.stopped_at from workflow_runs r where`
 
-async function selectRuns(
+/** Returns the runs `r` of a condition, which may end with an order. */
+export async function selectRuns(
   db: Database,
   condition: string,
   bindings: readonly (string | number)[],

@@ -1,9 +1,10 @@
 /** The ActionWorkflowJob of this API, and the steps in it. */
 
 import { type Static, Type } from 'typebox'
-import type { Repository } from '../../../sql/repositories/repositories.js'
+import { findRepositoriesById, type Repository } from '../../../sql/repositories/repositories.js'
 import { findRunnerNames } from '../../../sql/runners/runners.js'
 import type { RunJob } from '../../../sql/runs/run-jobs.js'
+import { findRunsById } from '../../../sql/runs/run-lists.js'
 import type { Run } from '../../../sql/runs/runs.js'
 import { findTasksById, type Task } from '../../../sql/runs/tasks.js'
 import type { Context } from '../../request/context.js'
@@ -53,20 +54,61 @@ export const JOBS = Type.Object(
   { $id: 'ActionWorkflowJobsResponse' },
 )
 
+type JobObject = Static<typeof JOB>
+
+/** A run, and its repository. */
+export interface JobPlace {
+  readonly run: Run
+  readonly repository: Repository
+}
+
 /** Returns jobs of one run. */
-export async function jobObjects(
+export function jobObjects(
   context: Context,
-  { run, repository }: { readonly run: Run; readonly repository: Repository },
+  place: JobPlace,
   jobs: readonly RunJob[],
-): Promise<readonly Static<typeof JOB>[]> {
+): Promise<readonly JobObject[]> {
+  return objectsOf(context, jobs, () => place)
+}
+
+/** Returns jobs of several repositories. */
+export async function listedJobObjects(
+  context: Context,
+  jobs: readonly RunJob[],
+): Promise<readonly JobObject[]> {
+  const { db } = context
+  const runs = await findRunsById(db, [...new Set(jobs.map(({ runId }) => runId))])
+  const ids = new Set([...runs.values()].map(({ repositoryId }) => repositoryId))
+  const repositories = await findRepositoriesById(db, [...ids])
+  const byId = new Map(repositories.map((repository) => [repository.id, repository]))
+  const places = new Map<number, JobPlace>()
+  for (const run of runs.values()) {
+    const repository = byId.get(run.repositoryId)
+    if (repository !== undefined) places.set(run.id, { run, repository })
+  }
+  // A run can be deleted after its jobs were read.
+  const present = jobs.filter(({ runId }) => places.has(runId))
+  return await objectsOf(context, present, ({ runId }) => {
+    const place = places.get(runId)
+    if (place === undefined) throw new Error('the job has no run')
+    return place
+  })
+}
+
+async function objectsOf(
+  context: Context,
+  jobs: readonly RunJob[],
+  placeOf: (job: RunJob) => JobPlace,
+): Promise<readonly JobObject[]> {
   const { db, settings } = context
   const taskIds = jobs.flatMap(({ taskId }) => taskId ?? [])
   const tasks = await findTasksById(db, taskIds)
   const runnerIds = [...tasks.values()].flatMap(({ runnerId }) => runnerId ?? [])
   const runnerNames = await findRunnerNames(db, runnerIds)
-  const runAddress = runUrls(context, repository, run)
-  const base = `${settings.http.baseUrl}${API_PREFIX}/repos/${repository.owner.name}`
   return jobs.map((job) => {
+    const { run, repository } = placeOf(job)
+    const runAddress = runUrls(context, repository, run)
+    const base = `${settings.http.baseUrl}${API_PREFIX}/repos/${repository.owner.name}`
     const task = tasks.get(job.taskId ?? 0)
     return {
       id: job.id,

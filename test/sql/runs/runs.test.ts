@@ -2,6 +2,7 @@
 
 import t from 'tap'
 import { isMysql } from '../../../sql/database/dialect.js'
+import { listJobsAt } from '../../../sql/runs/run-lists.js'
 import { listRuns, type RunFilter, updateRunStatus } from '../../../sql/runs/runs.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { plansOf } from '../../helpers/query-plans.js'
@@ -52,4 +53,10 @@ await forEachMigrated(t, 'a filter reads an index of the repository, not rows', 
     t.match(plans, wanted)
     t.notMatch(plans, /SCAN r\b|"table":"r","type":"ALL"/)
   }
+  const place = { kind: 'owner', id: ada.id, viewer: { kind: 'user', id: ada.id } } as const
+  const plans = await plansOf(db, (trx) => listJobsAt(trx, place, PAGE))
+  const wanted = isMysql(db)
+    ? /"key":"workflow_jobs_by_attempt"[^}]*Using index/
+    : /SEARCH j USING COVERING INDEX workflow_jobs_by_attempt \(run_id=\? AND last_attempt=\?/
+  t.match(plans, wanted)
 })
