@@ -88,6 +88,7 @@ import { RUNNER_OPERATIONS } from './runners/runners.js'
 import { ARTIFACT_OPERATIONS } from './runs/artifacts.js'
 import { RERUN_OPERATIONS } from './runs/rerun.js'
 import { RUN_JOB_OPERATIONS } from './runs/run-jobs.js'
+import { RUN_LIST_OPERATIONS } from './runs/run-lists.js'
 import { RUN_OPERATIONS } from './runs/runs.js'
 import { ACTION_VALUE_OPERATIONS } from './runs/values.js'
 import { WORKFLOW_OPERATIONS } from './runs/workflows.js'
@@ -167,6 +168,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...REVIEW_REQUEST_OPERATIONS,
   ...RERUN_OPERATIONS,
   ...RUN_JOB_OPERATIONS,
+  ...RUN_LIST_OPERATIONS,
   ...ARTIFACT_OPERATIONS,
   ...RUN_OPERATIONS,
   ...RUNNER_OPERATIONS,

@@ -4,10 +4,9 @@ import { Type } from 'typebox'
 import { Failure } from '../../../conf/failures.js'
 import { removeRun } from '../../../sql/runs/remove-run.js'
 import { listRuns } from '../../../sql/runs/runs.js'
-import { isFinal, type RunStatus } from '../../../sql/runs/statuses.js'
+import { isFinal } from '../../../sql/runs/statuses.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { refuseWithoutActions } from '../../actions/repositories/has-actions.js'
-import { findVisibleUser } from '../../auth/visible-owner.js'
 import { RUN, RUNS, runObjects } from '../../objects/runs/run-object.js'
 import { approveRun } from '../../runs/approve-run.js'
 import { cancelRun } from '../../runs/cancel-run.js'
@@ -15,6 +14,7 @@ import { REPOSITORY_PARAMS } from '../issues/issue-params.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
+import { filterFields, RUN_FILTER_QUERY, runFilterOf } from './run-filter.js'
 import { runOfId } from './run-of-id.js'
 
 const PATH = '/repos/{owner}/{repo}/actions/runs'
@@ -30,23 +30,6 @@ const WRITING = {
 } as const
 const ONE = { path: `${PATH}/{run}`, params: { ...REPOSITORY_PARAMS, run: 'id of the run' } }
 
-/** Statuses by the words of this API; the words of GitHub that have no status match nothing. */
-const STATUSES: ReadonlyMap<string, readonly RunStatus[]> = new Map([
-  ['waiting', ['blocked']],
-  ['pending', ['blocked']],
-  ['requested', ['blocked']],
-  ['action_required', ['blocked']],
-  ['queued', ['waiting']],
-  ['in_progress', ['running', 'cancelling']],
-  ['completed', ['success', 'failure', 'cancelled', 'skipped']],
-  ['success', ['success']],
-  ['failure', ['failure']],
-  ['cancelled', ['cancelled']],
-  ['timed_out', ['cancelled']],
-  ['skipped', ['skipped']],
-  ['neutral', ['skipped']],
-])
-
 const list = defineOperation({
   id: 'getWorkflowRuns',
   method: 'GET',
@@ -55,13 +38,7 @@ const list = defineOperation({
   ...READING,
   params: REPOSITORY_PARAMS,
   query: Type.Object({
-    event: Type.Optional(Type.String({ description: 'name of the event' })),
-    branch: Type.Optional(Type.String({ description: 'name of the branch' })),
-    status: Type.Optional(
-      Type.String({ description: 'waiting, queued, in_progress, completed or a conclusion' }),
-    ),
-    actor: Type.Optional(Type.String({ description: 'user who caused the event' })),
-    head_sha: Type.Optional(Type.String({ description: 'full id of the commit' })),
+    ...RUN_FILTER_QUERY,
     ...PAGE_QUERY,
   }),
   success: { status: 200, schema: RUNS },
@@ -69,33 +46,18 @@ const list = defineOperation({
   async handle(context, { grant, query }) {
     const { repository } = grant
     refuseWithoutActions(context, repository)
-    const { event, branch, status, actor, head_sha } = query
-    const actorId = actor && (await findVisibleUser(context.db, actor, grant.user)).id
-    const filter = {
-      event: event || undefined,
-      reference: branch ? `refs/heads/${branch}` : undefined,
-      statuses: status ? statusesOf(status) : undefined,
-      actorId: actorId || undefined,
-      commitId: head_sha || undefined,
-    }
+    const filter = await runFilterOf(context, query, grant.user)
     const page = pageOf(query)
     const { entries, total } = await listRuns(context.db, repository.id, { ...page, filter })
     return pageReply(context, await runObjects(context, grant, entries), {
       path: `/repos/${repository.owner.name}/${repository.name}/actions/runs`,
-      query: { event, branch, status, actor, head_sha },
+      query: filterFields(query),
       page,
       total,
       wrap: (runs) => ({ total_count: total, workflow_runs: runs }),
     })
   },
 })
-
-/** Returns the statuses that a word of a filter means. Throws `bad_request`. */
-function statusesOf(word: string): readonly RunStatus[] {
-  const statuses = STATUSES.get(word)
-  if (statuses === undefined) throw new Failure('bad_request', `Invalid status: ${word}`)
-  return statuses
-}
 
 const get = defineOperation({
   id: 'GetWorkflowRun',

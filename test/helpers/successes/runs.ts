@@ -40,6 +40,13 @@ export async function successesOfRuns(gateway: GatewayWithUsers) {
     listWorkflowRunJobs: await as('ada', 'GET', `${one}/jobs`),
     getWorkflowJob: await as('ada', 'GET', `${path}/jobs/${job.id}`),
     downloadActionsRunJobLogs: await as('ada', 'GET', `${path}/jobs/${job.id}/logs`),
+    listWorkflowJobs: await as('ada', 'GET', `${path}/jobs`),
+    getOrgWorkflowRuns: await as('ada', 'GET', '/orgs/club/actions/runs'),
+    getOrgWorkflowJobs: await as('ada', 'GET', '/orgs/club/actions/jobs'),
+    getUserWorkflowRuns: await as('ada', 'GET', '/user/actions/runs'),
+    getUserWorkflowJobs: await as('ada', 'GET', '/user/actions/jobs'),
+    listAdminWorkflowRuns: await as('root', 'GET', '/admin/actions/runs'),
+    listAdminWorkflowJobs: await as('root', 'GET', '/admin/actions/jobs'),
     ListActionTasks: await as('ada', 'GET', `${path}/tasks`),
   }
   const task = await findRunningTask(db, taskId)

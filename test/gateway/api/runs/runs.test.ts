@@ -2,10 +2,11 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
+import { changeJob } from '../../../../sql/runs/run-jobs.js'
 import { findRun, updateRunStatus } from '../../../../sql/runs/runs.js'
 import { forEachDatabase } from '../../../helpers/databases.js'
 import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
-import { aRun, aTask, jobAt, logRows } from '../../../helpers/run-rows.js'
+import { aJob, aRun, aTask, jobAt, logRows } from '../../../helpers/run-rows.js'
 
 const RUNS = '/repos/ada/r/actions/runs'
 const NO_SUCH = refusal('not found')
@@ -170,3 +171,71 @@ t.test('the runs of a private repository are hidden from other users', async (t)
     t.match(answer, { status: 404, json: NO_SUCH }, path)
   }
 })
+
+await forEachDatabase(
+  t,
+  'runs and jobs of several repositories are listed as far as the caller can read them',
+  async (t, location) => {
+    const { as, ada, bob, db, repositoryId, addOrganization } = await openFixture(t, location)
+    const { id: ownedId } = (await as('bob', 'POST', '/user/repos', { name: 'own' })).json as {
+      id: number
+    }
+    await addOrganization('club', ada)
+    const inClub = async (name: string, isPrivate: boolean) =>
+      (await as('ada', 'POST', '/orgs/club/repos', { name, private: isPrivate })).json as {
+        id: number
+      }
+    const [open, shut] = [await inClub('open', false), await inClub('shut', true)]
+    const made = await as('ada', 'POST', '/orgs/club/teams', { name: 'w', permission: 'read' })
+    await as('ada', 'PUT', `/teams/${(made.json as { id: number }).id}/members/bob`)
+    const jobs = [aJob('a'), aJob('b')]
+    const runs = new Map<string, number>()
+    for (const [name, id] of [
+      ...[['r', repositoryId] as const, ['own', ownedId] as const],
+      ...[['open', open.id] as const, ['shut', shut.id] as const],
+    ]) {
+      runs.set(name, (await aRun(db, id, { jobs, actorId: bob.id })).id)
+    }
+    const own = await jobAt(db, await runAt(db, repositoryId), 1)
+    await changeJob(db, own.id, { from: ['blocked'], to: 'success' })
+
+    const list = async (who: 'ada' | 'bob' | 'root', path: string) => {
+      const { json, headers } = await as(who, 'GET', path)
+      const { total_count, workflow_runs = [], jobs = [] } = json as Lists
+      t.equal(headers['x-total-count'], String(total_count))
+      const names = workflow_runs.map(({ repository }) => repository.full_name)
+      return [...names, ...jobs.map(({ run_id, name }) => `${run_id} ${name}`), total_count]
+    }
+    const idOf = (name: string) => runs.get(name)
+    t.strictSame(await list('ada', '/orgs/club/actions/runs'), ['club/shut', 'club/open', 2])
+    t.strictSame(await list('bob', '/orgs/club/actions/runs'), ['club/open', 1])
+    const seen = [`${idOf('open')} Job a`, `${idOf('open')} Job b`, 2]
+    t.strictSame(await list('bob', '/orgs/club/actions/jobs'), seen)
+    t.strictSame(await list('ada', '/user/actions/runs'), ['ada/r', 1])
+    t.strictSame(await list('bob', '/user/actions/runs?event=push'), ['bob/own', 1])
+    t.strictSame(await list('bob', '/user/actions/runs?event=schedule'), [0])
+    const waiting = [`${idOf('r')} Job a`, 1]
+    t.strictSame(await list('ada', '/user/actions/jobs?status=waiting'), waiting)
+    t.strictSame(await list('ada', '/repos/ada/r/actions/jobs?status=waiting'), waiting)
+    t.strictSame(await list('root', '/admin/actions/runs?limit=2&page=2'), ['bob/own', 'ada/r', 4])
+    t.strictSame(await list('root', '/admin/actions/jobs?limit=1&page=8'), [
+      `${idOf('shut')} Job b`,
+      8,
+    ])
+    t.equal((await as('bob', 'GET', '/admin/actions/runs')).status, 403)
+    t.equal((await as('anyone', 'GET', '/orgs/club/actions/jobs')).status, 401)
+    t.match(await as('ada', 'GET', '/user/actions/jobs?status=done'), { status: 400 })
+  },
+)
+
+interface Lists {
+  readonly total_count: number
+  readonly workflow_runs?: readonly { readonly repository: { readonly full_name: string } }[]
+  readonly jobs?: readonly { readonly run_id: number; readonly name: string }[]
+}
+
+async function runAt(db: Parameters<typeof findRun>[0], repositoryId: number) {
+  const run = await findRun(db, repositoryId, 1)
+  if (run === undefined) throw new Error('no run')
+  return run
+}
