@@ -9,13 +9,20 @@ import { openContext } from '../../helpers/gateway.js'
 
 const ON = { isEnabled: true }
 
-/** Routes that change only what the caller sees, or that need write permission inside. */
+/**
+ * Routes that change only what the caller sees, that need write permission inside, or that answer
+ * an offer of the owner.
+ */
 const PERMITTED: ReadonlySet<string> = new Set([
   'PUT /api/v1/repos/{owner}/{repo}/notifications',
   'POST /api/v1/repos/{owner}/{repo}/file-contents',
   'POST /api/v1/repos/{owner}/{repo}/pulls/{index}/merge',
   'POST /api/v1/repos/{owner}/{repo}/pulls/{index}/update',
   'POST /{owner}/{repo}/pulls/{index}/merge',
+  'POST /api/v1/repos/{owner}/{repo}/transfer/accept',
+  'POST /api/v1/repos/{owner}/{repo}/transfer/reject',
+  'POST /{owner}/{repo}/transfer/accept',
+  'POST /{owner}/{repo}/transfer/reject',
 ])
 
 t.test('each route that adds something with read permission refuses blocked users', async (t) => {

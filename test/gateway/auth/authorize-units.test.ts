@@ -45,6 +45,7 @@ const PARTS: Readonly<Record<string, readonly Unit[]>> = {
   subscribers: UNITS,
   subscription: UNITS,
   topics: UNITS,
+  transfer: UNITS,
 }
 
 /** Routes about one of several units, or about the repository, that their path does not show. */
