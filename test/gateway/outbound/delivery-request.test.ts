@@ -47,6 +47,24 @@ t.test('a delivery has the headers of three products, with family and event name
   t.equal(body.toString(), DELIVERY.payload)
 })
 
+t.test(
+  'the body for Feishu has a signature of the time, if the webhook has a secret',
+  async (t) => {
+    const secret = await openInstanceSecret(await temporaryFolder(t))
+    const secretSealed = secret.seal('s3', SECRET_SEAL_CONTEXT)
+    const hook = { ...HOOK, type: 'feishu', secretSealed } as const
+    const before = Math.floor(Date.now() / 1_000)
+    const { timestamp, sign, ...rest } = JSON.parse(
+      deliveryRequest(hook, DELIVERY, secret).body.toString(),
+    )
+    t.ok(Number(timestamp) >= before && Number(timestamp) <= Date.now() / 1_000)
+    t.equal(sign, createHmac('sha256', `${timestamp}\ns3`).update('').digest('base64'))
+    t.strictSame(rest, { a: 'ä&b' })
+    const plain = deliveryRequest({ ...hook, secretSealed: undefined }, DELIVERY, secret)
+    t.equal(plain.body.toString(), DELIVERY.payload)
+  },
+)
+
 t.test('a service gets JSON, and Matrix a PUT whose path ends in the delivery', async (t) => {
   const secret = await openInstanceSecret(await temporaryFolder(t))
   const request = (type: 'gitea' | 'slack' | 'matrix') =>
