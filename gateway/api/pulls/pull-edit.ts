@@ -5,6 +5,7 @@ import { Failure } from '../../../conf/failures.js'
 import { recordIssueEvents } from '../../../sql/issues/issue-events.js'
 import { replaceIssueLabels } from '../../../sql/issues/issue-labels.js'
 import { type IssuePatch, type IssueUpdate, updateIssue } from '../../../sql/issues/issues.js'
+import { stopStopwatch } from '../../../sql/issues/stopwatches.js'
 import { setTargets, updatePull } from '../../../sql/pulls/pulls.js'
 import { actingUserOf } from '../../actions/code/acting-user.js'
 import { changedText } from '../../actions/issues/change-issue.js'
@@ -59,6 +60,7 @@ export async function editPull(
   }
   const update = await updateIssue(db, issue.id, patch)
   await noteReferences(context, grant, { issue, text: changedText(patch) })
+  if (body.state === 'closed') await stopStopwatch(db, { issueId: issue.id, userId: actorId })
   await updatePull(db, pull.id, { allowsMaintainerEdit: body.allow_maintainer_edit })
   return actionsOf(update, body, isWriter)
 }

@@ -71,7 +71,7 @@ await forEachDatabase(t, 'times are added, listed and deleted', async (t, locati
 
 await forEachDatabase(t, 'a stopwatch measures the time of an issue', async (t, location) => {
   const { as, db } = await startGatewayWithUsers(t, { location })
-  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   for (const title of ['one', 'two']) await as('ada', 'POST', `${R}/issues`, { title })
   const watch = (path: string, method = 'POST') => as('ada', method, `${R}/issues/${path}`)
   t.equal((await watch('1/stopwatch/stop')).status, 409)
@@ -89,6 +89,12 @@ await forEachDatabase(t, 'a stopwatch measures the time of an issue', async (t, 
   t.equal((await watch('2/stopwatch/delete', 'DELETE')).status, 204)
   t.equal((await watch('2/stopwatch/start')).status, 201)
   await as('ada', 'PATCH', `${R}/issues/2`, { state: 'closed' })
+  t.strictSame((await as('ada', 'GET', '/user/stopwatches')).json, [], 'stopped by the close')
+  const file = { content: '', new_branch: 'topic' }
+  await as('ada', 'POST', `${R}/contents/new`, file)
+  await as('ada', 'POST', `${R}/pulls`, { title: 'three', head: 'topic', base: 'main' })
+  t.equal((await watch('3/stopwatch/start')).status, 201)
+  await as('ada', 'PATCH', `${R}/pulls/3`, { state: 'closed' })
   t.strictSame((await as('ada', 'GET', '/user/stopwatches')).json, [], 'stopped by the close')
   t.equal((await as('bob', 'POST', `${R}/issues/1/stopwatch/start`)).status, 403)
   t.match((await as('ada', 'GET', `${R}/issues/2/timeline`)).json, [
