@@ -11,6 +11,7 @@ import { openRegistry } from '../registry/registry.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { publishLeftPushes } from './actions/code/push-records.js'
 import { mergeScheduled } from './actions/pulls/merge-scheduled.js'
+import { NODE_INFO_LINKS } from './api/admin/node-info.js'
 import { AVATAR_ROUTES } from './api/avatar-routes.js'
 import { WEB_ARCHIVE_ROUTES } from './api/code/get-archives.js'
 import { WEB_RAW_ROUTES } from './api/code/get-raw.js'
@@ -112,6 +113,7 @@ export function allRoutes({
     ...HEALTH_ROUTES,
     ...operations.map(routeOf),
     ...swaggerRoutes(operations),
+    NODE_INFO_LINKS,
     ...DOWNLOAD_ROUTES,
     ...AVATAR_ROUTES,
     ...GIT_ROUTES,

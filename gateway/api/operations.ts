@@ -15,6 +15,7 @@ import { ADMIN_OWNED_OPERATIONS } from './admin/admin-belongings.js'
 import { ADMIN_USER_OPERATIONS } from './admin/admin-users.js'
 import { CRON_OPERATIONS } from './admin/cron.js'
 import { MARKUP_OPERATIONS } from './admin/markup.js'
+import { NODE_INFO_OPERATIONS } from './admin/node-info.js'
 import { SETTING_OPERATIONS } from './admin/settings.js'
 import { VERSION_OPERATIONS } from './admin/version.js'
 import { BRANCH_CHANGE_OPERATIONS } from './code/branch-changes.js'
@@ -138,6 +139,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...MARKUP_OPERATIONS,
   ...MIGRATION_OPERATIONS,
   ...MILESTONE_OPERATIONS,
+  ...NODE_INFO_OPERATIONS,
   ...NOTIFICATION_OPERATIONS,
   ...OAUTH_APPLICATION_OPERATIONS,
   ...ORGANIZATION_HOOK_OPERATIONS,

@@ -23,6 +23,7 @@ t.test(
         .map(({ method, path }) => `${method} ${path}`)
         .sort()
     t.strictSame(placesOf('open'), [
+      'GET /.well-known/nodeinfo',
       'GET /.well-known/openid-configuration',
       'GET /api/healthz',
       'GET /api/swagger',

@@ -2,13 +2,11 @@
 
 import { type TSchema, Type } from 'typebox'
 import type { Settings } from '../../../conf/settings.js'
-import { searchUsers } from '../../../sql/accounts/user-search.js'
 import { BLOB_BYTES_MAX, CONTENTS_BYTES_MAX } from '../../actions/code/git-reader.js'
 import { REACTIONS } from '../issues/reactions.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_ENTRIES_DEFAULT, PAGE_ENTRIES_MAX } from '../paging.js'
 import { jsonReply } from '../surface.js'
-import { API_VERSION } from './version.js'
 
 /** Number of files that clients offer to upload together; more can follow. */
 const ATTACHMENTS_PER_UPLOAD = 5
@@ -152,58 +150,10 @@ const signingKey = defineOperation({
   handle: () => ({ status: 200, headers: [['Content-Type', 'text/plain']], body: '' }),
 })
 
-const nodeInfo = defineOperation({
-  id: 'getNodeInfo',
-  method: 'GET',
-  path: '/nodeinfo',
-  summary: 'Returns the nodeinfo of the application',
-  tags: ['miscellaneous'],
-  access: { kind: 'anyone' },
-  scopes: [],
-  params: {},
-  query: NO_QUERY,
-  success: {
-    status: 200,
-    schema: Type.Object(
-      {
-        version: Type.String(),
-        software: Type.Object({
-          name: Type.String(),
-          version: Type.String(),
-          homepage: Type.String(),
-        }),
-        protocols: Type.Array(Type.String()),
-        services: Type.Object({
-          inbound: Type.Array(Type.String()),
-          outbound: Type.Array(Type.String()),
-        }),
-        openRegistrations: Type.Boolean(),
-        usage: Type.Object({ users: Type.Object({ total: Type.Integer() }) }),
-        metadata: Type.Object({}),
-      },
-      { $id: 'NodeInfo' },
-    ),
-  },
-  failures: [],
-  async handle({ db, settings }) {
-    const { total } = await searchUsers(db, { viewer: { kind: 'anyone' } }, { page: 1, limit: 1 })
-    return jsonReply(200, {
-      version: '2.1',
-      software: { name: 'gatehouse', version: API_VERSION, homepage: settings.http.baseUrl },
-      protocols: [],
-      services: { inbound: [], outbound: [] },
-      openRegistrations: false,
-      usage: { users: { total } },
-      metadata: {},
-    })
-  },
-})
-
 export const SETTING_OPERATIONS: readonly AnyOperation[] = [
   api,
   repository,
   attachment,
   ui,
   signingKey,
-  nodeInfo,
 ]
