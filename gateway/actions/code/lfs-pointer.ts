@@ -23,6 +23,12 @@ export function parseLfsPointer(content: string): LfsPointer | undefined {
   return oid === undefined || size === undefined ? undefined : { oid, bytes: Number(size) }
 }
 
+/** Returns the pointer that the content of a blob is; undefined for other content. */
+export function pointerIn(content: Buffer | undefined): LfsPointer | undefined {
+  if (content === undefined || content.length > POINTER_BYTES_MAX) return undefined
+  return parseLfsPointer(content.toString('latin1'))
+}
+
 /** Returns the object of a pointer; undefined for other content, and if it was not uploaded. */
 export async function findPointedObject(
   { db, settings }: Pick<Context, 'db' | 'settings'>,

@@ -250,7 +250,7 @@ function contentsOf(context: Context, { wanted, changed, file }: Changed): Conte
     path: file.names.join('/'),
     entry: { id: file.entry.id, kind: modeOf(file.entry.mode).kind },
     sizeBytes: file.sizeBytes,
-    lastCommitId: commitId,
+    lastCommit: changed.commit,
     content: file.content,
   })
 }

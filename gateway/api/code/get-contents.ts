@@ -97,7 +97,8 @@ const getExtended = defineOperation({
     includes: Type.Optional(
       Type.String({
         description:
-          'Fields besides the metadata, separated by commas: "file_content" and "lfs_metadata".',
+          'Fields besides the metadata, separated by commas: "file_content", "lfs_metadata", ' +
+          '"commit_metadata" (always included) and "commit_message".',
       }),
     ),
   }),
@@ -124,18 +125,24 @@ const getExtended = defineOperation({
   },
 })
 
+const INCLUDES = ['file_content', 'lfs_metadata', 'commit_metadata', 'commit_message']
+
 /** Reads the list of additional fields. Throws `bad_request` for an unknown field. */
 function readIncludes(text: string): Includes {
   const names = text.split(',').filter((name) => name !== '')
-  const unknown = names.find((name) => name !== 'file_content' && name !== 'lfs_metadata')
+  const unknown = names.find((name) => !INCLUDES.includes(name))
   if (unknown !== undefined) {
-    const known = 'Use file_content or lfs_metadata.'
+    const known = `Use ${INCLUDES.join(', ')}.`
     throw new Failure('bad_request', `unknown include option "${unknown.slice(0, 100)}". ${known}`)
   }
-  return { content: names.includes('file_content'), lfs: names.includes('lfs_metadata') }
+  return {
+    content: names.includes('file_content'),
+    lfs: names.includes('lfs_metadata'),
+    message: names.includes('commit_message'),
+  }
 }
 
-const WHOLE: Includes = { content: true, lfs: true }
+const WHOLE: Includes = { content: true, lfs: true, message: false }
 
 interface Place {
   readonly path: string

@@ -16,9 +16,10 @@ import {
   readGit,
   TREE_ENTRIES_MAX,
 } from '../../actions/code/git-reader.js'
+import { pointerIn } from '../../actions/code/lfs-pointer.js'
 import { addressesOf } from '../../objects/code/commit-json.js'
-import { escapePath } from '../../objects/code/contents-object.js'
-import { nullable } from '../../objects/schema.js'
+import { escapePath, lfsFields } from '../../objects/code/contents-object.js'
+import { nullable, omissible } from '../../objects/schema.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -161,6 +162,8 @@ const GIT_BLOB_RESPONSE = Type.Object(
     url: Type.String(),
     sha: Type.String(),
     size: Type.Integer(),
+    lfs_oid: omissible(Type.String()),
+    lfs_size: omissible(Type.Integer()),
   },
   { $id: 'GitBlobResponse' },
 )
@@ -192,6 +195,7 @@ const getBlob = defineOperation({
         url: `${addressesOf(context, grant.repository).api}/git/blobs/${id}`,
         sha: id,
         size: sizeBytes,
+        ...lfsFields(pointerIn(content)),
       })
     }),
 })

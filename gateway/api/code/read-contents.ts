@@ -5,8 +5,8 @@ import { lastCommits } from '../../../cgi/objects/last-commits.js'
 import { parseModules } from '../../../cgi/objects/modules-file.js'
 import { findEntry, pathSegments, readTree, type TreeEntry } from '../../../cgi/objects/tree.js'
 import type { Revision } from '../../../cgi/refs/revision.js'
-import { type GitReader, readBlob } from '../../actions/code/git-reader.js'
-import { POINTER_BYTES_MAX, parseLfsPointer } from '../../actions/code/lfs-pointer.js'
+import { type GitReader, readBlob, readCommit, readCommits } from '../../actions/code/git-reader.js'
+import { POINTER_BYTES_MAX, pointerIn } from '../../actions/code/lfs-pointer.js'
 import type { Contents } from '../../objects/code/contents-object.js'
 
 /** Fields that are read in addition to the metadata. */
@@ -15,6 +15,8 @@ export interface Includes {
   readonly content: boolean
   /** True to read the pointers of Git LFS. */
   readonly lfs: boolean
+  /** True to include the message of the commit that last changed the path. */
+  readonly message: boolean
 }
 
 export interface ContentsPlace {
@@ -79,18 +81,14 @@ async function readOne(
   return {
     revision,
     entry,
-    lastCommitId,
+    lastCommit: lastCommitId === undefined ? undefined : await readCommit(reader, lastCommitId),
+    hasMessage: includes.message,
     path: file,
     sizeBytes: blob?.sizeBytes ?? 0,
     content: includes.content || entry.kind === 'symlink' ? blob?.content : undefined,
-    lfsPointer: includes.lfs ? pointerIn(entry, blob?.content) : undefined,
+    lfsPointer: includes.lfs && entry.kind === 'file' ? pointerIn(blob?.content) : undefined,
     submoduleUrl: modules?.get(file),
   }
-}
-
-function pointerIn({ kind }: TreeEntry, content: Buffer | undefined) {
-  const isShort = kind === 'file' && content !== undefined && content.length <= POINTER_BYTES_MAX
-  return isShort ? parseLfsPointer(content.toString('latin1')) : undefined
 }
 
 /** Maximum length of a symbolic link's target in bytes; longer ones are not read. */
@@ -113,6 +111,8 @@ async function readFolder(
     lastCommits(reader, { from: revision.commitId, folder: way, names, isWhole: true, signal }),
     hasModules ? readModules(reader, treeId) : undefined,
   ])
+  const lastIds = [...new Set(commits.values())]
+  const last = new Map((await readCommits(reader, lastIds)).map((commit) => [commit.id, commit]))
   return Promise.all(
     entries.map(async (entry): Promise<Contents> => {
       const file = folder === '' ? entry.name : `${folder}/${entry.name}`
@@ -125,9 +125,10 @@ async function readFolder(
         entry,
         sizeBytes,
         path: file,
-        lastCommitId: commits.get(entry.name),
+        lastCommit: last.get(commits.get(entry.name) ?? ''),
+        hasMessage: includes.message,
         content: isLink ? content : undefined,
-        lfsPointer: pointerIn(entry, content),
+        lfsPointer: isPointer ? pointerIn(content) : undefined,
         submoduleUrl: modules?.get(file),
       }
     }),

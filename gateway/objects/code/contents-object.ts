@@ -1,13 +1,14 @@
 /** The ContentsResponse of this API: a file, a folder, a link or a submodule at a path. */
 
 import { type Static, Type } from 'typebox'
+import type { Commit } from '../../../cgi/objects/commit-object.js'
 import type { EntryKind, TreeEntry } from '../../../cgi/objects/tree.js'
 import type { Revision } from '../../../cgi/refs/revision.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { LfsPointer } from '../../actions/code/lfs-pointer.js'
 import type { Context } from '../../request/context.js'
-import { nullable, omissible } from '../schema.js'
-import { addressesOf } from './commit-json.js'
+import { nullable, omissible, TIME } from '../schema.js'
+import { addressesOf, signatureTime } from './commit-json.js'
 
 const FILE_LINKS_RESPONSE = Type.Object(
   {
@@ -24,6 +25,9 @@ export const CONTENTS_RESPONSE = Type.Object(
     path: Type.String(),
     sha: Type.String(),
     last_commit_sha: nullable(Type.String()),
+    last_committer_date: omissible(TIME),
+    last_author_date: omissible(TIME),
+    last_commit_message: omissible(Type.String()),
     type: Type.Enum(['file', 'dir', 'symlink', 'submodule']),
     size: Type.Integer(),
     encoding: nullable(Type.String()),
@@ -50,8 +54,10 @@ export interface Contents {
   readonly path: string
   readonly entry: Pick<TreeEntry, 'id' | 'kind'>
   readonly sizeBytes: number
-  /** Id of the commit that last changed the path, if known. */
-  readonly lastCommitId: string | undefined
+  /** Commit that last changed the path, if known. */
+  readonly lastCommit: Commit | undefined
+  /** True to include the message of that commit. */
+  readonly hasMessage?: boolean
   /** Content of a link, and of a file whose content is included. */
   readonly content?: Buffer | undefined
   /** Pointer of Git LFS that the file is, if pointers are included. */
@@ -81,7 +87,8 @@ export function contentsObject(
     name: path.slice(path.lastIndexOf('/') + 1),
     path,
     sha: id,
-    last_commit_sha: contents.lastCommitId ?? null,
+    last_commit_sha: contents.lastCommit?.id ?? null,
+    ...commitFields(contents),
     type: TYPES[kind],
     size: kind === 'directory' || kind === 'submodule' ? 0 : sizeBytes,
     encoding: isWhole ? 'base64' : null,
@@ -97,7 +104,18 @@ export function contentsObject(
   }
 }
 
-function lfsFields(pointer: LfsPointer | undefined) {
+function commitFields({ lastCommit, hasMessage }: Pick<Contents, 'lastCommit' | 'hasMessage'>) {
+  if (lastCommit === undefined) return {}
+  const { author, committer, message } = lastCommit
+  return {
+    last_committer_date: signatureTime(committer),
+    last_author_date: signatureTime(author),
+    ...(hasMessage ? { last_commit_message: message } : {}),
+  }
+}
+
+/** Returns the fields of a pointer of Git LFS; none for other files. */
+export function lfsFields(pointer: LfsPointer | undefined) {
   return pointer === undefined ? {} : { lfs_oid: pointer.oid, lfs_size: pointer.bytes }
 }
 

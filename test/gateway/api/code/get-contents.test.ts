@@ -94,6 +94,15 @@ t.test('the extended contents have the fields that "includes" names', async (t) 
   t.match(await file('src/deep/a.bin?includes=lfs_metadata'), {
     file_contents: { lfs_oid: oid, lfs_size: 5, content: null },
   })
+  const [at = '', subject = ''] = (
+    await copy.git('log', '-1', '--format=%cI%x00%B', '--', 'README.md')
+  ).split('\0')
+  t.match(await file('README.md?includes=commit_metadata,commit_message'), {
+    file_contents: { last_committer_date: at.replace('+00:00', 'Z'), last_commit_message: subject },
+  })
+  t.match(await file('src?includes=commit_message'), {
+    dir_contents: [{ last_commit_message: /./, last_author_date: /^20/ }],
+  })
   const lfs = { lfs_oid: oid, lfs_size: 5 }
   t.match(await file('src/deep?includes=lfs_metadata'), {
     dir_contents: [lfs, {}],

@@ -57,7 +57,10 @@ t.test('a blob has its content, and a large one only its size', async (t) => {
     json: { content: 'AP8B', encoding: 'base64', sha: id, size: 3 },
   })
   await writeFile(join(copy.path, 'large'), Buffer.alloc(10_485_761))
-  await copy.git('add', 'large')
+  const oid = 'ab'.repeat(32)
+  const pointer = `version https://git-lfs.github.com/spec/v1\noid sha256:${oid}\nsize 7\n`
+  await writeFile(join(copy.path, 'pointer'), pointer)
+  await copy.git('add', 'large', 'pointer')
   await copy.git('commit', '--quiet', '-m', 'Large')
   await push('main')
   const large = await copy.git('rev-parse', 'main:large')
@@ -66,6 +69,9 @@ t.test('a blob has its content, and a large one only its size', async (t) => {
     encoding: null,
     size: 10_485_761,
   })
+  const pointed = await copy.git('rev-parse', 'main:pointer')
+  t.match((await get(`git/blobs/${pointed}`)).json, { lfs_oid: oid, lfs_size: 7 })
+  t.notOk(Reflect.has((await get(`git/blobs/${id}`)).json as object, 'lfs_oid'))
   const tree = await copy.git('rev-parse', 'main^{tree}')
   for (const name of ['0'.repeat(40), tree]) {
     t.equal((await get(`git/blobs/${name}`)).status, 404, name)

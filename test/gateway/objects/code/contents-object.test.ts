@@ -11,6 +11,16 @@ import { aRepository } from '../../../helpers/rows.js'
 
 const ID = '1'.repeat(40)
 const COMMIT_ID = '2'.repeat(40)
+const ada = { name: 'Ada', email: 'ada@example.com', offsetMinutes: 60 }
+const COMMIT = {
+  id: COMMIT_ID,
+  tree: ID,
+  parents: [],
+  author: { ...ada, atMs: 1_000 },
+  committer: { ...ada, atMs: 2_000 },
+  message: 'Why\n',
+  signature: undefined,
+}
 const main = { kind: 'branch', shortName: 'a/ü', commitId: COMMIT_ID } as const
 
 t.test('each kind of entry has the fields by which clients recognize it', async (t) => {
@@ -23,14 +33,20 @@ t.test('each kind of entry has the fields by which clients recognize it', async 
       path: 'x y/é#',
       entry: { id: ID, kind },
       sizeBytes: 2,
-      lastCommitId: COMMIT_ID,
+      lastCommit: COMMIT,
       ...extra,
     })
   const api = `${BASE_URL}/api/v1/repos/ada/r`
   const file = show('file', { content: Buffer.from([0xff, 0x00]) })
-  const { lfs_oid: _oid, lfs_size: _size, ...always } = CONTENTS_RESPONSE.properties
+  const {
+    lfs_oid: _oid,
+    lfs_size: _size,
+    last_commit_message: _text,
+    ...always
+  } = CONTENTS_RESPONSE.properties
   t.strictSame(Object.keys(file).sort(), Object.keys(always).sort())
   const lfsPointer = { oid: ID.repeat(2).slice(0, 64), bytes: 7 }
+  t.match(show('file', { hasMessage: true }), { last_commit_message: 'Why\n' })
   t.match(show('file', { lfsPointer }), { lfs_oid: lfsPointer.oid, lfs_size: 7 })
   t.match(file, {
     name: 'é#',
@@ -39,6 +55,8 @@ t.test('each kind of entry has the fields by which clients recognize it', async 
     type: 'file',
     size: 2,
     last_commit_sha: COMMIT_ID,
+    last_committer_date: '1970-01-01T01:00:02+01:00',
+    last_author_date: '1970-01-01T01:00:01+01:00',
     encoding: 'base64',
     content: '/wA=',
     target: null,
@@ -64,7 +82,7 @@ t.test('each kind of entry has the fields by which clients recognize it', async 
     size: 0,
   })
   const other = { kind: 'other', shortName: 'HEAD', commitId: COMMIT_ID }
-  t.match(show('file', { revision: other, lastCommitId: undefined }), {
+  t.match(show('file', { revision: other, lastCommit: undefined }), {
     last_commit_sha: null,
     download_url: new RegExp(`/raw/commit/${COMMIT_ID}/x%20y/`),
   })
