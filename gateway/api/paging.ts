@@ -34,6 +34,8 @@ export interface PageReply {
   /** Other query parameters of the list, which the links to its other pages repeat. */
   readonly query?: Readonly<Record<string, string | undefined>>
   readonly page: Page
+  /** Name of the query parameter for the size of a page. */
+  readonly limitName?: 'limit' | 'per_page'
   readonly total: number
   /** Wraps the entries, if the reply is not a plain list. */
   readonly wrap?: (entries: readonly unknown[]) => unknown
@@ -60,7 +62,7 @@ export function pageHeaders({ page, limit }: Page, total: number): NonNullable<R
 export function pageReply(
   context: Context,
   entries: readonly unknown[],
-  { path, query = {}, page, total, wrap = (entries) => entries }: PageReply,
+  { path, query = {}, page, limitName = 'limit', total, wrap = (entries) => entries }: PageReply,
 ): Reply {
   const given = Object.entries(query).flatMap(([name, value]) =>
     value ? `${name}=${encodeURIComponent(value)}&` : [],
@@ -68,7 +70,7 @@ export function pageReply(
   const base = `${context.settings.http.baseUrl}${API_PREFIX}${path}?${given.join('')}`
   const last = Math.max(1, Math.ceil(total / page.limit))
   const link = (number: number, relation: string) =>
-    `<${base}limit=${page.limit}&page=${number}>; rel="${relation}"`
+    `<${base}${limitName}=${page.limit}&page=${number}>; rel="${relation}"`
   const links: string[] = []
   if (page.page < last) links.push(link(page.page + 1, 'next'), link(last, 'last'))
   if (page.page > 1 && last > 1) {

@@ -195,8 +195,16 @@ const combine = defineOperation({
     const { repository } = grant
     const commitId = await commitOf(context, repository, params['ref'] ?? '')
     const place = { repositoryId: repository.id, commitId }
-    const combined = await combineCommitStatuses(context.db, place, pageOf(query))
-    return jsonReply(200, await combinedStatusObject(context, grant, { ...combined, commitId }))
+    const page = pageOf(query)
+    const combined = await combineCommitStatuses(context.db, place, page)
+    const object = await combinedStatusObject(context, grant, { ...combined, commitId })
+    const reference = encodeURIComponent(params['ref'] ?? '')
+    return pageReply(context, object.statuses, {
+      path: `/repos/${repository.owner.name}/${repository.name}/commits/${reference}/status`,
+      page,
+      total: combined.total,
+      wrap: () => object,
+    })
   },
 })
 

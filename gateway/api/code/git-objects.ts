@@ -23,7 +23,7 @@ import { nullable, omissible } from '../../objects/schema.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY } from '../paging.js'
+import { NO_QUERY, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
 const REPOSITORY_PARAMS = { owner: 'owner of the repo', repo: 'name of the repo' }
@@ -87,14 +87,24 @@ const getTree = defineOperation({
         : await listFolder(reader, treeId)
       const from = (page - 1) * limit
       const shown = listing.entries(from, from + limit)
-      const { api } = addressesOf(context, grant.repository)
-      return jsonReply(200, {
+      const { repository } = grant
+      const { api } = addressesOf(context, repository)
+      const object = {
         sha: treeId,
         url: `${api}/git/trees/${treeId}`,
         page,
         tree: await describeEntries(reader, { api, entries: shown, signal: request.signal }),
         truncated: listing.isCut || from + shown.length < listing.count,
         total_count: listing.count,
+      }
+      const asText = encodeURIComponent(params['sha'] ?? '')
+      return pageReply(context, object.tree, {
+        path: `/repos/${repository.owner.name}/${repository.name}/git/trees/${asText}`,
+        query: { recursive: query.recursive ? 'true' : undefined },
+        page: { page, limit },
+        limitName: 'per_page',
+        total: listing.count,
+        wrap: () => object,
       })
     }),
 })

@@ -19,7 +19,7 @@ import {
   readCleanupRule,
 } from '../../objects/packages/retention-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
-import { NO_QUERY, PAGE_QUERY, pageOf } from '../paging.js'
+import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
 
 const OWN = { kind: 'packages', mode: 'owner', isSignedIn: true } as const
@@ -117,7 +117,14 @@ const show = defineOperation({
   failures: [403, 404, 422],
   async handle(context, { grant, params, query }) {
     const rule = await wantedRule(context, grant.owner, params['type'])
-    return jsonReply(200, cleanupPreviewObject(await preview(context, rule, pageOf(query))))
+    const page = pageOf(query)
+    const object = cleanupPreviewObject(await preview(context, rule, page))
+    return pageReply(context, object.listed, {
+      path: `/packages/${grant.owner.name}/-/cleanup-rules/${rule.format}/preview`,
+      page,
+      total: object.versions,
+      wrap: () => object,
+    })
   },
 })
 

@@ -104,7 +104,9 @@ await forEachDatabase(
       'pending',
       'success',
     ])
-    const { json } = await combined('?limit=2')
+    const { json, headers } = await combined('?limit=2')
+    const next = `${BASE_URL}/api/v1${path}/commits/renovate%2Fall/status?limit=2&page=2`
+    t.match(headers, { 'x-total-count': '5', link: `<${next}>; rel="next"` })
     const { statuses, ...rest } = json as Fields & { statuses: Fields[] }
     t.match(rest, { total_count: 5, sha, commit_url: `${BASE_URL}/api/v1${path}/commits/${sha}` })
     t.strictSame(

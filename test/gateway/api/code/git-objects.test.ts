@@ -37,6 +37,10 @@ t.test('a tree is listed flat, recursively, and in pages', async (t) => {
   t.match(whole.json, { total_count: 9, truncated: false })
   const page = await get(`git/trees/${tree.slice(0, 10)}?recursive=true&per_page=4&page=2`)
   t.match(page.json, { page: 2, truncated: true, total_count: 9 })
+  const links = String(page.headers['link'])
+  const [, next = ''] = /repos\/ada\/r\/([^>]*)>; rel="next"/.exec(links) ?? []
+  t.match((await get(next)).json, { page: 3, tree: [{ path: paths[8] }] })
+  t.equal(page.headers['x-total-count'], '9')
   t.strictSame(
     (page.json as { tree: Fields[] }).tree.map(({ path }) => path),
     paths.slice(4, 8),

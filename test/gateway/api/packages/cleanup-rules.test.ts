@@ -4,6 +4,7 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
+import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { aTeam } from '../../../helpers/rows.js'
 
@@ -52,6 +53,8 @@ await forEachDatabase(
     t.match(preview, { status: 200, json: { versions: 2, size: 18, listed } })
     const second = await as('ada', 'GET', `${RULE}/preview?page=2&limit=1`)
     t.match(second.json, { versions: 2, listed: [{ version: '1.0' }] })
+    const first = `${BASE_URL}/api/v1${RULE}/preview?limit=1&page=1`
+    t.match(second.headers['link'], `<${first}>; rel="first"`)
 
     const disabled = { status: 422, json: { message: /The rule is disabled/ } }
     t.match(await as('ada', 'POST', `${RULE}/run`), disabled)
