@@ -29,6 +29,7 @@ export async function openFileStorage(folder: string): Promise<BlobStorage> {
     put: async (key, file) => moveIntoPlace(file, { folder, place: pathOf(key), durable }),
     open: async (key, range) => readFile(pathOf(key), range),
     pathOf,
+    sizeOf: async (key) => (await unlessMissing(stat(pathOf(key))))?.size,
     remove: async (key) => rm(pathOf(key), { force: true }),
     list: () => listFiles(folder),
     directUrl: async () => undefined,

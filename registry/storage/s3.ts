@@ -40,6 +40,7 @@ export async function openS3Storage(options: S3StorageOptions): Promise<BlobStor
     put: async (key, file) => send(clientOf(), { name: nameOf(key), file, partBytes }),
     open: async (key, range) => read(clientOf(), { name: nameOf(key), range, timeoutMs }),
     pathOf: () => undefined,
+    sizeOf: async (key) => sizeOf(clientOf(), nameOf(key)),
     async remove(key) {
       const name = nameOf(key)
       await withRetry(() => clientOf().deleteObject(name)).catch(unlessNotFound)
@@ -250,6 +251,18 @@ async function read(client: S3mini, reading: Reading): Promise<AsyncIterable<Uin
 
 const missing = (name: string) => new Error(`the blob ${name} is missing`)
 const tooShort = (name: string) => new Error(`the blob ${name} is shorter than it was`)
+
+async function sizeOf(client: S3mini, name: string): Promise<number | undefined> {
+  const requested = () =>
+    client.getContentLength(name).catch((error: Error) => {
+      // The client wraps the response of the server.
+      throw error.cause ?? error
+    })
+  return await withRetry(requested).catch((error: unknown) => {
+    if (isMissing(error)) return undefined
+    throw error
+  })
+}
 
 const PAGE_OBJECTS = 1_000
 

@@ -21,6 +21,8 @@ export interface BlobStorage {
   open(key: string, range: ByteRange): Promise<AsyncIterable<Uint8Array>>
   /** Returns the path of a blob's file; undefined if the storage has no files. */
   pathOf(key: string): string | undefined
+  /** Returns the size of a blob in bytes; undefined if it is missing. */
+  sizeOf(key: string): Promise<number | undefined>
   /** Removes a blob. Does nothing if it does not exist. */
   remove(key: string): Promise<void>
   /** Lists all blobs in any order. Blobs that are added or removed meanwhile can be included. */

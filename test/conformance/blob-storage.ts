@@ -179,6 +179,16 @@ function readersMayLeave(t: Test, { open, largeBytes }: Conformance): void {
 }
 
 function removalAndLists(t: Test, { open, largeBytes }: Conformance): void {
+  t.test('the size of a blob is returned, and undefined for a missing one', async (t) => {
+    const storage = await open(t)
+    for (const bytes of [0, 10, largeBytes]) {
+      const key = await keep(storage, contentOf(bytes))
+      t.equal(await storage.sizeOf(key), bytes)
+      await storage.remove(key)
+      t.equal(await storage.sizeOf(key), undefined)
+    }
+  })
+
   t.test('a removed blob is missing, and can be removed again', async (t) => {
     const storage = await open(t)
     for (const bytes of [10, largeBytes]) {
