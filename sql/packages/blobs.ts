@@ -115,6 +115,33 @@ export async function knownBlobKeys(
   return new Set(rows.map(({ storage_key }) => storage_key))
 }
 
+/** Row of a blob. */
+export interface StoredBlobRow extends NewBlob {
+  readonly id: number
+}
+
+/** Returns up to `limit` blobs with ids above `afterId`, ordered by id. */
+export async function listBlobs(
+  db: Database,
+  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+): Promise<readonly StoredBlobRow[]> {
+  const rows = await selectRows<BlobRow & { id: number }>(
+    db,
+    `select b.id, ${BLOB_COLUMNS} from blobs b where b.id > ? order by b.id limit ?`,
+    [afterId, limit],
+  )
+  return rows.map((row) => {
+    const { bytes, digests, blobKey: key } = blobOf(row)
+    return { id: row.id, key, bytes, digests }
+  })
+}
+
+/** Returns the blob with that id. */
+export async function findBlob(db: Database, id: number): Promise<StoredBlobRow | undefined> {
+  const [found] = await listBlobs(db, { afterId: id - 1, limit: 1 })
+  return found?.id === id ? found : undefined
+}
+
 /** Columns of a blob, selected from a table with the alias `b`. */
 export const BLOB_COLUMNS = `b.bytes as blob_bytes, b.md5 as blob_md5, b.sha1 as blob_sha1,
   b.sha256 as blob_sha256, b.sha512 as blob_sha512, b.storage_key as blob_storage_key`

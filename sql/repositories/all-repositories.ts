@@ -2,8 +2,7 @@
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-
-const STORAGES_PER_QUERY = 1_000
+import { type Repository, selectRepositories } from './repositories.js'
 
 /**
  * Returns the ids of one of `count` parts of all repositories: those with id modulo `count` equal
@@ -21,19 +20,30 @@ export async function listRepositoryPart(
   return rows.map(({ id }) => id)
 }
 
-/** Yields the storage key of every repository, for comparison with the directories on disk. */
-export async function* allStorages(db: Database): AsyncIterable<string> {
-  let last = 0
-  for (;;) {
-    const rows = await selectRows<{ id: number; storage: string }>(
+/** Returns up to `limit` repositories with ids above `afterId`, ordered by id. */
+export async function listAllRepositories(
+  db: Database,
+  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+): Promise<readonly Repository[]> {
+  return await selectRepositories(db, 'where r.id > ? order by r.id limit ?', [afterId, limit])
+}
+
+const KEYS_PER_QUERY = 500
+
+/** Returns the storage keys among `storages` that belong to a repository. */
+export async function knownStorages(
+  db: Database,
+  storages: readonly string[],
+): Promise<ReadonlySet<string>> {
+  const known = new Set<string>()
+  for (let start = 0; start < storages.length; start += KEYS_PER_QUERY) {
+    const keys = storages.slice(start, start + KEYS_PER_QUERY)
+    const rows = await selectRows<{ storage: string }>(
       db,
-      'select id, storage from repositories where id > ? order by id limit ?',
-      [last, STORAGES_PER_QUERY],
+      `select storage from repositories where storage in (${keys.map(() => '?').join()})`,
+      keys,
     )
-    if (rows.length === 0) return
-    for (const row of rows) {
-      yield row.storage
-      last = row.id
-    }
+    for (const { storage } of rows) known.add(storage)
   }
+  return known
 }

@@ -163,6 +163,10 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     imports: ['request', 'auth', 'actions', 'objects'],
     why: 'Webhooks subscribe to events and render them with objects.',
   },
+  check: {
+    imports: ['actions'],
+    why: 'The checks compare rows with stored data, for the command line and for restored sites.',
+  },
   runs: {
     imports: ['request', 'auth', 'packs', 'actions', 'webhooks', 'workflows', 'runner-protocol'],
     why: 'What happens to runs is the same for runners, the API and the pages.',

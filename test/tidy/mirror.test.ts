@@ -15,6 +15,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/auth/authorize-source.ts': 'packages/source-repositories.test.ts',
   'gateway/auth/ticket.ts': 'web/accounts/two-factor.test.ts',
   'gateway/auth/visible-owner.ts': 'web/pages.test.ts and api/accounts/users.test.ts',
+  'gateway/check/in-lanes.ts': 'check/check-site.test.ts',
   'gateway/fleet.ts': 'journeys/signals.test.ts and journeys/reload.test.ts',
   'gateway/notifications/activity-subscriber.ts': 'api/accounts/activity-feeds.test.ts',
   'gateway/oauth/': 'oauth/access-token.test.ts and threats/oauth.test.ts',

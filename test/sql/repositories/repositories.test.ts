@@ -2,7 +2,7 @@
 
 import { t } from 'tap'
 import { newStorageKey } from '../../../cgi/repository/paths.js'
-import { allStorages } from '../../../sql/repositories/all-repositories.js'
+import { knownStorages, listAllRepositories } from '../../../sql/repositories/all-repositories.js'
 import {
   createRepository,
   deleteRepository,
@@ -255,27 +255,35 @@ await forEachMigrated(
   },
 )
 
-await forEachMigrated(t, 'all storage keys are listed, also in several pages', async (t, db) => {
-  const ada = await aUser(db, 'ada')
-  const { id, ...first } = (await db('repositories')
-    .where({ id: (await aRepository(db, ada.id, 'r')).id })
-    .first()) as Record<string, string>
-  const rows = Array.from({ length: 2_100 }, (_, index) => ({
-    ...first,
-    name: `r${index}`,
-    name_lower: `r${index}`,
-    storage: newStorageKey(),
-  }))
-  await db.transaction(async (trx) => {
-    for (let start = 0; start < rows.length; start += 300) {
-      await trx('repositories').insert(rows.slice(start, start + 300))
-    }
-  })
-  const expected = [first['storage'], ...rows.map((row) => row.storage)].sort()
-  const listed: string[] = []
-  for await (const storage of allStorages(db)) listed.push(storage)
-  t.strictSame(listed.sort(), expected)
-})
+await forEachMigrated(
+  t,
+  'all repositories are listed in pages, and their storage keys are known',
+  async (t, db) => {
+    const ada = await aUser(db, 'ada')
+    const { id, ...first } = (await db('repositories')
+      .where({ id: (await aRepository(db, ada.id, 'r')).id })
+      .first()) as Record<string, string>
+    const rows = Array.from({ length: 700 }, (_, index) => ({
+      ...first,
+      name: `r${index}`,
+      name_lower: `r${index}`,
+      storage: newStorageKey(),
+    }))
+    await db.transaction(async (trx) => {
+      for (let start = 0; start < rows.length; start += 300) {
+        await trx('repositories').insert(rows.slice(start, start + 300))
+      }
+    })
+    const expected = [first['storage'], ...rows.map((row) => row.storage)].sort()
+    const page = await listAllRepositories(db, { afterId: 0, limit: 500 })
+    const rest = await listAllRepositories(db, { afterId: page.at(-1)?.id ?? 0, limit: 500 })
+    t.strictSame([page.length, rest.length], [500, 201])
+    t.strictSame([...page, ...rest].map(({ storage }) => storage).sort(), expected)
+    const known = await knownStorages(db, [...expected.map(String), newStorageKey()])
+    t.strictSame([...known].sort(), expected, 'unknown keys are left out')
+    t.equal((await knownStorages(db, [])).size, 0)
+  },
+)
 
 await forEachMigrated(
   t,
