@@ -4,6 +4,7 @@ import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { SettingsError } from '../conf/load.js'
 import { readCall } from './commands/call.js'
+import { CHECK_COMMANDS } from './commands/check.js'
 import { type Command, CommandError, Interrupted, UsageError } from './commands/command.js'
 import { DB_COMMANDS } from './commands/db.js'
 import { DOCTOR_COMMANDS } from './commands/doctor.js'
@@ -35,6 +36,7 @@ const COMMANDS: readonly Command[] = [
   ...SSH_COMMANDS,
   ...DB_COMMANDS,
   ...DOCTOR_COMMANDS,
+  ...CHECK_COMMANDS,
 ]
 
 const PROGRAM_OPTIONS = ['--help', '--version']

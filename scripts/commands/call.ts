@@ -24,7 +24,9 @@ export function readCall(command: Command, args: readonly string[]): CommandCall
   const missing = command.positionals[positionals.length]
   if (missing !== undefined) throw new UsageError(`${name} needs ${missing}`)
   const extra = positionals[command.positionals.length]
-  if (extra !== undefined) throw new UsageError(`${name} takes no argument '${extra}'`)
+  if (extra !== undefined && command.furtherPositionals !== true) {
+    throw new UsageError(`${name} takes no argument '${extra}'`)
+  }
   return { values, positionals }
 }
 

@@ -26,6 +26,8 @@ export interface Command {
   /** Sentence for the help. */
   readonly about: string
   readonly positionals: readonly string[]
+  /** True if any number of arguments may follow the positionals. */
+  readonly furtherPositionals?: true
   /** Options by their names without the two hyphens. */
   readonly options: Readonly<Record<string, CommandOption>>
   readonly run: (call: CommandCall) => Promise<void>

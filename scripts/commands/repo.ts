@@ -18,8 +18,6 @@ import {
 } from '../../gateway/actions/repositories/prune-repository.js'
 import { PRUNE_REPOSITORY } from '../../gateway/jobs/prune-repository.js'
 import { enqueueJob } from '../../sql/admin/jobs.js'
-import type { Database } from '../../sql/database/database.js'
-import { findRepository, type Repository } from '../../sql/repositories/repositories.js'
 import {
   type Command,
   type CommandCall,
@@ -27,6 +25,7 @@ import {
   UsageError,
   withDatabase,
 } from './command.js'
+import { parseFullName, requireRepository } from './named-repository.js'
 
 const maintain: Command = {
   words: ['repo', 'maintain'],
@@ -121,23 +120,6 @@ function graceOf({ values }: CommandCall): number | undefined {
 function commitOf({ values }: CommandCall): string | undefined {
   const { commit } = values
   return typeof commit === 'string' ? commit : undefined
-}
-
-interface FullName {
-  readonly owner: string
-  readonly name: string
-}
-
-function parseFullName(text: string): FullName {
-  const [owner = '', name = '', ...more] = text.split('/')
-  if (owner !== '' && name !== '' && more.length === 0) return { owner, name }
-  throw new UsageError('a repository is named as OWNER/REPO')
-}
-
-async function requireRepository(db: Database, { owner, name }: FullName): Promise<Repository> {
-  const repository = await findRepository(db, owner, name)
-  if (repository === undefined) throw new CommandError(`there is no repository ${owner}/${name}`)
-  return repository
 }
 
 /** Returns the path of a repository's folder. Throws CommandError if it does not exist. */
