@@ -12,7 +12,8 @@ export interface MigrationState {
 
 /**
  * Applies missing migrations and returns their names. Processes may call it concurrently. If a
- * process is killed during a migration, the next call completes it.
+ * process is killed during a migration, the next call completes it. Throws an Error for the user if
+ * a newer program has migrated the database.
  */
 export async function migrate(db: Database): Promise<readonly string[]> {
   return await withDatabaseLock(db, async (locked) => {
@@ -20,6 +21,7 @@ export async function migrate(db: Database): Promise<readonly string[]> {
       lines: ['name varchar(100) primary key', 'applied_at bigint not null'],
     })
     const applied = await appliedMigrations(locked)
+    refuseNewer(applied)
     const names: string[] = []
     for (const migration of MIGRATIONS) {
       if (applied.has(migration.name)) continue
@@ -33,9 +35,22 @@ export async function migrate(db: Database): Promise<readonly string[]> {
 
 /** Returns all migrations in order. */
 export async function migrationStatus(db: Database): Promise<readonly MigrationState[]> {
-  const isNew = !(await db.schema.hasTable('migrations'))
-  const applied = isNew ? new Map<string, number>() : await appliedMigrations(db)
+  const applied = await findApplied(db)
   return MIGRATIONS.map(({ name }) => ({ name, appliedAtMs: applied.get(name) }))
+}
+
+/** Throws an Error for the user if a newer program has migrated the database. */
+export async function refuseNewerDatabase(db: Database): Promise<void> {
+  refuseNewer(await findApplied(db))
+}
+
+function refuseNewer(applied: ReadonlyMap<string, number>): void {
+  const known = new Set(MIGRATIONS.map(({ name }) => name))
+  const unknown = [...applied.keys()].filter((name) => !known.has(name)).sort()
+  if (unknown.length === 0) return
+  throw new Error(
+    `the database has migrations of a newer Gatehouse (${unknown.join(', ')}): start that version, or restore a backup of the database`,
+  )
 }
 
 /** Reverts all migrations, which deletes all data. */
@@ -46,6 +61,11 @@ export async function rollback(db: Database): Promise<void> {
       await locked('migrations').where({ name: migration.name }).delete()
     }
   })
+}
+
+async function findApplied(db: Database): Promise<ReadonlyMap<string, number>> {
+  const isNew = !(await db.schema.hasTable('migrations'))
+  return isNew ? new Map() : await appliedMigrations(db)
 }
 
 async function appliedMigrations(db: Database): Promise<ReadonlyMap<string, number>> {

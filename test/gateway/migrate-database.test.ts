@@ -19,4 +19,8 @@ t.test('a new database is behind until it is migrated', async (t) => {
   await migrateDatabase(db, log)
   t.equal(lines.length, 1)
   t.match(lines[0], '"msg":"the database was migrated"')
+  await db('migrations').insert({ name: '9999-later', applied_at: 1 })
+  await t.rejects(migrateDatabase(db, log), {
+    message: /^the database has migrations of a newer Gatehouse \(9999-later\): /,
+  })
 })
