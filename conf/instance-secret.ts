@@ -6,6 +6,8 @@ import { join } from 'node:path'
 import { syncPath, unlessMissing } from './lib/disk.js'
 
 export interface InstanceSecret {
+  /** Identifies the secret in hexadecimal digits, and does not reveal it. */
+  readonly fingerprint: string
   /** Encrypts a text with a random nonce. `words` name the purpose and derive the key. */
   seal(text: string, words: string): string
   /** Decrypts a text. Throws an Error if it is damaged, or was sealed with another key or words. */
@@ -22,12 +24,30 @@ const FORM = 'v1:'
 
 /** Reads the secret of a data folder, or creates it if there is none. */
 export async function openInstanceSecret(dataDir: string): Promise<InstanceSecret> {
-  const path = join(dataDir, FILE)
-  const text = (await unlessMissing(readFile(path, 'utf8'))) ?? (await makeSecret(dataDir, path))
+  const found = await findInstanceSecret(dataDir)
+  if (found !== undefined) return found
+  const path = secretPath(dataDir)
+  return parseSecret(path, await makeSecret(dataDir, path))
+}
+
+/** Reads the secret of a data folder. Returns undefined if there is none. */
+export async function findInstanceSecret(dataDir: string): Promise<InstanceSecret | undefined> {
+  const path = secretPath(dataDir)
+  const text = await unlessMissing(readFile(path, 'utf8'))
+  return text === undefined ? undefined : parseSecret(path, text)
+}
+
+/** Returns the path of the secret in a data folder. */
+export function secretPath(dataDir: string): string {
+  return join(dataDir, FILE)
+}
+
+function parseSecret(path: string, text: string): InstanceSecret {
   const secret = Buffer.from(text.trim(), 'base64')
   if (secret.length !== SECRET_BYTES) throw new Error(`${path} does not hold a secret in base64.`)
   const keyOf = (words: string) => Buffer.from(hkdfSync('sha256', secret, '', words, 32))
   return {
+    fingerprint: keyOf('fingerprint').toString('hex'),
     seal(text, words) {
       const nonce = randomBytes(NONCE_BYTES)
       const cipher = createCipheriv('aes-256-gcm', keyOf(words), nonce)

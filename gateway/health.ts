@@ -5,11 +5,13 @@ import { existsSync } from 'node:fs'
 import { access, constants } from 'node:fs/promises'
 import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
+import { findInstanceSecret } from '../conf/instance-secret.js'
 import { ping } from '../sql/database/database.js'
 import { jsonReply } from './api/surface.js'
 import { probePath, SENT_BY_GATEWAY } from './http/sendfile.js'
 import type { Context } from './request/context.js'
 import type { AnyRoute, Route, Surface } from './request/route.js'
+import { SITE_HEADER } from './site-identity.js'
 
 const SYSTEM_SURFACE: Surface = {
   name: 'system',
@@ -39,7 +41,11 @@ const CHECKS: readonly Check[] = [
 
 /** Routes of the surface `system`. */
 export const HEALTH_ROUTES: readonly AnyRoute[] = [
-  systemRoute('/livez', async () => textReply(200, 'ok\n')),
+  systemRoute('/livez', async ({ settings }) => {
+    const secret = await findInstanceSecret(settings.data.dir).catch(() => undefined)
+    const site = secret === undefined ? [] : [[SITE_HEADER, secret.fingerprint] as const]
+    return textReply(200, 'ok\n', site)
+  }),
   systemRoute('/readyz', async (context) => {
     const failed = (await runChecks(context)).filter((check) => check.output !== undefined)
     if (failed.length === 0) return textReply(200, 'ok\n')
@@ -75,8 +81,13 @@ function systemRoute(
   }
 }
 
-function textReply(status: number, body: string | Uint8Array): Reply {
-  return { status, headers: [['Content-Type', 'text/plain; charset=utf-8']], body }
+function textReply(
+  status: number,
+  body: string | Uint8Array,
+  headers: NonNullable<Reply['headers']> = [],
+): Reply {
+  const type = ['Content-Type', 'text/plain; charset=utf-8'] as const
+  return { status, headers: [type, ...headers], body }
 }
 
 /** Answers in the form of Gitea's health check, which its Helm charts and probes read. */

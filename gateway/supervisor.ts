@@ -12,6 +12,7 @@ import { sweepImports } from './actions/repositories/sweep-imports.js'
 import { renewSetUpCode } from './auth/set-up.js'
 import { Fleet } from './fleet.js'
 import { migrateDatabase } from './migrate-database.js'
+import { claimSecret, refuseOtherSite } from './site-identity.js'
 import { prepareSocket } from './ssh/socket-file.js'
 
 const STDOUT = 1
@@ -104,7 +105,8 @@ function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions):
 
 /**
  * Migrates the database and recovers from a crash of pushes and imports. Returns a new set-up code
- * if there is no account yet.
+ * if there is no account yet. Throws an Error for the user if the database, the data folder or the
+ * port belongs to another site.
  */
 async function prepareData(settings: Settings, log: Log): Promise<string | undefined> {
   const { dir } = settings.data
@@ -113,6 +115,7 @@ async function prepareData(settings: Settings, log: Log): Promise<string | undef
   const db = await openDatabase(settings.database)
   try {
     await migrateDatabase(db, log)
+    await refuseOtherSite(settings.http.listen, await claimSecret(db, dir))
     await recover(dir, log)
     await sweepImports(db, dir)
     return (await hasUsers(db)) ? undefined : await renewSetUpCode(dir)

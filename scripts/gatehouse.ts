@@ -41,7 +41,15 @@ const COMMANDS: readonly Command[] = [
 
 const PROGRAM_OPTIONS = ['--help', '--version']
 
+process.stdout.on('error', endOfReader)
+
 process.exitCode = await main(process.argv.slice(2))
+
+/** Ends the process quietly if the reader of its output has ended, as in `gatehouse … | head`. */
+function endOfReader(error: NodeJS.ErrnoException): void {
+  if (error.code !== 'EPIPE') throw error
+  process.exit()
+}
 
 /** Runs a call. Returns the exit status: 0, 1 for an error, 2 for a wrong call, 130 for Ctrl-C. */
 async function main(args: readonly string[]): Promise<number> {

@@ -7,9 +7,10 @@ import { findGit } from '../../cgi/process/git.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
 import { probePath, SENT_BY_GATEWAY, SENT_BY_PROXY } from '../../gateway/http/sendfile.js'
+import { refuseOtherSecret } from '../../gateway/site-identity.js'
 import { openStorage } from '../../registry/storage/open.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
-import { migrationStatus } from '../../sql/database/migrate.js'
+import { migrationStatus, refuseNewerDatabase } from '../../sql/database/migrate.js'
 import type { Command } from './command.js'
 import { checkSsh, isSshSetUp } from './sshd-configuration.js'
 
@@ -83,12 +84,16 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
   },
 ]
 
-async function checkDatabase({ database }: Settings): Promise<string> {
+async function checkDatabase({ database, data }: Settings): Promise<string> {
   const db = await openDatabase(database)
   try {
+    await refuseNewerDatabase(db)
     const waiting = (await migrationStatus(db)).filter((entry) => entry.appliedAtMs === undefined)
-    if (waiting.length === 0) return `${database.location.kind}, migrated`
-    throw new Error(`${waiting.length} migration(s) not applied: run 'gatehouse db migrate'`)
+    if (waiting.length > 0) {
+      throw new Error(`${waiting.length} migration(s) not applied: run 'gatehouse db migrate'`)
+    }
+    await refuseOtherSecret(db, data.dir)
+    return `${database.location.kind}, migrated`
   } finally {
     await closeDatabase(db)
   }

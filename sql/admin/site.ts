@@ -29,6 +29,21 @@ export async function setRegistration(db: Database, isOpen: boolean): Promise<vo
   await changeSite(db, { is_registration_open: isOpen })
 }
 
+/** Returns the fingerprint of the secret key with which this site's values are sealed, if known. */
+export async function findSecretFingerprint(db: Database): Promise<string | undefined> {
+  const [row] = await selectRows<{ secret_fingerprint: string | null }>(
+    db,
+    'select secret_fingerprint from site',
+  )
+  return row?.secret_fingerprint ?? undefined
+}
+
+/** Stores the fingerprint of the secret key, unless one is stored already. */
+export async function addSecretFingerprint(db: Database, fingerprint: string): Promise<void> {
+  await changeSite(db, {})
+  await db('site').whereNull('secret_fingerprint').update({ secret_fingerprint: fingerprint })
+}
+
 async function changeSite(
   db: Database,
   columns: Readonly<Record<string, string | number | boolean>>,

@@ -58,6 +58,7 @@ import * as pushMirrors from './0056-push-mirrors.js'
 import * as hookServices from './0057-hook-services.js'
 import * as siteWebhooks from './0062-site-webhooks.js'
 import * as ownerRedirects from './0063-owner-redirects.js'
+import * as secretFingerprint from './0064-secret-fingerprint.js'
 import * as gpgKeys from './0066-gpg-keys.js'
 import * as repositoryTransfers from './0068-repository-transfers.js'
 import * as mirrorContents from './0070-mirror-contents.js'
@@ -130,6 +131,7 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0057-hook-services', ...hookServices },
   { name: '0062-site-webhooks', ...siteWebhooks },
   { name: '0063-owner-redirects', ...ownerRedirects },
+  { name: '0064-secret-fingerprint', ...secretFingerprint },
   { name: '0066-gpg-keys', ...gpgKeys },
   { name: '0068-repository-transfers', ...repositoryTransfers },
   { name: '0070-mirror-contents', ...mirrorContents },

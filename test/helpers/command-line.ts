@@ -7,7 +7,8 @@ import { PLAIN_NODE } from './plain-node.js'
 import { until } from './server-processes.js'
 import { temporaryFolder } from './temporary.js'
 
-const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
+/** Path of the program; it is run by PLAIN_NODE. */
+export const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void

@@ -4,13 +4,15 @@ import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
+import { execa } from 'execa'
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../conf/database-location.js'
-import { runCommand, startCommand } from '../helpers/command-line.js'
+import { COMMAND_LINE, runCommand, startCommand } from '../helpers/command-line.js'
 import { forEachDatabase, freshLocation } from '../helpers/databases.js'
 import { freePort } from '../helpers/free-port.js'
 import { askApi, type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { basic } from '../helpers/literal-http.js'
+import { PLAIN_NODE } from '../helpers/plain-node.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { until, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
@@ -51,7 +53,7 @@ const ENDS_WITHIN_MS = 20_000
 
 /** Listens on a port; returns it with the settings of a server that has to listen on the same. */
 async function takePort(t: Test) {
-  const other = createServer().listen(0, '127.0.0.1')
+  const other = createServer((socket) => socket.destroy()).listen(0, '127.0.0.1')
   await once(other, 'listening')
   t.teardown(() => other.close())
   const address = other.address()
@@ -250,6 +252,39 @@ async function states(t: Test, gatehouse: Gatehouse): Promise<void> {
         name,
       )
     }
+  })
+
+  await t.test('doctor ends quietly if the reader of its output ends', async (t) => {
+    const program = ['env', ...PLAIN_NODE, COMMAND_LINE, 'doctor'].join(' ')
+    const environment = { GATEHOUSE_DATA_DIR: gatehouse.dataDir }
+    const piped = await execa('sh', ['-c', `${program} | head -n 1`], { env: environment })
+    t.match(piped, { stdout: 'ok      configuration: read', stderr: '' })
+  })
+
+  await t.test('a server with another data folder is not started on the same port', async (t) => {
+    const cwd = await temporaryFolder(t)
+    const environment = { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${gatehouse.port}` }
+    const { exitCode, errorText } = await runCommand(t, ['serve'], { cwd, environment })
+    t.equal(exitCode, 1)
+    t.match(errorText, `a Gatehouse with another data folder listens on port ${gatehouse.port}`)
+    t.equal(plainLinesOf(errorText).length, 1, errorText)
+  })
+
+  await t.test('a server with the same data folder may serve on the same port', async (t) => {
+    const environment = {
+      GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${gatehouse.port}`,
+      GATEHOUSE_DATA_DIR: gatehouse.dataDir,
+      GATEHOUSE_HTTP_WORKERS: '1',
+    }
+    const second = await startCommand(t, ['serve'], { environment })
+    t.ok(
+      await until(
+        async () => second.errorText().includes('"msg":"serving"'),
+        Boolean,
+        ENDS_WITHIN_MS,
+      ),
+    )
+    t.equal((await second.end('SIGTERM')).exitCode, 0)
   })
 
   await t.test('repo maintain fails for a missing repository', async (t) => {

@@ -19,7 +19,8 @@ const JOBS = 40
 t.test('fifty runners of two gateways claim each job once', async (t) => {
   const location = await freshLocation(t, 'mysql')
   const first = await startGatehouse(t, { location, workers: 2 })
-  const second = await startGatehouse(t, { location, workers: 2 })
+  const environment = { GATEHOUSE_DATA_DIR: first.dataDir }
+  const second = await startGatehouse(t, { location, workers: 2, environment })
   const ada = await first.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'engine' })
   const connectionsMax = 2

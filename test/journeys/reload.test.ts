@@ -120,7 +120,11 @@ t.test('open connections are answered after SIGTERM until the drain time has pas
 t.test('a gateway that stops hands new connections over to another one on its port', async (t) => {
   const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_DRAIN: '60s' } })
   const successor = await startGatehouse(t, {
-    environment: { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${gatehouse.port}` },
+    location: { kind: 'sqlite', file: join(gatehouse.dataDir, 'gatehouse.db') },
+    environment: {
+      GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${gatehouse.port}`,
+      GATEHOUSE_DATA_DIR: gatehouse.dataDir,
+    },
   })
   const failures: unknown[] = []
   let resets = 0

@@ -1,10 +1,14 @@
 /** `gatehouse doctor`: one line for each prerequisite, with advice for each fault. */
 
 import { writeFileSync } from 'node:fs'
-import { opendir } from 'node:fs/promises'
+import { opendir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { openInstanceSecret } from '../../../conf/instance-secret.js'
+import { loadSettings } from '../../../conf/load.js'
+import { claimSecret } from '../../../gateway/site-identity.js'
 import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
+import { closeDatabase, openDatabase } from '../../../sql/database/database.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 import { freePort } from '../../helpers/free-port.js'
 
@@ -65,4 +69,23 @@ t.test('each fault has its own line, and all checks run', async (t) => {
   t.match(lines[5], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)
   t.equal(process.exitCode, 1)
   process.exitCode = 0
+})
+
+t.test('a database of a newer program, and one of another secret, are faults', async (t) => {
+  const folder = await useDataFolder(t)
+  t.teardown(() => {
+    process.exitCode = 0
+  })
+  const db = await openDatabase(loadSettings().database)
+  t.teardown(() => closeDatabase(db))
+  const database = async () => (await runCommand(t, DOCTOR_COMMANDS, 'doctor'))[1]
+  await claimSecret(db, folder)
+  t.match(await database(), /^ok {6}database: /)
+  await rename(join(folder, 'secret.key'), join(folder, 'kept.key'))
+  t.match(await database(), /^FAULT {3}database: .*secret\.key is missing, .*: restore the file/)
+  await openInstanceSecret(folder)
+  t.match(await database(), /^FAULT {3}database: .*secret\.key is of another site, /)
+  await rename(join(folder, 'kept.key'), join(folder, 'secret.key'))
+  await db('migrations').insert({ name: '9999-later', applied_at: 1 })
+  t.match(await database(), /^FAULT {3}database: .*newer Gatehouse \(9999-later\): start that/)
 })

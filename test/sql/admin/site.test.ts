@@ -3,7 +3,9 @@
 import { t } from 'tap'
 import { deleteUser, listUsers } from '../../../sql/accounts/users.js'
 import {
+  addSecretFingerprint,
   createFirstUser,
+  findSecretFingerprint,
   hasUsers,
   isRegistrationOpen,
   setRegistration,
@@ -45,3 +47,12 @@ await forEachMigrated(
     }
   },
 )
+
+await forEachMigrated(t, 'of many concurrent fingerprints one is stored', async (t, db) => {
+  t.equal(await findSecretFingerprint(db), undefined)
+  await Promise.all(['a', 'b', 'c', 'd'].map((digit) => addSecretFingerprint(db, digit.repeat(64))))
+  const stored = await findSecretFingerprint(db)
+  t.match(stored, /^([abcd])\1{63}$/)
+  await addSecretFingerprint(db, 'e'.repeat(64))
+  t.equal(await findSecretFingerprint(db), stored)
+})

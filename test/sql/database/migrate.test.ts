@@ -73,6 +73,7 @@ const NAMES = [
   '0057-hook-services',
   '0062-site-webhooks',
   '0063-owner-redirects',
+  '0064-secret-fingerprint',
   '0066-gpg-keys',
   '0068-repository-transfers',
   '0070-mirror-contents',
