@@ -70,10 +70,13 @@ export async function runService(
     const known = push?.change
     const watched = known === undefined ? undefined : watchReport(answer.body, known.name)
     const noteEnd = async (end: ProcessEnd) => {
-      const outcome = end.exitCode === 0 ? 'ok' : 'failed'
-      context.metrics.countGitService({ service: wanted.service, outcome })
-      const result: PushOutcome = (await watched?.result) ?? 'applied'
-      await push?.end(outcome === 'ok' ? result : 'failed')
+      const isOk = end.exitCode === 0
+      context.metrics.countGitService({
+        service: wanted.service,
+        outcome: isOk ? 'ok' : 'failed',
+      })
+      const outcome: PushOutcome = isOk ? ((await watched?.result) ?? 'applied') : 'failed'
+      await push?.end(outcome)
     }
     // Frees the slot before the reply ends, so that the client's next request is not refused.
     void answer.ended.then(leave)

@@ -10,8 +10,10 @@ import { readChangeNote } from '../../../../cgi/refs/pushed-changes.js'
 import { openPush } from '../../../../gateway/actions/code/open-push.js'
 import { openPushRecord, publishLeftPushes } from '../../../../gateway/actions/code/push-records.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
+import { DEFAULT_SETTINGS } from '../../../../gateway/objects/code/branch-protection-object.js'
 import { createEvents } from '../../../../gateway/request/events.js'
 import { repositoryPathOf } from '../../../../gateway/request/repository-path.js'
+import { createProtection } from '../../../../sql/code/branch-protections.js'
 import { closeDatabase } from '../../../../sql/database/database.js'
 import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { openContext } from '../../../helpers/gateway.js'
@@ -105,6 +107,26 @@ t.test('a known change is published after a crash between git and the publicatio
   await push.end('applied')
   t.equal((await listDeliveredPayloads(fixture.db)).length, 1, 'no change is delivered twice')
   await push.close()
+})
+
+t.test('the hook records the change of a push that rules may refuse', async (t) => {
+  const { context, fixture, repository, user } = await scene(t)
+  const path = repositoryPathOf(context, repository)
+  const change = { name: 'refs/heads/side', before: '1'.repeat(40), after: undefined }
+  const open = async () => {
+    const push = await openPush(context, { repository, path, user, hasOneRef: true, change })
+    await push.close()
+    return push
+  }
+  t.strictSame((await open()).change, change, 'without a rule, the gateway records it')
+  await createProtection(fixture.db, {
+    repositoryId: repository.id,
+    ruleName: 'main',
+    priority: 0,
+    settings: DEFAULT_SETTINGS,
+    lists: {},
+  })
+  t.match(await open(), { change: undefined, variables: { GATEHOUSE_CHANGES: /./ } })
 })
 
 t.test('records that were not published are published later, once', async (t) => {
