@@ -2,6 +2,7 @@
 
 import type { Key, PublicKey, SignaturePacket, Subkey } from 'openpgp'
 import { Failure } from '../../conf/failures.js'
+import type { OpenpgpKeyFacts, OpenpgpKeyPart } from '../../conf/openpgp-key.js'
 
 /** Loads the library on first use, because it takes 17 MiB and most threads never need it. */
 const library = () => import('openpgp')
@@ -14,29 +15,11 @@ const RSA_BYTES_MAX = 2_048
 /** Larger exponents make a verification as slow as a signature. */
 const RSA_EXPONENT_BYTES_MAX = 8
 
-/** A primary key or subkey. */
-export interface OpenpgpKeyPart {
-  /** The id (RFC 9580 §5.5.4.1), 8 bytes of the fingerprint, as upper-case hex. */
-  readonly keyId: string
-  /** The packet in base64. */
-  readonly packet: string
-  readonly createdAtMs: number
-  /** Undefined if the key does not expire. */
-  readonly expiresAtMs?: number | undefined
-  /** True if the algorithm can sign. */
-  readonly canSign: boolean
-  /** True if the algorithm can encrypt. */
-  readonly canEncrypt: boolean
-}
-
-export interface OpenpgpKey extends OpenpgpKeyPart {
+export interface OpenpgpKey extends OpenpgpKeyFacts {
   /** Fingerprint as upper-case hex. */
   readonly fingerprint: string
   /** The whole key in base64. */
   readonly content: string
-  /** Addresses of the user ids that the key has certified and not revoked, in lower case. */
-  readonly emails: readonly string[]
-  readonly subkeys: readonly OpenpgpKeyPart[]
 }
 
 /** Parses an armored public key. Throws `invalid` with the reason. */

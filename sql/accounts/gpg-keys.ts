@@ -1,6 +1,7 @@
 /** OpenPGP keys of users, unique by fingerprint. */
 
 import { Failure } from '../../conf/failures.js'
+import type { OpenpgpKeyFacts } from '../../conf/openpgp-key.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isUniqueViolation } from '../database/errors.js'
@@ -9,31 +10,13 @@ import { offsetOf, type Page, type Paged } from '../database/page.js'
 /** Maximum number of keys of a user, because a signature is tried with all of them. */
 export const GPG_KEYS_MAX = 20
 
-/** A primary key or subkey. */
-export interface GpgKeyPart {
-  readonly keyId: string
-  /** The packet in base64. */
-  readonly packet: string
-  readonly createdAtMs: number
-  /** Undefined if the key does not expire. */
-  readonly expiresAtMs?: number | undefined
-  readonly canSign: boolean
-  readonly canEncrypt: boolean
-}
-
-export interface GpgKeyDetails extends GpgKeyPart {
-  /** Addresses of the key's user ids, in lower case. */
-  readonly emails: readonly string[]
-  readonly subkeys: readonly GpgKeyPart[]
-}
-
 export interface GpgKey {
   readonly id: number
   readonly userId: number
   readonly fingerprint: string
   /** The key in base64. */
   readonly content: string
-  readonly details: GpgKeyDetails
+  readonly details: OpenpgpKeyFacts
   /** True if the user has signed a token with the key. */
   readonly isVerified: boolean
   readonly addedAtMs: number

@@ -1,7 +1,8 @@
 /** The GPGKey of this API, and the bodies that add and verify one. */
 
 import { type Static, Type } from 'typebox'
-import type { GpgKey, GpgKeyPart } from '../../../sql/accounts/gpg-keys.js'
+import type { OpenpgpKeyPart } from '../../../conf/openpgp-key.js'
+import type { GpgKey } from '../../../sql/accounts/gpg-keys.js'
 import { nullable } from '../schema.js'
 import { apiTime, ZERO_TIME } from '../times.js'
 
@@ -81,7 +82,7 @@ export function gpgKeyObject(
   }
 }
 
-function partObject({ id, isVerified }: GpgKey, part: GpgKeyPart) {
+function partObject({ id, isVerified }: GpgKey, part: OpenpgpKeyPart) {
   return {
     id,
     key_id: part.keyId,
