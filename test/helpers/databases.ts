@@ -11,7 +11,8 @@ import {
   type MariadbClient,
   startMariadb,
 } from './mariadb.js'
-import { copySqliteTemplate, mysqlTemplate } from './templates.js'
+import { returnSchema, takeSchema } from './schemas.js'
+import { copySqliteTemplate } from './templates.js'
 import { temporaryFolder } from './temporary.js'
 import { isFullSize } from './test-size.js'
 
@@ -55,21 +56,20 @@ export async function freshLocation(
   t: Teardown,
   kind: DatabaseLocation['kind'],
 ): Promise<DatabaseLocation> {
-  const location = await emptyLocation(t, kind)
-  if (location.kind === 'sqlite') await copySqliteTemplate(location.file)
-  else await createTables(await sharedMariadb(), location.url)
-  return location
+  if (kind === 'sqlite') {
+    const file = join(await temporaryFolder(t), 'data', 'gatehouse.db')
+    await copySqliteTemplate(file)
+    return { kind, file }
+  }
+  const mariadb = await sharedMariadb()
+  const url = await takeSchema(mariadb)
+  t.teardown(() => returnSchema(mariadb, url))
+  return { kind, url }
 }
 
 /** Creates a database with all tables on the given server. */
 export async function locationOn(mariadb: Mariadb): Promise<DatabaseLocation> {
-  const url = await mariadb.createSchema()
-  await createTables(mariadb, url)
-  return { kind: 'mysql', url }
-}
-
-async function createTables(mariadb: MariadbClient, url: URL): Promise<void> {
-  await mariadb.run(`use ${url.pathname.slice(1)};\n${await mysqlTemplate(mariadb)}`)
+  return { kind: 'mysql', url: await takeSchema(mariadb) }
 }
 
 interface Teardown {

@@ -122,6 +122,9 @@ const CLIENT_OPTIONS = [
   'UserKnownHostsFile=/dev/null',
   '-o',
   'LogLevel=ERROR',
+  // The default key exchange takes 60 ms of CPU time more.
+  '-o',
+  'KexAlgorithms=curve25519-sha256',
 ]
 
 /** Creates a folder that only root can write, including its parents, as sshd requires. */

@@ -12,7 +12,15 @@ import type { MariadbClient } from './mariadb.js'
 export const TEMPLATES_VARIABLE = 'TEST_TEMPLATES_FOLDER'
 
 const SQLITE = 'gatehouse.db'
-const MYSQL = 'gatehouse.sql'
+const MYSQL = 'gatehouse.mysql.json'
+
+/** Statements that create all tables and their rows. */
+export interface MysqlTemplate {
+  /** Table → its `create table` statement. */
+  readonly tables: Readonly<Record<string, string>>
+  /** Table → the statements that insert the rows that migrations write. */
+  readonly rows: Readonly<Record<string, readonly string[]>>
+}
 
 /** Writes a migrated database of each kind to the folder; without MariaDB, only of SQLite. */
 export async function makeTemplates(
@@ -20,7 +28,8 @@ export async function makeTemplates(
   mariadb: MariadbClient | undefined,
 ): Promise<void> {
   await makeSqliteTemplate(join(folder, SQLITE))
-  if (mariadb !== undefined) await writeFile(join(folder, MYSQL), await dumpMigrated(mariadb))
+  if (mariadb === undefined) return
+  await writeFile(join(folder, MYSQL), JSON.stringify(await dumpMigrated(mariadb)))
 }
 
 /** Writes a migrated SQLite database to the file, whose folder is created. */
@@ -31,13 +40,17 @@ export async function copySqliteTemplate(file: string): Promise<void> {
   else await copyFile(template, file)
 }
 
-let dump: Promise<string> | undefined
+let dump: Promise<MysqlTemplate> | undefined
 
-/** Returns the statements that create all tables and the rows that migrations write. */
-export async function mysqlTemplate(mariadb: MariadbClient): Promise<string> {
-  const template = templateFile(MYSQL)
-  dump ??= template === undefined ? dumpMigrated(mariadb) : readFile(template, 'utf8')
+/** Returns the statements of a migrated database. */
+export async function mysqlTemplate(mariadb: MariadbClient): Promise<MysqlTemplate> {
+  const file = templateFile(MYSQL)
+  dump ??= file === undefined ? dumpMigrated(mariadb) : readTemplate(file)
   return await dump
+}
+
+async function readTemplate(file: string): Promise<MysqlTemplate> {
+  return JSON.parse(await readFile(file, 'utf8')) as MysqlTemplate
 }
 
 /** Returns the path of a template, if this run has created it. */
@@ -54,25 +67,27 @@ async function makeSqliteTemplate(file: string): Promise<void> {
   await closeDatabase(db)
 }
 
-async function dumpMigrated(mariadb: MariadbClient): Promise<string> {
+async function dumpMigrated(mariadb: MariadbClient): Promise<MysqlTemplate> {
   const url = await mariadb.createSchema()
   const db = await openDatabase({ location: { kind: 'mysql', url }, connectionsMax: 10 })
   await migrate(db)
   await closeDatabase(db)
   const schema = url.pathname.slice(1)
-  // The tests' server has NO_BACKSLASH_ESCAPES, but the driver escapes with backslashes.
-  const statements = ["set foreign_key_checks = 0, sql_mode = ''"]
+  const tables: Record<string, string> = {}
+  const rows: Record<string, string[]> = {}
   for (const table of await mariadb.run(`show tables from ${schema}`)) {
     const name = String(Object.values(table)[0])
-    const [definition] = await mariadb.run(`show create table ${schema}.${mysql.escapeId(name)}`)
-    statements.push(String(definition?.['Create Table']))
-    for (const row of await mariadb.run(`select * from ${schema}.${mysql.escapeId(name)}`)) {
+    const path = `${schema}.${mysql.escapeId(name)}`
+    const [definition] = await mariadb.run(`show create table ${path}`)
+    tables[name] = String(definition?.['Create Table'])
+    const inserts = (await mariadb.run(`select * from ${path}`)).map((row) => {
       const values = Object.values(row).map((value) =>
         mysql.escape(value as string | number | null),
       )
-      statements.push(`insert into ${mysql.escapeId(name)} values (${values.join(', ')})`)
-    }
+      return `insert into ${mysql.escapeId(name)} values (${values.join(', ')})`
+    })
+    if (inserts.length > 0) rows[name] = inserts
   }
   await mariadb.run(`drop database ${schema}`)
-  return statements.join(';\n')
+  return { tables, rows }
 }
