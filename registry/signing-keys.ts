@@ -2,6 +2,7 @@
 
 import { Failure } from '../conf/failures.js'
 import type { InstanceSecret } from '../conf/instance-secret.js'
+import { SEAL_CONTEXTS } from '../conf/seal-contexts.js'
 import type { Database } from '../sql/database/database.js'
 import type { PackageNamespace } from '../sql/packages/packages.js'
 import {
@@ -32,7 +33,8 @@ export interface SigningKeys {
 /** Creates access to the keys, which the database stores sealed with the instance's secret. */
 export function createSigningKeys(db: Database, secret: InstanceSecret): SigningKeys {
   const making = new Map<string, Promise<readonly SigningKey[]>>()
-  const contextOf = ({ ownerId, format }: PackageNamespace) => `signing-key ${ownerId} ${format}`
+  const contextOf = ({ ownerId, format }: PackageNamespace) =>
+    SEAL_CONTEXTS.indexKey(ownerId, format)
   const open = (namespace: PackageNamespace, { privateSealed, publicText }: SealedKey) => ({
     privateKey: secret.unseal(privateSealed, contextOf(namespace)),
     publicKey: publicText,

@@ -4,6 +4,7 @@ import { randomBytes } from 'node:crypto'
 import { Failure } from '../../conf/failures.js'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
 import type { Log } from '../../conf/log.js'
+import { SEAL_CONTEXTS } from '../../conf/seal-contexts.js'
 import type { Settings } from '../../conf/settings.js'
 import {
   acceptRecoveryCode,
@@ -73,7 +74,11 @@ export async function beginEnrolment(
   user: User,
 ): Promise<void> {
   const instance = await openInstanceSecret(settings.data.dir)
-  await offerSecondFactor(db, user.id, instance.seal(newSecret(), sealContextOf(user)))
+  await offerSecondFactor(
+    db,
+    user.id,
+    instance.seal(newSecret(), SEAL_CONTEXTS.secondFactor(user.id)),
+  )
 }
 
 /** Returns the secret that waits for its first code, or undefined. */
@@ -156,15 +161,10 @@ async function unseal(
 ): Promise<string> {
   const instance = await openInstanceSecret(settings.data.dir)
   try {
-    return instance.unseal(sealed, sealContextOf(user))
+    return instance.unseal(sealed, SEAL_CONTEXTS.secondFactor(user.id))
   } catch (cause) {
     throw new Error(`The second factor of ${user.name} was sealed with another secret.key.`, {
       cause,
     })
   }
-}
-
-/** Returns the context of a seal, so that a secret that is copied to another account is invalid. */
-function sealContextOf(user: User): string {
-  return `second factor of the user ${user.id}`
 }

@@ -3,11 +3,12 @@
 import { createHash, createPrivateKey, generateKeyPair, type KeyObject } from 'node:crypto'
 import { promisify } from 'node:util'
 import { openInstanceSecret } from '../../conf/instance-secret.js'
+import { SEAL_CONTEXTS } from '../../conf/seal-contexts.js'
 import { findOauthKey, keepOauthKey } from '../../sql/accounts/oauth-keys.js'
 import type { SealedKey } from '../../sql/packages/signing-keys.js'
 import type { Context } from '../request/context.js'
 
-const WORDS = 'oauth id tokens'
+const WORDS = SEAL_CONTEXTS.idTokenKey()
 const RSA_BITS = 2_048
 
 /** Returns the public key as a JSON Web Key (RFC 7517). */

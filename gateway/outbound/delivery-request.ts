@@ -4,13 +4,14 @@ import { createHmac } from 'node:crypto'
 import { eventName } from '../../conf/hook-events.js'
 import { hookService } from '../../conf/hook-services.js'
 import type { InstanceSecret } from '../../conf/instance-secret.js'
+import { SEAL_CONTEXTS } from '../../conf/seal-contexts.js'
 import type { Delivery } from '../../sql/webhooks/webhook-deliveries.js'
 import type { Webhook } from '../../sql/webhooks/webhooks.js'
 
 /** Context with which the secret of a webhook is sealed (see `InstanceSecret`). */
-export const SECRET_SEAL_CONTEXT = 'webhook secret'
+export const SECRET_SEAL_CONTEXT = SEAL_CONTEXTS.webhookSecret()
 /** Context with which the header Authorization of a webhook is sealed. */
-export const AUTHORIZATION_SEAL_CONTEXT = 'webhook authorization'
+export const AUTHORIZATION_SEAL_CONTEXT = SEAL_CONTEXTS.webhookAuthorization()
 
 export interface DeliveryRequest {
   readonly method: 'POST' | 'PUT'

@@ -1,6 +1,7 @@
 /** Credentials of mirrors, which are sealed: a copy of the database does not reveal them. */
 
 import { openInstanceSecret } from '../../conf/instance-secret.js'
+import { SEAL_CONTEXTS } from '../../conf/seal-contexts.js'
 
 /** Context of a mirror's credentials: its storage key, and the folder of the instance's secret. */
 export interface CredentialsPlace {
@@ -14,7 +15,10 @@ export async function sealCredentials(
   authorization: string | undefined,
 ): Promise<string | undefined> {
   if (authorization === undefined) return undefined
-  return (await openInstanceSecret(place.dataDir)).seal(authorization, sealContextOf(place))
+  return (await openInstanceSecret(place.dataDir)).seal(
+    authorization,
+    SEAL_CONTEXTS.mirrorCredentials(place.storage),
+  )
 }
 
 /** Unseals credentials. Throws an Error if they were sealed for another repository or instance. */
@@ -23,9 +27,8 @@ export async function unsealCredentials(
   sealed: string | undefined,
 ): Promise<string | undefined> {
   if (sealed === undefined) return undefined
-  return (await openInstanceSecret(place.dataDir)).unseal(sealed, sealContextOf(place))
-}
-
-function sealContextOf({ storage }: CredentialsPlace): string {
-  return `credentials of the mirror ${storage}`
+  return (await openInstanceSecret(place.dataDir)).unseal(
+    sealed,
+    SEAL_CONTEXTS.mirrorCredentials(place.storage),
+  )
 }

@@ -2,6 +2,7 @@
 
 import { Failure } from '../../../conf/failures.js'
 import { openInstanceSecret } from '../../../conf/instance-secret.js'
+import { SEAL_CONTEXTS } from '../../../conf/seal-contexts.js'
 import {
   type NewValue,
   putValue,
@@ -70,5 +71,5 @@ export async function putSecret(
 
 /** Returns the context of a seal: a sealed text that is moved to another row does not open. */
 export function secretSealContext({ scope, name }: ValueName): string {
-  return `workflow secret ${name} of ${scopeKey(scope)}`
+  return SEAL_CONTEXTS.workflowSecret(scopeKey(scope), name)
 }
