@@ -55,16 +55,24 @@ async function sweepUnused({ db, storage, signal }: SweepOptions): Promise<numbe
  * Removes files of interrupted uploads. The file of a running upload is kept, because its
  * modification time is recent.
  */
-async function sweepIncoming({ incomingFolder }: BlobStorage, graceMs: number): Promise<number> {
-  let removed = 0
+async function sweepIncoming(storage: BlobStorage, graceMs: number): Promise<number> {
+  const left = await listIncoming(storage, graceMs)
+  for (const path of left) await rm(path, { force: true })
+  return left.length
+}
+
+/** Returns the paths of received files that have not changed for that time. */
+export async function listIncoming(
+  { incomingFolder }: BlobStorage,
+  ageMs: number,
+): Promise<readonly string[]> {
+  const left: string[] = []
   for (const name of await readdir(incomingFolder)) {
     const path = join(incomingFolder, name)
     const found = await unlessMissing(stat(path))
-    if (found === undefined || found.mtimeMs > Date.now() - graceMs) continue
-    await rm(path, { force: true })
-    removed += 1
+    if (found !== undefined && found.mtimeMs <= Date.now() - ageMs) left.push(path)
   }
-  return removed
+  return left
 }
 
 /** Removes blobs without a row. */

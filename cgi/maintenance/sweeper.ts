@@ -19,18 +19,34 @@ export async function sweepRepositories(
   signal?: AbortSignal,
 ): Promise<readonly string[]> {
   const removed: string[] = []
-  for (const shard of (await unlessMissing(readdir(repositoryShardsFolder(dataDir)))) ?? []) {
-    const folder = join(repositoryShardsFolder(dataDir), shard)
-    for (const name of (await unlessMissing(readdir(folder))) ?? []) {
-      if (signal?.aborted) return removed
-      const path = join(folder, name)
-      if (REPOSITORY.test(name)) removed.push(...(await sweepRepository(dataDir, path)))
-      if (!UNFINISHED_REPOSITORY.test(name) || !isOld(await readStaleFile(path))) continue
-      await rm(path, { recursive: true, force: true, maxRetries: 3 })
-      removed.push(path)
-    }
+  for await (const { path, name } of listFolders(dataDir)) {
+    if (signal?.aborted) return removed
+    if (REPOSITORY.test(name)) removed.push(...(await sweepRepository(dataDir, path)))
+    if (!UNFINISHED_REPOSITORY.test(name) || !isOld(await readStaleFile(path))) continue
+    await rm(path, { recursive: true, force: true, maxRetries: 3 })
+    removed.push(path)
   }
   return removed
+}
+
+/** Returns the paths of unfinished repositories that have not changed for that time. */
+export async function listUnfinished(dataDir: string, ageMs: number): Promise<readonly string[]> {
+  const left: string[] = []
+  for await (const { path, name } of listFolders(dataDir)) {
+    if (!UNFINISHED_REPOSITORY.test(name)) continue
+    if ((await readStaleFile(path)).changedAtMs < Date.now() - ageMs) left.push(path)
+  }
+  return left
+}
+
+async function* listFolders(dataDir: string) {
+  const shards = repositoryShardsFolder(dataDir)
+  for (const shard of (await unlessMissing(readdir(shards))) ?? []) {
+    const folder = join(shards, shard)
+    for (const name of (await unlessMissing(readdir(folder))) ?? []) {
+      yield { path: join(folder, name), name }
+    }
+  }
 }
 
 /**

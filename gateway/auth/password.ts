@@ -41,3 +41,11 @@ export async function checkPassword(kept: string | undefined, password: string):
   const matches = await verify(kept ?? (await decoy), password)
   return matches && kept !== undefined
 }
+
+/** Returns true for a text of the form that `hashPassword` returns. */
+export function isPasswordHash(text: string): boolean {
+  return HASH.test(text)
+}
+
+/** The PHC string format of Argon2. */
+const HASH = /^\$argon2id\$v=19\$m=\d+,t=\d+,p=\d+\$[A-Za-z0-9+/]{11,}\$[A-Za-z0-9+/]{20,}$/

@@ -79,9 +79,12 @@ const PATIENCE_MS = 60_000
 const PAUSE_MS = 20
 const PAGE_ENTRIES = 500
 
-interface BuildContext extends IndexesOptions {
+/** The means to write the files of an index. */
+export interface FileContext extends Omit<IndexesOptions, 'keptMs'> {
   readonly prefixes: Prefixes
 }
+
+type BuildContext = FileContext & IndexesOptions
 
 /** Creates access to the indexes of a database, whose files are stored as blobs. */
 export function createIndexes(options: IndexesOptions): Indexes {
@@ -204,8 +207,25 @@ interface Build {
 async function makeGeneration(
   context: BuildContext,
   place: IndexSource,
-  { index, lease, isFromNothing }: Build,
+  { lease, ...build }: Build,
 ): Promise<void> {
+  const { validMs } = place
+  const { wanted: generation } = build.index
+  await withIndexFiles(context, place, build, (written) =>
+    publishWritten(context, { lease, generation, validMs, written }),
+  )
+}
+
+/**
+ * Writes the files of an index into the folder for incoming files and calls `use` with them. Then
+ * removes those that were not moved.
+ */
+export async function withIndexFiles<T>(
+  context: FileContext,
+  place: IndexSource,
+  { index, isFromNothing }: Omit<Build, 'lease'>,
+  use: (written: ReadonlyMap<string, WrittenIndexFile>) => Promise<T>,
+): Promise<T> {
   const { maker, subject, validMs, signingKeys } = place
   const { storage, prefixes } = context
   const scratch = await openScratch(storage.incomingFolder)
@@ -223,8 +243,7 @@ async function makeGeneration(
       const layout = writeLayout(made, files.places, maker.revision)
       await files.write(LAYOUT_PATH, [Buffer.from(layout)])
     }
-    const { written } = files
-    await publishWritten(context, { lease, generation: index.wanted, validMs, written })
+    return await use(files.written)
   } finally {
     await files.discard()
     await scratch.close()
@@ -232,7 +251,7 @@ async function makeGeneration(
 }
 
 function openWorkspace(
-  { db, compressXz }: IndexesOptions,
+  { db, compressXz }: FileContext,
   { maker, subject }: IndexSource,
   { index: { id }, scratch }: { readonly index: PackageIndex; readonly scratch: Scratch },
 ): Workspace {
@@ -248,7 +267,7 @@ function openWorkspace(
 
 /** Returns the runs of the current generation; undefined if they cannot be reused. */
 async function findFormer(
-  { db, storage }: IndexesOptions,
+  { db, storage }: FileContext,
   workspace: Workspace,
   { index, maker }: { readonly index: PackageIndex; readonly maker: IndexMaker },
 ): Promise<PreviousRuns | undefined> {

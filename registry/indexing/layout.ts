@@ -52,6 +52,12 @@ export function writeLayout({ parts, runs }: Runs, places: Places, revision: num
   return JSON.stringify(written)
 }
 
+/** Returns the revision of the index maker; undefined if another version has written the layout. */
+export function layoutRevision(text: string): number | undefined {
+  const { version, revision }: Written = JSON.parse(text)
+  return version === VERSION ? revision : undefined
+}
+
 export interface ReadOptions {
   readonly revision: number
   /** Returns the forms in which a text is required. */

@@ -136,12 +136,6 @@ export async function listBlobs(
   })
 }
 
-/** Returns the blob with that id. */
-export async function findBlob(db: Database, id: number): Promise<StoredBlobRow | undefined> {
-  const [found] = await listBlobs(db, { afterId: id - 1, limit: 1 })
-  return found?.id === id ? found : undefined
-}
-
 /** Columns of a blob, selected from a table with the alias `b`. */
 export const BLOB_COLUMNS = `b.bytes as blob_bytes, b.md5 as blob_md5, b.sha1 as blob_sha1,
   b.sha256 as blob_sha256, b.sha512 as blob_sha512, b.storage_key as blob_storage_key`

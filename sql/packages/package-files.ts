@@ -124,3 +124,26 @@ export function fileOf(row: FileRow): PackageFile {
     downloads: row.file_downloads,
   }
 }
+
+/** Ids of a file's row and the names of the tables that lack a row for it. */
+export interface IncompleteFile {
+  readonly id: number
+  readonly name: string
+  readonly lacks: string
+}
+
+/** Returns files with ids above `afterId` that lack a version, a package or a blob. */
+export async function listIncompleteFiles(
+  db: Database,
+  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+): Promise<readonly IncompleteFile[]> {
+  return await selectRows<IncompleteFile>(
+    db,
+    `select f.id as id, f.name as name, case when v.id is null then 'version'
+      when p.id is null then 'package' else 'blob' end as lacks from package_files f
+      left join package_versions v on v.id = f.version_id
+      left join packages p on p.id = v.package_id left join blobs b on b.id = f.blob_id
+      where f.id > ? and (v.id is null or p.id is null or b.id is null) order by f.id limit ?`,
+    [afterId, limit],
+  )
+}
