@@ -1,16 +1,12 @@
 /** Check B1: each blob of the database has its bytes, and all stored bytes belong to a blob. */
 
 import { createHash } from 'node:crypto'
-import { CRASH_GRACE_MS } from '../../conf/lib/disk.js'
 import type { Digests } from '../../conf/package.js'
-import { findBlob, knownBlobKeys, listBlobs, type StoredBlobRow } from '../../sql/packages/blobs.js'
-import type { CheckContext, CheckScope, Suspicion } from './finding.js'
-import { inLanes } from './in-lanes.js'
+import { knownBlobKeys, listBlobs, type StoredBlobRow } from '../../sql/packages/blobs.js'
+import { examineRows } from './examine-all.js'
+import { type CheckContext, type CheckScope, type Suspicion, UNSWEPT_MS } from './finding.js'
 
 const PAGE = 200
-
-/** Age from which bytes without a row are a finding: the daily sweep has missed them. */
-const UNSWEPT_MS = 86_400_000 + CRASH_GRACE_MS
 
 /**
  * Yields stored bytes without a row, and then blobs whose bytes are missing or differ. The list of
@@ -22,32 +18,13 @@ export async function* checkBlobs(
 ): AsyncGenerator<Suspicion> {
   if (repositories !== undefined) return
   yield* checkBytesWithoutRow(context)
-  for (let afterId = 0; ; ) {
-    const page = await listBlobs(context.db, { afterId, limit: PAGE })
-    const problems = await inLanes(page, (blob) => problemOf(context, blob, isDeep))
-    for (const [at, problem] of problems.entries()) {
-      const blob = page[at]
-      if (blob !== undefined && problem !== undefined) yield damaged(context, blob, problem, isDeep)
-    }
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
-    afterId = last.id
-  }
-}
-
-function damaged(
-  context: CheckContext,
-  { id, key }: StoredBlobRow,
-  problem: string,
-  isDeep: boolean,
-): Suspicion {
-  return {
-    finding: { code: 'B1', subject: key, problem, remedy: RESTORE_BYTES },
-    async persists() {
-      const now = await findBlob(context.db, id)
-      return now !== undefined && (await problemOf(context, now, isDeep)) === problem
+  yield* examineRows((page) => listBlobs(context.db, page), {
+    async examine(blob) {
+      const problem = await problemOf(context, blob, isDeep)
+      if (problem === undefined) return []
+      return [{ code: 'B1', subject: blob.key, problem, remedy: RESTORE_BYTES }]
     },
-  }
+  })
 }
 
 const RESTORE_BYTES =

@@ -1,7 +1,8 @@
-/** Compares the database of a site with its repositories and blobs, beside a running gateway. */
+/** Compares the database of a site with its stored data, beside a running gateway. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import { checkBlobs } from './blobs.js'
+import { checkDatabase } from './database.js'
 import {
   CHECK_CODES,
   type Check,
@@ -11,16 +12,37 @@ import {
   type Finding,
   type Suspicion,
 } from './finding.js'
+import { checkLeftovers } from './leftovers.js'
+import { checkNamedObjects, checkPullHeads } from './named-objects.js'
+import { checkPackageFiles } from './package-files.js'
+import { checkPackageIndexes } from './package-indexes.js'
+import { checkReferences } from './references.js'
 import { checkRepositoryFolders } from './repository-folders.js'
+import { checkSizes } from './repository-sizes.js'
+import { checkSealedValues } from './sealed-values.js'
 
 export interface CheckOptions extends Partial<CheckScope> {
   /** Codes of the checks that run; by default all. */
   readonly codes?: ReadonlySet<CheckCode>
+  /** True to end differences whose end loses no data. */
+  readonly repairs?: boolean
   /** Time until a difference is read again; by default two seconds. */
   readonly settleMs?: number
 }
 
-const CHECKS: Readonly<Record<CheckCode, Check>> = { R1: checkRepositoryFolders, B1: checkBlobs }
+const CHECKS: Readonly<Record<CheckCode, Check>> = {
+  D1: checkDatabase,
+  R1: checkRepositoryFolders,
+  R2: checkReferences,
+  R3: checkSizes,
+  P1: checkPullHeads,
+  P2: checkNamedObjects,
+  K1: checkPackageFiles,
+  B1: checkBlobs,
+  I1: checkPackageIndexes,
+  S1: checkSealedValues,
+  C1: checkLeftovers,
+}
 
 /** Time after which the difference that a request causes while it runs has usually ended. */
 const SETTLE_MS = 2_000
@@ -28,33 +50,45 @@ const SETTLE_MS = 2_000
 /** Number of differences that are kept in memory and read again together. */
 const BATCH = 1_000
 
+/** A finding, and whether the check has ended it. */
+export interface SiteFinding extends Finding {
+  readonly isRepaired: boolean
+}
+
 /**
- * Yields the differences that exist on two reads, `settleMs` apart. Changes nothing. Throws if the
- * database or the storage of the blobs does not answer.
+ * Yields the differences that exist on two reads, `settleMs` apart. Changes nothing without
+ * `repairs`. Throws if the database or the storage of the blobs does not answer.
  */
 export async function* checkSite(
   context: CheckContext,
   options: CheckOptions = {},
-): AsyncGenerator<Finding> {
-  const { isDeep = false, repositories, settleMs = SETTLE_MS } = options
+): AsyncGenerator<SiteFinding> {
+  const { isDeep = false, repairs = false, repositories, settleMs = SETTLE_MS } = options
   const { codes = new Set(CHECK_CODES) } = options
   let batch: Suspicion[] = []
   for (const code of CHECK_CODES.filter((each) => codes.has(each))) {
     for await (const suspicion of CHECKS[code](context, { isDeep, repositories })) {
       batch.push(suspicion)
       if (batch.length < BATCH) continue
-      yield* confirm(batch, settleMs)
+      yield* confirm(batch, { settleMs, repairs })
       batch = []
     }
   }
-  yield* confirm(batch, settleMs)
+  yield* confirm(batch, { settleMs, repairs })
 }
 
 async function* confirm(
   suspicions: readonly Suspicion[],
-  settleMs: number,
-): AsyncGenerator<Finding> {
+  { settleMs, repairs }: { readonly settleMs: number; readonly repairs: boolean },
+): AsyncGenerator<SiteFinding> {
   if (suspicions.length === 0) return
   await sleep(settleMs)
-  for (const { finding, persists } of suspicions) if (await persists()) yield finding
+  const confirmed: Suspicion[] = []
+  for (const suspicion of suspicions) if (await suspicion.persists()) confirmed.push(suspicion)
+  for (const { finding, persists, repair } of confirmed) {
+    const isRepairable = repairs && repair !== undefined
+    // One repair can end several differences.
+    if (isRepairable && (await persists())) await repair()
+    yield { ...finding, isRepaired: isRepairable && !(await persists()) }
+  }
 }

@@ -1,14 +1,35 @@
 /** Findings of the consistency checks, and the type of a check. */
 
+import type { Git } from '../../cgi/process/git.js'
+import { CRASH_GRACE_MS } from '../../conf/lib/disk.js'
 import type { Settings } from '../../conf/settings.js'
 import type { BlobStorage } from '../../registry/storage/storage.js'
 import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 
-/** Codes of the checks: R1 for the folders of repositories, B1 for the bytes of blobs. */
-export const CHECK_CODES = ['R1', 'B1'] as const
+/**
+ * Codes of the checks. D1: database. R1, R2, R3: folders, refs and sizes of repositories. P1: heads
+ * of pull requests. P2: tags, rules and commits that rows name. K1: package files. B1: bytes of
+ * blobs. I1: package indexes. S1: sealed values. C1: leftovers of crashes.
+ */
+export const CHECK_CODES = [
+  'D1',
+  'R1',
+  'R2',
+  'R3',
+  'P1',
+  'P2',
+  'K1',
+  'B1',
+  'I1',
+  'S1',
+  'C1',
+] as const
 
 export type CheckCode = (typeof CHECK_CODES)[number]
+
+/** Age from which leftovers are a finding: the daily sweep has missed them. */
+export const UNSWEPT_MS = 86_400_000 + CRASH_GRACE_MS
 
 /** A difference between the database and the stored data. Texts are sentences without a period. */
 export interface Finding {
@@ -24,17 +45,20 @@ export interface Suspicion {
   readonly finding: Finding
   /** Reads rows and files again. Returns true if the difference still exists. */
   readonly persists: () => Promise<boolean>
+  /** Ends the difference without loss of data; absent if only a person can decide. */
+  readonly repair?: () => Promise<void>
 }
 
 /** Access to the data of a site, which checks only read. */
 export interface CheckContext {
   readonly db: Database
   readonly storage: BlobStorage
-  readonly settings: Pick<Settings, 'data'>
+  readonly settings: Settings
+  readonly git: Git
 }
 
 export interface CheckScope {
-  /** Reads the content of blobs too, and compares their digests. */
+  /** Reads also the content of blobs and repositories, and makes indexes anew to compare them. */
   readonly isDeep: boolean
   /** Repositories to check, without everything else; undefined for the whole site. */
   readonly repositories: readonly Repository[] | undefined

@@ -7,46 +7,37 @@ import { CRASH_GRACE_MS, unlessMissing } from '../../conf/lib/disk.js'
 import { knownStorages, listAllRepositories } from '../../sql/repositories/all-repositories.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
 import { wikiOf } from '../../sql/repositories/wikis.js'
+import { type Examination, examineAll, examineRows } from './examine-all.js'
 import type { CheckContext, CheckScope, Finding, Suspicion } from './finding.js'
-import { inLanes } from './in-lanes.js'
-
-const PAGE = 200
 
 /** Yields repositories without a usable folder, and then folders without a repository. */
 export async function* checkRepositoryFolders(
   context: CheckContext,
-  { repositories }: CheckScope,
+  scope: CheckScope,
 ): AsyncGenerator<Suspicion> {
-  if (repositories !== undefined) {
-    yield* examineAll(context, repositories)
-    return
-  }
-  for (let afterId = 0; ; ) {
-    const page = await listAllRepositories(context.db, { afterId, limit: PAGE })
-    yield* examineAll(context, page)
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) break
-    afterId = last.id
-  }
-  yield* checkFoldersWithoutRow(context)
+  yield* examineRepositories(context, scope, {
+    examine: (repository) => examine(context, repository),
+  })
+  if (scope.repositories === undefined) yield* checkFoldersWithoutRow(context)
 }
 
-async function* examineAll(
-  context: CheckContext,
-  repositories: readonly Repository[],
+/** Examines the repositories of the scope; `examine` gets the row only, not that of a wiki. */
+export async function* examineRepositories(
+  { db }: CheckContext,
+  { repositories }: CheckScope,
+  examination: Pick<Examination<Repository>, 'examine' | 'repair'>,
 ): AsyncGenerator<Suspicion> {
-  const found = await inLanes(repositories, (repository) => examine(context, repository))
-  for (const [at, findings] of found.entries()) {
-    const { id = 0 } = repositories[at] ?? {}
-    for (const finding of findings) {
-      const persists = async () => {
-        const now = await findRepositoryById(context.db, id)
-        const again = now === undefined ? [] : await examine(context, now)
-        return again.some(({ problem }) => problem === finding.problem)
-      }
-      yield { finding, persists }
-    }
+  if (repositories === undefined) {
+    yield* examineRows((page) => listAllRepositories(db, page), examination)
+    return
   }
+  const reread = async ({ id }: Repository) => await findRepositoryById(db, id)
+  yield* examineAll(repositories, { ...examination, reread })
+}
+
+/** Returns the repository, and its wiki if that has content. */
+export function withWiki(repository: Repository): readonly Repository[] {
+  return repository.wikiSizeKib > 0 ? [repository, wikiOf(repository)] : [repository]
 }
 
 /** Examines the folders of a repository and of its wiki, if the wiki has content. */
@@ -55,8 +46,7 @@ async function examine(
   repository: Repository,
 ): Promise<readonly Finding[]> {
   const findings: Finding[] = []
-  const withContent = repository.wikiSizeKib > 0 ? [repository, wikiOf(repository)] : [repository]
-  for (const each of withContent) {
+  for (const each of withWiki(repository)) {
     const path = repositoryPath(settings.data.dir, each.storage)
     const problem = await problemOf(path, repository)
     if (problem === undefined) continue

@@ -1,8 +1,9 @@
-/** `gatehouse check`: compares the database with the stored repositories and blobs. */
+/** `gatehouse check`: compares the database with the stored data of the site. */
 
+import { findGit } from '../../cgi/process/git.js'
 import type { Settings } from '../../conf/settings.js'
-import { checkSite } from '../../gateway/check/check-site.js'
-import { CHECK_CODES, type CheckCode, type Finding } from '../../gateway/check/finding.js'
+import { checkSite, type SiteFinding } from '../../gateway/check/check-site.js'
+import { CHECK_CODES, type CheckCode } from '../../gateway/check/finding.js'
 import { openStorage } from '../../registry/storage/open.js'
 import type { Database } from '../../sql/database/database.js'
 import { type Command, type CommandCall, UsageError, withDatabase } from './command.js'
@@ -11,18 +12,24 @@ import { parseFullName, requireRepository } from './named-repository.js'
 export const CHECK_COMMANDS: readonly Command[] = [
   {
     words: ['check'],
-    usage: '[--deep] [--json] [--only CODE,…] [OWNER/REPO…]',
-    about:
-      'Compares the database with repositories and blobs; exit 1 with findings, 2 if it cannot.',
+    usage: '[--deep] [--repair] [--json] [--only CODE,…] [OWNER/REPO…]',
+    about: 'Compares the database with the stored data; exit 1 with findings, 2 if it cannot.',
     positionals: [],
     furtherPositionals: true,
     options: {
-      deep: { type: 'boolean', about: 'Also reads all blobs and compares their digests.' },
+      deep: {
+        type: 'boolean',
+        about: 'Also reads all blobs and Git objects, and makes package indexes anew.',
+      },
+      repair: {
+        type: 'boolean',
+        about: 'Removes leftovers, measures sizes and has indexes built again; loses no data.',
+      },
       json: { type: 'boolean', about: 'Prints each finding as an object of JSON in one line.' },
       only: {
         type: 'string',
         value: 'CODE,…',
-        about: `Runs only these checks, of ${CHECK_CODES.join(' and ')}.`,
+        about: `Runs only these checks, of ${CHECK_CODES.join(', ')}.`,
       },
     },
     async run(call) {
@@ -33,8 +40,10 @@ export const CHECK_COMMANDS: readonly Command[] = [
         let findings = 0
         await withDatabase(async (db, settings) => {
           const isDeep = call.values['deep'] === true
-          for await (const finding of findingsOf(db, settings, { codes, names, isDeep })) {
-            findings += 1
+          const repairs = call.values['repair'] === true
+          const wanted = { codes, names, isDeep, repairs }
+          for await (const finding of findingsOf(db, settings, wanted)) {
+            if (!finding.isRepaired) findings += 1
             console.log(print(finding))
           }
         })
@@ -51,18 +60,20 @@ interface Wanted {
   readonly codes: ReadonlySet<CheckCode>
   readonly names: readonly ReturnType<typeof parseFullName>[]
   readonly isDeep: boolean
+  readonly repairs: boolean
 }
 
 async function* findingsOf(
   db: Database,
   settings: Settings,
-  { codes, names, isDeep }: Wanted,
-): AsyncGenerator<Finding> {
+  { names, ...options }: Wanted,
+): AsyncGenerator<SiteFinding> {
   const named = []
   for (const name of names) named.push(await requireRepository(db, name))
   const repositories = named.length === 0 ? undefined : named
-  const context = { db, settings, storage: await openStorage(settings) }
-  yield* checkSite(context, { codes, repositories, isDeep })
+  const git = { ...(await findGit()), memoryBytesMax: settings.git.memoryBytesMax }
+  const context = { db, settings, git, storage: await openStorage(settings) }
+  yield* checkSite(context, { ...options, repositories })
 }
 
 /** Returns the message of an error with that of its cause, such as the answer of a storage. */
@@ -73,8 +84,8 @@ function messageOf(error: unknown): string {
   return isNew ? `${message} (${cause.message})` : message
 }
 
-function lineOf({ code, subject, problem, remedy }: Finding): string {
-  return `${code}  ${subject}: ${problem}. ${remedy}.`
+function lineOf({ code, subject, problem, remedy, isRepaired }: SiteFinding): string {
+  return `${code}  ${subject}: ${problem}. ${isRepaired ? 'Repaired' : remedy}.`
 }
 
 function codesOf({ values }: CommandCall): ReadonlySet<CheckCode> {
@@ -84,7 +95,7 @@ function codesOf({ values }: CommandCall): ReadonlySet<CheckCode> {
     only.split(',').map((text) => {
       const known = CHECK_CODES.find((code) => code === text.trim().toUpperCase())
       if (known !== undefined) return known
-      throw new UsageError(`--only has no check '${text}', only ${CHECK_CODES.join(' and ')}`)
+      throw new UsageError(`--only has no check '${text}', only ${CHECK_CODES.join(', ')}`)
     }),
   )
 }

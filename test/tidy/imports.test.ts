@@ -164,7 +164,7 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     why: 'Webhooks subscribe to events and render them with objects.',
   },
   check: {
-    imports: ['actions'],
+    imports: ['auth', 'actions'],
     why: 'The checks compare rows with stored data, for the command line and for restored sites.',
   },
   runs: {

@@ -1,0 +1,60 @@
+/** Examination of rows: findings are differences that a second examination of the row has too. */
+
+import type { Finding, Suspicion } from './finding.js'
+import { inLanes } from './in-lanes.js'
+
+export interface Examination<T> {
+  /** Returns the differences of an entry. */
+  readonly examine: (entry: T) => Promise<readonly Finding[]>
+  /** Reads the entry again; undefined if it was deleted. */
+  readonly reread: (entry: T) => Promise<T | undefined>
+  /** Removes the cause of a finding without loss of data; absent if that is impossible. */
+  readonly repair?: (entry: T) => Promise<void>
+}
+
+/** Examines all entries of a page concurrently. */
+export async function* examineAll<T>(
+  entries: readonly T[],
+  { examine, reread, repair }: Examination<T>,
+): AsyncGenerator<Suspicion> {
+  const found = await inLanes(entries, examine)
+  for (const [at, entry] of entries.entries()) {
+    for (const finding of found[at] ?? []) {
+      yield {
+        finding,
+        async persists() {
+          const now = await reread(entry)
+          const again = now === undefined ? [] : await examine(now)
+          return again.some(({ problem }) => problem === finding.problem)
+        },
+        ...(repair === undefined ? {} : { repair: () => repair(entry) }),
+      }
+    }
+  }
+}
+
+const PAGE = 200
+
+/** A function that returns up to `limit` rows with ids above `afterId`, ordered by id. */
+export type PageReader<T> = (page: {
+  readonly afterId: number
+  readonly limit: number
+}) => PromiseLike<readonly T[]>
+
+/** Examines all rows, page by page; the memory is that of one page. */
+export async function* examineRows<T extends { readonly id: number }>(
+  read: PageReader<T>,
+  examination: Pick<Examination<T>, 'examine' | 'repair'>,
+): AsyncGenerator<Suspicion> {
+  const reread = async ({ id }: T) => {
+    const [found] = await read({ afterId: id - 1, limit: 1 })
+    return found?.id === id ? found : undefined
+  }
+  for (let afterId = 0; ; ) {
+    const page = await read({ afterId, limit: PAGE })
+    yield* examineAll(page, { ...examination, reread })
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return
+    afterId = last.id
+  }
+}
