@@ -3,6 +3,7 @@
 import { readdir, rm, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { CRASH_GRACE_MS, unlessMissing } from '../conf/lib/disk.js'
+import { isHeld } from '../sql/admin/holds.js'
 import type { Database } from '../sql/database/database.js'
 import { deleteUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/packages/blobs.js'
 import type { BlobStorage } from './storage/storage.js'
@@ -34,7 +35,8 @@ export async function sweepBlobs(options: SweepOptions): Promise<Swept> {
 
 /**
  * Removes the blobs of deleted files. The row is deleted before the blob, because a blob without a
- * row is found again, but a row without its blob would be an inconsistency.
+ * row is found again, but a row without its blob would be an inconsistency. During a backup the
+ * blob is kept, because the copy of the database may have the row.
  */
 async function sweepUnused({ db, storage, signal }: SweepOptions): Promise<number> {
   let removed = 0
@@ -43,7 +45,7 @@ async function sweepUnused({ db, storage, signal }: SweepOptions): Promise<numbe
     for (const { id, key } of batch) {
       if (signal?.aborted) return removed
       afterId = id
-      if (!(await deleteUnusedBlob(db, id))) continue
+      if (!(await deleteUnusedBlob(db, id)) || (await isHeld(db))) continue
       await storage.remove(key)
       removed += 1
     }
@@ -75,7 +77,7 @@ export async function listIncoming(
   return left
 }
 
-/** Removes blobs without a row. */
+/** Removes blobs without a row, but none during a backup: the copy may have a row for them. */
 async function sweepNameless(
   { db, storage, signal }: SweepOptions,
   graceMs: number,
@@ -86,6 +88,7 @@ async function sweepNameless(
     const known = await knownBlobKeys(db, batch)
     const nameless = batch.filter((key) => !known.has(key))
     batch = []
+    if (nameless.length === 0 || (await isHeld(db))) return
     for (const key of nameless) await storage.remove(key)
     removed += nameless.length
   }

@@ -25,6 +25,8 @@ export interface PruneOptions extends MaintenanceOptions {
   readonly dataDir: string
   /** Unreachable objects that were written or used within this time are kept. */
   readonly graceMs: number
+  /** Returns true while a backup copies repositories: it has read references before objects. */
+  readonly isHeld: () => Promise<boolean>
 }
 
 /** Result of pruning a repository. */
@@ -56,8 +58,8 @@ export function refuseOldGit({ version }: Pick<Git, 'version'>): void {
  * 3. Git walks all references without the expired objects. If one is missing, all of them are put
  *    back, and this throws; else they are deleted.
  *
- * Throws `conflict` if the repository is being maintained, and an Error if writers take too long:
- * then the expired objects stay in the folder, and the next call resumes at step 2.
+ * Throws `conflict` if the repository is being maintained or a backup runs, and an Error if writers
+ * take too long: then the expired objects stay in the folder, and the next call resumes at step 2.
  */
 export async function pruneRepository(
   git: Git,
@@ -65,6 +67,7 @@ export async function pruneRepository(
   options: PruneOptions,
 ): Promise<Pruned> {
   refuseOldGit(git)
+  await refuseHeld(options)
   const removed = await underMaintenanceLock(path, options.journal, async () => {
     await settleExpired(git, path, options)
     const expiresAtMs = await findExpiry(path, options)
@@ -77,6 +80,11 @@ export async function pruneRepository(
     return count
   })
   return { removed, sizeKib: await repositorySizeKib(path) }
+}
+
+async function refuseHeld({ isHeld }: PruneOptions): Promise<void> {
+  if (!(await isHeld())) return
+  throw new Failure('conflict', 'A backup is running. Prune the repository when it has ended.')
 }
 
 /** Returns the folder of the expired objects, an object directory that git does not read. */
@@ -184,6 +192,8 @@ async function settleExpired(git: Git, path: string, options: PruneOptions): Pro
       await removeFolder(path, folder)
       throw new Error('a push needed unreachable objects, which were put back', { cause })
     }
+    // The walk has shown that no reference of now needs them, so no later backup does.
+    await refuseHeld(options)
   }
   await removeFolder(path, folder)
 }

@@ -13,16 +13,23 @@ import { listStaleFiles, readStaleFile } from './stale-files.js'
 const UNFINISHED_REPOSITORY = /^[0-9a-f]{32}(?:\.wiki)?\.git\.(?:new|trash)-[0-9a-f]{12}$/
 const REPOSITORY = /^[0-9a-f]{32}(?:\.wiki)?\.git$/
 
+export interface RepositorySweep {
+  readonly signal?: AbortSignal
+  /** Returns true while a backup copies repositories, which may need a deleted one. */
+  readonly isHeld: () => Promise<boolean>
+}
+
 /** Sweeps all repositories and unfinished ones; returns the removed paths. */
 export async function sweepRepositories(
   dataDir: string,
-  signal?: AbortSignal,
+  { signal, isHeld }: RepositorySweep,
 ): Promise<readonly string[]> {
   const removed: string[] = []
   for await (const { path, name } of listFolders(dataDir)) {
     if (signal?.aborted) return removed
     if (REPOSITORY.test(name)) removed.push(...(await sweepRepository(dataDir, path)))
     if (!UNFINISHED_REPOSITORY.test(name) || !isOld(await readStaleFile(path))) continue
+    if (await isHeld()) continue
     await rm(path, { recursive: true, force: true, maxRetries: 3 })
     removed.push(path)
   }

@@ -50,11 +50,20 @@ export async function initRepository(
  * nothing if it is missing already.
  */
 export async function removeRepository(path: string): Promise<void> {
+  const trash = await trashRepository(path)
+  if (trash !== undefined) await rm(trash, { recursive: true, force: true, maxRetries: 3 })
+}
+
+/**
+ * Renames a repository, so that it is missing for all readers. Returns the new path, which the
+ * sweeper removes later; undefined if the repository is missing already.
+ */
+export async function trashRepository(path: string): Promise<string | undefined> {
   const trash = `${path}.trash-${randomBytes(6).toString('hex')}`
   const renamed = await unlessMissing(rename(path, trash).then(() => true))
-  if (renamed === undefined) return
+  if (renamed === undefined) return undefined
   await syncPath(dirname(path))
-  await rm(trash, { recursive: true, force: true, maxRetries: 3 })
+  return trash
 }
 
 /** Returns true if there is a repository at the path. */

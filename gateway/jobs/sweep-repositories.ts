@@ -4,6 +4,7 @@ import { recover } from '../../cgi/maintenance/recovery.js'
 import { sweepRepositories } from '../../cgi/maintenance/sweeper.js'
 import { sweepPushDecisionRequests } from '../../cgi/refs/push-decision-request.js'
 import { sweepUpdateLists } from '../../cgi/refs/update-list.js'
+import { isHeld } from '../../sql/admin/holds.js'
 import { sweepImports } from '../actions/repositories/sweep-imports.js'
 import type { JobKind } from './job.js'
 
@@ -19,7 +20,10 @@ export const SWEEP_REPOSITORIES: JobKind = {
     // Recovers pushes of a killed gateway on this machine, and those whose recovery has failed.
     await recover(settings.data.dir, log)
     await sweepUpdateLists(settings.data.dir)
-    const swept = await sweepRepositories(settings.data.dir, signal)
+    const swept = await sweepRepositories(settings.data.dir, {
+      signal,
+      isHeld: () => isHeld(db),
+    })
     if (swept.length > 0) log.warn({ swept }, 'leftovers of a crash were removed')
   },
 }

@@ -62,6 +62,7 @@ import * as secretFingerprint from './0064-secret-fingerprint.js'
 import * as gpgKeys from './0066-gpg-keys.js'
 import * as repositoryTransfers from './0068-repository-transfers.js'
 import * as mirrorContents from './0070-mirror-contents.js'
+import * as holds from './0073-holds.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -135,4 +136,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0066-gpg-keys', ...gpgKeys },
   { name: '0068-repository-transfers', ...repositoryTransfers },
   { name: '0070-mirror-contents', ...mirrorContents },
+  { name: '0073-holds', ...holds },
 ]

@@ -4,6 +4,7 @@ import { readdir, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { sweepBlobs } from '../../registry/sweeper.js'
+import { beginHold, endHold } from '../../sql/admin/holds.js'
 import { openContext } from '../helpers/gateway.js'
 import { aPublishedFile } from '../helpers/published-files.js'
 
@@ -84,3 +85,19 @@ t.test('a sweep ends when it is aborted', async (t) => {
   t.strictSame(await sweepBlobs({ db, storage, signal, graceMs: -1 }), { unused: 0, left: 0 })
   t.equal((await keys()).length, 1)
 })
+
+t.test(
+  'during a backup, no bytes are removed, neither of deleted files nor without a row',
+  async (t) => {
+    const fixture = await openFixture(t)
+    const { db, storage, keys, publish } = fixture
+    await (await publish('gone', 'gone')).removeVersion('gone', '1.0')
+    await leaveBlob(fixture)
+    const hold = await beginHold(db, 'backup')
+    t.strictSame(await sweepBlobs({ db, storage, graceMs: -1_000 }), { unused: 0, left: 0 })
+    t.equal((await keys()).length, 2)
+    await endHold(db, hold)
+    await sweepBlobs({ db, storage, graceMs: -1_000 })
+    t.strictSame(await keys(), [])
+  },
+)

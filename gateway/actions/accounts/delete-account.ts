@@ -41,7 +41,7 @@ async function deleteBelongings({ db, settings }: Context, { id }: User): Promis
     if (entries.length === 0) break
     for (const repository of entries) {
       await deleteRepository(db, repository.id)
-      await removeFolders({ settings }, repository)
+      await removeFolders({ db, settings }, repository)
     }
   }
   for (;;) {

@@ -1,7 +1,9 @@
 /** Deletion of a repository with its folder and that of its wiki. */
 
-import { removeRepository } from '../../../cgi/repository/repository.js'
+import { rm } from 'node:fs/promises'
+import { trashRepository } from '../../../cgi/repository/repository.js'
 import type { Owner } from '../../../sql/accounts/owners.js'
+import { isHeld } from '../../../sql/admin/holds.js'
 import { deleteRepository, type Repository } from '../../../sql/repositories/repositories.js'
 import { wikiOf } from '../../../sql/repositories/wikis.js'
 import type { Context } from '../../request/context.js'
@@ -24,12 +26,17 @@ export async function deleteWholeRepository(
   await publish()
 }
 
-/** Removes the Git data of a repository and of its wiki. */
+/**
+ * Removes the Git data of a repository and of its wiki, after the row. During a backup the sweeper
+ * does so later, because the copy of the database may have the row.
+ */
 export async function removeFolders(
-  context: Pick<Context, 'settings'>,
+  context: Pick<Context, 'db' | 'settings'>,
   repository: Repository,
 ): Promise<void> {
   for (const each of [repository, wikiOf(repository)]) {
-    await removeRepository(repositoryPathOf(context, each))
+    const trash = await trashRepository(repositoryPathOf(context, each))
+    if (trash === undefined || (await isHeld(context.db))) continue
+    await rm(trash, { recursive: true, force: true, maxRetries: 3 })
   }
 }

@@ -7,6 +7,7 @@ import { moveReferences } from '../../../cgi/refs/references.js'
 import { type KeepingReference, referencesTo } from '../../../cgi/refs/references-to.js'
 import { repositoryExists } from '../../../cgi/repository/repository.js'
 import { Failure } from '../../../conf/failures.js'
+import { isHeld } from '../../../sql/admin/holds.js'
 import { findIssue } from '../../../sql/issues/issues.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { recordSize, wikiOf } from '../../../sql/repositories/wikis.js'
@@ -130,7 +131,13 @@ async function pruneFolder(
 ): Promise<Pruned> {
   const { dir: dataDir } = settings.data
   const path = repositoryPathOf({ settings }, repository)
-  const pruned = await pruneRepository(git, path, { dataDir, journal, signal, graceMs })
+  const pruned = await pruneRepository(git, path, {
+    dataDir,
+    journal,
+    signal,
+    graceMs,
+    isHeld: () => isHeld(db),
+  })
   await removeAnswers(dataDir, path)
   await recordSize(db, repository, pruned.sizeKib)
   return pruned

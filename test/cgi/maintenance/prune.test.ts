@@ -35,9 +35,16 @@ interface Scene {
   readonly kept: string
   /** A child commit of `kept` that is not reachable. */
   readonly removed: string
-  prune(options?: { readonly graceMs?: number; readonly signal?: AbortSignal }): Promise<number>
+  prune(options?: {
+    readonly graceMs?: number
+    readonly signal?: AbortSignal
+    readonly isHeld?: () => Promise<boolean>
+  }): Promise<number>
   has(commit: string): Promise<boolean>
 }
+
+/** No backup is running. */
+const isFree = async () => false
 
 /** Creates a repository from which a commit was removed an hour ago. */
 async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1'): Promise<Scene> {
@@ -57,8 +64,9 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1'): Promise
     journal,
     kept,
     removed,
-    async prune({ graceMs = GRACE_MS, signal } = {}) {
-      const done = await pruneRepository(ours, bare, { dataDir, journal, graceMs, signal })
+    async prune({ graceMs = GRACE_MS, signal, isHeld = isFree } = {}) {
+      const options = { dataDir, journal, graceMs, signal, isHeld }
+      const done = await pruneRepository(ours, bare, options)
       return done.removed
     },
     has: async (commit) => (await tryGit(['cat-file', '-e', commit], { cwd: bare })).exitCode === 0,
@@ -255,7 +263,7 @@ t.test(
 t.test('a prune is refused with an old git and while maintenance runs', async (t) => {
   const { bare, journal, dataDir, prune, removed, has } = await scene(t)
   const old: Git = { ...ours, version: [2, 38, 5] }
-  const options = { dataDir, journal, graceMs: GRACE_MS }
+  const options = { dataDir, journal, graceMs: GRACE_MS, isHeld: isFree }
   await t.rejects(pruneRepository(old, bare, options), {
     failure: 'method_not_allowed',
     message: 'Pruning needs git 2.39 or later on the server; it has 2.38.5.',
@@ -264,6 +272,28 @@ t.test('a prune is refused with an old git and while maintenance runs', async (t
   await t.rejects(prune(), { message: /maintained already/ })
   t.ok(await has(removed))
 })
+
+t.test(
+  'a backup refuses a prune that has not begun, and keeps the objects of one that has',
+  async (t) => {
+    const { bare, prune, removed, has } = await scene(t)
+    const refusal = { failure: 'conflict', message: /^A backup is running/ }
+    await t.rejects(prune({ isHeld: async () => true }), refusal)
+    t.ok(await has(removed), 'nothing was changed')
+    let isBegun = false
+    const begins = async () => {
+      const isHeld = isBegun
+      isBegun = true
+      return isHeld
+    }
+    await t.rejects(prune({ isHeld: begins }), refusal)
+    t.notOk(await has(removed), 'the objects have expired')
+    const packs = await readdir(join(bare, 'objects/expired/pack'))
+    t.equal(packs.filter((name) => name.endsWith('.pack')).length, 1, 'their pack is kept')
+    await prune()
+    await t.rejects(readdir(join(bare, 'objects/expired')), { code: 'ENOENT' })
+  },
+)
 
 t.test('a prune killed at any time loses no reachable object and can be repeated', async (t) => {
   const place = await scene(t)
@@ -282,7 +312,8 @@ t.test('a prune killed at any time loses no reachable object and can be repeated
     await age(bare)
     const before = await git(['rev-list', '--objects', '--all'], { cwd: bare })
     const aborting = new AbortController()
-    const options = { dataDir, journal, graceMs: GRACE_MS, signal: aborting.signal }
+    const { signal } = aborting
+    const options = { dataDir, journal, graceMs: GRACE_MS, signal, isHeld: isFree }
     let isOver = false
     const running = pruneRepository(ours, bare, options)
       .catch((error: unknown) => error)

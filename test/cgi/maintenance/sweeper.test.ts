@@ -60,6 +60,9 @@ async function leaveFolder(path: string, when: Date): Promise<string> {
   return path
 }
 
+/** No backup is running. */
+const FREE = { isHeld: async () => false }
+
 t.test(
   'locks, quarantines and incomplete repositories older than an hour are removed',
   async (t) => {
@@ -86,7 +89,9 @@ t.test(
       await leaveFolder(`${bare}.old`, HOUR_AGO),
       await leave(join(bare, 'objects/pack/mine.keep'), HOUR_AGO),
     ]
-    t.strictSame([...(await sweepRepositories(dataDir))].sort(), dead.toSorted())
+    const held = await sweepRepositories(dataDir, { isHeld: async () => true })
+    t.ok(existsSync(trash) && !held.includes(trash), 'a deleted repository is kept for a backup')
+    t.strictSame([...held, ...(await sweepRepositories(dataDir, FREE))].sort(), dead.toSorted())
     t.strictSame(dead.filter(existsSync), [])
     t.strictSame([...young, ...foreign].filter(existsSync), [...young, ...foreign])
     t.ok(existsSync(join(bare, 'HEAD')), 'the repository itself is kept')
@@ -126,8 +131,8 @@ t.test(
   async (t) => {
     const { dataDir, bare } = await scene(t)
     const lock = await leave(join(bare, 'HEAD.lock'), HOUR_AGO)
-    t.strictSame(await sweepRepositories(dataDir, AbortSignal.abort()), [])
-    t.strictSame(await sweepRepositories(dataDir), [lock])
-    t.strictSame(await sweepRepositories(join(dataDir, 'nowhere')), [])
+    t.strictSame(await sweepRepositories(dataDir, { ...FREE, signal: AbortSignal.abort() }), [])
+    t.strictSame(await sweepRepositories(dataDir, FREE), [lock])
+    t.strictSame(await sweepRepositories(join(dataDir, 'nowhere'), FREE), [])
   },
 )

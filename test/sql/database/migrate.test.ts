@@ -77,6 +77,7 @@ const NAMES = [
   '0066-gpg-keys',
   '0068-repository-transfers',
   '0070-mirror-contents',
+  '0073-holds',
 ]
 
 /** Returns the definition of every table, index and column. */

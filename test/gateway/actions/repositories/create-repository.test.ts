@@ -1,4 +1,4 @@
-/** Creation of repositories, with folder and row or not at all. */
+/** Creation of repositories, with folder and row or not at all, and their deletion. */
 
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,6 +6,8 @@ import t from 'tap'
 import { repositoryPath } from '../../../../cgi/repository/paths.js'
 import { isFailure } from '../../../../conf/failures.js'
 import { makeRepository } from '../../../../gateway/actions/repositories/create-repository.js'
+import { deleteWholeRepository } from '../../../../gateway/actions/repositories/delete-repository.js'
+import { beginHold, endHold } from '../../../../sql/admin/holds.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
 
@@ -70,4 +72,19 @@ t.test('one of several concurrent creations of a repository succeeds', async (t)
   const ends = (await Promise.all(tries)).sort()
   t.strictSame(ends, [...Array(7).fill('conflict'), 'made'])
   t.equal(foldersIn(context.settings.data.dir).length, 1, 'the others leave no folder')
+})
+
+t.test('the files of a deleted repository stay on the disk while a backup runs', async (t) => {
+  const { context, fixture } = await openContext(t)
+  const ada = await fixture.addUser('ada')
+  const of = { owner: ada, creator: ada }
+  const during = await makeRepository(context, { ...WANTED, ...of })
+  const after = await makeRepository(context, { ...WANTED, ...of, name: 'after' })
+  const hold = await beginHold(context.db, 'backup')
+  await deleteWholeRepository(context, { repository: during, actor: ada })
+  await endHold(context.db, hold)
+  await deleteWholeRepository(context, { repository: after, actor: ada })
+  const [kept, ...others] = foldersIn(context.settings.data.dir)
+  t.match(kept, `/${during.storage}.git.trash-`)
+  t.strictSame(others, [])
 })
