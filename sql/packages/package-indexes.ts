@@ -182,6 +182,11 @@ export async function touchIndex(
   await db('package_indexes').where({ id, wanted }).update(changeOf(db))
 }
 
+/** Schedules a new build of all indexes, and frees those that a process was building. */
+export async function rebuildAllIndexes(db: Database): Promise<void> {
+  await db('package_indexes').update({ ...changeOf(db), lease: null, leased_until: null })
+}
+
 /** Returns the columns of a change. Times increase even if the clock was set back. */
 function changeOf(trx: Database) {
   const nowMs = Date.now()

@@ -7,6 +7,9 @@ import { checkRules, importedFiles, isSource, type ProjectFile, type Rule } from
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'sql/packages/attachment-rows.ts': 'registry/attachments.test.ts',
   'sql/repositories/all-repositories.ts': 'sql/repositories/repositories.test.ts',
+  'cgi/repository/captured-': 'journeys/backup.test.ts',
+  'cgi/repository/rebuild.ts': 'journeys/backup.test.ts',
+  'gateway/backup/': 'journeys/backup.test.ts',
   'cgi/objects/apply-patch.ts': 'api/code/apply-patch.test.ts',
   'cgi/transfer/push-refs.ts': 'gateway/jobs/sync-push-mirror.test.ts',
   'gateway/objects/wiki/wiki-page-object.ts': 'api/wiki/wiki-pages.test.ts',
