@@ -3,6 +3,7 @@
 import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { SettingsError } from '../conf/load.js'
+import { BACKUP_COMMANDS } from './commands/backup.js'
 import { readCall } from './commands/call.js'
 import { CHECK_COMMANDS } from './commands/check.js'
 import { type Command, CommandError, Interrupted, UsageError } from './commands/command.js'
@@ -37,6 +38,7 @@ const COMMANDS: readonly Command[] = [
   ...DB_COMMANDS,
   ...DOCTOR_COMMANDS,
   ...CHECK_COMMANDS,
+  ...BACKUP_COMMANDS,
 ]
 
 const PROGRAM_OPTIONS = ['--help', '--version']
@@ -77,13 +79,14 @@ async function main(args: readonly string[]): Promise<number> {
   return refuseWord(`unknown command '${words.join(' ')}'`, suggestCommand(words), known)
 }
 
-/** Returns the command with this verb, or the command that consists of the noun only. */
+/**
+ * Returns the command with this verb, or the command that consists of the noun only. Another word
+ * is an argument of that command if it takes any, and a misspelt verb otherwise.
+ */
 function findCommand(ofNoun: readonly Command[], verb: string): Command | undefined {
-  const isMisspelt = ofNoun.length > 1 && !isOption(verb)
-  return (
-    ofNoun.find(({ words }) => words[1] === verb) ??
-    (isMisspelt ? undefined : ofNoun.find(({ words }) => words.length === 1))
-  )
+  const alone = ofNoun.find(({ words }) => words.length === 1)
+  const takesWord = ofNoun.length === 1 || isOption(verb) || (alone?.positionals.length ?? 0) > 0
+  return ofNoun.find(({ words }) => words[1] === verb) ?? (takesWord ? alone : undefined)
 }
 
 function isOption(word: string): boolean {

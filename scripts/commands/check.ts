@@ -84,7 +84,8 @@ function messageOf(error: unknown): string {
   return isNew ? `${message} (${cause.message})` : message
 }
 
-function lineOf({ code, subject, problem, remedy, isRepaired }: SiteFinding): string {
+/** Returns the line of a finding for a terminal. */
+export function lineOf({ code, subject, problem, remedy, isRepaired }: SiteFinding): string {
   return `${code}  ${subject}: ${problem}. ${isRepaired ? 'Repaired' : remedy}.`
 }
 

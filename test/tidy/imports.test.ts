@@ -167,6 +167,10 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     imports: ['auth', 'actions'],
     why: 'The checks compare rows with stored data, for the command line and for restored sites.',
   },
+  backup: {
+    imports: ['check'],
+    why: 'Backups copy rows and stored data of a running site, and know no users and no surfaces.',
+  },
   runs: {
     imports: ['request', 'auth', 'packs', 'actions', 'webhooks', 'workflows', 'runner-protocol'],
     why: 'What happens to runs is the same for runners, the API and the pages.',

@@ -1,0 +1,133 @@
+/** `gatehouse backup …` and `gatehouse restore`: copies of a running site in a folder. */
+
+import { Failure } from '../../conf/failures.js'
+import { listSnapshots } from '../../gateway/backup/layout.js'
+import { pruneSnapshots } from '../../gateway/backup/prune-snapshots.js'
+import { type RestoredSite, restoreSite } from '../../gateway/backup/restore-site.js'
+import { takeBackup } from '../../gateway/backup/take-backup.js'
+import { checkSite } from '../../gateway/check/check-site.js'
+import { openStorage } from '../../registry/storage/open.js'
+import { lineOf } from './check.js'
+import {
+  type Command,
+  type CommandCall,
+  CommandError,
+  requiredOption,
+  UsageError,
+  withDatabase,
+} from './command.js'
+
+const backup: Command = {
+  words: ['backup'],
+  usage: 'DIR',
+  about: 'Adds a snapshot of the running site to the folder DIR; exit 1 if data was missing.',
+  positionals: ['DIR'],
+  options: {},
+  async run(call) {
+    const dir = folderOf(call)
+    const { id, manifest } = await reportErrors(() =>
+      withDatabase(async (db, settings) =>
+        takeBackup({ db, settings, storage: await openStorage(settings) }, dir),
+      ),
+    )
+    const { repositories, blobs, problems } = manifest
+    console.log(`added snapshot ${id} to ${dir}: ${repositories} repositories, ${blobs} blobs`)
+    for (const problem of problems) console.error(`gatehouse: not in the backup: ${problem}`)
+    if (problems.length > 0) process.exitCode = 1
+  },
+}
+
+const list: Command = {
+  words: ['backup', 'list'],
+  usage: 'DIR',
+  about: 'Lists the snapshots of a folder, the oldest first.',
+  positionals: ['DIR'],
+  options: {},
+  async run(call) {
+    for (const { id, manifest } of await reportErrors(() => listSnapshots(folderOf(call)))) {
+      const { repositories, blobs, problems } = manifest
+      console.log(`${id}\t${repositories} repositories\t${blobs} blobs\t${problems.length} missing`)
+    }
+  },
+}
+
+const prune: Command = {
+  words: ['backup', 'prune'],
+  usage: 'DIR --keep N',
+  about: 'Removes all snapshots of a folder but the last N.',
+  positionals: ['DIR'],
+  options: {
+    keep: { type: 'string', value: 'N', about: 'Number of snapshots to keep, from 1 on.' },
+  },
+  async run(call) {
+    const keep = requiredOption(call, 'keep')
+    if (!/^[1-9]\d{0,5}$/.test(keep)) {
+      throw new UsageError(`--keep '${keep}' is not a number from 1 to 999999`)
+    }
+    const pruned = await reportErrors(() => pruneSnapshots(folderOf(call), Number(keep)))
+    const { snapshots, files, bytes } = pruned
+    for (const id of snapshots) console.log(`removed ${id}`)
+    console.log(`${files} files with ${Math.ceil(bytes / 1_024)} KiB were removed`)
+  },
+}
+
+const restore: Command = {
+  words: ['restore'],
+  usage: 'DIR --into FOLDER [--snapshot ID]',
+  about: 'Writes a new data folder from a backup and checks it; exit 1 with findings.',
+  positionals: ['DIR'],
+  options: {
+    into: { type: 'string', value: 'FOLDER', about: 'Empty or new folder for the data.' },
+    snapshot: {
+      type: 'string',
+      value: 'ID',
+      about: "Snapshot of 'gatehouse backup list'; by default the last one.",
+    },
+  },
+  async run(call) {
+    const into = requiredOption(call, 'into')
+    const { snapshot } = call.values
+    const snapshotId = typeof snapshot === 'string' ? snapshot : undefined
+    await reportErrors(() =>
+      restoreSite({ dir: folderOf(call), snapshotId, into }, (site) => report(site, into)),
+    )
+  },
+}
+
+/** Says what the restored site has, and checks it. */
+async function report({ snapshot, revived, db, storage }: RestoredSite, into: string) {
+  const { manifest } = snapshot
+  console.log(`restored ${manifest.createdAt} into ${into}: set data.dir to this folder`)
+  const { tokens, sshKeys, deployKeys, collaborators, teamMembers } = revived
+  console.log(
+    `valid again, even if revoked since: ${tokens} tokens, ${sshKeys} SSH keys, ${deployKeys} deploy keys, ${collaborators} collaborators, ${teamMembers} team members`,
+  )
+  console.log('ended: all sessions and all permissions of OAuth applications')
+  for (const problem of manifest.problems) console.log(`missing in the backup: ${problem}`)
+  let findings = 0
+  for await (const finding of checkSite({ db, storage, settings: settingsOf(into) })) {
+    findings += 1
+    console.log(lineOf(finding))
+  }
+  console.log(findings === 0 ? 'the check found nothing' : `the check found ${findings} faults`)
+  if (findings > 0) process.exitCode = 1
+}
+
+function settingsOf(into: string) {
+  return { data: { dir: into, freeBytesMin: 0 } }
+}
+
+function folderOf({ positionals }: CommandCall): string {
+  return positionals[0] ?? ''
+}
+
+async function reportErrors<T>(work: () => Promise<T>): Promise<T> {
+  try {
+    return await work()
+  } catch (error) {
+    if (error instanceof Failure || error instanceof CommandError) throw error
+    throw new CommandError(error instanceof Error ? error.message : String(error), { cause: error })
+  }
+}
+
+export const BACKUP_COMMANDS: readonly Command[] = [backup, list, prune, restore]

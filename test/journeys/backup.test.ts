@@ -1,0 +1,233 @@
+/** Backups of a site that others change meanwhile, each restored into a new folder and checked. */
+
+import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import t, { type Test } from 'tap'
+import { openJournal } from '../../cgi/maintenance/journal.js'
+import { maintainRepository } from '../../cgi/maintenance/maintenance.js'
+import { pruneRepository } from '../../cgi/maintenance/prune.js'
+import { findGit } from '../../cgi/process/git.js'
+import { repositoryPath } from '../../cgi/repository/paths.js'
+import { isFailure } from '../../conf/failures.js'
+import { openFileStorage } from '../../registry/storage/files.js'
+import { sweepBlobs } from '../../registry/sweeper.js'
+import { HOLD_MS, isHeld } from '../../sql/admin/holds.js'
+import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
+import { startCommand } from '../helpers/command-line.js'
+import { freePort } from '../helpers/free-port.js'
+import { type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { git } from '../helpers/git-client.js'
+import { makeRepository } from '../helpers/repositories.js'
+import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
+import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
+
+const BACKUPS = isFullSize ? 50 : 2
+const KILLED = isFullSize ? 20 : 1
+
+/** Writes that were acknowledged and not taken back. */
+interface Acknowledged {
+  /** Id of the last pushed commit. */
+  commit: string
+  /** Number of the last merged pull request. */
+  pull: number
+  /** Numbers of the package files. */
+  files: number[]
+}
+
+const gatehouse = await startGatehouse(t, { workers: 1 })
+const ada = await gatehouse.addUser('ada')
+await makeRepository(ada, 'library')
+const database = await openDatabase({
+  location: { kind: 'sqlite', file: join(gatehouse.dataDir, 'gatehouse.db') },
+  connectionsMax: 1,
+})
+t.teardown(() => closeDatabase(database))
+
+const packageUrl = (number: number) =>
+  `${gatehouse.url}/api/packages/ada/generic/tool/${number}.0/file`
+const authorization = `token ${ada.token}`
+
+/** Runs the steps in a loop each, until the returned function is called. */
+function repeat(steps: readonly (() => Promise<unknown>)[]): () => Promise<void> {
+  let isOver = false
+  const loops = steps.map(async (step) => {
+    while (!isOver) await step()
+  })
+  return async () => {
+    isOver = true
+    await Promise.all(loops)
+  }
+}
+
+/** Pushes, merges, uploads, deletes and maintains until the returned function is called. */
+async function startWriters(t: Test): Promise<{ seen: Acknowledged; stop: () => Promise<void> }> {
+  const seen: Acknowledged = { commit: '', pull: 0, files: [] }
+  const copy = await newWorkingCopy(t)
+  let count = 0
+  const push = async () => {
+    count += 1
+    const commit = await copy.commit(`file-${count % 20}`, String(count))
+    const branch = `refs/heads/branch-${count}`
+    await copy.git(
+      'push',
+      '--quiet',
+      '--atomic',
+      ada.remote('ada/library.git'),
+      'main',
+      `main:${branch}`,
+    )
+    seen.commit = commit
+    if (count % 2 === 0)
+      await copy.git('push', '--quiet', ada.remote('ada/library.git'), `:${branch}`)
+  }
+  await push()
+  await makeRepository(ada, 'merged', { auto_init: true })
+  return {
+    seen,
+    stop: repeat([push, mergeInto(seen), publishInto(seen), replaceRepository, remove()]),
+  }
+}
+
+function mergeInto(seen: Acknowledged): () => Promise<void> {
+  let count = 0
+  return async () => {
+    count += 1
+    const content = Buffer.from(String(count)).toString('base64')
+    const file = { content, branch: 'main', new_branch: `change-${count}` }
+    await ada.api('POST', `/repos/ada/merged/contents/change-${count}`, file)
+    const pull = { title: 'Change', head: `change-${count}`, base: 'main' }
+    const { body } = await ada.api('POST', '/repos/ada/merged/pulls', pull)
+    const { number } = body as { readonly number: number }
+    const path = `/repos/ada/merged/pulls/${number}/merge`
+    const merged = await ada.api('POST', path, { Do: 'merge', delete_branch_after_merge: true })
+    if (merged.status === 200) seen.pull = number
+  }
+}
+
+function publishInto(seen: Acknowledged): () => Promise<void> {
+  let count = 0
+  return async () => {
+    count += 1
+    const body = `content ${count}`
+    const put = await fetch(packageUrl(count), { method: 'PUT', headers: { authorization }, body })
+    if (put.status !== 201) throw new Error(`the upload was answered ${put.status}`)
+    if (count % 2 === 0) seen.files.push(count)
+    else await fetch(packageUrl(count), { method: 'DELETE', headers: { authorization } })
+  }
+}
+
+async function replaceRepository(): Promise<void> {
+  await makeRepository(ada, 'short-lived', { auto_init: true })
+  await ada.api('DELETE', '/repos/ada/short-lived')
+}
+
+/** Returns a step that runs all removers, as the jobs of the server would. */
+function remove(): () => Promise<void> {
+  const work = (async () => {
+    const storage = await openFileStorage(join(gatehouse.dataDir, 'blobs'))
+    const journal = await openJournal(gatehouse.dataDir)
+    return { storage, journal, git: await findGit() }
+  })()
+  return async () => {
+    const { storage, journal, git } = await work
+    await sweepBlobs({ db: database, storage })
+    const path = await pathOf(database, gatehouse.dataDir, 'library')
+    const options = { journal, dataDir: gatehouse.dataDir, graceMs: 0 }
+    try {
+      await maintainRepository(git, path, { journal })
+      await pruneRepository(git, path, { ...options, isHeld: () => isHeld(database) })
+    } catch (error) {
+      if (!isFailure(error, 'conflict') && !/are still running|put back/.test(String(error)))
+        throw error
+    }
+  }
+}
+
+async function pathOf(db: Database, dataDir: string, name: string): Promise<string> {
+  const { storage } = await db('repositories').where({ name }).first('storage')
+  return repositoryPath(dataDir, storage)
+}
+
+/** Restores the last snapshot, and expects a clean check and all writes from before it. */
+async function restoresAll(t: Test, dir: string, before: Acknowledged): Promise<string> {
+  const into = join(await temporaryFolder(t), 'data')
+  const restored = await gatehouse.run('restore', dir, '--into', into)
+  t.match(restored, { exitCode: 0, output: /the check found nothing/ }, restored.output)
+  const db = await openDatabase({
+    location: { kind: 'sqlite', file: join(into, 'gatehouse.db') },
+    connectionsMax: 1,
+  })
+  try {
+    for (const name of ['library', 'merged']) {
+      const cwd = await pathOf(db, into, name)
+      t.equal(await git(['fsck', '--full', '--no-dangling'], { cwd }), '', `git fsck of ${name}`)
+      await git(['rev-list', '--objects', '--all', '--quiet'], { cwd })
+    }
+    const cwd = await pathOf(db, into, 'library')
+    await git(['merge-base', '--is-ancestor', before.commit, 'main'], { cwd })
+    const pull = await db('issues').where({ number: before.pull }).first('state')
+    t.equal(pull.state, 'closed', 'the acknowledged merge is there')
+    const versions = await db('package_versions').pluck('version')
+    const lost = before.files.filter((file) => !versions.includes(`${file}.0`))
+    t.strictSame(lost, [], 'the acknowledged files are there')
+    t.equal(await isHeld(db), false)
+  } finally {
+    await closeDatabase(db)
+  }
+  return into
+}
+
+t.test(
+  'a backup that is killed holds nothing for long, and the next one is complete',
+  async (t) => {
+    const dir = join(await temporaryFolder(t), 'backup')
+    const environment = { GATEHOUSE_DATA_DIR: gatehouse.dataDir }
+    const { seen, stop } = await startWriters(t)
+    for (let killed = 0; killed < KILLED; killed += 1) {
+      const running = await startCommand(t, ['backup', dir], { environment })
+      await sleep(isFullSize ? 300 + Math.random() * 700 : 600)
+      await running.end('SIGKILL')
+      const [hold] = await database('holds').orderBy('held_until', 'desc')
+      t.ok((hold?.held_until ?? 0) <= Date.now() + HOLD_MS)
+    }
+    for (let made = 0; made < BACKUPS; made += 1) {
+      while (seen.pull === 0 || seen.files.length < 3) await sleep(20)
+      const before = { ...seen, files: [...seen.files] }
+      const backup = await gatehouse.run('backup', dir)
+      t.match(backup, { exitCode: 0, errorText: '' }, backup.errorText)
+      await restoresAll(t, dir, before)
+    }
+    await stop()
+    t.notOk((await readdir(dir)).includes('lock'))
+    const snapshots = await readdir(join(dir, 'snapshots'))
+    t.equal(snapshots.length, BACKUPS, 'nothing of the killed backups is left')
+    const { output } = await gatehouse.run('backup', 'list', dir)
+    t.strictSame(
+      output.split('\n').map((line) => line.split('\t')[0]),
+      [...snapshots.sort(), ''],
+    )
+    const pruned = await gatehouse.run('backup', 'prune', dir, '--keep', '1')
+    t.match(pruned, { exitCode: 0, output: /^removed [\s\S]+files with \d+ KiB were removed/ })
+    const into = await restoresAll(t, dir, { commit: 'main', pull: 1, files: [] })
+    await servesRestored(t, into, ada)
+  },
+)
+
+/** Expects a server on the restored folder to accept the token, and to serve a clone. */
+async function servesRestored(t: Test, into: string, { name, token }: Person): Promise<void> {
+  const port = await freePort()
+  const server = await startCommand(t, ['serve'], {
+    environment: {
+      GATEHOUSE_DATA_DIR: into,
+      GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
+      GATEHOUSE_HTTP_WORKERS: '1',
+      GATEHOUSE_DATA_DISK_FREE_MIN: '0',
+    },
+  })
+  t.ok(await server.says(/"msg":"serving"/), 'the restored site starts')
+  const clone = await cloneInto(t, `http://${name}:${token}@127.0.0.1:${port}/ada/library.git`)
+  t.equal(await clone.git('status', '--porcelain'), '')
+  await server.end('SIGTERM')
+}
