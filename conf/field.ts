@@ -109,6 +109,11 @@ export function asHostPort(value: unknown): HostPort {
   return { host, port }
 }
 
+/** Returns the address as in a URL, an IPv6 address in brackets. */
+export function addressOf({ host, port }: HostPort): string {
+  return host.includes(':') ? `[${host}]:${port}` : `${host}:${port}`
+}
+
 /** Returns a parser for a URL of one of the schemes (such as `https:`), without query and hash. */
 export function asUrl(...schemes: readonly string[]): (value: unknown) => URL {
   return (value) => {

@@ -4,7 +4,7 @@ import { existsSync, readFileSync } from 'node:fs'
 import { parse as parseToml, TomlError } from 'smol-toml'
 import type { Field } from './field.js'
 import { SCHEMAS } from './schemas.js'
-import { deriveSettings, type GivenSettings, type Settings } from './settings.js'
+import { deriveSettings, type GivenSettings, mistakesBetween, type Settings } from './settings.js'
 
 const PREFIX = 'GATEHOUSE_'
 const CONFIG_VARIABLE = 'GATEHOUSE_CONFIG'
@@ -32,6 +32,8 @@ export function loadSettings(environment: Environment = process.env): Settings {
     given[section] = readSection(section, { fields, file, environment, mistakes })
   }
   if (mistakes.length > 0) throw new SettingsError(mistakes)
+  const contradictions = mistakesBetween(given as GivenSettings)
+  if (contradictions.length > 0) throw new SettingsError(contradictions)
   return deriveSettings(given as GivenSettings)
 }
 

@@ -15,6 +15,7 @@ import {
   asText,
   asUrl,
   type Field,
+  type HostPort,
 } from './field.js'
 import { type HostSet, parseHostSet } from './host-set.js'
 import { LOG_FORMATS, LOG_LEVELS } from './log.js'
@@ -37,6 +38,13 @@ function asValidityMs(value: unknown): number {
   const durationMs = asDurationMs(value)
   if (durationMs < VALIDITY_MS_MIN) throw new Error("must be a duration of at least '1m'")
   return durationMs
+}
+
+/** Parses one address or a list with at least one. */
+function asListen(value: unknown): readonly HostPort[] {
+  const addresses = asList(asHostPort)(value)
+  if (addresses.length === 0) throw new Error("must be an address such as '127.0.0.1:3000'")
+  return addresses
 }
 
 const asHosts = (value: unknown): HostSet => parseHostSet(asList(asText)(value))
@@ -62,7 +70,17 @@ export const SCHEMAS = {
     ),
   },
   http: {
-    listen: field('Address and port to listen on.', asHostPort, '127.0.0.1:3000'),
+    listen: field('Address and port to listen on, or a list of them.', asListen, '127.0.0.1:3000'),
+    tls_certificate: field(
+      'PEM file of the certificate and its chain, with which the gateway serves HTTPS.',
+      asText,
+    ),
+    tls_key: field('PEM file of the private key, without a passphrase.', asText),
+    redirect_listen: field(
+      'Addresses and ports that redirect HTTP to http.base_url.',
+      asList(asHostPort),
+      [],
+    ),
     base_url: field(
       'URL in links, which may have a path; by default derived from http.listen.',
       asUrl('http:', 'https:'),

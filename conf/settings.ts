@@ -5,7 +5,7 @@ import { resolve } from 'node:path'
 import type { AddressSet } from './addresses.js'
 import type { BlobLocation } from './blob-location.js'
 import type { DatabaseLocation } from './database-location.js'
-import type { Field, HostPort } from './field.js'
+import { addressOf, type Field, type HostPort } from './field.js'
 import type { HostSet } from './host-set.js'
 import type { LogOptions } from './log.js'
 import { type DebianKeyType, PACKAGE_FORMATS, type PackageFormat } from './package.js'
@@ -19,10 +19,21 @@ type SectionValues<S> = {
 /** Values from the file and the environment, with the plain defaults filled in. */
 export type GivenSettings = { readonly [S in keyof Schemas]: SectionValues<Schemas[S]> }
 
+/** Absolute paths of the files with which the gateway serves HTTPS. */
+export interface TlsFiles {
+  readonly certificate: string
+  readonly key: string
+}
+
 export interface Settings {
   readonly data: { readonly dir: string; readonly freeBytesMin: number }
   readonly http: {
-    readonly listen: HostPort
+    /** Addresses of the listener; there is at least one. */
+    readonly listen: readonly HostPort[]
+    /** Files of the certificate; undefined if the gateway serves HTTP. */
+    readonly tls: TlsFiles | undefined
+    /** Addresses that redirect to the base URL. */
+    readonly redirectListen: readonly HostPort[]
     /** Base URL without a slash at the end. */
     readonly baseUrl: string
     /** Path of the base URL, without a slash at the end; may be empty. */
@@ -120,15 +131,15 @@ export interface Settings {
 /** Derives the settings. Defaults that depend on other settings are computed here. */
 export function deriveSettings(given: GivenSettings): Settings {
   const dataDir = resolve(required(given.data.dir))
-  const listen = required(given.http.listen)
-  const host = listen.host.includes(':') ? `[${listen.host}]` : listen.host
-  const baseUrl = given.http.base_url ?? new URL(`http://${host}:${listen.port}`)
+  const { listen, tls, redirectListen, baseUrl } = listenersOf(given)
   const basePath = baseUrl.pathname.replace(/\/+$/, '')
   const { prune_grace, prune_every: everyMs } = given.maintenance
   return {
     data: { dir: dataDir, freeBytesMin: required(given.data.disk_free_min) },
     http: {
       listen,
+      tls,
+      redirectListen,
       baseUrl: baseUrl.origin + basePath,
       basePath,
       workers: given.http.workers ?? availableParallelism(),
@@ -203,6 +214,38 @@ export function deriveSettings(given: GivenSettings): Settings {
     },
     log: { level: required(given.log.level), format: required(given.log.format) },
   }
+}
+
+/** Derives addresses and TLS. `mistakesBetween` has refused a certificate without its key. */
+function listenersOf({ http }: GivenSettings) {
+  const listen = required(http.listen)
+  const [first] = listen
+  const { tls_certificate: certificate, tls_key: key } = http
+  const tls =
+    certificate === undefined || key === undefined
+      ? undefined
+      : { certificate: resolve(certificate), key: resolve(key) }
+  const scheme = tls === undefined ? 'http' : 'https'
+  const baseUrl = http.base_url ?? new URL(`${scheme}://${addressOf(required(first))}`)
+  return { listen, tls, redirectListen: required(http.redirect_listen), baseUrl }
+}
+
+/** Returns the mistakes of values that are valid each, but not together. */
+export function mistakesBetween({ http }: GivenSettings): readonly string[] {
+  const { tls_certificate: certificate, tls_key: key } = http
+  const isTls = certificate !== undefined && key !== undefined
+  const isHttps = http.base_url === undefined ? isTls : http.base_url.protocol === 'https:'
+  const mistakes: string[] = []
+  if ((certificate === undefined) !== (key === undefined)) {
+    mistakes.push('http.tls_certificate and http.tls_key must be set together')
+  }
+  if (isTls && !isHttps) {
+    mistakes.push('http.base_url must start with https: if http.tls_certificate is set')
+  }
+  if (required(http.redirect_listen).length > 0 && !isHttps) {
+    mistakes.push('http.base_url must start with https: if http.redirect_listen is set')
+  }
+  return mistakes
 }
 
 /** Derives the settings of connections to other servers. */

@@ -104,7 +104,9 @@ export class Fleet {
     this.#log.info('stopping')
     const { drainMs, shutdownGraceMs: graceMs, listen } = this.#settings.http
     const openMs = isHurried ? 0 : drainMs
-    const ownCount = this.#serving().length
+    const port = listen[0]?.port ?? 0
+    const sharing = listen.filter((address) => address.port === port)
+    const ownCount = this.#serving().length * sharing.length
     const notifyAll = (hasSuccessor: boolean) => {
       const times = { acceptMs: openMs, lingerMs: openMs, graceMs, hasSuccessor }
       for (const worker of liveWorkers()) send(worker, { kind: 'stop', times })
@@ -112,7 +114,7 @@ export class Fleet {
     notifyAll(false)
     // A worker that does not listen yet has no requests to finish.
     for (const worker of this.#fresh) worker.process.kill('SIGTERM')
-    untilOthersListen(listen.port, { ownCount, withinMs: openMs })
+    untilOthersListen(port, { ownCount, withinMs: openMs })
       .then((isThere) => isThere && notifyAll(true))
       .catch((error: unknown) => this.#log.warn({ error }, 'the check for a successor failed'))
     const kill = () => {
@@ -151,7 +153,10 @@ export class Fleet {
     this.#log.error({ pid: worker.process.pid, code, signal }, 'a worker died and is replaced')
     void recoverAfterWorkerDeath(this.#settings, this.#log).then(() => {
       const isMissing = this.#serving().length < this.#settings.http.workers
-      if (isMissing && !this.#isStopping) forkWorker()
+      if (!isMissing || this.#isStopping) return
+      untilListening(forkWorker()).catch((error: unknown) =>
+        this.#log.error({ error }, 'the new worker did not start'),
+      )
     })
   }
 }

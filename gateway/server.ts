@@ -132,9 +132,11 @@ export async function startServer(options: ServerOptions): Promise<Server> {
   const { context, close } = await openContext(options)
   const { metrics, upkeep } = context
   const watch = watchLoop({ log, observe: metrics.observeLoopDelay })
-  const { upstream, listen: address, trustedProxies, sendfile: target } = settings.http
+  const { upstream, trustedProxies, sendfile: target, baseUrl } = settings.http
   const listener = await listen({
-    listen: address,
+    listen: settings.http.listen,
+    tls: settings.http.tls,
+    redirect: { listen: settings.http.redirectListen, origin: new URL(baseUrl).origin },
     trustedProxies,
     sendfile: target && { target, folder: settings.data.dir },
     handle: createRouter({

@@ -3,7 +3,7 @@
  * with the folder or the port of another site is refused.
  */
 
-import type { HostPort } from '../conf/field.js'
+import { addressOf, type HostPort } from '../conf/field.js'
 import { parseHostSet } from '../conf/host-set.js'
 import { findInstanceSecret, openInstanceSecret, secretPath } from '../conf/instance-secret.js'
 import { addSecretFingerprint, findSecretFingerprint } from '../sql/admin/site.js'
@@ -40,28 +40,31 @@ export async function refuseOtherSecret(db: Database, dataDir: string): Promise<
 }
 
 /**
- * Throws an Error for the user if a Gatehouse of another site listens on the port of `http.listen`:
+ * Throws an Error for the user if a Gatehouse of another site listens on a port of `http.listen`:
  * the kernel would divide the connections between both. A gateway of the same site is permitted;
  * both serve until the earlier one is stopped. Other programs do not share a port, so that
  * listening fails.
  */
-export async function refuseOtherSite({ host, port }: HostPort, fingerprint: string) {
-  if ((await countListeners(port)) === 0) return
-  const other = await askForSite({ host, port })
-  if (other === undefined || other === fingerprint) return
-  throw new Error(
-    `a Gatehouse with another data folder listens on port ${port}: stop it, or choose another port with http.listen`,
-  )
+export async function refuseOtherSite(addresses: readonly HostPort[], fingerprint: string) {
+  for (const address of addresses) {
+    const { port } = address
+    if ((await countListeners(port)) === 0) continue
+    const other = (await askForSite('http', address)) ?? (await askForSite('https', address))
+    if (other === undefined || other === fingerprint) continue
+    throw new Error(
+      `a Gatehouse with another data folder listens on port ${port}: stop it, or choose another port with http.listen`,
+    )
+  }
 }
 
 /** Returns the fingerprint of the gateway that listens; undefined if no gateway answers. */
-async function askForSite({ host, port }: HostPort): Promise<string | undefined> {
-  const name = host.includes(':') ? `[${host}]` : host
+async function askForSite(scheme: string, address: HostPort): Promise<string | undefined> {
   try {
     const { headers } = await callOutbound({
-      url: new URL(`http://${name}:${port}/livez`),
+      url: new URL(`${scheme}://${addressOf(address)}/livez`),
+      acceptsAnyCertificate: true,
       // The address is that of this program's own listener.
-      allowPrivate: parseHostSet([host]),
+      allowPrivate: parseHostSet([address.host]),
       timeoutMs: ANSWER_MS,
       answerBytesMax: 0,
     })

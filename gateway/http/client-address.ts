@@ -12,6 +12,12 @@ export interface Client {
   readonly isForwarded: boolean
 }
 
+export interface ConnectionTrust {
+  readonly trustedProxies: AddressSet
+  /** Scheme of the connection itself. */
+  readonly ownScheme: 'http' | 'https'
+}
+
 /**
  * Returns the client behind a connection from `peer`. Forwarding headers are used only if the peer
  * is a trusted proxy. The client is then the last address in X-Forwarded-For that is not a trusted
@@ -21,11 +27,12 @@ export interface Client {
 export function clientOf(
   peer: string,
   headers: RequestHeaders,
-  trustedProxies: AddressSet,
+  { trustedProxies, ownScheme }: ConnectionTrust,
 ): Client {
   const { direct, isTrusted } = lookUpPeer(peer, trustedProxies)
-  if (!isTrusted) return { address: direct, scheme: 'http', isForwarded: false }
-  const scheme = headers.get('x-forwarded-proto') === 'https' ? 'https' : 'http'
+  if (!isTrusted) return { address: direct, scheme: ownScheme, isForwarded: false }
+  const proto = headers.get('x-forwarded-proto')
+  const scheme = proto === undefined ? ownScheme : proto === 'https' ? 'https' : 'http'
   const forwarded = headers.get('x-forwarded-for')
   if (forwarded === undefined) return { address: direct, scheme, isForwarded: false }
   const hops = forwarded.split(',').map((hop) => plainAddress(hop.trim()))

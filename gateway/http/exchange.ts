@@ -20,6 +20,8 @@ import type { ArrivingBody, SlowBodies } from './slow-bodies.js'
 
 export interface ExchangeOptions {
   readonly trustedProxies: AddressSet
+  /** True if the listener serves HTTPS itself. */
+  readonly isTls: boolean
   /** Way in which the proxy that forwarded a request sends large files; absent if it does not. */
   readonly sendfile?: SendfileOptions | undefined
   /** Returns the reply to a request. Never throws. */
@@ -156,7 +158,9 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     if (this.#client !== undefined) return this.#client
     if (this.#isAborted) return { address: '', scheme: 'http', isForwarded: false }
     const peer = Buffer.from(this.#res.getRemoteAddressAsText()).toString('latin1')
-    this.#client = clientOf(peer, this.headers, this.#options.trustedProxies)
+    const { trustedProxies, isTls } = this.#options
+    const ownScheme = isTls ? 'https' : 'http'
+    this.#client = clientOf(peer, this.headers, { trustedProxies, ownScheme })
     return this.#client
   }
 

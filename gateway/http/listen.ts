@@ -1,30 +1,47 @@
 /** The HTTP listener: creates an exchange for each request, and ends in an orderly way. */
 
-import uws, { type HttpResponse, type us_listen_socket } from 'uWebSockets.js'
-import type { HostPort } from '../../conf/field.js'
+import uws, { type HttpResponse, type TemplatedApp, type us_listen_socket } from 'uWebSockets.js'
+import { createServer } from 'node:net'
+import { addressOf, type HostPort } from '../../conf/field.js'
 import { statusLine } from '../../conf/http.js'
+import type { TlsFiles } from '../../conf/settings.js'
+import { checkCertificate } from './certificate.js'
 import { createDrain, type DrainTimes } from './drain.js'
 import { Exchange, type ExchangeOptions, type ExchangeState } from './exchange.js'
 import { framingFault } from './framing.js'
 import { SentHeaders } from './sent-headers.js'
 import { SlowBodies } from './slow-bodies.js'
 
-export interface ListenOptions extends ExchangeOptions {
-  readonly listen: HostPort
+export interface ListenOptions extends Omit<ExchangeOptions, 'isTls'> {
+  /** Addresses to listen on; there is at least one. */
+  readonly listen: readonly HostPort[]
+  /** Certificate for HTTPS; undefined for HTTP. */
+  readonly tls?: TlsFiles | undefined
+  /** Addresses whose requests are redirected to the same path of an origin. */
+  readonly redirect?: Redirect
+}
+
+interface Redirect {
+  readonly listen: readonly HostPort[]
+  readonly origin: string
 }
 
 export interface Listener {
-  /** The port that is bound; the system chooses it if the option is 0. */
+  /** Port of the first address; the system chooses it if the option is 0. */
   readonly port: number
   /** Ends in steps. A later call changes the durations. Resolves when no connection is open. */
   drain(times: DrainTimes): Promise<void>
 }
 
-/** Listens on a port, which several processes can share. Throws if the port is not available. */
+/**
+ * Listens on ports, which several processes can share. Throws an Error for the user if a port is
+ * not available or the certificate cannot be used.
+ */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const slowBodies = new SlowBodies()
   const state: ExchangeState = { connections: 0, running: 0, isDraining: false, slowBodies }
-  const app = uws.App()
+  const app = createApp(options.tls)
+  const exchangeOptions = { ...options, isTls: options.tls !== undefined }
   const countConnection = (change: number) => {
     state.connections += change
   }
@@ -36,21 +53,84 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     })
     const fault = framingFault(headers)
     if (fault !== undefined) return refuseFraming(res, fault)
-    new Exchange(res, req, headers, options).run(state)
+    new Exchange(res, req, headers, exchangeOptions).run(state)
   })
-  const { host, port } = options.listen
+  const { redirect = { listen: [], origin: '' } } = options
+  const redirecting = createRedirect(redirect.origin)
+  const apps = [app, redirecting]
+  const closeConnections = () => {
+    for (const each of apps) each.close()
+  }
+  try {
+    const sockets = [
+      ...(await openAll(app, options.listen)),
+      ...(await openAll(redirecting, redirect.listen)),
+    ]
+    return {
+      port: uws.us_socket_local_port(sockets[0] as us_listen_socket),
+      // Closing a socket of this library twice ends the process.
+      drain: createDrain(state, {
+        closeListener: () => {
+          for (const socket of sockets) uws.us_listen_socket_close(socket)
+        },
+        closeConnections,
+      }),
+    }
+  } catch (error) {
+    closeConnections()
+    throw error
+  }
+}
+
+/** Creates an app, with TLS if there is a certificate. The files are read only here. */
+function createApp(tls: TlsFiles | undefined): TemplatedApp {
+  if (tls === undefined) return uws.App()
+  checkCertificate(tls)
+  return uws.SSLApp({ cert_file_name: tls.certificate, key_file_name: tls.key })
+}
+
+/** Creates an app that answers each request with 308 and ends its connection. */
+function createRedirect(origin: string): TemplatedApp {
+  return uws.App().any('/*', (res, req) => {
+    const query = req.getQuery()
+    const target = origin + req.getUrl() + (query === undefined ? '' : `?${query}`)
+    res.writeStatus(statusLine(308)).writeHeader('Location', target).end('', true)
+  })
+}
+
+async function openAll(
+  app: TemplatedApp,
+  addresses: readonly HostPort[],
+): Promise<readonly us_listen_socket[]> {
+  const sockets: us_listen_socket[] = []
+  for (const address of addresses) sockets.push(await open(app, address))
+  return sockets
+}
+
+async function open(app: TemplatedApp, address: HostPort): Promise<us_listen_socket> {
+  const { host, port } = address
   const socket = await new Promise<us_listen_socket | false>((resolve) => {
     app.listen(host, port, resolve)
   })
-  if (socket === false) throw new Error(`cannot listen on ${host}:${port}: is the port in use?`)
-  return {
-    port: uws.us_socket_local_port(socket),
-    // Closing a socket of this library twice ends the process.
-    drain: createDrain(state, {
-      closeListener: () => uws.us_listen_socket_close(socket),
-      closeConnections: () => app.close(),
-    }),
-  }
+  if (socket !== false) return socket
+  throw new Error(`cannot listen on ${addressOf(address)}: ${await reasonOf(address)}`)
+}
+
+const REASONS: Readonly<Record<string, string>> = {
+  EADDRINUSE: 'another program uses the port; stop it, or choose another port',
+  EADDRNOTAVAIL: 'no network interface of this machine has the address',
+  EACCES: 'ports below 1024 need root or the capability CAP_NET_BIND_SERVICE',
+  ENOTFOUND: 'the name has no address',
+}
+
+/** Returns the reason of a failed listen, which the library does not say, by a second attempt. */
+async function reasonOf({ host, port }: HostPort): Promise<string> {
+  const server = createServer()
+  const code = await new Promise<string | undefined>((resolve) => {
+    server.once('error', (error: NodeJS.ErrnoException) => resolve(error.code))
+    server.listen({ host, port, exclusive: true }, () => server.close(() => resolve(undefined)))
+  })
+  return REASONS[code ?? ''] ?? code ?? 'the port was in use'
 }
 
 /**

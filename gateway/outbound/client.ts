@@ -24,6 +24,8 @@ export interface OutboundRequest extends OutboundOptions {
   readonly signal?: AbortSignal | undefined
   /** Trusted certificate authorities in PEM, in place of the default ones. */
   readonly authorities?: readonly string[]
+  /** True only for a listener of this machine, whose certificate names other hosts. */
+  readonly acceptsAnyCertificate?: boolean
 }
 
 /** Request whose answer is read into memory. */
@@ -200,7 +202,7 @@ function callAddress(
 
 /** Opens a connection to the checked address, so that the name is not resolved a second time. */
 function open(call: Call, address: string): ClientRequest {
-  const { url, method, signal, authorities } = call
+  const { url, method, signal, authorities, acceptsAnyCertificate = false } = call
   const isTls = url.protocol === 'https:'
   const name = url.hostname.replace(/\.$/, '')
   const isName = isIP(name.replace(/^\[|\]$/g, '')) === 0
@@ -216,6 +218,7 @@ function open(call: Call, address: string): ClientRequest {
   if (!isTls) return httpRequest(options)
   return httpsRequest({
     ...options,
+    rejectUnauthorized: !acceptsAnyCertificate,
     ...(isName ? { servername: name } : {}),
     ...(authorities === undefined ? {} : { ca: [...authorities] }),
   })

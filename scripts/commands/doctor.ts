@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { findGit } from '../../cgi/process/git.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
+import { checkCertificate } from '../../gateway/http/certificate.js'
 import { probePath, SENT_BY_GATEWAY, SENT_BY_PROXY } from '../../gateway/http/sendfile.js'
 import { refuseOtherSecret } from '../../gateway/site-identity.js'
 import { openStorage } from '../../registry/storage/open.js'
@@ -17,6 +18,9 @@ import { checkSsh, isSshSetUp } from './sshd-configuration.js'
 const FREE_BYTES_MIN = 1_073_741_824
 const OPEN_FILES_MIN = 4_096
 const PROXY_TIMEOUT_MS = 10_000
+const DAY_MS = 86_400_000
+/** Programs that renew certificates do so weeks before the end. */
+const VALID_DAYS_MIN = 7
 
 /** Check of one part. Its result is printed; an error it throws is a fault. */
 interface Check {
@@ -31,6 +35,7 @@ const CHECKS: readonly Check[] = [
   { name: 'disk', run: checkDisk },
   { name: 'blobs', run: checkBlobs },
   { name: 'limits', run: checkLimits },
+  { name: 'certificate', run: checkTls },
   { name: 'sshd', run: checkSshd },
   { name: 'sendfile', run: checkSendfile },
 ]
@@ -64,7 +69,8 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
   {
     words: ['doctor'],
     usage: '',
-    about: 'Checks configuration, database, git, disks, limits, sshd, proxy; exit 1 for a fault.',
+    about:
+      'Checks configuration, database, git, disks, limits, TLS, sshd, proxy; exit 1 for a fault.',
     positionals: [],
     options: {},
     async run() {
@@ -174,6 +180,28 @@ async function checkLimits(): Promise<string> {
     )
   }
   return `${openFiles} open files`
+}
+
+/** Checks dates and names of the certificate with which the gateway serves HTTPS. */
+async function checkTls({ http: { tls, baseUrl } }: Settings): Promise<string> {
+  if (tls === undefined) return 'off (http.tls_certificate is not set)'
+  const { validFrom, validTo, isFor } = checkCertificate(tls)
+  const dates = `valid from ${dayOf(validFrom)} to ${dayOf(validTo)}`
+  const days = (validTo.getTime() - Date.now()) / DAY_MS
+  if (validFrom.getTime() > Date.now() || days < VALID_DAYS_MIN) {
+    throw new Error(
+      `${tls.certificate} is ${dates}: renew it ${VALID_DAYS_MIN} days before its end, then run 'systemctl reload gatehouse'`,
+    )
+  }
+  const host = new URL(baseUrl).hostname.replace(/^\[|\]$/g, '')
+  if (!isFor(host)) {
+    throw new Error(`${tls.certificate} does not name ${host}, the host of http.base_url`)
+  }
+  return `for ${host}, ${dates}`
+}
+
+function dayOf(date: Date): string {
+  return date.toISOString().slice(0, 10)
 }
 
 /** Requests a file through the proxy, to see whether the proxy sends it. */

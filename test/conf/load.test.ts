@@ -26,7 +26,7 @@ function reportOn(t: Test, text: string, variables: Variables = {}): SettingsErr
 t.test('the environment takes precedence over the file', async (t) => {
   const text = '[http]\nlisten = "0.0.0.0:80"\nworkers = 3\n[log]\nlevel = "warn"'
   const settings = load(t, text, { GATEHOUSE_HTTP_WORKERS: '5' })
-  t.strictSame(settings.http.listen, { host: '0.0.0.0', port: 80 })
+  t.strictSame(settings.http.listen, [{ host: '0.0.0.0', port: 80 }])
   t.equal(settings.http.workers, 5)
   t.equal(settings.log.level, 'warn')
   t.equal(settings.git.timeoutMs, 7_200_000, 'a setting that is not set has its default')

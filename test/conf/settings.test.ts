@@ -18,7 +18,7 @@ function settingsOf(variables: Readonly<Record<string, string>>) {
 
 t.test('without configuration the server is reachable from this machine only', async (t) => {
   const settings = settingsOf({})
-  t.strictSame(settings.http.listen, { host: '127.0.0.1', port: 3000 })
+  t.strictSame(settings.http.listen, [{ host: '127.0.0.1', port: 3000 }])
   t.equal(settings.http.baseUrl, 'http://127.0.0.1:3000')
   t.equal(settings.http.basePath, '')
   t.equal(settings.http.workers, availableParallelism())
@@ -41,6 +41,28 @@ t.test('the base URL loses its last slash and gives the base path and the SSH ho
 
 t.test('an IPv6 listen address gives a valid base URL', async (t) => {
   t.equal(settingsOf({ GATEHOUSE_HTTP_LISTEN: '[::1]:8080' }).http.baseUrl, 'http://[::1]:8080')
+})
+
+t.test('a certificate makes the base URL HTTPS, and needs its key', async (t) => {
+  const tls = { GATEHOUSE_HTTP_TLS_CERTIFICATE: 'cert.pem', GATEHOUSE_HTTP_TLS_KEY: '/etc/key.pem' }
+  const listen = { GATEHOUSE_HTTP_LISTEN: '[::]:8443,0.0.0.0:8443' }
+  const { http } = settingsOf({ ...tls, ...listen, GATEHOUSE_HTTP_REDIRECT_LISTEN: '[::]:80' })
+  t.match(http, {
+    listen: [
+      { host: '::', port: 8443 },
+      { host: '0.0.0.0', port: 8443 },
+    ],
+    tls: { certificate: resolve('cert.pem'), key: '/etc/key.pem' },
+    redirectListen: [{ host: '::', port: 80 }],
+    baseUrl: 'https://[::]:8443',
+  })
+  const { GATEHOUSE_HTTP_TLS_KEY: _, ...keyless } = tls
+  t.throws(() => settingsOf(keyless), /http\.tls_certificate and http\.tls_key must be set toge/)
+  const plain = { GATEHOUSE_HTTP_BASE_URL: 'http://code.example' }
+  t.throws(() => settingsOf({ ...tls, ...plain }), /base_url must start with https: .*certificate/)
+  const redirect = { ...plain, GATEHOUSE_HTTP_REDIRECT_LISTEN: '[::]:80' }
+  t.throws(() => settingsOf(redirect), /base_url must start with https: if http\.redirect_listen/)
+  t.throws(() => settingsOf({ GATEHOUSE_HTTP_LISTEN: '' }), /GATEHOUSE_HTTP_LISTEN must be an addr/)
 })
 
 t.test('the database is in the data folder unless it is configured', async (t) => {
@@ -97,6 +119,8 @@ t.test('every commented-out line of the example loads if it is uncommented', asy
 const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'web.enabled': false,
   'http.base_url': 'https://code.example.org',
+  'http.tls_certificate': '/etc/ssl/certs/code.example.org.pem',
+  'http.tls_key': '/etc/ssl/private/code.example.org.key',
   'http.workers': 4,
   'http.sendfile': 'nginx:/-/internal/',
   'http.upstream': 'http://127.0.0.1:8080',

@@ -161,7 +161,7 @@ t.test('a server that is stopped has released its port and its database', async 
   const { settings, log } = await startGateway(t)
   const throttle = createLocalThrottle()
   const first = await startServer({ settings, log, throttle })
-  const listen = { host: '127.0.0.1', port: first.port }
+  const listen = [{ host: '127.0.0.1', port: first.port }]
   await first.stop()
   const again = { ...settings, http: { ...settings.http, listen } }
   const second = await startServer({ settings: again, log, throttle })

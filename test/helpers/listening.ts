@@ -37,7 +37,7 @@ export async function startListener(
 ): Promise<Listening> {
   const broken: unknown[] = []
   const listener = await listen({
-    listen: { host: '127.0.0.1', port: 0 },
+    listen: [{ host: '127.0.0.1', port: 0 }],
     trustedProxies: parseAddressSet([]),
     handle,
     onBroken: (_request, error) => broken.push(error),

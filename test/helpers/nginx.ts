@@ -1,11 +1,12 @@
 /** A real nginx in front of a server, with the example configuration of conf/ or a variant. */
 
-import { execFileSync, spawn } from 'node:child_process'
+import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { readFile, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { makeCertificate } from './certificate.js'
 import { temporaryFolder } from './temporary.js'
 
 const EXAMPLE = new URL('../../../conf/nginx.example.conf', import.meta.url)
@@ -35,7 +36,7 @@ export async function startNginx(t: Teardown, options: NginxOptions): Promise<Ng
   const { port, plainPort, gatewayPort, edit = (example) => example } = options
   const folder = await temporaryFolder(t)
   const certificate = join(folder, 'cert.pem')
-  makeCertificate(certificate, join(folder, 'key.pem'))
+  makeCertificate({ certificate, key: join(folder, 'key.pem') })
   const example = (await readFile(EXAMPLE, 'utf8'))
     .replace('server 127.0.0.1:3000;', `server 127.0.0.1:${gatewayPort};`)
     .replace('/etc/ssl/certs/code.example.org.pem', certificate)
@@ -61,13 +62,6 @@ export async function startNginx(t: Teardown, options: NginxOptions): Promise<Ng
   })
   await untilItListens(port, () => child.exitCode === null)
   return { certificate }
-}
-
-function makeCertificate(certificate: string, key: string): void {
-  const subject = ['-subj', '/CN=127.0.0.1', '-addext', 'subjectAltName=IP:127.0.0.1']
-  const files = ['-keyout', key, '-out', certificate]
-  const kind = ['-x509', '-days', '2', '-nodes', '-newkey', 'rsa:2048']
-  execFileSync('openssl', ['req', ...kind, ...subject, ...files], { stdio: 'ignore' })
 }
 
 async function untilItListens(port: number, isRunning: () => boolean): Promise<void> {

@@ -396,7 +396,7 @@ t.test('a start that fails prints the cause', async (t) => {
     const { port, environment } = await takePort(t)
     const { exitCode, errorText } = await runCommand(t, ['serve'], { environment })
     t.equal(exitCode, 1)
-    t.match(errorText, `cannot listen on 127.0.0.1:${port}`)
+    t.match(errorText, `cannot listen on 127.0.0.1:${port}: another program uses the port`)
     t.equal(plainLinesOf(errorText).length, 1, errorText)
   })
 

@@ -28,7 +28,7 @@ t.test('every setting has a row with its variable, its default and its meaning',
     keys,
   )
   const listen = '| `http.listen` | `GATEHOUSE_HTTP_LISTEN` | `"127.0.0.1:3000"` |'
-  t.match(generated, `${listen} Address and port to listen on. |\n`)
+  t.match(generated, `${listen} Address and port to listen on, or a list of them. |\n`)
   t.match(generated, '| `["127.0.0.1", "::1"]` | Addresses that may read /metrics. |\n')
   t.match(generated, '| `http.base_url` | `GATEHOUSE_HTTP_BASE_URL` | none |')
 })

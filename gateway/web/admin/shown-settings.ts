@@ -1,5 +1,6 @@
 /** Values that the administration shows of each setting: an allowlist that omits secrets. */
 
+import { addressOf } from '../../../conf/field.js'
 import type { SCHEMAS } from '../../../conf/schemas.js'
 import type { Settings } from '../../../conf/settings.js'
 import { describeLocation } from '../../../sql/database/dialect.js'
@@ -19,7 +20,10 @@ const SHOWN: Shown = {
     disk_free_min: ({ data }) => bytesOf(data.freeBytesMin),
   },
   http: {
-    listen: ({ http }) => `${http.listen.host}:${http.listen.port}`,
+    listen: ({ http }) => http.listen.map(addressOf).join(', '),
+    tls_certificate: ({ http }) => http.tls?.certificate,
+    tls_key: ({ http }) => http.tls?.key,
+    redirect_listen: ({ http }) => http.redirectListen.map(addressOf).join(', '),
     base_url: ({ http }) => http.baseUrl,
     workers: ({ http }) => http.workers,
     upstream: ({ http: { upstream } }) => upstream && upstream.origin + upstream.pathname,

@@ -4,7 +4,8 @@ import t from 'tap'
 import { parseAddressSet } from '../../../conf/addresses.js'
 import { clientOf, networkOf } from '../../../gateway/http/client-address.js'
 
-const PROXIES = parseAddressSet(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'])
+const trustedProxies = parseAddressSet(['127.0.0.1', '10.0.0.0/8', '::1', 'fd00::/8'])
+const PROXIES = { trustedProxies, ownScheme: 'http' } as const
 
 function addressOf(peer: string, forwardedFor?: string): string {
   const headers = forwardedFor === undefined ? [] : [['x-forwarded-for', forwardedFor] as const]
@@ -52,6 +53,11 @@ t.test('the scheme is the one that a trusted proxy reports', async (t) => {
     t.equal(clientOf('127.0.0.1', headers, PROXIES).scheme, scheme)
   }
   t.equal(clientOf('127.0.0.1', new Map([['x-forwarded-proto', 'ftp']]), PROXIES).scheme, 'http')
+  const overTls = { trustedProxies, ownScheme: 'https' } as const
+  for (const peer of ['127.0.0.1', '192.0.2.7']) {
+    t.equal(clientOf(peer, new Map(), overTls).scheme, 'https')
+  }
+  t.equal(clientOf('127.0.0.1', new Map([['x-forwarded-proto', 'http']]), overTls).scheme, 'http')
 })
 
 t.test('a network is an IPv4 address or an IPv6 /64', async (t) => {

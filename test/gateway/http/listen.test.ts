@@ -1,7 +1,7 @@
 /** The listener: refused requests, and shutdown. */
 
 import { once } from 'node:events'
-import { createConnection } from 'node:net'
+import { type AddressInfo, createConnection, createServer } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { parseAddressSet } from '../../../conf/addresses.js'
@@ -64,10 +64,26 @@ t.test('drain waits at most for its grace time', async (t) => {
 
 t.test('a port that cannot be bound is an error with a message', async (t) => {
   const options = {
-    listen: { host: '203.0.113.1', port: 1 },
+    listen: [{ host: '203.0.113.1', port: 1 }],
     trustedProxies: parseAddressSet([]),
     handle: async () => ({ status: 200 }),
     onBroken: () => {},
   }
-  await t.rejects(listen(options), { message: /cannot listen on 203\.0\.113\.1:1/ })
+  const message = /^cannot listen on 203\.0\.113\.1:1: no network interface .* has the address$/
+  await t.rejects(listen(options), { message })
+  const taken = createServer().listen(0, '::1')
+  t.teardown(() => taken.close())
+  await once(taken, 'listening')
+  const { port } = taken.address() as AddressInfo
+  const both = {
+    ...options,
+    listen: [
+      { host: '127.0.0.1', port },
+      { host: '::1', port },
+    ],
+  }
+  await t.rejects(listen(both), { message: `cannot listen on [::1]:${port}: another program` })
+  const free = createServer().listen(port, '127.0.0.1')
+  t.teardown(() => free.close())
+  await once(free, 'listening')
 })

@@ -1,6 +1,6 @@
 /** `gatehouse doctor`: one line for each prerequisite, with advice for each fault. */
 
-import { writeFileSync } from 'node:fs'
+import { readFileSync, writeFileSync } from 'node:fs'
 import { opendir, rename } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
@@ -9,6 +9,7 @@ import { loadSettings } from '../../../conf/load.js'
 import { claimSecret } from '../../../gateway/site-identity.js'
 import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
 import { closeDatabase, openDatabase } from '../../../sql/database/database.js'
+import { makeCertificate } from '../../helpers/certificate.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
 import { freePort } from '../../helpers/free-port.js'
 
@@ -26,6 +27,7 @@ t.test('doctor reports ok for every check of a valid installation', async (t) =>
       'disk',
       'blobs',
       'limits',
+      'certificate',
       'sshd',
       'sendfile',
     ],
@@ -48,6 +50,41 @@ t.test('an unreachable bucket is named without its credentials', async (t) => {
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
   t.match(lines[5], /^FAULT {3}blobs: bucket packages at http:\/\/127.*: connect ECONNREFUSED/)
   t.notMatch(lines.join(), /hunter2/)
+})
+
+t.test('a certificate that ends soon or names another host is a fault', async (t) => {
+  const folder = await useDataFolder(t)
+  const files = { certificate: join(folder, 'cert.pem'), key: join(folder, 'key.pem') }
+  const variables = {
+    GATEHOUSE_HTTP_TLS_CERTIFICATE: files.certificate,
+    GATEHOUSE_HTTP_TLS_KEY: files.key,
+    GATEHOUSE_HTTP_BASE_URL: 'https://code.example.org',
+  }
+  Object.assign(process.env, variables)
+  t.teardown(() => {
+    for (const name of Object.keys(variables)) delete process.env[name]
+    process.exitCode = 0
+  })
+  const lines = async () => (await runCommand(t, DOCTOR_COMMANDS, 'doctor'))[7]
+  t.match(
+    await lines(),
+    /^FAULT {3}certificate: .*cert\.pem .* cannot be read by this user: ENOENT/,
+  )
+  const names = ['DNS:*.example.org', 'IP:192.0.2.1']
+  makeCertificate(files, { days: 30, names })
+  t.match(await lines(), /^ok {6}certificate: for code\.example\.org, valid from 20[\d-]+ to 20/)
+  process.env['GATEHOUSE_HTTP_BASE_URL'] = 'https://192.0.2.2'
+  t.match(await lines(), /^FAULT {3}certificate: .*cert\.pem does not name 192\.0\.2\.2, the host/)
+  process.env['GATEHOUSE_HTTP_BASE_URL'] = 'https://192.0.2.1'
+  makeCertificate(files, { days: 6, names })
+  t.match(
+    await lines(),
+    /^FAULT {3}certificate: .* is valid from .*: renew it 7 days before its end/,
+  )
+  const certificate = readFileSync(files.certificate)
+  makeCertificate(files, { days: 30, names })
+  writeFileSync(files.certificate, certificate)
+  t.match(await lines(), /^FAULT {3}certificate: the private key .* does not belong to the first/)
 })
 
 t.test('each fault has its own line, and all checks run', async (t) => {
