@@ -343,6 +343,9 @@ export const SCHEMAS = {
       asText,
     ),
   },
+  audit: {
+    kept_days: field('Days for which entries of the audit log are kept.', asCount(1), 365),
+  },
   log: {
     level: field('Minimum severity of written log lines.', asOneOf(LOG_LEVELS), 'info'),
     format: field(

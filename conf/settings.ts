@@ -125,6 +125,7 @@ export interface Settings {
     /** Absolute path of a Unix socket. */
     readonly socket: string
   }
+  readonly audit: { readonly keptDays: number }
   readonly log: LogOptions
 }
 
@@ -212,6 +213,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       user: required(given.ssh.user),
       socket: resolve(given.ssh.socket ?? `${dataDir}/run/ssh.sock`),
     },
+    audit: { keptDays: required(given.audit.kept_days) },
     log: { level: required(given.log.level), format: required(given.log.format) },
   }
 }

@@ -13,6 +13,7 @@ import { USER_SETTING_OPERATIONS } from './accounts/user-settings.js'
 import { USER_OPERATIONS } from './accounts/users.js'
 import { ADMIN_OWNED_OPERATIONS } from './admin/admin-belongings.js'
 import { ADMIN_USER_OPERATIONS } from './admin/admin-users.js'
+import { AUDIT_OPERATIONS } from './admin/audit.js'
 import { CRON_OPERATIONS } from './admin/cron.js'
 import { MARKUP_OPERATIONS } from './admin/markup.js'
 import { NODE_INFO_OPERATIONS } from './admin/node-info.js'
@@ -116,6 +117,7 @@ export const OPERATIONS: readonly AnyOperation[] = [
   ...COMMIT_READING_OPERATIONS,
   ...COMMIT_STATUS_OPERATIONS,
   ...COMPARE_OPERATIONS,
+  ...AUDIT_OPERATIONS,
   ...CRON_OPERATIONS,
   ...CONTENTS_READING_OPERATIONS,
   ...DEPENDENCY_OPERATIONS,

@@ -57,6 +57,10 @@ interface SignedIn<By, Scopes> {
   readonly scopes: Scopes
   /** Restrictions of a token in addition to its scopes. */
   readonly limits?: TokenLimits | undefined
+  /** Personal token of the caller; absent for other credentials. */
+  readonly tokenId?: number
+  /** Administrator who acts as the user. */
+  readonly sudoBy?: string
   readonly ticket?: TicketUse | undefined
 }
 
@@ -194,7 +198,8 @@ function identifyToken(
     refuseClosedAccount(found.user)
     noteUse(context, found.token)
     const { scopes, limits } = found.token
-    return { kind: 'user', user: found.user, by: 'token', scopes, limits }
+    const tokenId = found.token.id
+    return { kind: 'user', user: found.user, by: 'token', scopes, limits, tokenId }
   })
 }
 

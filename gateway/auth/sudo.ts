@@ -27,5 +27,5 @@ export async function actAs(db: Database, who: Identity, name: string): Promise<
   if (isLimited(who)) throw limited()
   const user = await findUser(db, name)
   if (user === undefined) throw new Failure('not_found', `user does not exist [name: ${name}]`)
-  return { ...who, user }
+  return { ...who, user, sudoBy: who.user.name }
 }

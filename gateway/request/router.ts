@@ -13,6 +13,8 @@ import { ANONYMOUS, authenticate, type Identity } from '../auth/authenticate.js'
 import { authorize } from '../auth/authorize.js'
 import { identifySession, refuseForeignOrigin } from '../auth/session.js'
 import { actAs, sudoNameOf } from '../auth/sudo.js'
+import { withAudit } from './audit.js'
+import { auditedAction } from './audited-routes.js'
 import type { Context } from './context.js'
 import type { LoopWatch } from './loop-watch.js'
 import type { AnyRoute, Call, Surface } from './route.js'
@@ -100,7 +102,7 @@ function dispatch(options: RouterOptions, { request, found, surface }: Arrival):
         challenges: surface.challenges,
         anonymousBytesMax: context.settings.git.anonymousCloneBytesMax,
       }),
-      (grant) => pass(context, route, { request, params, grant }),
+      (grant) => pass(context, route, { call: { request, params, grant }, who }),
     ),
   )
 }
@@ -136,10 +138,29 @@ function callerOf(
  * Runs the handler, unless the route stores data and the disk is full. The cast is safe because
  * `authorize` returns a grant of the kind that the route's `access` has.
  */
-function pass(context: Context, route: AnyRoute, call: Call): Awaitable<Reply> {
+function pass(context: Context, route: AnyRoute, { call, who }: Passed): Awaitable<Reply> {
   const handle = route.handle as (context: Context, call: Call) => Awaitable<Reply>
-  if (!storesData(route)) return handle(context, call)
-  return after(context.disk.refuseWrites(), () => handle(context, call))
+  const run = () => {
+    const action = actionOf(route)
+    if (action === undefined) return handle(context, call)
+    return withAudit(context, { action, who, call }, (call) => handle(context, call))
+  }
+  if (!storesData(route)) return run()
+  return after(context.disk.refuseWrites(), run)
+}
+
+interface Passed {
+  readonly call: Call
+  readonly who: Identity
+}
+
+const ACTIONS = new WeakMap<AnyRoute, string | undefined>()
+
+/** Returns the audited action of a route, which is found out once. */
+function actionOf(route: AnyRoute): string | undefined {
+  if (route.method === 'GET') return undefined
+  if (!ACTIONS.has(route)) ACTIONS.set(route, auditedAction(route))
+  return ACTIONS.get(route)
 }
 
 function decodeSegments(segments: Readonly<Record<string, string>>): Record<string, string> {

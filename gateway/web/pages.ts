@@ -21,6 +21,7 @@ import { ADMIN_JOBS_PAGES } from './admin/admin-jobs.js'
 import { ADMIN_SETTINGS_PAGES } from './admin/admin-settings.js'
 import { ADMIN_USER_PAGES } from './admin/admin-user.js'
 import { ADMIN_USERS_PAGES } from './admin/admin-users.js'
+import { AUDIT_PAGES } from './admin/audit-pages.js'
 import { ASSET_ROUTES } from './assets.js'
 import { CODE_PAGES } from './code/code-page.js'
 import { COMMIT_PAGES } from './code/commit-page.js'
@@ -85,6 +86,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...ADMIN_SETTINGS_PAGES,
   ...ADMIN_JOBS_PAGES,
   ...ADMIN_CACHE_PAGES,
+  ...AUDIT_PAGES,
   ...CODE_PAGES,
   ...COMMITS_PAGES,
   ...COMMIT_PAGES,

@@ -63,6 +63,7 @@ import * as gpgKeys from './0066-gpg-keys.js'
 import * as repositoryTransfers from './0068-repository-transfers.js'
 import * as mirrorContents from './0070-mirror-contents.js'
 import * as holds from './0073-holds.js'
+import * as audit from './0075-audit.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -137,4 +138,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0068-repository-transfers', ...repositoryTransfers },
   { name: '0070-mirror-contents', ...mirrorContents },
   { name: '0073-holds', ...holds },
+  { name: '0075-audit', ...audit },
 ]

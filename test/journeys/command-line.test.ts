@@ -3,6 +3,7 @@
 import { once } from 'node:events'
 import { writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
+import { userInfo } from 'node:os'
 import { join } from 'node:path'
 import { execa } from 'execa'
 import t, { type Test } from 'tap'
@@ -286,6 +287,24 @@ async function states(t: Test, gatehouse: Gatehouse): Promise<void> {
     )
     t.equal((await second.end('SIGTERM')).exitCode, 0)
   })
+
+  await t.test(
+    'the audit log has the commands that changed something, and no password',
+    async (t) => {
+      const root = await gatehouse.addUser('auditor', { isAdmin: true })
+      const { body } = await root.api('GET', '/admin/audit?action=user&limit=50')
+      const entries = body as readonly { action: string; credential: string; subject: string }[]
+      const created = entries.find(({ action }) => action === 'user.create')
+      t.match(created, {
+        actor: userInfo().username,
+        credential: 'command line',
+        is_complete: true,
+      })
+      t.ok(entries.some(({ action }) => action === 'user.password'))
+      t.notOk(entries.some(({ action }) => action === 'user.list'))
+      t.notMatch(JSON.stringify(entries), /a long password|a newer password/)
+    },
+  )
 
   await t.test('repo maintain fails for a missing repository', async (t) => {
     await fail(t, gatehouse, ['repo', 'maintain', 'ada/absent'], /no repository ada\/absent$/m)

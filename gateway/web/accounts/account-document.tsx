@@ -19,6 +19,7 @@ const TABS = {
   applications: 'Applications',
   oauth2: 'OAuth applications',
   security: 'Security',
+  audit: 'Audit log',
   actions: 'Actions',
   'actions/runners': 'Runners',
 } as const

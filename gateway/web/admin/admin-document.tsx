@@ -17,6 +17,7 @@ const TABS = {
   settings: 'Settings',
   jobs: 'Jobs',
   cache: 'Pack cache',
+  audit: 'Audit log',
   actions: 'Actions',
   'actions/runners': 'Runners',
 } as const

@@ -127,6 +127,7 @@ const SHOWN: Shown = {
     user: ({ ssh }) => ssh.user,
     socket: ({ ssh }) => ssh.socket,
   },
+  audit: { kept_days: ({ audit }) => audit.keptDays },
   log: { level: ({ log }) => log.level, format: ({ log }) => log.format },
 }
 

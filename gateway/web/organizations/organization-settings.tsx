@@ -42,6 +42,9 @@ function OrganizationSettings({
         <DetailFields details={details ?? organization} words={VISIBILITY_LABELS} />
         <button type="submit">Save</button>
       </form>
+      <p>
+        <a href={`${address}/audit`}>Audit log</a>
+      </p>
       {context.settings.actions.isEnabled && (
         <p>
           <a href={`${address}/actions/runners`}>Runners</a>

@@ -1,13 +1,16 @@
 /** Description of the API: valid, complete, and consistent with the server's responses. */
 
 import SwaggerParser from '@apidevtools/swagger-parser'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { Compile } from 'typebox/schema'
 import { OPERATIONS } from '../../../gateway/api/operations.js'
 import { describeApi } from '../../../gateway/api/swagger.js'
+import { routeOf } from '../../../gateway/api/validate.js'
+import { auditedAction } from '../../../gateway/request/audited-routes.js'
+import { createRouteTable } from '../../../gateway/request/route-table.js'
 import { isExpected } from '../../helpers/expected.js'
 import { startGateway } from '../../helpers/gateway.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import type { Answer } from '../../helpers/requests.js'
 import { successes } from '../../helpers/successes/all.js'
 
@@ -123,7 +126,7 @@ t.test('each response matches the description, field by field', async (t) => {
   const whole = (await SwaggerParser.dereference(plain(json), {
     dereference: { circular: 'ignore' },
   })) as unknown as { paths: Paths }
-  const answers = await successes(gateway)
+  const answers = await successes(withEntriesChecked(t, gateway))
   const faults = OPERATIONS.map(({ id, method, path }) => {
     const { responses } = whole.paths[described(path)]?.[method.toLowerCase()] ?? {}
     return [id, faultsOf(answers[id], responses)]
@@ -153,3 +156,29 @@ t.test('each response matches the description, field by field', async (t) => {
   const notFound = whole.paths['/repos/{owner}/{repo}']?.['get']?.responses['404']?.schema ?? {}
   t.ok(Compile(strict(plain(notFound))).Check(refused.json), 'a refusal too')
 })
+
+const TABLE = createRouteTable(OPERATIONS.map(routeOf))
+
+/**
+ * Returns a gateway that checks the audit log after each request over the API: a change of an
+ * audited route has added one complete entry, and no other request an entry.
+ */
+function withEntriesChecked(t: Test, gateway: GatewayWithUsers): GatewayWithUsers {
+  const last = async () => await gateway.db('audit_entries').orderBy('id', 'desc').first()
+  return {
+    ...gateway,
+    async as(name, method, path, body) {
+      const before = await last()
+      const answer = await gateway.as(name, method, path, body)
+      const [plainPath = '', query = ''] = path.split('?')
+      const found = TABLE.find(method, `/api/v1${plainPath}`, query)
+      const action = found !== undefined && 'route' in found && auditedAction(found.route)
+      const isChange = typeof action === 'string' && answer.status < 300
+      const after = await last()
+      const place = `${method} ${path}`
+      t.equal((after?.id ?? 0) - (before?.id ?? 0), isChange ? 1 : 0, place)
+      if (isChange) t.match(after, { action, actor_name: name, completed_at: Number }, place)
+      return answer
+    },
+  }
+}

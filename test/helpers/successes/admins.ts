@@ -23,6 +23,8 @@ export async function successesOfAdmins({ as }: GatewayWithUsers) {
     adminRenameUser: await as('root', 'POST', '/admin/users/eve/rename', { new_username: 'eva' }),
     adminDeleteUser: await as('root', 'DELETE', '/admin/users/eva?purge=true'),
     adminCreateOrg: await as('root', 'POST', '/admin/users/bob/orgs', { username: 'hall' }),
+    adminListAuditEntries: await as('root', 'GET', '/admin/audit'),
+    userListAuditEntries: await as('ada', 'GET', '/user/audit'),
     adminCronList: await as('root', 'GET', '/admin/cron'),
     adminCronRun: await as('root', 'POST', '/admin/cron/sweep-runs'),
     adminGetAllOrgs: await as('root', 'GET', '/admin/orgs'),

@@ -16,6 +16,7 @@ async function successesOfOrganizations({ as }: GatewayWithUsers) {
   const shown = '/orgs/club/public_members/ada'
   return {
     orgGetAll: await as('anyone', 'GET', '/orgs'),
+    orgListAuditEntries: await as('ada', 'GET', '/orgs/club/audit'),
     orgListCurrentUserOrgs: await as('ada', 'GET', '/user/orgs'),
     orgListUserOrgs: await as('ada', 'GET', '/users/ada/orgs'),
     orgGet: await as('anyone', 'GET', '/orgs/club'),

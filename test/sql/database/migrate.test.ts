@@ -78,6 +78,7 @@ const NAMES = [
   '0068-repository-transfers',
   '0070-mirror-contents',
   '0073-holds',
+  '0075-audit',
 ]
 
 /** Returns the definition of every table, index and column. */

@@ -10,6 +10,7 @@ import { ADMIN_JOBS_PAGES } from '../../../../gateway/web/admin/admin-jobs.js'
 import { ADMIN_SETTINGS_PAGES } from '../../../../gateway/web/admin/admin-settings.js'
 import { ADMIN_USER_PAGES } from '../../../../gateway/web/admin/admin-user.js'
 import { ADMIN_USERS_PAGES } from '../../../../gateway/web/admin/admin-users.js'
+import { AUDIT_PAGES } from '../../../../gateway/web/admin/audit-pages.js'
 import { readMetrics } from '../../../../gateway/web/admin/metric-samples.js'
 import { shownSettings } from '../../../../gateway/web/admin/shown-settings.js'
 import { findUser } from '../../../../sql/accounts/users.js'
@@ -24,6 +25,7 @@ const PAGES = [
   ADMIN_SETTINGS_PAGES,
   ADMIN_JOBS_PAGES,
   ADMIN_CACHE_PAGES,
+  AUDIT_PAGES.filter(({ path }) => path.startsWith('/admin/')),
 ].flat()
 
 /** Creates a site with the administrator root and the user ada, seen in root's browser. */
