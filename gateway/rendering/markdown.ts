@@ -8,10 +8,10 @@ import { markHidden } from './visible-text.js'
 import { readWikiLink } from './wiki-links.js'
 
 export interface MarkdownPlace {
-  /** URL of the repository. */
+  /** URL of the repository; empty for a package. */
   readonly address: string
-  /** Folder that contains the text, or the wiki of the repository. */
-  readonly place: PlaceName | WikiPlace
+  /** Folder that contains the text, the wiki of the repository, or a package. */
+  readonly place: PlaceName | WikiPlace | PackagePlace
   /** True if each line end is a line break, as users expect of text written in a form. */
   readonly hasLines?: boolean
   /** Level of the heading above the text, added to the levels of its own; 0 by default. */
@@ -21,6 +21,11 @@ export interface MarkdownPlace {
 /** Wiki, in whose pages `[[Title]]` and `[[text|Title]]` are links. */
 export interface WikiPlace {
   readonly kind: 'wiki'
+}
+
+/** Archive of a package, whose files have no URL: relative links and images become text. */
+export interface PackagePlace {
+  readonly kind: 'package'
 }
 
 /** Maximum depth of quotes and lists; deeper nesting is expensive and not found in real texts. */
@@ -106,14 +111,16 @@ export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
     ...OPTIONS,
     transformTags: {
       ...loweredHeadings(from.headingsBelow ?? 0),
-      a: (tagName, { href = '', ...rest }) => ({
-        tagName,
-        attribs: { ...rest, href: resolve('src', href), rel: 'nofollow noopener' },
-      }),
-      img: (tagName, { src = '', alt = '', ...rest }) => ({
-        tagName,
-        attribs: { ...rest, alt, src: resolve('raw', src) },
-      }),
+      a: (tagName, { href: target = '', ...rest }) => {
+        const href = resolve('src', target)
+        if (href === undefined) return { tagName: 'span', attribs: {} }
+        return { tagName, attribs: { ...rest, href, rel: 'nofollow noopener' } }
+      },
+      img: (tagName, { src: target = '', alt = '', ...rest }) => {
+        const src = resolve('raw', target)
+        if (src === undefined) return { tagName: 'span', attribs: {}, text: alt }
+        return { tagName, attribs: { ...rest, alt, src } }
+      },
     },
   })
   return trustHtml(markHidden(clean))
@@ -133,10 +140,16 @@ function loweredHeadings(levels: number): Record<string, string> {
   )
 }
 
-function resolveTarget({ address, place }: MarkdownPlace, route: string, target: string): string {
+/** Returns the target as an absolute URL; undefined if it has none. */
+function resolveTarget(
+  { address, place }: MarkdownPlace,
+  route: string,
+  target: string,
+): string | undefined {
   if (target === '' || target.startsWith('#') || /^[a-z][a-z0-9+.-]*:|^\/\//i.test(target)) {
     return target
   }
+  if (place.kind === 'package') return undefined
   const root = `${address}/${rootOf(place, route)}/`
   const path = place.kind === 'wiki' ? [] : place.path
   const folder = target.startsWith('/') ? '' : path.map(encodeURIComponent).join('/')
@@ -147,7 +160,7 @@ function resolveTarget({ address, place }: MarkdownPlace, route: string, target:
   return url.startsWith(root) ? url : root
 }
 
-function rootOf(place: MarkdownPlace['place'], route: string): string {
+function rootOf(place: PlaceName | WikiPlace, route: string): string {
   if (place.kind === 'wiki') return route === 'raw' ? 'wiki/raw' : 'wiki'
   return `${route}/${placePath({ ...place, path: [] })}`
 }

@@ -260,6 +260,19 @@ t.test('links of a README point into its repository, also with dots in the path'
   t.equal(linkOf('![i](i.png)'), `${address}/raw/branch/a/b/docs/i.png`)
 })
 
+t.test('relative links and images of a README of a package are text', async (t) => {
+  const htmlOf = (markdown: string) =>
+    renderMarkdown(markdown, { address: '', place: { kind: 'package' } }).trim()
+  for (const target of ['x.md', '/ada/settings', '../y', '?q', './javascript:alert(1)']) {
+    t.equal(htmlOf(`[the *link*](${target})`), '<p><span>the <em>link</em></span></p>', target)
+    t.equal(htmlOf(`![a<b](${target})`), '<p><span>a&lt;b</span></p>', target)
+  }
+  const out = 'href="https://e.example/x" rel="nofollow noopener"'
+  t.equal(htmlOf('[l](https://e.example/x)'), `<p><a ${out}>l</a></p>`)
+  t.match(htmlOf('![i](https://e.example/i.png)'), 'src="https://e.example/i.png"')
+  t.equal(htmlOf('<img src="//e.example/i" alt="i">'), '<img alt="i" />')
+})
+
 t.test('times are shown in the largest unit', async (t) => {
   const day = 86_400_000
   for (const [agoMs, text] of [
