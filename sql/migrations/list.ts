@@ -64,6 +64,7 @@ import * as repositoryTransfers from './0068-repository-transfers.js'
 import * as mirrorContents from './0070-mirror-contents.js'
 import * as holds from './0073-holds.js'
 import * as audit from './0075-audit.js'
+import * as packageReadmes from './0078-package-readmes.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -139,4 +140,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0070-mirror-contents', ...mirrorContents },
   { name: '0073-holds', ...holds },
   { name: '0075-audit', ...audit },
+  { name: '0078-package-readmes', ...packageReadmes },
 ]

@@ -24,6 +24,7 @@ import {
   removeFromIndexes,
 } from './package-indexes.js'
 import { ensurePackage, findPackage, type PackageNamespace, touchPackage } from './packages.js'
+import { placeReadme } from './readmes.js'
 import { copyToRetired } from './retired-versions.js'
 import { buryFiles, refuseOtherBytes } from './tombstones.js'
 
@@ -39,6 +40,8 @@ export interface NewPublication {
   /** Unit that can be uploaded only once. */
   readonly unique: 'version' | 'file'
   readonly metadata: JsonObject
+  /** README in Markdown, unless the version has one. */
+  readonly readme?: string | undefined
   readonly properties: ReadonlyArray<{ readonly name: string; readonly value: string }>
   /** Entries for the indexes of the file. */
   readonly indexes: readonly NewIndexEntry[]
@@ -87,6 +90,7 @@ export async function publishFile(
         const place = { ...namespace, packageId, publication }
         const { id: versionId, isNew } = await placeVersion(trx, place)
         if (isNew && quota !== undefined) await refuseTooMany(trx, namespace.ownerId, quota)
+        await placeReadme(trx, versionId, publication.readme)
         const kept = await placeBlob(trx, blob)
         const fileId = await placeFile(trx, { versionId, blobId: kept.id, publication })
         await addToIndexes(trx, namespace, { fileId, entries: publication.indexes })

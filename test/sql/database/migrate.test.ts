@@ -79,6 +79,7 @@ const NAMES = [
   '0070-mirror-contents',
   '0073-holds',
   '0075-audit',
+  '0078-package-readmes',
 ]
 
 /** Returns the definition of every table, index and column. */

@@ -9,6 +9,7 @@ import { linkPackage } from '../../../sql/packages/package-links.js'
 import { listFullVersions } from '../../../sql/packages/package-versions.js'
 import { findPackage, type PackageNamespace } from '../../../sql/packages/packages.js'
 import { removeFile, removePackage, removeVersion } from '../../../sql/packages/publications.js'
+import { findReadme } from '../../../sql/packages/readmes.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aPublication, digestsOf, namespaceOf } from '../../helpers/package-rows.js'
 import { aRepository, aUser } from '../../helpers/rows.js'
@@ -347,3 +348,16 @@ await forEachMigrated(
     }
   },
 )
+
+await forEachMigrated(t, 'a version keeps its first README, until it is removed', async (t, db) => {
+  const { id: ownerId } = await aUser(db, 'ada')
+  const files = [{}, { readme: 'first' }, { readme: 'second' }]
+  for (const [at, file] of files.entries()) {
+    await aPublication(db, { ownerId, fileName: `${at}.bin`, ...file })
+  }
+  const { id } = await db('package_versions').first('id')
+  t.equal(await findReadme(db, id), 'first')
+  const version = { packageName: 'tool', version: '1.0' }
+  t.ok(await removeVersion(db, namespaceOf(ownerId), version))
+  t.equal(await findReadme(db, id), undefined)
+})
