@@ -18,7 +18,7 @@ export const INSPECTIONS = {
   go: async (file: ByteSource) => (await import('./go/module-zip.js')).readModuleZip(file),
   swift: async (file: ByteSource) => {
     const { openZip } = await import('./archive/zip.js')
-    return (await import('./swift/manifests.js')).readManifests(await openZip(file))
+    return (await import('./swift/manifests.js')).readSourceArchive(await openZip(file))
   },
 } as const
 

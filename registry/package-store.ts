@@ -121,6 +121,8 @@ export interface Publication {
   readonly unique: 'version' | 'file'
   /** Metadata of the version. That of an existing version is not changed. */
   readonly metadata?: JsonObject
+  /** README of the package in Markdown. The first one of a version is kept. */
+  readonly readme?: string | undefined
   /** Properties by which packages are searched. Several may have the same name. */
   readonly properties?: ReadonlyArray<Property>
   /** The indexes that list the file until it is removed. */

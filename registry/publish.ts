@@ -53,7 +53,14 @@ function checkPublication(publisher: Publisher, given: Publication): NewPublicat
       throw new Failure('bad_request', `${word} is longer than ${NAME_CHARACTERS_MAX} characters`)
     }
   }
-  const { metadata = {}, properties = [], indexes = [], isExactName = false, unique } = given
+  const {
+    metadata = {},
+    readme,
+    properties = [],
+    indexes = [],
+    isExactName = false,
+    unique,
+  } = given
   if (properties.some(({ value }) => value.length > PROPERTY_CHARACTERS_MAX)) {
     const limit = `${PROPERTY_CHARACTERS_MAX} characters`
     throw new Failure('bad_request', `a value in the package's metadata is longer than ${limit}`)
@@ -65,6 +72,7 @@ function checkPublication(publisher: Publisher, given: Publication): NewPublicat
     compositeKey,
     unique,
     metadata,
+    readme,
     properties,
     indexes,
     isExactName,

@@ -171,7 +171,7 @@ const put: FormatRoute = {
   async handle(store, { request }) {
     const upload = await store.receive(request.body)
     const archive = await store.inspect('composer', upload)
-    const { composerJson, extension } = archive
+    const { composerJson, extension, readme } = archive
     // A version has no spaces, so a space is a plus that the client did not encode.
     const asked = new URLSearchParams(request.query).get('version')?.replaceAll(' ', '+')
     const version = versionOf(composerJson, asked || undefined)
@@ -182,6 +182,7 @@ const put: FormatRoute = {
       fileName: `${`${name}.${version.key}`.replaceAll(/[^A-Za-z0-9.+_-]/g, '-')}${extension}`,
       unique: 'version',
       metadata: metadataOf(archive, version),
+      readme,
       properties: [
         { name: TYPE_PROPERTY, value: type },
         ...providedNames(composerJson).map((value) => ({ name: PROVIDE_PROPERTY, value })),

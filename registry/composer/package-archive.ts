@@ -7,6 +7,7 @@ import { gunzip } from '../archive/compress.js'
 import { readTar } from '../archive/tar.js'
 import { openZip } from '../archive/zip.js'
 import { quote } from '../archive/zip-paths.js'
+import { isReadme, README_BYTES_MAX, readmeText, readReadme } from '../readme.js'
 import { type ComposerJson, parseComposerJson } from './composer-json.js'
 
 export interface PackageArchive {
@@ -15,7 +16,11 @@ export interface PackageArchive {
   readonly distType: 'zip' | 'tar'
   /** Extension of the file name. */
   readonly extension: '.zip' | '.tar.gz' | '.tar.bz2'
+  /** README beside composer.json. */
+  readonly readme?: string | undefined
 }
+
+type Content = Pick<PackageArchive, 'composerJson' | 'readme'>
 
 /**
  * Reads the composer.json of an archive. Throws `bad_request` if the file is not a zip, tar.gz or
@@ -24,15 +29,15 @@ export interface PackageArchive {
 export async function readPackageArchive(source: ByteSource): Promise<PackageArchive> {
   const magic = (await source.read(0, 4)).toString('latin1')
   if (magic.startsWith('PK')) {
-    return { composerJson: await readZip(source), distType: 'zip', extension: '.zip' }
+    return { ...(await readZip(source)), distType: 'zip', extension: '.zip' }
   }
   if (magic.startsWith('\x1f\x8b')) {
     const tar = gunzip(source.stream(), UNPACKED_BYTES_MAX)
-    return { composerJson: await findInTar(tar), distType: 'tar', extension: '.tar.gz' }
+    return { ...(await findInTar(tar)), distType: 'tar', extension: '.tar.gz' }
   }
   if (magic.startsWith('BZh')) {
     const tar = bunzip2(source.stream(), BZIP2_UNPACKED_BYTES_MAX)
-    return { composerJson: await findInTar(tar), distType: 'tar', extension: '.tar.bz2' }
+    return { ...(await findInTar(tar)), distType: 'tar', extension: '.tar.bz2' }
   }
   throw new Failure(
     'bad_request',
@@ -53,28 +58,38 @@ const BZIP2_UNPACKED_BYTES_MAX = 67_108_864
 
 const TAR_LIMITS = { entriesMax: 50_000, headerBytesMax: 33_554_432 }
 
-async function readZip(source: ByteSource): Promise<ComposerJson> {
+async function readZip(source: ByteSource): Promise<Content> {
   const zip = await openZip(source)
   const search = searchComposerJson()
   const entries = zip.entries.filter(({ path }) => search.see(path))
   const path = search.found()
   const entry = entries.find((entry) => tidy(entry.path) === path)
   if (entry === undefined || entry.kind !== 'file') throw missing()
-  return parseComposerJson(await zip.read(entry, COMPOSER_JSON_BYTES_MAX))
+  const composerJson = parseComposerJson(await zip.read(entry, COMPOSER_JSON_BYTES_MAX))
+  return { composerJson, readme: await readReadme(zip, entry.path.slice(0, -NAME.length)) }
 }
 
-async function findInTar(tar: AsyncIterable<Uint8Array>): Promise<ComposerJson> {
+async function findInTar(tar: AsyncIterable<Uint8Array>): Promise<Content> {
   const search = searchComposerJson()
   const texts = new Map<string, Buffer>()
+  const readmes = new Map<string, Buffer>()
   for await (const entry of readTar(tar, TAR_LIMITS)) {
-    if (!search.see(entry.path)) continue
+    if (!search.see(entry.path)) {
+      const folder = search.folderOfReadme(entry.path)
+      const isWanted = entry.kind === 'file' && entry.bytes <= README_BYTES_MAX
+      if (folder === undefined || !isWanted || readmes.has(folder)) continue
+      readmes.set(folder, await entry.read(README_BYTES_MAX))
+      continue
+    }
     const path = tidy(entry.path)
     if (texts.has(path)) throw several()
     if (entry.kind === 'file') texts.set(path, await entry.read(COMPOSER_JSON_BYTES_MAX))
   }
-  const text = texts.get(search.found())
+  const path = search.found()
+  const text = texts.get(path)
   if (text === undefined) throw missing()
-  return parseComposerJson(text)
+  const readme = readmes.get(path.slice(0, -NAME.length))
+  return { composerJson: parseComposerJson(text), readme: readme && readmeText(readme) }
 }
 
 /**
@@ -99,6 +114,13 @@ function searchComposerJson() {
       isAtRoot ||= path === NAME
       if (path === NAME) return true
       return isOneTop && !isAtRoot && path === `${first}/${NAME}`
+    },
+    /** Returns the folder of a README that could be beside that composer.json. */
+    folderOfReadme(rawPath: string): string | undefined {
+      const path = tidy(rawPath)
+      return ['', `${top}/`].find(
+        (folder) => path.startsWith(folder) && isReadme(path.slice(folder.length)),
+      )
     },
     /** Returns the path of composer.json. Must be called after all paths were added. */
     found(): string {

@@ -39,7 +39,7 @@ const putBinary: FormatRoute = {
 
 async function publish(store: PackageStore, request: Request, place: Place): Promise<Reply> {
   const upload = await store.receive(uploadBody(request))
-  const { kind, description } = await store.inspect('cran', upload)
+  const { kind, description, readme } = await store.inspect('cran', upload)
   const { packageName, version, fields, about } = description
   const stem = `${packageName}_${version}`
   const suffix = kind === 'zip' ? '.zip' : place.tarSuffix
@@ -54,6 +54,7 @@ async function publish(store: PackageStore, request: Request, place: Place): Pro
     unique: 'file',
     isExactName: true,
     metadata: about,
+    readme,
     indexes: [{ key: packageName, subject, part: '', metadata: { ...fields, ...file } }],
   })
   return { status: 201 }

@@ -21,7 +21,7 @@ const put: FormatRoute = {
   access: 'write',
   async handle(store, { request }) {
     const upload = await store.receive(uploadBody(request))
-    const { path, version, goMod } = await store.inspect('go', upload)
+    const { path, version, goMod, readme } = await store.inspect('go', upload)
     await store.publish(upload, {
       packageName: path,
       isExactName: true,
@@ -29,6 +29,7 @@ const put: FormatRoute = {
       fileName: `${version}.zip`,
       unique: 'version',
       metadata: goMod === undefined ? {} : { goMod },
+      readme,
     })
     return { status: 201 }
   },

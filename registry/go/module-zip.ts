@@ -5,6 +5,7 @@ import type { ByteSource } from '../archive/byte-source.js'
 import { createYielder } from '../archive/yielder.js'
 import { openZip, type Zip, type ZipEntry } from '../archive/zip.js'
 import { quote } from '../archive/zip-paths.js'
+import { readReadme } from '../readme.js'
 import { readModuleLine } from './go-mod.js'
 import { checkFolding } from './letter-case.js'
 import { filePathError, modulePathError } from './module-path.js'
@@ -15,6 +16,7 @@ export interface Module {
   readonly version: string
   /** Content of go.mod; absent for a module without one. */
   readonly goMod?: string
+  readonly readme?: string | undefined
 }
 
 /**
@@ -39,7 +41,8 @@ export async function readModuleZip(source: ByteSource): Promise<Module> {
     throw refuse(`its go.mod declares ${declared}, but its folder names ${quote(path)}`)
   }
   for (const entry of zip.entries) await zip.check(entry)
-  return { path, version, ...(goMod === undefined ? {} : { goMod }) }
+  const readme = await readReadme(zip, root)
+  return { path, version, readme, ...(goMod === undefined ? {} : { goMod }) }
 }
 
 /** Maximum size of a module zip and of its files together (golang.org/x/mod/zip). */

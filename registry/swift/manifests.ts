@@ -2,6 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import type { Zip, ZipEntry } from '../archive/zip.js'
+import { readReadme } from '../readme.js'
 
 /** Texts of the manifests by file name. */
 export type Manifests = Readonly<Record<string, string>>
@@ -13,11 +14,23 @@ const BYTES_MAX = 131_072
 /** Maximum number of version-specific manifests; packages have a few, for old Swift versions. */
 const VARIANTS_MAX = 32
 
+/** The files of a source archive that the registry stores as text. */
+export interface SourceArchive {
+  readonly manifests: Manifests
+  readonly readme: string | undefined
+}
+
+/** Reads the manifests, as `readManifests`, and the README beside them. */
+export async function readSourceArchive(zip: Zip): Promise<SourceArchive> {
+  const manifests = await readManifests(zip)
+  return { manifests, readme: await readReadme(zip, topOf(zip.entries)) }
+}
+
 /**
  * Reads the manifests from the root of a source archive, or from its single top-level folder.
  * Throws `bad_request` if Package.swift is missing, or if a manifest is too large or not UTF-8.
  */
-export async function readManifests(zip: Zip): Promise<Manifests> {
+async function readManifests(zip: Zip): Promise<Manifests> {
   const top = topOf(zip.entries)
   const found = zip.entries.filter(({ path, kind }) => {
     const name = path.slice(top.length)

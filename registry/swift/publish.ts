@@ -23,7 +23,7 @@ export async function publishRelease(
   const packageName = formatIdentity(identity)
   await refuseKnown(store, packageName, version)
   const { archive, metadata, signature } = await readForm(store, request)
-  const manifests = await store.inspect('swift', archive)
+  const { manifests, readme } = await store.inspect('swift', archive)
   const release: Release = { manifests, metadata, ...(signature && { signature }) }
   await store.publish(archive, {
     packageName,
@@ -31,6 +31,7 @@ export async function publishRelease(
     unique: 'version',
     fileName: `${identity.name}-${version}.zip`,
     metadata: release,
+    readme,
     properties: repositoriesIn(metadata).map((value) => ({ name: REPOSITORY_URL, value })),
   })
   return {

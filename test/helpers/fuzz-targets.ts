@@ -52,7 +52,7 @@ import { readModuleLine, readRetractions } from '../../registry/go/go-mod.js'
 import { isInRange, parsePseudoVersion } from '../../registry/go/module-version.js'
 import { readModuleZip } from '../../registry/go/module-zip.js'
 import { readParts } from '../../registry/multipart.js'
-import { readManifests } from '../../registry/swift/manifests.js'
+import { readSourceArchive } from '../../registry/swift/manifests.js'
 import { parseMetadata } from '../../registry/swift/metadata.js'
 import { apk, packageInfo } from './apks.js'
 import { sourceOf } from './byte-sources.js'
@@ -379,7 +379,7 @@ async function archives(): Promise<readonly FuzzTarget[]> {
       'PK\u0005\u0006',
     ]),
     archive('swift zip', await sourceArchive(), async (source) => {
-      return await readManifests(await openZip(source))
+      return await readSourceArchive(await openZip(source))
     }),
     archive('go zip', await moduleZip('example.org/m@v1.0.0'), readModuleZip),
     archive('composer zip', packageZip({ name: 'acme/lib' }), readComposerArchive),

@@ -5,6 +5,7 @@ import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
 import { readPackageArchive } from '../../../registry/composer/package-archive.js'
+import { README_BYTES_MAX } from '../../../registry/readme.js'
 import { sourceOf } from '../../helpers/byte-sources.js'
 import {
   type PackageOptions,
@@ -149,4 +150,25 @@ t.test('a small archive that unpacks to a huge size is refused', async (t) => {
   t.match(await refusalOf(bomb), /contains more than 268435456 bytes/)
   const many = tarOf(Array.from({ length: 50_001 }, () => ({ path: 'a' })))
   t.match(await refusalOf(gzipSync(many)), /more than 50000 entries/)
+})
+
+t.test('the README beside composer.json is read, unless it is too large or not text', async (t) => {
+  const json = JSON.stringify(FINE)
+  const cases = [
+    { files: { 'composer.json': json, 'docs/README.md': 'no' }, readme: undefined },
+    { files: { 'composer.json': json, 'lib/README.md': 'no', 'README.md': 'own' }, readme: 'own' },
+    { files: { 'l/Readme.MARKDOWN': 'own', 'l/composer.json': json }, readme: 'own' },
+    { files: { 'l/x/README.md': 'no', 'l/composer.json': json }, readme: undefined },
+    { files: { 'composer.json': json, 'README.md': 'a\0b' }, readme: undefined },
+    { files: { 'composer.json': json, 'README.md': ' \n' }, readme: undefined },
+    {
+      files: { 'composer.json': json, 'README.md': 'x'.repeat(README_BYTES_MAX + 1) },
+      readme: undefined,
+    },
+  ]
+  for (const { files, readme } of cases) {
+    for (const [kind, bytes] of Object.entries(archivesOf(Object.entries(files)))) {
+      t.equal((await read(bytes)).readme, readme, `${kind} of ${Object.keys(files)}`)
+    }
+  }
 })

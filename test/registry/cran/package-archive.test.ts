@@ -1,5 +1,6 @@
 /** DESCRIPTION is found in each kind of archive, without reading more than needed. */
 
+import { randomBytes } from 'node:crypto'
 import { gzipSync } from 'node:zlib'
 import t from 'tap'
 import { isFailure } from '../../../conf/failures.js'
@@ -50,7 +51,19 @@ t.test('DESCRIPTION is found where R has it', async (t) => {
   t.equal(await read(handMadeZip(last)), 'zip toy 1.0')
 })
 
-t.test('data after DESCRIPTION is not read', async (t) => {
+t.test('the README is in the folder of DESCRIPTION, at the front of the archive', async (t) => {
+  const readmeOf = async (bytes: Buffer) => (await readPackageArchive(sourceOf(bytes))).readme
+  const files = { 'inst/README.md': 'no', 'README.md': 'own' }
+  const noise = randomBytes(5_000_000).toString('latin1')
+  t.equal(await readmeOf(rTarGz(FIELDS, { files })), 'own')
+  t.equal(await readmeOf(rZip(FIELDS, { files })), 'own')
+  t.equal(await readmeOf(rTarGz(FIELDS, { files: { 'inst/README.md': 'no' } })), undefined)
+  t.equal(await readmeOf(rTarGz(FIELDS, { files: { noise, 'README.md': 'late' } })), undefined)
+  const cut = rTarGz(FIELDS, { files: { 'README.md': 'own', noise } })
+  t.equal(await readmeOf(cut.subarray(0, cut.length / 2)), 'own')
+})
+
+t.test('data after DESCRIPTION and the README may be missing', async (t) => {
   const front = Buffer.from(rTarGz(FIELDS, { files: { data: 'x'.repeat(5_000_000) } }))
   const half = front.subarray(0, front.length / 2)
   t.equal(await read(half), 'tar toy 1.0')

@@ -25,12 +25,14 @@ async function refusalOf(zip: Buffer): Promise<string> {
 
 t.test('the module is named by the top folder of its files', async (t) => {
   const goMod = 'module x.y/Org/z\n\ngo 1.19\n'
-  const zip = await moduleZip('x.y/Org/z@v1.2.3', { 'go.mod': goMod, 'a/b.go': 'package b\n' })
-  t.strictSame(await read(zip), { path: 'x.y/Org/z', version: 'v1.2.3', goMod })
+  const files = { 'go.mod': goMod, 'a/b.go': 'package b\n', 'README.md': '# z' }
+  const zip = await moduleZip('x.y/Org/z@v1.2.3', files)
+  const readme = '# z'
+  t.strictSame(await read(zip), { path: 'x.y/Org/z', version: 'v1.2.3', goMod, readme })
   const old = await zipOf({ 'x.y/z@v2.0.0+incompatible/z.go': 'package z\n' })
-  t.strictSame(await read(old), { path: 'x.y/z', version: 'v2.0.0+incompatible' })
+  t.match(await read(old), { path: 'x.y/z', version: 'v2.0.0+incompatible', goMod: undefined })
   const folders = { 'x.y/z@v1.0.0/': '', 'x.y/z@v1.0.0/a/': '', 'x.y/z@v1.0.0/a/b.go': '' }
-  t.strictSame(await read(await zipOf(folders)), { path: 'x.y/z', version: 'v1.0.0' })
+  t.match(await read(await zipOf(folders)), { path: 'x.y/z', version: 'v1.0.0' })
 })
 
 const ROOT = 'x.y/z@v1.0.0'

@@ -2,15 +2,23 @@
 
 import t from 'tap'
 import { openZip } from '../../../registry/archive/zip.js'
-import { findVariant, readManifests, variantsOf } from '../../../registry/swift/manifests.js'
+import { findVariant, readSourceArchive, variantsOf } from '../../../registry/swift/manifests.js'
 import { sourceOf } from '../../helpers/byte-sources.js'
 import { handMadeZip, zipOf } from '../../helpers/zips.js'
 
 type Files = Readonly<Record<string, string | Uint8Array>>
 
 async function manifestsOf(files: Files) {
-  return readManifests(await openZip(sourceOf(await zipOf(files))))
+  return (await readSourceArchive(await openZip(sourceOf(await zipOf(files))))).manifests
 }
+
+t.test('the README is in the folder of the manifest', async (t) => {
+  const readmeOf = async (files: Files) =>
+    (await readSourceArchive(await openZip(sourceOf(await zipOf(files))))).readme
+  t.equal(await readmeOf({ 'Package.swift': 'a', 'README.md': 'own' }), 'own')
+  t.equal(await readmeOf({ 'H/Package.swift': 'a', 'H/README.md': 'own' }), 'own')
+  t.equal(await readmeOf({ 'Package.swift': 'a', 'H/README.md': 'no' }), undefined)
+})
 
 t.test('manifests are in the root or in the single top folder', async (t) => {
   const variants = { 'Package@swift-5.swift': 'b', 'Package@swift-5.6.1.swift': 'c' }
@@ -60,7 +68,8 @@ t.test('a symbolic link is not a manifest', async (t) => {
     { path: 'Package.swift', content: 'a' },
     { path: 'Package@swift-5.swift', content: 'Package.swift', central },
   ])
-  t.strictSame(await readManifests(await openZip(sourceOf(linked))), { 'Package.swift': 'a' })
+  const { manifests } = await readSourceArchive(await openZip(sourceOf(linked)))
+  t.strictSame(manifests, { 'Package.swift': 'a' })
 })
 
 t.test("the tools version of a manifest is its first line's or its file name's", async (t) => {
