@@ -50,6 +50,7 @@ async function buildAll(): Promise<Readonly<Record<string, Buffer>>> {
   built['ghtop 0.1-1'] = await buildRPackage(client, 'ghtop', {
     DESCRIPTION: about('ghtop', '0.1-1', 'Imports: utils,\n    ghbase (>= 1.2)\n'),
     NAMESPACE: 'importFrom(ghbase, answer)\nexport(shout)\n',
+    'README.md': '# Shouting\n\nSee [the manual](man/shout.Rd).\n',
     'R/shout.R': 'shout <- function() paste0(answer(), "!")\n',
   })
   return built
@@ -79,6 +80,8 @@ await onPackageGatehouse(
     for (const name of ['ghtop 0.1-1', 'ghbase 1.2']) {
       t.equal(await publish(t, fixture, { archive: await built(name) }), '201', name)
     }
+    const page = await fetch(`${fixture.url}/ada/-/packages/cran/ghtop/0.1-1`)
+    t.match(await page.text(), /<h4>Shouting<\/h4>\s*<p>See <span>the manual<\/span>/)
     const client = await newRClient(t)
     const repos = `repos = '${fixture.url}/api/packages/ada/cran'`
     const install = await client.run(`

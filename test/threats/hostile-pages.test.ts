@@ -121,7 +121,7 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     suggest: { 'acme/base': PAYLOADS[1] },
   }
   const registry = `${url}/api/packages/ada/composer`
-  const zipped = new Uint8Array(packageZip(hostile))
+  const zipped = new Uint8Array(packageZip(hostile, { files: { 'README.md': README } }))
   t.equal((await fetch(registry, { method: 'PUT', body: zipped, headers })).status, 201)
 
   const { body: application } = await ada.api('POST', '/user/applications/oauth2', {

@@ -4,8 +4,10 @@ import type { JSX } from 'preact/jsx-runtime'
 import type { PackageFile } from '../../../conf/package.js'
 import type { Description } from '../../../registry/description.js'
 import type { Instruction } from '../../../registry/install.js'
+import { isRendered, type Rendering } from '../../pool/renderings.js'
 import { Shown } from '../../rendering/visible-text.js'
 import { sizeOf } from '../code/file-view.js'
+import { Markdown, PlainMarkdown } from '../kit/markdown-view.js'
 
 /** Maximum number of dependencies of one relation on the page. */
 const SHOWN_MAX = 200
@@ -130,5 +132,24 @@ export function FileList({ address, files }: FileListProps): JSX.Element {
         ))}
       </ul>
     </>
+  )
+}
+
+interface ReadmeProps {
+  readonly text: string
+  readonly drawing: Rendering
+}
+
+/** Renders the README, or its source if it was not rendered. */
+export function Readme({ text, drawing }: ReadmeProps): JSX.Element {
+  return (
+    <article class="readme">
+      <h3>README</h3>
+      {isRendered(drawing) ? (
+        <Markdown html={drawing} />
+      ) : (
+        <PlainMarkdown what="README" text={text} why={drawing.why} />
+      )}
+    </article>
   )
 }

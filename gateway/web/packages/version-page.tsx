@@ -11,6 +11,7 @@ import { unlinkPackage } from '../../../sql/packages/package-links.js'
 import { findNewestVersion } from '../../../sql/packages/package-lists.js'
 import { findVersion } from '../../../sql/packages/package-versions.js'
 import { findPackage } from '../../../sql/packages/packages.js'
+import { findReadme } from '../../../sql/packages/readmes.js'
 import { describingMetadata } from '../../../sql/packages/version-metadata.js'
 import { accessToPackages, atLeast } from '../../../sql/repositories/access.js'
 import { findRepositoryById } from '../../../sql/repositories/repositories.js'
@@ -32,7 +33,7 @@ import { ErrorMessage } from '../kit/problem.js'
 import { Ago } from '../kit/times.js'
 import { pathOf } from './package-list.js'
 import { areHidden, PackagesDocument, packagesUrl } from './packages-document.js'
-import { AboutPackage, Dependencies, FileList, Installation } from './version-details.js'
+import { AboutPackage, Dependencies, FileList, Installation, Readme } from './version-details.js'
 import { VersionForms } from './version-forms.js'
 
 const PATH = '/{owner}/-/packages/{type}/{name}/{version}'
@@ -75,6 +76,7 @@ async function answer(context: Context, call: PackageCall, failure?: Failure): P
   const { describe, install } = formatOf(format)
   const about = describe(await describingMetadata(context.db, version))
   const { files } = version
+  const readme = await drawReadme(context, { owner, versionId: version.id })
   const steps = install({ registryUrl, packageName, version: version.version, files })
   const linked = await linkedRepository(context, grant, { format, packageName })
   const isWriter = atLeast(await accessToPackages(context.db, user, owner), 'write')
@@ -107,6 +109,7 @@ async function answer(context: Context, call: PackageCall, failure?: Failure): P
       <Installation steps={steps} />
       <Dependencies about={about} />
       <FileList address={address} files={files} />
+      {readme !== undefined && <Readme {...readme} />}
       {isWriter && (
         <VersionForms
           address={address}
@@ -118,6 +121,17 @@ async function answer(context: Context, call: PackageCall, failure?: Failure): P
     </PackagesDocument>,
     { status: failure?.status ?? 200 },
   )
+}
+
+/** Renders the README of a version; undefined if there is none. */
+async function drawReadme(
+  { db, renderings }: Context,
+  { owner, versionId }: { readonly owner: Grants['packages']['owner']; readonly versionId: number },
+) {
+  const text = await findReadme(db, versionId)
+  if (text === undefined) return undefined
+  const from = { address: '', place: { kind: 'package' }, headingsBelow: 3 } as const
+  return { text, drawing: await renderings.markdown({ text, from }, owner.id) }
 }
 
 /** Returns the linked repository; undefined if the visitor cannot read it. */

@@ -3,8 +3,12 @@
 import t from 'tap'
 import { linkPackage } from '../../../../sql/packages/package-links.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
+import { packageZip } from '../../../helpers/composer-packages.js'
+import { moduleZip } from '../../../helpers/modules.js'
 import { aPublication, namespaceOf } from '../../../helpers/package-rows.js'
+import { rTarGz } from '../../../helpers/r-packages.js'
 import { withToken } from '../../../helpers/requests.js'
+import { sourceArchive, swiftForm } from '../../../helpers/swift.js'
 import { startWebGateway } from '../../../helpers/visitors.js'
 
 const VERSION = '/ada/-/packages/generic/tool/1.0'
@@ -65,6 +69,40 @@ t.test('a version is described by the metadata of its index entries', async (t) 
   t.match(text, /Depends<\/dt><dd><code>libc6 \(>= 2\.36\)</)
   t.match(text, 'javascript:alert(1)')
   t.notMatch(text, /href="javascript/)
+})
+
+t.test('a version has the README of its archive, and no scripts of it', async (t) => {
+  const { ask, ada, addToken } = await startWithPackage(t)
+  const authorization = withToken((await addToken(ada, 'all')).plain)
+  const text = '# About\n\n![logo](logo.png)\n\n<script>alert(1)</script>\n'
+  const files = { 'README.md': text }
+  const archive = await sourceArchive(files)
+  const form = swiftForm('/swift/acme/hello/1.0.0', [['source-archive', archive]])
+  const composerJson = { name: 'acme/lib', version: '1.0.0' }
+  const uploads = [
+    { path: '/composer', body: packageZip(composerJson, { files }), page: 'acme%2Flib/1.0.0' },
+    {
+      path: '/go/upload',
+      body: await moduleZip('example.org/m@v1.0.0', files),
+      page: 'example.org%2Fm/v1.0.0',
+    },
+    {
+      path: '/cran/src',
+      body: rTarGz({ Package: 'toy', Version: '1.0' }, { files }),
+      page: 'toy/1.0',
+    },
+    { ...form, page: 'acme.hello/1.0.0' },
+  ]
+  for (const { path, page, ...more } of uploads) {
+    const put = { method: 'PUT', path: `/api/packages/ada${path}`, authorization, ...more }
+    t.equal((await ask(put)).status, 201, path)
+    const [, format] = path.split('/')
+    const shown = await ask({ path: `/ada/-/packages/${format}/${page}` })
+    t.match(shown.text, /<h3>README<\/h3><div class="markdown"><h4>About<\/h4>/, path)
+    t.match(shown.text, '<span>logo</span>', path)
+    t.notMatch(shown.text, 'alert(1)', path)
+  }
+  t.notMatch((await ask({ path: VERSION })).text, 'README')
 })
 
 t.test('a link to a repository is shown to visitors who can read the repository', async (t) => {
