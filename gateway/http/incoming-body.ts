@@ -13,6 +13,9 @@ const QUEUE_BYTES_MAX = 262_144
  */
 const MEMORY_BYTES_MAX = 2_097_152
 
+/** Size of a read from a file. Half the time of smaller ones is the switch to another thread. */
+const SPILL_READ_BYTES = 262_144
+
 /** The socket of a body, which the body can pause. */
 export interface BodySource {
   pause(): void
@@ -42,6 +45,7 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
   #failure: Failure | undefined
   /** The file with the bytes after those in `#chunks`; if present, new chunks are added to it. */
   #spill: Spill | undefined
+  #spillBuffer: Uint8Array | undefined
   #wake: (() => void) | undefined
 
   constructor(source: BodySource) {
@@ -168,7 +172,10 @@ export class IncomingBody implements AsyncIterable<Uint8Array> {
   /** Reads the next piece from the file. Must not be called while `#chunks` has any. */
   async #takeSpilled(): Promise<Uint8Array | undefined> {
     if (this.#spill === undefined) return undefined
-    if (this.#spill.unreadBytes > 0) return await this.#spill.take(takePiece())
+    if (this.#spill.unreadBytes > 0) {
+      this.#spillBuffer ??= new Uint8Array(SPILL_READ_BYTES)
+      return await this.#spill.take(this.#spillBuffer)
+    }
     this.#closeSpill()
     return undefined
   }
