@@ -1,12 +1,16 @@
-/** Requests by git-http-backend, with the body and the answer streamed at the same time. */
+/**
+ * Requests by git-http-backend, with the body and the answer streamed at the same time. Pushes of
+ * the usual form start the program that git-http-backend would only start.
+ */
 
 import { readOnce } from '../../conf/lib/chunks.js'
-import { firstLine, type Git, startGit } from '../process/git.js'
+import { firstLine, type Git, gitEnvironment, startGit } from '../process/git.js'
 import { limitFailure } from '../process/git-limits.js'
 import { lowerPriority, TRANSFER_NICENESS } from '../process/priority.js'
-import type { ProcessEnd } from '../process/run.js'
+import type { ProcessEnd, RunningProcess } from '../process/run.js'
 import { syncRepositoryNames } from '../repository/durable.js'
-import { type BackendRequest, backendEnvironment } from './environment.js'
+import { readPresentState } from '../repository/repository-state.js'
+import { type BackendRequest, backendEnvironment, protocolEnvironment } from './environment.js'
 import { type CgiResponse, readCgiResponse } from './response.js'
 import { pumpBody, throwUploadError, type Upload } from './upload.js'
 
@@ -35,13 +39,9 @@ export interface BackendAnswer extends CgiResponse {
  */
 export async function callBackend(git: Git, call: BackendCall): Promise<BackendAnswer> {
   const startedAtMs = Date.now()
-  const work = call.suffix === 'git-receive-pack' ? 'push' : 'fetch'
-  const running = startGit(git, work, [git.backend], {
-    cwd: '/',
-    environment: backendEnvironment(git, call),
-    signal: call.signal,
-    timeoutMs: call.timeoutMs,
-  })
+  const { remoteUser } = call
+  const isDirect = remoteUser !== undefined && isUsualPush(call)
+  const running = isDirect ? startReceivePack(git, call, remoteUser) : startBackend(git, call)
   lowerPriority(running.pid, TRANSFER_NICENESS)
   try {
     if (running.pid !== undefined) await call.onStarted?.(running.pid)
@@ -51,7 +51,7 @@ export async function callBackend(git: Git, call: BackendCall): Promise<BackendA
   }
   const upload = pumpBody(call.body, running)
   try {
-    const response = await readCgiResponse(running.output)
+    const response = isDirect ? pushResponse(running) : await readCgiResponse(running.output)
     const isPush = call.suffix === 'git-receive-pack'
     const finish = async () => {
       await syncRepositoryNames(call.repositoryPath, startedAtMs)
@@ -63,9 +63,60 @@ export async function callBackend(git: Git, call: BackendCall): Promise<BackendA
     running.kill()
     const end = await running.ended
     throwUploadError(upload)
-    const complaint = `git-http-backend failed: ${firstLine(end.errorText)}`
+    const program = isDirect ? 'git receive-pack' : 'git-http-backend'
+    const complaint = `${program} failed: ${firstLine(end.errorText)}`
     throw limitFailure(end) ?? new Error(complaint, { cause })
   }
+}
+
+function startBackend(git: Git, call: BackendCall): RunningProcess {
+  return startGit(git, call.suffix === 'git-receive-pack' ? 'push' : 'fetch', [git.backend], {
+    cwd: '/',
+    environment: backendEnvironment(git, call),
+    signal: call.signal,
+    timeoutMs: call.timeoutMs,
+  })
+}
+
+/** Section of the configuration by which git-http-backend may refuse pushes (git-config(1)). */
+const HTTP_SECTION = /\[\s*http/i
+
+/** Returns true for a push that git-http-backend certainly passes on, without any conversion. */
+function isUsualPush({ suffix, method, contentType, gzip, repositoryPath }: BackendCall): boolean {
+  if (suffix !== 'git-receive-pack' || method !== 'POST' || gzip) return false
+  if (contentType !== 'application/x-git-receive-pack-request') return false
+  const state = readPresentState(repositoryPath)
+  return state !== undefined && !HTTP_SECTION.test(state.settingsText)
+}
+
+/** Starts git as git-http-backend does for a push. */
+function startReceivePack(git: Git, call: BackendCall, remoteUser: string): RunningProcess {
+  return startGit(git, 'push', [git.file, 'receive-pack', '--stateless-rpc', '.'], {
+    cwd: call.repositoryPath,
+    environment: {
+      ...gitEnvironment(git, call),
+      ...call.variables,
+      ...protocolEnvironment(call.gitProtocol),
+      GIT_COMMITTER_NAME: remoteUser,
+      GIT_COMMITTER_EMAIL: `${remoteUser}@http.${call.remoteAddress}`,
+    },
+    signal: call.signal,
+    timeoutMs: call.timeoutMs,
+  })
+}
+
+/** Headers that git-http-backend sends for a push. */
+const PUSH_HEADERS = [
+  ['expires', 'Fri, 01 Jan 1980 00:00:00 GMT'],
+  ['pragma', 'no-cache'],
+  ['cache-control', 'no-cache, max-age=0, must-revalidate'],
+  ['content-type', 'application/x-git-receive-pack-result'],
+] as const
+
+/** Returns the response before git has ended. Throws if git did not start. */
+function pushResponse({ pid, output }: RunningProcess): CgiResponse {
+  if (pid === undefined) throw new Error('git receive-pack did not start')
+  return { status: 200, headers: PUSH_HEADERS, body: output }
 }
 
 interface Watch {

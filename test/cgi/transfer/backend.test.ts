@@ -240,6 +240,28 @@ t.test('git refuses a missing repository and another content type', async (t) =>
   await readAll(typed.body)
 })
 
+t.test('a push of the usual form is answered without git-http-backend', async (t) => {
+  const { folder, bare, work } = await fixture(t)
+  await git(['push', '-q', 'origin', 'main'], { cwd: work })
+  const id = await git(['rev-parse', 'main'], { cwd: bare })
+  const line = `${id} ${'0'.repeat(40)} refs/heads/none\0 report-status side-band-64k`
+  const request = Buffer.from(`${(line.length + 4).toString(16).padStart(4, '0')}${line}0000`)
+  const answerOf = async (call: BackendCall, started = ours) => {
+    const { status, headers, body, ended } = await callBackend(started, call)
+    const text = await readAll(body)
+    return { status, headers, text, exitCode: (await ended).exitCode }
+  }
+  const backend = join(folder, 'missing')
+  const direct = await answerOf(aPush(bare, only(request)), { ...ours, backend })
+  t.match(direct.text, /unpack ok/)
+  const packed = { ...aPush(bare, only(gzipSync(request))), gzip: true }
+  t.strictSame(direct, await answerOf(packed), 'a compressed push is answered by the backend')
+  const without = { ...ours, file: join(folder, 'missing'), prlimit: undefined }
+  await t.rejects(answerOf(aPush(bare, only(request)), without), /receive-pack failed: .*ENOENT/)
+  await git(['config', 'http.receivepack', 'false'], { cwd: bare })
+  t.equal((await answerOf(aPush(bare, only(request)))).status, 403, 'a refusal by its settings')
+})
+
 t.test('receive.maxInputSize limits the size of a push', async (t) => {
   const { bare, work } = await fixture(t, () => ({ config: [['receive.maxInputSize', '65536']] }))
   await git(['push', '-q', 'origin', 'main'], { cwd: work })
