@@ -1,17 +1,27 @@
-/** Gitea's command-line client tea, with all its commands on a project. */
+/** Gitea's own clients: its command-line client tea, and a program over its Go SDK. */
 
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { t } from 'tap'
-import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
+import { type Name, startGatewayWithUsers } from '../helpers/gateway-with-users.js'
+import { runSdkProgram } from '../helpers/gitea-sdk.js'
 import { untilAllAreNotified } from '../helpers/notified.js'
 import { signInWithTea } from '../helpers/tea.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
+const gateway = await startGatewayWithUsers(t)
+const url = `http://127.0.0.1:${gateway.port}`
+const tokenOf = (name: Name) => gateway.authorizationOf(name)?.replace('token ', '') ?? ''
+
+t.test("Gitea's Go SDK reads back the project that it created", async (t) => {
+  const { exitCode, output, errorText } = await runSdkProgram(url, tokenOf('root'))
+  t.equal(errorText, '')
+  t.equal(output, 'complete\n')
+  t.equal(exitCode, 0)
+})
+
 t.test('a project is managed with tea', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const token = gateway.authorizationOf('ada')?.replace('token ', '') ?? ''
-  const tea = await signInWithTea(t, `http://127.0.0.1:${gateway.port}`, token)
+  const tea = await signInWithTea(t, url, tokenOf('ada'))
   const did = async (...args: readonly string[]) => {
     const { exitCode, output, errorText } = await tea(...args)
     t.equal(exitCode, 0, `tea ${args.join(' ')} ${errorText}`)
