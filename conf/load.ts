@@ -42,6 +42,11 @@ export function searchPath(environment: Environment = process.env): string {
   return environment['PATH'] ?? '/usr/local/bin:/usr/bin:/bin'
 }
 
+/** Returns the socket to which a service of systemd reports that it is ready; undefined without. */
+export function notifySocket(environment: Environment = process.env): string | undefined {
+  return environment['NOTIFY_SOCKET'] || undefined
+}
+
 /** Variables by which podman finds its configuration, storage, systemd and proxies. */
 const PODMAN_VARIABLE =
   /^(?:PATH|HOME|TMPDIR|(?:CONTAINERS|XDG|STORAGE)_\w+|DBUS_SESSION_BUS_ADDRESS|https?_proxy|no_proxy)$/i

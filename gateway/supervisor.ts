@@ -4,6 +4,8 @@ import { mkdir } from 'node:fs/promises'
 import { isatty } from 'node:tty'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
 import { recover } from '../cgi/maintenance/recovery.js'
+import { notifyReady } from '../cgi/process/notify-ready.js'
+import { notifySocket, searchPath } from '../conf/load.js'
 import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { hasUsers } from '../sql/admin/site.js'
@@ -48,6 +50,12 @@ export async function superviseWorkers(
   )
   if (await fleet.start()) {
     log.info({ url: settings.http.baseUrl, workers: settings.http.workers }, 'serving')
+    const socket = notifySocket()
+    if (socket !== undefined) {
+      await notifyReady(socket, searchPath()).catch((error: unknown) =>
+        log.error({ error }, 'systemd was not notified that the server is ready'),
+      )
+    }
     if (setUpCode !== undefined) {
       welcome(settings, { log, greet, setUpCode })
     }

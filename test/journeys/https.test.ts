@@ -1,5 +1,6 @@
 /** HTTPS that the gateway serves itself: git, API, pages, uploads, redirects, new certificates. */
 
+import { spawn } from 'node:child_process'
 import { readFileSync } from 'node:fs'
 import { rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
@@ -20,6 +21,14 @@ const certificate = join(folder, 'cert.pem')
 const tls = { certificate, key: join(folder, 'key.pem') }
 const NAMES = { names: ['DNS:localhost', 'IP:127.0.0.1', 'IP:::1'] }
 makeCertificate(tls, NAMES)
+const notified = join(folder, 'notify.sock')
+// Node.js has no datagram sockets of Unix.
+const RECEIVE = `use IO::Socket::UNIX; my $s = IO::Socket::UNIX->new(Type => SOCK_DGRAM,
+  Local => $ARGV[0]) or die; $| = 1; print "open\n"; $s->recv(my $text, 999); print $text`
+const receiver = spawn('perl', ['-e', RECEIVE, notified])
+t.teardown(() => receiver.kill('SIGKILL'))
+const received = receiver.stdout.setEncoding('utf8')[Symbol.asyncIterator]()
+await received.next()
 const [port, plainPort] = [await freePort(), await freePort()]
 const url = `https://127.0.0.1:${port}`
 const gatehouse = await startGatehouse(t, {
@@ -30,6 +39,7 @@ const gatehouse = await startGatehouse(t, {
     GATEHOUSE_HTTP_BASE_URL: url,
     GATEHOUSE_HTTP_TLS_CERTIFICATE: tls.certificate,
     GATEHOUSE_HTTP_TLS_KEY: tls.key,
+    NOTIFY_SOCKET: notified,
   },
 })
 const ada = await gatehouse.addUser('ada')
@@ -55,6 +65,10 @@ async function presented(): Promise<string> {
     socket.on('error', reject)
   })
 }
+
+t.test('systemd is notified when the server is ready', async (t) => {
+  t.match((await received.next()).value, /^READY=1$/m)
+})
 
 t.test('a repository is created, pushed and cloned over IPv4 and IPv6', async (t) => {
   const auth = ['--header', `Authorization: token ${ada.token}`]
