@@ -3,7 +3,7 @@
 import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { SettingsError } from '../conf/load.js'
-import { runAudited } from './commands/audited.js'
+import { describeCommandEntry } from './commands/audited.js'
 import { BACKUP_COMMANDS } from './commands/backup.js'
 import { readCall } from './commands/call.js'
 import { CHECK_COMMANDS } from './commands/check.js'
@@ -117,7 +117,9 @@ function suggestCommand(given: readonly [noun: string, verb?: string]): string |
 
 async function run(command: Command, args: readonly string[]): Promise<number> {
   try {
-    await runAudited(command, readCall(command, args))
+    const call = readCall(command, args)
+    describeCommandEntry(command.words, call)
+    await command.run(call)
     return Number(process.exitCode ?? 0)
   } catch (error) {
     if (error instanceof Interrupted) return 130

@@ -1,41 +1,54 @@
-/** Entries of the audit log for commands on the server. */
+/** The entry of the audit log for the command of this process. */
 
 import { userInfo } from 'node:os'
 import { beginAuditEntry, cancelAuditEntry, completeAuditEntry } from '../../sql/admin/audit.js'
-import { type Command, type CommandCall, withDatabase } from './command.js'
+import type { Database } from '../../sql/database/database.js'
 
-/** Verbs of commands that only read, or whose changes have their own entries. */
-const UNRECORDED: ReadonlySet<string> = new Set([
-  'list',
-  'keys',
-  'deliveries',
-  'redeliver',
-  'check',
-])
 const NOUNS: ReadonlySet<string> = new Set(['user', 'token', 'repo', 'package', 'runner'])
-/** Commands of a machine that runs jobs, which has no database. */
-const OF_RUNNERS: ReadonlySet<string> = new Set(['register', 'run'])
+/** Verbs of commands that only read. */
+const READS: ReadonlySet<string> = new Set(['list', 'keys'])
 
-/** Runs a command. If it changes accounts, credentials or repositories, an entry records that. */
-export async function runAudited(command: Command, call: CommandCall): Promise<void> {
-  const [noun, verb = ''] = command.words
-  const isRecorded = NOUNS.has(noun) && !UNRECORDED.has(verb) && !OF_RUNNERS.has(verb)
-  if (!isRecorded) return command.run(call)
-  const id = await withDatabase((db) =>
-    beginAuditEntry(db, {
-      action: `${noun === 'repo' ? 'repository' : noun}.${verb}`,
-      actorId: undefined,
-      actorName: userInfo().username,
-      credential: 'command line',
-      ownerId: undefined,
-      subject: call.positionals.join(' '),
-    }),
-  )
+interface CommandEntry {
+  readonly action: string
+  readonly subject: string
+  readonly details: string
+}
+
+let waiting: CommandEntry | undefined
+
+/** Describes the command of this process; `withCommandEntry` records it if it changes something. */
+export function describeCommandEntry(
+  words: readonly [noun: string, verb?: string],
+  call: { readonly positionals: readonly string[]; readonly values: object },
+): void {
+  const [noun, verb = ''] = words
+  if (!NOUNS.has(noun) || READS.has(verb)) return
+  waiting = {
+    action: `${noun === 'repo' ? 'repository' : noun}.${verb}`,
+    subject: call.positionals.join(' '),
+    details: Object.keys(call.values).join(', '),
+  }
+}
+
+/** Runs `work` with the database. An entry of the command remains unless `work` throws. */
+export async function withCommandEntry<T>(db: Database, work: () => Promise<T>): Promise<T> {
+  if (waiting === undefined) return await work()
+  const { action, subject, details } = waiting
+  waiting = undefined
+  const id = await beginAuditEntry(db, {
+    action,
+    subject,
+    actorId: undefined,
+    actorName: userInfo().username,
+    credential: 'command line',
+    ownerId: undefined,
+  })
   try {
-    await command.run(call)
+    const result = await work()
+    await completeAuditEntry(db, id, details)
+    return result
   } catch (error) {
-    await withDatabase((db) => cancelAuditEntry(db, id))
+    await cancelAuditEntry(db, id)
     throw error
   }
-  await withDatabase((db) => completeAuditEntry(db, id, Object.keys(call.values).join(', ')))
 }

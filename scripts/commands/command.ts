@@ -4,6 +4,7 @@ import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
 import { migrationStatus } from '../../sql/database/migrate.js'
+import { withCommandEntry } from './audited.js'
 
 export interface CommandCall {
   readonly positionals: readonly string[]
@@ -58,7 +59,7 @@ export async function withDatabase<T>(
     if (waiting.length > 0) {
       throw new CommandError("the database is not migrated: run 'gatehouse db migrate'")
     }
-    return work(db, settings)
+    return withCommandEntry(db, () => work(db, settings))
   })
 }
 
