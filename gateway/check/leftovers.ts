@@ -9,6 +9,7 @@ import {
 } from '../../cgi/maintenance/sweeper.js'
 import { repositoryPath } from '../../cgi/repository/paths.js'
 import { listIncoming, sweepBlobs } from '../../registry/sweeper.js'
+import { isHeld } from '../../sql/admin/holds.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { type CheckContext, type CheckScope, type Suspicion, UNSWEPT_MS } from './finding.js'
 import { examineRepositories, withWiki } from './repository-folders.js'
@@ -26,7 +27,7 @@ export async function* checkLeftovers(
   yield* leftover(unfinished, {
     problem: 'A repository was neither created nor removed completely',
     job: 'sweep-repositories',
-    repair: () => sweepRepositories(dataDir),
+    repair: () => sweepRepositories(dataDir, { isHeld: () => isHeld(context.db) }),
   })
   yield* leftover(() => listIncoming(storage, UNSWEPT_MS), {
     problem: 'The file of an interrupted upload was not removed',

@@ -1,11 +1,14 @@
 /** `gatehouse backup …` and `gatehouse restore`: copies of a running site in a folder. */
 
+import { findGit } from '../../cgi/process/git.js'
 import { Failure } from '../../conf/failures.js'
+import { loadSettings } from '../../conf/load.js'
 import { listSnapshots } from '../../gateway/backup/layout.js'
 import { pruneSnapshots } from '../../gateway/backup/prune-snapshots.js'
 import { type RestoredSite, restoreSite } from '../../gateway/backup/restore-site.js'
 import { takeBackup } from '../../gateway/backup/take-backup.js'
 import { checkSite } from '../../gateway/check/check-site.js'
+import type { CheckContext } from '../../gateway/check/finding.js'
 import { openStorage } from '../../registry/storage/open.js'
 import { lineOf } from './check.js'
 import {
@@ -105,7 +108,7 @@ async function report({ snapshot, revived, db, storage }: RestoredSite, into: st
   console.log('ended: all sessions and all permissions of OAuth applications')
   for (const problem of manifest.problems) console.log(`missing in the backup: ${problem}`)
   let findings = 0
-  for await (const finding of checkSite({ db, storage, settings: settingsOf(into) })) {
+  for await (const finding of checkSite({ ...(await surroundingsOf(into)), db, storage })) {
     findings += 1
     console.log(lineOf(finding))
   }
@@ -113,8 +116,10 @@ async function report({ snapshot, revived, db, storage }: RestoredSite, into: st
   if (findings > 0) process.exitCode = 1
 }
 
-function settingsOf(into: string) {
-  return { data: { dir: into, freeBytesMin: 0 } }
+async function surroundingsOf(into: string): Promise<Pick<CheckContext, 'settings' | 'git'>> {
+  const settings = loadSettings()
+  const git = { ...(await findGit()), memoryBytesMax: settings.git.memoryBytesMax }
+  return { settings: { ...settings, data: { ...settings.data, dir: into } }, git }
 }
 
 function folderOf({ positionals }: CommandCall): string {
