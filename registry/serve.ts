@@ -1,5 +1,6 @@
 /** Serving of a file: conditions, ranges, and headers that protect browsers. */
 
+import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import { readByteRange } from '../conf/lib/byte-range.js'
 import type { PackageFile } from '../conf/package.js'
@@ -99,12 +100,22 @@ export async function serveFile(
   if (wanted !== undefined) {
     headers.push(['Content-Range', `bytes ${range.start}-${range.end - 1}/${bytes}`])
   }
-  const body = await bodies.bodyOf(file, range)
+  const body = await bodies.bodyOf(file, range).catch(async (error: unknown) => {
+    throw (await storage.sizeOf(blobKey)) === undefined ? lostContent(file.name, error) : error
+  })
   const servedStatus = wanted === undefined ? 200 : 206
   const bodyFile = () => storage.pathOf(blobKey)
   const reply = { status: servedStatus, headers, body, bodyBytes, bodyFile }
   return { reply, isDownload: range.start === 0 }
 }
+
+/** Returns the error for a file whose bytes the storage has lost, so that a client tries again. */
+function lostContent(name: string, cause: unknown): Failure {
+  const message = `The stored content of ${name} is missing on the server. Ask an administrator to check the storage.`
+  return new Failure('unavailable', message, { cause, retryAfterSeconds: LOST_RETRY_SECONDS })
+}
+
+const LOST_RETRY_SECONDS = 60
 
 /** Returns true if the `If-Range` of the client matches the current file (RFC 9110 §13.1.5). */
 function isRangeValid(ifRange: string | undefined, tag: string, lastModified: string): boolean {

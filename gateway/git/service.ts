@@ -9,6 +9,7 @@ import type { Grants } from '../auth/authorize.js'
 import { clientOf } from '../auth/client.js'
 import { enterQueue } from '../packs/enter-queue.js'
 import type { Context } from '../request/context.js'
+import { requireStoredFolder } from '../request/missing-folder.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import { isGzip, refuseForeignBody } from './intake.js'
 import { peekPush } from './peek-push.js'
@@ -31,6 +32,7 @@ export async function runService(
   wanted: GitService,
 ): Promise<Reply> {
   if (request.method === 'POST') refuseForeignBody(request, wanted.service)
+  requireStoredFolder(context, wanted.grant.repository)
   const gzip = isGzip(request)
   const isPush = wanted.suffix === 'git-receive-pack'
   const { body, hasOneRef, change } =

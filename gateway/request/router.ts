@@ -9,6 +9,7 @@ import { Failure } from '../../conf/failures.js'
 import { decodePercent, type Reply, type Request } from '../../conf/http.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { inTick } from '../../conf/lib/tick.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
 import { ANONYMOUS, authenticate, type Identity } from '../auth/authenticate.js'
 import { authorize } from '../auth/authorize.js'
 import { identifySession, refuseForeignOrigin } from '../auth/session.js'
@@ -17,6 +18,7 @@ import { withAudit } from './audit.js'
 import { auditedAction } from './audited-routes.js'
 import type { Context } from './context.js'
 import type { LoopWatch } from './loop-watch.js'
+import { missingFolder } from './missing-folder.js'
 import type { AnyRoute, Call, Surface } from './route.js'
 import { type Found, isRest, REST_SUFFIX, type RouteTable, surfaceOf } from './route-table.js'
 import { storesData } from './stores-data.js'
@@ -62,12 +64,13 @@ interface Arrival {
   readonly request: Request
   readonly found: Found | undefined
   readonly surface: Surface
+  /** Repository of the grant, after authorization. */
+  repository?: Repository
 }
 
 function answer(options: RouterOptions, arrival: Arrival): Awaitable<Reply> {
   const { context } = options
-  const { request, surface } = arrival
-  const catchIt = (thrown: unknown) => refuse(context, { request, surface, thrown })
+  const catchIt = (thrown: unknown) => refuse(context, { ...arrival, thrown })
   try {
     const reply = dispatch(options, arrival)
     return reply instanceof Promise ? reply.catch(catchIt) : reply
@@ -76,8 +79,9 @@ function answer(options: RouterOptions, arrival: Arrival): Awaitable<Reply> {
   }
 }
 
-function dispatch(options: RouterOptions, { request, found, surface }: Arrival): Awaitable<Reply> {
+function dispatch(options: RouterOptions, arrival: Arrival): Awaitable<Reply> {
   const { context } = options
+  const { request, found, surface } = arrival
   if (found === undefined) {
     if (options.forward !== undefined) return options.forward(request)
     throw new Failure('not_found', 'not found')
@@ -102,7 +106,10 @@ function dispatch(options: RouterOptions, { request, found, surface }: Arrival):
         challenges: surface.challenges,
         anonymousBytesMax: context.settings.git.anonymousCloneBytesMax,
       }),
-      (grant) => pass(context, route, { call: { request, params, grant }, who }),
+      (grant) => {
+        if ('repository' in grant) arrival.repository = grant.repository
+        return pass(context, route, { call: { request, params, grant }, who })
+      },
     ),
   )
 }
@@ -173,14 +180,15 @@ function decodeSegments(segments: Readonly<Record<string, string>>): Record<stri
   return decoded
 }
 
-interface Refusal {
-  readonly request: Request
-  readonly surface: Surface
+interface Refusal extends Arrival {
   readonly thrown: unknown
 }
 
-function refuse(context: Context, { request, surface, thrown }: Refusal): Reply {
-  const failure = failureOf(thrown)
+function refuse(context: Context, { request, surface, repository, thrown }: Refusal): Reply {
+  const found = failureOf(thrown)
+  // An internal error because of a missing folder has many forms.
+  const missing = found.failure === 'internal' && repository && missingFolder(context, repository)
+  const failure = missing || found
   context.disk.noteFailure(failure)
   if (failure.status >= 500 && !request.signal.aborted) {
     const { id, method, path } = request

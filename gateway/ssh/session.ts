@@ -15,6 +15,7 @@ import { authenticateKey, recordKeyUse } from '../auth/authenticate-key.js'
 import { clientOf } from '../auth/client.js'
 import { enterQueue } from '../packs/enter-queue.js'
 import type { Context } from '../request/context.js'
+import { requireStoredFolder } from '../request/missing-folder.js'
 import { repositoryPathOf } from '../request/repository-path.js'
 import type { Channel } from './channel.js'
 import { serveFetch } from './conversation.js'
@@ -59,6 +60,7 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     const run = { ...call, ...decision, name, user, client }
     if (run.service === 'git-receive-pack') await context.disk.refuseWrites()
     if (run.repository.isWiki) await openWiki(context, run)
+    else requireStoredFolder(context, run.repository)
     const serve = run.service === 'git-upload-pack' ? CONVERSATIONS.get(run.gitProtocol) : undefined
     if (serve !== undefined) await converse(context, channel, { ...run, serve })
     else await runGit(context, channel, run)
@@ -66,7 +68,10 @@ export async function runSession(context: Context, channel: Channel, call: SshCa
     // If the client left while it waited in the queue, the message is not sent.
     const failure = failureOf(error)
     if (failure !== undefined) context.disk.noteFailure(failure)
-    if (failure !== error) context.log.error({ error, key: call.key }, 'a session over SSH failed')
+    if (failure !== error || failure?.cause !== undefined) {
+      const cause = failure?.cause ?? error
+      context.log.error({ error: cause, key: call.key }, 'a session over SSH failed')
+    }
     channel.send('say', '1', failure?.message ?? INTERNAL_ERROR_MESSAGE)
   }
 }

@@ -1,7 +1,7 @@
 /** Authentication and authorization over SSH, with keys of users and deploy keys. */
 
 import { spawnSync } from 'node:child_process'
-import { copyFile, readFile, writeFile } from 'node:fs/promises'
+import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { Person } from '../helpers/gatehouse.js'
 import { packetLine } from '../helpers/git-requests.js'
@@ -38,6 +38,7 @@ t.test('access over SSH', async (t) => {
   await teamUnits(t, gateway)
   await wikis(t, gateway)
   await offers(t, gateway)
+  await lostFolders(t, gateway)
 })
 
 const FETCH = (path: string) => `git-upload-pack '${path}'`
@@ -309,6 +310,22 @@ async function wikis(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<
       t.equal((await bob.call(PUSH('guild/inner.wiki'), ENOUGH)).exitCode, pushed, wiki)
       t.equal((await bob.call(FETCH('guild/inner.wiki'), ENOUGH)).exitCode, fetched, wiki)
     }
+  })
+}
+
+async function lostFolders(t: Test, { fixture, ada }: GatewayWithUsers): Promise<void> {
+  await t.test('a repository whose folder is missing is reported as unavailable', async (t) => {
+    const before = await repositoriesIn(fixture.gatehouse.dataDir)
+    await makeRepository(ada, 'lost', { auto_init: true })
+    const after = await repositoriesIn(fixture.gatehouse.dataDir)
+    await rm(after.find((path) => !before.includes(path)) ?? '', { recursive: true })
+    for (const command of [FETCH, PUSH]) {
+      const { exitCode, errorText } = await ada.call(command('ada/lost'), ENOUGH)
+      t.equal(exitCode, 1)
+      t.match(errorText, /stored data of this repository is missing on the server/)
+    }
+    t.match(fixture.gatehouse.log(), /the folder \S+ does not exist/)
+    t.equal((await ada.call(FETCH('ada/open'), ENOUGH)).exitCode, 0)
   })
 }
 

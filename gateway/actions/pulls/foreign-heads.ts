@@ -13,6 +13,7 @@ import {
   type Repository,
 } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
+import { missingFolder } from '../../request/missing-folder.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { bringLfsObjects } from './bring-lfs-objects.js'
 
@@ -64,7 +65,7 @@ async function mayFollow(
 }
 
 async function readTips(
-  { db, git, settings }: Context,
+  { db, git, log, settings }: Context,
   repository: Repository,
   entries: readonly IssueAndPull[],
 ): Promise<readonly (readonly [pullId: number, tip: ForeignTip])[]> {
@@ -84,7 +85,11 @@ async function readTips(
     })
   } catch (error) {
     // A repository that is deleted during the read loses its folder.
-    if ((await findRepositoryById(db, repository.id)) !== undefined) throw error
+    if ((await findRepositoryById(db, repository.id)) === undefined) return []
+    // The pull request is shown with the last known head.
+    const missing = missingFolder({ settings }, repository)
+    if (missing === undefined) throw error
+    log.error({ error: missing.cause }, 'the head repository of pull requests cannot be read')
     return []
   }
 }

@@ -59,7 +59,6 @@ export function signInAddress({ settings }: Context, path: string): string {
 
 function sentenceOf(status: number, message: string): string {
   if (status === 404) return 'The page does not exist, or you do not have permission to see it.'
-  return status >= 500 && status !== 507
-    ? 'The server could not handle the request. Try again in a moment.'
-    : message
+  const isExplained = status < 500 || status === 503 || status === 507
+  return isExplained ? message : 'The server could not handle the request. Try again in a moment.'
 }
