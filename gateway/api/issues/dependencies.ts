@@ -1,21 +1,10 @@
 /** Dependencies of issues over the API, seen from the dependent issue and from the other one. */
 
 import { type Static, Type } from 'typebox'
-import { notFound } from '../../../conf/failures.js'
-import {
-  addDependency,
-  type DependencyQuery,
-  listDependencies,
-  removeDependency,
-} from '../../../sql/issues/dependencies.js'
-import { findIssue, type Issue } from '../../../sql/issues/issues.js'
-import { atLeast, type RepositoryModes } from '../../../sql/repositories/access.js'
-import { findRepository, type Repository } from '../../../sql/repositories/repositories.js'
-import { actingUserOf } from '../../actions/code/acting-user.js'
-import { isServed, issueOf, unitOfKind } from '../../actions/issues/issue-access.js'
-import { issueChanged } from '../../actions/issues/issue-changed.js'
+import { type DependencyQuery, listDependencies } from '../../../sql/issues/dependencies.js'
+import { changeDependency, type DependencyChange } from '../../actions/issues/change-dependency.js'
+import { issueOf } from '../../actions/issues/issue-access.js'
 import type { Grants } from '../../auth/authorize.js'
-import { accessToLinked } from '../../auth/authorize-repository.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { foundIssueObjects, ISSUE, issueObject } from '../../objects/issues/issue-object.js'
 import type { Context } from '../../request/context.js'
@@ -23,8 +12,6 @@ import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
 import { jsonReply } from '../surface.js'
 import { ISSUE_PARAMS } from './issue-params.js'
-
-type Grant = Grants['repository']
 
 const ISSUE_META = Type.Object(
   {
@@ -35,64 +22,22 @@ const ISSUE_META = Type.Object(
   { $id: 'IssueMeta' },
 )
 
-/** An issue with its repository and the caller's access to it. */
-interface Side {
-  readonly issue: Issue
-  readonly repository: Repository
-  readonly modes: RepositoryModes
-}
-
-/** Returns the issue that the body names. Throws `not_found` also if the caller cannot read it. */
-async function namedSide(
-  context: Context,
-  grant: Grant,
-  { index, owner, repo }: Static<typeof ISSUE_META>,
-): Promise<Side> {
-  const isHere = owner === undefined && repo === undefined
-  const { repository: here } = grant
-  const repository = isHere
-    ? here
-    : await findRepository(context.db, owner ?? here.owner.name, repo ?? here.name)
-  if (repository === undefined) throw notFound()
-  const issue = await findIssue(context.db, repository.id, index)
-  if (issue === undefined || !isServed(repository, issue)) throw notFound()
-  const isSame = repository.id === here.id
-  const modes = isSame ? grant.modes : await accessToLinked(context.db, grant.who, repository)
-  if (!atLeast(modes[unitOfKind(issue.isPull)], 'read')) throw notFound()
-  return { issue, repository, modes }
-}
-
-interface DependencyChange {
+interface DependencyCall {
+  readonly action: DependencyChange['action']
   readonly side: DependencyQuery['side']
   readonly params: Readonly<Record<string, string>>
   readonly body: Static<typeof ISSUE_META>
 }
 
-/**
- * Applies a change to the dependency between the issue of the path and that of the body, and
- * returns the issue of the path. Throws `not_found` unless the caller can write to the dependent
- * issue, as Gitea does.
- */
-async function changeDependency(
+/** Changes a dependency; replies with the issue of the path. */
+async function changedReply(
   context: Context,
-  grant: Grant,
-  { side, params, body }: DependencyChange,
-  change: typeof addDependency,
+  grant: Grants['repository'],
+  { action, side, params, body: named }: DependencyCall,
 ) {
-  const actor = actingUserOf(grant)
-  const { repository, modes } = grant
-  const own: Side = { issue: await issueOf(context, grant, params), repository, modes }
-  const named = await namedSide(context, grant, body)
-  const [target, dependency] = side === 'dependencies' ? [own, named] : [named, own]
-  const isWriter = atLeast(target.modes[unitOfKind(target.issue.isPull)], 'write')
-  if (!isWriter || target.repository.isArchived) throw notFound()
-  const ids = { issueId: target.issue.id, dependencyId: dependency.issue.id }
-  await change(context.db, ids, actor.id)
-  for (const each of [target, dependency]) {
-    const { repository: of, issue } = each
-    await issueChanged(context, { repository: of, issue, actor, actions: [] })
-  }
-  return jsonReply(201, await issueObject(context, grant, own.issue))
+  const issue = await issueOf(context, grant, params)
+  await changeDependency(context, grant, { action, side, issue, named })
+  return jsonReply(201, await issueObject(context, grant, issue))
 }
 
 interface SideOperations {
@@ -144,7 +89,7 @@ function sideOperations({ side, ...named }: SideOperations): readonly AnyOperati
       method: 'POST',
       failures: [403, 404, 409, 422, 423],
       handle: (context, { grant, params, body }) =>
-        changeDependency(context, grant, { side, params, body }, addDependency),
+        changedReply(context, grant, { action: 'add', side, params, body }),
     }),
     defineOperation({
       ...common,
@@ -154,7 +99,7 @@ function sideOperations({ side, ...named }: SideOperations): readonly AnyOperati
       method: 'DELETE',
       failures: [403, 404, 422, 423],
       handle: (context, { grant, params, body }) =>
-        changeDependency(context, grant, { side, params, body }, removeDependency),
+        changedReply(context, grant, { action: 'remove', side, params, body }),
     }),
   ]
 }

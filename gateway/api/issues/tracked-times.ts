@@ -6,13 +6,12 @@ import { findUser, type User } from '../../../sql/accounts/users.js'
 import {
   addTrackedTime,
   deleteTrackedTimes,
-  findTrackedTimes,
   listTrackedTimes,
   type TimeFilter,
 } from '../../../sql/issues/tracked-times.js'
 import { atLeast } from '../../../sql/repositories/access.js'
 import { isServed, issueOf, mayWrite, numberOf } from '../../actions/issues/issue-access.js'
-import { timeTrackerOf } from '../../actions/issues/track-time.js'
+import { removeTime, SECONDS_MAX, timeTrackerOf } from '../../actions/issues/track-time.js'
 import type { Grants } from '../../auth/authorize.js'
 import { viewerOf } from '../../auth/refusals.js'
 import { TRACKED_TIME, trackedTimeObjects } from '../../objects/issues/tracked-time-object.js'
@@ -25,9 +24,6 @@ import { jsonReply } from '../surface.js'
 import { ISSUE_PARAMS, REPOSITORY_PARAMS } from './issue-params.js'
 
 type Grant = Grants['repository']
-
-/** A time is at most this long, so that sums of times stay exact. */
-const SECONDS_MAX = 1_000_000_000
 
 const ADD_TIME_OPTION = Type.Object(
   {
@@ -186,14 +182,7 @@ const remove = defineOperation({
   failures: [403, 404, 423],
   async handle(context, { grant, params }) {
     const issue = await issueOf(context, grant, params)
-    const actor = await timeTrackerOf(context, grant, issue)
-    const [time] = await findTrackedTimes(context.db, [numberOf(params, 'id')])
-    if (time?.issueId !== issue.id) throw notFound()
-    if (time.userId !== actor.id && !actor.isAdmin) {
-      throw new Failure('forbidden', 'Only the user who spent the time can delete it.')
-    }
-    const which = { actorId: actor.id, id: time.id }
-    if ((await deleteTrackedTimes(context.db, issue.id, which)) === 0) throw notFound()
+    await removeTime(context, grant, { issue, id: numberOf(params, 'id') })
     return { status: 204 }
   },
 })
