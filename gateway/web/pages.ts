@@ -29,6 +29,7 @@ import { COMMITS_PAGES } from './code/commits-page.js'
 import { COMPARE_PAGES } from './code/compare-page.js'
 import { REFERENCES_PAGES } from './code/references-page.js'
 import { ISSUE_PAGES } from './issues/issue-page.js'
+import { ISSUE_TOOL_PAGES } from './issues/issue-tool-pages.js'
 import { ISSUES_PAGE } from './issues/issues-page.js'
 import { NEW_ISSUE_PAGES } from './issues/new-issue.js'
 import { CREATE_ORGANIZATION_PAGES } from './organizations/create-organization.js'
@@ -106,6 +107,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...HOOK_PAGES,
   ISSUES_PAGE,
   ...ISSUE_PAGES,
+  ...ISSUE_TOOL_PAGES,
   ...NEW_ISSUE_PAGES,
   PULLS_PAGE,
   ...PULL_PAGES,

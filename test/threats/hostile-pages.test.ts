@@ -149,6 +149,7 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     assignees: ['ada'],
   })
   const comment = await ada.api('POST', `${api}/issues/1/comments`, { body: README })
+  await ada.api('POST', `${api}/issues/1/times`, { time: 3_600 })
   t.strictSame([issue.status, comment.status], [201, 201])
   const opened = { ...said, head: topic, base: branch }
   const review = { event: 'COMMENT', body: README, comments: [{ path: file, body: README }] }

@@ -28,7 +28,7 @@ export interface ShownFacts {
 }
 
 /** Issue of any repository, with its address. */
-interface LinkedIssue {
+export interface LinkedIssue {
   readonly issue: Issue
   readonly name: string
   readonly address: string

@@ -12,8 +12,10 @@ import { RepositoryDocument } from '../repositories/repository-document.js'
 import { commentPage, type RejectedComment } from './comment-page.js'
 import { Conversation, readConversation } from './conversation.js'
 import { IssueFacts, readFacts } from './issue-facts.js'
+import { IssueTools, readTools } from './issue-tools.js'
 
-async function show(
+/** Renders the page of an issue, with a rejected comment or an error message. */
+export async function showIssue(
   context: Context,
   { request, grant }: Call<'repository'>,
   { issue, draft, error, status = 200 }: Partial<RejectedComment> & { readonly issue: Issue },
@@ -23,6 +25,8 @@ async function show(
     number: pageNumber(request),
   })
   const facts = await readFacts(context, grant, issue)
+  const tools = await readTools(context, grant, { issue, facts })
+  const { baseUrl } = context.settings.http
   const page = (
     <RepositoryDocument context={context} grant={grant} tab="issues" title={issue.title}>
       <h2>
@@ -33,7 +37,7 @@ async function show(
         {issue.isLocked && <span class="label">locked</span>}
         {facts.isPinned && <span class="label">pinned</span>}
       </p>
-      <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
+      <IssueFacts base={baseUrl} facts={facts} viewer={grant.user} />
       <Conversation
         context={context}
         grant={grant}
@@ -41,6 +45,7 @@ async function show(
         draft={draft}
         error={error}
       />
+      <IssueTools base={baseUrl} grant={grant} facts={facts} tools={tools} />
     </RepositoryDocument>
   )
   return htmlReply(request, page, { status })
@@ -54,8 +59,8 @@ const one = definePage<'repository'>({
     const issue = await issueOf(context, call.grant, call.params)
     const { owner, name } = call.grant.repository
     if (issue.isPull) return redirectTo(context, `/${owner.name}/${name}/pulls/${issue.number}`)
-    return await show(context, call, { issue })
+    return await showIssue(context, call, { issue })
   },
 })
 
-export const ISSUE_PAGES = [one, commentPage('issues', show)]
+export const ISSUE_PAGES = [one, commentPage('issues', showIssue)]

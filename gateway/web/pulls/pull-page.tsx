@@ -14,6 +14,7 @@ import { CHECKS_SHOWN, Checks } from '../code/checks.js'
 import { commentPage, type RejectedComment } from '../issues/comment-page.js'
 import { Conversation, readConversation } from '../issues/conversation.js'
 import { IssueFacts, readFacts } from '../issues/issue-facts.js'
+import { IssueTools, readTools } from '../issues/issue-tools.js'
 import { htmlReply } from '../kit/html.js'
 import {
   definePage,
@@ -34,7 +35,8 @@ interface Again extends Partial<Omit<RejectedComment, 'issue'>> {
   readonly mergeError?: string
 }
 
-async function show(
+/** Renders the page of a pull request, with a rejected comment or an error message. */
+export async function showPull(
   context: Context,
   { request, grant, params }: Call<'repository'>,
   { draft, error, mergeError, status = 200 }: Again,
@@ -53,10 +55,12 @@ async function show(
     await readReviews(context, grant, pull),
     await combineCommitStatuses(context.db, place, { page: 1, limit: CHECKS_SHOWN }),
   ]
+  const tools = await readTools(context, grant, { issue, facts })
+  const { baseUrl } = context.settings.http
   const page = (
     <PullDocument context={context} grant={grant} seen={seen} tab="">
       <ErrorMessage error={mergeError === undefined ? undefined : sentenceOf(mergeError)} />
-      <IssueFacts base={context.settings.http.baseUrl} facts={facts} viewer={grant.user} />
+      <IssueFacts base={baseUrl} facts={facts} viewer={grant.user} />
       <Conversation
         context={context}
         grant={grant}
@@ -68,6 +72,7 @@ async function show(
         <Checks combined={combined} />
         <MergeBox context={context} grant={grant} state={state} merge={merge} />
       </Conversation>
+      <IssueTools base={baseUrl} grant={grant} facts={facts} tools={tools} />
     </PullDocument>
   )
   return htmlReply(request, page, { status })
@@ -81,7 +86,7 @@ const one = definePage<'repository'>({
     const { isPull, number } = await issueOf(context, call.grant, call.params)
     const { owner, name } = call.grant.repository
     if (!isPull) return redirectTo(context, `/${owner.name}/${name}/issues/${number}`)
-    return await show(context, call, {})
+    return await showPull(context, call, {})
   },
 })
 
@@ -106,7 +111,7 @@ const merge = definePage<'repository'>({
       return redirectTo(context, `/${owner.name}/${name}/pulls/${state.issue.number}`)
     }
     return withFormErrors(work, ({ message, status }) =>
-      show(context, call, { mergeError: message, status }),
+      showPull(context, call, { mergeError: message, status }),
     )
   },
 })
@@ -125,4 +130,4 @@ function isStyle(text: string): text is keyof typeof STYLES {
   return Object.hasOwn(STYLES, text)
 }
 
-export const PULL_PAGES = [one, merge, commentPage('pulls', show)]
+export const PULL_PAGES = [one, merge, commentPage('pulls', showPull)]

@@ -236,3 +236,64 @@ t.test('the page shows attachments, events, dependencies and pins', async (t) =>
   t.match((await see('bob', '/ada/r/issues/2')).text, /Blocks<\/dt><dd><a [^>]*>ada\/r#1</)
   t.match((await see('bob', '/ada/r/issues')).text, /Pinned<\/h3>.*first &lt;b>.*three/s)
 })
+
+t.test(
+  'dependencies, pins and times are changed on the page by whom the API permits',
+  async (t) => {
+    const { as, see, send } = await openBrowsers(t)
+    for (const title of ['First', 'Second'])
+      await as('bob', 'POST', '/repos/ada/r/issues', { title })
+    await as('bob', 'POST', '/user/repos', { name: 'secret', private: true })
+    await as('bob', 'POST', '/repos/bob/secret/issues', { title: 'Hidden' })
+    const own = '/repos/ada/r/issues/1'
+    const change = (path: string, fields = {}, name: Name = 'ada') =>
+      send(name, `${ONE}/${path}`, fields)
+
+    const added = await change('dependencies', { side: 'dependencies', issue: '#2' })
+    t.equal(added.headers.location, `${BASE_URL}${ONE}`)
+    t.match((await as('ada', 'GET', `${own}/dependencies`)).json, [{ number: 2 }])
+    t.match((await see('ada', ONE)).text, /aria-label="Remove: Depends on ada\/r#2"/)
+    t.equal((await change('dependencies', { issue: '2' })).status, 409)
+    const odd = await change('dependencies', { issue: 'x' })
+    t.equal(odd.status, 422)
+    t.match(odd.text, /role="alert">&quot;x&quot; is no issue/)
+    const [hidden, missing] = [
+      await change('dependencies', { issue: 'bob/secret#1' }),
+      await change('dependencies', { issue: 'bob/nothing#1' }),
+    ]
+    t.strictSame([hidden.status, missing.status], [404, 404])
+    const shown = ({ text }: { text: string }) => text.replace(/ title="[^"]*"/g, '')
+    t.equal(shown(hidden).replaceAll('secret', 'nothing'), shown(missing))
+    t.equal((await change('dependencies', { issue: '2' }, 'bob')).status, 404, 'not a writer')
+    await change('dependencies/remove', { side: 'dependencies', issue: 'ada/r#2' })
+    t.strictSame((await as('ada', 'GET', `${own}/dependencies`)).json, [])
+
+    t.equal((await change('pin')).status, 303)
+    t.match((await see('anyone', ONE)).text, /<span class="label">pinned/)
+    t.match((await see('ada', ONE)).text, /Unpin/)
+    t.equal((await change('pin', {}, 'bob')).status, 403)
+    t.equal((await change('pin/remove')).status, 303)
+    t.notMatch((await see('anyone', ONE)).text, /<span class="label">pinned/)
+
+    t.equal((await change('times', { hours: '1', minutes: '20' }, 'bob')).status, 303, 'the author')
+    t.equal((await change('times', { hours: '', minutes: '' })).status, 422)
+    t.equal((await change('times', { hours: '1.5' })).status, 422)
+    const [time] = (await as('ada', 'GET', `${own}/times`)).json as { id: number; time: number }[]
+    t.equal(time?.time, 4_800)
+    t.match((await see('ada', ONE)).text, /1 hour 20 minutes by .*bob/)
+    t.notMatch((await see('anyone', ONE)).text, /1 hour 20 minutes by|<details class="tools"/)
+    t.equal((await change('times/delete', { id: String(time?.id) })).status, 403, "another user's")
+    t.equal((await change('times/delete', { id: String(time?.id) }, 'bob')).status, 303)
+    t.equal((await change('times/delete', { id: String(time?.id) }, 'bob')).status, 404)
+
+    t.equal((await change('stopwatch')).status, 303)
+    t.match((await see('ada', ONE)).text, /Stop the stopwatch/)
+    t.match((await as('ada', 'GET', '/user/stopwatches')).json, [{ issue_index: 1 }])
+    await change('stopwatch/stop')
+    t.strictSame((await as('ada', 'GET', '/user/stopwatches')).json, [])
+    await change('stopwatch')
+    await change('stopwatch/delete')
+    t.strictSame((await as('ada', 'GET', '/user/stopwatches')).json, [])
+    t.equal((await change('stopwatch', {}, 'bob')).status, 403)
+  },
+)
