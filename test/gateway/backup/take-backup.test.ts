@@ -1,0 +1,270 @@
+/** Backups of a site that changes at the worst moments, and their restore. */
+
+import { appendFile, chmod, readdir, stat, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
+import { join } from 'node:path'
+import t, { type Test } from 'tap'
+import { repositoryPath } from '../../../cgi/repository/paths.js'
+import { makeRepository } from '../../../gateway/actions/repositories/create-repository.js'
+import { deleteWholeRepository } from '../../../gateway/actions/repositories/delete-repository.js'
+import { captureRepository } from '../../../gateway/backup/capture-repository.js'
+import { listSnapshots } from '../../../gateway/backup/layout.js'
+import { pruneSnapshots } from '../../../gateway/backup/prune-snapshots.js'
+import { type RestoreOptions, restoreSite } from '../../../gateway/backup/restore-site.js'
+import { openSharedFiles } from '../../../gateway/backup/shared-files.js'
+import { takeBackup } from '../../../gateway/backup/take-backup.js'
+import { checkSite } from '../../../gateway/check/check-site.js'
+import type { BlobStorage } from '../../../registry/storage/storage.js'
+import { sweepBlobs } from '../../../registry/sweeper.js'
+import { beginHold, endHold, isHeld } from '../../../sql/admin/holds.js'
+import { openContext } from '../../helpers/gateway.js'
+import { git } from '../../helpers/git-client.js'
+import { aPublishedFile } from '../../helpers/published-files.js'
+import { sharedS3Server } from '../../helpers/shared-s3-server.js'
+import { diskFolder, temporaryFolder } from '../../helpers/temporary.js'
+import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+const WANTED = {
+  name: 'library',
+  description: '',
+  isPrivate: false,
+  isTemplate: false,
+  defaultBranch: 'main',
+  objectFormat: 'sha1',
+  hasReadme: false,
+} as const
+
+/** Opens a site with a repository of a few packs and loose objects, and a package file. */
+async function aSite(
+  t: Parameters<typeof openContext>[0],
+  environment: Readonly<Record<string, string>> = {},
+) {
+  const { context, fixture } = await openContext(t, { environment })
+  const ada = await fixture.addUser('ada')
+  const library = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
+  const bare = repositoryPath(context.settings.data.dir, library.storage)
+  const copy = await newWorkingCopy(t)
+  const push = async (name: string) => {
+    const commit = await copy.commit(name)
+    await copy.git('push', '--quiet', bare, 'HEAD:main')
+    return commit
+  }
+  await push('packed')
+  await git(['repack', '-adq'], { cwd: bare })
+  await push('loose')
+  const { db, settings, registry } = context
+  const publish = (name: string) => aPublishedFile(registry, { user: ada, name, text: name })
+  await publish('tool')
+  return {
+    context,
+    backup: { db, settings, storage: registry.storage },
+    ada,
+    library,
+    bare,
+    push,
+    head: () => git(['rev-parse', 'main'], { cwd: bare }),
+    publish,
+  }
+}
+
+const site = await aSite(t)
+const { context, backup, ada, library, bare } = site
+
+const newFolder = async (t: Test, parent?: string) =>
+  join(await temporaryFolder(t, parent), 'backup')
+
+/** Restores a snapshot into a new folder; returns its findings, and the heads of the repositories. */
+async function restored(t: Test, options: Omit<RestoreOptions, 'into'>) {
+  const into = join(await temporaryFolder(t), 'data')
+  return restoreSite({ ...options, into }, async ({ db, storage, revived }) => {
+    const findings: string[] = []
+    const context = { db, storage, settings: { data: { dir: into, freeBytesMin: 0 } } }
+    for await (const { problem } of checkSite(context, { isDeep: true, settleMs: 0 })) {
+      findings.push(problem)
+    }
+    const heads: Record<string, string> = {}
+    for (const { storage, name } of await db('repositories').select('storage', 'name')) {
+      const cwd = repositoryPath(into, storage)
+      findings.push(...(await git(['fsck', '--full', '--no-dangling'], { cwd })).split('\n'))
+      heads[name] = await git(['rev-parse', 'main'], { cwd })
+    }
+    const sessions = (await db('sessions')).length
+    return { findings: findings.filter(Boolean), heads, revived, sessions, jobs: await db('jobs') }
+  })
+}
+
+/** Captures the repository, and calls `meanwhile` before each of its files is copied. */
+async function captured(t: Test, meanwhile: (source: string) => Promise<unknown>) {
+  const dir = await newFolder(t)
+  const files = openSharedFiles(dir, dir)
+  const dataDir = context.settings.data.dir
+  const addFile = async (source: string, target: string) => {
+    await meanwhile(source)
+    return files.addFile(source, target)
+  }
+  return captureRepository({ dataDir, dir, files: { ...files, addFile } }, library)
+}
+
+t.test('a push after the references were read is not in the copy', async (t) => {
+  const head = await site.head()
+  const folders = (await readdir(join(bare, 'objects'))).filter((name) => name.length === 2)
+  const last = join(bare, 'objects', folders.at(-1) ?? '')
+  let isPushed = false
+  const found = await captured(t, async (source) => {
+    if (isPushed || !source.startsWith(last)) return
+    isPushed = true
+    await site.push('late')
+  })
+  t.equal(isPushed, true)
+  t.equal(found?.references['refs/heads/main'], head)
+})
+
+t.test('packs that a repack removes during the copy are replaced by the new ones', async (t) => {
+  let repacks = 0
+  const found = await captured(t, async (source) => {
+    if (!source.endsWith('.idx') || repacks === 2) return
+    repacks += 1
+    await site.push(`another-${repacks}`)
+    await git(['repack', '-adfq'], { cwd: bare })
+  })
+  t.equal(repacks, 2)
+  const [newest] = await readdir(join(bare, 'objects/pack'))
+  t.ok(found?.packs.includes(newest?.replace(/\..*/, '') ?? ''))
+})
+
+/** Adds a call to the site before each blob is copied. */
+function withEach<T extends { readonly storage: BlobStorage }>(
+  backup: T,
+  meanwhile: () => Promise<unknown>,
+): T {
+  const { storage } = backup
+  const sizeOf = async (key: string) => {
+    await meanwhile()
+    return storage.sizeOf(key)
+  }
+  return { ...backup, storage: { ...storage, sizeOf } }
+}
+
+t.test('files that are deleted during a backup are restored, with sessions ended', async (t) => {
+  const dir = await newFolder(t)
+  const { db } = context
+  const store = await site.publish('gone')
+  const times = { created_at: 1, last_used_at: 1, expires_at: 9e12 }
+  await db('sessions').insert({ user_id: ada.id, hash: 'x', ...times, address: '', agent: '' })
+  await db('jobs').insert({
+    kind: 'x',
+    subject: '',
+    run_after: 1,
+    attempts: 1,
+    created_at: 1,
+    lease: 'x',
+    leased_until: 9e12,
+    slot: 'x/1',
+  })
+  const deleting = withEach(backup, async () => {
+    await store.removeVersion('gone', '1.0')
+    t.equal((await sweepBlobs({ db, storage: backup.storage })).unused, 0)
+    t.ok(
+      (await readdir(join(dir, 'snapshots')))[0]?.endsWith('.part'),
+      'the snapshot is unfinished',
+    )
+  })
+  const { manifest } = await takeBackup(deleting, dir)
+  t.match(manifest, { problems: [], blobs: 2, repositories: 1 })
+  t.equal(await isHeld(db), false)
+  const result = await restored(t, { dir })
+  t.match(result, { findings: [], sessions: 0, revived: { tokens: 0 } })
+  t.strictSame(result.heads, { library: await site.head() })
+  t.match(result.jobs, [{ lease: null, leased_until: null, slot: null }])
+})
+
+t.test('a backup whose hold has ended fails, and leaves no snapshot', async (t) => {
+  const dir = await newFolder(t)
+  const suspended = withEach(backup, () => context.db('holds').update({ held_until: 1 }))
+  await t.rejects(takeBackup(suspended, dir), { message: /could not renew its hold/ })
+  t.strictSame(await listSnapshots(dir), [])
+  await takeBackup(backup, dir)
+  t.equal((await readdir(join(dir, 'snapshots'))).length, 1, 'the next one removes the leftovers')
+})
+
+t.test('a folder is used by one private backup, and a lock ends with its process', async (t) => {
+  const dir = await newFolder(t)
+  const open = await temporaryFolder(t)
+  await chmod(open, 0o755)
+  await t.rejects(takeBackup(backup, open), { message: /^other accounts can use .* 'chmod 700 / })
+  const concurrent = withEach(backup, () =>
+    t.rejects(takeBackup(backup, dir), {
+      message: /^process \d+ on .* uses the folder; if it has/,
+    }),
+  )
+  await takeBackup(concurrent, dir)
+  const process = { pid: 1, identity: 'of an earlier boot' }
+  await writeFile(join(dir, 'lock'), JSON.stringify({ host: hostname(), process }))
+  await takeBackup(backup, dir)
+  t.strictSame(await readdir(dir), ['blobs', 'repositories', 'snapshots'])
+})
+
+t.test('a restore refuses a folder with files, and damaged or newer snapshots', async (t) => {
+  const dir = await newFolder(t)
+  await t.rejects(restored(t, { dir }), { message: /has no complete snapshot$/ })
+  const { id } = await takeBackup(backup, dir)
+  await t.rejects(restored(t, { dir, snapshotId: 'x' }), { message: /has no snapshot x$/ })
+  const use = async () => t.fail('nothing is restored')
+  await t.rejects(restoreSite({ dir, into: dir }, use), { message: /is not empty: name a new/ })
+  await appendFile(join(dir, 'snapshots', id, 'blobs.txt'), 'x\n')
+  await t.rejects(restored(t, { dir }), { message: /^the file blobs.txt .* is damaged/ })
+  await backup.db('migrations').insert({ name: '9999-unknown', applied_at: 1 })
+  await takeBackup(backup, dir)
+  await backup.db('migrations').where({ name: '9999-unknown' }).delete()
+  await t.rejects(restored(t, { dir }), { message: /migrations of a newer Gatehouse \(9999/ })
+})
+
+t.test('a repository that is deleted during the copy is copied whole', async (t) => {
+  const head = await site.head()
+  const hold = await beginHold(context.db, 'backup')
+  let isDeleted = false
+  const found = await captured(t, async () => {
+    if (!isDeleted) await deleteWholeRepository(context, { repository: library, actor: ada })
+    isDeleted = true
+  })
+  await endHold(context.db, hold)
+  t.equal(found?.references['refs/heads/main'], head)
+  t.equal(found?.packs.length, 1)
+})
+
+t.test('a blob that the site has lost is named, and everything else is copied', async (t) => {
+  const dir = await newFolder(t)
+  const { storage } = backup
+  await site.publish('lost-file')
+  for await (const { key, bytes } of storage.list())
+    if (bytes === 'lost-file'.length) await storage.remove(key)
+  const { manifest } = await takeBackup(backup, dir)
+  t.match(manifest, { blobs: 1, problems: [/^the blob \S+ is missing or incomplete$/] })
+  const { findings } = await restored(t, { dir })
+  t.strictSame(findings, ['The bytes of the blob are missing'])
+})
+
+t.test('files of another disk and of a bucket are copied, and once only', async (t) => {
+  const url = await (await sharedS3Server()).createBucket()
+  const { backup, push } = await aSite(t, { GATEHOUSE_BLOBS_URL: url })
+  const dir = await newFolder(t, diskFolder())
+  const first = await takeBackup(backup, dir)
+  const inodes = async () => {
+    const names = await readdir(dir, { recursive: true })
+    const shared = names.filter((name) => /^(?:blobs|repositories)/.test(name)).sort()
+    return Promise.all(shared.map(async (name) => (await stat(join(dir, name))).ino))
+  }
+  const before = await inodes()
+  const commit = await push('later')
+  await takeBackup(backup, dir)
+  const after = await inodes()
+  t.strictSame(
+    before.filter((inode) => !after.includes(inode)),
+    [],
+  )
+  t.match(await restored(t, { dir }), { findings: [], heads: { library: commit } })
+  t.match(await restored(t, { dir, snapshotId: first.id }), { findings: [] })
+  const pruned = await pruneSnapshots(dir, 1)
+  t.match(pruned, { snapshots: [first.id], files: 0 }, 'the last snapshot needs all files')
+  t.match(await restored(t, { dir }), { findings: [], heads: { library: commit } })
+})
