@@ -59,6 +59,14 @@ export function podmanEnvironment(
   return Object.fromEntries(entries.map(([name, value = '']) => [name, value]))
 }
 
+/** Returns the whole environment, for a program that an administrator runs by this one. */
+export function inheritedEnvironment(
+  environment: Environment = process.env,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(environment).map(([name, value = '']) => [name, value])
+  return Object.fromEntries(entries)
+}
+
 type Tables = Readonly<Record<string, Readonly<Record<string, unknown>>>>
 
 interface Sources {

@@ -94,6 +94,30 @@ export function spawnCommand(
   return { pid, stdin, stdout, stderr, exit }
 }
 
+/**
+ * Runs a program that an administrator has named, with the input and output of this process and in
+ * its process group. Signals of the terminal reach both; the others are sent to the program, so
+ * that this process can clean up after it.
+ */
+export async function runInForeground(
+  file: string,
+  args: readonly string[],
+  { environment }: Pick<ProcessGroupOptions, 'environment'>,
+): Promise<Exit> {
+  const child = spawn(file, args, { env: environment, stdio: 'inherit' })
+  const forward = (signal: NodeJS.Signals) => void child.kill(signal)
+  const ignore = () => {}
+  process.on('SIGINT', ignore).on('SIGTERM', forward).on('SIGHUP', forward)
+  try {
+    return await new Promise<Exit>((resolve) => {
+      child.once('exit', (code, signal) => resolve(exitOf(code, signal)))
+      child.once('error', (error) => resolve(neverStarted(error)))
+    })
+  } finally {
+    process.off('SIGINT', ignore).off('SIGTERM', forward).off('SIGHUP', forward)
+  }
+}
+
 function absentProcessGroup(): Omit<ProcessGroup, 'exit'> {
   return { pid: undefined, stdin: endedStream(), stdout: endedStream(), stderr: endedStream() }
 }

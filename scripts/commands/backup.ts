@@ -1,12 +1,14 @@
 /** `gatehouse backup …` and `gatehouse restore`: copies of a running site in a folder. */
 
 import { findGit } from '../../cgi/process/git.js'
+import { runInForeground } from '../../cgi/process/spawn-group.js'
 import { Failure } from '../../conf/failures.js'
-import { loadSettings } from '../../conf/load.js'
+import { inheritedEnvironment, loadSettings } from '../../conf/load.js'
 import { listSnapshots } from '../../gateway/backup/layout.js'
 import { pruneSnapshots } from '../../gateway/backup/prune-snapshots.js'
 import { type RestoredSite, restoreSite } from '../../gateway/backup/restore-site.js'
 import { takeBackup } from '../../gateway/backup/take-backup.js'
+import { withSnapshot } from '../../gateway/backup/with-snapshot.js'
 import { checkSite } from '../../gateway/check/check-site.js'
 import type { CheckContext } from '../../gateway/check/finding.js'
 import { openStorage } from '../../registry/storage/open.js'
@@ -35,7 +37,7 @@ const backup: Command = {
     )
     const { repositories, blobs, problems } = manifest
     console.log(`added snapshot ${id} to ${dir}: ${repositories} repositories, ${blobs} blobs`)
-    for (const problem of problems) console.error(`gatehouse: not in the backup: ${problem}`)
+    for (const problem of problems) console.error(`${MISSING}: ${problem}`)
     if (problems.length > 0) process.exitCode = 1
   },
 }
@@ -122,6 +124,33 @@ async function surroundingsOf(into: string): Promise<Pick<CheckContext, 'setting
   return { settings: { ...settings, data: { ...settings.data, dir: into } }, git }
 }
 
+const runOnSnapshot: Command = {
+  words: ['snapshot', 'run'],
+  usage: '-- COMMAND [ARGUMENT…]',
+  about:
+    'Runs a command on a consistent copy of the site, whose path is GATEHOUSE_SNAPSHOT and {}.',
+  positionals: ['COMMAND'],
+  furtherPositionals: true,
+  options: {},
+  async run({ positionals }) {
+    const exit = await reportErrors(() =>
+      withDatabase(async (db, settings) => {
+        const context = { db, settings, storage: await openStorage(settings) }
+        return await withSnapshot(context, async (dir, { manifest }) => {
+          for (const problem of manifest.problems) console.error(`${MISSING}: ${problem}`)
+          const [file = '', ...args] = positionals.map((word) => word.replaceAll('{}', dir))
+          const environment = { ...inheritedEnvironment(), GATEHOUSE_SNAPSHOT: dir }
+          return await runInForeground(file, args, { environment })
+        })
+      }),
+    )
+    if (exit.startError !== undefined) throw new CommandError(exit.startError)
+    process.exitCode = exit.exitCode ?? 1
+  },
+}
+
+const MISSING = 'gatehouse: not in the backup'
+
 function folderOf({ positionals }: CommandCall): string {
   return positionals[0] ?? ''
 }
@@ -135,4 +164,4 @@ async function reportErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export const BACKUP_COMMANDS: readonly Command[] = [backup, list, prune, restore]
+export const BACKUP_COMMANDS: readonly Command[] = [backup, list, prune, restore, runOnSnapshot]

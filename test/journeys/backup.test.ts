@@ -215,6 +215,18 @@ t.test(
   },
 )
 
+t.test('another program reads a consistent copy, which is then removed', async (t) => {
+  const copy = join(await temporaryFolder(t), 'copy')
+  const copied = await gatehouse.run('snapshot', 'run', '--', 'cp', '-a', '{}', copy)
+  t.match(copied, { exitCode: 0, errorText: '' }, copied.errorText)
+  t.strictSame(await readdir(join(gatehouse.dataDir, 'snapshots')), [])
+  await restoresAll(t, copy, { commit: 'main', pull: 1, files: [] })
+  const print = ['sh', '-c', 'test "$GATEHOUSE_SNAPSHOT" = {} && exit 3']
+  t.match(await gatehouse.run('snapshot', 'run', '--', ...print), { exitCode: 3 })
+  const unknown = await gatehouse.run('snapshot', 'run', '--', './unknown')
+  t.match(unknown, { exitCode: 1, errorText: /^gatehouse: spawn .\/unknown ENOENT/ })
+})
+
 /** Expects a server on the restored folder to accept the token, and to serve a clone. */
 async function servesRestored(t: Test, into: string, { name, token }: Person): Promise<void> {
   const port = await freePort()

@@ -73,7 +73,7 @@ const { context, backup, ada, library, bare } = site
 const newFolder = async (t: Test, parent?: string) =>
   join(await temporaryFolder(t, parent), 'backup')
 
-/** Restores a snapshot into a new folder; returns its findings, and the heads of the repositories. */
+/** Restores a snapshot into a new folder; returns its findings and the heads of repositories. */
 async function restored(t: Test, options: Omit<RestoreOptions, 'into'>) {
   const into = join(await temporaryFolder(t), 'data')
   return restoreSite({ ...options, into }, async ({ db, storage, revived }) => {
