@@ -39,7 +39,7 @@ export async function withCommandEntry<T>(db: Database, work: () => Promise<T>):
     action,
     subject,
     actorId: undefined,
-    actorName: userInfo().username,
+    actorName: accountName(),
     credential: 'command line',
     ownerId: undefined,
   })
@@ -50,5 +50,14 @@ export async function withCommandEntry<T>(db: Database, work: () => Promise<T>):
   } catch (error) {
     await cancelAuditEntry(db, id)
     throw error
+  }
+}
+
+/** Returns the name of the account that runs the command; a container may have only its number. */
+function accountName(): string {
+  try {
+    return userInfo().username
+  } catch {
+    return `uid ${process.getuid?.()}`
   }
 }
