@@ -78,8 +78,10 @@ async function restored(t: Test, options: Omit<RestoreOptions, 'into'>) {
   const into = join(await temporaryFolder(t), 'data')
   return restoreSite({ ...options, into }, async ({ db, storage, revived }) => {
     const findings: string[] = []
-    const context = { db, storage, settings: { data: { dir: into, freeBytesMin: 0 } } }
-    for await (const { problem } of checkSite(context, { isDeep: true, settleMs: 0 })) {
+    const { settings, git: program } = context
+    const data = { ...settings.data, dir: into }
+    const checked = { db, storage, git: program, settings: { ...settings, data } }
+    for await (const { problem } of checkSite(checked, { isDeep: true, settleMs: 0 })) {
       findings.push(problem)
     }
     const heads: Record<string, string> = {}
