@@ -10,9 +10,12 @@ import { checkCertificate } from '../../gateway/http/certificate.js'
 import { probePath, SENT_BY_GATEWAY, SENT_BY_PROXY } from '../../gateway/http/sendfile.js'
 import { refuseOtherSecret } from '../../gateway/site-identity.js'
 import { openStorage } from '../../registry/storage/open.js'
+import { findServerTime } from '../../sql/database/clock.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { migrationStatus, refuseNewerDatabase } from '../../sql/database/migrate.js'
 import type { Command } from './command.js'
+import { checkAddress, refuseClockOf } from './doctor-address.js'
+import { reasonOf } from './reason-of.js'
 import { checkSsh, isSshSetUp } from './sshd-configuration.js'
 
 const FREE_BYTES_MIN = 1_073_741_824
@@ -30,6 +33,7 @@ interface Check {
 
 const CHECKS: readonly Check[] = [
   { name: 'database', run: checkDatabase },
+  { name: 'address', run: checkAddress },
   { name: 'git', run: checkGit },
   { name: 'git limits', run: checkGitLimits },
   { name: 'disk', run: checkDisk },
@@ -69,8 +73,7 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
   {
     words: ['doctor'],
     usage: '',
-    about:
-      'Checks configuration, database, git, disks, limits, TLS, sshd, proxy; exit 1 for a fault.',
+    about: 'Checks settings, database, address, git, disks, limits, TLS, sshd; exit 1 for a fault.',
     positionals: [],
     options: {},
     async run() {
@@ -99,6 +102,8 @@ async function checkDatabase({ database, data }: Settings): Promise<string> {
       throw new Error(`${waiting.length} migration(s) not applied: run 'gatehouse db migrate'`)
     }
     await refuseOtherSecret(db, data.dir)
+    const serverTimeMs = await findServerTime(db)
+    if (serverTimeMs !== undefined) refuseClockOf('the database server', serverTimeMs)
     return `${database.location.kind}, migrated`
   } finally {
     await closeDatabase(db)
@@ -161,12 +166,6 @@ async function checkBlobs(settings: Settings): Promise<string> {
     throw new Error(`${place} cannot be used: ${reasonOf(error)}`)
   }
   return `${place} is writable`
-}
-
-/** Returns the message of the innermost cause, which is usually the error of the system. */
-function reasonOf(error: unknown): string {
-  if (!(error instanceof Error)) return String(error)
-  return error.cause instanceof Error ? reasonOf(error.cause) : error.message
 }
 
 /** Checks the limit of open files; each clone and push needs several. */

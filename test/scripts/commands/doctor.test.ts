@@ -1,17 +1,24 @@
 /** `gatehouse doctor`: one line for each prerequisite, with advice for each fault. */
 
+import { execFileSync } from 'node:child_process'
 import { readFileSync, writeFileSync } from 'node:fs'
 import { opendir, rename } from 'node:fs/promises'
+import { createServer, type RequestListener, type Server } from 'node:http'
+import { createServer as createTlsServer } from 'node:https'
+import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import { openInstanceSecret } from '../../../conf/instance-secret.js'
 import { loadSettings } from '../../../conf/load.js'
 import { claimSecret } from '../../../gateway/site-identity.js'
 import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
+import { refuseClockOf } from '../../../scripts/commands/doctor-address.js'
 import { closeDatabase, openDatabase } from '../../../sql/database/database.js'
 import { makeCertificate } from '../../helpers/certificate.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
+import { freshLocation } from '../../helpers/databases.js'
 import { freePort } from '../../helpers/free-port.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
 
 t.test('doctor reports ok for every check of a valid installation', async (t) => {
   const folder = await useDataFolder(t)
@@ -22,6 +29,7 @@ t.test('doctor reports ok for every check of a valid installation', async (t) =>
     [
       'configuration',
       'database',
+      'address',
       'git',
       'git limits',
       'disk',
@@ -48,7 +56,7 @@ t.test('an unreachable bucket is named without its credentials', async (t) => {
     process.exitCode = 0
   })
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
-  t.match(lines[5], /^FAULT {3}blobs: bucket packages at http:\/\/127.*: connect ECONNREFUSED/)
+  t.match(lines[6], /^FAULT {3}blobs: bucket packages at http:\/\/127.*: connect ECONNREFUSED/)
   t.notMatch(lines.join(), /hunter2/)
 })
 
@@ -101,9 +109,9 @@ t.test('each fault has its own line, and all checks run', async (t) => {
     lines[1],
     /^FAULT {3}database: \d+ migration\(s\) not applied: run 'gatehouse db migrate'$/,
   )
-  t.match(lines[2], /^ok {6}git: /)
-  t.match(lines[4], /^FAULT {3}disk: /)
-  t.match(lines[5], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)
+  t.match(lines[3], /^ok {6}git: /)
+  t.match(lines[5], /^FAULT {3}disk: /)
+  t.match(lines[6], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)
   t.equal(process.exitCode, 1)
   process.exitCode = 0
 })
@@ -125,4 +133,92 @@ t.test('a database of a newer program, and one of another secret, are faults', a
   await rename(join(folder, 'kept.key'), join(folder, 'secret.key'))
   await db('migrations').insert({ name: '9999-later', applied_at: 1 })
   t.match(await database(), /^FAULT {3}database: .*newer Gatehouse \(9999-later\): start that/)
+})
+
+t.test('faults of the address and of clocks are named', async (t) => {
+  const folder = await useDataFolder(t)
+  const { fingerprint } = await openInstanceSecret(folder)
+  const answer = { site: fingerprint, aheadMs: 0 }
+  const respond: RequestListener = (_request, response) => {
+    response.setHeader('Gatehouse-Site', answer.site)
+    response.setHeader('Date', new Date(Date.now() + answer.aheadMs).toUTCString())
+    response.end()
+  }
+  const listen = async (server: Server) => {
+    await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))
+    t.teardown(() => new Promise((resolve) => server.close(resolve)))
+    return (server.address() as AddressInfo).port
+  }
+  const port = await listen(createServer(respond))
+  const tlsPort = await listen(createTlsServer(await expiredCertificate(t), respond))
+  const addressOf = async (baseUrl: string | undefined, listenAt = `127.0.0.1:${port}`) => {
+    process.env['GATEHOUSE_HTTP_LISTEN'] = listenAt
+    if (baseUrl !== undefined) process.env['GATEHOUSE_HTTP_BASE_URL'] = baseUrl
+    const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
+    delete process.env['GATEHOUSE_HTTP_LISTEN']
+    delete process.env['GATEHOUSE_HTTP_BASE_URL']
+    process.exitCode = 0
+    return lines[2]
+  }
+  t.match(await addressOf(undefined), /^ok {6}address: .* is answered by this server$/)
+  t.match(
+    await addressOf(undefined, `0.0.0.0:${port}`),
+    /^FAULT {3}address: links begin with http:\/\/0\.0\.0\.0:\d+, which no client can open: set /,
+  )
+  const closed = await freePort()
+  t.match(
+    await addressOf(`http://127.0.0.1:${closed}`),
+    /^FAULT {3}address: .*\/livez cannot be requested \(connect ECONNREFUSED .*\): correct http/,
+  )
+  t.match(await addressOf(undefined, `127.0.0.1:${closed}`), /^ok .* the server does not run$/)
+  t.match(
+    await addressOf(`https://127.0.0.1:${tlsPort}`),
+    /^FAULT {3}address: the certificate of 127\.0\.0\.1:\d+ expired on \d{4}-\d\d-\d\d: renew it$/,
+  )
+  t.match(
+    await addressOf(`https://127.0.0.1:${port}`),
+    /^FAULT {3}address: https:\S+ does not accept TLS \(/,
+  )
+  answer.aheadMs = -120_000
+  t.match(
+    await addressOf(undefined),
+    /^FAULT {3}address: the clock of this machine is 1(?:19|2\d) s ahead of that of the answer of /,
+  )
+  answer.site = 'another'
+  t.match(await addressOf(undefined), /^FAULT {3}address: .* 200, but not from this server: /)
+})
+
+/** Makes a key and a certificate whose validity has ended. */
+async function expiredCertificate(t: Test) {
+  const folder = await temporaryFolder(t)
+  const openssl = (command: string) =>
+    execFileSync('openssl', command.split(' '), { cwd: folder, stdio: 'ignore' })
+  openssl('genpkey -algorithm ed25519 -out key.pem')
+  openssl('req -new -key key.pem -subj /CN=localhost -out request.pem')
+  openssl('x509 -req -in request.pem -signkey key.pem -days 0 -out certificate.pem')
+  const read = (name: string) => readFileSync(join(folder, name))
+  return { key: read('key.pem'), cert: read('certificate.pem') }
+}
+
+t.test('a wrong password and a clock of the database server are named', async (t) => {
+  await useDataFolder(t)
+  const location = await freshLocation(t, 'mysql')
+  if (location.kind !== 'mysql') throw new Error('not MariaDB')
+  t.teardown(() => {
+    delete process.env['GATEHOUSE_DATABASE_URL']
+    process.exitCode = 0
+  })
+  process.env['GATEHOUSE_DATABASE_URL'] = String(location.url)
+  const line = async () => (await runCommand(t, DOCTOR_COMMANDS, 'doctor'))[1]
+  t.match(await line(), /^ok {6}database: mysql, migrated$/)
+  const wrong = new URL(location.url)
+  wrong.username = 'nobody'
+  wrong.password = 'hunter2'
+  process.env['GATEHOUSE_DATABASE_URL'] = String(wrong)
+  const refused = await line()
+  t.match(refused, /^FAULT {3}database: The database \S+ cannot be used: Access denied for user/)
+  t.notMatch(refused, /hunter2|\n/)
+  t.throws(() => refuseClockOf('the database server', Date.now() + 60_000), {
+    message: /^the clock of this machine is 60 s behind that of the database server: synchronize /,
+  })
 })
