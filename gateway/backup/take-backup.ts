@@ -87,7 +87,7 @@ type Copied = Pick<Manifest, 'repositories' | 'blobs' | 'problems'>
 async function copySite(context: BackupContext, copying: Copying): Promise<Copied> {
   const { data, database } = context.settings
   const file = join(copying.part, DATABASE)
-  await snapshotDatabase(database.location, file)
+  await snapshotDatabase(database, file)
   // A site that has never started has no secret yet.
   await unlessMissing(copyFile(secretPath(data.dir), join(copying.part, SECRET)))
   const snapshot = await openDatabase({ ...database, location: { kind: 'sqlite', file } })

@@ -17,7 +17,9 @@ import { checkSite } from '../../../gateway/check/check-site.js'
 import type { BlobStorage } from '../../../registry/storage/storage.js'
 import { sweepBlobs } from '../../../registry/sweeper.js'
 import { beginHold, endHold, isHeld } from '../../../sql/admin/holds.js'
-import { openContext } from '../../helpers/gateway.js'
+import { closeDatabase, type Database, openDatabase } from '../../../sql/database/database.js'
+import { freshLocation } from '../../helpers/databases.js'
+import { type GatewayOptions, openContext } from '../../helpers/gateway.js'
 import { git } from '../../helpers/git-client.js'
 import { aPublishedFile } from '../../helpers/published-files.js'
 import { sharedS3Server } from '../../helpers/shared-s3-server.js'
@@ -35,11 +37,8 @@ const WANTED = {
 } as const
 
 /** Opens a site with a repository of a few packs and loose objects, and a package file. */
-async function aSite(
-  t: Parameters<typeof openContext>[0],
-  environment: Readonly<Record<string, string>> = {},
-) {
-  const { context, fixture } = await openContext(t, { environment })
+async function aSite(t: Parameters<typeof openContext>[0], options: GatewayOptions = {}) {
+  const { context, fixture } = await openContext(t, options)
   const ada = await fixture.addUser('ada')
   const library = await makeRepository(context, { ...WANTED, owner: ada, creator: ada })
   const bare = repositoryPath(context.settings.data.dir, library.storage)
@@ -206,6 +205,29 @@ t.test('a folder is used by one private backup, and a lock ends with its process
   t.strictSame(await readdir(dir), ['blobs', 'repositories', 'snapshots'])
 })
 
+t.test('the rows of a database server are copied into SQLite, and all are equal', async (t) => {
+  const onServer = await aSite(t, { location: await freshLocation(t, 'mysql') })
+  const { db } = onServer.context
+  await db('avatars').insert({
+    hash: 'x',
+    owner_id: onServer.ada.id,
+    picture: Buffer.from([0, 255, 39, 92]),
+  })
+  const dir = await newFolder(t)
+  const { id } = await takeBackup(onServer.backup, dir)
+  const result = await restored(t, { dir })
+  t.strictSame(result.findings, [])
+  t.strictSame(result.heads, { library: await onServer.head() })
+  const file = join(dir, 'snapshots', id, 'database.sqlite')
+  const copy = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  const tables = await copy('sqlite_master').where({ type: 'table' }).pluck('name')
+  for (const table of tables.filter((name) => !/^(?:sqlite_|holds$)/.test(name))) {
+    const rows = async (of: Database) => (await of(table)).map((row) => JSON.stringify(row)).sort()
+    t.strictSame(await rows(copy), await rows(db), table)
+  }
+  await closeDatabase(copy)
+})
+
 t.test('a restore refuses a folder with files, and damaged or newer snapshots', async (t) => {
   const dir = await newFolder(t)
   await t.rejects(restored(t, { dir }), { message: /has no complete snapshot$/ })
@@ -248,7 +270,7 @@ t.test('a blob that the site has lost is named, and everything else is copied', 
 
 t.test('files of another disk and of a bucket are copied, and once only', async (t) => {
   const url = await (await sharedS3Server()).createBucket()
-  const { backup, push } = await aSite(t, { GATEHOUSE_BLOBS_URL: url })
+  const { backup, push } = await aSite(t, { environment: { GATEHOUSE_BLOBS_URL: url } })
   const dir = await newFolder(t, diskFolder())
   const first = await takeBackup(backup, dir)
   const inodes = async () => {
