@@ -1,16 +1,18 @@
 /** Restores a site from a snapshot of a backup folder. */
 
 import { constants } from 'node:fs'
-import { copyFile, mkdir, readdir } from 'node:fs/promises'
+import { copyFile, mkdir, readdir, rm } from 'node:fs/promises'
 import { dirname, join, resolve } from 'node:path'
 import { syncTree } from '../../cgi/repository/durable.js'
 import { repositoryPath } from '../../cgi/repository/paths.js'
 import { rebuildRepository } from '../../cgi/repository/rebuild.js'
 import { secretPath } from '../../conf/instance-secret.js'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
+import type { Settings } from '../../conf/settings.js'
 import { openFileStorage } from '../../registry/storage/files.js'
 import type { BlobStorage } from '../../registry/storage/storage.js'
 import { type Revived, settleRestored } from '../../sql/admin/restored-site.js'
+import { importDatabase, openEmptyDatabase } from '../../sql/database/copy-database.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
 import { migrate, refuseNewerDatabase } from '../../sql/database/migrate.js'
 import { inLanes } from '../check/in-lanes.js'
@@ -37,6 +39,8 @@ export interface RestoreOptions {
   readonly snapshotId?: string | undefined
   /** Folder that becomes the data folder; it must be empty or missing. */
   readonly into: string
+  /** Database server that gets the rows; its database must be empty. By default an SQLite file. */
+  readonly database?: Settings['database'] | undefined
 }
 
 export interface RestoredSite {
@@ -47,7 +51,7 @@ export interface RestoredSite {
 }
 
 /**
- * Writes the data folder of a site with an SQLite database and files as blobs, and flushes it. The
+ * Writes the data folder of a site with files as blobs, and flushes it. The
  * secret key comes last, because a site without it does not start. Calls `use` with the open site.
  * Throws an Error if the target has files, if the snapshot is damaged, or if it is of a newer
  * program.
@@ -61,12 +65,8 @@ export async function restoreSite<T>(
   const from = join(snapshotsFolder(dir), snapshot.id)
   await refuseDamage(from, snapshot)
   await makeEmpty(into)
-  const file = join(into, 'gatehouse.db')
-  await copyFile(join(from, DATABASE), file)
-  const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  const db = await restoreRows(join(from, DATABASE), options)
   try {
-    await refuseNewerDatabase(db)
-    await migrate(db)
     const revived = await settleRestored(db)
     await restoreRepositories(from, { dir, into })
     const storage = await openFileStorage(join(into, 'blobs'))
@@ -77,6 +77,27 @@ export async function restoreSite<T>(
   } finally {
     await closeDatabase(db)
   }
+}
+
+/** Writes the rows into a database of this program's schema. Returns the open database. */
+async function restoreRows(copied: string, options: RestoreOptions): Promise<Database> {
+  const server = options.database && (await openEmptyDatabase(options.database))
+  const file = join(resolve(options.into), 'gatehouse.db')
+  await copyFile(copied, file)
+  const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  try {
+    await refuseNewerDatabase(db)
+    await migrate(db)
+    if (server === undefined) return db
+    await importDatabase(db, server)
+  } catch (error) {
+    await closeDatabase(db)
+    if (server !== undefined) await closeDatabase(server)
+    throw error
+  }
+  await closeDatabase(db)
+  await rm(file)
+  return server
 }
 
 async function restoreSecret(from: string, into: string): Promise<void> {

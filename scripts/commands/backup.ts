@@ -1,5 +1,6 @@
 /** `gatehouse backup …` and `gatehouse restore`: copies of a running site in a folder. */
 
+import { resolve } from 'node:path'
 import { findGit } from '../../cgi/process/git.js'
 import { runInForeground } from '../../cgi/process/spawn-group.js'
 import { Failure } from '../../conf/failures.js'
@@ -78,7 +79,7 @@ const prune: Command = {
 
 const restore: Command = {
   words: ['restore'],
-  usage: 'DIR --into FOLDER [--snapshot ID]',
+  usage: 'DIR --into FOLDER [--snapshot ID] [--database]',
   about: 'Writes a new data folder from a backup and checks it; exit 1 with findings.',
   positionals: ['DIR'],
   options: {
@@ -88,15 +89,29 @@ const restore: Command = {
       value: 'ID',
       about: "Snapshot of 'gatehouse backup list'; by default the last one.",
     },
+    database: {
+      type: 'boolean',
+      about: 'Writes the rows into the empty database of database.url, not into an SQLite file.',
+    },
   },
   async run(call) {
-    const into = requiredOption(call, 'into')
+    const into = resolve(requiredOption(call, 'into'))
     const { snapshot } = call.values
+    const database = call.values['database'] === true ? serverDatabase() : undefined
     const snapshotId = typeof snapshot === 'string' ? snapshot : undefined
     await reportErrors(() =>
-      restoreSite({ dir: folderOf(call), snapshotId, into }, (site) => report(site, into)),
+      restoreSite({ dir: folderOf(call), snapshotId, into, database }, (site) =>
+        report(site, into),
+      ),
     )
   },
+}
+
+/** Returns the setting, which has a password that arguments would show to other accounts. */
+function serverDatabase() {
+  const { database } = loadSettings()
+  if (database.location.kind === 'mysql') return database
+  throw new UsageError('--database needs the setting database.url with the address of a server')
 }
 
 /** Says what the restored site has, and checks it. */

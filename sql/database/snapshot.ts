@@ -4,7 +4,7 @@ import { chmod } from 'node:fs/promises'
 import { Worker } from 'node:worker_threads'
 import { syncPath } from '../../conf/lib/disk.js'
 import type { Settings } from '../../conf/settings.js'
-import { exportDatabase } from './export.js'
+import { exportDatabase } from './copy-database.js'
 
 /** Module of the thread, in the folder of this one, also after bundling. */
 const THREAD = new URL('./snapshot-thread.js', import.meta.url)

@@ -18,7 +18,7 @@ import type { BlobStorage } from '../../../registry/storage/storage.js'
 import { sweepBlobs } from '../../../registry/sweeper.js'
 import { beginHold, endHold, isHeld } from '../../../sql/admin/holds.js'
 import { closeDatabase, type Database, openDatabase } from '../../../sql/database/database.js'
-import { freshLocation } from '../../helpers/databases.js'
+import { emptyLocation, freshLocation } from '../../helpers/databases.js'
 import { type GatewayOptions, openContext } from '../../helpers/gateway.js'
 import { git } from '../../helpers/git-client.js'
 import { aPublishedFile } from '../../helpers/published-files.js'
@@ -215,17 +215,23 @@ t.test('the rows of a database server are copied into SQLite, and all are equal'
   })
   const dir = await newFolder(t)
   const { id } = await takeBackup(onServer.backup, dir)
-  const result = await restored(t, { dir })
+  const location = await emptyLocation(t, 'mysql')
+  const database = { location, connectionsMax: 2 }
+  const result = await restored(t, { dir, database })
   t.strictSame(result.findings, [])
   t.strictSame(result.heads, { library: await onServer.head() })
+  await t.rejects(restored(t, { dir, database }), { message: /: create an empty one$/ })
   const file = join(dir, 'snapshots', id, 'database.sqlite')
   const copy = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  const server = await openDatabase(database)
   const tables = await copy('sqlite_master').where({ type: 'table' }).pluck('name')
   for (const table of tables.filter((name) => !/^(?:sqlite_|holds$)/.test(name))) {
     const rows = async (of: Database) => (await of(table)).map((row) => JSON.stringify(row)).sort()
     t.strictSame(await rows(copy), await rows(db), table)
+    if (table !== 'package_indexes') t.strictSame(await rows(server), await rows(db), table)
   }
   await closeDatabase(copy)
+  await closeDatabase(server)
 })
 
 t.test('a restore refuses a folder with files, and damaged or newer snapshots', async (t) => {
