@@ -23,7 +23,8 @@ export async function checkAddress({ http, data }: Settings): Promise<string> {
       `links begin with ${http.baseUrl}, which no client can open: set http.base_url to the name of the server`,
     )
   }
-  if ((await countListeners(http.listen.port)) === 0) {
+  const listeners = await Promise.all(http.listen.map(({ port }) => countListeners(port)))
+  if (!listeners.some((count) => count > 0)) {
     return `${http.baseUrl} was not requested, because the server does not run`
   }
   if (url.protocol === 'https:') await checkCertificate(url)
