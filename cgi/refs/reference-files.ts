@@ -1,8 +1,10 @@
-/** Snapshots of the reference files of a bare repository, and the branches that moved between. */
+/** Reference files of bare repositories: their contents, and the branches that moved between. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { unlessMissingSync } from '../../conf/lib/disk.js'
+import { isReferenceName } from '../../conf/names.js'
+import { PUSHED_PREFIXES } from './pushed-references.js'
 
 /** Snapshot of the references of a repository; `movedBranches` compares two of them. */
 export interface ReferenceFiles {
@@ -75,4 +77,55 @@ export function movedBranches(
     moved.set(name, oid)
   }
   return moved
+}
+
+/** Maximum size of `packed-refs` to read. */
+const PACKED_BYTES_MAX = 16_384
+
+/**
+ * Returns the ids of the references that `git receive-pack` shows by full name, in git's order.
+ * Like git, reads loose references first and `packed-refs` then, because git packs a reference
+ * before it removes the loose one. Returns undefined if git must list the references: if there are
+ * too many, or if one is symbolic or has a name with other characters than those of ASCII. Git
+ * shows references to missing objects too.
+ */
+export function readPushedReferences(
+  repositoryPath: string,
+): ReadonlyMap<string, string> | undefined {
+  return unlessMissingSync(() => {
+    const loose = readLoose(repositoryPath)
+    const packed = loose && readPacked(repositoryPath)
+    if (loose === undefined || packed === undefined) return undefined
+    const all = new Map([...packed, ...loose])
+    const shown = [...all].filter(([name]) => isPushed(name)).sort(byName)
+    if (!shown.every(([name]) => IS_ASCII.test(name) && isReferenceName(name))) return undefined
+    return new Map(shown)
+  })
+}
+
+const IS_ASCII = /^[!-~]+$/
+const PACKED_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (refs\/[!-~]+)$/
+
+function readPacked(repositoryPath: string): ReadonlyMap<string, string> | undefined {
+  const path = join(repositoryPath, 'packed-refs')
+  const size = statSync(path, { throwIfNoEntry: false })?.size
+  if (size === undefined) return new Map()
+  if (size > PACKED_BYTES_MAX) return undefined
+  const packed = new Map<string, string>()
+  for (const line of readFileSync(path, 'latin1').split('\n')) {
+    // The first line has a comment, and an annotated tag is followed by the commit that it names.
+    if (line === '' || line.startsWith('#') || line.startsWith('^')) continue
+    const [, oid, name] = PACKED_LINE.exec(line) ?? []
+    if (oid === undefined || name === undefined) return undefined
+    packed.set(name, oid)
+  }
+  return packed
+}
+
+function isPushed(name: string): boolean {
+  return PUSHED_PREFIXES.some((prefix) => name === prefix || name.startsWith(`${prefix}/`))
+}
+
+function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
+  return one < other ? -1 : 1
 }

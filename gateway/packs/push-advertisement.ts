@@ -1,8 +1,9 @@
-/** Advertisements of git-receive-pack, made from the cached ref list and git's own capabilities. */
+/** Advertisements of git-receive-pack, made from ref files or lists and git's own capabilities. */
 
 import { LRUCache } from 'lru-cache'
 import type { Git } from '../../cgi/process/git.js'
 import { PUSHED_PREFIXES, showsSameReferences } from '../../cgi/refs/pushed-references.js'
+import { readPushedReferences } from '../../cgi/refs/reference-files.js'
 import {
   type RepositoryState,
   readPresentState,
@@ -14,7 +15,6 @@ import { enterQueue, type QueueContext } from './enter-queue.js'
 import type { ObjectFormat } from './normal-fetch.js'
 import type { PackCache } from './pack-cache.js'
 import { packetLine } from './pkt-line.js'
-import type { ReferenceList } from './reference-list.js'
 
 export interface PushAdvertisementContext extends QueueContext {
   readonly git: Git
@@ -72,12 +72,40 @@ export async function advertisePush(
   const service = 'git-receive-pack'
   const leave = await enterQueue(context, { signal, service, repositoryPath, client })
   leave()
+  const packets =
+    filePackets(repositoryPath, learned.objectFormat) ??
+    (await listPackets(context, request, { learned, state }))
+  if (packets === undefined) return ask()
+  context.metrics.countGitService({ service, outcome: 'ok' })
+  const body = bodyOf(learned, packets)
+  return { status: 200, headers: learned.headers, body, isRoutine: true }
+}
+
+/** Returns the packets of a few refs, read from their files as git does; undefined for others. */
+function filePackets(
+  repositoryPath: string,
+  objectFormat: ObjectFormat,
+): IterableIterator<Buffer> | undefined {
+  const references = readPushedReferences(repositoryPath)
+  if (references === undefined) return undefined
+  const lines: string[] = []
+  for (const [name, id] of references) {
+    if (id.length !== NULL_ID[objectFormat].length) return undefined
+    lines.push(packetLine(`${id} ${name}\n`))
+  }
+  return (lines.length === 0 ? [] : [Buffer.from(lines.join(''), 'latin1')]).values()
+}
+
+/** Returns the packets of the cached list; undefined if git must answer. */
+async function listPackets(
+  context: PushAdvertisementContext,
+  { repositoryPath, client }: PushAdvertisementRequest,
+  { learned, state }: { readonly learned: Learned; readonly state: RepositoryState },
+): Promise<IterableIterator<Buffer> | undefined> {
   const visitor = { repositoryPath, client: () => client }
   const seen = await context.packCache.presentReferences(visitor, learned.objectFormat)
-  if (seen?.state.settingsText !== state.settingsText) return ask()
-  context.metrics.countGitService({ service, outcome: 'ok' })
-  const body = bodyOf(learned, seen.references)
-  return { status: 200, headers: learned.headers, body, isRoutine: true }
+  if (seen?.state.settingsText !== state.settingsText) return undefined
+  return seen.references.packets(PUSHED)
 }
 
 /** Beginning of an answer, before the first ref (gitprotocol-http(5) "Smart Server Response"). */
@@ -93,8 +121,7 @@ const NULL_ID = {
 } as const satisfies Record<ObjectFormat, string>
 
 /** Returns the answer; a stream if the list has several pieces. */
-function bodyOf(learned: Learned, references: ReferenceList): NonNullable<Reply['body']> {
-  const packets = references.packets(PUSHED)
+function bodyOf(learned: Learned, packets: IterableIterator<Buffer>): NonNullable<Reply['body']> {
   const first = packets.next()
   const { beginning, rest } = withCapabilities(first.done ? undefined : first.value, learned)
   const second = packets.next()

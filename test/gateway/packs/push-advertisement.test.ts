@@ -96,26 +96,57 @@ async function warm({ settle, ask }: Repository): Promise<void> {
   await ask()
 }
 
-t.test('git is run once for the capabilities and once for the refs of a state', async (t) => {
+t.test('a few refs are read from their files, directly after each change', async (t) => {
   const repository = await aRepository(t)
-  const { server, commit, settle, compare } = repository
-  const first = await commit('first')
-  await server('update-ref', 'refs/heads/main', first)
-  await server('tag', '-a', '-m', 'x', 'v1', 'main')
-  await settle()
-  t.ok(await compare('the capabilities are learned'))
-  t.ok(await compare('the refs are listed'))
-  for (let time = 0; time < 5; time += 1) t.notOk(await compare('git does not run'))
-  await server('update-ref', 'refs/heads/main', await commit('second'))
-  t.notOk(await compare('git does not run directly after a push'))
-  await settle()
-  t.notOk(await compare('git does not run after a push'))
-  await server('update-ref', 'refs/heads/topic', first)
-  await compare('directly after a branch was created')
-  await settle()
-  await compare('after a branch was created')
-  t.notOk(await compare('git does not run again'))
+  const { server, commit, compare, path } = repository
+  await warm(repository)
+  const oid = await commit()
+  for (const words of [
+    ['update-ref', 'refs/heads/main', oid],
+    ['tag', '-a', '-m', 'x', 'v1', oid],
+    ['update-ref', 'refs/heads/mains', oid],
+    ['pack-refs', '--all'],
+    ['update-ref', 'refs/heads/main', await commit('second')],
+    ['update-ref', 'refs/headsx/main', oid],
+    ['update-ref', 'refs/notes', oid],
+    ['update-ref', '-d', 'refs/heads/mains'],
+    ['repack', '-qad'],
+  ]) {
+    await server(...words)
+    t.notOk(await compare(words.join(' ')), `git does not run after ${words[0]}`)
+  }
+  await writeFile(join(path, 'refs/heads/main.lock'), `${oid}\n`)
+  await compare('with the lock of a ref')
+  await rm(join(path, 'refs/heads/main.lock'))
+  await appendFile(join(path, 'packed-refs'), `${'1'.repeat(40)} refs/tags/zero\n`)
+  t.notOk(await compare('git shows a ref whose object is missing'))
 })
+
+t.test(
+  'git is run once for the capabilities and once for the listed refs of a state',
+  async (t) => {
+    const repository = await aRepository(t)
+    const { server, commit, settle, compare } = repository
+    const first = await commit('first')
+    await server('update-ref', 'refs/heads/main', first)
+    await server('tag', '-a', '-m', 'x', 'v1', 'main')
+    // A name with other characters than those of ASCII is not read from its file.
+    await server('update-ref', 'refs/tags/é', first)
+    await settle()
+    t.ok(await compare('the capabilities are learned'))
+    t.ok(await compare('the refs are listed'))
+    for (let time = 0; time < 5; time += 1) t.notOk(await compare('git does not run'))
+    await server('update-ref', 'refs/heads/main', await commit('second'))
+    t.notOk(await compare('git does not run directly after a push'))
+    await settle()
+    t.notOk(await compare('git does not run after a push'))
+    await server('update-ref', 'refs/heads/topic', first)
+    await compare('directly after a branch was created')
+    await settle()
+    await compare('after a branch was created')
+    t.notOk(await compare('git does not run again'))
+  },
+)
 
 t.test('each answer without git is counted as a service of git', async (t) => {
   const repository = await aRepository(t)
@@ -327,8 +358,8 @@ t.test('refs of alternates are not shown', async (t) => {
   t.notOk(await repository.compare('with an alternate'))
 })
 
-/** Git is run for the capabilities and for the refs, and then no more. */
-const LEARNS = [true, true, false]
+/** Git is run for the capabilities, and then no more. */
+const LEARNS = [true, false, false]
 
 /** Sends three requests; returns for each whether git was run. */
 async function threeTimes({ settle, compare }: Repository): Promise<readonly boolean[]> {
