@@ -62,7 +62,7 @@ export function createRouteTable(routes: readonly AnyRoute[]): RouteTable {
     if (route !== undefined) {
       return { route, segments: namedSegments(parameters.get(route) ?? [], segments) }
     }
-    const [first] = node.routes.values()
+    const [first] = plainRoutes(node)
     return first === undefined ? undefined : { allow: allowed(node), surface: first.surface }
   }
   /** Recent results, because many clients request the same few addresses. */
@@ -174,8 +174,13 @@ function namedSegments(
   return Object.freeze(named)
 }
 
+/** Returns the routes that match any query. */
+function plainRoutes(node: Node): readonly AnyRoute[] {
+  return [...node.routes.values()].filter(({ query }) => query === undefined)
+}
+
 function allowed(node: Node): readonly string[] {
-  const methods = [...new Set([...node.routes.values()].map((route) => route.method))]
+  const methods = [...new Set(plainRoutes(node).map(({ method }) => method))]
   return methods.includes('GET') ? [...methods, 'HEAD'] : methods
 }
 

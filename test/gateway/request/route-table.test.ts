@@ -73,6 +73,18 @@ t.test('a route with a query takes precedence over one without', async (t) => {
   }
 })
 
+t.test('a path has no route for other queries and methods if its only route has a query', (t) => {
+  const path = '/{owner}/{repo}/{folder...}'
+  const table = createRouteTable([aRoute('GET', path, 'go-get=1'), aRoute('POST', '/{owner}/x')])
+  t.match(table.find('GET', '/a/b/c/d', 'go-get=1'), { route: { path } })
+  for (const query of ['', 'go-get=2', 'go-get=1&x']) {
+    t.equal(table.find('GET', '/a/b/c/d', query), undefined, query)
+  }
+  t.equal(table.find('PUT', '/a/b/c', 'go-get=1'), undefined)
+  t.match(table.find('GET', '/a/x', ''), { allow: ['POST'] })
+  t.end()
+})
+
 t.test('a wrong method gives the permitted ones', async (t) => {
   t.equal(find('PUT', '/api/v1/repos/a/b'), 'allow GET, PATCH, DELETE, HEAD')
   t.equal(find('OPTIONS', '/a/b/info/refs'), 'allow GET, HEAD')
