@@ -25,6 +25,7 @@ import { PIPELINE_ROUTES } from './artifacts/pipeline-routes.js'
 import { SERVICE_ROUTES } from './artifacts/service-routes.js'
 import { SUMMARY_ROUTE } from './artifacts/summary-route.js'
 import type { Throttle } from './auth/throttle.js'
+import { GO_IMPORT_ROUTES } from './git/go-import.js'
 import { LFS_ROUTES } from './git/lfs-routes.js'
 import { GIT_ROUTES } from './git/routes.js'
 import { HEALTH_ROUTES } from './health.js'
@@ -117,6 +118,7 @@ export function allRoutes({
     ...DOWNLOAD_ROUTES,
     ...AVATAR_ROUTES,
     ...GIT_ROUTES,
+    ...GO_IMPORT_ROUTES,
     ...(lfs.isEnabled ? LFS_ROUTES : []),
     ...WEB_ARCHIVE_ROUTES,
     ...WEB_RAW_ROUTES,

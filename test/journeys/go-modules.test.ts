@@ -1,6 +1,9 @@
 /** Go modules: uploads with curl, and downloads with the go command itself. */
 
+import { once } from 'node:events'
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
+import { createServer, request } from 'node:http'
+import type { AddressInfo } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Test, t } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
@@ -335,3 +338,66 @@ t.test('the go command sends credentials for a private owner over TLS', async (t
   const stranger = await newGoClient(t, { proxy: ofAda, certificate, netrc: netrcOf(bob) })
   t.match((await stranger.go('mod', 'download', '-json', `${path}@v1.0.0`)).output, /404 Not Found/)
 })
+
+t.test('go get finds repositories, their folders and v2 without a module proxy', async (t) => {
+  const gatehouse = await startGatehouse(t, {
+    workers: 1,
+    environment: { GATEHOUSE_HTTP_BASE_URL: 'http://code.test' },
+  })
+  const ada = await gatehouse.addUser('ada')
+  await makeRepository(ada, 'Lib')
+  await makeRepository(ada, 'hidden', { private: true })
+  const path = 'code.test/ada/Lib'
+  const copy = await newWorkingCopy(t)
+  const files = { 'go.mod': `module ${path}\n`, 'cmd/hi/hi.go': 'package main\nfunc main() {}\n' }
+  await commitFiles(copy, files, ['v1.0.0'])
+  await commitFiles(copy, { 'v2/go.mod': `module ${path}/v2\n`, 'v2/a.go': 'package a\n' }, [
+    'v2.0.0',
+  ])
+  await copy.git('push', '--quiet', ada.remote('ada/Lib'), 'main', '--tags')
+
+  const proxy = await startForwardProxy(t, gatehouse.port)
+  const variables = ['http_proxy', 'https_proxy'].map((name) => [name, proxy] as const)
+  const environment = { GOVCS: '*:all', GOINSECURE: 'code.test', ...Object.fromEntries(variables) }
+  const client = await newGoClient(t, { proxy: 'direct', environment })
+  for (const name of [`${path}@v1.0.0`, `${path}/v2@v2.0.0`]) {
+    const [, version] = name.split('@')
+    t.match(await client.goJson('mod', 'download', '-json', name), { Version: version }, name)
+  }
+  const install = await client.go('install', `${path}/cmd/hi@latest`)
+  t.equal(install.exitCode, 0, install.errorText)
+
+  const pageOf = async (repository: string, query: string) => {
+    const response = await fetch(`http://127.0.0.1:${gatehouse.port}/ada/${repository}${query}`)
+    return { status: response.status, text: await response.text() }
+  }
+  const hidden = await pageOf('hidden', '?go-get=1')
+  const missing = await pageOf('missing', '?go-get=1')
+  t.equal(
+    hidden.text.replaceAll('hidden', 'missing'),
+    missing.text,
+    'the same as for a missing one',
+  )
+  t.match(hidden, { status: 200, text: 'code.test/ada/hidden git http://code.test/ada/hidden.git' })
+  t.notMatch((await pageOf('%22%3E%3Csvg%3E', '?go-get=1')).text, '<svg')
+  t.equal((await pageOf('Lib/folder', '')).status, 404, 'other requests have no such route')
+  t.equal((await pageOf('Lib/folder', '?go-get=2')).status, 404)
+})
+
+/** Starts a forward proxy for HTTP, through which any host name is the server on that port. */
+async function startForwardProxy(t: Test, port: number): Promise<string> {
+  const server = createServer((incoming, outgoing) => {
+    const { pathname, search } = new URL(incoming.url ?? '')
+    const { method, headers } = incoming
+    const options = { port, host: '127.0.0.1', method, headers, path: pathname + search }
+    const forwarded = request(options, (reply) => {
+      outgoing.writeHead(reply.statusCode ?? 500, reply.headers)
+      reply.pipe(outgoing)
+    })
+    incoming.pipe(forwarded)
+  })
+  server.on('connect', (_, socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'))
+  await once(server.listen(0, '127.0.0.1'), 'listening')
+  t.teardown(() => server.close())
+  return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
+}

@@ -20,6 +20,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'cgi/transfer/push-refs.ts': 'gateway/jobs/sync-push-mirror.test.ts',
   'gateway/objects/wiki/wiki-page-object.ts': 'api/wiki/wiki-pages.test.ts',
   'cgi/repository/template.ts': 'api/repositories/generate.test.ts',
+  'gateway/git/go-import.ts': 'journeys/go-modules.test.ts',
   'gateway/auth/oauth-client.ts': 'oauth/access-token.test.ts',
   'gateway/auth/authorize-source.ts': 'packages/source-repositories.test.ts',
   'gateway/auth/ticket.ts': 'web/accounts/two-factor.test.ts',
