@@ -8,6 +8,7 @@ import { type Comparison, compare, sideOf } from './compare.js'
 import { publishVersions } from './composer-packages.js'
 import { type Gatehouse, OWNER, startGatehouse } from './gatehouse.js'
 import { requestRepeatedly } from './load.js'
+import { measureRanges, measureUploads, putBody } from './package-transfers.js'
 import { createReplay, saveAnswer } from './replay.js'
 import { type StaticPeer, startStaticPeer } from './static-peer.js'
 import type { Table } from './table.js'
@@ -33,6 +34,8 @@ export const PACKAGES_BENCHMARK: Benchmark = {
       started.push(verdaccio)
       const setup = { ...stage, gatehouse, files, verdaccio }
       yield await measureFiles(setup)
+      yield await measureRanges(setup, placeOf(RANGED_BYTES))
+      yield await measureUploads(setup)
       yield await measureDocument(setup)
     } finally {
       for (const server of started.reverse()) await server.stop()
@@ -52,6 +55,9 @@ const FILES: readonly FilePlan[] = [
   { label: '100 MB, 2 clients', bytes: 100_000_000, clients: 2 },
 ]
 
+/** Size of the file whose ranges are measured. */
+const RANGED_BYTES = 100_000_000
+
 /** Size from which a fixed number of responses is timed, because few finish in three seconds. */
 const COUNTED_BYTES_MIN = 10_000_000
 
@@ -68,11 +74,11 @@ async function measureFiles(setup: Setup): Promise<Table> {
 
 async function measureFile(setup: Setup, { bytes, clients }: FilePlan): Promise<Comparison> {
   const { gatehouse, files, signal } = setup
-  const name = `file-${bytes}`
+  const { name, path } = placeOf(bytes)
   const content = randomBytes(bytes)
   await writeFile(join(files.files, name), content)
-  const path = `/api/packages/${OWNER}/generic/bench/1.0/${name}`
-  await putFile(gatehouse, path, content)
+  const headers = { Authorization: `token ${gatehouse.token}` }
+  await putBody(gatehouse.url + path, { headers, body: content })
   const urls = [`${gatehouse.url}${path}`, `${files.url}/${name}`] as const
   for (const url of urls) await checkAnswer(url, content)
   const workOf = (url: string) =>
@@ -82,15 +88,10 @@ async function measureFile(setup: Setup, { bytes, clients }: FilePlan): Promise<
   return compare(sideOf(gatehouse, workOf(urls[0])), sideOf(files, workOf(urls[1])))
 }
 
-async function putFile(
-  { url, token }: Gatehouse,
-  path: string,
-  body: Uint8Array<ArrayBuffer>,
-): Promise<void> {
-  const headers = { Authorization: `token ${token}` }
-  const response = await fetch(url + path, { method: 'PUT', headers, body })
-  if (response.status !== 201) throw new Error(`${path} was not uploaded: ${await response.text()}`)
-  await response.arrayBuffer()
+/** Returns the name of a file of that size on the peer, and its path in the registry. */
+function placeOf(bytes: number) {
+  const name = `file-${bytes}`
+  return { name, path: `/api/packages/${OWNER}/generic/bench/1.0/${name}` }
 }
 
 const VERSIONS = 1_000

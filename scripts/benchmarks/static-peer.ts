@@ -20,7 +20,7 @@ export async function startStaticPeer({ folder, signal }: BenchmarkContext): Pro
   const nginx = await startNginx(cpu, {
     folder: join(folder, 'static'),
     port,
-    location: [`root ${files}`],
+    location: [`root ${files}`, 'dav_methods PUT'],
     signal,
   })
   return {
