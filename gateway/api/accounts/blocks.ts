@@ -1,23 +1,18 @@
 /** Blocked users of users and organizations over the API: list, check, block, unblock. */
 
 import { Type } from 'typebox'
-import { Failure, notFound } from '../../../conf/failures.js'
+import { notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'
-import { addBlock, isBlockedByAny, listBlocked, removeBlock } from '../../../sql/accounts/blocks.js'
+import { isBlockedByAny, listBlocked } from '../../../sql/accounts/blocks.js'
 import { findOwner, type Owner } from '../../../sql/accounts/owners.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Database } from '../../../sql/database/database.js'
-import { organizationRole } from '../../../sql/organizations/organizations.js'
-import { refuseLonger } from '../../actions/accounts/refuse-longer.js'
-import type { Identity } from '../../auth/authenticate.js'
+import { type Blocker, blockUser, unblockUser } from '../../actions/accounts/block-user.js'
 import { signedIn } from '../../auth/refusals.js'
-import { findVisibleOwner } from '../../auth/visible-owner.js'
 import { countedUserObjects, USER_OBJECT } from '../../objects/accounts/user-object.js'
 import type { Context } from '../../request/context.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
 import { NO_QUERY, PAGE_QUERY, pageOf, pageReply } from '../paging.js'
-
-const NOTE_CHARACTERS_MAX = 255
 
 const NOTE_QUERY = Type.Object({
   note: Type.Optional(Type.String({ description: 'optional note for the block' })),
@@ -175,41 +170,18 @@ async function checkBlock(db: Database, owner: Owner, name: string): Promise<Rep
   throw notFound()
 }
 
-/** The caller, and the owner who blocks. */
-interface Blocker {
-  readonly who: Identity
-  readonly owner: Owner
-}
-
-/** Throws `bad_request` for organizations, for the blocker, and for members of the blocker. */
 async function block(
   db: Database,
-  { who, owner }: Blocker,
-  { name, note }: { readonly name: string; readonly note: string },
+  blocker: Blocker,
+  input: { readonly name: string; readonly note: string },
 ): Promise<Reply> {
-  refuseLonger('note', note, NOTE_CHARACTERS_MAX)
-  const user = await findVisibleOwner(db, who, name)
-  if (user.kind === 'organization') {
-    throw new Failure('bad_request', 'cannot block an organization')
-  }
-  const isOwn = user.id === owner.id || user.id === signedIn(who).user.id
-  const isMember =
-    owner.kind === 'organization' && (await organizationRole(db, owner.id, user.id)) !== 'none'
-  if (isOwn || isMember || (await isBlockedByAny(db, user.id, [owner.id]))) {
-    throw new Failure('bad_request', 'cannot block the user')
-  }
-  await addBlock(db, { ownerId: owner.id, userId: user.id }, { note })
+  await blockUser(db, blocker, input)
   return { status: 204 }
 }
 
-/** Throws `bad_request` if the user is not blocked. */
-async function unblock(db: Database, { who, owner }: Blocker, name: string): Promise<Reply> {
-  const user = await findOwner(db, name)
-  if (user !== undefined && (await removeBlock(db, { ownerId: owner.id, userId: user.id }))) {
-    return { status: 204 }
-  }
-  await findVisibleOwner(db, who, name)
-  throw new Failure('bad_request', 'cannot unblock the user')
+async function unblock(db: Database, blocker: Blocker, name: string): Promise<Reply> {
+  await unblockUser(db, blocker, name)
+  return { status: 204 }
 }
 
 export const BLOCK_OPERATIONS: readonly AnyOperation[] = [
