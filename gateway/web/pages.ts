@@ -7,6 +7,7 @@ import { CHANGE_PASSWORD_PAGES } from './accounts/change-password.js'
 import { GPG_KEY_PAGES } from './accounts/gpg-keys.js'
 import { KEY_PAGES } from './accounts/keys.js'
 import { OAUTH_APPLICATIONS_PAGES } from './accounts/oauth-applications.js'
+import { OWN_BLOCKS_PAGES } from './accounts/own-blocks.js'
 import { PROFILE_PAGES } from './accounts/profile.js'
 import { PUBLIC_KEYS } from './accounts/public-keys.js'
 import { SECURITY_PAGES } from './accounts/security.js'
@@ -34,6 +35,7 @@ import { ISSUES_PAGE } from './issues/issues-page.js'
 import { NEW_ISSUE_PAGES } from './issues/new-issue.js'
 import { CREATE_ORGANIZATION_PAGES } from './organizations/create-organization.js'
 import { MEMBERS_PAGES } from './organizations/members-page.js'
+import { ORGANIZATION_BLOCKS_PAGES } from './organizations/organization-blocks.js'
 import { ORGANIZATION_SETTINGS_PAGES } from './organizations/organization-settings.js'
 import { OWN_ORGANIZATIONS } from './organizations/own-organizations.js'
 import { TEAM_PAGES } from './organizations/team-page.js'
@@ -101,6 +103,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...CHANGE_PASSWORD_PAGES,
   ...KEY_PAGES,
   ...GPG_KEY_PAGES,
+  ...OWN_BLOCKS_PAGES,
   PUBLIC_KEYS,
   ...SESSION_PAGES,
   ...HOOKS_PAGES,
@@ -131,6 +134,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...TEAM_PAGES,
   ...TEAM_SETTINGS_PAGES,
   ...ORGANIZATION_SETTINGS_PAGES,
+  ...ORGANIZATION_BLOCKS_PAGES,
   ...REPOSITORY_SETTINGS_PAGES,
   ...TRANSFER_PAGES,
   ...COLLABORATION_PAGES,

@@ -16,6 +16,7 @@ const TABS = {
   gpg: 'GPG keys',
   sessions: 'Sessions',
   organizations: 'Organizations',
+  blocked_users: 'Blocked users',
   applications: 'Applications',
   oauth2: 'OAuth applications',
   security: 'Security',

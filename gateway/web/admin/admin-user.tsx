@@ -1,10 +1,11 @@
-/** Administration of one account: permissions, password, deletion. */
+/** Administration of one account: permissions, password, name, deletion. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Request } from '../../../conf/http.js'
 import { findUser, type User } from '../../../sql/accounts/users.js'
 import { changeUser, type ManagedUser, removeUser } from '../../actions/accounts/manage-users.js'
+import { renameTo } from '../../actions/accounts/rename-owner.js'
 import { PASSWORD_CHARACTERS_MAX, PASSWORD_CHARACTERS_MIN } from '../../auth/password.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
@@ -12,6 +13,7 @@ import type { Call } from '../../request/route.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { ErrorMessage } from '../kit/problem.js'
+import { RenameForm } from '../kit/rename-form.js'
 import { Ago } from '../kit/times.js'
 import { ADMIN_ACCESS, AdminDocument } from './admin-document.js'
 import { UserLabels } from './admin-users.js'
@@ -48,6 +50,7 @@ function UserPage({ context, managed: { user, admin }, error }: UserPageProps): 
         <ErrorMessage error={error} />
         <RightsForm address={address} user={user} />
         <PasswordForm address={address} />
+        <RenameForm address={`${address}/rename`} name={user.name} />
         <RemovalForm address={address} user={user} />
       </section>
     </AdminDocument>
@@ -169,6 +172,12 @@ const setPassword = formPage(`${PATH}/password`, async (context, managed, form) 
   return `/admin/users/${managed.user.name}`
 })
 
+const rename = formPage(`${PATH}/rename`, async (context, { user }, form) => {
+  const name = fieldOf(form, 'new_name')
+  await renameTo(context, user, name)
+  return `/admin/users/${name}`
+})
+
 const remove = formPage(`${PATH}/delete`, async (context, managed, form) => {
   if (fieldOf(form, 'confirmation') !== managed.user.name) {
     throw new Failure('invalid', `Not confirmed. Type ${managed.user.name} to delete the account.`)
@@ -177,4 +186,4 @@ const remove = formPage(`${PATH}/delete`, async (context, managed, form) => {
   return '/admin/users'
 })
 
-export const ADMIN_USER_PAGES = [show, change, setPassword, remove]
+export const ADMIN_USER_PAGES = [show, change, setPassword, rename, remove]

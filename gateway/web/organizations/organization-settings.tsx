@@ -1,16 +1,18 @@
-/** Settings of an organization: details, visibility and deletion. */
+/** Settings of an organization: details, visibility, name and deletion. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Request } from '../../../conf/http.js'
 import { deleteOrganization, updateOrganization } from '../../../sql/organizations/organizations.js'
 import type { OwnerDetails } from '../../actions/accounts/owner-details.js'
+import { renameTo } from '../../actions/accounts/rename-owner.js'
 import type { Grants } from '../../auth/authorize.js'
 import type { Context } from '../../request/context.js'
 import { Confirmation, refuseUnconfirmed } from '../kit/confirmation.js'
 import { DetailFields, detailsAsSent, detailsOf } from '../kit/detail-fields.js'
 import { htmlReply } from '../kit/html.js'
 import { organizationPath } from '../kit/links.js'
-import { definePage, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import { RenameForm } from '../kit/rename-form.js'
 import { OrganizationDocument, VISIBILITY_LABELS } from './organization-document.js'
 
 const PATH = '/org/{org}/settings'
@@ -57,7 +59,11 @@ function OrganizationSettings({
           </a>
         </p>
       )}
+      <p>
+        <a href={`${address}/blocked_users`}>Blocked users</a>
+      </p>
       <section class="danger-zone">
+        <RenameForm address={`${address}/rename`} name={organization.name} />
         <h3>Delete</h3>
         <p>
           First delete or transfer its repositories and packages. Its teams are deleted with it.
@@ -105,6 +111,22 @@ const save = definePage<'organization'>({
   },
 })
 
+const rename = definePage<'organization'>({
+  method: 'POST',
+  path: `${PATH}/rename`,
+  access: ACCESS,
+  async handle(context, { request, grant }) {
+    const name = fieldOf(await readForm(request), 'new_name')
+    const change = async () => {
+      await renameTo(context, grant.organization, name)
+      return redirectTo(context, `/org/${name}/settings`)
+    }
+    return withFormErrors(change, ({ message, status }) =>
+      answer(context, request, { grant, error: message, status }),
+    )
+  },
+})
+
 const remove = definePage<'organization'>({
   method: 'POST',
   path: `${PATH}/delete`,
@@ -122,4 +144,4 @@ const remove = definePage<'organization'>({
   },
 })
 
-export const ORGANIZATION_SETTINGS_PAGES = [show, save, remove]
+export const ORGANIZATION_SETTINGS_PAGES = [show, save, rename, remove]

@@ -67,7 +67,7 @@ t.test('administration pages are 404 for all others', async (t) => {
   t.equal((await site.see('/admin')).headers.location, `${BASE_URL}/admin/users`)
 })
 
-t.test('users are searched, created, changed and deleted', async (t) => {
+t.test('users are searched, created, changed, renamed and deleted', async (t) => {
   const { ask, db, see, send } = await aSite(t)
   const bob = { user_name: 'bob', email: 'bob@example.com', password: 'password of bob' }
   t.equal((await send('/admin/users', bob)).headers.location, `${BASE_URL}/admin/users/bob`)
@@ -93,6 +93,12 @@ t.test('users are searched, created, changed and deleted', async (t) => {
   t.equal((await ask(settings)).status, 303, 'the session has ended')
   t.equal(await signIn({ ask }, 'bob'), '')
 
+  const taken = await send('/admin/users/bob/rename', { new_name: 'ada' })
+  t.match(taken, { status: 422, text: /role="alert">[^<]*already taken/ })
+  const renamed = await send('/admin/users/bob/rename', { new_name: 'robert' })
+  t.equal(renamed.headers.location, `${BASE_URL}/admin/users/robert`)
+  t.equal((await see('/admin/users/robert')).status, 200)
+  await send('/admin/users/robert/rename', { new_name: 'bob' })
   t.equal((await send('/admin/users/bob/delete', { confirmation: 'ada' })).status, 422)
   t.ok(await findUser(db, 'bob'))
   t.equal((await send('/admin/users/bob/delete', { confirmation: 'bob' })).status, 303)

@@ -97,6 +97,9 @@ t.test('users who are not owners change nothing', async (t) => {
       ['/org/club/teams/Owners/members', { name: 'eve' }],
       ['/org/club/settings', { ...DETAILS, visibility: 'private' }],
       ['/org/club/settings/delete', { confirm: 'club' }],
+      ['/org/club/settings/rename', { new_name: 'other' }],
+      ['/org/club/settings/blocked_users', { name: 'carol' }],
+      ['/org/club/settings/blocked_users/remove', { name: 'carol' }],
     ] as const) {
       const { status } = await visitor.post(path, fields)
       t.ok(status === 403 || status === 404, `${path} ${status}`)
@@ -243,4 +246,32 @@ t.test('a repository is created for owners for which the user may create one', a
   t.equal((await eve.post(path, { owner: 'club', name: 'other' })).status, 404)
   t.equal((await eve.post(path, { owner: 'bob', name: 'other' })).status, 403)
   t.equal((await eve.post(path, { name: 'own' })).headers.location, `${BASE_URL}/eve/own`)
+})
+
+t.test('owners block users and rename their organization, and users block others', async (t) => {
+  const { ada, bob, eve, addToken, people, ask } = await aClub(t)
+  const authorization = `token ${(await addToken(people.ada, 'all')).plain}`
+  const isBlocked = async (place: string) =>
+    (await ask({ path: `/api/v1${place}/blocks/eve`, authorization })).status === 204
+  for (const [path, place] of [
+    ['/user/settings/blocked_users', '/user'],
+    ['/org/club/settings/blocked_users', '/orgs/club'],
+  ] as const) {
+    t.match((await ada.get(path)).text, /There are no visible users/)
+    t.equal((await ada.post(path, { name: 'eve' })).headers.location, BASE_URL + path)
+    t.ok(await isBlocked(place), path)
+    t.match((await ada.get(path)).text, /aria-label="Remove eve"/)
+    t.match(await ada.post(path, { name: 'eve' }), { status: 400, text: /cannot block the user/ })
+    t.match(await ada.post(path, { name: 'nobody' }), { status: 404, text: /There is no user/ })
+    t.equal((await ada.post(`${path}/remove`, { name: 'eve' })).status, 303)
+    t.notOk(await isBlocked(place), path)
+  }
+  t.equal((await bob.get('/org/club/settings/blocked_users')).status, 403)
+  t.equal((await eve.get('/org/none/settings/blocked_users')).status, 404)
+
+  const rename = '/org/club/settings/rename'
+  t.match(await ada.post(rename, { new_name: 'ada' }), { status: 422, text: /already taken/ })
+  const renamed = await ada.post(rename, { new_name: 'circle' })
+  t.equal(renamed.headers.location, `${BASE_URL}/org/circle/settings`)
+  t.equal((await ada.get('/org/circle/settings')).status, 200)
 })
