@@ -54,7 +54,7 @@ t.test(
         .map(api),
       ...['nodeinfo', 'orgs'].map(api),
       ...['repos/issues/search', 'repos/search', 'settings/api', 'settings/attachment'].map(api),
-      ...['settings/repository', 'settings/ui', 'signing-key.gpg', 'topics/search'].map(api),
+      ...['settings/repository', 'settings/ui', 'topics/search'].map(api),
       ...['users/search', 'users/{username}', 'users/{username}/activities/feeds'].map(api),
       api('users/{username}/followers'),
       ...['users/{username}/following', 'users/{username}/following/{target}'].map(api),

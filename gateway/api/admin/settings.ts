@@ -134,26 +134,4 @@ const ui = settingsOperation({
   read: () => ({ default_theme: '', allowed_reactions: REACTIONS, custom_emojis: [] }),
 })
 
-const signingKey = defineOperation({
-  id: 'getSigningKey',
-  method: 'GET',
-  path: '/signing-key.gpg',
-  summary: 'Get default signing-key.gpg',
-  tags: ['miscellaneous'],
-  access: { kind: 'anyone' },
-  scopes: [],
-  params: {},
-  query: NO_QUERY,
-  success: { status: 200, schema: null },
-  failures: [],
-  // An empty key means that this server does not sign commits.
-  handle: () => ({ status: 200, headers: [['Content-Type', 'text/plain']], body: '' }),
-})
-
-export const SETTING_OPERATIONS: readonly AnyOperation[] = [
-  api,
-  repository,
-  attachment,
-  ui,
-  signingKey,
-]
+export const SETTING_OPERATIONS: readonly AnyOperation[] = [api, repository, attachment, ui]

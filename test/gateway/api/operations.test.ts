@@ -406,7 +406,6 @@ t.test('only operations of the account itself and of the instance require no sco
     'getLabelTemplateInfo',
     'getLicenseTemplateInfo',
     'getNodeInfo',
-    'getSigningKey',
     'getVersion',
     'listGitignoresTemplates',
     'listLabelTemplates',

@@ -38,7 +38,6 @@ export async function successesOfAdmins({ as }: GatewayWithUsers) {
     getGitignoreTemplateInfo: await as('anyone', 'GET', '/gitignore/templates/Go'),
     getLabelTemplateInfo: await as('anyone', 'GET', '/label/templates/Default'),
     getLicenseTemplateInfo: await as('anyone', 'GET', '/licenses/MIT'),
-    getSigningKey: await as('anyone', 'GET', '/signing-key.gpg'),
     getNodeInfo: await as('anyone', 'GET', '/nodeinfo'),
     getUserSettings: await as('ada', 'GET', '/user/settings'),
     updateUserSettings: await as('ada', 'PATCH', '/user/settings', { theme: 'dark' }),
