@@ -14,6 +14,7 @@ import { sweepImports } from './actions/repositories/sweep-imports.js'
 import { renewSetUpCode } from './auth/set-up.js'
 import { Fleet } from './fleet.js'
 import { migrateDatabase } from './migrate-database.js'
+import { watchPeers } from './peer-watch.js'
 import { claimSecret, refuseOtherSite } from './site-identity.js'
 import { prepareSocket } from './ssh/socket-file.js'
 
@@ -60,7 +61,9 @@ export async function superviseWorkers(
       welcome(settings, { log, greet, setUpCode })
     }
   }
+  const unwatch = watchPeers(settings, log)
   await fleet.ended
+  unwatch()
 }
 
 interface ReloadOptions extends Pick<SupervisorOptions, 'reread'> {

@@ -1,9 +1,11 @@
 /** File of the socket for SSH: its permissions, and the removal of a stale one. */
 
-import { mkdir, rm, stat } from 'node:fs/promises'
+import { randomBytes } from 'node:crypto'
+import { mkdir, rename, rm, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
+import { unlessMissing } from '../../conf/lib/disk.js'
 
 const OPEN_TO_OTHERS = 0o077
 
@@ -26,6 +28,19 @@ export async function prepareSocket(path: string): Promise<void> {
     await sleep(50)
   }
   await rm(path, { force: true })
+}
+
+/**
+ * Removes the socket if no process accepts connections there. The socket is renamed before the
+ * second look, so that of several gateways one removes it, and none removes a new one.
+ */
+export async function removeStaleSocket(path: string): Promise<void> {
+  const isThere = async (file: string) => (await unlessMissing(stat(file))) !== undefined
+  if (!(await isThere(path)) || (await isAnswered(path))) return
+  const aside = `${path}.${randomBytes(6).toString('hex')}`
+  if ((await unlessMissing(rename(path, aside).then(() => true))) === undefined) return
+  if (await isAnswered(aside)) await rename(aside, path)
+  else await rm(aside, { force: true })
 }
 
 /** True if a process accepts connections at the socket. */

@@ -16,9 +16,13 @@ export interface SshSurface {
 
 const REQUEST_MS = 10_000
 
+/** Time until the socket of another gateway is tried again; it is free after that has stopped. */
+const RETRY_MS = 2_000
+
 /**
  * Opens the socket at a path, on which all workers accept connections. If it cannot be opened, logs
- * the reason, and the server runs without SSH.
+ * the reason, and the server runs without SSH. If another gateway has the socket, it is opened when
+ * that has stopped.
  */
 export function openSshSurface(context: Context, path: string): SshSurface {
   const sockets = new Set<Socket>()
@@ -30,11 +34,26 @@ export function openSshSurface(context: Context, path: string): SshSurface {
       .catch((error: unknown) => context.log.error({ error }, 'a request of sshd failed'))
       .finally(() => socket.end())
   })
-  server.on('error', (error) => {
-    context.log.error({ error, path }, 'SSH is unavailable: its socket was not opened')
+  let retry: NodeJS.Timeout | undefined
+  server.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EADDRINUSE') {
+      context.log.error({ error, path }, 'SSH is unavailable: its socket was not opened')
+      return
+    }
+    if (retry === undefined) context.log.warn({ path }, 'another gateway has the socket for SSH')
+    retry = setTimeout(() => server.listen(path), RETRY_MS)
+  })
+  server.on('listening', () => {
+    if (retry !== undefined) context.log.info({ path }, 'the socket for SSH was taken over')
+    retry = undefined
   })
   server.listen(path)
-  return { drain: (graceMs) => drain(server, sockets, graceMs) }
+  return {
+    drain(graceMs) {
+      clearTimeout(retry)
+      return drain(server, sockets, graceMs)
+    },
+  }
 }
 
 async function answer(context: Context, channel: Channel): Promise<void> {

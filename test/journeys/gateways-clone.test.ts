@@ -1,15 +1,19 @@
 /** Gateways with one data folder and one database share the git process of identical clones. */
 
 import { randomBytes } from 'node:crypto'
-import { readdir, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { readdir, symlink, writeFile } from 'node:fs/promises'
+import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { markProcess } from '../../cgi/process/process-table.js'
+import { isAnswered } from '../../gateway/ssh/socket-file.js'
 import { freshLocation } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { countPackCache } from '../helpers/pack-cache-counts.js'
-import { makeRepository } from '../helpers/repositories.js'
+import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { gitProcessesOf, killServer, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
@@ -38,6 +42,7 @@ t.test('three gateways of one database and one data folder', async (t) => {
   await t.test('clones are complete or fail if the gateway that leads is killed', (t) =>
     killLeader(t, fleet),
   )
+  await t.test('running gateways take over from one that has ended', (t) => takeOver(t, fleet))
 })
 
 async function startFleet(t: Test): Promise<Fleet> {
@@ -128,6 +133,29 @@ async function killLeader(t: Test, fleet: Fleet): Promise<void> {
   const again = await clone(t, survivors, { name: 'again', commit, count: others.length })
   t.equal(again.length, others.length, 'later clones are complete')
   await first.start()
+}
+
+/** Kills all gateways but the first, which had lost the socket for SSH when it was killed. */
+async function takeOver(t: Test, { gateways }: Fleet): Promise<void> {
+  const [first, ...others] = gateways as [Gatehouse, ...Gatehouse[]]
+  const socket = join(first.dataDir, 'run/ssh.sock')
+  const isOpen = () => isAnswered(socket)
+  t.ok(await until(isOpen, Boolean, WAITS_MS), 'another gateway has taken over the socket')
+  const [repositoryPath = ''] = await repositoriesIn(first.dataDir)
+  const lock = join(repositoryPath, 'refs/heads/main.lock')
+  const push = join(first.dataDir, 'pushes', `${randomBytes(12).toString('hex')}.json`)
+  const dead = markProcess(others[0]?.pid ?? 0)
+  for (const gateway of others) await killServer(gateway)
+  await writeFile(lock, '')
+  const entry = { host: hostname(), gateway: dead, leader: dead, repositoryPath }
+  await symlink(JSON.stringify({ ...entry, startedAtMs: Date.now() }), push)
+  t.ok(await until(isOpen, Boolean, WAITS_MS), 'the last gateway opens the socket')
+  const left = async () => {
+    const names = await readdir(join(first.dataDir, 'pushes'))
+    return [...names.filter((name) => push.endsWith(name)), existsSync(lock)]
+  }
+  t.strictSame(await until(left, (found) => found.length === 1, WAITS_MS), [false])
+  t.match(first.log(), /the socket for SSH was taken over/)
 }
 
 /**

@@ -30,6 +30,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/check/': 'check/check-site.test.ts and check/planted-faults.test.ts',
   'registry/indexing/compare.ts': 'gateway/check/planted-faults.test.ts',
   'gateway/fleet.ts': 'journeys/signals.test.ts and journeys/reload.test.ts',
+  'gateway/peer-watch.ts': 'journeys/gateways-clone.test.ts',
   'gateway/notifications/activity-subscriber.ts': 'api/accounts/activity-feeds.test.ts',
   'gateway/oauth/': 'oauth/access-token.test.ts and threats/oauth.test.ts',
   'gateway/packs/enter-queue.ts': 'git/service.test.ts',

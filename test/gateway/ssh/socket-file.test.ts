@@ -1,11 +1,11 @@
 /** The SSH socket: its folder is private, and only a dead socket is replaced. */
 
 import { once } from 'node:events'
-import { chmod, stat, writeFile } from 'node:fs/promises'
+import { chmod, readdir, stat, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t from 'tap'
-import { isAnswered, prepareSocket } from '../../../gateway/ssh/socket-file.js'
+import { isAnswered, prepareSocket, removeStaleSocket } from '../../../gateway/ssh/socket-file.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 t.test('the folder is created, for its owner only', async (t) => {
@@ -28,6 +28,7 @@ t.test('a socket with a listener is kept and a dead one is deleted', async (t) =
   const server = createServer().listen(path)
   await once(server, 'listening')
   await prepareSocket(path)
+  await removeStaleSocket(path)
   t.equal(await isAnswered(path), true)
   server.close()
   await once(server, 'close')
@@ -35,4 +36,7 @@ t.test('a socket with a listener is kept and a dead one is deleted', async (t) =
   await writeFile(path, '')
   await prepareSocket(path)
   await t.rejects(stat(path), { code: 'ENOENT' })
+  await writeFile(path, '')
+  await Promise.all([removeStaleSocket(path), removeStaleSocket(path)])
+  t.strictSame(await readdir(join(path, '..')), [])
 })

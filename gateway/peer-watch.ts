@@ -1,0 +1,54 @@
+/**
+ * Watch over the other gateways of a data folder: removes the SSH socket of one that was killed,
+ * so that the workers of this one can open it, and recovers its interrupted pushes.
+ */
+
+import { hostname } from 'node:os'
+import { listJournalEntries } from '../cgi/maintenance/journal.js'
+import { recover } from '../cgi/maintenance/recovery.js'
+import { isRunning } from '../cgi/process/process-table.js'
+import type { Log } from '../conf/log.js'
+import type { Settings } from '../conf/settings.js'
+import { removeStaleSocket } from './ssh/socket-file.js'
+
+const SOCKET_MS = 2_000
+const PUSHES_MS = 10_000
+
+/** Starts the watch. Returns a function that ends it. */
+export function watchPeers({ data, ssh }: Pick<Settings, 'data' | 'ssh'>, log: Log): () => void {
+  const watches = [
+    repeat(SOCKET_MS, log, () => removeStaleSocket(ssh.socket)),
+    repeat(PUSHES_MS, log, () => recoverDeadPeers(data.dir, log)),
+  ]
+  return () => {
+    for (const watch of watches) clearInterval(watch)
+  }
+}
+
+/** Calls `work` at intervals, unless the last call is still running. */
+function repeat(everyMs: number, log: Log, work: () => Promise<void>): NodeJS.Timeout {
+  let isAtWork = false
+  const run = async () => {
+    if (isAtWork) return
+    isAtWork = true
+    try {
+      await work()
+    } catch (error) {
+      log.error({ error }, 'the watch over other gateways failed')
+    }
+    isAtWork = false
+  }
+  return setInterval(run, everyMs).unref()
+}
+
+/**
+ * Recovers pushes if a gateway process of this machine has ended and left some. Pushes whose git
+ * alone has ended are about to be removed by their own gateway.
+ */
+async function recoverDeadPeers(dataDir: string, log: Log): Promise<void> {
+  const pushes = [...(await listJournalEntries(dataDir)).values()]
+  const isLeft = pushes.some(({ host, gateway }) => host === hostname() && !isRunning(gateway))
+  if (!isLeft) return
+  const repositories = await recover(dataDir, log)
+  log.warn({ repositories }, 'pushes of a gateway that has ended were recovered')
+}
