@@ -17,13 +17,12 @@ export interface CapturedObjects {
  */
 export type TakeFile = (source: string, name: string) => Promise<boolean>
 
-const PASSES_MAX = 50
-
 /**
- * Takes all packs and loose objects. All objects that are reachable at the call are among them,
- * because repacks write a new pack before they remove packs and loose objects, and because this
- * repeats until no pack was added or removed meanwhile. A running prune has moved some packs to
- * `expired`, from where it may move them back, so those are included.
+ * Takes all objects that are reachable at the call: packs, then loose objects, then packs again. A
+ * repack writes a new pack before it removes the packs and loose objects that it replaces. So an
+ * object is in a pack of the first list, or loose until it is taken, or in a pack of the last list.
+ * A running prune has moved some packs to `expired`, from where it may move them back, so those are
+ * included.
  *
  * Indexes over several packs, bitmaps and the commit-graph are left out: maintenance writes them.
  */
@@ -31,14 +30,37 @@ export async function captureObjects(path: string, take: TakeFile): Promise<Capt
   const packs = new Set<string>()
   const loose = new Set<string>()
   const objects = join(path, 'objects')
-  for (let pass = 0; pass < PASSES_MAX; pass += 1) {
-    const before = await listPacks(objects)
-    const isWhole = await takePacks(before, { packs, take })
-    await takeLoose(objects, { loose, take })
-    const after = await listPacks(objects)
-    if (isWhole && before.join() === after.join()) return { packs: [...packs], loose: [...loose] }
+  await takePacks(objects, { packs, take })
+  await takeLoose(objects, { loose, take })
+  await takePacks(objects, { packs, take })
+  return { packs: [...packs], loose: [...loose] }
+}
+
+/** Repacks of one second each would have to remove a pack before it is taken, for an hour. */
+const TRIES_MAX = 3_600
+
+interface TakingPacks {
+  readonly packs: Set<string>
+  readonly take: TakeFile
+}
+
+/** Takes the listed packs, and lists them again if a repack has removed one before it was taken. */
+async function takePacks(objects: string, taking: TakingPacks): Promise<void> {
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    if (await takeListed(await listSettled(objects), taking)) return
   }
-  throw new Error(`the packs of ${path} changed during all ${PASSES_MAX} attempts to copy them`)
+  throw new Error(`repacks of ${objects} removed packs faster than they were copied`)
+}
+
+/** Lists packs until two lists are equal: one that is read during a repack may lack both packs. */
+async function listSettled(objects: string): Promise<readonly string[]> {
+  let listed = await listPacks(objects)
+  for (let tries = 0; tries < TRIES_MAX; tries += 1) {
+    const again = await listPacks(objects)
+    if (again.join() === listed.join()) break
+    listed = again
+  }
+  return listed
 }
 
 const PACK = /^(pack-[0-9a-f]{40,64})\.idx$/
@@ -55,20 +77,19 @@ async function listPacks(objects: string): Promise<readonly string[]> {
   return found.sort()
 }
 
-async function takePacks(
+/** Returns false if a pack has vanished. */
+async function takeListed(
   paths: readonly string[],
-  { packs, take }: { readonly packs: Set<string>; readonly take: TakeFile },
+  { packs, take }: TakingPacks,
 ): Promise<boolean> {
-  let isWhole = true
   for (const path of paths) {
     const name = path.slice(path.lastIndexOf('/') + 1)
     if (packs.has(name)) continue
-    const isTaken =
-      (await take(`${path}.pack`, `${name}.pack`)) && (await take(`${path}.idx`, `${name}.idx`))
-    if (isTaken) packs.add(name)
-    else isWhole = false
+    if (!(await take(`${path}.pack`, `${name}.pack`))) return false
+    if (!(await take(`${path}.idx`, `${name}.idx`))) return false
+    packs.add(name)
   }
-  return isWhole
+  return true
 }
 
 /** Takes the loose objects. One that vanishes is in a pack now. */
