@@ -29,6 +29,7 @@ import {
   sharedObjectPath,
   snapshotsFolder,
 } from './layout.js'
+import { underBackupLock } from './lock.js'
 import { pagesOf } from './pages-of.js'
 import { digestOf } from './take-backup.js'
 
@@ -77,6 +78,27 @@ export async function restoreSite<T>(
   } finally {
     await closeDatabase(db)
   }
+}
+
+/**
+ * Restores a snapshot into a folder inside that of the backup, calls `use` with the site, and
+ * removes the folder. The next call removes that of a killed one.
+ */
+export async function restoreBriefly<T>(
+  options: Pick<RestoreOptions, 'dir' | 'snapshotId'>,
+  use: (site: RestoredSite, into: string) => Promise<T>,
+): Promise<T> {
+  const dir = resolve(options.dir)
+  const into = join(dir, 'restored')
+  return await underBackupLock(dir, async () => {
+    const remove = () => rm(into, { recursive: true, force: true })
+    await remove()
+    try {
+      return await restoreSite({ ...options, into }, (site) => use(site, into))
+    } finally {
+      await remove()
+    }
+  })
 }
 
 /** Writes the rows into a database of this program's schema. Returns the open database. */

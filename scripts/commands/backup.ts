@@ -7,7 +7,11 @@ import { Failure } from '../../conf/failures.js'
 import { inheritedEnvironment, loadSettings } from '../../conf/load.js'
 import { listSnapshots } from '../../gateway/backup/layout.js'
 import { pruneSnapshots } from '../../gateway/backup/prune-snapshots.js'
-import { type RestoredSite, restoreSite } from '../../gateway/backup/restore-site.js'
+import {
+  type RestoredSite,
+  restoreBriefly,
+  restoreSite,
+} from '../../gateway/backup/restore-site.js'
 import { takeBackup } from '../../gateway/backup/take-backup.js'
 import { withSnapshot } from '../../gateway/backup/with-snapshot.js'
 import { checkSite } from '../../gateway/check/check-site.js'
@@ -18,6 +22,7 @@ import {
   type Command,
   type CommandCall,
   CommandError,
+  type CommandOption,
   requiredOption,
   UsageError,
   withDatabase,
@@ -77,6 +82,32 @@ const prune: Command = {
   },
 }
 
+const SNAPSHOT: CommandOption = {
+  type: 'string',
+  value: 'ID',
+  about: "Snapshot of 'gatehouse backup list'; by default the last one.",
+}
+
+function snapshotOf({ values: { snapshot } }: CommandCall): string | undefined {
+  return typeof snapshot === 'string' ? snapshot : undefined
+}
+
+const verify: Command = {
+  words: ['backup', 'verify'],
+  usage: 'DIR [--snapshot ID]',
+  about: 'Restores a snapshot inside DIR, checks all of it, and removes it; exit 1 with findings.',
+  positionals: ['DIR'],
+  options: { snapshot: SNAPSHOT },
+  async run(call) {
+    await reportErrors(() =>
+      restoreBriefly({ dir: folderOf(call), snapshotId: snapshotOf(call) }, async (site, into) => {
+        console.log(`restored ${site.snapshot.id}`)
+        await check(site, { into, isDeep: true })
+      }),
+    )
+  },
+}
+
 const restore: Command = {
   words: ['restore'],
   usage: 'DIR --into FOLDER [--snapshot ID] [--database]',
@@ -84,11 +115,7 @@ const restore: Command = {
   positionals: ['DIR'],
   options: {
     into: { type: 'string', value: 'FOLDER', about: 'Empty or new folder for the data.' },
-    snapshot: {
-      type: 'string',
-      value: 'ID',
-      about: "Snapshot of 'gatehouse backup list'; by default the last one.",
-    },
+    snapshot: SNAPSHOT,
     database: {
       type: 'boolean',
       about: 'Writes the rows into the empty database of database.url, not into an SQLite file.',
@@ -96,9 +123,8 @@ const restore: Command = {
   },
   async run(call) {
     const into = resolve(requiredOption(call, 'into'))
-    const { snapshot } = call.values
     const database = call.values['database'] === true ? serverDatabase() : undefined
-    const snapshotId = typeof snapshot === 'string' ? snapshot : undefined
+    const snapshotId = snapshotOf(call)
     await reportErrors(() =>
       restoreSite({ dir: folderOf(call), snapshotId, into, database }, (site) =>
         report(site, into),
@@ -115,7 +141,8 @@ function serverDatabase() {
 }
 
 /** Says what the restored site has, and checks it. */
-async function report({ snapshot, revived, db, storage }: RestoredSite, into: string) {
+async function report(site: RestoredSite, into: string): Promise<void> {
+  const { revived, snapshot } = site
   const { manifest } = snapshot
   console.log(`restored ${manifest.createdAt} into ${into}: set data.dir to this folder`)
   const { tokens, sshKeys, deployKeys, collaborators, teamMembers } = revived
@@ -123,9 +150,19 @@ async function report({ snapshot, revived, db, storage }: RestoredSite, into: st
     `valid again, even if revoked since: ${tokens} tokens, ${sshKeys} SSH keys, ${deployKeys} deploy keys, ${collaborators} collaborators, ${teamMembers} team members`,
   )
   console.log('ended: all sessions and all permissions of OAuth applications')
-  for (const problem of manifest.problems) console.log(`missing in the backup: ${problem}`)
+  await check(site, { into, isDeep: false })
+}
+
+/** Prints the findings in a restored site. */
+async function check(
+  { snapshot, db, storage }: RestoredSite,
+  { into, isDeep }: { readonly into: string; readonly isDeep: boolean },
+): Promise<void> {
+  const { problems } = snapshot.manifest
+  for (const problem of problems) console.log(`missing in the backup: ${problem}`)
   let findings = 0
-  for await (const finding of checkSite({ ...(await surroundingsOf(into)), db, storage })) {
+  const context = { ...(await surroundingsOf(into)), db, storage }
+  for await (const finding of checkSite(context, { isDeep })) {
     findings += 1
     console.log(lineOf(finding))
   }
@@ -179,4 +216,11 @@ async function reportErrors<T>(work: () => Promise<T>): Promise<T> {
   }
 }
 
-export const BACKUP_COMMANDS: readonly Command[] = [backup, list, prune, restore, runOnSnapshot]
+export const BACKUP_COMMANDS: readonly Command[] = [
+  backup,
+  list,
+  prune,
+  verify,
+  restore,
+  runOnSnapshot,
+]

@@ -221,6 +221,8 @@ t.test('another program reads a consistent copy, which is then removed', async (
   t.match(copied, { exitCode: 0, errorText: '' }, copied.errorText)
   t.strictSame(await readdir(join(gatehouse.dataDir, 'snapshots')), [])
   await restoresAll(t, copy, { commit: 'main', pull: 1, files: [] })
+  const verified = await gatehouse.run('backup', 'verify', copy)
+  t.match(verified, { exitCode: 0, output: /the check found nothing/ })
   const print = ['sh', '-c', 'test "$GATEHOUSE_SNAPSHOT" = {} && exit 3']
   t.match(await gatehouse.run('snapshot', 'run', '--', ...print), { exitCode: 3 })
   const unknown = await gatehouse.run('snapshot', 'run', '--', './unknown')

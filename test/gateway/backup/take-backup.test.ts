@@ -10,7 +10,12 @@ import { deleteWholeRepository } from '../../../gateway/actions/repositories/del
 import { captureRepository } from '../../../gateway/backup/capture-repository.js'
 import { listSnapshots } from '../../../gateway/backup/layout.js'
 import { pruneSnapshots } from '../../../gateway/backup/prune-snapshots.js'
-import { type RestoreOptions, restoreSite } from '../../../gateway/backup/restore-site.js'
+import {
+  type RestoredSite,
+  type RestoreOptions,
+  restoreBriefly,
+  restoreSite,
+} from '../../../gateway/backup/restore-site.js'
 import { openSharedFiles } from '../../../gateway/backup/shared-files.js'
 import { takeBackup } from '../../../gateway/backup/take-backup.js'
 import { checkSite } from '../../../gateway/check/check-site.js'
@@ -72,17 +77,23 @@ const { context, backup, ada, library, bare } = site
 const newFolder = async (t: Test, parent?: string) =>
   join(await temporaryFolder(t, parent), 'backup')
 
+async function findingsOf({ db, storage }: RestoredSite, into: string): Promise<string[]> {
+  const findings: string[] = []
+  const { settings, git: program } = context
+  const data = { ...settings.data, dir: into }
+  const checked = { db, storage, git: program, settings: { ...settings, data } }
+  for await (const { problem } of checkSite(checked, { isDeep: true, settleMs: 0 })) {
+    findings.push(problem)
+  }
+  return findings
+}
+
 /** Restores a snapshot into a new folder; returns its findings and the heads of repositories. */
 async function restored(t: Test, options: Omit<RestoreOptions, 'into'>) {
   const into = join(await temporaryFolder(t), 'data')
-  return restoreSite({ ...options, into }, async ({ db, storage, revived }) => {
-    const findings: string[] = []
-    const { settings, git: program } = context
-    const data = { ...settings.data, dir: into }
-    const checked = { db, storage, git: program, settings: { ...settings, data } }
-    for await (const { problem } of checkSite(checked, { isDeep: true, settleMs: 0 })) {
-      findings.push(problem)
-    }
+  return restoreSite({ ...options, into }, async (site) => {
+    const { db, revived } = site
+    const findings = await findingsOf(site, into)
     const heads: Record<string, string> = {}
     for (const { storage, name } of await db('repositories').select('storage', 'name')) {
       const cwd = repositoryPath(into, storage)
@@ -294,6 +305,13 @@ t.test('files of another disk and of a bucket are copied, and once only', async 
   )
   t.match(await restored(t, { dir }), { findings: [], heads: { library: commit } })
   t.match(await restored(t, { dir, snapshotId: first.id }), { findings: [] })
+  const [blob = ''] = (await readdir(dir, { recursive: true })).filter((name) =>
+    /^blobs.*-/.test(name),
+  )
+  await writeFile(join(dir, blob), 'TOOL')
+  const verifying = restoreBriefly({ dir }, findingsOf)
+  t.match(await verifying, [/^The sha256 digest of the bytes differs/], 'damage is found')
+  await writeFile(join(dir, blob), 'tool')
   const pruned = await pruneSnapshots(dir, 1)
   t.match(pruned, { snapshots: [first.id], files: 0 }, 'the last snapshot needs all files')
   t.match(await restored(t, { dir }), { findings: [], heads: { library: commit } })
