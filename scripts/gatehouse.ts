@@ -3,44 +3,14 @@
 import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { SettingsError } from '../conf/load.js'
+import { COMMANDS } from './commands/all.js'
 import { describeCommandEntry } from './commands/audited.js'
-import { BACKUP_COMMANDS } from './commands/backup.js'
 import { readCall } from './commands/call.js'
-import { CHECK_COMMANDS } from './commands/check.js'
 import { type Command, CommandError, Interrupted, UsageError } from './commands/command.js'
-import { DB_COMMANDS } from './commands/db.js'
-import { DOCTOR_COMMANDS } from './commands/doctor.js'
 import { describeCommand, describeProgram, listCommands } from './commands/help.js'
 import { refuseNode } from './commands/node-version.js'
-import { PACKAGE_COMMANDS } from './commands/package.js'
 import { programVersion } from './commands/program-version.js'
-import { REPO_COMMANDS } from './commands/repo.js'
-import { RUNNER_COMMANDS } from './commands/runner.js'
-import { RUNNER_ADMIN_COMMANDS } from './commands/runner-admin.js'
-import { SERVE_COMMANDS } from './commands/serve.js'
-import { SSH_COMMANDS } from './commands/ssh.js'
 import { suggest } from './commands/suggest.js'
-import { TOKEN_COMMANDS } from './commands/token.js'
-import { USER_COMMANDS } from './commands/user.js'
-import { WEBHOOK_COMMANDS } from './commands/webhook.js'
-import { WORKFLOW_COMMANDS } from './commands/workflow.js'
-
-const COMMANDS: readonly Command[] = [
-  ...SERVE_COMMANDS,
-  ...USER_COMMANDS,
-  ...TOKEN_COMMANDS,
-  ...REPO_COMMANDS,
-  ...PACKAGE_COMMANDS,
-  ...WEBHOOK_COMMANDS,
-  ...WORKFLOW_COMMANDS,
-  ...RUNNER_COMMANDS,
-  ...RUNNER_ADMIN_COMMANDS,
-  ...SSH_COMMANDS,
-  ...DB_COMMANDS,
-  ...DOCTOR_COMMANDS,
-  ...CHECK_COMMANDS,
-  ...BACKUP_COMMANDS,
-]
 
 const PROGRAM_OPTIONS = ['--help', '--version']
 
