@@ -68,6 +68,7 @@ import { VALUES_PAGES } from './runs/values-pages.js'
 import { HOOK_PAGES } from './webhooks/webhook-page.js'
 import { HOOKS_PAGES } from './webhooks/webhooks-page.js'
 import { EDIT_WIKI_PAGES } from './wiki/edit-wiki.js'
+import { WIKI_DIFF_PAGE } from './wiki/wiki-diff.js'
 import { WIKI_PAGES } from './wiki/wiki-page.js'
 
 export const WEB_ROUTES: readonly AnyRoute[] = [
@@ -119,6 +120,7 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...RELEASES_PAGES,
   ...EDIT_WIKI_PAGES,
   ...WIKI_PAGES,
+  WIKI_DIFF_PAGE,
   ...RUNS_PAGES,
   ...RERUN_PAGES,
   ...RUN_PAGES,

@@ -75,6 +75,7 @@ t.test('threats 1.1: no value of a request becomes an option of git', async (t) 
     const pages = [
       `wiki/${sent}`,
       `wiki/raw/${sent}`,
+      `wiki/${sent}/_diff?from=${sent}&to=${sent}`,
       `raw/branch/${sent}/README.md`,
       `raw/${sent}`,
       `archive/${sent}.zip`,

@@ -186,6 +186,9 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     const page = { title, content_base64: content, message: PAYLOADS[1] }
     t.equal((await ada.api('POST', `${api}/wiki/new`, page)).status, 201)
   }
+  const first = await copy.git('rev-parse', 'HEAD')
+  const { body: written } = await ada.api('GET', `${api}/wiki/revisions/Home`)
+  const [{ sha } = { sha: '' }] = (written as { commits: { sha: string }[] }).commits
   const named = encodeURIComponent(file)
   const own = '/ada/hostile'
   const pages = {
@@ -228,6 +231,7 @@ t.test('no page runs user content, and all pages pass the accessibility checks',
     'wiki page': `${own}/wiki/${encodeURIComponent(branch)}`,
     'wiki pages': `${own}/wiki/_pages`,
     'wiki history': `${own}/wiki/Home/_history`,
+    'wiki diff': `${own}/wiki/Home/_diff?from=${first}&to=${sha}`,
     'wiki edit': `${own}/wiki/Home/_edit`,
     'wiki new': `${own}/wiki/_new`,
     missing: `/ada/${encodeURIComponent(name)}`,

@@ -2,7 +2,7 @@
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { CommitRange } from '../../../cgi/objects/commit-range.js'
-import { readDiff } from '../../../cgi/objects/diff.js'
+import { readDiff, readFileDiff } from '../../../cgi/objects/diff.js'
 import { isFailure } from '../../../conf/failures.js'
 import type { GitReader } from '../../actions/code/git-reader.js'
 import { Shown } from '../../rendering/visible-text.js'
@@ -16,13 +16,25 @@ export interface ShownDiff {
   readonly isCut: boolean
 }
 
+export interface ShownRange extends CommitRange {
+  /** Path of the only file whose differences are shown. */
+  readonly file?: string
+  readonly signal: AbortSignal
+}
+
 /** Reads the diff, cut at the limits of a page. Returns undefined if too many files changed. */
 export async function readShownDiff(
   { git, path }: Pick<GitReader, 'git' | 'path'>,
-  range: CommitRange & { readonly signal: AbortSignal },
+  { file, ...range }: ShownRange,
 ): Promise<ShownDiff | undefined> {
   const input = { ...range, format: 'diff', hasBinary: false } as const
   try {
+    if (file !== undefined) {
+      const text = await readFileDiff(git, path, { ...range, file })
+      const isCut = text === undefined || text.length > DIFF_BYTES_MAX
+      const diff = parseDiff((text ?? '').slice(0, DIFF_BYTES_MAX), LINES_MAX)
+      return { ...diff, isCut: diff.isCut || isCut }
+    }
     const chunks: Uint8Array[] = []
     let bytes = 0
     for await (const chunk of await readDiff(git, path, input)) {

@@ -1,6 +1,7 @@
 /** Pages of a wiki: a page with its sidebar and footer, the list of all pages, and revisions. */
 
 import type { JSX } from 'preact/jsx-runtime'
+import type { Commit } from '../../../cgi/objects/commit-object.js'
 import { isFailure, notFound } from '../../../conf/failures.js'
 import { type WikiName, wikiNameOf } from '../../../conf/wiki-name.js'
 import { atLeast } from '../../../sql/repositories/access.js'
@@ -228,25 +229,55 @@ const history = definePage<'repository'>({
             <Shown text={name.title} />
           </a>
         </p>
-        <ul class="list">
-          {commits.map(({ id, message, author }) => (
-            <li>
-              <div class="grow">
-                <span class="strong">
-                  <Shown text={firstLineOf(message)} />
-                </span>
-                <p class="quiet">
-                  <Shown text={author.name} /> <Ago atMs={author.atMs} />
-                </p>
-              </div>
-              <code>{id.slice(0, 10)}</code>
-            </li>
-          ))}
-        </ul>
+        <form method="get" action={`${address}/_diff`}>
+          <ul class="list">
+            {commits.map((commit, at) => (
+              <Revision
+                commit={commit}
+                isFrom={at === Math.min(1, commits.length - 1)}
+                isTo={at === 0}
+              />
+            ))}
+          </ul>
+          <button type="submit">Compare the revisions</button>
+        </form>
         <Pager address={`${address}/_history`} page={page} total={total} />
       </RepositoryDocument>,
     )
   },
 })
+
+interface RevisionProps {
+  readonly commit: Commit
+  /** True if the comparison is from this revision, unless the user selects another one. */
+  readonly isFrom: boolean
+  readonly isTo: boolean
+}
+
+function Revision({ commit, isFrom, isTo }: RevisionProps): JSX.Element {
+  const { id, message, author } = commit
+  const short = id.slice(0, 10)
+  return (
+    <li>
+      <input
+        type="radio"
+        name="from"
+        value={id}
+        checked={isFrom}
+        aria-label={`Compare from ${short}`}
+      />
+      <input type="radio" name="to" value={id} checked={isTo} aria-label={`to ${short}`} />
+      <div class="grow">
+        <span class="strong">
+          <Shown text={firstLineOf(message)} />
+        </span>
+        <p class="quiet">
+          <Shown text={author.name} /> <Ago atMs={author.atMs} />
+        </p>
+      </div>
+      <code>{short}</code>
+    </li>
+  )
+}
 
 export const WIKI_PAGES = [front, list, one, history]

@@ -49,6 +49,21 @@ t.test('a page is written, shown with its parts, renamed and deleted by forms', 
   })
   t.equal((await see('/wiki/Second-Page')).status, 404)
   t.match((await see('/wiki/Third/_history')).text, 'Because &lt;b>')
+  await post('/Third/_edit', { ...fields, content: 'three\n<b>four' })
+  const revisions = (await see('/wiki/Third/_history')).text
+  const [to, from] = [...revisions.matchAll(/name="from" value="(\w+)"/g)].map(([, id]) => id)
+  const diff = (await see(`/wiki/Third/_diff?from=${from}&to=${to}`)).text
+  t.match(diff, /1 file changed.*removed">-three.*added">\+&lt;b>four/s)
+  for (const query of [
+    '',
+    `?from=${from}`,
+    `?from=HEAD&to=${to}`,
+    `?from=${'0'.repeat(40)}&to=${to}`,
+  ]) {
+    t.equal((await see(`/wiki/Third/_diff${query}`)).status, 404, query)
+  }
+  t.match((await see(`/wiki/Home/_diff?from=${from}&to=${to}`)).text, '0 files changed')
+  t.equal((await see(`/wiki/None/_diff?from=${from}&to=${to}`)).status, 404)
   t.match(await post('/Third/_edit', { ...fields, title: 'Home' }), {
     status: 400,
     text: /wiki page already exists.*three/s,
