@@ -1,7 +1,9 @@
 /** Threat: replies from the pack cache differ from git's replies after random changes. */
 
 import { randomBytes, randomInt } from 'node:crypto'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import { findGit } from '../../cgi/process/git.js'
 import { ask, askGit, differ } from '../helpers/compared-answers.js'
@@ -109,7 +111,80 @@ t.test("the reply to a fetch that has one line more or less equals git's", async
     }
     t.ok(pairs > 3, `${name}: ${pairs} pairs`)
   }
+  await t.test('a tag that exists only while git answers is not sent afterwards', (t) =>
+    sendWithPassingTags(t, scene),
+  )
+  await t.test('a tag is sent with the next equal fetch', (t) => sendWithNewTag(t, scene))
+  await t.test('a negotiation that git ends is also ended by the replies that clients share', (t) =>
+    endNegotiations(t, scene),
+  )
 })
+
+/** Sends fetches of one commit by clients that have different former commits. */
+async function endNegotiations(t: Test, scene: Scene): Promise<void> {
+  await commitFiles(scene, [aFile()])
+  const range = ['rev-list', '--max-count=5', 'main']
+  const [tip, ...former] = (await git(range, { cwd: scene.path })).split('\n')
+  for (const oid of former) {
+    const question = command('fetch', ['no-progress', `want ${tip}`, `have ${oid}`])
+    for (const reply of [await askGit(scene, question), await ask(scene, question)]) {
+      const { lines, pack } = readFetchAnswer(reply ?? Buffer.alloc(0))
+      t.ok(lines.includes('ready') && pack.length > 0, `have ${oid}`)
+    }
+  }
+}
+
+/** Number of fetches during which a tag exists for a moment. */
+const PASSING_TAGS = 6
+
+/** Adds a tag while git makes a reply, removes it, and compares the next reply to an equal fetch. */
+async function sendWithPassingTags(t: Test, scene: Scene): Promise<void> {
+  const file = join(scene.path, 'refs/tags/passing')
+  let sent = 0
+  for (let at = 0; at < PASSING_TAGS; at += 1) {
+    await commitFiles(scene, [aFile()])
+    await inBare(scene, 'tag', '-a', '-m', 'x', 'passing', 'main')
+    const tag = await readFile(file)
+    await rm(file)
+    const question = await fetchFrom(scene, 2, 'include-tag no-progress want_TIP done')
+    const reply = ask(scene, question)
+    await sleep(2 * at)
+    await writeFile(file, tag)
+    const first = await packedObjects(scene, await reply)
+    await rm(file)
+    if (first.includes(tag.toString().trim())) sent += 1
+    t.strictSame(await objectsOfReply(scene, question), await objectsOfGit(scene, question))
+  }
+  t.comment(`${sent} tags were sent while they existed`)
+}
+
+/** Compares the replies to equal fetches before and after a tag of their commit is added. */
+async function sendWithNewTag(t: Test, scene: Scene): Promise<void> {
+  await commitFiles(scene, [aFile()])
+  const question = await fetchFrom(scene, 2, 'include-tag no-progress want_TIP done')
+  for (const name of ['without', 'with']) {
+    for (const attempt of ['first', 'second']) {
+      const [ours, theirs] = [
+        await objectsOfReply(scene, question),
+        await objectsOfGit(scene, question),
+      ]
+      t.strictSame(ours, theirs, `${attempt} reply ${name} the tag`)
+    }
+    await inBare(scene, 'tag', '-a', '-m', 'x', 'newest', 'main')
+  }
+}
+
+async function packedObjects(scene: Scene, answer: Buffer | undefined): Promise<readonly string[]> {
+  return await objectsOf(readFetchAnswer(answer ?? Buffer.alloc(0)).pack, scene.work)
+}
+
+async function objectsOfReply(scene: Scene, question: Question): Promise<readonly string[]> {
+  return await packedObjects(scene, await ask(scene, question))
+}
+
+async function objectsOfGit(scene: Scene, question: Question): Promise<readonly string[]> {
+  return await packedObjects(scene, await askGit(scene, question))
+}
 
 /** Text whose versions git stores as deltas. */
 const TEXT = randomBytes(6_000).toString('base64')
