@@ -22,7 +22,7 @@ const KINDS: ReadonlyArray<readonly [kind: string, path: RegExp]> = [
   ['second_factor', /\/settings\/security\/(?:confirm|recovery-codes|disable|keys\/[a-z]+)$/],
   ['password', /\/(?:settings|\{username\})\/password$/],
   ['email', /^\/user\/emails$/],
-  ['block', /\/blocks\/\{username\}$/],
+  ['block', /\/blocks\/\{username\}$|\/settings\/blocked_users(?:\/remove)?$/],
   ['branch_protection', /\/branch_protections(?:\/|$)/],
   ['tag_protection', /\/tag_protections(?:\/|$)/],
   ['collaborator', /\/collaborators\/|\/settings\/collaboration/],
