@@ -137,7 +137,7 @@ async function endNegotiations(t: Test, scene: Scene): Promise<void> {
 /** Number of fetches during which a tag exists for a moment. */
 const PASSING_TAGS = 6
 
-/** Adds a tag while git makes a reply, removes it, and compares the next reply to an equal fetch. */
+/** Adds a tag while git makes a reply, removes it, and compares the replies to the next fetch. */
 async function sendWithPassingTags(t: Test, scene: Scene): Promise<void> {
   const file = join(scene.path, 'refs/tags/passing')
   let sent = 0
