@@ -191,7 +191,7 @@ function deriveEntry(
   const files = readReferenceFiles(repositoryPath)
   const moved = files && movedBranches(known.files, files)
   if (moved === undefined) return undefined
-  // Git does not list a branch whose commit is missing.
+  // Git decides whether to list a branch whose commit is missing.
   for (const oid of moved.values()) if (!hasOwnObject(repositoryPath, oid)) return undefined
   const references = moveBranches(known.references, moved)
   if (references === undefined) return undefined
