@@ -10,6 +10,8 @@ const KINDS: ReadonlyArray<readonly [kind: string, path: RegExp]> = [
   ['workflow', /^\/repos\/[^ ]+\/actions\/workflows\/\{workflow_id\}\/(?:en|dis)able$/],
   ['workflow', /^\/\{owner\}\/\{repo\}\/actions\/workflows$/],
   ['run', /^\/repos\/\{owner\}\/\{repo\}\/actions\/runs\/\{run\}$/],
+  ['run_approval', /\/actions\/runs\/\{(?:run|number)\}\/approve$/],
+  ['artifact', /^DELETE \/repos\/\{owner\}\/\{repo\}\/actions\/artifacts\/\{artifact_id\}$/],
   ['webhook', /\/hooks(?:\/\{id\}(?:\/delete)?)?$/],
   ['push_mirror', /\/push_mirrors(?:\/\{name\})?$/],
   ['deploy_key', /^\/repos\/\{owner\}\/\{repo\}\/keys(?:\/|$)|\}\/settings\/keys(?:\/|$)/],
@@ -39,6 +41,7 @@ const KINDS: ReadonlyArray<readonly [kind: string, path: RegExp]> = [
   ['organization', /^\/orgs(?:\/\{org\}(?:\/rename)?)?$|^\/org\/(?:create|\{org\}\/settings)/],
   ['organization', /^\/admin\/users\/\{username\}\/orgs$/],
   ['cleanup_rule', /\/cleanup-rules\/\{type\}$|\/settings\/rules\/\{type\}(?:\/delete)?$/],
+  ['package_link', /\/-\/(?:link\/\{repo_name\}|(?:un)?link)$/],
   ['package_protection', /\/(?:-|settings)\/protections(?:\/|$)/],
   ['package_settings', /\/-\/(?:packages\/)?settings$/],
   ['package_quota', /^\/admin\/packages\/\{owner\}\/quota$/],
@@ -53,7 +56,7 @@ const KINDS: ReadonlyArray<readonly [kind: string, path: RegExp]> = [
 /** Kinds of things of which a PUT adds one. */
 const ADDED_BY_PUT = /^(?:block|team_member|repository_team)$/
 
-const DELETES = /\/(?:delete|delete-others|remove|leave|revoke|security\/disable)$/
+const DELETES = /\/(?:delete|delete-others|remove|leave|revoke|unlink|security\/disable)$/
 const CHANGES =
   /\/(?:rename|settings|profile|password|prune|priority|accept|reject|quota|registration|workflows|actions\/runners|secrets|collaboration)$/
 
