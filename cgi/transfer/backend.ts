@@ -97,6 +97,9 @@ function startReceivePack(git: Git, call: BackendCall, remoteUser: string): Runn
       ...gitEnvironment(git, call),
       ...call.variables,
       ...protocolEnvironment(call.gitProtocol),
+      // Hooks of the administrator may read these.
+      REMOTE_USER: remoteUser,
+      REMOTE_ADDR: call.remoteAddress,
       GIT_COMMITTER_NAME: remoteUser,
       GIT_COMMITTER_EMAIL: `${remoteUser}@http.${call.remoteAddress}`,
     },

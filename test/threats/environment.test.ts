@@ -29,12 +29,12 @@ const HOSTILE_HEADERS = [
   'X-Forwarded-Host: evil.example',
 ]
 
-/** Variables that cgi/transfer/environment.ts and cgi/process/git.ts set for git. */
+/** Variables that cgi/transfer and cgi/process/git.ts set for git. */
 const KNOWN = new RegExp(
   '^(?:PATH|HOME|LC_ALL|GATEWAY_INTERFACE|SERVER_PROTOCOL|PATH_INFO|QUERY_STRING|REQUEST_METHOD' +
     '|REMOTE_ADDR|REMOTE_USER|CONTENT_TYPE|CONTENT_LENGTH|HTTP_CONTENT_ENCODING|GIT_PROTOCOL' +
     '|GIT_PROJECT_ROOT|GIT_HTTP_EXPORT_ALL|GIT_CONFIG_SYSTEM|GIT_CONFIG_GLOBAL' +
-    '|GIT_TERMINAL_PROMPT|GIT_CONFIG_COUNT|GIT_CONFIG_(?:KEY|VALUE)_\\d' +
+    '|GIT_COMMITTER_NAME|GIT_COMMITTER_EMAIL|GIT_TERMINAL_PROMPT|GIT_CONFIG_COUNT|GIT_CONFIG_(?:KEY|VALUE)_\\d' +
     '|GATEHOUSE_UPDATES|GATEHOUSE_CHANGES)$',
 )
 
@@ -70,7 +70,8 @@ t.test('headers named like environment variables have no effect', async (t) => {
     t.strictSame([...variables.keys()].filter(isStrange), [])
     t.notMatch(text, 'evil')
     t.equal(variables.get('REMOTE_USER'), 'ada', 'REMOTE_USER is the owner of the token')
-    t.match(variables.get('GIT_PROJECT_ROOT'), gatehouse.dataDir)
+    t.equal(variables.get('REMOTE_ADDR'), '127.0.0.1')
+    t.equal(variables.get('GIT_COMMITTER_EMAIL'), 'ada@http.127.0.0.1')
     t.notOk(variables.has('GIT_PROTOCOL') || variables.has('HTTP_CONTENT_ENCODING'))
   })
 
