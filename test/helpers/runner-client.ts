@@ -4,6 +4,7 @@
  */
 
 import { request as send } from 'node:http'
+import { setTimeout as sleep } from 'node:timers/promises'
 import {
   create,
   type DescMessage,
@@ -224,17 +225,35 @@ function runnerOf({
     call,
     fetchTask: fetchTask as RegisteredRunner['fetchTask'],
     async sendRows(taskId, index, rows, isLast = false) {
-      const { message } = await call(UPDATE_LOG, {
-        taskId,
-        index: BigInt(index),
-        rows: rows.map((content) => ({ time: timestampFromMs(Date.now()), content })),
-        noMore: isLast,
-      })
+      const { message } = await whenAvailable(() =>
+        call(UPDATE_LOG, {
+          taskId,
+          index: BigInt(index),
+          rows: rows.map((content) => ({ time: timestampFromMs(Date.now()), content })),
+          noMore: isLast,
+        }),
+      )
       return Number(message.ackIndex)
     },
     async report(taskId, result, outputs = {}) {
-      const { message } = await call(UPDATE_TASK, { state: { id: taskId, result }, outputs })
+      const { message } = await whenAvailable(() =>
+        call(UPDATE_TASK, { state: { id: taskId, result }, outputs }),
+      )
       return message.state?.result
     },
+  }
+}
+
+const TRIES_MAX = 50
+const RETRY_MS = 200
+
+/** Repeats a call while the answer is 503, as runners do; returns the last answer. */
+async function whenAvailable<O extends DescMessage>(
+  call: () => Promise<ProcedureAnswer<O>>,
+): Promise<ProcedureAnswer<O>> {
+  for (let tries = 1; ; tries += 1) {
+    const answer = await call()
+    if (answer.status !== 503 || tries === TRIES_MAX) return answer
+    await sleep(RETRY_MS)
   }
 }
