@@ -43,7 +43,8 @@ export class SqliteClient extends KnexClient {
   override async acquireRawConnection(): Promise<Connection> {
     const connection: Connection = await super.acquireRawConnection()
     connection.pragma(`busy_timeout = ${OPEN_BUSY_TIMEOUT_MS}`)
-    connection.pragma('journal_mode = WAL')
+    // Two processes that change the mode of a new file do not wait for each other: one fails.
+    await waitForLocks(connection, () => connection.pragma('journal_mode = WAL'))
     // FULL keeps acknowledged writes after a loss of power; WAL with NORMAL would lose the last
     // ones.
     connection.pragma('synchronous = FULL')
