@@ -106,64 +106,66 @@ interface CopyingRows extends Copying {
   readonly problems: string[]
 }
 
-const PAGE = 200
-
 async function copyRepositories(
   { settings }: BackupContext,
   { dir, part, files, signal, snapshot, problems }: CopyingRows,
 ): Promise<number> {
-  const list = await open(join(part, REPOSITORIES), 'wx', 0o600)
-  let copied = 0
-  try {
-    for (let afterId = 0; ; ) {
-      const page = await listAllRepositories(snapshot, { afterId, limit: PAGE })
-      const captured = await inLanes(
-        page.flatMap((repository) => [repository, wikiOf(repository)]),
-        async (repository) => {
-          signal.throwIfAborted()
-          const found = await captureRepository(
-            { dataDir: settings.data.dir, dir, files },
-            repository,
-          )
-          if (found !== undefined) return [JSON.stringify(found)]
-          const { owner, name, isWiki, sizeKib } = repository
-          if (isWiki !== true || sizeKib > 0) problems.push(`${owner.name}/${name} has no folder`)
-          return []
-        },
-      )
-      const lines = captured.flat()
-      copied += lines.length
-      await list.write(lines.map((line) => `${line}\n`).join(''))
-      const last = page.at(-1)
-      if (last === undefined || page.length < PAGE) break
-      afterId = last.id
-    }
-    await list.sync()
-  } finally {
-    await list.close()
-  }
-  return copied
+  const capture = { dataDir: settings.data.dir, dir, files }
+  return await writeList(join(part, REPOSITORIES), {
+    read: (page) => listAllRepositories(snapshot, page),
+    async copy(row) {
+      const lines: string[] = []
+      for (const repository of [row, wikiOf(row)]) {
+        signal.throwIfAborted()
+        const found = await captureRepository(capture, repository)
+        if (found !== undefined) lines.push(JSON.stringify(found))
+        else if (repository.isWiki !== true || repository.sizeKib > 0) {
+          problems.push(`${repository.owner.name}/${repository.name} has no folder`)
+        }
+      }
+      return lines
+    },
+  })
 }
 
 async function copyBlobs(
   { storage }: BackupContext,
   { dir, part, files, signal, snapshot, problems }: CopyingRows,
 ): Promise<number> {
-  const list = await open(join(part, BLOBS), 'wx', 0o600)
-  let copied = 0
+  return await writeList(join(part, BLOBS), {
+    read: (page) => listBlobs(snapshot, page),
+    async copy({ key, bytes }) {
+      signal.throwIfAborted()
+      const target = sharedBlobPath(dir, key)
+      if (await copyBlob({ storage, files }, { key, bytes, target })) return [key]
+      problems.push(`the blob ${key} is missing or incomplete`)
+      return []
+    },
+  })
+}
+
+const PAGE = 200
+
+interface ListedRows<Row> {
+  /** Returns the rows after an id, in the order of their ids. */
+  read(page: { readonly afterId: number; readonly limit: number }): Promise<readonly Row[]>
+  /** Copies the data of a row; returns its lines. */
+  copy(row: Row): Promise<readonly string[]>
+}
+
+/** Copies the data of all rows, and writes their lines to a new file; returns their number. */
+async function writeList<Row extends { readonly id: number }>(
+  path: string,
+  { read, copy }: ListedRows<Row>,
+): Promise<number> {
+  const list = await open(path, 'wx', 0o600)
+  let written = 0
   try {
     for (let afterId = 0; ; ) {
-      const page = await listBlobs(snapshot, { afterId, limit: PAGE })
-      const keys = await inLanes(page, async ({ key, bytes }) => {
-        signal.throwIfAborted()
-        if (await copyBlob({ storage, files }, { key, bytes, target: sharedBlobPath(dir, key) })) {
-          return [`${key}\n`]
-        }
-        problems.push(`the blob ${key} is missing or incomplete`)
-        return []
-      })
-      copied += keys.flat().length
-      await list.write(keys.flat().join(''))
+      const page = await read({ afterId, limit: PAGE })
+      const lines = (await inLanes(page, copy)).flat()
+      await list.write(lines.map((line) => `${line}\n`).join(''))
+      written += lines.length
       const last = page.at(-1)
       if (last === undefined || page.length < PAGE) break
       afterId = last.id
@@ -172,7 +174,7 @@ async function copyBlobs(
   } finally {
     await list.close()
   }
-  return copied
+  return written
 }
 
 /** Returns false if the bytes of a blob are missing or too few. */

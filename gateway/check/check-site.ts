@@ -87,7 +87,7 @@ async function* confirm(
   for (const suspicion of suspicions) if (await suspicion.persists()) confirmed.push(suspicion)
   for (const { finding, persists, repair } of confirmed) {
     const isRepairable = repairs && repair !== undefined
-    // One repair can end several differences.
+    // Differences may have ended by the repair of another one.
     if (isRepairable && (await persists())) await repair()
     yield { ...finding, isRepaired: isRepairable && !(await persists()) }
   }

@@ -10,7 +10,7 @@ import { migrate } from './migrate.js'
  * its own, and holds the migration lock, because a change of a table ends the view of the instant.
  */
 export async function exportDatabase(source: Settings['database'], file: string): Promise<void> {
-  // One connection holds the lock, and one reads.
+  // Two connections: for the lock, and for the reads.
   const from = await openDatabase({ ...source, connectionsMax: 2 })
   try {
     const into = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
