@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { LRUCache } from 'lru-cache'
+import { entriesUpTo } from '../../conf/lib/entries-up-to.js'
 import { LITERAL_PATHS, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 import { hasGrafts } from '../repository/repository-state.js'
@@ -40,8 +41,8 @@ const pages = new LRUCache<string, readonly string[]>({
   maxSize: PAGES_BYTES_MAX,
   sizeCalculation: (ids) => 200 + 100 * ids.length,
 })
-const counts = new LRUCache<string, number>({ max: COUNTS_MAX })
-const lastIds = new LRUCache<string, string>({ max: COUNTS_MAX })
+const counts = new LRUCache<string, number>(entriesUpTo(COUNTS_MAX))
+const lastIds = new LRUCache<string, string>(entriesUpTo(COUNTS_MAX))
 
 /** Lists the ids of a page of the history, newest first. */
 async function listHistory(

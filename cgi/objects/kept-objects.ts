@@ -4,6 +4,7 @@ import { readdirSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import { unlessMissingSync } from '../../conf/lib/disk.js'
+import { entriesUpTo } from '../../conf/lib/entries-up-to.js'
 import type { Git } from '../process/git.js'
 import { readStateOfTick } from '../repository/repository-state.js'
 import type { GitObject } from './cat-file.js'
@@ -71,7 +72,7 @@ export class KeptObjects {
     sizeCalculation: ({ content }) => (content?.length ?? 0) + ENTRY_BYTES,
   })
   /** Cached sizes by generation and full id. */
-  readonly #sizes = new LRUCache<string, number>({ max: SIZES_MAX })
+  readonly #sizes = new LRUCache<string, number>(entriesUpTo(SIZES_MAX))
   /** Repositories with a process, least recently used first. */
   readonly #readers = new Set<KeptRepository>()
   #generations = 0

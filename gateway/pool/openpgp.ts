@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import { Failure } from '../../conf/failures.js'
+import { entriesUpTo } from '../../conf/lib/entries-up-to.js'
 import type {
   OpenpgpKey,
   OpenpgpSignature,
@@ -50,7 +51,7 @@ const RETRY_AFTER_SECONDS = 10
 
 /** Returns functions that run in the pool; verdicts about Git objects are cached. */
 export function openpgpIn(pool: Pick<Pool<GatewayTasks>, 'run'>): Openpgp {
-  const kept = new LRUCache<string, OpenpgpVerdict>({ max: KEPT_MAX })
+  const kept = new LRUCache<string, OpenpgpVerdict>(entriesUpTo(KEPT_MAX))
   return {
     readKey: (armored, ownerId) =>
       withinLimits(pool.run('readOpenpgpKey', { armored }, { deadlineMs: DEADLINE_MS, ownerId })),
