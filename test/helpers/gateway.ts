@@ -91,11 +91,14 @@ export interface Gateway extends Fixture {
   ask(request: RequestOptions): Promise<Answer>
 }
 
+/** The git of this machine, which all tests of a process use: its search runs git twice. */
+const installedGit = findGit()
+
 /** Starts a gateway with its listener for the test. */
 export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
   const fixture = await openFixture(t, options)
   const { settings, log } = fixture
-  const git = options.git ?? (await findGit())
+  const git = options.git ?? (await installedGit)
   const server = await startServer({ settings, log, git, throttle: createLocalThrottle() })
   t.teardown(() => server.stop())
   const { port } = server
@@ -109,7 +112,7 @@ export async function openContext(
 ): Promise<{ readonly context: Context; readonly fixture: Fixture }> {
   const fixture = await openFixture(t, options)
   const { settings, log, db } = fixture
-  const git = options.git ?? (await findGit())
+  const git = options.git ?? (await installedGit)
   const queue = createProcessQueue(() => BOUNDS)
   const link = createLocalCoordinator(settings.data.dir)
   const journal = await openJournal(settings.data.dir)
