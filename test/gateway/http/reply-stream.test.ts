@@ -120,20 +120,34 @@ async function* inChunks(content: Uint8Array, size: number): AsyncGenerator<Uint
 /** Returns the body of each response on one connection; `pauseMs` makes a slow reader. */
 async function bodiesOf(socket: Socket, count: number, pauseMs: number): Promise<Buffer[]> {
   const bodies: Buffer[] = []
-  let rest = Buffer.alloc(0)
+  let chunks: Buffer[] = []
+  let receivedBytes = 0
+  let expectedBytes: number | undefined
   for await (const chunk of socket) {
-    rest = Buffer.concat([rest, chunk])
+    chunks.push(chunk)
+    receivedBytes += chunk.length
     if (pauseMs > 0) await sleep(pauseMs)
-    if (!rest.includes('\r\n\r\n')) continue
-    const head = rest.indexOf('\r\n\r\n') + 4
-    const lengths = [...rest.toString('latin1', 0, head).matchAll(/content-length: (\d+)\r/gi)]
-    if (lengths.length !== 1) throw new Error('not one length')
-    const end = head + Number(lengths[0]?.[1])
-    if (rest.length < end) continue
-    bodies.push(rest.subarray(head, end))
-    rest = rest.subarray(end)
+    expectedBytes ??= responseBytes(Buffer.concat(chunks))
+    if (expectedBytes === undefined || receivedBytes < expectedBytes) continue
+    const response = Buffer.concat(chunks)
+    bodies.push(response.subarray(response.indexOf(HEAD_END) + HEAD_END.length, expectedBytes))
     if (bodies.length === count) break
+    chunks = []
+    receivedBytes = 0
+    expectedBytes = undefined
     socket.write(get('/next'))
   }
   return bodies
+}
+
+const HEAD_END = '\r\n\r\n'
+
+/** Returns the size of a response with its head, or nothing before the head is complete. */
+function responseBytes(start: Buffer): number | undefined {
+  const end = start.indexOf(HEAD_END)
+  if (end < 0) return undefined
+  const head = start.toString('latin1', 0, end + HEAD_END.length)
+  const lengths = [...head.matchAll(/content-length: (\d+)\r/gi)]
+  if (lengths.length !== 1) throw new Error('not one length')
+  return head.length + Number(lengths[0]?.[1])
 }
