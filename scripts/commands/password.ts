@@ -52,7 +52,7 @@ const CARRIAGE_RETURN = 13
  * Returns the first line, without its line feed or CRLF. Throws CommandError if the input is empty,
  * is not UTF-8, or has no end of line within 4 KiB.
  */
-async function readFirstLine(input: AsyncIterable<Buffer>): Promise<string> {
+export async function readFirstLine(input: AsyncIterable<Buffer>): Promise<string> {
   let bytes = Buffer.alloc(0)
   for await (const chunk of input) {
     bytes = Buffer.concat([bytes, chunk])

@@ -4,8 +4,7 @@ import { parseArgs } from 'node:util'
 import type { Test } from 'tap'
 import { loadSettings } from '../../conf/load.js'
 import type { Command } from '../../scripts/commands/command.js'
-import { closeDatabase, openDatabase } from '../../sql/database/database.js'
-import { migrate } from '../../sql/database/migrate.js'
+import { copySqliteTemplate } from './templates.js'
 import { temporaryFolder } from './temporary.js'
 
 /** Sets GATEHOUSE_DATA_DIR to a new folder, by default with a migrated database. */
@@ -17,11 +16,8 @@ export async function useDataFolder(t: Test, { isMigrated = true } = {}): Promis
     if (before === undefined) delete process.env['GATEHOUSE_DATA_DIR']
     else process.env['GATEHOUSE_DATA_DIR'] = before
   })
-  if (isMigrated) {
-    const db = await openDatabase(loadSettings().database)
-    await migrate(db)
-    await closeDatabase(db)
-  }
+  const { location } = loadSettings().database
+  if (isMigrated && location.kind === 'sqlite') await copySqliteTemplate(location.file)
   return folder
 }
 

@@ -176,7 +176,6 @@ function environmentOf(
   const file = location?.kind === 'sqlite' ? `sqlite:${location.file}` : undefined
   return {
     PATH: process.env['PATH'] ?? '/usr/bin:/bin',
-    ...compileCache(),
     GATEHOUSE_DATA_DIR: dataDir,
     GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
     GATEHOUSE_HTTP_WORKERS: String(workers),
@@ -192,12 +191,6 @@ function environmentOf(
     ...(host === undefined ? {} : { GATEHOUSE_HTTP_BASE_URL: `http://${host}:${port}` }),
     ...environment,
   }
-}
-
-/** Variable with the folder of compiled code that the processes of this run share, if any. */
-function compileCache(): Record<string, string> {
-  const folder = process.env['NODE_COMPILE_CACHE']
-  return folder === undefined ? {} : { NODE_COMPILE_CACHE: folder }
 }
 
 async function addUser(
