@@ -35,7 +35,7 @@ await onPackageGatehouse(
 
 await onPackageGatehouse(
   t,
-  'SQLite and files',
+  'MariaDB and S3',
   'search, dependencies, branches and tarballs work with Composer',
   async (t, fixture) => {
     const workspace = workspaceIn(fixture, fixture.ada)

@@ -74,7 +74,7 @@ const QUICK = `INSTALL_opts = c('--no-byte-compile', '--no-test-load', '--no-doc
 
 await onPackageGatehouse(
   t,
-  'SQLite and files',
+  'MariaDB and S3',
   'a package is installed with its imports, and updated',
   async (t, fixture) => {
     for (const name of ['ghtop 0.1-1', 'ghbase 1.2']) {

@@ -98,7 +98,7 @@ await onPackageGatehouse(
 
 await onPackageGatehouse(
   t,
-  'SQLite and files',
+  'MariaDB and S3',
   'the latest version of each kind is the one that go selects',
   async (t, fixture) => {
     const owner = 'ada'
@@ -155,7 +155,7 @@ await onPackageGatehouse(
 
 await onPackageGatehouse(
   t,
-  'SQLite and files',
+  'MariaDB and S3',
   'a module that is missing at one proxy is requested from the next one',
   async (t, fixture) => {
     const name = `next.test/${fixture.port}@v1.0.0`
@@ -242,7 +242,7 @@ function unusualFiles(path: string): Readonly<Record<string, string>> {
 
 await onPackageGatehouse(
   t,
-  'SQLite and files',
+  'MariaDB and S3',
   'modules of repositories are downloaded without an upload, with the checksums of a clone',
   async (t, fixture) => {
     await makeRepository(fixture.ada, 'Lib')

@@ -86,7 +86,7 @@ async function isRefused(t: Test, machines: Machines, ...names: readonly string[
 
 await onPackageGatehouse(
   t,
-  'MariaDB and S3',
+  'SQLite and files',
   'apt accepts indexes with the old key, the new key or both during a rotation',
   async (t, fixture) => {
     const send = async (Version: string) => {

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import t, { type Test } from 'tap'
 import { BASE_URL } from '../helpers/gateway.js'
 import { type GatewayWithUsers, startGatewayWithUsers } from '../helpers/gateway-with-users.js'
-import { forEachPackageGateway, onPackageGateway } from '../helpers/package-gatehouses.js'
+import { forEachPackageGateway, onPackageGateway } from '../helpers/package-gateways.js'
 import { sharedS3Server } from '../helpers/shared-s3-server.js'
 import { JSON_V1, type SwiftPart, sourceArchive, swiftForm } from '../helpers/swift.js'
 
