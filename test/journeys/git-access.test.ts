@@ -1,7 +1,7 @@
 /** Read access over Git; private and missing repositories are indistinguishable without it. */
 
 import t, { type Test } from 'tap'
-import { forEachDatabase } from '../helpers/databases.js'
+import { onOneDatabase } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { askRaw, basic, comparablePart, type RawRequest } from '../helpers/literal-http.js'
 import { makeRepository } from '../helpers/repositories.js'
@@ -40,8 +40,9 @@ interface GatewayWithUsers {
   readonly head: string
 }
 
-await forEachDatabase(t, 'read access over Git', async (t, location) => {
-  const gatehouse = await startGatehouse(t, { location })
+// Each query has a test on both databases, in test/sql.
+await onOneDatabase(t, 'read access over Git', async (t, location) => {
+  const gatehouse = await startGatehouse(t, { location, workers: 1 })
   const ada = await gatehouse.addUser('ada')
   const bob = await gatehouse.addUser('bob')
   const source = await newWorkingCopy(t)
