@@ -9,15 +9,17 @@ import { isExtended } from '../helpers/fetch-answers.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { untilAllCached } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
+import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 
 /** Length of a file that makes the answers long enough to be extended. */
 const LARGE_BYTES = 4_300_000
 
-async function setScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
-  const gatehouse = await startGatehouse(t, { workers: 1 })
-  const ada = await gatehouse.addUser('ada')
-  const name = await makeRepository(ada, 'busy', { object_format_name: objectFormat })
+const gatehouse = await startGatehouse(t, { workers: 1 })
+const ada = await gatehouse.addUser('ada')
+
+async function setScene(t: Test, objectFormat: 'sha1' | 'sha256') {
+  const name = await makeRepository(ada, objectFormat, { object_format_name: objectFormat })
   const remote = ada.remote(`${name}.git`)
   const copy = await newWorkingCopy(t, objectFormat)
   const push = async (...refs: readonly string[]) => {
@@ -53,8 +55,8 @@ async function setScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   return { copy, push, clone, large }
 }
 
-t.test('clones after pushes are complete, and have nothing that a push removed', async (t) => {
-  for (const objectFormat of ['sha1', 'sha256'] as const) {
+for (const objectFormat of ['sha1', 'sha256'] as const) {
+  t.test(`clones after pushes are complete and current (${objectFormat})`, async (t) => {
     const { copy, push, clone, large } = await setScene(t, objectFormat)
     t.equal((await clone()).isExtended, false)
 
@@ -78,6 +80,8 @@ t.test('clones after pushes are complete, and have nothing that a push removed',
     t.equal(merged.isExtended, true, 'after the deletion of a branch that main contains')
     t.notMatch(await merged.cloned.git('for-each-ref'), 'topic')
 
+    // The steps below extend no answer with objects of another format than those above.
+    if (objectFormat === 'sha256' && !isFullSize) return
     await copy.git('checkout', '--quiet', '-b', 'leak', large)
     const leak = await copy.commit('password', 'secret')
     const secret = await copy.git('rev-parse', 'leak:password')
@@ -91,5 +95,5 @@ t.test('clones after pushes are complete, and have nothing that a push removed',
     await push(':leak')
     const deleted = await clone()
     t.strictSame([await deleted.has(leak), await deleted.has(secret)], [false, false])
-  }
-})
+  })
+}

@@ -19,6 +19,10 @@ const HELPER = fileURLToPath(
 )
 const GIT_CREDENTIAL_OAUTH = 'a4792ccc-144e-407e-86c9-5e7d8d9c3269'
 
+const gatehouse = await startGatehouse(t, { workers: 1 })
+const ada = await gatehouse.addUser('ada')
+const visit = await openBrowser(t)
+
 async function signIn(page: Page, password: string): Promise<void> {
   await page.getByLabel('Name').fill('ada')
   await page.getByLabel('Password').fill(password)
@@ -39,8 +43,6 @@ async function aDesktop(t: Test) {
 
 t.test('git clones a private repository after the user authorizes it in a browser', async (t) => {
   if (!existsSync(HELPER)) throw new Error('run scripts/git-credential-oauth')
-  const gatehouse = await startGatehouse(t, { workers: 2 })
-  const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'secret', private: true, auto_init: true })
   const { folder, environment, opened } = await aDesktop(t)
   const own = (name: string, value: string) => [
@@ -64,7 +66,7 @@ t.test('git clones a private repository after the user authorizes it in a browse
     environment,
     timeoutMs: 60_000,
   })
-  const { page, faults } = await (await openBrowser(t))({ hasScripts: false })
+  const { page, faults } = await visit({ hasScripts: false })
   await page.goto(await opened())
   await signIn(page, ada.password)
   t.match(
@@ -89,8 +91,6 @@ t.test('git clones a private repository after the user authorizes it in a browse
 })
 
 t.test('the sign-in redirects to a web site despite the form-action policy', async (t) => {
-  const gatehouse = await startGatehouse(t, { workers: 1 })
-  const ada = await gatehouse.addUser('ada')
   const { url: siteUrl } = await startReceiver(t, {
     answer: (response) => response.writeHead(200).end('the site'),
   })
@@ -101,7 +101,7 @@ t.test('the sign-in redirects to a web site despite the form-action policy', asy
   })
   const { client_id: clientId } = body as { client_id: string }
   const query = new URLSearchParams({ client_id: clientId, response_type: 'code', state: 's' })
-  const { page, context, faults } = await (await openBrowser(t))()
+  const { page, context, faults } = await visit()
   const enter = () => page.goto(`${gatehouse.url}/login/oauth/authorize?${query}`)
   await enter()
   await signIn(page, ada.password)

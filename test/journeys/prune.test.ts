@@ -9,7 +9,7 @@ import t, { type Test } from 'tap'
 import { listJournalEntries } from '../../cgi/maintenance/journal.js'
 import type { DatabaseLocation } from '../../conf/database-location.js'
 import { answersPrefix } from '../../gateway/packs/answer-names.js'
-import { forEachDatabase } from '../helpers/databases.js'
+import { freshLocation } from '../helpers/databases.js'
 import { postFetch } from '../helpers/fetch-answers.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { gitRequest, packetLine, pushHead } from '../helpers/git-requests.js'
@@ -26,21 +26,22 @@ const ROUNDS = isFullSize ? 20 : 1
 const CONNECTIONS = 3
 
 interface Scene {
+  readonly location: DatabaseLocation
   readonly gatehouse: Gatehouse
   readonly ada: Person
   readonly copy: WorkingCopy
   readonly remote: string
 }
 
-async function startScene(t: Test, location?: DatabaseLocation): Promise<Scene> {
-  const gatehouse = await startGatehouse(t, { ...(location && { location }), workers: 2 })
+async function startScene(t: Test, location: DatabaseLocation): Promise<Scene> {
+  const gatehouse = await startGatehouse(t, { location, workers: 2 })
   const ada = await gatehouse.addUser('ada')
   await makeRepository(ada, 'library')
   const copy = await newWorkingCopy(t)
   await copy.commit('README.md')
   const remote = ada.remote('ada/library.git')
   await copy.git('push', '--quiet', remote, 'main')
-  return { gatehouse, ada, copy, remote }
+  return { location, gatehouse, ada, copy, remote }
 }
 
 /** Requests a commit with the file `secret` from each surface; returns statuses by surface. */
@@ -137,20 +138,28 @@ const untilGone = ({ ada }: Scene, commit: string) =>
 
 const objectsOf = (clone: WorkingCopy) => clone.git('rev-list', '--objects', '--all')
 
-const NAME = 'a pruned commit is not found on any surface'
-if (isFullSize) await forEachDatabase(t, NAME, isPrunedEverywhere)
-else t.test(NAME, (t) => isPrunedEverywhere(t))
+t.test('pruned commits', async (t) => {
+  const scene = await startScene(t, await freshLocation(t, 'sqlite'))
+  await t.test('a pruned commit is not found on any surface', (t) => isPrunedEverywhere(t, scene))
+  await t.test('repo prune removes a commit, and names the ref that still has it', (t) =>
+    pruneByCommand(t, scene),
+  )
+  await t.test('a push is refused if its parent is pruned meanwhile', (t) => pushOnIt(t, scene))
+  await t.test('no reachable object is lost if the server is killed during a prune', (t) =>
+    killDuringPrune(t, scene),
+  )
+})
 
-async function isPrunedEverywhere(t: Test, location?: DatabaseLocation): Promise<void> {
-  const scene = await startScene(t, location)
-  const { gatehouse, remote } = scene
-  const environment = { GATEHOUSE_DATA_DIR: gatehouse.dataDir }
-  const file = join(gatehouse.dataDir, 'gatehouse.db')
-  const second = await startGatehouse(t, {
-    workers: 1,
-    environment,
-    location: location ?? { kind: 'sqlite', file },
+if (isFullSize) {
+  await t.test('a pruned commit is not found on any surface, with MariaDB', async (t) => {
+    await isPrunedEverywhere(t, await startScene(t, await freshLocation(t, 'mysql')))
   })
+}
+
+async function isPrunedEverywhere(t: Test, scene: Scene): Promise<void> {
+  const { gatehouse, location, remote } = scene
+  const environment = { GATEHOUSE_DATA_DIR: gatehouse.dataDir }
+  const second = await startGatehouse(t, { workers: 1, environment, location })
   const ports = [gatehouse.port, second.port]
   const { secret, takeBack } = await leak(scene)
   t.equal((await prune(scene, { grace: '0s', commit: secret })).status, 409, 'main has it')
@@ -194,8 +203,7 @@ async function answersOf({ dataDir }: Gatehouse, path: string): Promise<readonly
   return names.filter((name) => name.split('/').at(-1)?.startsWith(answersPrefix(path)))
 }
 
-t.test('repo prune removes a commit, and names the ref that still has it', async (t) => {
-  const scene = await startScene(t)
+async function pruneByCommand(t: Test, scene: Scene): Promise<void> {
   const { gatehouse } = scene
   const { secret, takeBack } = await leak(scene)
   const run = (...args: readonly string[]) => gatehouse.run('repo', 'prune', 'ada/library', ...args)
@@ -216,8 +224,7 @@ t.test('repo prune removes a commit, and names the ref that still has it', async
   t.match(await run('--now', '--grace', '1h'), { exitCode: 2 })
   t.match(await run('--grace', 'soon'), { exitCode: 2 })
   t.match(await run('--commit', 'main'), { exitCode: 1, errorText: /not a full id/ })
-  await t.test('a push is refused if its parent is pruned meanwhile', (t) => pushOnIt(t, scene))
-})
+}
 
 /** Pushes a commit slowly while its parent is pruned. */
 async function pushOnIt(t: Test, scene: Scene): Promise<void> {
@@ -260,8 +267,7 @@ async function pushOnIt(t: Test, scene: Scene): Promise<void> {
   t.strictSame(await until(clean, ({ length }) => length === 0, WITHIN_MS), [])
 }
 
-t.test('no reachable object is lost if the server is killed during a prune', async (t) => {
-  const scene = await startScene(t)
+async function killDuringPrune(t: Test, scene: Scene): Promise<void> {
   const { gatehouse, remote } = scene
   for (let round = 0; round < ROUNDS; round += 1) {
     const { secret, takeBack } = await leak(scene, 400_000)
@@ -277,4 +283,4 @@ t.test('no reachable object is lost if the server is killed during a prune', asy
   }
   const clean = () => faultsOnDisk(gatehouse)
   t.strictSame(await until(clean, ({ length }) => length === 0, WITHIN_MS), [])
-})
+}

@@ -5,8 +5,7 @@ import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { listJournalEntries } from '../../cgi/maintenance/journal.js'
-import type { DatabaseLocation } from '../../conf/database-location.js'
-import { forEachDatabase, freshLocation } from '../helpers/databases.js'
+import { onOneDatabase } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { gitProcessesOf, listStaleFilesIn, until, workersOf } from '../helpers/server-processes.js'
@@ -61,15 +60,17 @@ async function packStateOf(path: string): Promise<PackState> {
 const isMaintained = ({ packs, hasBitmap, hasGraph }: PackState) =>
   packs <= 2 && hasBitmap && hasGraph
 
-const NAME = 'a repository is maintained after pushes'
 // The queries of jobs have tests on both databases, in test/sql/admin/jobs.test.ts.
-if (isFullSize) await forEachDatabase(t, NAME, isMaintainedAfterPushes)
-else {
-  await t.test(NAME, async (t) => isMaintainedAfterPushes(t, await freshLocation(t, 'mysql')))
-}
+await onOneDatabase(t, 'maintenance of one repository', async (t, location) => {
+  const scene = await startScene(t, { location, workers: 1 })
+  await t.test('a repository is maintained after pushes', (t) => keepsMaintained(t, scene))
+  await t.test('pushes and maintenance succeed after kill -9 during maintenance', (t) =>
+    killedMeanwhile(t, scene),
+  )
+})
 
-async function isMaintainedAfterPushes(t: Test, location: DatabaseLocation): Promise<void> {
-  const { gatehouse, copy, remote, path } = await startScene(t, { location })
+async function keepsMaintained(t: Test, scene: Scene): Promise<void> {
+  const { gatehouse, copy, remote, path } = scene
   for (let push = 0; push < PUSHES; push += 1) {
     await copy.commit(`file-${push}`)
     await copy.git('push', '--quiet', remote, 'main')
@@ -90,16 +91,15 @@ async function isMaintainedAfterPushes(t: Test, location: DatabaseLocation): Pro
   t.ok(runs > 0 && runs <= PUSHES, `${runs} runs for ${PUSHES} pushes`)
   // The event loop may be late on a busy machine.
   t.notMatch(gatehouse.log(), /"level":"(?:warn|error)".*"msg":"(?!the event loop was late)/)
-  t.equal(await gatehouse.stop(), 0)
-  t.strictSame(await listStaleFilesIn(gatehouse.dataDir), [])
 }
 
-t.test('pushes and maintenance succeed after kill -9 during maintenance', async (t) => {
-  const scene = await startScene(t, {})
+async function killedMeanwhile(t: Test, scene: Scene): Promise<void> {
   let killed = 0
   for (let round = 0; round < ROUNDS; round += 1) killed += await playRound(t, scene, round)
   t.ok(killed > 0, `${killed} git processes were killed during maintenance`)
-})
+  t.equal(await scene.gatehouse.stop(), 0)
+  t.strictSame(await listStaleFilesIn(scene.gatehouse.dataDir), [])
+}
 
 /** Kills the server during maintenance, in every other round together with its git processes. */
 async function playRound(t: Test, scene: Scene, round: number): Promise<number> {
