@@ -6,7 +6,12 @@ import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { timeApi } from '../helpers/api-times.js'
 import { objectsOf, postFetch, readFetchAnswer } from '../helpers/fetch-answers.js'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import {
+  type Gatehouse,
+  type GatehouseOptions,
+  type Person,
+  startGatehouse,
+} from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { abortPair, fetchBody, pairBody } from '../helpers/git-requests.js'
 import { countPackCache } from '../helpers/pack-cache-counts.js'
@@ -24,9 +29,9 @@ import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const FULL_CLONES = isFullSize ? 129 : 12
-const SHALLOW_CLONES = isFullSize ? 500 : 40
-const REAL_CLONES = isFullSize ? 64 : 6
-const LEAVING_CLIENTS = isFullSize ? 1_000 : 60
+const SHALLOW_CLONES = isFullSize ? 500 : 20
+const REAL_CLONES = isFullSize ? 64 : 4
+const LEAVING_CLIENTS = isFullSize ? 1_000 : 30
 const MEMORY_BYTES_MAX = 250 << 20
 const CONTENT_BYTES = 3_000_000
 /** Large enough that a worker can be killed while it is sent. */
@@ -42,8 +47,8 @@ interface Fleet {
   readonly remote: string
 }
 
-async function startFleet(t: Test, environment: Record<string, string> = {}): Promise<Fleet> {
-  const gatehouse = await startGatehouse(t, { workers: 2, environment })
+async function startFleet(t: Test, options: GatehouseOptions): Promise<Fleet> {
+  const gatehouse = await startGatehouse(t, options)
   const ada = await gatehouse.addUser('ada')
   const remote = ada.remote(`${await makeRepository(ada, 'library')}.git`)
   const copy = await newWorkingCopy(t)
@@ -71,7 +76,7 @@ const shallowBody = (commit: string) => fetchBody(commit, 'deepen 1')
 
 // All subtests use one server, so the one that kills its workers is the last.
 t.test('fleets of clients', async (t) => {
-  const fleet = await startFleet(t)
+  const fleet = await startFleet(t, { workers: 2 })
   await t.test('concurrent clones of a new commit are coalesced', (t) => shareWork(t, fleet))
   await t.test('concurrent clones with git are complete', (t) => cloneWhole(t, fleet))
   await t.test('clients that disconnect at a random byte do not affect coalesced clients', (t) =>
@@ -229,7 +234,10 @@ async function killWorkers(t: Test, fleet: Fleet): Promise<void> {
 }
 
 t.test('clones bypass the cache if the disk has too little free space', async (t) => {
-  const fleet = await startFleet(t, { GATEHOUSE_CACHE_DISK_FREE: '900000GiB' })
+  const fleet = await startFleet(t, {
+    workers: 1,
+    environment: { GATEHOUSE_CACHE_DISK_FREE: '900000GiB' },
+  })
   const body = fetchBody(await pushCommit(fleet))
   const answers = await Promise.all(Array.from({ length: 4 }, () => sendFetch(fleet, body)))
   t.ok(answers.every((answer) => answer.status === 200 && readFetchAnswer(answer.body).isWhole))

@@ -12,15 +12,17 @@ import { git } from '../helpers/git-client.js'
 import { registerClient } from '../helpers/runner-client.js'
 import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
 
-const RUNNERS = 50
-const JOBS = 40
+const RUNNERS = isFullSize ? 50 : 24
+const JOBS = isFullSize ? 40 : 20
+const WORKERS = isFullSize ? 2 : 1
 
-t.test('fifty runners of two gateways claim each job once', async (t) => {
+t.test(`${RUNNERS} runners of two gateways claim each job once`, async (t) => {
   const location = await freshLocation(t, 'mysql')
-  const first = await startGatehouse(t, { location, workers: 2 })
+  const first = await startGatehouse(t, { location, workers: WORKERS })
   const environment = { GATEHOUSE_DATA_DIR: first.dataDir }
-  const second = await startGatehouse(t, { location, workers: 2, environment })
+  const second = await startGatehouse(t, { location, workers: WORKERS, environment })
   const ada = await first.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'engine' })
   const connectionsMax = 2
