@@ -9,6 +9,7 @@ import { apk } from '../helpers/apks.js'
 import { packageZip } from '../helpers/composer-packages.js'
 import { buildDeb } from '../helpers/deb-builder.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { PLAIN_NODE } from '../helpers/plain-node.js'
 import { rTarGz, rZip } from '../helpers/r-packages.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { makeKeyPair } from '../helpers/ssh-keys.js'
@@ -146,7 +147,7 @@ async function writeFiles(t: Test, { gatehouse, ada }: Scene): Promise<string> {
   // This replaces scripts/gatehouse, which would use the settings of the clone.
   const commandLine = `#!/bin/sh
 GATEHOUSE_DATA_DIR='${gatehouse.dataDir}' GATEHOUSE_HTTP_LISTEN='127.0.0.1:${gatehouse.port}' \\
-  exec node '${program}' "$@"
+  exec env ${PLAIN_NODE.join(' ')} '${program}' "$@"
 `
   const toy = { Package: 'toy', Version: '1.0' }
   const files = {

@@ -4,7 +4,8 @@ import { connect } from 'node:net'
 import t, { type Test } from 'tap'
 import { onOneDatabase } from '../helpers/databases.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { git } from '../helpers/git-client.js'
+import { faultsOnDisk, makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { makeKeyPair } from '../helpers/ssh-keys.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
@@ -49,8 +50,11 @@ async function rule({ ada }: Workspace, name: string, fields: Fields): Promise<v
   if (status !== 201) throw new Error(`the rule was not created: ${status} ${JSON.stringify(body)}`)
 }
 
-async function refs({ copy, address }: Workspace): Promise<string> {
-  return await copy.git('ls-remote', address)
+/** Lists the refs on the server's disk, in the format of `git ls-remote`. */
+async function refs({ gatehouse }: Workspace): Promise<string> {
+  const [cwd = ''] = await repositoriesIn(gatehouse.dataDir)
+  const format = '--format=%(objectname)%09%(refname)'
+  return await git(['-c', 'safe.directory=*', 'for-each-ref', format], { cwd })
 }
 
 /** Pushes; expects a refusal with this output that changes no ref. */
