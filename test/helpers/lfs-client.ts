@@ -1,10 +1,14 @@
 /** The real git-lfs, isolated from the machine's configuration. */
 
+import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import type { Test } from 'tap'
 import { type GitClientResult, tryGit } from './git-client.js'
 import { temporaryFolder } from './temporary.js'
 import { newWorkingCopy, type WorkingCopy, workingCopyAt } from './working-copy.js'
+
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
 
 /** Configuration of `git lfs install`, which clones read before there is a repository. */
 const FILTERS = {
@@ -22,7 +26,11 @@ const ENVIRONMENT = Object.fromEntries([
 ])
 
 /** Clones with the filters of git-lfs; returns the result, and the working copy. */
-export async function cloneLfs(t: Test, address: string, environment: Record<string, string> = {}) {
+export async function cloneLfs(
+  t: Teardown,
+  address: string,
+  environment: Record<string, string> = {},
+) {
   const folder = await temporaryFolder(t)
   const options = { cwd: folder, environment: { ...ENVIRONMENT, ...environment } }
   const result = await tryGit(['clone', '--quiet', address, 'clone'], options)
@@ -39,12 +47,13 @@ export function runLfs(
 }
 
 /** Creates a working copy that pushes to an address, with `*.bin` in Git LFS. */
-export async function lfsCopy(t: Test, address: string): Promise<WorkingCopy> {
+export async function lfsCopy(t: Teardown, address: string): Promise<WorkingCopy> {
   const copy = await newWorkingCopy(t)
-  for (const [key, value] of Object.entries(FILTERS)) await copy.git('config', key, value)
   await copy.git('remote', 'add', 'origin', address)
   await copy.git('lfs', 'install', '--local')
-  await copy.git('lfs', 'track', '*.bin', '--lockable')
+  // The line that `git lfs track '*.bin' --lockable` writes.
+  const line = '*.bin filter=lfs diff=lfs merge=lfs -text lockable\n'
+  await writeFile(join(copy.path, '.gitattributes'), line)
   await copy.git('add', '.gitattributes')
   return copy
 }

@@ -3,7 +3,7 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import type { Person } from '../helpers/gatehouse.js'
 import { cloneLfs, lfsCopy, runLfs } from '../helpers/lfs-client.js'
 import { makeRepository } from '../helpers/repositories.js'
@@ -16,16 +16,24 @@ const { gatehouse } = fixture
 const ada = await fixture.addPerson('ada')
 const bob = await fixture.addPerson('bob')
 
-async function pushed(t: Test, person: Person, name: string, isPrivate = true) {
+interface Teardown {
+  teardown(action: () => Promise<unknown>): void
+}
+
+async function pushed(t: Teardown, person: Person, name: string, isPrivate = true) {
   await makeRepository(person, name, { private: isPrivate })
   const path = `${person.name}/${name}.git`
   const copy = await lfsCopy(t, person.remote(path))
   const bytes = randomBytes(300_000)
   await copy.commit('large.bin', bytes)
   const { exitCode, errorText } = await runLfs(copy, ['push', '--quiet', 'origin', 'main'])
-  t.equal(exitCode, 0, errorText)
+  if (exitCode !== 0) throw new Error(errorText)
   return { copy, bytes, path, oid: oidOf(bytes) }
 }
+
+/** Repositories of tests that do not change them: `closed` is private. */
+const closed = await pushed(t, ada, 'closed')
+const open = await pushed(t, ada, 'open', false)
 
 interface Asked {
   readonly method?: string
@@ -59,7 +67,7 @@ function jsonOf(text: string): any {
 const tokenOf = ({ token }: Person) => `token ${token}`
 
 await t.test('a push and a clone over HTTPS transfer the objects', async (t) => {
-  const { bytes, path } = await pushed(t, ada, 'pushed')
+  const { bytes, path } = closed
   const { copy, exitCode, errorText } = await cloneLfs(t, ada.remote(path))
   t.equal(exitCode, 0, errorText)
   t.ok((await readFile(join(copy.path, 'large.bin'))).equals(bytes))
@@ -67,7 +75,7 @@ await t.test('a push and a clone over HTTPS transfer the objects', async (t) => 
 })
 
 await t.test('a clone without smudge has the pointer, and pulls the object later', async (t) => {
-  const { bytes, path } = await pushed(t, ada, 'skipped')
+  const { bytes, path } = closed
   const { copy } = await cloneLfs(t, ada.remote(path), { GIT_LFS_SKIP_SMUDGE: '1' })
   const file = join(copy.path, 'large.bin')
   t.match(await readFile(file, 'utf8'), /^version https:\/\/git-lfs/)
@@ -79,27 +87,27 @@ await t.test('a clone without smudge has the pointer, and pulls the object later
 await t.test(
   'media sends the object of a pointer, raw the pointer, and contents describes it',
   async (t) => {
-    const { bytes, oid } = await pushed(t, ada, 'media', false)
+    const { bytes, oid } = open
     const read = async (below: string) => {
       const response = await fetch(`${gatehouse.url}/${below}`)
       return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) }
     }
-    for (const place of ['api/v1/repos/ada/media/media', 'ada/media/media/branch/main']) {
+    for (const place of ['api/v1/repos/ada/open/media', 'ada/open/media/branch/main']) {
       t.ok((await read(`${place}/large.bin`)).bytes.equals(bytes), place)
       t.match(String((await read(`${place}/.gitattributes`)).bytes), /filter=lfs/)
     }
-    const contents = (file: string) => ada.api('GET', `/repos/ada/media/contents/${file}`)
+    const contents = (file: string) => ada.api('GET', `/repos/ada/open/contents/${file}`)
     t.match(await contents('large.bin'), { body: { lfs_oid: oid, lfs_size: 300_000 } })
     t.notMatch((await contents('.gitattributes')).body, { lfs_oid: String })
-    const raw = await read('ada/media/raw/branch/main/large.bin')
+    const raw = await read('ada/open/raw/branch/main/large.bin')
     t.match(String(raw.bytes), /^version https:\/\/git-lfs/)
-    const page = await read('ada/media/src/branch/main/large.bin')
+    const page = await read('ada/open/src/branch/main/large.bin')
     t.match(String(page.bytes), /stored with Git LFS, 293\.0 KiB\..*\/media\/branch\/main\/large/)
   },
 )
 
 await t.test('a second push of the same objects uploads none', async (t) => {
-  const { copy, oid, path } = await pushed(t, ada, 'again')
+  const { copy, oid, path } = closed
   const batch = { operation: 'upload', objects: [{ oid, size: 300_000 }] }
   const { json } = await askLfs(path, 'objects/batch', { body: batch, authorization: tokenOf(ada) })
   t.strictSame(json.objects, batch.objects)
@@ -109,7 +117,7 @@ await t.test('a second push of the same objects uploads none', async (t) => {
 })
 
 await t.test('a download resumes where it was cut', async (t) => {
-  const { oid, path, bytes } = await pushed(t, ada, 'resumed')
+  const { oid, path, bytes } = closed
   const response = await fetch(`${gatehouse.url}/${path}/info/lfs/objects/${oid}`, {
     headers: { authorization: tokenOf(ada), range: 'bytes=299990-' },
   })
@@ -119,7 +127,7 @@ await t.test('a download resumes where it was cut', async (t) => {
 })
 
 await t.test('a public repository serves its objects without credentials', async (t) => {
-  const { bytes, path, oid } = await pushed(t, ada, 'open', false)
+  const { bytes, path, oid } = open
   const { copy, exitCode, errorText } = await cloneLfs(t, `${gatehouse.url}/${path}`)
   t.equal(exitCode, 0, errorText)
   t.ok((await readFile(join(copy.path, 'large.bin'))).equals(bytes))
@@ -132,7 +140,7 @@ await t.test('a public repository serves its objects without credentials', async
 })
 
 await t.test('a private repository looks like a missing one', async (t) => {
-  const { path, oid } = await pushed(t, ada, 'hidden')
+  const { path, oid } = closed
   const batch = { operation: 'download', objects: [{ oid, size: 300_000 }] }
   const requests: ReadonlyArray<readonly [string, Asked]> = [
     ['objects/batch', { body: batch }],
@@ -210,7 +218,7 @@ await t.test('a pull request from a fork brings the objects of its commits', asy
 })
 
 await t.test('a token without write scope downloads, and does not upload', async (t) => {
-  const { path, oid } = await pushed(t, ada, 'scoped')
+  const { path, oid } = closed
   const words = ['token', 'create', 'ada', '--name', 'reader', '--scopes', 'read:repository']
   const made = await gatehouse.run(...words)
   const token = /[0-9a-f]{40}/.exec(made.output)?.[0]
@@ -247,11 +255,11 @@ async function sshTransfers(): Promise<void> {
   })
 
   await t.test('a deploy key that may only read gets no ticket for an upload', async (t) => {
-    const { path, bytes } = await pushed(t, ada, 'deployed')
+    const { path, bytes } = closed
     const machine = await fixture.newCaller('machine')
     const input = { title: 'ci', key: machine.publicKey, read_only: true }
-    t.equal((await ada.api('POST', '/repos/ada/deployed/keys', input)).status, 201)
-    const clone = await cloneLfs(t, fixture.remote('ada/deployed'), machine.environment)
+    t.equal((await ada.api('POST', '/repos/ada/closed/keys', input)).status, 201)
+    const clone = await cloneLfs(t, fixture.remote('ada/closed'), machine.environment)
     t.equal(clone.exitCode, 0, clone.errorText)
     t.ok((await readFile(join(clone.copy.path, 'large.bin'))).equals(bytes))
     const call = (words: string, caller: Caller = machine) =>
@@ -279,7 +287,7 @@ async function sshTicket(caller: Caller, words: string): Promise<string> {
 
 async function tickets(): Promise<void> {
   await t.test('a ticket is valid for its repository and operation only', async (t) => {
-    const first = await pushed(t, ada, 'first')
+    const first = closed
     const second = await pushed(t, ada, 'second')
     const down = await sshTicket(ada, `${first.path} download`)
     const up = await sshTicket(ada, `${first.path} upload`)
@@ -347,7 +355,7 @@ async function locks(): Promise<void> {
   })
 
   await t.test('locks are listed in pages', async (t) => {
-    const { path } = await pushed(t, ada, 'pages')
+    const path = `${await makeRepository(ada, 'pages')}.git`
     const authorization = tokenOf(ada)
     for (const name of ['a', 'b', 'c']) {
       const { status } = await askLfs(path, 'locks', { authorization, body: { path: name } })
