@@ -292,6 +292,15 @@ async function smartOnly(t: Test, { gatehouse }: GatewayWithUsers): Promise<void
     t.equal((await ask(`/ada/open%ff.git${REFS}`)).status, 400)
   })
 
+  await t.test('unknown paths are answered with 404 in JSON', async (t) => {
+    for (const path of ['/api/x', '/a/b/c', '/a/b/x/y']) {
+      const { status, headers, body } = await ask(path)
+      t.equal(status, 404)
+      t.match(headers['content-type'], /application\/json/)
+      t.match(JSON.parse(body.toString()), { message: 'not found', url: /\/api\/swagger$/ })
+    }
+  })
+
   await t.test('another method is answered with 405 and the permitted ones', async (t) => {
     const post = await ask(`/ada/open.git${REFS}`, { method: 'POST', body: 'x' })
     t.equal(post.status, 405)

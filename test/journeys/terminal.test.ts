@@ -12,6 +12,7 @@ import { freePort } from '../helpers/free-port.js'
 import { askRaw, basic } from '../helpers/literal-http.js'
 import { PLAIN_NODE } from '../helpers/plain-node.js'
 import { until, workersOf } from '../helpers/server-processes.js'
+import { copySqliteTemplate } from '../helpers/templates.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
@@ -66,9 +67,10 @@ async function childrenOf(pid: number): Promise<readonly number[]> {
   return children.trim().split(' ').map(Number)
 }
 
-async function environmentOf(t: Test) {
+async function environmentOf(t: Test, { isMigrated = true } = {}) {
   const port = await freePort()
   const folder = await temporaryFolder(t)
+  if (isMigrated) await copySqliteTemplate(join(folder, 'data', 'gatehouse.db'))
   const environment = {
     GATEHOUSE_DATA_DIR: join(folder, 'data'),
     GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
@@ -82,7 +84,7 @@ async function environmentOf(t: Test) {
 t.test(
   'a first start on a terminal prints text lines and a greeting, and Ctrl-C stops it',
   async (t) => {
-    const { port, environment, failSignIn } = await environmentOf(t)
+    const { port, environment, failSignIn } = await environmentOf(t, { isMigrated: false })
     const terminal = serveOnTerminal(t, environment)
     t.ok(await terminal.shows(/user create NAME --admin\r\n/), terminal.text())
     const lines = terminal.text().split('\r\n')
@@ -133,12 +135,15 @@ t.test('NO_COLOR and log.format apply on a terminal', async (t) => {
   t.ok(await json.shows(/"msg":"serving"/), json.text())
 })
 
-t.test('the server stops if its terminal is closed', async (t) => {
+t.test('SIGHUP replaces the workers, and closing the terminal stops the server', async (t) => {
   const { environment, failSignIn } = await environmentOf(t)
   const terminal = serveOnTerminal(t, environment)
   t.ok(await terminal.shows(/--admin\r\n/), terminal.text())
   const [supervisor = -1] = await childrenOf(terminal.pid)
-  const processes = [supervisor, ...(await workersOf(supervisor))]
+  const find = async () => [supervisor, ...(await workersOf(supervisor))]
+  process.kill(supervisor, 'SIGHUP')
+  t.ok(await terminal.shows(/info {2}new workers serve\b/))
+  const processes = await until(find, ({ length }) => length === 2, WITHIN_MS)
   t.equal(processes.length, 2)
   await terminal.close()
   await failSignIn().catch(() => {})
@@ -151,18 +156,8 @@ t.test('the server stops if its terminal is closed', async (t) => {
   t.same(left, [])
 })
 
-t.test('SIGHUP replaces the workers while the terminal is open', async (t) => {
-  const { environment } = await environmentOf(t)
-  const terminal = serveOnTerminal(t, environment)
-  t.ok(await terminal.shows(/--admin\r\n/), terminal.text())
-  const [supervisor = -1] = await childrenOf(terminal.pid)
-  process.kill(supervisor, 'SIGHUP')
-  t.ok(await terminal.shows(/info {2}new workers serve\b/))
-  t.equal(await terminal.typeAndWait(CTRL_C), 0)
-})
-
 t.test('without a terminal the log is JSON and the greeting mentions no terminal', async (t) => {
-  const { environment } = await environmentOf(t)
+  const { environment } = await environmentOf(t, { isMigrated: false })
   const server = await startCommand(t, ['serve'], {
     environment: { ...environment, GATEHOUSE_LOG_LEVEL: 'debug' },
   })
