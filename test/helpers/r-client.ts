@@ -18,6 +18,8 @@ export interface RClient {
   readonly folder: string
   /** Runs a program in which warnings are errors; it installs packages to its own library. */
   run(program: string): Promise<REnd>
+  /** Returns major and minor version of R, such as `4.2`. */
+  version(): Promise<string>
   /** Runs `R CMD …`. */
   command(...args: readonly string[]): Promise<REnd>
 }
@@ -46,6 +48,8 @@ export async function newRClient(t: Pick<Test, 'teardown'>): Promise<RClient> {
   return {
     folder,
     run: (program) => run('Rscript', ['--no-environ', '-e', `options(warn = 2); ${program}`]),
+    version: async () =>
+      /^R version (\d+\.\d+)/.exec((await run('R', ['--version'])).output)?.[1] ?? '',
     command: (...args) => run('R', ['CMD', ...args]),
   }
 }
