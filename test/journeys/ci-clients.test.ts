@@ -18,7 +18,7 @@ interface Scene {
 }
 
 async function setScene(t: Test): Promise<Scene> {
-  const gatehouse = await startGatehouse(t)
+  const gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada')
   const part = ada.remote(`${await makeRepository(ada, 'part')}.git`)
   const remote = ada.remote(`${await makeRepository(ada, 'library')}.git`)

@@ -16,7 +16,7 @@ interface Repository {
 }
 
 async function openRepository(t: Test): Promise<Repository> {
-  const gatehouse: Gatehouse = await startGatehouse(t)
+  const gatehouse: Gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada')
   return { url: `${gatehouse.url}/api/packages/ada/debian`, ada }
 }

@@ -45,13 +45,14 @@ t.test('three gateways of one database and one data folder', async (t) => {
   await t.test('running gateways take over from one that has ended', (t) => takeOver(t, fleet))
 })
 
+// clone-fleet shares the git process among the workers of one gateway.
 async function startFleet(t: Test): Promise<Fleet> {
   const location = await freshLocation(t, 'mysql')
-  const first = await startGatehouse(t, { location })
+  const first = await startGatehouse(t, { location, workers: 1 })
   const environment = { GATEHOUSE_DATA_DIR: first.dataDir }
   const gateways = [first]
   while (gateways.length < GATEWAYS) {
-    gateways.push(await startGatehouse(t, { location, environment }))
+    gateways.push(await startGatehouse(t, { location, workers: 1, environment }))
   }
   const ada: Person = await first.addUser('ada')
   await makeRepository(ada, 'library')

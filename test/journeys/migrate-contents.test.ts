@@ -41,6 +41,7 @@ t.test('a repository is imported from another Gatehouse with its contents', asyn
     environment: { GATEHOUSE_GIT_ALLOW_PASSWORD: 'true' },
   })
   const here = await startGatehouse(t, {
+    workers: 1,
     environment: { GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1' },
   })
   const [ada, bob] = [await there.addUser('ada'), await here.addUser('bob')]

@@ -30,7 +30,7 @@ interface Scene {
 
 t.test('repositories are imported from another Gatehouse', async (t) => {
   const there = await startGatehouse(t, { workers: 1 })
-  const here = await startGatehouse(t, { environment: ALLOWED })
+  const here = await startGatehouse(t, { workers: 1, environment: ALLOWED })
   const [ada, bob] = [await there.addUser('ada'), await here.addUser('bob')]
   const copy = await newWorkingCopy(t)
   await writeHistory(copy, { commits: 20, branches: 5, tags: 5 })

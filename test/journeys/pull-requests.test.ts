@@ -18,7 +18,7 @@ interface Workspace {
 type Fields = Readonly<Record<string, unknown>>
 
 /** Server of all tests; each uses another repository. */
-const gatehouse = await startGatehouse(t)
+const gatehouse = await startGatehouse(t, { workers: 1 })
 const ada = await gatehouse.addUser('ada')
 
 async function openWorkspace(t: Test, name: string): Promise<Workspace> {

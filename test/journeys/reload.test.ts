@@ -4,8 +4,8 @@ import { readFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import t, { type Test } from 'tap'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { t as root, t } from 'tap'
+import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { askRaw } from '../helpers/literal-http.js'
 import { makeRepository } from '../helpers/repositories.js'
@@ -31,23 +31,13 @@ async function resetsMax(): Promise<number> {
   return setting.trim() === '1' ? 0 : 2
 }
 
-interface Scene {
-  readonly gatehouse: Gatehouse
-  readonly ada: Person
-}
-
-async function aServer(
-  t: Test,
-  environment: Readonly<Record<string, string>> = {},
-): Promise<Scene> {
-  const gatehouse = await startGatehouse(t, { environment })
-  const ada = await gatehouse.addUser('ada')
-  await makeRepository(ada, 'library')
-  return { gatehouse, ada }
-}
+const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_DRAIN: '60s' } })
+const ada = await gatehouse.addUser('ada')
+await makeRepository(ada, 'library')
+/** Takes the port of the first server over, and serves after it has ended. */
+let successor: Gatehouse
 
 t.test('no push and no clone fails while workers are replaced', async (t) => {
-  const { gatehouse, ada } = await aServer(t)
   const copy = await newWorkingCopy(t)
   await copy.commit('first')
   await copy.git('push', '--quiet', ada.remote(PATH), 'main')
@@ -89,15 +79,55 @@ t.test('no push and no clone fails while workers are replaced', async (t) => {
   t.equal(left.length, 2, 'the earlier workers have ended')
 })
 
+t.test('a gateway that stops hands new connections over to another one on its port', async (t) => {
+  successor = await startGatehouse(root, {
+    workers: 1,
+    location: { kind: 'sqlite', file: join(gatehouse.dataDir, 'gatehouse.db') },
+    environment: {
+      GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${gatehouse.port}`,
+      GATEHOUSE_DATA_DIR: gatehouse.dataDir,
+      GATEHOUSE_HTTP_DRAIN: '2s',
+    },
+  })
+  const failures: unknown[] = []
+  let resets = 0
+  let isEnded = false
+  const sendRequests = async () => {
+    while (!isEnded) {
+      const { status } = await askRaw(gatehouse.port, { path: '/livez' }).catch((error) => {
+        if (error.code === 'ECONNRESET') resets += 1
+        else failures.push(error)
+        return { status: 200 }
+      })
+      if (status !== 200) failures.push(status)
+      await sleep(3)
+    }
+  }
+  const sending = [sendRequests(), sendRequests(), sendRequests()]
+  process.kill(gatehouse.pid, 'SIGTERM')
+  const hasEnded = async () => {
+    try {
+      return !process.kill(gatehouse.pid, 0)
+    } catch {
+      return true
+    }
+  }
+  t.ok(await until(hasEnded, Boolean, 30_000), 'the server has ended before its drain time')
+  isEnded = true
+  await Promise.all(sending)
+  t.strictSame(failures, [])
+  t.ok(resets <= (await resetsMax()), `${resets} connections were reset`)
+  t.equal((await workersOf(successor.pid)).length, 1)
+})
+
 t.test('open connections are answered after SIGTERM until the drain time has passed', async (t) => {
-  const { gatehouse, ada } = await aServer(t, { GATEHOUSE_HTTP_DRAIN: '2s' })
   const agent = new Agent({ keepAlive: true, maxSockets: 1 })
   t.teardown(() => agent.destroy())
   const authorization = `token ${ada.token}`
   const path = `/${PATH}/info/refs?service=git-receive-pack`
   const ask = () => askRaw(gatehouse.port, { path, agent, headers: { authorization } })
   t.equal((await ask()).status, 200)
-  const stopped = gatehouse.stop('SIGTERM')
+  const stopped = successor.stop('SIGTERM')
   await sleep(300)
   const { status, headers } = await ask()
   t.equal(status, 200)
@@ -115,43 +145,4 @@ t.test('open connections are answered after SIGTERM until the drain time has pas
   t.ok(await until(isRefused, Boolean, 10_000), 'new connections are refused after the drain time')
   t.equal((await ask()).status, 200, 'the open connection is still answered')
   t.equal(await stopped, 0)
-})
-
-t.test('a gateway that stops hands new connections over to another one on its port', async (t) => {
-  const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_DRAIN: '60s' } })
-  const successor = await startGatehouse(t, {
-    location: { kind: 'sqlite', file: join(gatehouse.dataDir, 'gatehouse.db') },
-    environment: {
-      GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${gatehouse.port}`,
-      GATEHOUSE_DATA_DIR: gatehouse.dataDir,
-    },
-  })
-  const failures: unknown[] = []
-  let resets = 0
-  let isEnded = false
-  const sendRequests = async () => {
-    while (!isEnded) {
-      const { status } = await askRaw(gatehouse.port, { path: '/livez' }).catch((error) => {
-        if (error.code === 'ECONNRESET') resets += 1
-        else failures.push(error)
-        return { status: 200 }
-      })
-      if (status !== 200) failures.push(status)
-    }
-  }
-  const sending = [sendRequests(), sendRequests(), sendRequests()]
-  process.kill(gatehouse.pid, 'SIGTERM')
-  const hasEnded = async () => {
-    try {
-      return !process.kill(gatehouse.pid, 0)
-    } catch {
-      return true
-    }
-  }
-  t.ok(await until(hasEnded, Boolean, 30_000), 'the server has ended before its drain time')
-  isEnded = true
-  await Promise.all(sending)
-  t.strictSame(failures, [])
-  t.ok(resets <= (await resetsMax()), `${resets} connections were reset`)
-  t.equal((await workersOf(successor.pid)).length, 2)
 })

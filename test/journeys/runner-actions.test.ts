@@ -149,7 +149,7 @@ async function runJobs(
 }
 
 t.test('jobs use a composite action and one that stores artifacts, from the site', async (t) => {
-  const gatehouse = await startGatehouse(t)
+  const gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada')
   t.equal((await ada.api('POST', '/orgs', { username: 'actions' })).status, 201)
   await pushAction(t, { ada, name: 'greet', yaml: GREET })

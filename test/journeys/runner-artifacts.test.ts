@@ -11,7 +11,7 @@ const DOCUMENT = new URL('../../../docs/actions.md', import.meta.url)
 t.test('steps store an artifact, which a later job and users download', async (t) => {
   const text = await readFile(DOCUMENT, 'utf8')
   const [, workflow = ''] = /runner-artifacts\.test\.ts -->\n```yaml\n(.*?)```/s.exec(text) ?? []
-  const gatehouse = await startGatehouse(t)
+  const gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'engine', auto_init: true, private: true })
   await ada.api('PATCH', '/repos/ada/engine', { has_actions: true })

@@ -65,7 +65,7 @@ async function release(gatehouse: Gatehouse, person: Person, copy: WorkingCopy):
 
 t.test('commits become releases whose files are downloaded unchanged', async (t) => {
   t.ok(existsSync(PROGRAM), 'scripts/semantic-release has installed the program')
-  const gatehouse = await startGatehouse(t)
+  const gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada', { scopes: 'write:repository' })
   const name = await makeRepository(ada, 'engine', { private: true })
   const copy = await newWorkingCopy(t)

@@ -23,7 +23,7 @@ interface GatewayWithUsers {
 }
 
 t.test('access over SSH', async (t) => {
-  const fixture = await startSshGatehouse(t)
+  const fixture = await startSshGatehouse(t, { workers: 1 })
   const ada = await fixture.addPerson('ada')
   const bob = await fixture.addPerson('bob')
   await makeRepository(ada, 'open', { auto_init: true })

@@ -24,7 +24,7 @@ interface Library {
 }
 
 t.test('clones and fetches over SSH succeed', async (t) => {
-  const fixture = await startSshGatehouse(t)
+  const fixture = await startSshGatehouse(t, { workers: 1 })
   const ada = await fixture.addPerson('ada')
   const repository = await makeRepository(ada, 'library')
   const origin = await newWorkingCopy(t)
