@@ -40,17 +40,13 @@ interface Variant {
   /** Path below which nginx serves the server. */
   readonly basePath?: string
   readonly edit?: (example: string) => string
-  readonly workers?: number
 }
 
-async function startBehindNginx(
-  t: Test,
-  { basePath = '', edit, workers = 2 }: Variant = {},
-): Promise<Fixture> {
+async function startBehindNginx(t: Test, { basePath = '', edit }: Variant = {}): Promise<Fixture> {
   const port = await freePort()
   const anonymous = `https://127.0.0.1:${port}${basePath}`
   const gatehouse = await startGatehouse(t, {
-    workers,
+    workers: 1,
     environment: { GATEHOUSE_HTTP_BASE_URL: anonymous },
   })
   const nginx = await startNginx(t, {
@@ -203,7 +199,6 @@ for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
   t.test(`clones and API URLs work below a base path that nginx ${how}`, async (t) => {
     const fixture = await startBehindNginx(t, {
       basePath: '/git',
-      workers: 1,
       edit: (example) =>
         example
           .replace('location / {', 'location /git/ {')
