@@ -26,8 +26,8 @@ import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 
 const BACKUPS = isFullSize ? 50 : 2
 const KILLED = isFullSize ? 20 : 1
-/** Pause between two writes of one kind, which leaves time for the backups. */
-const PAUSE_MS = isFullSize ? 0 : 20
+/** Pause after a change of packages. After changes by git, which take more CPU, it is longer. */
+const PAUSE_MS = isFullSize ? 0 : 10
 
 /** Writes that were acknowledged and not taken back. */
 interface Acknowledged {
@@ -58,7 +58,6 @@ function repeat(steps: readonly (() => Promise<unknown>)[]): () => Promise<void>
   const loops = steps.map(async (step) => {
     while (!isOver) {
       await step()
-      await sleep(PAUSE_MS)
     }
   })
   return async () => {
@@ -92,7 +91,18 @@ async function startWriters(t: Test): Promise<{ seen: Acknowledged; stop: () => 
   await makeRepository(ada, 'merged', { auto_init: true })
   return {
     seen,
-    stop: repeat([push, mergeInto(seen), publishInto(seen), replaceRepository, remove()]),
+    stop: repeat([
+      ...[push, mergeInto(seen), replaceRepository, prune()].map((step) => slowed(step, 5)),
+      ...[publishInto(seen), sweep()].map((step) => slowed(step, 1)),
+    ]),
+  }
+}
+
+/** Returns a step that pauses so many times after each change. */
+function slowed(step: () => Promise<unknown>, pauses: number): () => Promise<unknown> {
+  return async () => {
+    await step()
+    await sleep(pauses * PAUSE_MS)
   }
 }
 
@@ -129,16 +139,19 @@ async function replaceRepository(): Promise<void> {
   await ada.api('DELETE', '/repos/ada/short-lived')
 }
 
-/** Returns a step that runs all removers, as the jobs of the server would. */
-function remove(): () => Promise<void> {
-  const work = (async () => {
-    const storage = await openFileStorage(join(gatehouse.dataDir, 'blobs'))
-    const journal = await openJournal(gatehouse.dataDir)
-    return { storage, journal, git: await findGit() }
-  })()
+/** Returns a step that removes unused blobs, as the job of the server would. */
+function sweep(): () => Promise<unknown> {
+  const opening = openFileStorage(join(gatehouse.dataDir, 'blobs'))
   return async () => {
-    const { storage, journal, git } = await work
-    await sweepBlobs({ db: database, storage })
+    await sweepBlobs({ db: database, storage: await opening })
+  }
+}
+
+/** Returns a step that removes unreachable objects, as the jobs of the server would. */
+function prune(): () => Promise<void> {
+  const opening = Promise.all([openJournal(gatehouse.dataDir), findGit()])
+  return async () => {
+    const [journal, git] = await opening
     const path = await pathOf(database, gatehouse.dataDir, 'library')
     const options = { journal, dataDir: gatehouse.dataDir, graceMs: 0 }
     try {

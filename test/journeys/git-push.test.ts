@@ -30,7 +30,7 @@ interface Workspace {
   readonly address: string
 }
 
-/** Runs a subtest, then checks every repository on the disk with `git fsck`. */
+/** Runs a subtest, and at full size checks every repository on the disk with `git fsck` after it. */
 async function step(
   t: Test,
   { gatehouse }: Workspace,
@@ -39,7 +39,7 @@ async function step(
 ): Promise<void> {
   await t.test(name, async (t) => {
     await act(t)
-    t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing')
+    if (isFullSize) t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing')
   })
 }
 
@@ -62,6 +62,8 @@ await onOneDatabase(t, 'pushes are accepted', async (t, location) => {
   await manyReferences(t, workspace)
   await largePushes(t, workspace)
   await craftedPushes(t, workspace)
+  // Faults of the steps last, because nothing removes objects.
+  t.same(await faultsOnDisk(gatehouse), [], 'git fsck finds nothing')
 })
 
 async function firstPush(t: Test, workspace: Workspace): Promise<void> {

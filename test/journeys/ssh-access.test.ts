@@ -1,8 +1,12 @@
 /** Authentication and authorization over SSH, with keys of users and deploy keys. */
 
-import { spawnSync } from 'node:child_process'
+import { execFileSync, spawnSync } from 'node:child_process'
+import { createHash, randomBytes } from 'node:crypto'
 import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { findUser } from '../../sql/accounts/users.js'
+import type { Database } from '../../sql/database/database.js'
 import type { Person } from '../helpers/gatehouse.js'
 import { packetLine } from '../helpers/git-requests.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
@@ -14,7 +18,12 @@ import {
   type SshGatehouse,
   startSshGatehouse,
 } from '../helpers/ssh-gatehouse.js'
+import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto, newWorkingCopy, tryClone } from '../helpers/working-copy.js'
+
+const KEYS = isFullSize ? 100_000 : 10_000
+/** Number of lookups that are measured. */
+const LOOKUPS = isFullSize ? 200 : 5
 
 interface GatewayWithUsers {
   readonly fixture: SshGatehouse
@@ -39,6 +48,7 @@ t.test('access over SSH', async (t) => {
   await wikis(t, gateway)
   await offers(t, gateway)
   await lostFolders(t, gateway)
+  await manyKeys(t, gateway)
 })
 
 const FETCH = (path: string) => `git-upload-pack '${path}'`
@@ -349,4 +359,65 @@ async function offers(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void
     await victim.call()
     t.not((await until(lastUse, (row) => row.last_used_at !== null, 60_000)).last_used_at, null)
   })
+}
+
+async function manyKeys(t: Test, { fixture, ada }: GatewayWithUsers): Promise<void> {
+  // sshd runs the lookup twice at every login.
+  await t.test('a key is found among very many, and an unknown one is not', async (t) => {
+    const unknown = await fixture.newCaller('not-among-many')
+    const emptyMs = measureLookups(fixture, ada)
+    await fixture.ask((db) => addKeys(db, KEYS))
+    const fullMs = measureLookups(fixture, ada)
+    const line = lookUp(fixture, ada)
+    t.match(line, /^restrict,command="/)
+    t.ok(line.includes(` ${ada.fingerprint}" ${ada.publicKey.split(' ', 2).join(' ')}`), line)
+    t.equal(lookUp(fixture, unknown), '')
+    t.comment(`p95 of lookups: ${emptyMs} ms with few keys, ${fullMs} ms with ${KEYS}`)
+  })
+}
+
+/** Returns the helper's output for a key. */
+function lookUp({ sshd, gatehouse }: SshGatehouse, { publicKey }: Caller): string {
+  const [type = '', key = ''] = publicKey.split(' ')
+  const socket = join(gatehouse.dataDir, 'run/ssh.sock')
+  return execFileSync(sshd.helper, ['keys', socket, type, key], { encoding: 'utf8' })
+}
+
+/** Measures the 95th percentile of lookups in ms, including the start of the helper. */
+function measureLookups(fixture: SshGatehouse, caller: Caller): string {
+  const times: number[] = []
+  for (let count = 0; count < LOOKUPS; count += 1) {
+    const startedAt = performance.now()
+    lookUp(fixture, caller)
+    times.push(performance.now() - startedAt)
+  }
+  times.sort((one, other) => one - other)
+  return (times[Math.floor(LOOKUPS * 0.95)] ?? 0).toFixed(1)
+}
+
+/** Inserts keys as the API would store them, in one transaction. */
+async function addKeys(db: Database, count: number): Promise<void> {
+  const user = await findUser(db, 'ada')
+  const head = Buffer.concat([lengthOf(11), Buffer.from('ssh-ed25519'), lengthOf(32)])
+  const rows = Array.from({ length: count }, (_, number) => {
+    const blob = Buffer.concat([head, randomBytes(32)])
+    const digest = createHash('sha256').update(blob).digest('base64').replace('=', '')
+    return {
+      fingerprint: `SHA256:${digest}`,
+      algorithm: 'ssh-ed25519',
+      base64: blob.toString('base64'),
+      user_id: user?.id,
+      title: `key ${number}`,
+      comment: '',
+      created_at: Date.now(),
+      last_used_at: null,
+    }
+  })
+  await db.transaction(async (trx) => trx.batchInsert('ssh_keys', rows, 100))
+}
+
+function lengthOf(bytes: number): Buffer {
+  const length = Buffer.alloc(4)
+  length.writeUInt32BE(bytes)
+  return length
 }
