@@ -18,7 +18,7 @@ export async function forEachPackageGateway(
   }
 }
 
-/** Runs a subtest with a gateway of one kind, as `onPackageGatehouse` of package-gatehouses does. */
+/** Runs a subtest with a gateway of one kind; with `TEST_SIZE=full`, with each kind. */
 export async function onPackageGateway(
   t: Test,
   kind: keyof typeof PACKAGE_KINDS,

@@ -30,7 +30,7 @@ interface Workspace {
   readonly address: string
 }
 
-/** Runs a subtest, and at full size checks every repository on the disk with `git fsck` after it. */
+/** Runs a subtest. At full size, `git fsck` then checks every repository on the disk. */
 async function step(
   t: Test,
   { gatehouse }: Workspace,
