@@ -1,11 +1,9 @@
-/**
- * Downloads of release attachments, on both databases: complete and in parts, counted, authorized.
- */
+/** Downloads of release attachments: complete and in parts, counted, authorized. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { BASE_URL } from '../../helpers/gateway.js'
 import {
   type Name,
@@ -44,7 +42,7 @@ async function startFixture(t: Test, location?: DatabaseLocation) {
   return { ...gateway, publish, fetchAs }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a file is sent completely, in part, or not at all if the client has it',
   async (t, location) => {
@@ -83,7 +81,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'tags and file names with special characters are found',
   async (t, location) => {
@@ -125,7 +123,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'attachments of private repositories and drafts are reported as missing',
   async (t, location) => {
@@ -179,7 +177,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'a deleted attachment is missing immediately', async (t, location) => {
+await onOneDatabase(t, 'a deleted attachment is missing immediately', async (t, location) => {
   const { as, publish, fetchAs } = await startFixture(t, location)
   const { asset, byUuid } = await publish('open')
   const other = await publish('open', { tag: 'v2' })

@@ -1,4 +1,4 @@
-/** Reusable workflows, from the push to the outputs of their calls, on both databases. */
+/** Reusable workflows, from the push to the outputs of their calls. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../conf/database-location.js'

@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { aWebhook, listDeliveredPayloads } from '../../helpers/deliveries.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
@@ -16,7 +16,7 @@ jobs:
   test: { runs-on: [linux, gpu], needs: build, steps: [ { run: make test } ] }
 `
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'each change of a run and of its jobs is delivered once, with the words of the API',
   async (t, location) => {

@@ -1,8 +1,8 @@
-/** Activity feeds and heatmaps over the API, on both databases. */
+/** Activity feeds and heatmaps over the API. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { type Name, startGatewayWithUsers, visible } from '../../../helpers/gateway-with-users.js'
 
 interface Entry {
@@ -28,7 +28,7 @@ async function startFixture(t: Test, location: DatabaseLocation) {
   return { ...gateway, feed }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'the activities of users are recorded, and listed newest first',
   async (t, location) => {
@@ -97,7 +97,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'activities in repositories that the caller cannot read are left out',
   async (t, location) => {

@@ -1,9 +1,9 @@
-/** Pictures of accounts, organizations and repositories over the API, on both databases. */
+/** Pictures of accounts, organizations and repositories over the API. */
 
 import { createHash } from 'node:crypto'
 import { PNG } from 'pngjs'
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import {
   type GatewayWithUsers,
@@ -27,7 +27,7 @@ function readersOf({ as, ask }: GatewayWithUsers) {
   }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'accounts and organizations without a picture have an identicon of their own',
   async (t, location) => {
@@ -55,7 +55,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an uploaded picture is served as a square PNG until it is deleted',
   async (t, location) => {
@@ -89,7 +89,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'pictures that cannot be read and callers without permission are refused',
   async (t, location) => {

@@ -1,10 +1,10 @@
-/** Blocked users over the API, on both databases. */
+/** Blocked users over the API. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers, visible } from '../../../helpers/gateway-with-users.js'
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a blocked user can no longer act in the repositories of the blocker',
   async (t, location) => {
@@ -48,7 +48,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a user whom the author of an issue blocks does not comment on it',
   async (t, location) => {
@@ -69,7 +69,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'blocks are listed and checked for the blocker', async (t, location) => {
+await onOneDatabase(t, 'blocks are listed and checked for the blocker', async (t, location) => {
   const { as, db, ada } = await startGatewayWithUsers(t, { location })
   await as('bob', 'POST', '/orgs', { username: 'club' })
   for (const [place, blocker] of [

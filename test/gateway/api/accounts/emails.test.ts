@@ -1,7 +1,7 @@
-/** E-mail addresses over the API, on both databases. */
+/** E-mail addresses over the API. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword } from '../../../helpers/requests.js'
@@ -35,7 +35,7 @@ await forEachDatabase(t, 'users add, list and delete their addresses', async (t,
   t.equal((await as('anyone', 'GET', '/user/emails')).status, 401)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'addresses that are taken, malformed or too many are refused',
   async (t, location) => {
@@ -59,7 +59,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an administrator promotes a further address, and lists and searches all',
   async (t, location) => {

@@ -1,7 +1,7 @@
-/** Followers over the API, on both databases. */
+/** Followers over the API. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import {
   type GatewayWithUsers,
   type Name,
@@ -19,7 +19,7 @@ function namesIn({ as }: Pick<GatewayWithUsers, 'as'>) {
   }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'followers are listed, checked and counted until they unfollow',
   async (t, location) => {

@@ -1,7 +1,7 @@
-/** OAuth applications over the API, on both databases: owned, with a secret that is shown once. */
+/** OAuth applications over the API: owned, with a secret that is shown once. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { FORM } from '../../../helpers/oauth.js'
 
@@ -14,7 +14,7 @@ interface Application {
   readonly client_secret: string
 }
 
-await forEachDatabase(t, 'an application is changed by its owner only', async (t, location) => {
+await onOneDatabase(t, 'an application is changed by its owner only', async (t, location) => {
   const { as, ask } = await startGatewayWithUsers(t, { location })
   const made = await as('ada', 'POST', PATH, WISH)
   t.equal(made.status, 201)

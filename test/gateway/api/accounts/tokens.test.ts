@@ -1,8 +1,8 @@
-/** Access tokens over the API, on both databases: created with a password, shown once, revoked. */
+/** Access tokens over the API: created with a password, shown once, revoked. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { Gateway } from '../../../helpers/gateway.js'
 import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -18,7 +18,7 @@ function byPassword({ ask }: Gateway, name: string) {
     ask({ method, path: `/api/v1/users/ada/tokens${rest}`, body, authorization })
 }
 
-await forEachDatabase(t, 'a token is created, used, listed and revoked', async (t, location) => {
+await onOneDatabase(t, 'a token is created, used, listed and revoked', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   await gateway.db('tokens').delete()
   const tokens = byPassword(gateway, 'ada')
@@ -48,7 +48,7 @@ await forEachDatabase(t, 'a token is created, used, listed and revoked', async (
   t.match(await tokens('DELETE', `/${id}`), { status: 404 })
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a token is revoked by id or name, and the id takes precedence',
   async (t, location) => {
@@ -70,7 +70,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an invalid token request is refused with its fault',
   async (t, location) => {
@@ -99,7 +99,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'tokens are managed by their owner and by site administrators',
   async (t, location) => {
@@ -134,7 +134,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a token has the limits that were given besides its scopes',
   async (t, location) => {

@@ -1,10 +1,10 @@
-/** SSH keys of users over the API, on both databases: the user's own, and the view of others. */
+/** SSH keys of users over the API: the user's own, and the view of others. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { touchKey } from '../../../../sql/accounts/keys.js'
 import { deleteUser } from '../../../../sql/accounts/users.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import {
   type Name,
@@ -39,7 +39,7 @@ async function openGateway(t: Test, location: DatabaseLocation) {
   return { ...gateway, add, titles }
 }
 
-await forEachDatabase(t, 'a key is added, listed, read and deleted', async (t, location) => {
+await onOneDatabase(t, 'a key is added, listed, read and deleted', async (t, location) => {
   const { as, db } = await openGateway(t, location)
   const added = await as('ada', 'POST', '/user/keys', { title: 'laptop', key: `${KEY}\n` })
   t.equal(added.status, 201)
@@ -63,7 +63,7 @@ await forEachDatabase(t, 'a key is added, listed, read and deleted', async (t, l
   }
 })
 
-await forEachDatabase(t, 'a key is accessible to its user only', async (t, location) => {
+await onOneDatabase(t, 'a key is accessible to its user only', async (t, location) => {
   const { as, add } = await openGateway(t, location)
   const { id } = await add('ada', 'laptop', KEY)
   for (const name of ['bob', 'root'] as const) {
@@ -83,7 +83,7 @@ await forEachDatabase(t, 'a key is accessible to its user only', async (t, locat
   t.equal((await as('ada', 'GET', `/user/keys/${id}`)).status, 200)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'other users see a key without fields about its owner',
   async (t, location) => {
@@ -109,7 +109,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'keys are listed by page and by fingerprint', async (t, location) => {
+await onOneDatabase(t, 'keys are listed by page and by fingerprint', async (t, location) => {
   const { as, add, titles } = await openGateway(t, location)
   for (const title of ['one', 'two']) await add('ada', title)
   // A fingerprint with a plus sign and a slash, which not every client encodes.
@@ -131,7 +131,7 @@ await forEachDatabase(t, 'keys are listed by page and by fingerprint', async (t,
   t.match(headers.link, '<http://code.example.com/api/v1/user/keys?limit=2&page=2>; rel="next"')
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a key in use is refused, whatever its comment and title',
   async (t, location) => {
@@ -152,7 +152,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'an invalid key is refused and nothing is stored', async (t, location) => {
+await onOneDatabase(t, 'an invalid key is refused and nothing is stored', async (t, location) => {
   const { as, db } = await openGateway(t, location)
   const key = aKeyLine()
   const invalid = /^Invalid key content: /
@@ -199,7 +199,7 @@ await forEachDatabase(t, 'an invalid key is refused and nothing is stored', asyn
   t.notMatch(added.json, { read_only: true })
 })
 
-await forEachDatabase(t, 'keys of a deleted user do not exist', async (t, location) => {
+await onOneDatabase(t, 'keys of a deleted user do not exist', async (t, location) => {
   const { as, add, db, ada } = await openGateway(t, location)
   await add('ada', 'laptop', KEY)
   await deleteUser(db, ada.id)

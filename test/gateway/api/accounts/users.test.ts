@@ -1,7 +1,7 @@
-/** Users over the API, on both databases: the user's own fields, and the view of others. */
+/** Users over the API: the user's own fields, and the view of others. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import {
   type Name,
@@ -12,7 +12,7 @@ import {
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withPassword } from '../../../helpers/requests.js'
 
-await forEachDatabase(t, "the user's own object has every field", async (t, location) => {
+await onOneDatabase(t, "the user's own object has every field", async (t, location) => {
   const { as, ask } = await startGatewayWithUsers(t, { location })
   const self = await as('ada', 'GET', '/user')
   t.equal(self.status, 200)
@@ -34,7 +34,7 @@ await forEachDatabase(t, "the user's own object has every field", async (t, loca
   t.match((await ask({ path: '/api/v1/user', authorization: byEmail })).json, { login: 'ada' })
 })
 
-await forEachDatabase(t, 'other users see neither address nor state', async (t, location) => {
+await onOneDatabase(t, 'other users see neither address nor state', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   const seen = await as('anyone', 'GET', '/users/ada')
   t.equal(seen.status, 200)
@@ -42,7 +42,7 @@ await forEachDatabase(t, 'other users see neither address nor state', async (t, 
   t.strictSame((await as('bob', 'GET', '/users/ada')).json, seen.json)
 })
 
-await forEachDatabase(t, 'a hidden user is reported like a missing one', async (t, location) => {
+await onOneDatabase(t, 'a hidden user is reported like a missing one', async (t, location) => {
   const { as, db, ada } = await startGatewayWithUsers(t, { location })
   const setVisibility = (visibility: string) =>
     db('owners').where({ id: ada.id }).update({ visibility })
@@ -63,7 +63,7 @@ await forEachDatabase(t, 'a hidden user is reported like a missing one', async (
   t.equal((await as('anyone', 'GET', '/users/%ff')).status, 400)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a user who may not sign in is refused with a message, by token and by password',
   async (t, location) => {
@@ -105,7 +105,7 @@ await forEachDatabase(t, 'users are found by a part of their names', async (t, l
   })
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'users are found by a part of their e-mail address by those who see it',
   async (t, location) => {

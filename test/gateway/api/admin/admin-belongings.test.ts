@@ -1,4 +1,4 @@
-/** Organizations and repositories that an administrator creates for others, on both databases. */
+/** Organizations and repositories that an administrator creates for others. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -1,8 +1,8 @@
-/** Accounts over the API for site administrators, on both databases. */
+/** Accounts over the API for site administrators. */
 
 import { existsSync } from 'node:fs'
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
@@ -52,7 +52,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an administrator changes accounts, but cannot lock themselves out',
   async (t, location) => {
@@ -84,7 +84,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an account is deleted with its repositories if purge is given, and refused otherwise',
   async (t, location) => {
@@ -111,7 +111,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'an administrator adds a key to an account', async (t, location) => {
+await onOneDatabase(t, 'an administrator adds a key to an account', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   const key = { title: 'k', key: aKeyLine() }
   const added = await as('root', 'POST', '/admin/users/ada/keys', key)

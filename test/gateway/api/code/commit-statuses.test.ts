@@ -1,8 +1,8 @@
-/** Commit statuses over the API, on both databases: created, listed, and combined. */
+/** Commit statuses over the API: created, listed, and combined. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -27,7 +27,7 @@ async function startFixture(t: Test, location: DatabaseLocation) {
   return { ...gateway, cwd, sha, path, say }
 }
 
-await forEachDatabase(t, 'a status is created and read with every field', async (t, location) => {
+await onOneDatabase(t, 'a status is created and read with every field', async (t, location) => {
   const { as, sha, path, say } = await startFixture(t, location)
   const body = { state: 'pending', target_url: 'https://ci.example.com/1?a=b' }
   const first = await as('ada', 'POST', `${path}/statuses/${sha}`, body)
@@ -64,7 +64,7 @@ await forEachDatabase(t, 'a status is created and read with every field', async 
   t.match(headers['link'], `<${next}>; rel="next"`)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'the combined status is the most severe one of all contexts',
   async (t, location) => {
@@ -116,68 +116,64 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
-  'an invalid status or a missing commit is refused',
-  async (t, location) => {
-    const { as, path, sha, cwd, lines } = await startFixture(t, location)
-    const said = async (name: string, body: Fields) => {
-      const { status, json } = await as('ada', 'POST', `${path}/statuses/${name}`, body)
-      return [status, (json as { message: string }).message]
-    }
-    const { message } = NOT_FOUND
-    const tree = await git(['rev-parse', 'main^{tree}'], { cwd })
-    for (const name of [
-      'absent',
-      '0'.repeat(40),
-      'main~0',
-      'main:README.md',
-      '--help',
-      '-d',
-      tree,
-      'abc',
-      '--output=%2Ftmp%2Fp',
-      '%40%7B0%7D',
-      '..%2f..',
-      '%00',
-      'main%0A',
+await onOneDatabase(t, 'an invalid status or a missing commit is refused', async (t, location) => {
+  const { as, path, sha, cwd, lines } = await startFixture(t, location)
+  const said = async (name: string, body: Fields) => {
+    const { status, json } = await as('ada', 'POST', `${path}/statuses/${name}`, body)
+    return [status, (json as { message: string }).message]
+  }
+  const { message } = NOT_FOUND
+  const tree = await git(['rev-parse', 'main^{tree}'], { cwd })
+  for (const name of [
+    'absent',
+    '0'.repeat(40),
+    'main~0',
+    'main:README.md',
+    '--help',
+    '-d',
+    tree,
+    'abc',
+    '--output=%2Ftmp%2Fp',
+    '%40%7B0%7D',
+    '..%2f..',
+    '%00',
+    'main%0A',
+  ]) {
+    t.strictSame(await said(name, { state: 'success' }), [404, message], name)
+    for (const rest of [
+      `/statuses/${name}`,
+      `/commits/${name}/status`,
+      `/commits/${name}/statuses`,
     ]) {
-      t.strictSame(await said(name, { state: 'success' }), [404, message], name)
-      for (const rest of [
-        `/statuses/${name}`,
-        `/commits/${name}/status`,
-        `/commits/${name}/statuses`,
-      ]) {
-        const { status, json } = await as('anyone', 'GET', path + rest)
-        t.equal(status, 404, rest)
-        t.strictSame(json, NOT_FOUND)
-      }
+      const { status, json } = await as('anyone', 'GET', path + rest)
+      t.equal(status, 404, rest)
+      t.strictSame(json, NOT_FOUND)
     }
-    t.strictSame(await said(sha, {}), [422, '[State]: Required'])
-    for (const body of [
-      { state: 'great' },
-      { state: '' },
-      { state: 1 },
-      { state: 'success', context: 1 },
-      { state: 'success', context: 'x'.repeat(256) },
-      { state: 'success', description: 'x'.repeat(4_097) },
-      ...['javascript:alert(1)', 'data:text/html,x', '/relative', 'no address', 'file:///x'].map(
-        (target_url) => ({ state: 'success', target_url }),
-      ),
-    ]) {
-      t.equal((await said(sha, body))[0], 422, JSON.stringify(body).slice(0, 60))
-    }
-    for (const rest of ['/statuses/main', '/commits/main/statuses']) {
-      t.equal((await as('ada', 'GET', `${path}${rest}?state=great`)).status, 400)
-      t.equal((await as('ada', 'GET', `${path}${rest}?state=`)).status, 200)
-    }
-    const none = await as('ada', 'GET', `${path}/statuses/main`)
-    t.strictSame(none.json, [], 'no status is stored')
-    t.notMatch(JSON.stringify(lines), /usage: git|fatal:/)
-  },
-)
+  }
+  t.strictSame(await said(sha, {}), [422, '[State]: Required'])
+  for (const body of [
+    { state: 'great' },
+    { state: '' },
+    { state: 1 },
+    { state: 'success', context: 1 },
+    { state: 'success', context: 'x'.repeat(256) },
+    { state: 'success', description: 'x'.repeat(4_097) },
+    ...['javascript:alert(1)', 'data:text/html,x', '/relative', 'no address', 'file:///x'].map(
+      (target_url) => ({ state: 'success', target_url }),
+    ),
+  ]) {
+    t.equal((await said(sha, body))[0], 422, JSON.stringify(body).slice(0, 60))
+  }
+  for (const rest of ['/statuses/main', '/commits/main/statuses']) {
+    t.equal((await as('ada', 'GET', `${path}${rest}?state=great`)).status, 400)
+    t.equal((await as('ada', 'GET', `${path}${rest}?state=`)).status, 200)
+  }
+  const none = await as('ada', 'GET', `${path}/statuses/main`)
+  t.strictSame(none.json, [], 'no status is stored')
+  t.notMatch(JSON.stringify(lines), /usage: git|fatal:/)
+})
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a status is created by writers and read by readers',
   async (t, location) => {

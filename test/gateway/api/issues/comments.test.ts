@@ -1,13 +1,13 @@
-/** Comments over the API, on both databases: created, changed and deleted by permitted users. */
+/** Comments over the API: created, changed and deleted by permitted users. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 const OF = `${R}/issues/1/comments`
 
-await forEachDatabase(t, 'a comment is created, read, changed and deleted', async (t, location) => {
+await onOneDatabase(t, 'a comment is created, read, changed and deleted', async (t, location) => {
   const { as, db, addUser } = await startGatewayWithUsers(t, { location })
   await addUser('eve')
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
@@ -63,7 +63,7 @@ await forEachDatabase(t, 'a comment is created, read, changed and deleted', asyn
   t.equal((await as('ada', 'POST', `${R}/issues/9/comments`, { body: 'x' })).status, 404)
 })
 
-await forEachDatabase(t, 'comments are listed by time', async (t, location) => {
+await onOneDatabase(t, 'comments are listed by time', async (t, location) => {
   const { as, db } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   for (const title of ['one', 'two']) await as('ada', 'POST', `${R}/issues`, { title })

@@ -1,8 +1,8 @@
-/** Attachments of issues and comments, on both databases: uploaded, served, changed, deleted. */
+/** Attachments of issues and comments: uploaded, served, changed, deleted. */
 
 import t from 'tap'
 import { listUnusedBlobs } from '../../../../sql/packages/blobs.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import type { Fields } from '../../../helpers/pulls.js'
@@ -11,7 +11,7 @@ const FORM =
   '--b\r\nContent-Disposition: form-data; name="attachment"; filename="form.txt"\r\n\r\n' +
   'by a form\r\n--b--\r\n'
 
-await forEachDatabase(t, 'a file is attached to an issue and to a comment', async (t, location) => {
+await onOneDatabase(t, 'a file is attached to an issue and to a comment', async (t, location) => {
   const { as, ask, authorizationOf, db, addUser } = await startGatewayWithUsers(t, {
     location,
     environment: { GATEHOUSE_ATTACHMENTS_SIZE_MAX: '1KiB' },
@@ -71,7 +71,7 @@ await forEachDatabase(t, 'a file is attached to an issue and to a comment', asyn
   t.equal(unused.length, 3, 'the bytes are left to the sweep')
 })
 
-await forEachDatabase(t, 'the sweep keeps the bytes of an attachment', async (t, location) => {
+await onOneDatabase(t, 'the sweep keeps the bytes of an attachment', async (t, location) => {
   const { as, ask, authorizationOf, db } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   await as('ada', 'POST', '/repos/ada/r/issues', { title: 'one' })

@@ -1,4 +1,4 @@
-/** Labels of an issue over the API, on both databases, by ids and names. */
+/** Labels of an issue over the API, by ids and names. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

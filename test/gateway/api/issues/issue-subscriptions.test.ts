@@ -1,4 +1,4 @@
-/** Subscriptions to issues over the API, on both databases. */
+/** Subscriptions to issues over the API. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

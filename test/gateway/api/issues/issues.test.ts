@@ -1,9 +1,7 @@
-/**
- * Issues over the API, on both databases: opened, listed, changed and deleted by permitted users.
- */
+/** Issues over the API: opened, listed, changed and deleted by permitted users. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import {
   type GatewayWithUsers,
@@ -28,7 +26,7 @@ async function aTracker(gateway: GatewayWithUsers, fields: Fields = {}) {
   return { open }
 }
 
-await forEachDatabase(t, 'an issue has every field of the API', async (t, location) => {
+await onOneDatabase(t, 'an issue has every field of the API', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { open } = await aTracker(gateway)
   const { as } = gateway
@@ -61,7 +59,7 @@ await forEachDatabase(t, 'an issue has every field of the API', async (t, locati
   t.match((await as('anyone', 'GET', `${R}/issues/9007199254740993`)).json, NOT_FOUND)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'labels and milestones of callers without write permission are dropped',
   async (t, location) => {
@@ -97,7 +95,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an issue is changed by its author and by users with write permission',
   async (t, location) => {
@@ -151,7 +149,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'invalid values are refused with the reason', async (t, location) => {
+await onOneDatabase(t, 'invalid values are refused with the reason', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { open } = await aTracker(gateway)
   const { as } = gateway
@@ -276,50 +274,46 @@ await forEachDatabase(t, 'issues are listed by each filter', async (t, location)
   t.match(pull, { pull_request: { merged: false, merged_at: null, draft: false } })
 })
 
-await forEachDatabase(
-  t,
-  'disabled, hidden and archived issues are refused',
-  async (t, location) => {
-    const gateway = await startGatewayWithUsers(t, { location })
-    const { open } = await aTracker(gateway, { private: true })
-    const { as } = gateway
-    await open('ada', { title: 'x' })
-    for (const path of ['/issues', '/issues/1', '/issues/1/comments', '/labels', '/milestones']) {
-      const hidden = await as('bob', 'GET', R + path)
-      t.strictSame([hidden.status, hidden.json], [404, NOT_FOUND], path)
-    }
-    t.equal((await open('bob', { title: 'x' })).status, 404)
-    await as('ada', 'PATCH', R, { has_issues: false, private: false })
-    for (const path of ['/issues?type=issues', '/issues/1', '/issues/1/labels']) {
-      t.equal((await as('ada', 'GET', R + path)).status, 404, path)
-    }
-    t.strictSame(
-      (await as('ada', 'GET', `${R}/issues`)).json,
-      [],
-      'the combined list is still available for pull requests',
-    )
-    t.equal((await open('ada', { title: 'x' })).status, 404)
-    t.equal((await as('ada', 'PATCH', `${R}/issues/1`, { title: 'y' })).status, 404)
-    await as('ada', 'PATCH', R, { has_pull_requests: false })
-    t.equal((await as('ada', 'GET', `${R}/issues`)).status, 404)
-    await as('ada', 'PATCH', R, { has_issues: true, archived: true })
-    t.equal((await as('ada', 'GET', `${R}/issues/1`)).status, 200)
-    t.equal((await open('bob', { title: 'x' })).status, 423)
-    for (const [method, path, body] of [
-      ['PATCH', '/issues/1', { title: 'y' }] as const,
-      ['DELETE', '/issues/1', {}] as const,
-      ['POST', '/issues/1/deadline', {}] as const,
-      ['PUT', '/issues/1/lock', {}] as const,
-      ['POST', '/issues/1/comments', { body: 'x' }] as const,
-      ['POST', '/issues/1/labels', { labels: [] }] as const,
-      ['POST', '/issues/1/reactions', { content: '+1' }] as const,
-      ['POST', '/labels', { name: 'l', color: 'abc' }] as const,
-      ['POST', '/milestones', { title: 'm' }] as const,
-    ]) {
-      t.equal((await as('ada', method, R + path, body)).status, 423, `${method} ${path}`)
-    }
-  },
-)
+await onOneDatabase(t, 'disabled, hidden and archived issues are refused', async (t, location) => {
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { open } = await aTracker(gateway, { private: true })
+  const { as } = gateway
+  await open('ada', { title: 'x' })
+  for (const path of ['/issues', '/issues/1', '/issues/1/comments', '/labels', '/milestones']) {
+    const hidden = await as('bob', 'GET', R + path)
+    t.strictSame([hidden.status, hidden.json], [404, NOT_FOUND], path)
+  }
+  t.equal((await open('bob', { title: 'x' })).status, 404)
+  await as('ada', 'PATCH', R, { has_issues: false, private: false })
+  for (const path of ['/issues?type=issues', '/issues/1', '/issues/1/labels']) {
+    t.equal((await as('ada', 'GET', R + path)).status, 404, path)
+  }
+  t.strictSame(
+    (await as('ada', 'GET', `${R}/issues`)).json,
+    [],
+    'the combined list is still available for pull requests',
+  )
+  t.equal((await open('ada', { title: 'x' })).status, 404)
+  t.equal((await as('ada', 'PATCH', `${R}/issues/1`, { title: 'y' })).status, 404)
+  await as('ada', 'PATCH', R, { has_pull_requests: false })
+  t.equal((await as('ada', 'GET', `${R}/issues`)).status, 404)
+  await as('ada', 'PATCH', R, { has_issues: true, archived: true })
+  t.equal((await as('ada', 'GET', `${R}/issues/1`)).status, 200)
+  t.equal((await open('bob', { title: 'x' })).status, 423)
+  for (const [method, path, body] of [
+    ['PATCH', '/issues/1', { title: 'y' }] as const,
+    ['DELETE', '/issues/1', {}] as const,
+    ['POST', '/issues/1/deadline', {}] as const,
+    ['PUT', '/issues/1/lock', {}] as const,
+    ['POST', '/issues/1/comments', { body: 'x' }] as const,
+    ['POST', '/issues/1/labels', { labels: [] }] as const,
+    ['POST', '/issues/1/reactions', { content: '+1' }] as const,
+    ['POST', '/labels', { name: 'l', color: 'abc' }] as const,
+    ['POST', '/milestones', { title: 'm' }] as const,
+  ]) {
+    t.equal((await as('ada', method, R + path, body)).status, 423, `${method} ${path}`)
+  }
+})
 
 await forEachDatabase(t, '50 concurrent issues get 50 numbers', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })

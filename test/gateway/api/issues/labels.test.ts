@@ -1,12 +1,12 @@
-/** Labels over the API, on both databases: created, changed and deleted with write permission. */
+/** Labels over the API: created, changed and deleted with write permission. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 
-await forEachDatabase(t, 'a label is created, read, changed and deleted', async (t, location) => {
+await onOneDatabase(t, 'a label is created, read, changed and deleted', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   const made = await as('ada', 'POST', `${R}/labels`, {
@@ -50,25 +50,21 @@ await forEachDatabase(t, 'a label is created, read, changed and deleted', async 
   t.equal((await as('ada', 'DELETE', `${R}/labels/${id}`)).status, 404)
 })
 
-await forEachDatabase(
-  t,
-  'an invalid label is refused, and a list has pages',
-  async (t, location) => {
-    const { as } = await startGatewayWithUsers(t, { location })
-    await as('ada', 'POST', '/user/repos', { name: 'r' })
-    const add = (body: unknown) => as('ada', 'POST', `${R}/labels`, body)
-    for (const color of ['', 'red', '#12345', '#1234567', 'url(x)', '#ggg', '#abc"', '#abc;x', 1]) {
-      t.equal((await add({ name: 'x', color })).status, 422, String(color))
-    }
-    for (const name of ['', '  ', 'a\u0000', 'a\nb', ['x'], 'x'.repeat(256)]) {
-      t.equal((await add({ name, color: 'abc' })).status, 422, encodeURI(String(name)).slice(0, 20))
-    }
-    t.equal((await add({ name: 'x' })).status, 422)
-    t.equal((await add({ name: 'x', color: 'abc', description: 'x'.repeat(1_025) })).status, 422)
-    for (const name of ['c', 'a', '<b>', "' or 1=1 --"]) await add({ name, color: '000' })
-    const first = await as('ada', 'GET', `${R}/labels?limit=3`)
-    t.match(first.json, [{ name: "' or 1=1 --" }, { name: '<b>' }, { name: 'a' }])
-    t.equal(first.headers['x-total-count'], '4')
-    t.match(first.headers['link'], /labels\?limit=3&page=2>; rel="next"/)
-  },
-)
+await onOneDatabase(t, 'an invalid label is refused, and a list has pages', async (t, location) => {
+  const { as } = await startGatewayWithUsers(t, { location })
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  const add = (body: unknown) => as('ada', 'POST', `${R}/labels`, body)
+  for (const color of ['', 'red', '#12345', '#1234567', 'url(x)', '#ggg', '#abc"', '#abc;x', 1]) {
+    t.equal((await add({ name: 'x', color })).status, 422, String(color))
+  }
+  for (const name of ['', '  ', 'a\u0000', 'a\nb', ['x'], 'x'.repeat(256)]) {
+    t.equal((await add({ name, color: 'abc' })).status, 422, encodeURI(String(name)).slice(0, 20))
+  }
+  t.equal((await add({ name: 'x' })).status, 422)
+  t.equal((await add({ name: 'x', color: 'abc', description: 'x'.repeat(1_025) })).status, 422)
+  for (const name of ['c', 'a', '<b>', "' or 1=1 --"]) await add({ name, color: '000' })
+  const first = await as('ada', 'GET', `${R}/labels?limit=3`)
+  t.match(first.json, [{ name: "' or 1=1 --" }, { name: '<b>' }, { name: 'a' }])
+  t.equal(first.headers['x-total-count'], '4')
+  t.match(first.headers['link'], /labels\?limit=3&page=2>; rel="next"/)
+})

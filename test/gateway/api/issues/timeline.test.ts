@@ -1,4 +1,4 @@
-/** Timelines over the API, on both databases: comments and events, and which of them are seen. */
+/** Timelines over the API: comments and events, and which of them are seen. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -1,8 +1,8 @@
-/** Tracked times and stopwatches, on both databases: added, listed by permission, deleted. */
+/** Tracked times and stopwatches: added, listed by permission, deleted. */
 
 import t from 'tap'
 import { durationText } from '../../../../sql/issues/tracked-times.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import type { Fields } from '../../../helpers/pulls.js'
 import type { Answer } from '../../../helpers/requests.js'
@@ -13,7 +13,7 @@ const TIMES = `${R}/issues/1/times`
 const secondsOf = ({ status, json }: Answer) =>
   status === 200 ? (json as readonly { time: number }[]).map(({ time }) => time) : status
 
-await forEachDatabase(t, 'times are added, listed and deleted', async (t, location) => {
+await onOneDatabase(t, 'times are added, listed and deleted', async (t, location) => {
   const { as, addUser } = await startGatewayWithUsers(t, { location })
   await addUser('eve')
   await as('ada', 'POST', '/user/repos', { name: 'r' })
@@ -69,7 +69,7 @@ await forEachDatabase(t, 'times are added, listed and deleted', async (t, locati
   t.strictSame(secondsOf(await as('bob', 'GET', '/user/times')), [], 'a repository out of reach')
 })
 
-await forEachDatabase(t, 'a stopwatch measures the time of an issue', async (t, location) => {
+await onOneDatabase(t, 'a stopwatch measures the time of an issue', async (t, location) => {
   const { as, db } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
   for (const title of ['one', 'two']) await as('ada', 'POST', `${R}/issues`, { title })

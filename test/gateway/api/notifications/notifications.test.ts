@@ -1,8 +1,8 @@
-/** Notifications over the API, on both databases: recipients, and states of a thread. */
+/** Notifications over the API: recipients, and states of a thread. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { untilAllAreNotified } from '../../../helpers/notified.js'
@@ -37,7 +37,7 @@ async function startFixture(t: Test, location: DatabaseLocation) {
   return { ...gateway, of, threads, titles, read }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'participants, watchers and mentioned users are notified',
   async (t, location) => {
@@ -178,7 +178,7 @@ await forEachDatabase(t, 'a thread is read, pinned and marked unread', async (t,
   t.equal((await ask({ ...limited, method: 'PATCH' })).status, 401)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a thread of a repository that the user cannot read any more is hidden',
   async (t, location) => {

@@ -1,12 +1,12 @@
-/** Labels of an organization over the API, on both databases: created by owners, used by all. */
+/** Labels of an organization over the API: created by owners, used by all. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const L = '/orgs/club/labels'
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'owners create organization labels, and all repositories use them',
   async (t, location) => {

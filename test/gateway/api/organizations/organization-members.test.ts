@@ -1,7 +1,7 @@
-/** Members of organizations over the API, on both databases, and who may see them. */
+/** Members of organizations over the API, and who may see them. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { type Answer, withToken } from '../../../helpers/requests.js'
@@ -10,52 +10,45 @@ type Fields = Record<string, unknown>
 
 const loginsOf = ({ json }: Answer) => (json as Fields[]).map(({ login }) => login)
 
-await forEachDatabase(
-  t,
-  'users who are not members see public members only',
-  async (t, location) => {
-    const { as, ask, addToken, addOrganization, addUser, db, ada } = await startGatewayWithUsers(
-      t,
-      {
-        location,
-      },
-    )
-    await addOrganization('club', ada)
-    await addOrganization('den', ada, 'private')
-    await addUser('eve')
-    const made = await as('ada', 'POST', '/orgs/club/teams', { name: 'w' })
-    await as('ada', 'PUT', `/teams/${(made.json as Fields)['id']}/members/bob`)
-    const members = '/orgs/club/members'
-    t.strictSame(loginsOf(await as('bob', 'GET', members)), ['ada', 'bob'])
-    t.strictSame(loginsOf(await as('anyone', 'GET', members)), [])
-    t.equal((await as('anyone', 'GET', '/orgs/den/members')).status, 404)
-    t.equal((await as('bob', 'GET', '/orgs/den/public_members')).status, 404)
+await onOneDatabase(t, 'users who are not members see public members only', async (t, location) => {
+  const { as, ask, addToken, addOrganization, addUser, db, ada } = await startGatewayWithUsers(t, {
+    location,
+  })
+  await addOrganization('club', ada)
+  await addOrganization('den', ada, 'private')
+  await addUser('eve')
+  const made = await as('ada', 'POST', '/orgs/club/teams', { name: 'w' })
+  await as('ada', 'PUT', `/teams/${(made.json as Fields)['id']}/members/bob`)
+  const members = '/orgs/club/members'
+  t.strictSame(loginsOf(await as('bob', 'GET', members)), ['ada', 'bob'])
+  t.strictSame(loginsOf(await as('anyone', 'GET', members)), [])
+  t.equal((await as('anyone', 'GET', '/orgs/den/members')).status, 404)
+  t.equal((await as('bob', 'GET', '/orgs/den/public_members')).status, 404)
 
-    const shown = '/orgs/club/public_members'
-    t.equal((await as('bob', 'PUT', `${shown}/ada`)).status, 403)
-    t.equal((await as('bob', 'PUT', `${shown}/bob`)).status, 204)
-    t.equal((await as('bob', 'PUT', `${shown}/bob`)).status, 204)
-    t.equal((await as('root', 'PUT', `${shown}/root`)).status, 404, 'not a member')
-    t.strictSame(loginsOf(await as('anyone', 'GET', members)), ['bob'])
-    t.strictSame(loginsOf(await as('ada', 'GET', shown)), ['bob'])
-    t.equal((await as('anyone', 'GET', `${shown}/bob`)).status, 204)
-    t.equal((await as('anyone', 'GET', `${shown}/ada`)).status, 404)
-    const { plain } = await addToken(ada, 'public-only', 'all')
-    const limited = await ask({ path: `/api/v1${members}`, authorization: withToken(plain) })
-    t.strictSame(
-      loginsOf(limited),
-      ['bob'],
-      'a token limited to public objects sees public members only',
-    )
-    await db('owners').where({ name: 'bob' }).update({ visibility: 'private' })
-    t.strictSame(loginsOf(await as('anyone', 'GET', shown)), [], 'no private member')
-    t.strictSame(loginsOf(await as('ada', 'GET', members)), ['ada', 'bob'])
-    t.equal((await as('bob', 'DELETE', `${shown}/bob`)).status, 204)
-    t.strictSame(loginsOf(await as('ada', 'GET', shown)), [])
-  },
-)
+  const shown = '/orgs/club/public_members'
+  t.equal((await as('bob', 'PUT', `${shown}/ada`)).status, 403)
+  t.equal((await as('bob', 'PUT', `${shown}/bob`)).status, 204)
+  t.equal((await as('bob', 'PUT', `${shown}/bob`)).status, 204)
+  t.equal((await as('root', 'PUT', `${shown}/root`)).status, 404, 'not a member')
+  t.strictSame(loginsOf(await as('anyone', 'GET', members)), ['bob'])
+  t.strictSame(loginsOf(await as('ada', 'GET', shown)), ['bob'])
+  t.equal((await as('anyone', 'GET', `${shown}/bob`)).status, 204)
+  t.equal((await as('anyone', 'GET', `${shown}/ada`)).status, 404)
+  const { plain } = await addToken(ada, 'public-only', 'all')
+  const limited = await ask({ path: `/api/v1${members}`, authorization: withToken(plain) })
+  t.strictSame(
+    loginsOf(limited),
+    ['bob'],
+    'a token limited to public objects sees public members only',
+  )
+  await db('owners').where({ name: 'bob' }).update({ visibility: 'private' })
+  t.strictSame(loginsOf(await as('anyone', 'GET', shown)), [], 'no private member')
+  t.strictSame(loginsOf(await as('ada', 'GET', members)), ['ada', 'bob'])
+  t.equal((await as('bob', 'DELETE', `${shown}/bob`)).status, 204)
+  t.strictSame(loginsOf(await as('ada', 'GET', shown)), [])
+})
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a membership is checked for members, and others are redirected to the public list',
   async (t, location) => {

@@ -1,7 +1,7 @@
-/** Organizations over the API, on both databases: created, listed, changed, used and deleted. */
+/** Organizations over the API: created, listed, changed, used and deleted. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import {
   type GatewayWithUsers,
@@ -12,7 +12,7 @@ import {
 } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
-await forEachDatabase(t, 'an organization is created with every field', async (t, location) => {
+await onOneDatabase(t, 'an organization is created with every field', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   const made = await as('ada', 'POST', '/orgs', { username: 'Club' })
   t.equal(made.status, 201)
@@ -34,7 +34,7 @@ await forEachDatabase(t, 'an organization is created with every field', async (t
   })
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an invalid organization is refused with the reason',
   async (t, location) => {
@@ -73,7 +73,7 @@ async function addClub(
   await db('team_members').insert({ team_id: teamId, user_id: bob.id })
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'owners of an organization create repositories in it',
   async (t, location) => {
@@ -102,7 +102,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'members create repositories if their team may', async (t, location) => {
+await onOneDatabase(t, 'members create repositories if their team may', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   await addClub(gateway, { mayCreate: true, visibility: 'private' })
   const made = await gateway.as('bob', 'POST', '/orgs/club/repos', { name: 'work' })
@@ -110,7 +110,7 @@ await forEachDatabase(t, 'members create repositories if their team may', async 
   t.equal((await gateway.as('anyone', 'GET', '/repos/club/work')).status, 404)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a private organization is reported as missing to others',
   async (t, location) => {
@@ -140,7 +140,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'organizations are listed for callers who may see them',
   async (t, location) => {
@@ -219,29 +219,25 @@ await forEachDatabase(t, 'an organization is read, changed and deleted', async (
   t.equal((await as('ada', 'POST', '/orgs', { username: 'club' })).status, 201)
 })
 
-await forEachDatabase(
-  t,
-  'members read their permissions in an organization',
-  async (t, location) => {
-    const gateway = await startGatewayWithUsers(t, { location })
-    const { as } = gateway
-    await addClub(gateway, { mayCreate: true, visibility: 'limited' })
-    const of = (name: string) => `/users/${name}/orgs/club/permissions`
-    const all = { is_owner: true, is_admin: true, can_write: true, can_read: true }
-    t.strictSame((await as('ada', 'GET', of('ada'))).json, { ...all, can_create_repository: true })
-    t.strictSame((await as('ada', 'GET', of('bob'))).json, {
-      is_owner: false,
-      is_admin: false,
-      can_write: true,
-      can_read: true,
-      can_create_repository: true,
-    })
-    t.equal((await as('root', 'GET', of('bob'))).status, 200)
-    t.equal((await as('anyone', 'GET', of('bob'))).status, 401)
-    await as('ada', 'DELETE', '/orgs/club/members/bob')
-    t.match((await as('bob', 'GET', of('bob'))).json, { can_read: false })
-    t.equal((await as('bob', 'GET', of('ada'))).status, 403)
-    await as('ada', 'PATCH', '/orgs/club', { visibility: 'private' })
-    t.equal((await as('bob', 'GET', of('bob'))).status, 404)
-  },
-)
+await onOneDatabase(t, 'members read their permissions in an organization', async (t, location) => {
+  const gateway = await startGatewayWithUsers(t, { location })
+  const { as } = gateway
+  await addClub(gateway, { mayCreate: true, visibility: 'limited' })
+  const of = (name: string) => `/users/${name}/orgs/club/permissions`
+  const all = { is_owner: true, is_admin: true, can_write: true, can_read: true }
+  t.strictSame((await as('ada', 'GET', of('ada'))).json, { ...all, can_create_repository: true })
+  t.strictSame((await as('ada', 'GET', of('bob'))).json, {
+    is_owner: false,
+    is_admin: false,
+    can_write: true,
+    can_read: true,
+    can_create_repository: true,
+  })
+  t.equal((await as('root', 'GET', of('bob'))).status, 200)
+  t.equal((await as('anyone', 'GET', of('bob'))).status, 401)
+  await as('ada', 'DELETE', '/orgs/club/members/bob')
+  t.match((await as('bob', 'GET', of('bob'))).json, { can_read: false })
+  t.equal((await as('bob', 'GET', of('ada'))).status, 403)
+  await as('ada', 'PATCH', '/orgs/club', { visibility: 'private' })
+  t.equal((await as('bob', 'GET', of('bob'))).status, 404)
+})

@@ -1,7 +1,7 @@
-/** Members and repositories of teams over the API, on both databases. */
+/** Members and repositories of teams over the API. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import {
   type GatewayWithUsers,
   startGatewayWithUsers,
@@ -14,7 +14,7 @@ async function addTeam({ as }: GatewayWithUsers, name: string): Promise<string> 
   return `/teams/${(made.json as Fields)['id']}`
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'members are added and removed, and the last owner is kept',
   async (t, location) => {

@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { createIssue } from '../../../../sql/issues/issues.js'
 import { notifyUsers } from '../../../../sql/notifications/notifications.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 type Fields = Record<string, unknown>
@@ -42,7 +42,7 @@ async function aClub(t: Test, location: DatabaseLocation) {
   return { ...gateway, hold }
 }
 
-await forEachDatabase(t, 'a team publishes packages by its unit packages', async (t, location) => {
+await onOneDatabase(t, 'a team publishes packages by its unit packages', async (t, location) => {
   const { ask, as, authorizationOf, hold } = await aClub(t, location)
   const put = async (version: string) => {
     const path = `/api/packages/club/generic/tool/${version}/file`
@@ -63,7 +63,7 @@ await forEachDatabase(t, 'a team publishes packages by its unit packages', async
   }
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'lists, searches and notifications have the issues or pull requests that the team can read',
   async (t, location) => {
@@ -111,7 +111,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a team that writes releases needs write access to code for new tags',
   async (t, location) => {

@@ -1,9 +1,7 @@
-/**
- * Teams over the API, on both databases: created, changed, searched, and visible to members only.
- */
+/** Teams over the API: created, changed, searched, and visible to members only. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
@@ -58,7 +56,7 @@ await forEachDatabase(t, 'a team is created, changed and deleted', async (t, loc
   t.equal((await as('ada', 'GET', path)).status, 404)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'the permission of a team on code is that of its unit code',
   async (t, location) => {
@@ -110,7 +108,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a changed permission applies to the units that a team has',
   async (t, location) => {
@@ -138,7 +136,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   "only the description of the owners' team can be changed",
   async (t, location) => {
@@ -159,7 +157,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'teams are visible to members of the organization only',
   async (t, location) => {

@@ -1,9 +1,9 @@
-/** Packages over the API, on both databases: listed, read, deleted and linked, of any format. */
+/** Packages over the API: listed, read, deleted and linked, of any format. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import {
@@ -44,7 +44,7 @@ async function openGateway(t: Test, location: DatabaseLocation) {
   return { ...gateway, publish, namesOf }
 }
 
-await forEachDatabase(t, 'a version is read with its files', async (t, location) => {
+await onOneDatabase(t, 'a version is read with its files', async (t, location) => {
   const { as, publish } = await openGateway(t, location)
   await publish('ada', 'ada/generic/Report-Tool/2025.06%2FRC%201/Data+1.bin', 'data')
   await publish('root', 'ada/generic/report-tool/2025.06%2Frc%201/empty', '')
@@ -74,7 +74,7 @@ await forEachDatabase(t, 'a version is read with its files', async (t, location)
   }
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a version called - is named by its percent-encoding',
   async (t, location) => {
@@ -86,7 +86,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'all versions of an owner are listed by page', async (t, location) => {
+await onOneDatabase(t, 'all versions of an owner are listed by page', async (t, location) => {
   const { as, publish, namesOf, db, ada, bob } = await openGateway(t, location)
   for (const path of ['a_b/1', 'axb/1', 'A_B/2']) await publish('ada', `ada/generic/${path}/f`)
   await publish('bob', 'bob/generic/other/1/f')
@@ -129,7 +129,7 @@ await forEachDatabase(t, 'all versions of an owner are listed by page', async (t
   })
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'versions of a package are listed, and the latest is found',
   async (t, location) => {
@@ -151,7 +151,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'a version and a whole package are deleted', async (t, location) => {
+await onOneDatabase(t, 'a version and a whole package are deleted', async (t, location) => {
   const { as, ask, publish, namesOf, addUser } = await openGateway(t, location)
   await addUser('cal')
   for (const version of ['1', '2', '3']) await publish('ada', `ada/generic/tool/${version}/f`)
@@ -175,69 +175,65 @@ await forEachDatabase(t, 'a version and a whole package are deleted', async (t, 
   t.equal((await as('ada', 'GET', `${TOOL}/2`)).status, 200, 'and published again')
 })
 
-await forEachDatabase(
-  t,
-  'a package is linked to a repository and unlinked',
-  async (t, location) => {
-    const { as, publish, bob, db, ada, addOrganization } = await openGateway(t, location)
-    const club = await addOrganization('club', ada)
-    await publish('ada', 'ada/generic/tool/1/f')
-    await publish('ada', 'club/generic/tool/1/f')
-    for (const name of ['engine', 'hidden']) {
-      await as('ada', 'POST', '/user/repos', { name, private: name === 'hidden' })
-      await as('ada', 'POST', '/orgs/club/repos', { name, private: name === 'hidden' })
-    }
-    await as('bob', 'POST', '/user/repos', { name: 'foreign' })
-    const link = (who: Name, owner: string, rest: string) =>
-      as(who, 'POST', `/packages/${owner}/generic/${rest}`)
-    t.match(await link('ada', 'ada', 'TOOL/-/link/Engine'), { status: 201, text: '' })
-    const linked = await as('bob', 'GET', `${TOOL}/1`)
-    const repository = await as('bob', 'GET', '/repos/ada/engine')
-    t.strictSame(
-      (linked.json as Listed).repository,
-      repository.json,
-      "the same object as at the repository's own address",
-    )
-    const already = refusal('The package is linked to a repository already.')
-    for (const repo of ['engine', 'hidden']) {
-      t.match(await link('ada', 'ada', `tool/-/link/${repo}`), { status: 400, json: already })
-    }
-    t.match(await link('ada', 'ada', 'tool/-/unlink'), { status: 204, text: '' })
-    t.match((await as('ada', 'GET', `${TOOL}/1`)).json, { repository: null })
-    const unlinked = refusal('The package is linked to no repository.')
-    t.match(await link('ada', 'ada', 'tool/-/unlink'), { status: 400, json: unlinked })
-    t.match(await link('ada', 'ada', 'absent/-/link/engine'), NO_PACKAGE)
-    t.match(await link('ada', 'ada', 'absent/-/unlink'), NO_PACKAGE)
-    for (const repo of ['absent', 'foreign', '%00']) {
-      t.match(await link('ada', 'ada', `tool/-/link/${repo}`), HIDDEN, repo)
-    }
+await onOneDatabase(t, 'a package is linked to a repository and unlinked', async (t, location) => {
+  const { as, publish, bob, db, ada, addOrganization } = await openGateway(t, location)
+  const club = await addOrganization('club', ada)
+  await publish('ada', 'ada/generic/tool/1/f')
+  await publish('ada', 'club/generic/tool/1/f')
+  for (const name of ['engine', 'hidden']) {
+    await as('ada', 'POST', '/user/repos', { name, private: name === 'hidden' })
+    await as('ada', 'POST', '/orgs/club/repos', { name, private: name === 'hidden' })
+  }
+  await as('bob', 'POST', '/user/repos', { name: 'foreign' })
+  const link = (who: Name, owner: string, rest: string) =>
+    as(who, 'POST', `/packages/${owner}/generic/${rest}`)
+  t.match(await link('ada', 'ada', 'TOOL/-/link/Engine'), { status: 201, text: '' })
+  const linked = await as('bob', 'GET', `${TOOL}/1`)
+  const repository = await as('bob', 'GET', '/repos/ada/engine')
+  t.strictSame(
+    (linked.json as Listed).repository,
+    repository.json,
+    "the same object as at the repository's own address",
+  )
+  const already = refusal('The package is linked to a repository already.')
+  for (const repo of ['engine', 'hidden']) {
+    t.match(await link('ada', 'ada', `tool/-/link/${repo}`), { status: 400, json: already })
+  }
+  t.match(await link('ada', 'ada', 'tool/-/unlink'), { status: 204, text: '' })
+  t.match((await as('ada', 'GET', `${TOOL}/1`)).json, { repository: null })
+  const unlinked = refusal('The package is linked to no repository.')
+  t.match(await link('ada', 'ada', 'tool/-/unlink'), { status: 400, json: unlinked })
+  t.match(await link('ada', 'ada', 'absent/-/link/engine'), NO_PACKAGE)
+  t.match(await link('ada', 'ada', 'absent/-/unlink'), NO_PACKAGE)
+  for (const repo of ['absent', 'foreign', '%00']) {
+    t.match(await link('ada', 'ada', `tool/-/link/${repo}`), HIDDEN, repo)
+  }
 
-    t.equal((await link('bob', 'club', 'tool/-/link/engine')).status, 403, 'the body is empty')
-    t.equal((await link('anyone', 'club', 'tool/-/link/engine')).status, 401)
-    const inputs = { organizationId: club.id, memberIds: [bob.id] }
-    await aTeam(db, { ...inputs, permission: 'write' })
-    const message = 'user should have a permission to write to a repo'
-    const forbidden = await link('bob', 'club', 'tool/-/link/engine')
-    t.match(
-      forbidden,
-      { status: 403, json: refusal(message) },
-      'with read permission on the repository',
-    )
-    const unseen = await link('bob', 'club', 'tool/-/link/hidden')
-    t.strictSame(visible(unseen), visible(await link('bob', 'club', 'tool/-/link/absent')))
-    t.match(unseen, HIDDEN)
-    t.equal((await link('ada', 'club', 'tool/-/link/hidden')).status, 201)
-    t.equal(
-      (await link('bob', 'club', 'tool/-/unlink')).status,
-      204,
-      'although the repository is hidden',
-    )
-    await aTeam(db, { ...inputs, permission: 'write', includesAll: true })
-    t.equal((await link('bob', 'club', 'tool/-/link/hidden')).status, 201)
-  },
-)
+  t.equal((await link('bob', 'club', 'tool/-/link/engine')).status, 403, 'the body is empty')
+  t.equal((await link('anyone', 'club', 'tool/-/link/engine')).status, 401)
+  const inputs = { organizationId: club.id, memberIds: [bob.id] }
+  await aTeam(db, { ...inputs, permission: 'write' })
+  const message = 'user should have a permission to write to a repo'
+  const forbidden = await link('bob', 'club', 'tool/-/link/engine')
+  t.match(
+    forbidden,
+    { status: 403, json: refusal(message) },
+    'with read permission on the repository',
+  )
+  const unseen = await link('bob', 'club', 'tool/-/link/hidden')
+  t.strictSame(visible(unseen), visible(await link('bob', 'club', 'tool/-/link/absent')))
+  t.match(unseen, HIDDEN)
+  t.equal((await link('ada', 'club', 'tool/-/link/hidden')).status, 201)
+  t.equal(
+    (await link('bob', 'club', 'tool/-/unlink')).status,
+    204,
+    'although the repository is hidden',
+  )
+  await aTeam(db, { ...inputs, permission: 'write', includesAll: true })
+  t.equal((await link('bob', 'club', 'tool/-/link/hidden')).status, 201)
+})
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a package is linked to a repository at its new address after a transfer',
   async (t, location) => {
@@ -259,7 +255,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a hidden repository is not shown with its packages',
   async (t, location) => {
@@ -306,7 +302,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'a hidden owner is reported as missing', async (t, location) => {
+await onOneDatabase(t, 'a hidden owner is reported as missing', async (t, location) => {
   const { as, publish, db, ada, addOrganization } = await openGateway(t, location)
   await addOrganization('club', ada, 'private')
   await publish('ada', 'ada/generic/tool/1/f')

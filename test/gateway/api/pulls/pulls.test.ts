@@ -2,7 +2,7 @@
 
 import t from 'tap'
 import { createLabel } from '../../../../sql/issues/labels.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
 import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
@@ -18,7 +18,7 @@ const BUG = {
 const BODY = { title: 'x', head: 'topic', base: 'main' }
 const URL_OF_ONE = `${BASE_URL}/ada/r/pulls/1`
 
-await forEachDatabase(t, 'a pull request is opened and read', async (t, location) => {
+await onOneDatabase(t, 'a pull request is opened and read', async (t, location) => {
   const { of, write, open, copy, bare, db } = await startGatewayWithPull(t, { location })
   const base = await copy.git('rev-parse', 'main')
   const head = await write('topic', 'a')
@@ -163,7 +163,7 @@ t.test('an open pull request follows its head, however it is moved', async (t) =
   t.match(await kept(), third, 'the head is kept when the branch is deleted')
 })
 
-await forEachDatabase(t, 'pull requests are listed by each filter', async (t, location) => {
+await onOneDatabase(t, 'pull requests are listed by each filter', async (t, location) => {
   const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('other', 'x')
   for (const name of ['a', 'b', 'c', 'd']) await write(name, name)
@@ -191,7 +191,7 @@ await forEachDatabase(t, 'pull requests are listed by each filter', async (t, lo
   t.notOk('additions' in ((json as Fields[])[0] ?? {}), 'counted fields are left out of lists')
 })
 
-await forEachDatabase(t, 'a pull request is found by its branches', async (t, location) => {
+await onOneDatabase(t, 'a pull request is found by its branches', async (t, location) => {
   const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('release/1', 'x')
   await write('feature/a', 'a')

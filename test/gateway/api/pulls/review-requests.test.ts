@@ -1,7 +1,7 @@
 /** Review requests over the API: permitted reviewers and callers, until the review is written. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 
 t.test("a user's review is requested once until they have reviewed", async (t) => {
@@ -52,7 +52,7 @@ t.test('review requests by callers and for users without permission are refused'
   t.equal(await status('POST', { reviewers: ['bob'] }), 422, 'a user without read permission')
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   "a team's review is requested until a member has decided",
   async (t, location) => {

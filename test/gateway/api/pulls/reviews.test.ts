@@ -1,14 +1,14 @@
-/** Reviews over the API, on both databases: written, submitted, visible, and deleted. */
+/** Reviews over the API: written, submitted, visible, and deleted. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
 import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
 
 const URL_OF_ONE = `${BASE_URL}/ada/r/pulls/1`
 
-await forEachDatabase(t, 'a review is written with comments on lines', async (t, location) => {
+await onOneDatabase(t, 'a review is written with comments on lines', async (t, location) => {
   const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('topic', 'a', 'one\ntwo\nthree\n')
   const head = await write('topic', 'root', 'other\n')
@@ -59,7 +59,7 @@ await forEachDatabase(t, 'a review is written with comments on lines', async (t,
   t.match((await of('ada', 'GET', path)).json, { stale: true })
 })
 
-await forEachDatabase(t, 'a draft is visible to its author only', async (t, location) => {
+await onOneDatabase(t, 'a draft is visible to its author only', async (t, location) => {
   const { of, write, open } = await startGatewayWithPull(t, { location })
   await write('topic', 'a')
   await open('topic')

@@ -1,9 +1,9 @@
-/** Attachments of releases over the API, on both databases: uploaded, read, renamed, deleted. */
+/** Attachments of releases over the API: uploaded, read, renamed, deleted. */
 
 import { readdir } from 'node:fs/promises'
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { GatewayOptions } from '../../../helpers/gateway.js'
 import { type Name, refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -58,7 +58,7 @@ async function withLocation(t: Test, location: DatabaseLocation) {
   return await startFixture(t, { location })
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an attachment is uploaded as a form or as the raw body',
   async (t, location) => {
@@ -93,7 +93,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'an attachment is renamed and deleted', async (t, location) => {
+await onOneDatabase(t, 'an attachment is renamed and deleted', async (t, location) => {
   const { as, path, send } = await withLocation(t, location)
   const one = idOf(await send('one', { name: 'a' }))
   const renamed = await as('ada', 'PATCH', `${path}/${one}`, { name: 'b' })
@@ -110,7 +110,7 @@ await forEachDatabase(t, 'an attachment is renamed and deleted', async (t, locat
   t.equal((await as('ada', 'GET', `${path}/${one}`)).status, 404)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an attachment is found only through its own release and repository',
   async (t, location) => {

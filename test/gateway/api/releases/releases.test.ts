@@ -1,8 +1,8 @@
-/** Releases over the API, on both databases: created with their tags, listed, changed, deleted. */
+/** Releases over the API: created with their tags, listed, changed, deleted. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Name, refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -34,7 +34,7 @@ async function startWorkspace(t: Test, location?: DatabaseLocation) {
   return { ...gateway, cwd, path, release, tags, listed }
 }
 
-await forEachDatabase(t, 'a release is created with its tag and read back', async (t, location) => {
+await onOneDatabase(t, 'a release is created with its tag and read back', async (t, location) => {
   const { as, cwd, path, tags } = await startWorkspace(t, location)
   const plain = await as('ada', 'POST', path, { tag_name: 'v1.0' })
   t.equal(plain.status, 201, plain.text)
@@ -91,7 +91,7 @@ await forEachDatabase(t, 'a release is created for an existing tag', async (t, l
   t.strictSame(both.map(({ status }) => status).sort(), [201, 409, 409])
 })
 
-await forEachDatabase(t, 'a release of an empty repository is refused', async (t, location) => {
+await onOneDatabase(t, 'a release of an empty repository is refused', async (t, location) => {
   const { as, path, tags } = await startWorkspace(t, location)
   await as('ada', 'POST', '/user/repos', { name: 'empty' })
   for (const draft of [false, true]) {
@@ -162,7 +162,7 @@ t.test(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a draft is visible to writers only and creates no tag',
   async (t, location) => {
@@ -196,7 +196,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'a change keeps the fields that it does not name', async (t, location) => {
+await onOneDatabase(t, 'a change keeps the fields that it does not name', async (t, location) => {
   const { as, release, path, tags, listed } = await startWorkspace(t, location)
   const made = await release('v1', { name: 'One', body: 'text', prerelease: true })
   await release('v2')
@@ -220,7 +220,7 @@ await forEachDatabase(t, 'a change keeps the fields that it does not name', asyn
   t.strictSame(await listed('anyone'), ['1', 'v2'])
 })
 
-await forEachDatabase(t, 'deleting a release keeps its tag', async (t, location) => {
+await onOneDatabase(t, 'deleting a release keeps its tag', async (t, location) => {
   const { as, release, path, tags, listed } = await startWorkspace(t, location)
   const one = await release('v1')
   await release('lib/v2')
@@ -239,7 +239,7 @@ await forEachDatabase(t, 'deleting a release keeps its tag', async (t, location)
   await release('v1')
 })
 
-await forEachDatabase(t, 'a list has pages and filters', async (t, location) => {
+await onOneDatabase(t, 'a list has pages and filters', async (t, location) => {
   const { as, release, path, listed } = await startWorkspace(t, location)
   for (let n = 1; n <= 5; n += 1) await release(`v${n}`, { prerelease: n % 2 === 0 })
   t.strictSame(await listed('anyone', '?pre-release=true'), ['2', 'v4', 'v2'])
@@ -249,7 +249,7 @@ await forEachDatabase(t, 'a list has pages and filters', async (t, location) => 
   t.match(headers['link'], `<${next}>; rel="next"`)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'callers without permission are refused, and disabled releases are 404',
   async (t, location) => {

@@ -1,12 +1,12 @@
-/** Collaborators over the API, on both databases: added, listed, checked and removed. */
+/** Collaborators over the API: added, listed, checked and removed. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const ALL = '/repos/ada/r/collaborators'
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a collaborator has the granted permission until it is removed',
   async (t, location) => {
@@ -40,7 +40,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'only administrators of the repository add collaborators',
   async (t, location) => {

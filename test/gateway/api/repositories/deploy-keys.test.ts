@@ -1,9 +1,9 @@
-/** Deploy keys over the API, on both databases: for administrators of the repository. */
+/** Deploy keys over the API: for administrators of the repository. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { findRepository, type Repository } from '../../../../sql/repositories/repositories.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { refusal, startGatewayWithUsers, visible } from '../../../helpers/gateway-with-users.js'
 import { aCollaborator, aTeam } from '../../../helpers/rows.js'
@@ -46,7 +46,7 @@ function keysOf({ owner, name }: Repository): string {
   return `/repos/${owner.name}/${name}/keys`
 }
 
-await forEachDatabase(t, 'a deploy key is added, listed, read and deleted', async (t, location) => {
+await onOneDatabase(t, 'a deploy key is added, listed, read and deleted', async (t, location) => {
   const { as, add, engine } = await openGateway(t, location)
   const keys = keysOf(engine)
   const added = await add(engine, { title: 'ci', key: `${KEY}\n`, read_only: true })
@@ -67,23 +67,19 @@ await forEachDatabase(t, 'a deploy key is added, listed, read and deleted', asyn
   }
 })
 
-await forEachDatabase(
-  t,
-  'a deploy key may write unless read_only is given',
-  async (t, location) => {
-    const { add, engine } = await openGateway(t, location)
-    for (const [title, read_only] of [
-      ['a', undefined] as const,
-      ['b', false] as const,
-      ['c', true] as const,
-    ]) {
-      const { json } = await add(engine, { title, read_only })
-      t.equal((json as Key).read_only, read_only === true)
-    }
-  },
-)
+await onOneDatabase(t, 'a deploy key may write unless read_only is given', async (t, location) => {
+  const { add, engine } = await openGateway(t, location)
+  for (const [title, read_only] of [
+    ['a', undefined] as const,
+    ['b', false] as const,
+    ['c', true] as const,
+  ]) {
+    const { json } = await add(engine, { title, read_only })
+    t.equal((json as Key).read_only, read_only === true)
+  }
+})
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'one key is added to several repositories separately',
   async (t, location) => {
@@ -104,7 +100,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'deploy keys are listed by page, key and fingerprint',
   async (t, location) => {
@@ -129,33 +125,29 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
-  'an invalid deploy key is refused with the reason',
-  async (t, location) => {
-    const { as, add, db, engine, notes } = await openGateway(t, location)
-    await as('bob', 'POST', '/user/keys', { title: 'k', key: KEY })
-    const refused = async (body: object, message: string | RegExp) =>
-      t.match(await add(engine, body), { status: 422, json: { message } })
-    await refused({ key: KEY }, 'Key content has been used as non-deploy key')
-    const key = aKeyLine('shared')
-    await add(engine, { title: 'shared', key })
-    await refused({ title: 'x', key }, 'This key has already been added to this repository')
-    await refused({ title: 'shared' }, 'A key with the same name already exists')
-    await refused({ key: `command="id" ${key}` }, /without options/)
-    await refused({ key: 'x' }, /^Invalid key content: /)
-    await refused({ title: undefined }, '[Title]: Required')
-    await refused({ title: '\u001b[2J' }, /^A title is not blank/)
-    await refused({ read_only: 'yes' }, /^\[ReadOnly\]: /)
-    const asUser = await as('ada', 'POST', '/user/keys', { title: 'x', key })
-    const taken = refusal('Key content has been used as non-deploy key')
-    t.match(asUser, { status: 422, json: taken }, "a deploy key cannot become a user's key")
-    t.equal((await add(notes, { title: 'shared', key })).status, 201)
-    t.equal((await db('ssh_keys')).length, 2)
-  },
-)
+await onOneDatabase(t, 'an invalid deploy key is refused with the reason', async (t, location) => {
+  const { as, add, db, engine, notes } = await openGateway(t, location)
+  await as('bob', 'POST', '/user/keys', { title: 'k', key: KEY })
+  const refused = async (body: object, message: string | RegExp) =>
+    t.match(await add(engine, body), { status: 422, json: { message } })
+  await refused({ key: KEY }, 'Key content has been used as non-deploy key')
+  const key = aKeyLine('shared')
+  await add(engine, { title: 'shared', key })
+  await refused({ title: 'x', key }, 'This key has already been added to this repository')
+  await refused({ title: 'shared' }, 'A key with the same name already exists')
+  await refused({ key: `command="id" ${key}` }, /without options/)
+  await refused({ key: 'x' }, /^Invalid key content: /)
+  await refused({ title: undefined }, '[Title]: Required')
+  await refused({ title: '\u001b[2J' }, /^A title is not blank/)
+  await refused({ read_only: 'yes' }, /^\[ReadOnly\]: /)
+  const asUser = await as('ada', 'POST', '/user/keys', { title: 'x', key })
+  const taken = refusal('Key content has been used as non-deploy key')
+  t.match(asUser, { status: 422, json: taken }, "a deploy key cannot become a user's key")
+  t.equal((await add(notes, { title: 'shared', key })).status, 201)
+  t.equal((await db('ssh_keys')).length, 2)
+})
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'deploy keys are accessible to administrators of the repository only',
   async (t, location) => {
@@ -199,7 +191,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   "teams with admin permission manage an organization's deploy keys",
   async (t, location) => {

@@ -1,9 +1,9 @@
-/** Forks and transfers over the API, on both databases. */
+/** Forks and transfers over the API. */
 
 import { existsSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
@@ -18,7 +18,7 @@ async function startFixture(t: Test, location: DatabaseLocation) {
   return gateway
 }
 
-await forEachDatabase(t, 'a fork is an independent repository', async (t, location) => {
+await onOneDatabase(t, 'a fork is an independent repository', async (t, location) => {
   const { as, pathOf } = await startFixture(t, location)
   const made = await as('bob', 'POST', '/repos/ada/r/forks', {})
   t.match(made, {
@@ -59,7 +59,7 @@ await forEachDatabase(t, 'a fork is an independent repository', async (t, locati
   t.equal(await git(['rev-parse', 'main'], { cwd: other }), head)
 })
 
-await forEachDatabase(t, 'a fork has no Actions, even if its parent has', async (t, location) => {
+await onOneDatabase(t, 'a fork has no Actions, even if its parent has', async (t, location) => {
   const { as } = await startFixture(t, location)
   const fields = { has_actions: true, has_releases: false }
   t.match((await as('ada', 'PATCH', '/repos/ada/r', fields)).json, fields)
@@ -106,7 +106,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'a repository is transferred to another owner', async (t, location) => {
+await onOneDatabase(t, 'a repository is transferred to another owner', async (t, location) => {
   const { as, ask, authorizationOf, addOrganization, ada } = await startFixture(t, location)
   await addOrganization('club', ada)
   await addOrganization('den', ada)

@@ -1,14 +1,14 @@
-/** Repositories from templates over the API, on both databases. */
+/** Repositories from templates over the API. */
 
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a repository from a template has the requested contents of it',
   async (t, location) => {

@@ -1,11 +1,11 @@
-/** Imports and mirrors over the API, on both databases. */
+/** Imports and mirrors over the API. */
 
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { listImports } from '../../../../sql/repositories/repository-imports.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import type { GatewayOptions } from '../../../helpers/gateway.js'
 import {
@@ -54,7 +54,7 @@ async function foldersOf({
 const withoutPulls = (references: string) =>
   references.split('\n').filter((line) => !line.startsWith('refs/pull/'))
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a repository is imported with all branches and tags',
   async (t, location) => {
@@ -87,7 +87,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an import is permitted to users who may create repositories for the owner',
   async (t, location) => {
@@ -119,7 +119,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'a mirror follows its source and refuses pushes', async (t, location) => {
+await onOneDatabase(t, 'a mirror follows its source and refuses pushes', async (t, location) => {
   const gateway = await startFixture(t, { location })
   const { migrate, as, ask, db, port, authorizationOf, pathOf } = gateway
   const source = await aSource(t)

@@ -1,11 +1,9 @@
-/**
- * Repositories over the API, on both databases: created, listed, read, changed, renamed, deleted.
- */
+/** Repositories over the API: created, listed, read, changed, renamed, deleted. */
 
 import { existsSync } from 'node:fs'
 import t from 'tap'
 import { findUser, type User } from '../../../../sql/accounts/users.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL, startGateway } from '../../../helpers/gateway.js'
 import {
@@ -22,7 +20,7 @@ type Fields = Record<string, unknown>
 const AUTHOR = 'ada <ada@example.com> Initial commit'
 const NOT_FOUND = refusal('not found')
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a repository is created with every field of the API',
   async (t, location) => {
@@ -67,54 +65,50 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
-  'an invalid repository is refused with the reason',
-  async (t, location) => {
-    const { as, ask, addUser, addToken } = await startGatewayWithUsers(t, { location })
-    const refused = async (body: unknown, status: number, message: string | RegExp) => {
-      const answer = await as('ada', 'POST', '/user/repos', body)
-      t.equal(answer.status, status, `${JSON.stringify(body).slice(0, 60)}: ${answer.text}`)
-      t.match(answer.json, { message, url: `${BASE_URL}/api/swagger` })
-    }
-    await as('ada', 'POST', '/user/repos', { name: 'taken' })
-    for (const name of ['taken', 'TAKEN']) {
-      await refused({ name }, 409, 'The repository with the same name already exists.')
-    }
-    await refused({}, 422, '[Name]: Required')
-    await refused('', 422, '[Name]: Required')
-    await refused({ name: '' }, 422, '[Name]: Required')
-    await refused({ name: null }, 422, /^\[Name\]: /)
-    await refused({ name: ['x'] }, 422, /^\[Name\]: /)
-    await refused({ name: 'x', private: 'true' }, 422, /^\[Private\]: /)
-    await refused({ name: 'x', auto_init: 1 }, 422, /^\[AutoInit\]: /)
-    await refused({ name: 'x', object_format_name: 'md5' }, 422, /^\[ObjectFormatName\]: /)
-    await refused({ name: 'x'.repeat(101) }, 422, /^\[Name\]: /)
-    await refused({ name: 'x', description: 'x'.repeat(2_049) }, 422, /^\[Description\]: /)
-    for (const text of ['{"name":', 'null', '[]', '"x"', '{name: "x"}']) {
-      await refused(text, 422, /^\[\w*\]: /)
-    }
-    for (const name of ['..', '.', '-', 'a/b', 'x.git', 'x.wiki', 'x.rss', 'x.atom', 'a b', 'ä']) {
-      await refused({ name }, 422, /name/)
-    }
-    for (const default_branch of ['--upload-pack=x', 'a..b', 'a b', 'x.lock', 'HEAD', '@']) {
-      await refused({ name: 'x', default_branch, auto_init: true }, 422, /branch/)
-    }
-    for (const field of ['gitignores', 'license', 'issue_labels', 'readme']) {
-      await refused({ name: 'x', auto_init: true, [field]: 'Nope' }, 400, /There is no .*Nope/)
-    }
-    t.match(await as('ada', 'GET', '/user/repos'), { headers: { 'x-total-count': '1' } })
+await onOneDatabase(t, 'an invalid repository is refused with the reason', async (t, location) => {
+  const { as, ask, addUser, addToken } = await startGatewayWithUsers(t, { location })
+  const refused = async (body: unknown, status: number, message: string | RegExp) => {
+    const answer = await as('ada', 'POST', '/user/repos', body)
+    t.equal(answer.status, status, `${JSON.stringify(body).slice(0, 60)}: ${answer.text}`)
+    t.match(answer.json, { message, url: `${BASE_URL}/api/swagger` })
+  }
+  await as('ada', 'POST', '/user/repos', { name: 'taken' })
+  for (const name of ['taken', 'TAKEN']) {
+    await refused({ name }, 409, 'The repository with the same name already exists.')
+  }
+  await refused({}, 422, '[Name]: Required')
+  await refused('', 422, '[Name]: Required')
+  await refused({ name: '' }, 422, '[Name]: Required')
+  await refused({ name: null }, 422, /^\[Name\]: /)
+  await refused({ name: ['x'] }, 422, /^\[Name\]: /)
+  await refused({ name: 'x', private: 'true' }, 422, /^\[Private\]: /)
+  await refused({ name: 'x', auto_init: 1 }, 422, /^\[AutoInit\]: /)
+  await refused({ name: 'x', object_format_name: 'md5' }, 422, /^\[ObjectFormatName\]: /)
+  await refused({ name: 'x'.repeat(101) }, 422, /^\[Name\]: /)
+  await refused({ name: 'x', description: 'x'.repeat(2_049) }, 422, /^\[Description\]: /)
+  for (const text of ['{"name":', 'null', '[]', '"x"', '{name: "x"}']) {
+    await refused(text, 422, /^\[\w*\]: /)
+  }
+  for (const name of ['..', '.', '-', 'a/b', 'x.git', 'x.wiki', 'x.rss', 'x.atom', 'a b', 'ä']) {
+    await refused({ name }, 422, /name/)
+  }
+  for (const default_branch of ['--upload-pack=x', 'a..b', 'a b', 'x.lock', 'HEAD', '@']) {
+    await refused({ name: 'x', default_branch, auto_init: true }, 422, /branch/)
+  }
+  for (const field of ['gitignores', 'license', 'issue_labels', 'readme']) {
+    await refused({ name: 'x', auto_init: true, [field]: 'Nope' }, 400, /There is no .*Nope/)
+  }
+  t.match(await as('ada', 'GET', '/user/repos'), { headers: { 'x-total-count': '1' } })
 
-    const form = { 'content-type': 'application/x-www-form-urlencoded' }
-    const { plain } = await addToken(await addUser('eve'), 'write:repository')
-    const posted = { method: 'POST', path: '/api/v1/user/repos', authorization: withToken(plain) }
-    t.equal((await ask({ ...posted, body: 'name=form', headers: form })).status, 201)
-    const enough = await ask({ ...posted, body: { name: 'x' } })
-    t.equal(enough.status, 201, 'the scope write:repository is enough')
-  },
-)
+  const form = { 'content-type': 'application/x-www-form-urlencoded' }
+  const { plain } = await addToken(await addUser('eve'), 'write:repository')
+  const posted = { method: 'POST', path: '/api/v1/user/repos', authorization: withToken(plain) }
+  t.equal((await ask({ ...posted, body: 'name=form', headers: form })).status, 201)
+  const enough = await ask({ ...posted, body: { name: 'x' } })
+  t.equal(enough.status, 201, 'the scope write:repository is enough')
+})
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'missing and private repositories give the same bytes',
   async (t, location) => {
@@ -145,7 +139,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(t, 'a list has pages', async (t, location) => {
+await onOneDatabase(t, 'a list has pages', async (t, location) => {
   const { as, ask } = await startGatewayWithUsers(t, { location })
   for (let n = 1; n <= 7; n += 1) {
     await as('ada', 'POST', '/user/repos', { name: `r${n}`, private: n % 2 === 0 })
@@ -188,7 +182,7 @@ await forEachDatabase(t, 'a list has pages', async (t, location) => {
   }
 })
 
-await forEachDatabase(t, 'a page has at most fifty entries', async (t, location) => {
+await onOneDatabase(t, 'a page has at most fifty entries', async (t, location) => {
   const { as, db } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'r' })
   const [row] = await db('repositories').select('*')
@@ -206,53 +200,49 @@ await forEachDatabase(t, 'a page has at most fifty entries', async (t, location)
   t.equal(await lengthOf('?limit=50&page=2'), 5)
 })
 
-await forEachDatabase(
-  t,
-  'only the given fields of a repository are changed',
-  async (t, location) => {
-    const { as, pathOf } = await startGatewayWithUsers(t, { location })
-    await as('ada', 'POST', '/user/repos', { name: 'one', description: 'd', auto_init: true })
-    await as('ada', 'POST', '/user/repos', { name: 'other' })
-    const edit = (body: unknown, name: Name = 'ada') => as(name, 'PATCH', '/repos/ada/one', body)
-    const before = (await as('ada', 'GET', '/repos/ada/one')).json as Fields
-    const changed = await edit({ website: 'https://example.com', has_issues: false })
-    t.equal(changed.status, 200)
-    const { updated_at: _, ...rest } = before
-    t.match(changed.json, { ...rest, website: 'https://example.com', has_issues: false })
-    t.match((await edit({})).json, { website: 'https://example.com', has_issues: false })
-    t.match((await edit({ default_merge_style: 'squash' })).json, { has_issues: false })
-    t.equal((await edit({ default_merge_style: 'x'.repeat(100_000) })).status, 422)
-    t.equal((await edit({ name: 'Other' })).status, 409)
-    t.equal((await edit({ name: 'a/b' })).status, 422)
-    t.equal((await edit({ default_branch: 'absent' })).status, 422)
-    t.equal((await edit({ default_branch: '--help' })).status, 422)
-    t.equal((await edit({ description: 'x' }, 'bob')).status, 403)
-    t.equal((await edit({ description: 'x' }, 'anyone')).status, 401)
-    t.match((await as('ada', 'GET', '/repos/ada/one')).json, { description: 'd' })
+await onOneDatabase(t, 'only the given fields of a repository are changed', async (t, location) => {
+  const { as, pathOf } = await startGatewayWithUsers(t, { location })
+  await as('ada', 'POST', '/user/repos', { name: 'one', description: 'd', auto_init: true })
+  await as('ada', 'POST', '/user/repos', { name: 'other' })
+  const edit = (body: unknown, name: Name = 'ada') => as(name, 'PATCH', '/repos/ada/one', body)
+  const before = (await as('ada', 'GET', '/repos/ada/one')).json as Fields
+  const changed = await edit({ website: 'https://example.com', has_issues: false })
+  t.equal(changed.status, 200)
+  const { updated_at: _, ...rest } = before
+  t.match(changed.json, { ...rest, website: 'https://example.com', has_issues: false })
+  t.match((await edit({})).json, { website: 'https://example.com', has_issues: false })
+  t.match((await edit({ default_merge_style: 'squash' })).json, { has_issues: false })
+  t.equal((await edit({ default_merge_style: 'x'.repeat(100_000) })).status, 422)
+  t.equal((await edit({ name: 'Other' })).status, 409)
+  t.equal((await edit({ name: 'a/b' })).status, 422)
+  t.equal((await edit({ default_branch: 'absent' })).status, 422)
+  t.equal((await edit({ default_branch: '--help' })).status, 422)
+  t.equal((await edit({ description: 'x' }, 'bob')).status, 403)
+  t.equal((await edit({ description: 'x' }, 'anyone')).status, 401)
+  t.match((await as('ada', 'GET', '/repos/ada/one')).json, { description: 'd' })
 
-    const folder = { cwd: await pathOf('ada', 'one') }
-    await git(['branch', 'next', 'main'], folder)
-    t.match((await edit({ default_branch: 'next' })).json, { default_branch: 'next' })
-    t.equal(await git(['symbolic-ref', 'HEAD'], folder), 'refs/heads/next')
+  const folder = { cwd: await pathOf('ada', 'one') }
+  await git(['branch', 'next', 'main'], folder)
+  t.match((await edit({ default_branch: 'next' })).json, { default_branch: 'next' })
+  t.equal(await git(['symbolic-ref', 'HEAD'], folder), 'refs/heads/next')
 
-    t.equal(before['archived'], false)
-    t.equal(before['archived_at'], '1970-01-01T00:00:00Z')
-    const archived = (await edit({ archived: true })).json as Fields
-    t.equal(archived['archived'], true)
-    const archivedAtMs = Date.parse(String(archived['archived_at']))
-    t.ok(Math.abs(Date.now() - archivedAtMs) < 60_000, 'with the time of archiving')
-    t.match((await edit({ archived: false })).json, {
-      archived: false,
-      archived_at: '1970-01-01T00:00:00Z',
-    })
-    t.match((await edit({ private: true, template: true })).json, { private: true, template: true })
-    t.equal(
-      (await as('bob', 'GET', '/repos/ada/one')).status,
-      404,
-      'private visibility applies immediately',
-    )
-  },
-)
+  t.equal(before['archived'], false)
+  t.equal(before['archived_at'], '1970-01-01T00:00:00Z')
+  const archived = (await edit({ archived: true })).json as Fields
+  t.equal(archived['archived'], true)
+  const archivedAtMs = Date.parse(String(archived['archived_at']))
+  t.ok(Math.abs(Date.now() - archivedAtMs) < 60_000, 'with the time of archiving')
+  t.match((await edit({ archived: false })).json, {
+    archived: false,
+    archived_at: '1970-01-01T00:00:00Z',
+  })
+  t.match((await edit({ private: true, template: true })).json, { private: true, template: true })
+  t.equal(
+    (await as('bob', 'GET', '/repos/ada/one')).status,
+    404,
+    'private visibility applies immediately',
+  )
+})
 
 t.test('a repository has Actions if it enables them and the site permits them', async (t) => {
   const { as, settings, db } = await startGatewayWithUsers(t)
@@ -277,7 +267,7 @@ t.test('a repository has Actions if it enables them and the site permits them', 
   t.match((await ask('PATCH', { has_actions: false })).json, { has_actions: false, website: 'x' })
 })
 
-await forEachDatabase(t, 'a renamed repository is found at its old name', async (t, location) => {
+await onOneDatabase(t, 'a renamed repository is found at its old name', async (t, location) => {
   const { as } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'old', private: true })
   const renamed = await as('ada', 'PATCH', '/repos/ada/old', { name: 'New' })
@@ -300,7 +290,7 @@ await forEachDatabase(t, 'a renamed repository is found at its old name', async 
   )
 })
 
-await forEachDatabase(t, 'a repository is deleted with its folder', async (t, location) => {
+await onOneDatabase(t, 'a repository is deleted with its folder', async (t, location) => {
   const { as, pathOf } = await startGatewayWithUsers(t, { location })
   await as('ada', 'POST', '/user/repos', { name: 'gone', auto_init: true })
   const path = await pathOf('ada', 'gone')

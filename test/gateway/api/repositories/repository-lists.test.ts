@@ -1,4 +1,4 @@
-/** Lists and searches of repositories over the API, on both databases, for each kind of caller. */
+/** Lists and searches of repositories over the API, for each kind of caller. */
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'

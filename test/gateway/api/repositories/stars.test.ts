@@ -1,4 +1,4 @@
-/** Stars over the API, on both databases. */
+/** Stars over the API. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -1,51 +1,47 @@
-/** Topics over the API, on both databases: set, added, removed and found. */
+/** Topics over the API: set, added, removed and found. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const TOPICS = '/repos/ada/r/topics'
 
-await forEachDatabase(
-  t,
-  'topics of a repository are set, added and removed',
-  async (t, location) => {
-    const { as } = await startGatewayWithUsers(t, { location })
-    await as('ada', 'POST', '/user/repos', { name: 'r' })
-    const topics = async () => (await as('anyone', 'GET', TOPICS)).json
-    t.strictSame(await topics(), { topics: [] })
-    const put = (topics: readonly string[]) => as('ada', 'PUT', TOPICS, { topics })
-    t.equal((await put(['Wheels', ' wheels ', '', 'a.b-c'])).status, 204)
-    t.strictSame(await topics(), { topics: ['a.b-c', 'wheels'] })
-    t.equal((await as('ada', 'PUT', `${TOPICS}/1st`)).status, 204)
-    t.equal((await as('ada', 'PUT', `${TOPICS}/1st`)).status, 204)
-    t.match((await as('ada', 'GET', '/repos/ada/r')).json, { topics: ['1st', 'a.b-c', 'wheels'] })
-    t.match((await as('ada', 'GET', '/user/repos')).json, [{ topics: ['1st', 'a.b-c', 'wheels'] }])
-    t.match(await as('ada', 'GET', `${TOPICS}?limit=2&page=2`), {
-      headers: { 'x-total-count': '3' },
-      json: { topics: ['wheels'] },
-    })
-    t.equal((await as('ada', 'DELETE', `${TOPICS}/wheels`)).status, 204)
-    t.equal((await as('ada', 'DELETE', `${TOPICS}/wheels`)).status, 404)
-    t.strictSame(await topics(), { topics: ['1st', 'a.b-c'] })
-    const wrong = await put(['good', 'ba d', 'x'.repeat(36), '-x'])
-    t.equal(wrong.status, 422)
-    t.strictSame(wrong.json, {
-      message: 'Topic names are invalid',
-      invalidTopics: ['ba d', 'x'.repeat(36), '-x'],
-    })
-    t.equal((await as('ada', 'PUT', `${TOPICS}/a%20b`)).status, 422)
-    const many = Array.from({ length: 25 }, (_, n) => `t${n}`)
-    t.equal((await put([...many, 't25'])).status, 422)
-    t.equal((await put(many)).status, 204)
-    t.equal((await as('ada', 'PUT', `${TOPICS}/t25`)).status, 422)
-    t.equal((await as('bob', 'PUT', TOPICS, { topics: [] })).status, 403)
-    t.equal((await as('ada', 'PUT', TOPICS, {})).status, 204)
-    t.strictSame(await topics(), { topics: [] })
-  },
-)
+await onOneDatabase(t, 'topics of a repository are set, added and removed', async (t, location) => {
+  const { as } = await startGatewayWithUsers(t, { location })
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  const topics = async () => (await as('anyone', 'GET', TOPICS)).json
+  t.strictSame(await topics(), { topics: [] })
+  const put = (topics: readonly string[]) => as('ada', 'PUT', TOPICS, { topics })
+  t.equal((await put(['Wheels', ' wheels ', '', 'a.b-c'])).status, 204)
+  t.strictSame(await topics(), { topics: ['a.b-c', 'wheels'] })
+  t.equal((await as('ada', 'PUT', `${TOPICS}/1st`)).status, 204)
+  t.equal((await as('ada', 'PUT', `${TOPICS}/1st`)).status, 204)
+  t.match((await as('ada', 'GET', '/repos/ada/r')).json, { topics: ['1st', 'a.b-c', 'wheels'] })
+  t.match((await as('ada', 'GET', '/user/repos')).json, [{ topics: ['1st', 'a.b-c', 'wheels'] }])
+  t.match(await as('ada', 'GET', `${TOPICS}?limit=2&page=2`), {
+    headers: { 'x-total-count': '3' },
+    json: { topics: ['wheels'] },
+  })
+  t.equal((await as('ada', 'DELETE', `${TOPICS}/wheels`)).status, 204)
+  t.equal((await as('ada', 'DELETE', `${TOPICS}/wheels`)).status, 404)
+  t.strictSame(await topics(), { topics: ['1st', 'a.b-c'] })
+  const wrong = await put(['good', 'ba d', 'x'.repeat(36), '-x'])
+  t.equal(wrong.status, 422)
+  t.strictSame(wrong.json, {
+    message: 'Topic names are invalid',
+    invalidTopics: ['ba d', 'x'.repeat(36), '-x'],
+  })
+  t.equal((await as('ada', 'PUT', `${TOPICS}/a%20b`)).status, 422)
+  const many = Array.from({ length: 25 }, (_, n) => `t${n}`)
+  t.equal((await put([...many, 't25'])).status, 422)
+  t.equal((await put(many)).status, 204)
+  t.equal((await as('ada', 'PUT', `${TOPICS}/t25`)).status, 422)
+  t.equal((await as('bob', 'PUT', TOPICS, { topics: [] })).status, 403)
+  t.equal((await as('ada', 'PUT', TOPICS, {})).status, 204)
+  t.strictSame(await topics(), { topics: [] })
+})
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'topics are found only in repositories that the caller may see',
   async (t, location) => {

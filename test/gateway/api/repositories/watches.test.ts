@@ -1,4 +1,4 @@
-/** Watches of repositories over the API, on both databases. */
+/** Watches of repositories over the API. */
 
 import t from 'tap'
 import { forEachDatabase } from '../../../helpers/databases.js'

@@ -6,7 +6,7 @@ import { hashToken, newToken } from '../../../../gateway/auth/token.js'
 import { FETCH_TASK, REGISTER } from '../../../../gateway/runner-protocol/procedures.js'
 import { createRegistrationToken, updateRunner } from '../../../../sql/runners/runners.js'
 import { createTask, updateTask } from '../../../../sql/runs/tasks.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 import { aRun, aRunner, jobAt } from '../../../helpers/run-rows.js'
@@ -37,7 +37,7 @@ async function openFixture(t: Test, location?: DatabaseLocation) {
   return { ...gateway, runners, repositoryId }
 }
 
-await forEachDatabase(t, 'the runners of a scope are managed there', async (t, location) => {
+await onOneDatabase(t, 'the runners of a scope are managed there', async (t, location) => {
   const { as, runners } = await openFixture(t, location)
   for (const { user, path, id } of runners) {
     const runner = {

@@ -4,7 +4,7 @@ import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { changeJob } from '../../../../sql/runs/run-jobs.js'
 import { findRun, updateRunStatus } from '../../../../sql/runs/runs.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { aJob, aRun, aTask, jobAt, logRows } from '../../../helpers/run-rows.js'
 
@@ -30,7 +30,7 @@ async function openFixture(t: Test, location?: DatabaseLocation) {
   return { ...gateway, addRepository, repositoryId: await addRepository('r'), numbersOf }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'runs are listed newest first, by each filter and page',
   async (t, location) => {
@@ -172,7 +172,7 @@ t.test('the runs of a private repository are hidden from other users', async (t)
   }
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'runs and jobs of several repositories are listed as far as the caller can read them',
   async (t, location) => {

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { throughGiteaClient } from '../../../helpers/gitea-client.js'
 
@@ -28,7 +28,7 @@ async function start(t: Test, location?: DatabaseLocation) {
   return { ...gateway, club, called, of }
 }
 
-await forEachDatabase(t, 'secrets are set and deleted, but never shown', async (t, location) => {
+await onOneDatabase(t, 'secrets are set and deleted, but never shown', async (t, location) => {
   const { of, called } = await start(t, location)
   for (const [name, home] of SCOPES) {
     const ask = of(name, home)
@@ -50,7 +50,7 @@ await forEachDatabase(t, 'secrets are set and deleted, but never shown', async (
   t.ok(called.has('updateRepoSecret'))
 })
 
-await forEachDatabase(t, 'variables are created, renamed and deleted', async (t, location) => {
+await onOneDatabase(t, 'variables are created, renamed and deleted', async (t, location) => {
   const { of, ada, club, called } = await start(t, location)
   const ownerIds: Readonly<Record<string, number>> = { '/user': ada.id, '/orgs/club': club.id }
   for (const [name, home] of SCOPES) {

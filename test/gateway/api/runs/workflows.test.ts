@@ -2,14 +2,14 @@
 
 import t from 'tap'
 import { listRuns } from '../../../../sql/runs/runs.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { addWorkflowRepository } from '../../../helpers/workflow-repository.js'
 
 const WORKFLOWS = '/repos/ada/engine/actions/workflows'
 const JOBS = 'jobs: { a: { runs-on: linux, steps: [{ run: ls }] } }'
 
-await forEachDatabase(t, 'a disabled workflow starts no run', async (t, location) => {
+await onOneDatabase(t, 'a disabled workflow starts no run', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { as, db } = gateway
   const engine = await addWorkflowRepository(gateway)

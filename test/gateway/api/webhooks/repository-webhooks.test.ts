@@ -1,7 +1,7 @@
 /** Webhooks over the API, for each kind of owner, and test deliveries of a push. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
@@ -9,45 +9,41 @@ const CONFIG = { url: 'https://hooks.example.org/', content_type: 'json' }
 const HOOK = { type: 'gitea', config: { ...CONFIG, secret: 's' }, events: ['create', 'push'] }
 const NO_SUCH = refusal('not found')
 
-await forEachDatabase(
-  t,
-  'webhooks are created, listed, changed and deleted',
-  async (t, location) => {
-    const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
-    await addOrganization('club', ada)
-    await as('ada', 'POST', '/user/repos', { name: 'r' })
-    for (const path of ['/repos/ada/r/hooks', '/orgs/club/hooks', '/user/hooks']) {
-      const made = await as('ada', 'POST', path, HOOK)
-      t.equal(made.status, 201, path)
-      const { id } = made.json as { id: number }
-      t.match(made.json, { id, config: CONFIG, events: ['create', 'push'], active: false })
-      t.notOk('secret' in (made.json as { config: object }).config)
-      await as('ada', 'POST', path, HOOK)
-      const listed = await as('ada', 'GET', `${path}?limit=1`)
-      t.match(listed.json, [{ id }])
-      t.equal(listed.headers['x-total-count'], '2')
-      const patch = { config: { content_type: 'form' }, active: true }
-      t.match((await as('ada', 'PATCH', `${path}/${id}`, patch)).json, {
-        config: { ...CONFIG, content_type: 'form' },
-        events: ['push'],
-        active: true,
-      })
-      t.match((await as('ada', 'GET', `${path}/${id}`)).json, { id, active: true })
-      t.match(await as('ada', 'POST', path, { ...HOOK, type: 'x' }), {
-        status: 422,
-        json: refusal('Invalid hook type: x'),
-      })
-      t.equal((await as('ada', 'POST', path, { type: 'gitea' })).status, 422)
-      t.equal((await as('ada', 'POST', path, { ...HOOK, config: { url: 1 } })).status, 422)
-      t.equal((await as('ada', 'DELETE', `${path}/${id}`)).status, 204)
-      for (const gone of [`${path}/${id}`, `${path}/x`, `${path}/999999`]) {
-        t.match(await as('ada', 'DELETE', gone), { status: 404, json: NO_SUCH }, gone)
-        t.match(await as('ada', 'GET', gone), { status: 404, json: NO_SUCH }, gone)
-        t.equal((await as('ada', 'PATCH', gone, {})).status, 404, gone)
-      }
+await onOneDatabase(t, 'webhooks are created, listed, changed and deleted', async (t, location) => {
+  const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
+  await addOrganization('club', ada)
+  await as('ada', 'POST', '/user/repos', { name: 'r' })
+  for (const path of ['/repos/ada/r/hooks', '/orgs/club/hooks', '/user/hooks']) {
+    const made = await as('ada', 'POST', path, HOOK)
+    t.equal(made.status, 201, path)
+    const { id } = made.json as { id: number }
+    t.match(made.json, { id, config: CONFIG, events: ['create', 'push'], active: false })
+    t.notOk('secret' in (made.json as { config: object }).config)
+    await as('ada', 'POST', path, HOOK)
+    const listed = await as('ada', 'GET', `${path}?limit=1`)
+    t.match(listed.json, [{ id }])
+    t.equal(listed.headers['x-total-count'], '2')
+    const patch = { config: { content_type: 'form' }, active: true }
+    t.match((await as('ada', 'PATCH', `${path}/${id}`, patch)).json, {
+      config: { ...CONFIG, content_type: 'form' },
+      events: ['push'],
+      active: true,
+    })
+    t.match((await as('ada', 'GET', `${path}/${id}`)).json, { id, active: true })
+    t.match(await as('ada', 'POST', path, { ...HOOK, type: 'x' }), {
+      status: 422,
+      json: refusal('Invalid hook type: x'),
+    })
+    t.equal((await as('ada', 'POST', path, { type: 'gitea' })).status, 422)
+    t.equal((await as('ada', 'POST', path, { ...HOOK, config: { url: 1 } })).status, 422)
+    t.equal((await as('ada', 'DELETE', `${path}/${id}`)).status, 204)
+    for (const gone of [`${path}/${id}`, `${path}/x`, `${path}/999999`]) {
+      t.match(await as('ada', 'DELETE', gone), { status: 404, json: NO_SUCH }, gone)
+      t.match(await as('ada', 'GET', gone), { status: 404, json: NO_SUCH }, gone)
+      t.equal((await as('ada', 'PATCH', gone, {})).status, 404, gone)
     }
-  },
-)
+  }
+})
 
 t.test(
   'webhooks of one owner are not accessible through another, nor to other users',
@@ -95,7 +91,7 @@ t.test('a test delivers the latest commit, also to a webhook without events', as
   )
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'administrators create system webhooks, and default webhooks that new repositories get',
   async (t, location) => {

@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { type LogSection, sectionsOf } from '../../../../gateway/web/runs/log-sections.js'
 import type { LogRow } from '../../../../sql/runs/task-logs.js'
 import { type TaskStep, updateTask } from '../../../../sql/runs/tasks.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { aJob, aRun, aTask, jobAt, logRows, setStatus } from '../../../helpers/run-rows.js'
 
@@ -39,7 +39,7 @@ function step(result: TaskStep['result'], firstRow: number, rowCount: number): T
   return { result, startedAtMs: 1_000, stoppedAtMs: 4_000, firstRow, rowCount }
 }
 
-await forEachDatabase(t, 'the steps of a job have their rows of the log', async (t, location) => {
+await onOneDatabase(t, 'the steps of a job have their rows of the log', async (t, location) => {
   const rows = logRows('prepare', 'one', 'two <b>', 'three', 'clean up')
   const { see, ask } = await openFixture(
     t,

@@ -5,7 +5,7 @@ import type { DatabaseLocation } from '../../../../conf/database-location.js'
 import { hasActions } from '../../../../gateway/actions/repositories/has-actions.js'
 import { durationOf } from '../../../../gateway/web/runs/run-status.js'
 import { updateRunStatus } from '../../../../sql/runs/runs.js'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { aJob, aRun, aRunner, jobAt, setStatus } from '../../../helpers/run-rows.js'
 
@@ -18,7 +18,7 @@ async function openFixture(t: Test, location?: DatabaseLocation) {
   return { ...gateway, repositoryId, see: (path: string) => gateway.ask({ path }) }
 }
 
-await forEachDatabase(t, 'runs are listed newest first, 20 a page', async (t, location) => {
+await onOneDatabase(t, 'runs are listed newest first, 20 a page', async (t, location) => {
   const { db, ada, repositoryId, see } = await openFixture(t, location)
   const empty = await see('/ada/r/actions')
   t.match(empty.text, /There are no runs yet.*<code>\.gitea\/workflows<\/code>/)
@@ -40,7 +40,7 @@ await forEachDatabase(t, 'runs are listed newest first, 20 a page', async (t, lo
   t.match((await see('/ada/r/actions?page=2')).text, /runs\/1"/)
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'labels of waiting jobs are named unless a runner in scope has all of them',
   async (t, location) => {
