@@ -1,7 +1,7 @@
 /** Working copies of users, with the real git. */
 
 import { randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
+import { readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type GitClientOptions, type GitClientResult, git, tryGit } from './git-client.js'
 import { temporaryFolder } from './temporary.js'
@@ -33,9 +33,16 @@ export function workingCopyAt(path: string): WorkingCopy {
       await writeFile(join(path, name), content)
       await run('add', name)
       await run('commit', '--quiet', '-m', `Write ${name}`)
-      return run('rev-parse', 'HEAD')
+      return await headOf(path)
     },
   }
+}
+
+/** Returns the commit of HEAD, whose branch git has just written to a file. */
+async function headOf(path: string): Promise<string> {
+  const read = async (name: string) => (await readFile(join(path, '.git', name), 'utf8')).trim()
+  const head = await read('HEAD')
+  return head.startsWith('ref: ') ? await read(head.slice('ref: '.length)) : head
 }
 
 /** Creates an empty working copy on the branch main. */
