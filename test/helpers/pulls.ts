@@ -3,6 +3,7 @@
 import type { Test } from 'tap'
 import type { GatewayOptions } from './gateway.js'
 import { type GatewayWithUsers, type Name, startGatewayWithUsers } from './gateway-with-users.js'
+import { git } from './git-client.js'
 import type { Answer } from './requests.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
@@ -29,6 +30,9 @@ export async function startGatewayWithPull(
   await gateway.as('ada', 'POST', '/user/repos', { name: 'r' })
   const bare = await gateway.pathOf('ada', 'r')
   const copy = await newWorkingCopy(t)
+  // Branches are written without the index, so a first checkout must find no branch of HEAD.
+  await copy.git('symbolic-ref', 'HEAD', 'refs/heads/none')
+  const tips = new Map<string, string>()
   const of: GatewayWithPull['of'] = (name, method, path, body) =>
     gateway.as(name, method, `/repos/ada/r${path}`, body)
   const gatewayWithPull: GatewayWithPull = {
@@ -36,15 +40,12 @@ export async function startGatewayWithPull(
     copy,
     bare,
     of,
-    async write(branch, file, content) {
-      const full = `refs/heads/${branch}`
-      const known = await copy.try(['rev-parse', '--verify', '--quiet', full])
-      const start = known.exitCode === 0 ? known.output : 'refs/heads/main'
-      const isFirst = (await copy.try(['rev-parse', '--verify', '--quiet', start])).exitCode !== 0
-      if (!isFirst) await copy.git('checkout', '--quiet', '--detach', start)
-      const tip = await copy.commit(file, content)
-      await copy.git('update-ref', full, tip)
-      await copy.git('push', '--quiet', '--force', bare, `${tip}:${full}`)
+    async write(branch, file, content = `${file}\n`) {
+      const start = tips.get(branch) ?? tips.get('main')
+      const input = commitInput({ branch, file, content, start })
+      const [tip] = await Promise.all([copy.path, bare].map((cwd) => importCommit(cwd, input)))
+      if (tip === undefined) throw new Error('there is no commit')
+      tips.set(branch, tip)
       return tip
     },
     async open(head, body = {}) {
@@ -56,4 +57,29 @@ export async function startGatewayWithPull(
   }
   await gatewayWithPull.write('main', 'root')
   return gatewayWithPull
+}
+
+interface CommitInput {
+  readonly branch: string
+  readonly file: string
+  readonly content: string
+  readonly start: string | undefined
+}
+
+/** Returns the input of `git fast-import` for a commit with the same id in each repository. */
+function commitInput({ branch, file, content, start }: CommitInput): string {
+  const message = `Write ${file}\n`
+  return [
+    `commit refs/heads/${branch}\nmark :1`,
+    `committer Ada <ada@example.com> ${Math.floor(Date.now() / 1_000)} +0000`,
+    `data ${Buffer.byteLength(message)}\n${message}`,
+    ...(start === undefined ? [] : [`from ${start}`]),
+    `M 100644 inline ${file}\ndata ${Buffer.byteLength(content)}\n${content}`,
+    'get-mark :1\n',
+  ].join('\n')
+}
+
+/** Moves the branch to the commit, as a forced push does, and returns the commit. */
+async function importCommit(cwd: string, input: string): Promise<string> {
+  return await git(['fast-import', '--quiet', '--force'], { cwd, input })
 }
