@@ -1,9 +1,11 @@
 /** Complete clones after a push: stored answers that are extended, and those that git makes. */
 
 import { randomBytes } from 'node:crypto'
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import { findGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { removeAnswers } from '../../../gateway/packs/remove-answers.js'
 import { createLocalCoordinator, createPackCache } from '../../../gateway/packs/warm.js'
@@ -14,7 +16,7 @@ import { git as runGit } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
 import { untilAllCached } from '../../helpers/pack-cache-counts.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
-import { newWorkingCopy } from '../../helpers/working-copy.js'
+import { newWorkingCopy, workingCopyAt } from '../../helpers/working-copy.js'
 
 /** Length of a file, so that the stored answers are long enough to be extended. */
 const LARGE_BYTES = 4_300_000
@@ -28,16 +30,46 @@ interface CloneOptions {
   readonly known?: readonly string[]
 }
 
-/** Creates a repository with a large file and a bitmap, and a pack cache. */
-async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
+type ObjectFormat = 'sha1' | 'sha256'
+
+/** A repository with a large file and a bitmap, and the working copy that pushed it. */
+interface Template {
+  readonly repository: string
+  readonly copy: string
+  /** The commit on main. */
+  readonly first: string
+}
+
+async function makeTemplate(objectFormat: ObjectFormat): Promise<Template> {
+  const repository = join(await temporaryFolder(t), 'one.git')
+  await initRepository(await findGit(), repository, { defaultBranch: 'main', objectFormat })
+  const copy = await newWorkingCopy(t, objectFormat)
+  const first = await copy.commit('large', randomBytes(LARGE_BYTES))
+  await copy.git('push', '--quiet', repository, 'HEAD')
+  await runGit(['repack', '-a', '-d', '-q', '--write-bitmap-index'], { cwd: repository })
+  return { repository, copy: copy.path, first }
+}
+
+const templates = new Map<ObjectFormat, Promise<Template>>()
+
+/** Returns the template of an object format, which is created once and copied for each test. */
+function templateOf(objectFormat: ObjectFormat): Promise<Template> {
+  const template = templates.get(objectFormat) ?? makeTemplate(objectFormat)
+  templates.set(objectFormat, template)
+  return template
+}
+
+/** Copies a repository with a large file and a bitmap, and creates a pack cache. */
+async function aScene(t: Test, objectFormat: ObjectFormat = 'sha1') {
   const { context } = await openContext(t)
   const { settings, log, queue } = context
   const git = await countedGit(settings.data.dir)
   const repositoryPath = join(settings.data.dir, 'one.git')
-  await initRepository(git, repositoryPath, { defaultBranch: 'main', objectFormat })
+  const template = await templateOf(objectFormat)
+  await cp(template.repository, repositoryPath, { recursive: true })
   const server = (...args: readonly string[]) => runGit(args, { cwd: repositoryPath })
-  const copy = await newWorkingCopy(t, objectFormat)
-  await copy.git('remote', 'add', 'origin', repositoryPath)
+  const copy = workingCopyAt(await temporaryFolder(t))
+  await cp(template.copy, copy.path, { recursive: true })
   const packFolder = await temporaryFolder(t)
   await runGit(['init', '--quiet', '--bare', `--object-format=${objectFormat}`], {
     cwd: packFolder,
@@ -47,7 +79,7 @@ async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
 
   const push = async (name: string, content?: string | Uint8Array) => {
     const commit = await copy.commit(name, content)
-    await copy.git('push', '--quiet', '--force', 'origin', 'HEAD')
+    await copy.git('push', '--quiet', '--force', repositoryPath, 'HEAD')
     return commit
   }
 
@@ -75,8 +107,8 @@ async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     return [...new Set(oids.split('\n'))]
   }
 
-  /** Clones; returns the pack, and true if git has not made the whole answer. */
-  const fetchPack = async (options: CloneOptions = {}) => {
+  /** Clones; returns the answer, and true if git has not made all of it. */
+  const fetchAnswer = async (options: CloneOptions = {}) => {
     const { version = 2, flags = ['ofs-delta'], refs, known } = options
     const wants = known ?? (await wantsOf(refs))
     // The refs are read before git processes are counted.
@@ -87,14 +119,14 @@ async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
       version === 2
         ? await ask(commandOf('fetch', [...flags, 'no-progress', ...lines, 'done']), 2)
         : await ask(requestV0(lines, flags), 0)
-    const { pack } = version === 2 ? readFetchAnswer(answer) : readAnswerV0(answer)
     const isExtended = !(await git.started()).slice(before).includes('upload-pack')
-    return { wants, pack, isExtended }
+    return { wants, answer, isExtended }
   }
 
   /** Clones; returns also the ids of the objects. */
-  const clone = async (options?: CloneOptions) => {
-    const { pack, ...fetched } = await fetchPack(options)
+  const clone = async (options: CloneOptions = {}) => {
+    const { answer, ...fetched } = await fetchAnswer(options)
+    const { pack } = options.version === 0 ? readAnswerV0(answer) : readFetchAnswer(answer)
     return { oids: await objectsOf(pack, packFolder), ...fetched }
   }
 
@@ -117,11 +149,10 @@ async function aScene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     return listed.split('\n')
   }
 
-  const first = await push('large', randomBytes(LARGE_BYTES))
+  const { first } = template
   const loseAnswers = () => removeAnswers(settings.data.dir, repositoryPath)
   const repack = (bitmap = '--write-bitmap-index') => server('repack', '-a', '-d', '-q', bitmap)
-  await repack()
-  return { copy, server, push, fetchPack, addCommits, clone, reached, first, repack, loseAnswers }
+  return { copy, server, push, fetchAnswer, addCommits, clone, reached, first, repack, loseAnswers }
 }
 
 function requestV0([first, ...others]: readonly string[], flags: readonly string[]): string {
@@ -266,14 +297,14 @@ t.test('git makes the whole answer after much growth, and without the stored ans
 })
 
 t.test('after fifty extensions git makes the whole answer', async (t) => {
-  const { fetchPack, server, addCommits } = await aScene(t)
-  await fetchPack()
+  const { fetchAnswer, server, addCommits } = await aScene(t)
+  await fetchAnswer()
   const commits = await addCommits(110)
   let extensions = 0
   for (let isExtended = true; isExtended && extensions < commits.length; ) {
     const commit = commits[extensions] ?? ''
     await server('update-ref', 'refs/heads/main', commit)
-    isExtended = (await fetchPack({ known: [commit] })).isExtended
+    isExtended = (await fetchAnswer({ known: [commit] })).isExtended
     if (isExtended) extensions += 1
   }
   // An answer that is not recorded yet is not extended, but the one before it.
