@@ -152,6 +152,7 @@ async function findHidden(
   const visible = refs.flatMap(([oid = '', name = '']) =>
     prefixes.some((prefix) => name.startsWith(`${prefix}/`)) ? [] : [oid],
   )
+  if (wants.every((want) => visible.includes(want))) return undefined
   // HEAD is visible also when its branch is hidden. It may have none.
   const tips = ['HEAD', ...visible].filter(Boolean)
   const reached = await git(['rev-list', '--ignore-missing', ...tips, '--'], { cwd })

@@ -8,13 +8,13 @@ import { type Test, t } from 'tap'
 import { findGit } from '../../cgi/process/git.js'
 import { ask, askGit, differ } from '../helpers/compared-answers.js'
 import { archiveObjects, inBare, type Scene } from '../helpers/compared-repository.js'
-import { isExtended, objectsOf, readFetchAnswer } from '../helpers/fetch-answers.js'
+import { isExtended, isRefusal, objectsOf, readFetchAnswer } from '../helpers/fetch-answers.js'
 import { command, packetsOf, type Question, vary, without } from '../helpers/fetch-questions.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { packetLine } from '../helpers/git-requests.js'
 import { countPackCache, untilAllCached } from '../helpers/pack-cache-counts.js'
-import { pick } from '../helpers/random.js'
+import { pick, shuffle } from '../helpers/random.js'
 import { aFile, CHANGES, commitFiles } from '../helpers/random-changes.js'
 import { lsRefs, nextRequest } from '../helpers/random-fetches.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
@@ -45,8 +45,11 @@ t.test("replies from the pack cache equal git's replies after random changes", a
   t.ok(counts.hit + counts.join > STEPS / 20, 'many requests were answered without a git process')
 })
 
-/** Number of changes before complete clones. */
-const PUSHES = isFullSize ? 100 : 24
+/** Changes before complete clones; each kind is made as often as the others. */
+const CLONED_CHANGES = CHANGES.filter(({ name }) => !/hidden|show|HEAD/.test(name))
+const ROUNDS = isFullSize ? 8 : 1
+
+const isRepack = ({ name }: { readonly name: string }) => name === 'git repack'
 
 t.test('complete clones have the same objects as those of git after random changes', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 1 })
@@ -58,8 +61,10 @@ t.test('complete clones have the same objects as those of git after random chang
   await inBare(scene, 'update-ref', 'refs/heads/large', large)
   await inBare(scene, 'repack', '-a', '-d', '-q', '--write-bitmap-index')
   let extended = 0
-  for (let pushes = 0; pushes < PUSHES; pushes += 1) {
-    const change = pick(CHANGES.filter(({ name }) => !/hidden|show|HEAD/.test(name)))
+  const changes = Array.from({ length: ROUNDS }, () => CLONED_CHANGES).flat()
+  // Without a bitmap or without new objects no reply is extended.
+  const last = { name: 'a commit on main', make: () => commitFiles(scene, [aFile()]) }
+  for (const change of [...shuffle(changes), ...CHANGES.filter(isRepack), last]) {
     await change.make(scene)
     for (const argument of ['ofs-delta', 'filter blob:none']) {
       const question = await cloneOf(scene, argument)
@@ -118,7 +123,28 @@ t.test("the reply to a fetch that has one line more or less equals git's", async
   await t.test('a negotiation that git ends is also ended by the replies that clients share', (t) =>
     endNegotiations(t, scene),
   )
+  await t.test('a commit that no visible ref reaches is refused, also if it is stored', (t) =>
+    refuseInvisible(t, scene),
+  )
 })
+
+/** Fetches a commit while a branch has it, while a hidden ref has it, and while none has it. */
+async function refuseInvisible(t: Test, scene: Scene): Promise<void> {
+  await commitFiles(scene, [aFile()])
+  const question = await fetchFrom(scene, 2, 'no-progress want_TIP done')
+  const isRefused = async () =>
+    [await ask(scene, question), await askGit(scene, question)].map(
+      (reply) => reply === undefined || isRefusal(reply),
+    )
+  t.strictSame(await isRefused(), [false, false], 'while it is the tip of main')
+  await inBare(scene, 'update-ref', 'refs/heads/x/y', 'main')
+  await inBare(scene, 'update-ref', 'refs/heads/main', 'main~1')
+  t.strictSame(await isRefused(), [false, false], 'while it is the tip of a branch')
+  await inBare(scene, 'config', '--add', 'uploadpack.hideRefs', 'refs/heads/x')
+  t.strictSame(await isRefused(), [true, true], 'while it is the tip of a hidden ref')
+  await inBare(scene, 'update-ref', '-d', 'refs/heads/x/y')
+  t.strictSame(await isRefused(), [true, true], 'after the ref was deleted')
+}
 
 /** Sends fetches of one commit by clients that have different former commits. */
 async function endNegotiations(t: Test, scene: Scene): Promise<void> {
