@@ -31,12 +31,14 @@ interface Scene {
   readonly worker: number
 }
 
-async function startScene(t: Test): Promise<Scene> {
+async function startScene(): Promise<Scene> {
   const gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada')
   const [worker = 0] = await workersOf(gatehouse.pid)
   return { gatehouse, ada, worker }
 }
+
+const scene = await startScene()
 
 /** Requests `/livez` every 20 ms during the action; returns the duration of each request in ms. */
 async function whilePolling({ gatehouse }: Scene, action: () => Promise<unknown>) {
@@ -157,7 +159,6 @@ const PIECES = [
 ]
 
 t.test('files that take long to highlight do not delay other requests', async (t) => {
-  const scene = await startScene(t)
   const { gatehouse, ada, worker } = scene
   const remote = ada.remote(await makeRepository(ada, 'bombs'))
   const copy = await newWorkingCopy(t)
@@ -204,7 +205,6 @@ const ALL_TEXTS = ['<b>', '[', '> ', '- ', '*a ', '_a_', '`', '<', '<a href="', 
 const TEXTS = isFullSize ? ALL_TEXTS : ALL_TEXTS.slice(0, 2)
 
 t.test('Markdown that takes long to render does not delay other requests', async (t) => {
-  const scene = await startScene(t)
   const { gatehouse, ada } = scene
   const times = await whilePolling(scene, async () => {
     for (const [at, piece] of TEXTS.entries()) {
@@ -269,7 +269,6 @@ function hostileControl(): string {
 }
 
 t.test('uploads that take long to parse do not delay other requests', async (t) => {
-  const scene = await startScene(t)
   const { gatehouse, ada, worker } = scene
   const sent = await uploads()
   const image = aPicture({ width: 4_096, height: 4_096 }).toString('base64')
