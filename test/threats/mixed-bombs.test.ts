@@ -15,7 +15,7 @@ import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const CLIENTS = isFullSize ? 20 : 6
-const LASTS_MS = isFullSize ? 300_000 : 5_000
+const LASTS_MS = isFullSize ? 300_000 : 3_000
 /** Number of hostile files: a rendered file is cached, so each view needs another one. */
 const HOSTILE_FILES = isFullSize ? 400 : 10
 const MEMORY_BYTES_MAX = 2 * 1024 ** 3

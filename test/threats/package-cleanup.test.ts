@@ -20,9 +20,9 @@ import { moduleZip } from '../helpers/modules.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 /** Number of versions that real clients read completely, for each format. */
-const VERSIONS = isFullSize ? 200 : 30
+const VERSIONS = isFullSize ? 200 : 20
 /** Number of versions of the Go module. */
-const MODULE_VERSIONS = isFullSize ? 10_000 : 120
+const MODULE_VERSIONS = isFullSize ? 10_000 : 40
 /** Files that a reader downloads after each read of a list. */
 const DOWNLOADS = 5
 const KEPT = 5
