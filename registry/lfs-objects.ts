@@ -4,11 +4,10 @@ import { Failure } from '../conf/failures.js'
 import type { Reply, Request } from '../conf/http.js'
 import {
   addLfsObject,
-  type LfsLimits,
   type LfsObject,
   type LfsObjectName,
-  refuseBeyond,
 } from '../sql/repositories/lfs-objects.js'
+import { type LfsLimits, lfsQuotaOf, refuseBeyondQuota } from '../sql/repositories/lfs-quota.js'
 import { keepForImport } from './attachments.js'
 import { storeBlob } from './keep-blob.js'
 import { limitBody } from './limited-body.js'
@@ -32,7 +31,7 @@ export async function receiveLfsObject(
   object: LfsObjectName,
   { bytes, body, limits }: LfsUpload,
 ): Promise<void> {
-  await refuseBeyond(db, { repositoryId: object.repositoryId, bytes, limits })
+  await refuseBeyondQuota(db, await lfsQuotaOf(db, object.repositoryId, limits), bytes)
   await withVerifiedFile({ storage, digest }, { oid: object.oid, bytes, body }, (file) =>
     storeBlob(storage, file, (blob) => addLfsObject(db, object, { blob, limits })),
   )

@@ -2,6 +2,7 @@
 
 import { Failure } from '../../conf/failures.js'
 import { listLfsSizes } from '../../sql/repositories/lfs-objects.js'
+import { lfsQuotaOf, refuseBeyondQuota } from '../../sql/repositories/lfs-quota.js'
 import { type LfsHeader, lfsHeaderFor } from '../auth/lfs-ticket.js'
 import { lfsAddress } from '../request/lfs-address.js'
 import type { Route } from '../request/route.js'
@@ -33,6 +34,12 @@ export const batchRoute: Route<'repository'> = {
     if (operation === 'upload') await authorizeMore(context, grant, 'write')
     const oids = objects.map(({ oid }) => oid)
     const sizes = await listLfsSizes(context.db, repository.id, oids)
+    if (operation === 'upload') {
+      const lacking = objects.filter(({ oid }) => !sizes.has(oid))
+      const bytes = lacking.reduce((sum, { size }) => sum + size, 0)
+      const quota = await lfsQuotaOf(context.db, repository.id, context.settings.lfs)
+      await refuseBeyondQuota(context.db, quota, bytes)
+    }
     const use = { repositoryId: repository.id, operation, who }
     const header = await lfsHeaderFor(context, request, use)
     const address = lfsAddress(context, repository)

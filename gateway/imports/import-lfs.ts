@@ -8,9 +8,8 @@ import {
   type ImportedLfs,
   type ImportedLfsObject,
   listLfsSizes,
-  refuseBeyond,
-  refuseBeyondOwner,
 } from '../../sql/repositories/lfs-objects.js'
+import { lfsQuotaOf, lfsQuotaOfOwner, refuseBeyondQuota } from '../../sql/repositories/lfs-quota.js'
 import type { LfsPointer } from '../actions/code/lfs-pointer.js'
 import { listLfsPointers } from '../actions/code/lfs-pointers.js'
 import type { Context } from '../request/context.js'
@@ -43,7 +42,7 @@ export interface LfsImport extends LfsSource {
 /**
  * Fetches the objects of all commits and protects them while the import lasts. Objects that the
  * source does not have are left out. Throws RemoteError, and `insufficient_storage` if they exceed
- * the limit of the owner.
+ * the quota of the owner.
  */
 export async function importLfs(context: LfsContext, input: LfsImport): Promise<ImportedLfs> {
   const { settings, db, registry } = context
@@ -51,7 +50,8 @@ export async function importLfs(context: LfsContext, input: LfsImport): Promise<
   const limits = { ownerBytesMax: settings.lfs.ownerBytesMax }
   const objects = await fetchLfs<ImportedLfsObject>(context, input, {
     async choose(pointers) {
-      await refuseBeyondOwner(db, { ownerId, bytes: totalBytes(pointers), limits })
+      const quota = await lfsQuotaOfOwner(db, ownerId, limits)
+      await refuseBeyondQuota(db, quota, totalBytes(pointers))
       return pointers
     },
     async keep({ oid, bytes }, body) {
@@ -68,7 +68,7 @@ export interface LfsUpdate extends LfsSource {
 
 /**
  * Fetches the objects that a mirror lacks. Objects that the source does not have are left out.
- * Throws RemoteError, also if the objects exceed the limit of the owner.
+ * Throws RemoteError, also if the objects exceed the quota of the owner.
  */
 export async function updateLfs(context: LfsContext, input: LfsUpdate): Promise<void> {
   const { settings, db, registry } = context
@@ -77,8 +77,8 @@ export async function updateLfs(context: LfsContext, input: LfsUpdate): Promise<
   await fetchLfs(context, input, {
     async choose(pointers) {
       const lacking = await withoutKnown(db, repositoryId, pointers)
-      const bytes = totalBytes(lacking)
-      await refuseBeyond(db, { repositoryId, bytes, limits }).catch(asQuotaError)
+      const quota = await lfsQuotaOf(db, repositoryId, limits)
+      await refuseBeyondQuota(db, quota, totalBytes(lacking)).catch(asQuotaError)
       return lacking
     },
     async keep({ oid, bytes }, body) {
@@ -88,7 +88,7 @@ export async function updateLfs(context: LfsContext, input: LfsUpdate): Promise<
   })
 }
 
-/** Converts the error of the limit, which an update does not repeat immediately. */
+/** Converts the error of the quota, which an update does not repeat immediately. */
 function asQuotaError(error: unknown): never {
   if (!isFailure(error, 'insufficient_storage')) throw error
   throw new RemoteError('failed', error.message)

@@ -1,4 +1,4 @@
-/** Settings of an owner's packages: immutability and quotas; and what the packages use. */
+/** Settings of an owner: immutable packages and quotas; and what the packages use. */
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
@@ -14,6 +14,8 @@ export interface Quota {
 export interface OwnQuota {
   readonly versionsMax: number | null
   readonly bytesMax: number | null
+  /** Limit of the total size of the LFS objects of the owner's repositories. */
+  readonly lfsBytesMax: number | null
 }
 
 export interface OwnerSettings {
@@ -26,20 +28,25 @@ export const UNLIMITED = -1
 
 const DEFAULTS: OwnerSettings = {
   isImmutable: false,
-  quota: { versionsMax: null, bytesMax: null },
+  quota: { versionsMax: null, bytesMax: null, lfsBytesMax: null },
 }
 
 /** Returns the settings of an owner. */
 export async function readOwnerSettings(db: Database, ownerId: number): Promise<OwnerSettings> {
   const [row] = await selectRows<SettingsRow>(
     db,
-    'select is_immutable, versions_max, bytes_max from package_owner_settings where owner_id = ?',
+    `select is_immutable, versions_max, bytes_max, lfs_bytes_max
+      from package_owner_settings where owner_id = ?`,
     [ownerId],
   )
   if (row === undefined) return DEFAULTS
   return {
     isImmutable: row.is_immutable === 1,
-    quota: { versionsMax: row.versions_max, bytesMax: row.bytes_max },
+    quota: {
+      versionsMax: row.versions_max,
+      bytesMax: row.bytes_max,
+      lfsBytesMax: row.lfs_bytes_max,
+    },
   }
 }
 
@@ -47,6 +54,7 @@ interface SettingsRow {
   readonly is_immutable: number
   readonly versions_max: number | null
   readonly bytes_max: number | null
+  readonly lfs_bytes_max: number | null
 }
 
 /** Switches the immutability of an owner's packages. */
@@ -62,18 +70,20 @@ export async function setImmutable(
 export async function setOwnQuota(
   db: Database,
   ownerId: number,
-  { versionsMax, bytesMax }: Partial<OwnQuota>,
+  { versionsMax, bytesMax, lfsBytesMax }: Partial<OwnQuota>,
 ): Promise<void> {
   await save(db, ownerId, {
     ...(versionsMax === undefined ? {} : { versions_max: versionsMax }),
     ...(bytesMax === undefined ? {} : { bytes_max: bytesMax }),
+    ...(lfsBytesMax === undefined ? {} : { lfs_bytes_max: lfsBytesMax }),
   })
 }
 
 async function save(db: Database, ownerId: number, changes: Partial<SettingsRow>): Promise<void> {
   const columns = Object.keys(changes)
   if (columns.length === 0) return
-  const row = { is_immutable: 0, versions_max: null, bytes_max: null, ...changes }
+  const none = { versions_max: null, bytes_max: null, lfs_bytes_max: null }
+  const row = { is_immutable: 0, ...none, ...changes }
   await db('package_owner_settings')
     .insert({ owner_id: ownerId, ...row })
     .onConflict('owner_id')
@@ -82,14 +92,16 @@ async function save(db: Database, ownerId: number, changes: Partial<SettingsRow>
 
 /** Returns the quota that applies: the owner's own, or that of the configuration. */
 export function quotaOf({ quota }: OwnerSettings, configured: Quota): Quota {
-  const chosen = (own: number | null, byDefault: number | undefined) => {
-    if (own === null) return byDefault
-    return own === UNLIMITED ? undefined : own
-  }
   return {
-    versionsMax: chosen(quota.versionsMax, configured.versionsMax),
-    bytesMax: chosen(quota.bytesMax, configured.bytesMax),
+    versionsMax: limitOf(quota.versionsMax, configured.versionsMax),
+    bytesMax: limitOf(quota.bytesMax, configured.bytesMax),
   }
+}
+
+/** Returns the limit that applies; undefined for none. */
+export function limitOf(own: number | null, configured: number | undefined): number | undefined {
+  if (own === null) return configured
+  return own === UNLIMITED ? undefined : own
 }
 
 /** Number and size of the packages of an owner. */

@@ -13,6 +13,7 @@ import {
   placeBlob,
   retryPlacing,
 } from '../packages/blobs.js'
+import { type LfsLimits, lfsQuotaOf, lfsQuotaOfOwner, refuseBeyondQuota } from './lfs-quota.js'
 import { lockOwner } from './owner-lock.js'
 
 export interface LfsObject {
@@ -29,29 +30,25 @@ export interface LfsObjectName {
   readonly oid: string
 }
 
-export interface LfsLimits {
-  /** Maximum total size of the objects of an owner's repositories; undefined for no limit. */
-  readonly ownerBytesMax: number | undefined
-}
-
 /**
  * Adds an object whose blob is stored already, unless the repository has it. Returns the storage
  * key of its bytes, which is another one if they were stored before. Throws `not_found` if the
- * repository was deleted meanwhile, and `insufficient_storage` beyond the limit.
+ * repository was deleted meanwhile, and `insufficient_storage` beyond the quota.
  */
 export async function addLfsObject(
   db: Database,
   { repositoryId, oid }: LfsObjectName,
   { blob, limits }: { readonly blob: NewBlob; readonly limits: LfsLimits },
 ): Promise<{ readonly blobKey: string }> {
+  const quota = await lfsQuotaOf(db, repositoryId, limits)
   try {
     return await retryPlacing(db, async (trx) => {
-      if (limits.ownerBytesMax !== undefined) await lockOwner(trx, repositoryId)
+      if (quota.bytesMax !== undefined) await lockOwner(trx, repositoryId)
       const kept = await placeBlob(trx, blob)
       const place = { repository_id: repositoryId, oid }
       const known = await trx('lfs_objects').where(place).first('oid')
       if (known !== undefined) return { blobKey: kept.key }
-      await refuseBeyond(trx, { repositoryId, bytes: blob.bytes, limits })
+      await refuseBeyondQuota(trx, quota, blob.bytes)
       const row = { ...place, blob_id: kept.id, bytes: blob.bytes, created_at: Date.now() }
       await trx('lfs_objects').insert(row)
       return { blobKey: kept.key }
@@ -67,47 +64,6 @@ export async function addLfsObject(
   }
 }
 
-/** Throws `insufficient_storage` if the owner's objects and these bytes exceed the limit. */
-export async function refuseBeyond(
-  db: Database,
-  {
-    repositoryId,
-    ...added
-  }: { readonly repositoryId: number; readonly bytes: number; readonly limits: LfsLimits },
-): Promise<void> {
-  if (added.limits.ownerBytesMax === undefined) return
-  const [row] = await selectRows<{ owner_id: number }>(
-    db,
-    'select owner_id from repositories where id = ?',
-    [repositoryId],
-  )
-  await refuseBeyondOwner(db, { ownerId: row?.owner_id ?? 0, ...added })
-}
-
-/** Checks the same limit for a repository that the owner does not have yet. */
-export async function refuseBeyondOwner(
-  db: Database,
-  {
-    ownerId,
-    bytes,
-    limits: { ownerBytesMax },
-  }: { readonly ownerId: number; readonly bytes: number; readonly limits: LfsLimits },
-): Promise<void> {
-  if (ownerBytesMax === undefined) return
-  const [row] = await selectRows<{ total: number }>(
-    db,
-    `select coalesce(sum(l.bytes), 0) as total from lfs_objects l
-      join repositories r on r.id = l.repository_id where r.owner_id = ?`,
-    [ownerId],
-  )
-  if (Number(row?.total ?? 0) + bytes <= ownerBytesMax) return
-  throw new Failure(
-    'insufficient_storage',
-    `The LFS objects of the owner's repositories have at most ${ownerBytesMax} bytes: ` +
-      'delete a repository, or ask an administrator to raise lfs.owner_size_max.',
-  )
-}
-
 /** Object whose blob is protected by an import. */
 export interface ImportedLfsObject {
   readonly oid: string
@@ -120,7 +76,7 @@ const INSERTED = 100
 
 /**
  * Adds the objects of an import, whose oids differ, to the repository that it creates. The
- * transaction has locked the owner. Throws `insufficient_storage` beyond the limit.
+ * transaction has locked the owner. Throws `insufficient_storage` beyond the quota.
  */
 export async function addImportedLfsObjects(
   trx: Database,
@@ -128,7 +84,7 @@ export async function addImportedLfsObjects(
   { objects, limits }: ImportedLfs,
 ): Promise<void> {
   const total = objects.reduce((sum, { bytes }) => sum + bytes, 0)
-  await refuseBeyondOwner(trx, { ownerId, bytes: total, limits })
+  await refuseBeyondQuota(trx, await lfsQuotaOfOwner(trx, ownerId, limits), total)
   const created_at = Date.now()
   for (let at = 0; at < objects.length; at += INSERTED) {
     const rows = objects.slice(at, at + INSERTED).map(({ oid, bytes, blobId }) => {

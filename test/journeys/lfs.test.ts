@@ -1,9 +1,10 @@
 /** Git LFS with the real git-lfs, over HTTPS and SSH: objects, tickets and locks. */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { readFile, rm } from 'node:fs/promises'
+import { mkdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
+import { setOwnQuota } from '../../sql/packages/owner-settings.js'
 import type { Person } from '../helpers/gatehouse.js'
 import { cloneLfs, lfsCopy, runLfs } from '../helpers/lfs-client.js'
 import { makeRepository } from '../helpers/repositories.js'
@@ -116,7 +117,7 @@ await t.test('a second push of the same objects uploads none', async (t) => {
   t.notMatch(errorText, /HTTP: PUT/)
 })
 
-await t.test('a download resumes where it was cut', async (t) => {
+await t.test('git-lfs resumes a download that was cut', async (t) => {
   const { oid, path, bytes } = closed
   const response = await fetch(`${gatehouse.url}/${path}/info/lfs/objects/${oid}`, {
     headers: { authorization: tokenOf(ada), range: 'bytes=299990-' },
@@ -124,6 +125,31 @@ await t.test('a download resumes where it was cut', async (t) => {
   t.equal(response.status, 206)
   t.equal(response.headers.get('etag'), `"${oid}"`)
   t.ok(Buffer.from(await response.arrayBuffer()).equals(bytes.subarray(299_990)))
+  const { copy } = await cloneLfs(t, ada.remote(path), { GIT_LFS_SKIP_SMUDGE: '1' })
+  const incomplete = join(copy.path, '.git/lfs/incomplete')
+  await mkdir(incomplete, { recursive: true })
+  await writeFile(join(incomplete, `${oid}.part`), bytes.subarray(0, 200_000))
+  const pulled = await runLfs(copy, ['lfs', 'pull'], { GIT_TRACE: '1' })
+  t.equal(pulled.exitCode, 0, pulled.errorText)
+  t.match(pulled.errorText, /server accepted resume download request: "\w+" from byte 200000/)
+  t.ok((await readFile(join(copy.path, 'large.bin'))).equals(bytes))
+})
+
+await t.test('git-lfs shows the quota, and uploads nothing beyond it', async (t) => {
+  const { copy, path } = await pushed(t, bob, 'limited')
+  await fixture.ask(async (db) => {
+    const { id } = await db('owners').where({ name: 'bob' }).first('id')
+    await setOwnQuota(db, id, { lfsBytesMax: 600_000 })
+  })
+  for (const name of ['second', 'third']) await copy.commit(`${name}.bin`, randomBytes(200_000))
+  const refused = await runLfs(copy, ['push', 'origin', 'main'], { GIT_TRACE: '1' })
+  t.not(refused.exitCode, 0)
+  t.match(refused.errorText, /These objects of 400000 bytes would exceed the quota of 600000 bytes/)
+  t.notMatch(refused.errorText, /HTTP: PUT/)
+  await fixture.ask((db) => db('package_owner_settings').delete())
+  const push = await runLfs(copy, ['push', '--quiet', 'origin', 'main'])
+  t.equal(push.exitCode, 0, push.errorText)
+  t.equal((await cloneLfs(t, bob.remote(path))).exitCode, 0)
 })
 
 await t.test('a public repository serves its objects without credentials', async (t) => {

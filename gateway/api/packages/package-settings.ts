@@ -127,7 +127,7 @@ const setQuota = defineOperation({
   id: 'adminSetPackageQuota',
   method: 'PUT',
   path: '/admin/packages/{owner}/quota',
-  summary: "Set the quotas of an owner's packages",
+  summary: "Set the quotas of an owner's packages and LFS objects",
   tags: ['admin'],
   access: { kind: 'admin' },
   scopes: ['write:admin'],
@@ -139,8 +139,11 @@ const setQuota = defineOperation({
   async handle(context, { params, body }) {
     const owner = await findOwner(context.db, params['owner'] ?? '')
     if (owner === undefined) throw notFound()
-    const { versions_max: versionsMax = null, size_max: bytesMax = null } = body
-    await setOwnQuota(context.db, owner.id, { versionsMax, bytesMax })
+    await setOwnQuota(context.db, owner.id, {
+      versionsMax: body.versions_max ?? null,
+      bytesMax: body.size_max ?? null,
+      lfsBytesMax: body.lfs_size_max ?? null,
+    })
     return jsonReply(200, packageSettingsObject(await packageSettings(context, owner)))
   },
 })

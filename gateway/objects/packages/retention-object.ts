@@ -18,6 +18,10 @@ export const PACKAGE_SETTINGS = Type.Object(
     size: Type.Integer({ description: 'total size of all files in bytes' }),
     versions_max: Type.Integer({ description: 'quota of versions; -1 for none' }),
     size_max: Type.Integer({ description: 'quota of bytes; -1 for none' }),
+    lfs_size: Type.Integer({
+      description: "total size of the LFS objects of the owner's repositories in bytes",
+    }),
+    lfs_size_max: Type.Integer({ description: 'quota of these bytes; -1 for none' }),
   },
   { $id: 'PackageSettings' },
 )
@@ -27,15 +31,12 @@ export const EDIT_PACKAGE_SETTINGS_OPTION = Type.Object(
   { $id: 'EditPackageSettingsOption' },
 )
 
+const QUOTA = Type.Optional(
+  Type.Integer({ minimum: -1, description: '-1 for none; absent: as configured' }),
+)
+
 export const PACKAGE_QUOTA_OPTION = Type.Object(
-  {
-    versions_max: Type.Optional(
-      Type.Integer({ minimum: -1, description: '-1 for none; absent: as configured' }),
-    ),
-    size_max: Type.Optional(
-      Type.Integer({ minimum: -1, description: '-1 for none; absent: as configured' }),
-    ),
-  },
+  { versions_max: QUOTA, size_max: QUOTA, lfs_size_max: QUOTA },
   { $id: 'PackageQuotaOption' },
 )
 
@@ -44,14 +45,17 @@ export function packageSettingsObject(settings: {
   readonly isImmutable: boolean
   readonly usage: Usage
   readonly quota: Quota
+  readonly lfs: { readonly bytes: number; readonly bytesMax: number | undefined }
 }): Static<typeof PACKAGE_SETTINGS> {
-  const { isImmutable, usage, quota } = settings
+  const { isImmutable, usage, quota, lfs } = settings
   return {
     immutable: isImmutable,
     versions: usage.versions,
     size: usage.bytes,
     versions_max: quota.versionsMax ?? UNLIMITED,
     size_max: quota.bytesMax ?? UNLIMITED,
+    lfs_size: lfs.bytes,
+    lfs_size_max: lfs.bytesMax ?? UNLIMITED,
   }
 }
 

@@ -83,7 +83,7 @@ async function answer(
   )
 }
 
-function UsageSection({ settings: { usage, quota } }: { readonly settings: PackageSettings }) {
+function UsageSection({ settings: { usage, quota, lfs } }: { readonly settings: PackageSettings }) {
   const { versionsMax, bytesMax } = quota
   return (
     <section>
@@ -92,6 +92,10 @@ function UsageSection({ settings: { usage, quota } }: { readonly settings: Packa
       <p>
         {`Size of all files: ${sizeOf(usage.bytes)}`}
         {bytesMax !== undefined && ` of ${sizeOf(bytesMax)}`}
+      </p>
+      <p>
+        {`Size of the LFS objects of all repositories: ${sizeOf(lfs.bytes)}`}
+        {lfs.bytesMax !== undefined && ` of ${sizeOf(lfs.bytesMax)}`}
       </p>
     </section>
   )
@@ -118,6 +122,12 @@ function QuotaForm({ address, own }: QuotaFormProps): JSX.Element {
         label="Bytes of all files"
         name="size_max"
         value={textOf(own.bytesMax)}
+        charactersMax={QUOTA_DIGITS_MAX}
+      />
+      <TextField
+        label="Bytes of LFS objects"
+        name="lfs_size_max"
+        value={textOf(own.lfsBytesMax)}
         charactersMax={QUOTA_DIGITS_MAX}
       />
       <button type="submit">Save quotas</button>
@@ -280,8 +290,11 @@ const setQuota = definePage<'admin'>({
     const owner = await findOwner(context.db, params['owner'] ?? '')
     if (owner === undefined) throw notFound()
     const form = await readForm(request)
-    const versionsMax = quotaIn(form, 'versions_max')
-    await setOwnQuota(context.db, owner.id, { versionsMax, bytesMax: quotaIn(form, 'size_max') })
+    await setOwnQuota(context.db, owner.id, {
+      versionsMax: quotaIn(form, 'versions_max'),
+      bytesMax: quotaIn(form, 'size_max'),
+      lfsBytesMax: quotaIn(form, 'lfs_size_max'),
+    })
     return redirectTo(context, packageSettingsPath(owner))
   },
 })

@@ -181,11 +181,26 @@ t.test('an archived repository takes no objects', async (t) => {
   t.equal((await put('ada', 'x', {})).status, 403)
 })
 
-t.test('an owner has at most lfs.owner_size_max bytes', async (t) => {
-  const { put, received } = await lfsGateway(t, { GATEHOUSE_LFS_OWNER_SIZE_MAX: '8' })
+t.test('the quota of an owner limits batches and uploads of all its repositories', async (t) => {
+  const { put, batch, received, as } = await lfsGateway(t, { GATEHOUSE_LFS_OWNER_SIZE_MAX: '8' })
   t.equal((await put('ada', '12345', {})).status, 200)
-  t.equal((await put('ada', '1234', { repo: 'ada/two' })).status, 507)
+  const refused = await put('ada', '1234', { repo: 'ada/two' })
+  t.match(refused, { status: 507, text: /have 5 bytes.*4 bytes would exceed the quota of 8 bytes/ })
+  const upload = (...texts: readonly string[]) => {
+    const objects = texts.map((text) => ({ oid: oidOf(text), size: text.length }))
+    return batch('ada', { operation: 'upload', objects })
+  }
+  t.match(await upload('12', '34'), { status: 507, json: { message: /exceed the quota/ } })
+  t.equal((await upload('12345', '678')).status, 200, 'known objects do not count')
   t.equal((await put('ada', '123', { repo: 'ada/two' })).status, 200)
+  const allow = async (lfs_size_max: number) =>
+    JSON.parse((await as('root', 'PUT', '/admin/packages/ada/quota', { lfs_size_max })).text)
+  t.match(await allow(10), { lfs_size: 8, lfs_size_max: 10 })
+  t.equal((await put('ada', 'abc', {})).status, 507)
+  t.equal((await put('ada', 'ab', {})).status, 200)
+  t.match(await allow(-1), { lfs_size: 10, lfs_size_max: -1 })
+  t.equal((await put('ada', 'abcdefghi', {})).status, 200)
+  t.equal((await put('bob', '123456789', { repo: 'bob/own' })).status, 507)
   t.strictSame(await received(), [])
 })
 

@@ -194,7 +194,7 @@ await t.test('objects beyond a limit are refused before a download', async (t) =
   })
   t.match(await migrate(fields, total.url), {
     status: 507,
-    json: { message: /raise lfs\.owner_size_max/ },
+    json: { message: /These objects of 120 bytes would exceed the quota of / },
   })
   t.strictSame(lfs.received, [])
   await isClean(t)

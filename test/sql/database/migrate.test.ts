@@ -80,6 +80,7 @@ const NAMES = [
   '0073-holds',
   '0075-audit',
   '0078-package-readmes',
+  '0083-lfs-quotas',
 ]
 
 /** Returns the definition of every table, index and column. */

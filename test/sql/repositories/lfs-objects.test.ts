@@ -3,6 +3,7 @@
 import { t } from 'tap'
 import type { Database } from '../../../sql/database/database.js'
 import { deleteUnusedBlob, listUnusedBlobs } from '../../../sql/packages/blobs.js'
+import { setOwnQuota, UNLIMITED } from '../../../sql/packages/owner-settings.js'
 import { createFork } from '../../../sql/repositories/forks.js'
 import { addLfsLock, listLfsLocks } from '../../../sql/repositories/lfs-locks.js'
 import {
@@ -12,6 +13,7 @@ import {
   hasLfsObjects,
   listLfsSizes,
 } from '../../../sql/repositories/lfs-objects.js'
+import { sumLfsBytes } from '../../../sql/repositories/lfs-quota.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aBlobOf } from '../../helpers/release-rows.js'
@@ -81,15 +83,22 @@ await forEachMigrated(t, 'a blob is kept while a repository has its object', asy
 })
 
 await forEachMigrated(t, 'the size of the objects of an owner is limited', async (t, db) => {
-  const { one, two, add } = await twoRepositories(db)
+  const { ada, one, two, add } = await twoRepositories(db)
   const limit = { ownerBytesMax: 8 }
   await add(one, '12345', limit)
-  const isBeyond = { failure: 'insufficient_storage', message: /at most 8 bytes/ }
+  const isBeyond = { failure: 'insufficient_storage', message: /the quota of 8 bytes/ }
   await t.rejects(add(two, '1234', limit), isBeyond)
   await add(two, '123', limit)
   await add(one, '12345', limit)
   const bob = await aUser(db, 'bob')
-  await add(await aRepository(db, bob.id, 'other'), '1234', limit)
+  const other = await aRepository(db, bob.id, 'other')
+  await add(other, '1234', limit)
+  await setOwnQuota(db, ada.id, { lfsBytesMax: 9 })
+  await setOwnQuota(db, bob.id, { lfsBytesMax: UNLIMITED })
+  await add(two, '9', limit)
+  await t.rejects(add(two, '0', limit), { message: /the quota of 9 bytes/ })
+  await add(other, '123456789', limit)
+  t.equal(await sumLfsBytes(db, ada.id), 9)
 })
 
 await forEachMigrated(t, 'a path has one lock, also if it is locked twice', async (t, db) => {

@@ -91,14 +91,18 @@ t.test('the owner sees the usage, and only an administrator sets quotas', async 
   const quota = '/admin/packages/ada/quota'
   t.equal((await post('ada', quota, { versions_max: '-1' })).status, 404)
   t.match((await open('root', PAGE)).text, /Save quotas/)
-  t.equal((await post('root', quota, { versions_max: '3', size_max: '2048' })).status, 303)
+  t.equal(
+    (await post('root', quota, { versions_max: '3', size_max: '2048', lfs_size_max: '5' })).status,
+    303,
+  )
   t.match((await open('ada', PAGE)).text, /Versions: 2 of 3.*Size of all files: 2 B of 2\.0 KiB/s)
+  t.match((await open('ada', PAGE)).text, /LFS objects of all repositories: 0 B of 5 B/)
   t.equal((await post('root', quota, { versions_max: '-2' })).status, 422)
   t.equal((await post('root', quota, { versions_max: '1e3' })).status, 422)
-  const settings = { isImmutable: true, quota: { versionsMax: 3, bytesMax: 2_048 } }
+  const settings = { isImmutable: true, quota: { versionsMax: 3, bytesMax: 2_048, lfsBytesMax: 5 } }
   t.strictSame(await readOwnerSettings(db, ada.id), settings)
   await post('root', quota)
-  t.match(await readOwnerSettings(db, ada.id), { quota: { versionsMax: null, bytesMax: null } })
+  t.match(await readOwnerSettings(db, ada.id), { quota: { versionsMax: null, lfsBytesMax: null } })
 })
 
 t.test('others neither see nor change the settings', async (t) => {
