@@ -1,6 +1,7 @@
-/** Small files of commits: those that no ref of a repository reaches yet, or those of all refs. */
+/** Small files of commits that no ref reaches yet, of all refs, and of all stored objects. */
 
 import type { Git } from '../process/git.js'
+import { MAINTENANCE_STEP_MS } from '../process/git-limits.js'
 import { fullId, gitRecordBatches, gitRecords } from '../process/git-output.js'
 
 export interface SmallFilesInput {
@@ -40,6 +41,35 @@ export async function* listSmallFiles(
   }
   ids = ids.slice(0, left)
   if (ids.length > 0) yield await filesAmong(git, ids, options)
+}
+
+export interface StoredFilesInput {
+  /** Maximum size of a file; larger ones are left out. */
+  readonly bytesMax: number
+  readonly signal?: AbortSignal | undefined
+}
+
+/** Yields the ids of all small files that the repository stores, also of unreachable commits. */
+export async function* listStoredSmallFiles(
+  git: Git,
+  path: string,
+  { bytesMax, signal }: StoredFilesInput,
+): AsyncGenerator<readonly string[]> {
+  const format = '%(objecttype) %(objectsize) %(objectname)'
+  const args = ['cat-file', '--batch-all-objects', '--unordered', `--batch-check=${format}`]
+  const timeoutMs = MAINTENANCE_STEP_MS
+  let ids: string[] = []
+  const options = { cwd: path, separator: '\n', signal, timeoutMs } as const
+  for await (const lines of gitRecordBatches(git, args, options)) {
+    for (const line of lines) {
+      const [type, bytes, id] = line.split(' ')
+      if (type === 'blob' && id !== undefined && Number(bytes) <= bytesMax) ids.push(id)
+    }
+    if (ids.length < EXAMINED) continue
+    yield ids
+    ids = []
+  }
+  if (ids.length > 0) yield ids
 }
 
 async function filesAmong(

@@ -3,6 +3,7 @@
 import { Failure } from '../../conf/failures.js'
 import { listLfsSizes } from '../../sql/repositories/lfs-objects.js'
 import { lfsQuotaOf, refuseBeyondQuota } from '../../sql/repositories/lfs-quota.js'
+import { renewLfsObjects } from '../../sql/repositories/lfs-removal.js'
 import { type LfsHeader, lfsHeaderFor } from '../auth/lfs-ticket.js'
 import { lfsAddress } from '../request/lfs-address.js'
 import type { Route } from '../request/route.js'
@@ -33,7 +34,8 @@ export const batchRoute: Route<'repository'> = {
     const { operation, objects } = readBatch(await readLfsMessage(request))
     if (operation === 'upload') await authorizeMore(context, grant, 'write')
     const oids = objects.map(({ oid }) => oid)
-    const sizes = await listLfsSizes(context.db, repository.id, oids)
+    const find = operation === 'upload' ? renewLfsObjects : listLfsSizes
+    const sizes = await find(context.db, repository.id, oids)
     if (operation === 'upload') {
       const lacking = objects.filter(({ oid }) => !sizes.has(oid))
       const bytes = lacking.reduce((sum, { size }) => sum + size, 0)

@@ -82,13 +82,14 @@ const prune: Command = {
         git: await findLimitedGit(settings.git),
         journal: await openJournal(dir),
       }
-      const { removed, sizeKib } = await interruptible(dir, async (signal) => {
+      const { removed, lfsObjects, sizeKib } = await interruptible(dir, async (signal) => {
         await releaseCommit(context, repository, { ...order, dropsClosedPulls })
         await pruneLater(context, { repositoryId: repository.id, ...order })
         return await pruneNow(context, repository, { ...order, signal })
       })
       const { owner, name } = repository
-      console.log(`pruned ${owner.name}/${name}: ${removed} objects removed, ${sizeKib} KiB`)
+      const lfs = lfsObjects === 0 ? '' : ` and ${lfsObjects} LFS objects`
+      console.log(`pruned ${owner.name}/${name}: ${removed} objects${lfs} removed, ${sizeKib} KiB`)
       if (order.graceMs === 0) console.error(WARNING)
     })
   },

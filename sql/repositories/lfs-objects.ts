@@ -136,9 +136,9 @@ export async function copyLfsObjects(
 ): Promise<void> {
   await trx.raw(
     `insert into lfs_objects (repository_id, oid, blob_id, bytes, created_at)
-      select ?, l.oid, l.blob_id, l.bytes, l.created_at from lfs_objects l
+      select ?, l.oid, l.blob_id, l.bytes, ? from lfs_objects l
         where l.repository_id = ?`,
-    [toId, fromId],
+    [toId, Date.now(), fromId],
   )
 }
 
@@ -153,9 +153,9 @@ export async function hasLfsObjects(db: Database, repositoryId: number): Promise
 }
 
 /** Number of oids in one statement. */
-const BATCH = 500
+export const LFS_BATCH = 500
 
-/** Gives a repository those objects of another one that it lacks. */
+/** Gives a repository the named objects of another one, and renews those that it has. */
 export async function copyNamedLfsObjects(
   db: Database,
   {
@@ -164,8 +164,12 @@ export async function copyNamedLfsObjects(
     oids,
   }: { readonly fromId: number; readonly toId: number; readonly oids: readonly string[] },
 ): Promise<void> {
-  for (let at = 0; at < oids.length; at += BATCH) {
-    const batch = oids.slice(at, at + BATCH)
+  for (let at = 0; at < oids.length; at += LFS_BATCH) {
+    const batch = oids.slice(at, at + LFS_BATCH)
+    await db('lfs_objects')
+      .where({ repository_id: toId })
+      .whereIn('oid', batch)
+      .update({ created_at: Date.now() })
     await insertLacking(db, { fromId, toId, batch }).catch(async (error: unknown) => {
       // Another gateway has copied some of them concurrently.
       if (!isUniqueViolation(error)) throw error
@@ -180,10 +184,10 @@ async function insertLacking(
 ): Promise<void> {
   await db.raw(
     `insert into lfs_objects (repository_id, oid, blob_id, bytes, created_at)
-        select ?, l.oid, l.blob_id, l.bytes, l.created_at from lfs_objects l
+        select ?, l.oid, l.blob_id, l.bytes, ? from lfs_objects l
           left join lfs_objects k on k.repository_id = ? and k.oid = l.oid
           where l.repository_id = ? and k.oid is null
           and l.oid in (${batch.map(() => '?').join(', ')})`,
-    [toId, toId, fromId, ...batch],
+    [toId, Date.now(), toId, fromId, ...batch],
   )
 }

@@ -1,7 +1,12 @@
 /** Listing of the pointers of Git LFS in the commits of a repository. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
-import { listSmallFiles, type SmallFilesInput } from '../../../cgi/objects/small-files.js'
+import {
+  listSmallFiles,
+  listStoredSmallFiles,
+  type SmallFilesInput,
+  type StoredFilesInput,
+} from '../../../cgi/objects/small-files.js'
 import type { Git } from '../../../cgi/process/git.js'
 import { type LfsPointer, POINTER_BYTES_MAX, parseLfsPointer } from './lfs-pointer.js'
 
@@ -12,16 +17,33 @@ export async function* listLfsPointers(
   input: Omit<SmallFilesInput, 'bytesMax'>,
 ): AsyncGenerator<LfsPointer> {
   const files = listSmallFiles(git, path, { ...input, bytesMax: POINTER_BYTES_MAX })
-  for await (const ids of files) {
-    // The process that reads the files has a time limit, so each batch has its own.
-    yield* await withObjects(git, path, async (objects) => {
-      const found: LfsPointer[] = []
-      for (const id of ids) {
-        const content = (await objects.read(id))?.content?.toString('latin1') ?? ''
-        const pointer = parseLfsPointer(content)
-        if (pointer !== undefined) found.push(pointer)
-      }
-      return found
-    })
-  }
+  for await (const ids of files) yield* await readPointers(git, path, ids)
+}
+
+/** Yields the pointers among all files that the repository stores, also of unreachable commits. */
+export async function* listStoredLfsPointers(
+  git: Git,
+  path: string,
+  input: Omit<StoredFilesInput, 'bytesMax'>,
+): AsyncGenerator<LfsPointer> {
+  const files = listStoredSmallFiles(git, path, { ...input, bytesMax: POINTER_BYTES_MAX })
+  for await (const ids of files) yield* await readPointers(git, path, ids)
+}
+
+/** Reads the pointers among files. The process has a time limit, so each batch has its own. */
+async function readPointers(
+  git: Git,
+  path: string,
+  ids: readonly string[],
+): Promise<readonly LfsPointer[]> {
+  return await withObjects(git, path, async (objects) => {
+    const found: LfsPointer[] = []
+    for (const id of ids) {
+      const content = (await objects.read(id))?.content
+      if (content === undefined) throw new Error(`the repository has lost the file ${id}`)
+      const pointer = parseLfsPointer(content.toString('latin1'))
+      if (pointer !== undefined) found.push(pointer)
+    }
+    return found
+  })
 }

@@ -15,6 +15,7 @@ import { removeAnswers } from '../../packs/remove-answers.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import type { PruneRequest, QueuedPrune } from '../../request/upkeep.js'
+import { removeLfsObjects } from './remove-lfs-objects.js'
 
 /** Dependencies of pruning, for jobs and the command line. */
 export type PruneContext = Pick<Context, 'settings' | 'db' | 'git' | 'journal'>
@@ -104,16 +105,24 @@ function keptMessage(commit: string, references: readonly KeepingReference[]): s
   return `Commit ${commit} is reachable from ${list}.`
 }
 
+/** Result of pruning a repository and its wiki. */
+export interface PrunedRepository extends Pruned {
+  /** Number of LFS objects that were removed, because no file points to them. */
+  readonly lfsObjects: number
+}
+
 /**
- * Prunes a repository and its wiki, and deletes their entries in the pack cache. Throws as
- * `pruneRepository` does, and an Error if the repository still has the commit.
+ * Prunes a repository, its LFS objects and its wiki, and deletes their entries in the pack cache.
+ * Throws as `pruneRepository` does, and an Error if the repository still has the commit.
  */
 export async function pruneNow(
   context: PruneContext,
   repository: Repository,
   { commit, ...options }: PruneOptions,
-): Promise<Pruned> {
-  const pruned = await pruneFolder(context, repository, options)
+): Promise<PrunedRepository> {
+  const ofCommits = await pruneFolder(context, repository, options)
+  const lfsObjects = await removeLfsObjects(context, repository, options.signal)
+  const pruned = { ...ofCommits, lfsObjects }
   const path = repositoryPathOf(context, repository)
   if (commit !== undefined) await refuseKept(context.git, path, commit)
   const wiki = wikiOf(repository)

@@ -204,6 +204,18 @@ t.test('the quota of an owner limits batches and uploads of all its repositories
   t.strictSame(await received(), [])
 })
 
+t.test('a batch that reports an object as known protects it from removal', async (t) => {
+  const { put, batch, db } = await lfsGateway(t)
+  await put('ada', 'known', {})
+  const ageOf = async () => Date.now() - (await db('lfs_objects').first('created_at')).created_at
+  await db('lfs_objects').update({ created_at: Date.now() - 7_200_000 })
+  const objects = [{ oid: oidOf('known'), size: 5 }]
+  await batch('ada', { operation: 'download', objects })
+  t.ok((await ageOf()) > 7_000_000, 'a download does not renew')
+  await batch('ada', { operation: 'upload', objects })
+  t.ok((await ageOf()) < 3_600_000)
+})
+
 t.test('a ticket that was changed, or has expired, is refused', async (t) => {
   const { ask, settings, put, authorizationOf } = await lfsGateway(t)
   await put('ada', 'x', {})

@@ -14,6 +14,11 @@ import {
   listLfsSizes,
 } from '../../../sql/repositories/lfs-objects.js'
 import { sumLfsBytes } from '../../../sql/repositories/lfs-quota.js'
+import {
+  deleteLfsObjects,
+  listOldLfsOids,
+  renewLfsObjects,
+} from '../../../sql/repositories/lfs-removal.js'
 import { deleteRepository } from '../../../sql/repositories/repositories.js'
 import { forEachMigrated } from '../../helpers/databases.js'
 import { aBlobOf } from '../../helpers/release-rows.js'
@@ -99,6 +104,23 @@ await forEachMigrated(t, 'the size of the objects of an owner is limited', async
   await t.rejects(add(two, '0', limit), { message: /the quota of 9 bytes/ })
   await add(other, '123456789', limit)
   t.equal(await sumLfsBytes(db, ada.id), 9)
+})
+
+await forEachMigrated(t, 'an object that is renewed meanwhile is not deleted', async (t, db) => {
+  const { one, two, add } = await twoRepositories(db)
+  for (const text of ['a', 'b', 'c']) await add(one, text)
+  await add(two, 'a')
+  const oids = ['a', 'b'].map(oidOf).sort()
+  await db('lfs_objects').whereIn('oid', oids).update({ created_at: 5 })
+  const page = { repositoryId: one.id, beforeMs: 6, limit: 9 }
+  t.strictSame(await listOldLfsOids(db, { ...page, afterOid: '' }), oids)
+  t.strictSame(await listOldLfsOids(db, { ...page, afterOid: oids[0] ?? '' }), oids.slice(1))
+  const sizes = await renewLfsObjects(db, one.id, ['a', 'missing'].map(oidOf))
+  t.strictSame([...sizes], [[oidOf('a'), 1]])
+  t.equal(await deleteLfsObjects(db, page, ['a', 'b', 'c'].map(oidOf)), 1)
+  t.strictSame([...(await listLfsSizes(db, one.id, oids)).keys()], [oidOf('a')])
+  await copyNamedLfsObjects(db, { fromId: one.id, toId: two.id, oids })
+  t.strictSame(await listOldLfsOids(db, { ...page, repositoryId: two.id, afterOid: '' }), [])
 })
 
 await forEachMigrated(t, 'a path has one lock, also if it is locked twice', async (t, db) => {

@@ -14,14 +14,17 @@ import {
   pruneNow,
   releaseCommit,
 } from '../../../../gateway/actions/repositories/prune-repository.js'
+import { LFS_GRACE_MS } from '../../../../gateway/actions/repositories/remove-lfs-objects.js'
 import { answersPrefix } from '../../../../gateway/packs/answer-names.js'
 import { answerPath } from '../../../../gateway/packs/pack-store.js'
 import { packFolder } from '../../../../gateway/packs/warm.js'
 import { createIssue, updateIssue } from '../../../../sql/issues/issues.js'
+import { addLfsObject } from '../../../../sql/repositories/lfs-objects.js'
 import { findRepositoryById } from '../../../../sql/repositories/repositories.js'
 import { wikiOf } from '../../../../sql/repositories/wikis.js'
 import { openContext } from '../../../helpers/gateway.js'
 import { git } from '../../../helpers/git-client.js'
+import { aBlobOf } from '../../../helpers/release-rows.js'
 import { aRepository } from '../../../helpers/rows.js'
 
 /** Creates a repository whose one commit is on main and is the head of pull request 1. */
@@ -96,4 +99,34 @@ t.test('pruning removes the unreachable objects of the wiki too', async (t) => {
   t.equal((await pruneNow(context, repository, { graceMs: 0 })).removed, 1)
   const after = await findRepositoryById(db, repository.id)
   t.equal(after?.wikiSizeKib, await repositorySizeKib(folder))
+})
+
+t.test('pruning removes old LFS objects to which no stored file points', async (t) => {
+  const { context, db, repository, path } = await scene(t)
+  const oidOf = (text: string) => aBlobOf(text).digests.sha256
+  const repositoryId = repository.id
+  for (const text of ['named', 'kept', 'pruned', 'young', 'other']) {
+    const blob = aBlobOf(text, `key of ${text}`)
+    const limits = { ownerBytesMax: undefined }
+    await addLfsObject(db, { repositoryId, oid: oidOf(text) }, { blob, limits })
+  }
+  const createdAtMs = Date.now() - LFS_GRACE_MS - 1_000
+  const old = db('lfs_objects').whereNot({ oid: oidOf('young') })
+  await old.update({ created_at: createdAtMs })
+  const pointTo = (text: string) => {
+    const input = `version https://git-lfs.github.com/spec/v1\noid sha256:${oidOf(text)}\nsize ${text.length}\n`
+    return git(['hash-object', '-w', '--stdin'], { cwd: path, input })
+  }
+  const file = await pointTo('named')
+  const tree = await git(['mktree'], { cwd: path, input: `100644 blob ${file}\tlarge\n` })
+  await git(['update-ref', 'refs/tags/tree', tree], { cwd: path })
+  await pointTo('kept')
+  const oids = async () => {
+    const rows = await db('lfs_objects').select('oid')
+    return new Set(rows.map(({ oid }) => oid))
+  }
+  t.match(await pruneNow(context, repository, {}), { removed: 0, lfsObjects: 2 })
+  t.strictSame(await oids(), new Set(['named', 'kept', 'young'].map(oidOf)))
+  t.match(await pruneNow(context, repository, { graceMs: 0 }), { removed: 1, lfsObjects: 1 })
+  t.strictSame(await oids(), new Set(['named', 'young'].map(oidOf)), 'a pruned file is gone')
 })
