@@ -102,11 +102,12 @@ const OPTIONS: sanitizeHtml.IOptions = {
 }
 
 /**
- * Renders Markdown as a part of a page. Relative links and images refer to the repository. The cost
- * can be quadratic in the length of the text, so only the pool calls this.
+ * Renders Markdown as a part of a page. Relative links and images refer to the repository, those
+ * that are pointers of Git LFS to its objects. The cost can be quadratic in the length of the text,
+ * so only the pool calls this.
  */
 export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
-  const resolve = (route: 'src' | 'raw', target: string) => resolveTarget(from, route, target)
+  const resolve = (route: 'src' | 'media', target: string) => resolveTarget(from, route, target)
   const clean = sanitizeHtml(rendererFor(from).render(text), {
     ...OPTIONS,
     transformTags: {
@@ -117,7 +118,7 @@ export function renderMarkdown(text: string, from: MarkdownPlace): TrustedHtml {
         return { tagName, attribs: { ...rest, href, rel: 'nofollow noopener' } }
       },
       img: (tagName, { src: target = '', alt = '', ...rest }) => {
-        const src = resolve('raw', target)
+        const src = resolve('media', target)
         if (src === undefined) return { tagName: 'span', attribs: {}, text: alt }
         return { tagName, attribs: { ...rest, alt, src } }
       },
@@ -161,6 +162,6 @@ function resolveTarget(
 }
 
 function rootOf(place: PlaceName | WikiPlace, route: string): string {
-  if (place.kind === 'wiki') return route === 'raw' ? 'wiki/raw' : 'wiki'
+  if (place.kind === 'wiki') return route === 'media' ? 'wiki/raw' : 'wiki'
   return `${route}/${placePath({ ...place, path: [] })}`
 }

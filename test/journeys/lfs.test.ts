@@ -32,7 +32,7 @@ async function pushed(t: Teardown, person: Person, name: string, isPrivate = tru
   return { copy, bytes, path, oid: oidOf(bytes) }
 }
 
-/** Repositories of tests that do not change them: `closed` is private. */
+/** Repositories of tests that do not change their objects: `closed` is private. */
 const closed = await pushed(t, ada, 'closed')
 const open = await pushed(t, ada, 'open', false)
 
@@ -86,9 +86,9 @@ await t.test('a clone without smudge has the pointer, and pulls the object later
 })
 
 await t.test(
-  'media sends the object of a pointer, raw the pointer, and contents describes it',
+  'media and pictures send the object of a pointer, raw the pointer, and contents describes it',
   async (t) => {
-    const { bytes, oid } = open
+    const { copy, bytes, oid } = open
     const read = async (below: string) => {
       const response = await fetch(`${gatehouse.url}/${below}`)
       return { status: response.status, bytes: Buffer.from(await response.arrayBuffer()) }
@@ -104,6 +104,11 @@ await t.test(
     t.match(String(raw.bytes), /^version https:\/\/git-lfs/)
     const page = await read('ada/open/src/branch/main/large.bin')
     t.match(String(page.bytes), /stored with Git LFS, 293\.0 KiB\..*\/media\/branch\/main\/large/)
+    await copy.commit('README.md', Buffer.from('![picture](large.bin)'))
+    t.equal((await runLfs(copy, ['push', '--quiet', 'origin', 'main'])).exitCode, 0)
+    const shown = /<img [^>]*src="([^"]+)"/.exec(String((await read('ada/open')).bytes))?.[1] ?? ''
+    const picture = await fetch(shown)
+    t.ok(Buffer.from(await picture.arrayBuffer()).equals(bytes), shown)
   },
 )
 

@@ -257,7 +257,7 @@ t.test('links of a README point into its repository, also with dots in the path'
   ] as const) {
     t.equal(linkOf(`[l](${target})`), href, target)
   }
-  t.equal(linkOf('![i](i.png)'), `${address}/raw/branch/a/b/docs/i.png`)
+  t.equal(linkOf('![i](i.png)'), `${address}/media/branch/a/b/docs/i.png`)
 })
 
 t.test('relative links and images of a README of a package are text', async (t) => {
