@@ -13,8 +13,9 @@ import { repositoryUrl } from '../kit/links.js'
 import { definePage } from '../kit/page.js'
 import { Ago } from '../kit/times.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
-import { Diff, readShownDiff } from './diff.js'
+import { Diff } from './diff.js'
 import { firstLineOf } from './folder.js'
+import { knownDiff, readShownDiff } from './shown-diff.js'
 
 /** Id of the empty tree, by the length of an id; root commits are compared with it. */
 const EMPTY_TREES: Readonly<Record<number, string>> = {
@@ -35,10 +36,10 @@ const page = definePage<'repository'>({
       if (!found) throw notFound()
       const commit = await readCommit(reader, found.commitId)
       const from = commit.parents[0] ?? EMPTY_TREES[commit.id.length] ?? ''
-      const { signal } = request
-      const diff = await inQueue(context, { request, grant }, () =>
-        readShownDiff(reader, { from, to: commit.id, signal }),
-      )
+      const range = { from, to: commit.id, signal: request.signal }
+      const diff =
+        knownDiff(reader, range) ??
+        (await inQueue(context, { request, grant }, () => readShownDiff(reader, range)))
       const address = repositoryUrl(context, grant)
       const title = firstLineOf(commit.message)
       const [verification] = await verifyCommits(context, grant, [commit])

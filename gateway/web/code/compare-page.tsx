@@ -26,7 +26,8 @@ import {
 import { OpenPullForm } from '../pulls/open-pull-form.js'
 import { RepositoryDocument } from '../repositories/repository-document.js'
 import { CommitList } from './commits-page.js'
-import { Diff, readShownDiff } from './diff.js'
+import { Diff } from './diff.js'
+import { readShownDiff } from './shown-diff.js'
 import { verifyCommits } from './verified-badge.js'
 
 const ACCESS = { kind: 'repository', mode: 'read' } as const

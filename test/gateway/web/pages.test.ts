@@ -1,15 +1,20 @@
 /** Pages in the browser: visibility, effects of forms, and redirects. */
 
+import { join } from 'node:path'
 import { gunzipSync } from 'node:zlib'
 import t, { type Test } from 'tap'
+import { commitFirstFiles, initRepository } from '../../../cgi/repository/repository.js'
 import { highlightedRows } from '../../../gateway/rendering/highlight.js'
 import { renderMarkdown } from '../../../gateway/rendering/markdown.js'
 import { ownPath } from '../../../gateway/web/accounts/sign-in.js'
 import { STYLESHEET } from '../../../gateway/web/asset-files.js'
 import { parseDiff } from '../../../gateway/web/code/diff-lines.js'
+import { knownDiff, readShownDiff } from '../../../gateway/web/code/shown-diff.js'
 import { agoOf } from '../../../gateway/web/kit/times.js'
 import { BASE_URL, openContext, startGateway } from '../../helpers/gateway.js'
+import { git as runGit } from '../../helpers/git-client.js'
 import { withToken } from '../../helpers/requests.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
 
 const FORM = 'application/x-www-form-urlencoded'
 
@@ -227,6 +232,29 @@ t.test('a diff is parsed line by line, with names of any kind', async (t) => {
   )
   t.match(parseDiff(diff, 2), { isCut: true, files: [{ lines: { length: 2 } }] })
   t.strictSame(parseDiff('', 2).files, [])
+})
+
+t.test('a diff that was shown is shown again without git', async (t) => {
+  const { git } = (await openContext(t)).context
+  const path = join(await temporaryFolder(t), 'one.git')
+  await initRepository(git, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const commit = async (content: string) => {
+    const files = [{ name: 'a', content }]
+    const author = { name: 'Ada', email: 'ada@example.com' }
+    const first = { files, message: 'Begin', when: new Date(), branch: content, author }
+    await commitFirstFiles(git, path, first)
+    return await runGit(['rev-parse', content], { cwd: path })
+  }
+  const range = { from: await commit('one'), to: await commit('two') }
+  t.equal(knownDiff({ path }, range), undefined)
+  const { signal } = new AbortController()
+  const shown = await readShownDiff({ git, path }, { ...range, signal })
+  t.match(shown, {
+    files: [{ name: 'a', lines: [{}, { text: '-one' }, {}, { text: '+two' }, {}] }],
+  })
+  t.equal(knownDiff({ path }, range), shown)
+  t.equal(knownDiff({ path }, { from: range.to, to: range.from }), undefined)
+  t.equal(knownDiff({ path: `${path}x` }, range), undefined)
 })
 
 t.test('each line of a file is closed HTML, and bidirectional controls are marked', async (t) => {
