@@ -1,5 +1,6 @@
 /** Subscribers of domain events in a worker. */
 
+import { createReleaseSubscriber } from './actions/releases/follow-tags.js'
 import { createPushMirrorSubscriber } from './actions/repositories/push-mirrors.js'
 import { createActivitySubscriber } from './notifications/activity-subscriber.js'
 import { createNotificationSubscriber } from './notifications/subscriber.js'
@@ -14,4 +15,5 @@ export function subscribeAll(context: Context): void {
   context.events.subscribe(createWebhookSubscriber(context))
   context.events.subscribe(createRunSubscriber(context))
   context.events.subscribe(createPushMirrorSubscriber(context))
+  context.events.subscribe(createReleaseSubscriber(context))
 }

@@ -117,6 +117,30 @@ export async function findReleaseByTag(
   return (await selectReleases(db, 'r.repository_id = ? and r.tag_name = ?', bindings))[0]
 }
 
+/** Number of tags in one statement. */
+const TAGS = 500
+
+/** Returns the releases of these tags, with drafts. */
+export async function listReleasesOfTags(
+  db: Database,
+  repositoryId: number,
+  tagNames: readonly string[],
+): Promise<readonly Release[]> {
+  const found: Release[] = []
+  for (let at = 0; at < tagNames.length; at += TAGS) {
+    const names = tagNames.slice(at, at + TAGS)
+    const condition = `r.repository_id = ? and r.tag_name in (${names.map(() => '?').join()})`
+    found.push(...(await selectReleases(db, condition, [repositoryId, ...names])))
+  }
+  return found
+}
+
+/** Returns true if a repository has a release or a draft. */
+export async function hasReleases(db: Database, repositoryId: number): Promise<boolean> {
+  const sql = 'select 1 from releases where repository_id = ? limit 1'
+  return (await selectRows(db, sql, [repositoryId])).length > 0
+}
+
 /** Returns the last published release that is neither a draft nor a pre-release. */
 export async function findLatestRelease(
   db: Database,

@@ -7,6 +7,7 @@ import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Name, refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
+import { until } from '../../../helpers/server-processes.js'
 
 type Fields = Record<string, unknown>
 
@@ -292,3 +293,31 @@ await onOneDatabase(
     t.equal((await as('ada', 'POST', path, { tag_name: 'v2' })).status, 404)
   },
 )
+
+t.test('a release is a draft while its tag is deleted by a push', async (t) => {
+  const { as, cwd, port, path, release, listed, authorizationOf } = await startWorkspace(t)
+  for (const name of ['v1', 'v2']) await release(name)
+  await release('v3', { draft: true })
+  const push = async (...references: readonly string[]) => {
+    const header = `http.extraHeader=Authorization: ${authorizationOf('ada')}`
+    const address = `http://127.0.0.1:${port}/ada/engine.git`
+    await git(['-c', header, 'push', '--quiet', address, ...references], { cwd })
+  }
+  // Pushes are published after they are acknowledged.
+  const seen = (...expected: readonly string[]) =>
+    until(
+      () => listed('bob'),
+      (found) => found.join() === expected.join(),
+      10_000,
+    )
+  const commit = await git(['rev-parse', 'main'], { cwd })
+  await push(':refs/tags/v1', ':refs/tags/v2', `${commit}:refs/tags/other`)
+  t.strictSame(await seen('0'), ['0'])
+  t.strictSame(await listed('ada'), ['3', 'v3', 'v2', 'v1'])
+  t.match((await as('ada', 'GET', `${path}?draft=true`)).json, [{ draft: true }, {}, {}])
+  await push(`${commit}:refs/tags/v1`)
+  t.strictSame(await seen('1', 'v1'), ['1', 'v1'])
+  await push(`${commit}:refs/tags/v3`)
+  const both = ['2', 'v3', 'v1']
+  t.strictSame(await seen(...both), both, 'a push of its tag publishes a draft')
+})
