@@ -65,8 +65,8 @@ import { RERUN_PAGES } from './runs/rerun-pages.js'
 import { RUN_PAGES } from './runs/run-page.js'
 import { RUNS_PAGES } from './runs/runs-page.js'
 import { VALUES_PAGES } from './runs/values-pages.js'
-import { HOOK_PAGES } from './webhooks/webhook-page.js'
-import { HOOKS_PAGES } from './webhooks/webhooks-page.js'
+import { REPOSITORY_HOOK_PAGES } from './webhooks/repository-webhooks.js'
+import { SITE_HOOK_PAGES } from './webhooks/site-webhooks.js'
 import { EDIT_WIKI_PAGES } from './wiki/edit-wiki.js'
 import { WIKI_DIFF_PAGE } from './wiki/wiki-diff.js'
 import { WIKI_PAGES } from './wiki/wiki-page.js'
@@ -107,8 +107,8 @@ export const WEB_ROUTES: readonly AnyRoute[] = [
   ...OWN_BLOCKS_PAGES,
   PUBLIC_KEYS,
   ...SESSION_PAGES,
-  ...HOOKS_PAGES,
-  ...HOOK_PAGES,
+  ...REPOSITORY_HOOK_PAGES,
+  ...SITE_HOOK_PAGES,
   ISSUES_PAGE,
   ...ISSUE_PAGES,
   ...ISSUE_TOOL_PAGES,

@@ -30,13 +30,15 @@ export async function fillSettings({ owner, guest, receiver, payloads }: Hostile
   for (const title of payloads) {
     await ask('POST', '/keys', { title, key: aKeyLine(title), read_only: true })
   }
-  const { id } = await ask('POST', '/hooks', {
+  const hook = {
     type: 'gitea',
-    active: true,
     branch_filter: second,
     authorization_header: first,
     config: { url: `${receiver.url}/${first}?${second}#'><b>`, content_type: 'json', secret: 's' },
-  })
+  }
+  const { id } = await ask('POST', '/hooks', { ...hook, active: true })
+  const site = await owner.api('POST', '/admin/hooks', hook)
+  const siteHook = site.body as { readonly id: number }
   // Deliveries are sequential: if the second has arrived, the first one's result is recorded.
   for (const _ of [1, 2]) await ask('POST', `/hooks/${id}/tests`)
   await until(
@@ -58,6 +60,8 @@ export async function fillSettings({ owner, guest, receiver, payloads }: Hostile
     keys: `${settings}/keys`,
     hooks: `${settings}/hooks`,
     hook: `${settings}/hooks/${id}`,
+    'site hooks': '/admin/hooks',
+    'site hook': `/admin/hooks/${siteHook.id}`,
     values: `${settings}/actions`,
     'organization values': '/org/club/settings/actions',
     'user values': '/user/settings/actions',

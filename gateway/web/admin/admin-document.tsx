@@ -17,6 +17,7 @@ const TABS = {
   settings: 'Settings',
   jobs: 'Jobs',
   cache: 'Pack cache',
+  hooks: 'Webhooks',
   audit: 'Audit log',
   actions: 'Actions',
   'actions/runners': 'Runners',

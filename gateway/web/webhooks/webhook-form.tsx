@@ -1,6 +1,6 @@
 /** Form of a webhook. Secrets can be set but are never shown. */
 
-import type { JSX } from 'preact/jsx-runtime'
+import type { Child, JSX } from 'preact/jsx-runtime'
 import { HOOK_EVENTS, parseHookEvents, wordOf } from '../../../conf/hook-events.js'
 import type { WebhookFields } from '../../../sql/webhooks/webhooks.js'
 import {
@@ -46,12 +46,15 @@ export interface HookFormProps {
   readonly address: string
   readonly fields: WebhookFields
   readonly button: string
+  /** Further fields, above the others. */
+  readonly children?: Child
 }
 
-export function HookForm({ address, fields, button }: HookFormProps): JSX.Element {
+export function HookForm({ address, fields, button, children }: HookFormProps): JSX.Element {
   const { url, contentType, branchFilter, isActive } = fields
   return (
     <form class="form" method="post" action={address}>
+      {children}
       <label for="url">URL</label>
       <input
         type="text"

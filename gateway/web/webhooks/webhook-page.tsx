@@ -1,4 +1,4 @@
-/** Page of a repository's webhook: form, test, removal and deliveries. */
+/** Pages of a webhook: form, test, removal and deliveries. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import { Failure } from '../../../conf/failures.js'
@@ -11,24 +11,19 @@ import {
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
 import { namedWebhook, readWebhook } from '../../actions/webhooks/webhook-input.js'
+import type { AccessKind } from '../../auth/authorize.js'
 import type { Context } from '../../request/context.js'
 import type { AnyRoute, Call } from '../../request/route.js'
-import { testWebhook } from '../../webhooks/test-webhook.js'
-import { SettingsDocument } from '../accounts/settings-document.js'
 import { htmlReply } from '../kit/html.js'
-import { repositoryUrl } from '../kit/links.js'
 import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
+import type { HookPages } from './hook-pages.js'
 import { Deliveries } from './webhook-deliveries.js'
 import { HookForm, readHookForm, sentFields } from './webhook-form.js'
 
-const PATH = '/{owner}/{repo}/settings/hooks/{id}'
-const ACCESS = { kind: 'repository', mode: 'admin' } as const
 const DELIVERIES_SHOWN = 20
 
-type RepositoryCall = Call<'repository'>
-
-interface HookCall {
-  readonly call: RepositoryCall
+interface HookCall<K extends AccessKind> {
+  readonly call: Call<K>
   readonly webhook: Webhook
 }
 
@@ -37,21 +32,26 @@ interface Sent {
   readonly failure: Failure
 }
 
-async function answer(context: Context, { call, webhook }: HookCall, sent?: Sent): Promise<Reply> {
+async function answer<K extends AccessKind>(
+  context: Context,
+  pages: HookPages<K>,
+  { call, webhook, sent }: HookCall<K> & { readonly sent?: Sent },
+): Promise<Reply> {
   const { request, grant } = call
   const deliveries = await listDeliveries(context.db, webhook.id, DELIVERIES_SHOWN)
-  const address = `${repositoryUrl(context, grant)}/settings/hooks/${webhook.id}`
+  const address = `${context.settings.http.baseUrl}${pages.pathOf(grant)}/${webhook.id}`
+  const Document = pages.document
   const document = (
-    <SettingsDocument context={context} grant={grant} error={sent?.failure.message} tab="hooks">
+    <Document context={context} call={call} error={sent?.failure.message}>
       <HookForm address={address} fields={sent?.fields ?? webhook} button="Save" />
-      <h3>Test or remove</h3>
+      <h3>{pages.test === undefined ? 'Remove' : 'Test or remove'}</h3>
       <div class="inline">
-        <PlainForm address={`${address}/test`} word="Send a test" />
+        {pages.test && <PlainForm address={`${address}/test`} word="Send a test" />}
         <PlainForm address={`${address}/delete`} word="Remove this webhook" isDangerous={true} />
       </div>
       <h3>{`The last ${DELIVERIES_SHOWN} deliveries`}</h3>
       <Deliveries address={address} deliveries={deliveries} />
-    </SettingsDocument>
+    </Document>
   )
   return htmlReply(request, document, { status: sent?.failure.status ?? 200 })
 }
@@ -72,69 +72,69 @@ function PlainForm({ address, word, isDangerous = false }: PlainFormProps): JSX.
   )
 }
 
-const show = definePage<'repository'>({
-  method: 'GET',
-  path: PATH,
-  access: ACCESS,
-  handle: async (context, call) =>
-    answer(context, { call, webhook: await webhookOf(context, call) }),
-})
-
-function webhookOf(context: Context, { grant, params }: RepositoryCall): Promise<Webhook> {
-  return namedWebhook(context, { repositoryId: grant.repository.id }, params)
-}
-
-/** Defines a form target that runs `work` and redirects to the path below `hooks` it returns. */
-function hookPage(
-  path: string,
-  work: (context: Context, hook: HookCall, form: URLSearchParams) => Promise<string | undefined>,
-): AnyRoute {
-  return definePage<'repository'>({
-    method: 'POST',
-    path: PATH + path,
-    access: ACCESS,
-    async handle(context, call) {
-      const form = await readForm(call.request)
-      const webhook = await webhookOf(context, call)
-      const { owner, name } = call.grant.repository
-      const hooks = `/${owner.name}/${name}/settings/hooks`
-      const run = async () => {
-        const part = await work(context, { call, webhook }, form)
-        return redirectTo(context, hooks + (part ?? `/${webhook.id}`))
-      }
-      return withFormErrors(run, (failure) => {
-        const fields = path === '' ? { fields: sentFields(webhook, form) } : {}
-        return answer(context, { call, webhook }, { ...fields, failure })
-      })
-    },
+/** Returns the routes of a webhook. */
+export function hookPages<K extends AccessKind>(pages: HookPages<K>): readonly AnyRoute[] {
+  const { test } = pages
+  const webhookOf = (context: Context, { grant, params }: Call<K>) =>
+    namedWebhook(context, pages.placeOf(grant), params)
+  const show = definePage<K>({
+    method: 'GET',
+    path: `${pages.path}/{id}`,
+    access: pages.access,
+    handle: async (context, call) =>
+      answer(context, pages, { call, webhook: await webhookOf(context, call) }),
   })
+
+  /** Defines a form target that runs `work` and redirects to the webhook, or to the list. */
+  const target = (
+    path: string,
+    work: (context: Context, hook: HookCall<K>, form: URLSearchParams) => Promise<void>,
+    after: 'webhook' | 'list' = 'webhook',
+  ): AnyRoute =>
+    definePage<K>({
+      method: 'POST',
+      path: `${pages.path}/{id}${path}`,
+      access: pages.access,
+      async handle(context, call) {
+        const form = await readForm(call.request)
+        const webhook = await webhookOf(context, call)
+        const run = async () => {
+          await work(context, { call, webhook }, form)
+          const list = pages.pathOf(call.grant)
+          return redirectTo(context, after === 'list' ? list : `${list}/${webhook.id}`)
+        }
+        return withFormErrors(run, (failure) => {
+          const fields = path === '' ? { fields: sentFields(webhook, form) } : {}
+          return answer(context, pages, { call, webhook, sent: { ...fields, failure } })
+        })
+      },
+    })
+
+  const routes = [
+    show,
+    target('', (context, { webhook }, form) => save(context, webhook, form)),
+    target('/redeliver', (context, { webhook }, form) => sendAgain(context, webhook, form)),
+    target('/delete', (context, { webhook }) => remove(context, webhook), 'list'),
+  ]
+  if (test === undefined) return routes
+  const send = target('/test', async (context, { call, webhook }) => {
+    if (await test(context, call.grant, webhook)) return
+    throw new Failure('invalid', 'The repository has no commit to send. Push one first.')
+  })
+  return [...routes, send]
 }
 
-const save = hookPage('', async (context, { webhook }, form) => {
+async function save(context: Context, webhook: Webhook, form: URLSearchParams): Promise<void> {
   const fields = await readWebhook(context, webhook, readHookForm(form))
   await updateWebhook(context.db, webhook.id, fields)
-  return undefined
-})
+}
 
-const test = hookPage('/test', async (context, { call, webhook }) => {
-  const { repository, user } = call.grant
-  if (await testWebhook(context, { repository, user, webhook })) return undefined
-  throw new Failure('invalid', 'The repository has no commit to send. Push one first.')
-})
+async function remove({ db }: Context, { place, id }: Webhook): Promise<void> {
+  await deleteWebhook(db, place, id)
+}
 
-const again = hookPage('/redeliver', async (context, { webhook }, form) => {
-  const isThere = await redeliver(context.db, {
-    uuid: fieldOf(form, 'uuid'),
-    webhookId: webhook.id,
-  })
+async function sendAgain(context: Context, { id }: Webhook, form: URLSearchParams): Promise<void> {
+  const isThere = await redeliver(context.db, { uuid: fieldOf(form, 'uuid'), webhookId: id })
   if (!isThere) throw new Failure('not_found', 'The delivery no longer exists.')
   context.upkeep.pollDeliveries()
-  return undefined
-})
-
-const remove = hookPage('/delete', async (context, { webhook }) => {
-  await deleteWebhook(context.db, webhook.place, webhook.id)
-  return ''
-})
-
-export const HOOK_PAGES = [show, save, test, again, remove]
+}

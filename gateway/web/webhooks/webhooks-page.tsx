@@ -1,4 +1,4 @@
-/** Repository settings, Webhooks: list and form for a new webhook. */
+/** Pages with the webhooks of a place: list and form for a new webhook. */
 
 import type { JSX } from 'preact/jsx-runtime'
 import type { Failure } from '../../../conf/failures.js'
@@ -10,18 +10,16 @@ import {
   type WebhookFields,
 } from '../../../sql/webhooks/webhooks.js'
 import { NEW_WEBHOOK, readWebhook } from '../../actions/webhooks/webhook-input.js'
+import type { AccessKind } from '../../auth/authorize.js'
 import { Shown } from '../../rendering/visible-text.js'
 import type { Context } from '../../request/context.js'
-import type { Call } from '../../request/route.js'
-import { SettingsDocument } from '../accounts/settings-document.js'
+import type { AnyRoute, Call } from '../../request/route.js'
 import { htmlReply } from '../kit/html.js'
-import { repositoryUrl } from '../kit/links.js'
 import { definePage, pageNumber, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
+import type { HookPages } from './hook-pages.js'
 import { FIRST_FIELDS, HookForm, readHookForm, sentFields } from './webhook-form.js'
 
-const PATH = '/{owner}/{repo}/settings/hooks'
-const ACCESS = { kind: 'repository', mode: 'admin' } as const
 const LISTED = 50
 
 interface HooksProps {
@@ -33,7 +31,7 @@ function Hooks({ address, webhooks }: HooksProps): JSX.Element {
   if (webhooks.length === 0) return <p class="empty">There are no webhooks yet.</p>
   return (
     <ul class="list">
-      {webhooks.map(({ id, url, events, isActive }) => (
+      {webhooks.map(({ id, url, events, isActive, target }) => (
         <li>
           <div class="grow">
             <a class="strong" href={`${address}/${id}`}>
@@ -41,6 +39,7 @@ function Hooks({ address, webhooks }: HooksProps): JSX.Element {
             </a>
             <p class="quiet">{events.join(', ').replaceAll('_', ' ')}</p>
           </div>
+          {target === 'default' && <span class="label">copied into new repositories</span>}
           <span class="label">{isActive ? 'active' : 'inactive'}</span>
         </li>
       ))}
@@ -53,49 +52,55 @@ interface Sent {
   readonly failure: Failure
 }
 
-async function answer(
+async function answer<K extends AccessKind>(
   context: Context,
-  { request, grant }: Pick<Call<'repository'>, 'request' | 'grant'>,
-  sent?: Sent,
+  pages: HookPages<K>,
+  { call, sent }: { readonly call: Pick<Call<K>, 'request' | 'grant'>; readonly sent?: Sent },
 ): Promise<Reply> {
+  const { request, grant } = call
   const page = { page: pageNumber(request), limit: LISTED }
-  const place = { repositoryId: grant.repository.id }
-  const { entries, total } = await listWebhooks(context.db, place, page)
-  const address = `${repositoryUrl(context, grant)}/settings/hooks`
+  const { entries, total } = await listWebhooks(context.db, pages.placeOf(grant), page)
+  const address = context.settings.http.baseUrl + pages.pathOf(grant)
+  const Document = pages.document
   const document = (
-    <SettingsDocument context={context} grant={grant} error={sent?.failure.message} tab="hooks">
+    <Document context={context} call={call} error={sent?.failure.message}>
       <Hooks address={address} webhooks={entries} />
       <Pager address={address} page={page} total={total} />
       <h3>New webhook</h3>
-      <HookForm address={address} fields={sent?.fields ?? FIRST_FIELDS} button="Create webhook" />
-    </SettingsDocument>
+      <HookForm address={address} fields={sent?.fields ?? FIRST_FIELDS} button="Create webhook">
+        {pages.placeFields}
+      </HookForm>
+    </Document>
   )
   return htmlReply(request, document, { status: sent?.failure.status ?? 200 })
 }
 
-const show = definePage<'repository'>({
-  method: 'GET',
-  path: PATH,
-  access: ACCESS,
-  handle: (context, call) => answer(context, call),
-})
-
-const make = definePage<'repository'>({
-  method: 'POST',
-  path: PATH,
-  access: ACCESS,
-  async handle(context, call) {
-    const { owner, name, id: repositoryId } = call.grant.repository
-    const form = await readForm(call.request)
-    const create = async () => {
-      const fields = await readWebhook(context, NEW_WEBHOOK, readHookForm(form))
-      const { id } = await createWebhook(context.db, { repositoryId }, fields)
-      return redirectTo(context, `/${owner.name}/${name}/settings/hooks/${id}`)
-    }
-    return withFormErrors(create, (failure) =>
-      answer(context, call, { fields: sentFields(NEW_WEBHOOK, form), failure }),
-    )
-  },
-})
-
-export const HOOKS_PAGES = [show, make]
+/** Returns the routes of the list. */
+export function hookListPages<K extends AccessKind>(pages: HookPages<K>): readonly AnyRoute[] {
+  const { path, access } = pages
+  const show = definePage<K>({
+    method: 'GET',
+    path,
+    access,
+    handle: (context, call) => answer(context, pages, { call }),
+  })
+  const make = definePage<K>({
+    method: 'POST',
+    path,
+    access,
+    async handle(context, call) {
+      const { grant } = call
+      const form = await readForm(call.request)
+      const create = async () => {
+        const fields = await readWebhook(context, NEW_WEBHOOK, readHookForm(form))
+        const { id } = await createWebhook(context.db, pages.newPlaceOf(grant, form), fields)
+        return redirectTo(context, `${pages.pathOf(grant)}/${id}`)
+      }
+      return withFormErrors(create, (failure) => {
+        const sent = { fields: sentFields(NEW_WEBHOOK, form), failure }
+        return answer(context, pages, { call, sent })
+      })
+    },
+  })
+  return [show, make]
+}

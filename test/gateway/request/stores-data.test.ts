@@ -43,6 +43,7 @@ const SERVED: readonly string[] = [
   'POST /admin/actions/runners/delete',
   'POST /admin/actions/secrets/delete',
   'POST /admin/actions/variables/delete',
+  'POST /admin/hooks/{id}/delete',
   'POST /admin/settings/registration',
   'POST /admin/users/{username}',
   'POST /admin/users/{username}/delete',

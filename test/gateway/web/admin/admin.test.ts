@@ -13,9 +13,12 @@ import { ADMIN_USERS_PAGES } from '../../../../gateway/web/admin/admin-users.js'
 import { AUDIT_PAGES } from '../../../../gateway/web/admin/audit-pages.js'
 import { readMetrics } from '../../../../gateway/web/admin/metric-samples.js'
 import { shownSettings } from '../../../../gateway/web/admin/shown-settings.js'
+import { SITE_HOOK_PAGES } from '../../../../gateway/web/webhooks/site-webhooks.js'
 import { findUser } from '../../../../sql/accounts/users.js'
 import { enqueueJob } from '../../../../sql/admin/jobs.js'
 import { isRegistrationOpen } from '../../../../sql/admin/site.js'
+import { listWebhooks } from '../../../../sql/webhooks/webhooks.js'
+import { aWebhook } from '../../../helpers/deliveries.js'
 import { BASE_URL, type GatewayOptions, startGateway } from '../../../helpers/gateway.js'
 import { postForm, signIn } from '../../../helpers/web-forms.js'
 
@@ -25,6 +28,7 @@ const PAGES = [
   ADMIN_SETTINGS_PAGES,
   ADMIN_JOBS_PAGES,
   ADMIN_CACHE_PAGES,
+  SITE_HOOK_PAGES,
   AUDIT_PAGES.filter(({ path }) => path.startsWith('/admin/')),
 ].flat()
 
@@ -42,11 +46,12 @@ async function aSite(t: Test, options: GatewayOptions = {}) {
 
 t.test('administration pages are 404 for all others', async (t) => {
   const { ask, db, addToken, root, ...site } = await aSite(t)
+  const { id } = await aWebhook(db, { site: 'system' })
   const ada = await signIn({ ask }, 'ada')
   const { plain } = await addToken(root, 'all')
   const nothing = (await ask({ path: '/nobody', headers: { cookie: ada } })).text
   for (const { method, path } of PAGES) {
-    const place = path.replace('{username}', 'ada')
+    const place = path.replace('{username}', 'ada').replace('{id}', String(id))
     const others = [{}, { cookie: ada }, { authorization: `token ${plain}` }]
     for (const headers of others) {
       const answer =
@@ -212,4 +217,34 @@ t.test('the figures of the pack cache are also given as text beside the plot', a
     { name: 'a', labels: { b: 'c', d: 'e f' }, value: 1.5 },
     { name: 'x', labels: {}, value: 2 },
   ])
+})
+
+t.test('webhooks of the site are created, changed and removed', async (t) => {
+  const { db, see, send } = await aSite(t)
+  const path = '/admin/hooks'
+  const hook = { url: 'https://hooks.example.org/x', content_type: 'json', active: 'on' }
+  const webhooks = async () =>
+    (await listWebhooks(db, { site: 'all' }, { page: 1, limit: 9 })).entries
+  t.match(await send(path, { ...hook, url: 'ftp://x' }), { status: 422, text: /value="ftp:\/\/x"/ })
+  t.match(await send(path, { ...hook, url: 'http://169.254.169.254/' }), { status: 422 })
+  t.strictSame(await webhooks(), [])
+  const fields = { ...hook, secret: 'a secret', event: 'repository' }
+  const made = await send(path, { ...fields, kind: 'system' })
+  const [system] = await webhooks()
+  t.match(made, { status: 303, headers: { location: `${BASE_URL}${path}/${system?.id}` } })
+  t.match(system, { target: 'system', events: ['repository'], isActive: true })
+  t.equal((await send(path, { ...hook, kind: 'default' })).status, 303)
+  const list = (await see(path)).text
+  t.match(list, /copied into new repositories/)
+  t.equal(list.split('https://hooks.example.org/x').length - 1, 2)
+  const page = await see(`${path}/${system?.id}`)
+  t.match(page.text, /There are no deliveries yet/)
+  t.notMatch(page.text, /a secret|Send a test/)
+  await send(`${path}/${system?.id}`, { ...hook, url: 'https://hooks.example.org/y' })
+  const [changed] = await webhooks()
+  t.match(changed, { url: 'https://hooks.example.org/y', secretSealed: system?.secretSealed })
+  t.equal((await send(`${path}/${system?.id}/redeliver`, { uuid: 'none' })).status, 404)
+  t.equal((await send(`${path}/${system?.id}/test`, {})).status, 404)
+  t.equal((await send(`${path}/${system?.id}/delete`, {})).headers.location, BASE_URL + path)
+  t.match(await webhooks(), [{ target: 'default' }])
 })
