@@ -14,6 +14,7 @@ import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
 import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { ErrorMessage } from '../kit/problem.js'
+import { RemovalForm } from '../kit/removal-form.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
 import { sentLimits, TokenForm } from './token-form.js'
@@ -75,12 +76,12 @@ function TokenList({ address, tokens, namesOf }: TokenListProps): JSX.Element {
         <li>
           <Icon name="key" />
           <TokenLine token={token} names={namesOf(token)} />
-          <form method="post" action={`${address}/delete`}>
-            <input type="hidden" name="id" value={String(token.id)} />
-            <button type="submit" class="danger" aria-label={`Revoke ${token.name}`}>
-              Revoke
-            </button>
-          </form>
+          <RemovalForm
+            address={`${address}/delete`}
+            id={token.id}
+            word="Revoke"
+            label={`Revoke ${token.name}`}
+          />
         </li>
       ))}
     </ul>

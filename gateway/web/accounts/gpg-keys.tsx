@@ -12,6 +12,7 @@ import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
 import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { ErrorMessage } from '../kit/problem.js'
+import { RemovalForm } from '../kit/removal-form.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
 
@@ -77,12 +78,7 @@ function KeyList({ address, keys }: { address: string; keys: readonly GpgKey[] }
               <Ago atMs={addedAtMs} />
             </p>
           </div>
-          <form method="post" action={`${address}/delete`}>
-            <input type="hidden" name="id" value={String(id)} />
-            <button type="submit" class="danger" aria-label={`Remove ${details.keyId}`}>
-              Remove
-            </button>
-          </form>
+          <RemovalForm address={`${address}/delete`} id={id} label={`Remove ${details.keyId}`} />
         </li>
       ))}
     </ul>

@@ -26,6 +26,7 @@ import {
 } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
 import { ErrorMessage } from '../kit/problem.js'
+import { RemovalForm } from '../kit/removal-form.js'
 import { TextField } from '../kit/text-field.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
@@ -98,12 +99,7 @@ function KeyList({ address, keys }: KeyListProps): JSX.Element {
               {lastUsedAtMs !== undefined && <Ago atMs={lastUsedAtMs} />}
             </p>
           </div>
-          <form method="post" action={`${address}/delete`}>
-            <input type="hidden" name="id" value={String(id)} />
-            <button type="submit" class="danger" aria-label={`Remove ${title}`}>
-              Remove
-            </button>
-          </form>
+          <RemovalForm address={`${address}/delete`} id={id} label={`Remove ${title}`} />
         </li>
       ))}
     </ul>

@@ -20,6 +20,7 @@ import { htmlReply } from '../kit/html.js'
 import { Icon } from '../kit/icon.js'
 import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { ErrorMessage } from '../kit/problem.js'
+import { RemovalForm } from '../kit/removal-form.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
 
@@ -140,14 +141,7 @@ interface RemoveProps {
 }
 
 function Remove({ address, id, word, name }: RemoveProps): JSX.Element {
-  return (
-    <form method="post" action={address}>
-      <input type="hidden" name="id" value={String(id)} />
-      <button type="submit" class="danger" aria-label={`${word} ${name}`}>
-        {word}
-      </button>
-    </form>
-  )
+  return <RemovalForm address={address} id={id} word={word} label={`${word} ${name}`} />
 }
 
 interface ApplicationFormProps {

@@ -17,6 +17,7 @@ import type { Context } from '../../request/context.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, fieldOf, pageNumber, readForm, redirectTo } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
+import { RemovalForm } from '../kit/removal-form.js'
 import { Ago } from '../kit/times.js'
 import { AccountDocument } from './account-document.js'
 
@@ -89,14 +90,7 @@ interface EndFormProps {
 
 function EndForm({ address, session }: EndFormProps): JSX.Element {
   const label = `End the session from ${session.address} with ${session.agent}`
-  return (
-    <form method="post" action={`${address}/delete`}>
-      <input type="hidden" name="id" value={String(session.id)} />
-      <button type="submit" class="danger" aria-label={label}>
-        End
-      </button>
-    </form>
-  )
+  return <RemovalForm address={`${address}/delete`} id={session.id} word="End" label={label} />
 }
 
 const show = definePage<'signed-in'>({

@@ -28,6 +28,7 @@ import { Document } from '../kit/document.js'
 import { htmlReply } from '../kit/html.js'
 import { definePage, fieldOf, readForm, redirectTo, withFormErrors } from '../kit/page.js'
 import { ErrorMessage } from '../kit/problem.js'
+import { RemovalForm } from '../kit/removal-form.js'
 import { TextField } from '../kit/text-field.js'
 import { OwnerTabs } from '../repositories/owner-tabs.js'
 import { keysOfFormats, SigningKeysSection } from './signing-keys-section.js'
@@ -189,12 +190,11 @@ function ProtectionsSection({ address, protections, refused }: ProtectionsProps)
               <Shown text={pattern} />
             </code>
             <span class="label">{format}</span>
-            <form method="post" action={`${address}/protections/delete`}>
-              <input type="hidden" name="id" value={String(id)} />
-              <button type="submit" class="danger" aria-label={`Remove the pattern ${pattern}`}>
-                Remove
-              </button>
-            </form>
+            <RemovalForm
+              address={`${address}/protections/delete`}
+              id={id}
+              label={`Remove the pattern ${pattern}`}
+            />
           </li>
         ))}
       </ul>

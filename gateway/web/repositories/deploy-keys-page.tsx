@@ -27,6 +27,7 @@ import {
   withFormErrors,
 } from '../kit/page.js'
 import { Pager } from '../kit/pager.js'
+import { RemovalForm } from '../kit/removal-form.js'
 import { Ago } from '../kit/times.js'
 
 const PATH = '/{owner}/{repo}/settings/keys'
@@ -54,12 +55,7 @@ function Keys({ address, keys }: KeysProps): JSX.Element {
               <code>{key.fingerprint}</code> added <Ago atMs={createdAtMs} />
             </p>
           </div>
-          <form method="post" action={`${address}/delete`}>
-            <input type="hidden" name="id" value={String(id)} />
-            <button type="submit" class="danger" aria-label={`Remove ${title}`}>
-              Remove
-            </button>
-          </form>
+          <RemovalForm address={`${address}/delete`} id={id} label={`Remove ${title}`} />
         </li>
       ))}
     </ul>

@@ -3,6 +3,7 @@
 import type { JSX } from 'preact/jsx-runtime'
 import type { SeenRunner } from '../../actions/runners/manage-runners.js'
 import { Shown } from '../../rendering/visible-text.js'
+import { RemovalForm } from '../kit/removal-form.js'
 import { Ago } from '../kit/times.js'
 
 export interface RunnerListProps {
@@ -26,12 +27,12 @@ export function RunnerList({ address, scope, runners }: RunnerListProps): JSX.El
           <Change address={address} runner={runner} field="forks" isOn={runner.runsForks}>
             {runner.runsForks ? 'Refuse forks' : 'Permit forks'}
           </Change>
-          <form method="post" action={`${address}/delete`}>
-            <input type="hidden" name="id" value={String(runner.id)} />
-            <button type="submit" class="danger" aria-label={`Delete ${runner.name}`}>
-              Delete
-            </button>
-          </form>
+          <RemovalForm
+            address={`${address}/delete`}
+            id={runner.id}
+            word="Delete"
+            label={`Delete ${runner.name}`}
+          />
         </li>
       ))}
     </ul>
