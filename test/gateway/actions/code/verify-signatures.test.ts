@@ -1,5 +1,6 @@
 /** Signatures of commits and tags by real programs: gpg, ssh-keygen and git. */
 
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -157,6 +158,54 @@ t.test('a signer whom the caller cannot see is not named', async (t) => {
   const seen = await as('bob', 'GET', `/repos/ada/r/git/commits/${id}`)
   t.notMatch(JSON.stringify(seen.json), '"verified":true')
   await gateway.db('owners').where({ id: gateway.ada.id }).update({ visibility: 'public' })
+})
+
+/** Pushes an unsigned commit of ada with a signature by gpg; returns its id. */
+async function signed(...args: readonly string[]): Promise<string> {
+  const unsigned = await commit(gpgOfAda, '--no-gpg-sign')
+  return await rewrite(unsigned, (text) => {
+    const signature = home.gpg([...args, '--armor', '--detach-sign'], text).trim()
+    return text.replace('\n\n', `\ngpgsig ${signature.replaceAll('\n', '\n ')}\n\n`)
+  })
+}
+
+const BAD = { verified: false, reason: 'gpg.error.probable_bad_signature', signer: null }
+
+t.test('a key that expired verifies the signatures that it made before', async (t) => {
+  const past = ['--faked-system-time', '20250101T000000!']
+  const made = ['--passphrase', '', '--quick-gen-key', 'Old <ada@example.com>', 'ed25519', 'sign']
+  home.gpg([...past, ...made, 'seconds=86400'])
+  const expired = { armored_public_key: home.gpg(['--armor', '--export', 'Old <ada@example.com>']) }
+  const before = await signed(...past, '--local-user', 'Old <ada@example.com>')
+  const [, id = ''] = /^fpr:+(\w+):/m.exec(home.gpg(['--with-colons', '-k', 'Old <ada@'])) ?? []
+  home.gpg(['--quick-set-expire', id, '0'])
+  const after = await signed('--local-user', id)
+  const added = await as('ada', 'POST', '/user/gpg_keys', expired)
+  t.match(added, { status: 201, json: { expires_at: '2025-01-02T00:00:00Z' } })
+  const key = added.json as { id: number; key_id: string }
+  t.match(await verificationOf(before), { verified: true, reason: `ada / ${key.key_id}` })
+  t.match(await verificationOf(after), BAD)
+  await as('ada', 'DELETE', `/user/gpg_keys/${key.id}`)
+})
+
+t.test('a key that was revoked verifies no signature', async (t) => {
+  const user = 'Lost <ada@example.com>'
+  const valid = { armored_public_key: home.makeKey(user) }
+  const id = await signed('--local-user', user)
+  const [, fingerprint = ''] = /^fpr:+(\w+):/m.exec(home.gpg(['--with-colons', '-k', user])) ?? []
+  const add = async (armored: object) => {
+    const answer = await as('ada', 'POST', '/user/gpg_keys', armored)
+    t.equal(answer.status, 201, answer.text)
+    return answer.json as { id: number }
+  }
+  const key = await add(valid)
+  t.match(await verificationOf(id), { verified: true })
+  await as('ada', 'DELETE', `/user/gpg_keys/${key.id}`)
+  const file = join(home.folder, 'openpgp-revocs.d', `${fingerprint}.rev`)
+  // A colon keeps the certificate from being imported by mistake.
+  home.gpg(['--import'], (await readFile(file, 'utf8')).replace(/^:/m, ''))
+  await add({ armored_public_key: home.gpg(['--armor', '--export', user]) })
+  t.match(await verificationOf(id), BAD)
 })
 
 t.test('pages of verified commits name the signer and the key', async (t) => {
