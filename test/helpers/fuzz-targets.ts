@@ -17,6 +17,7 @@ import { parseGlob } from '../../conf/lib/glob.js'
 import { parseJsonText } from '../../conf/lib/json-values.js'
 import { parseEmail, parseTagName } from '../../conf/names.js'
 import { parseSshKey } from '../../conf/ssh-key.js'
+import { parseSshSignature, verifySshSignature } from '../../conf/ssh-signature.js'
 import { readCredentials } from '../../gateway/auth/credentials.js'
 import { framingFault } from '../../gateway/http/framing.js'
 import { parseGoDuration } from '../../gateway/objects/repositories/go-duration.js'
@@ -52,6 +53,7 @@ import { readModuleLine, readRetractions } from '../../registry/go/go-mod.js'
 import { isInRange, parsePseudoVersion } from '../../registry/go/module-version.js'
 import { readModuleZip } from '../../registry/go/module-zip.js'
 import { readParts } from '../../registry/multipart.js'
+import { readOpenpgpKey, verifyOpenpgp } from '../../registry/sign/openpgp-keys.js'
 import { readSourceArchive } from '../../registry/swift/manifests.js'
 import { parseMetadata } from '../../registry/swift/metadata.js'
 import { apk, packageInfo } from './apks.js'
@@ -60,6 +62,7 @@ import { packageTar, packageZip } from './composer-packages.js'
 import { controlOf, debOf, pack } from './debs.js'
 import { moduleZip } from './modules.js'
 import { descriptionOf, rZip } from './r-packages.js'
+import { OPENPGP_KEY, OPENPGP_SIGNATURE, SIGNED, SSH_SIGNATURE } from './signature-samples.js'
 import { sourceArchive, swiftForm } from './swift.js'
 import { paxRecord, tarOf } from './tar-bytes.js'
 
@@ -76,8 +79,40 @@ export interface FuzzTarget {
 }
 
 export async function fuzzTargets(): Promise<readonly FuzzTarget[]> {
-  return [...HTTP, ...GIT, ...SSH, ...TEXTS, ...METADATA, ...(await archives())]
+  return [...HTTP, ...GIT, ...SSH, ...SIGNATURES, ...TEXTS, ...METADATA, ...(await archives())]
 }
+
+/** Wraps bytes in an armor, so that mutations reach the packets. */
+function armored(words: string, bytes: Buffer): string {
+  const text = bytes.toString('base64').replace(/.{1,64}/g, '$&\n')
+  return `-----BEGIN PGP ${words}-----\n\n${text}-----END PGP ${words}-----\n`
+}
+
+const SIGNATURES: readonly FuzzTarget[] = [
+  {
+    name: 'OpenPGP key',
+    seeds: [Buffer.from(OPENPGP_KEY, 'base64')],
+    parse: (bytes) => readOpenpgpKey(armored('PUBLIC KEY BLOCK', bytes)),
+  },
+  ofText(
+    'armored OpenPGP key',
+    [armored('PUBLIC KEY BLOCK', Buffer.from(OPENPGP_KEY, 'base64'))],
+    readOpenpgpKey,
+  ),
+  {
+    name: 'OpenPGP signature',
+    seeds: [Buffer.from(OPENPGP_SIGNATURE, 'base64')],
+    parse: (bytes) =>
+      verifyOpenpgp({
+        keys: [OPENPGP_KEY],
+        signatures: [{ armored: armored('SIGNATURE', bytes), payload: SIGNED }],
+      }),
+  },
+  ofText('SSH signature', [SSH_SIGNATURE], async (text) => {
+    const signature = parseSshSignature(text)
+    return signature && (await verifySshSignature(signature, SIGNED))
+  }),
+]
 
 const ID = '1234567890abcdef1234567890abcdef12345678'
 
