@@ -19,7 +19,8 @@ import { PLAIN_NODE } from './plain-node.js'
 import { copySqliteTemplate } from './templates.js'
 import { diskFolder } from './temporary.js'
 
-const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
+/** Compiled command line of this build. */
+export const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 const STARTS_WITHIN_MS = 120_000
 const STOPS_WITHIN_MS = 20_000
 
@@ -41,6 +42,8 @@ export interface GatehouseOptions {
   readonly workers?: number
   /** Account of the server's processes and files; by default the one that runs the tests. */
   readonly account?: { readonly uid: number; readonly gid: number }
+  /** Path of the compiled command line; by default that of this build. */
+  readonly program?: string
 }
 
 export interface CommandResult {
@@ -61,7 +64,8 @@ export interface Gatehouse {
   run(...args: readonly string[]): Promise<CommandResult>
   /** Creates a user with a token of these scopes; `passwordOf` has the password. */
   addUser(name: string, options?: { isAdmin?: boolean; scopes?: string }): Promise<Person>
-  start(): Promise<void>
+  /** Starts the server, with another program if its path is given. */
+  start(program?: string): Promise<void>
   /** Makes the supervisor replace its workers; resolves when the new ones serve. */
   reload(): Promise<void>
   /** Ends the supervisor with a signal; resolves with its exit code when all workers have ended. */
@@ -105,10 +109,12 @@ export async function startGatehouse(
   const url = environment['GATEHOUSE_HTTP_BASE_URL'] ?? `http://127.0.0.1:${port}`
   let server: ChildProcess | undefined
   let log = ''
+  let { program = COMMAND_LINE } = options
   process.once('exit', () => server?.kill('SIGKILL'))
 
-  async function start(): Promise<void> {
-    const child = spawn('env', [...PLAIN_NODE, COMMAND_LINE, 'serve'], {
+  async function start(next = program): Promise<void> {
+    program = next
+    const child = spawn('env', [...PLAIN_NODE, program, 'serve'], {
       env: environment,
       cwd: dataDir,
       ...account,
@@ -151,7 +157,7 @@ export async function startGatehouse(
   })
   await start()
   const run = (...args: readonly string[]) =>
-    runCommand(args, { env: environment, cwd: dataDir, ...account })
+    runCommand([program, ...args], { env: environment, cwd: dataDir, ...account })
   return {
     url,
     port,
@@ -256,7 +262,7 @@ async function runCommand(
   args: readonly string[],
   options: SpawnOptionsWithoutStdio,
 ): Promise<CommandResult> {
-  const child = spawn('env', [...PLAIN_NODE, COMMAND_LINE, ...args], options)
+  const child = spawn('env', [...PLAIN_NODE, ...args], options)
   let output = ''
   let errorText = ''
   child.stdout.on('data', (chunk: Buffer) => {

@@ -1,18 +1,19 @@
-/** Replacement of workers and servers during clones and pushes, without failed requests. */
+/** Replacement of workers, servers and programs, without failed requests or lost data. */
 
 import { readFile } from 'node:fs/promises'
 import { Agent } from 'node:http'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { t as root, t } from 'tap'
-import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
+import { askApi, COMMAND_LINE, type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { askRaw } from '../helpers/literal-http.js'
+import { buildPreviousProgram } from '../helpers/previous-program.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { until, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
-import { newWorkingCopy } from '../helpers/working-copy.js'
+import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 
 const RELOADS = isFullSize ? 20 : 2
 const CONVERSATIONS = isFullSize ? 1_000 : 24
@@ -145,4 +146,51 @@ t.test('open connections are answered after SIGTERM until the drain time has pas
   t.ok(await until(isRefused, Boolean, 10_000), 'new connections are refused after the drain time')
   t.equal((await ask()).status, 200, 'the open connection is still answered')
   t.equal(await stopped, 0)
+})
+
+t.test('an update keeps all data, and the earlier release then refuses them', async (t) => {
+  const previous = await buildPreviousProgram(t)
+  const file = join(await temporaryFolder(t), 'gatehouse.db')
+  const gatehouse = await startGatehouse(t, {
+    program: previous,
+    workers: 1,
+    location: { kind: 'sqlite', file },
+  })
+  await gatehouse.run('user', 'create', 'ada', '--password=correct horse battery')
+  const created = await gatehouse.run('token', 'create', 'ada', '--name=ci', '--scopes=all')
+  const token = created.output.trim()
+  const authorization = `token ${token}`
+  const ask = (method: string, path: string, body?: unknown) =>
+    askApi(gatehouse.port, { method, path, body, authorization })
+  const remote = `http://ada:${token}@127.0.0.1:${gatehouse.port}/${PATH}`
+  const packageUrl = `${gatehouse.url}/api/packages/ada/generic/tool/1.0/tool.bin`
+  await ask('POST', '/user/repos', { name: 'library', private: true })
+  const copy = await newWorkingCopy(t)
+  const commit = await copy.commit('first')
+  await copy.git('push', '--quiet', remote, 'main')
+  await ask('POST', '/repos/ada/library/issues', { title: 'An old issue' })
+  const bytes = 'bytes of a package'.repeat(1_000)
+  const upload = await fetch(packageUrl, {
+    method: 'PUT',
+    headers: { authorization },
+    body: bytes,
+  })
+  t.equal(upload.status, 201)
+  t.equal(await gatehouse.stop(), 0)
+
+  const logBefore = gatehouse.log().length
+  await gatehouse.start(COMMAND_LINE)
+  t.match(gatehouse.log().slice(logBefore), '"msg":"the database was migrated"')
+  const clone = await cloneInto(t, remote)
+  t.equal(await clone.git('rev-parse', 'HEAD'), commit)
+  const issues = await ask('GET', '/repos/ada/library/issues')
+  t.match(issues.body, [{ title: 'An old issue' }])
+  const download = await fetch(packageUrl, { headers: { authorization } })
+  t.equal(await download.text(), bytes)
+  const check = await gatehouse.run('check', '--deep')
+  t.equal(check.exitCode, 0, check.output)
+  t.equal(await gatehouse.stop(), 0)
+
+  const refusal = /the database has migrations of a newer Gatehouse \(.*\): start that version/
+  await t.rejects(gatehouse.start(previous), { message: refusal })
 })
