@@ -54,6 +54,7 @@ import { createPushRecovery } from './request/push-recovery.js'
 import type { AnyRoute } from './request/route.js'
 import { createRouteTable } from './request/route-table.js'
 import { createRouter } from './request/router.js'
+import { createSiteMetrics } from './request/site-metrics.js'
 import { RUNNER_ROUTES } from './runners/routes.js'
 import { planEvent } from './runs/plan-event.js'
 import { planJob } from './runs/plan-job.js'
@@ -216,6 +217,8 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     matchPatterns: matchPatternsIn(pools.uploads),
     digest: pools.digests.start,
   })
+  const { collectMetrics = () => metrics.registry.metrics() } = options
+  const collectSiteMetrics = createSiteMetrics(db, log)
   const upkeep = createUpkeep(
     { settings, log, db, disk, git, journal, registry, pushRecovery },
     {
@@ -250,7 +253,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     openpgp: openpgpIn(pools.pages),
     ...planIn(pools.uploads),
     ...readFilesIn(pools.pages),
-    collectMetrics: options.collectMetrics ?? (() => metrics.registry.metrics()),
+    collectMetrics: async () => `${await collectMetrics()}${await collectSiteMetrics()}`,
   }
   subscribeAll(context)
   return {

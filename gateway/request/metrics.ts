@@ -50,12 +50,23 @@ const METHODS: ReadonlySet<string> = new Set([
   'OPTIONS',
 ])
 
+/**
+ * Sums of other metrics of the library, whose names end like those of counters although they are
+ * gauges: `promtool check metrics` reports them.
+ */
+const MISNAMED: readonly string[] = [
+  'nodejs_active_handles_total',
+  'nodejs_active_requests_total',
+  'nodejs_active_resources_total',
+]
+
 /** Creates the metrics of one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
   // The library samples the event loop with a timer. At its default of 10 ms, the timer takes most
   // of the CPU time of an idle process.
   collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 })
+  for (const name of MISNAMED) registry.removeSingleMetric(name)
   const requestTimes = createRequestTimes()
   registry.registerMetric(requestTimes.metric)
   const services = new Counter({
@@ -206,6 +217,17 @@ function countGitCpu(registry: Registry): void {
       counter.inc(seconds)
     },
   })
+}
+
+/** Renders gauges that are not aggregated over the workers. */
+export async function renderGauges(
+  gauges: readonly { readonly name: string; readonly help: string; readonly value: number }[],
+): Promise<string> {
+  const registry = new Registry()
+  for (const { name, help, value } of gauges) {
+    new Gauge({ name, help, registers: [registry] }).set(value)
+  }
+  return registry.metrics()
 }
 
 /** Makes a worker's metrics available to the supervisor. */

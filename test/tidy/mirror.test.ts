@@ -50,6 +50,7 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/auth/lfs-ticket.ts': 'git/lfs-routes.test.ts and journeys/lfs.test.ts',
   'gateway/git/lfs-': 'git/lfs-routes.test.ts and journeys/lfs.test.ts',
   'gateway/request/lfs-address.ts': 'git/lfs-routes.test.ts and journeys/lfs.test.ts',
+  'gateway/request/site-metrics.ts': 'gateway/health.test.ts',
   'gateway/auth/artifact-address.ts': 'artifacts/blob-routes.test.ts',
   'gateway/auth/authenticate-task.ts': 'artifacts/service-routes.test.ts',
   'gateway/artifacts/': 'artifacts/service-routes.test.ts and artifacts/blob-routes.test.ts',
