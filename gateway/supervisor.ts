@@ -5,6 +5,7 @@ import { isatty } from 'node:tty'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
 import { recover } from '../cgi/maintenance/recovery.js'
 import { notifyReady } from '../cgi/process/notify-ready.js'
+import { commandOfInstallation } from '../conf/lib/program-file.js'
 import { notifySocket, searchPath } from '../conf/load.js'
 import { createLog, type Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
@@ -135,14 +136,16 @@ async function prepareData(settings: Settings, log: Log): Promise<string | undef
   }
 }
 
-const CREATE_ACCOUNT = './scripts/gatehouse user create NAME --admin'
+function createAccount(): string {
+  return `  ${commandOfInstallation()} user create NAME --admin`
+}
 
 function greeting(settings: Settings): string {
   const inLog = settings.web.isEnabled ? 'at the address that the log names, or ' : ''
   return [
     `Gatehouse serves at ${settings.http.baseUrl}`,
     `Create the first account ${inLog}with:`,
-    `  ${CREATE_ACCOUNT}`,
+    createAccount(),
     '',
   ].join('\n')
 }
@@ -157,7 +160,7 @@ function greetingOnTerminal(settings: Settings, url: string | undefined): string
     ...(url === undefined
       ? [`Create the first account ${command}`]
       : ['Create the first account in a browser:', `  ${url}`, `or ${command}`]),
-    `  ${CREATE_ACCOUNT}`,
+    createAccount(),
     '',
   ].join('\n')
 }
