@@ -1,20 +1,21 @@
 /** Backups of a site that others change meanwhile, each restored into a new folder and checked. */
 
-import { readdir } from 'node:fs/promises'
-import { join } from 'node:path'
+import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { openJournal } from '../../cgi/maintenance/journal.js'
 import { maintainRepository } from '../../cgi/maintenance/maintenance.js'
 import { pruneRepository } from '../../cgi/maintenance/prune.js'
 import { findGit } from '../../cgi/process/git.js'
+import { runToEnd } from '../../cgi/process/run.js'
 import { repositoryPath } from '../../cgi/repository/paths.js'
 import { isFailure } from '../../conf/failures.js'
 import { openFileStorage } from '../../registry/storage/files.js'
 import { sweepBlobs } from '../../registry/sweeper.js'
 import { HOLD_MS, isHeld } from '../../sql/admin/holds.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
-import { startCommand } from '../helpers/command-line.js'
+import { COMMAND_LINE, startCommand } from '../helpers/command-line.js'
 import { freePort } from '../helpers/free-port.js'
 import { type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
@@ -23,6 +24,9 @@ import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
+
+const DOCUMENT = new URL('../../../docs/backup.md', import.meta.url)
+const RESTIC_MS = 120_000
 
 const BACKUPS = isFullSize ? 50 : 2
 const KILLED = isFullSize ? 20 : 1
@@ -251,6 +255,52 @@ t.test('another program reads a consistent copy, which is then removed', async (
   t.match(await gatehouse.run('snapshot', 'run', '--', ...print), { exitCode: 3 })
   const unknown = await gatehouse.run('snapshot', 'run', '--', './unknown')
   t.match(unknown, { exitCode: 1, errorText: /^gatehouse: spawn .\/unknown ENOENT/ })
+})
+
+/** Returns the shell blocks below the heading of the document. */
+async function documentedCommands(heading: string): Promise<readonly string[]> {
+  const text = await readFile(DOCUMENT, 'utf8')
+  const [, section = ''] = text.split(`## ${heading}\n`)
+  const [own = ''] = section.split('\n## ')
+  return [...own.matchAll(/```sh\n(.*?)```/gs)].map(([, commands = '']) => commands)
+}
+
+t.test('the documented commands of restic back up twice, and restore the site', async (t) => {
+  const folder = await temporaryFolder(t)
+  const [backUp = '', restore = ''] = await documentedCommands(
+    'Back up to another machine with restic',
+  )
+  const again = backUp.replace('restic init\n', '')
+  const files = {
+    'scripts/gatehouse': `#!/bin/sh\nexec '${process.execPath}' '${COMMAND_LINE}' "$@"\n`,
+    'etc/gatehouse/restic-password': 'a password\n',
+    // The documented folders are made below the folder of the test.
+    'page.sh': [backUp, again, 'restic check --read-data\n', restore]
+      .join('')
+      .replace(/(?<=[ =])\/(?=mnt|etc|var)/g, `${folder}/`),
+  }
+  for (const [path, content] of Object.entries(files)) {
+    await mkdir(dirname(join(folder, path)), { recursive: true })
+    await writeFile(join(folder, path), content)
+  }
+  await chmod(join(folder, 'scripts/gatehouse'), 0o755)
+  const { exitCode, output, errorText } = await runToEnd('bash', ['-eu', 'page.sh'], {
+    cwd: folder,
+    environment: {
+      PATH: process.env['PATH'] ?? '/usr/bin:/bin',
+      HOME: folder,
+      GATEHOUSE_DATA_DIR: gatehouse.dataDir,
+    },
+    timeoutMs: RESTIC_MS,
+    outputBytesMax: 4_194_304,
+  })
+  const text = output.toString()
+  t.equal(exitCode, 0, `${text}\n${errorText}`)
+  const unmodified = [...text.matchAll(/^Files: .* (\d+) unmodified$/gm)].map(([, n]) => Number(n))
+  t.equal(unmodified.length, 2)
+  t.ok((unmodified[1] ?? 0) > 10, 'the second backup reads no shared file again')
+  t.match(text, /the check found nothing/)
+  t.strictSame(await readdir(join(gatehouse.dataDir, 'snapshots')), [])
 })
 
 /** Expects a server on the restored folder to accept the token, and to serve a clone. */
