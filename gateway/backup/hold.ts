@@ -6,11 +6,13 @@ import type { Database } from '../../sql/database/database.js'
 const RENEWAL_MS = 10_000
 
 /**
- * Runs `work` while nothing is removed from the site. Throws an Error if the hold ended meanwhile,
- * for example because the machine was suspended: then copied data may be incomplete.
+ * Runs `work` while nothing is removed from the site. Its signal is aborted with the given one, and
+ * if the hold ends. Throws an Error if the hold ended meanwhile, for example because the machine
+ * was suspended: then copied data may be incomplete.
  */
 export async function withHold<T>(
   db: Database,
+  signal: AbortSignal,
   work: (signal: AbortSignal) => Promise<T>,
 ): Promise<T> {
   const id = await beginHold(db, 'backup')
@@ -23,7 +25,7 @@ export async function withHold<T>(
   const timer = setInterval(() => void renew(), RENEWAL_MS)
   let isValid = false
   try {
-    const result = await work(lost.signal)
+    const result = await work(AbortSignal.any([signal, lost.signal]))
     clearInterval(timer)
     isValid = await endHold(db, id)
     if (!isValid) throw lostError()

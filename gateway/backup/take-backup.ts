@@ -42,28 +42,47 @@ export interface BackupContext {
 /**
  * Adds a snapshot of the site to the folder, which is created if it does not exist. The database is
  * copied first, then the repositories and blobs that the copy names: stored data is never older
- * than the rows. A process that is killed leaves no snapshot, and files that the next call removes.
- * Throws an Error if other accounts can read the folder, or if another process uses it.
+ * than the rows. If the signal aborts, the hold ends and the unfinished snapshot is removed before
+ * the call rejects. A process that is killed leaves files that the next call removes. Throws an
+ * Error if other accounts can read the folder, or if another process uses it.
  */
-export async function takeBackup(context: BackupContext, target: string): Promise<Snapshot> {
+export async function takeBackup(
+  context: BackupContext,
+  target: string,
+  signal: AbortSignal,
+): Promise<Snapshot> {
   const dir = resolve(target)
   await makePrivate(dir)
   return await underBackupLock(dir, async () => {
     await removeIncomplete(dir)
     const id = newSnapshotId()
     const part = join(snapshotsFolder(dir), `${id}.part`)
-    await mkdir(join(part, 'incoming'), { recursive: true, mode: 0o700 })
-    const files = openSharedFiles(dir, join(part, 'incoming'))
-    const copied = await withHold(context.db, (signal) =>
-      copySite(context, { dir, part, files, signal }),
-    )
-    await files.flush()
-    await rm(join(part, 'incoming'), { recursive: true })
-    const manifest = await writeManifest(part, copied)
-    await rename(part, join(snapshotsFolder(dir), id))
-    await syncPath(snapshotsFolder(dir))
-    return { id, manifest }
+    try {
+      const manifest = await writeSnapshot(context, { dir, part, signal })
+      await rename(part, join(snapshotsFolder(dir), id))
+      await syncPath(snapshotsFolder(dir))
+      return { id, manifest }
+    } catch (error) {
+      // SQLite may be writing into the folder until its thread ends.
+      await rm(part, { recursive: true, force: true, maxRetries: 3 })
+      throw error
+    }
   })
+}
+
+async function writeSnapshot(
+  context: BackupContext,
+  { dir, part, signal }: Omit<Copying, 'files'>,
+): Promise<Manifest> {
+  await mkdir(join(part, 'incoming'), { recursive: true, mode: 0o700 })
+  const files = openSharedFiles(dir, join(part, 'incoming'))
+  const copied = await withHold(context.db, signal, (signal) =>
+    copySite(context, { dir, part, files, signal }),
+  )
+  await files.flush()
+  signal.throwIfAborted()
+  await rm(join(part, 'incoming'), { recursive: true })
+  return await writeManifest(part, copied)
 }
 
 /** The copy contains the secret key and all private repositories, so only its owner may read it. */
@@ -87,7 +106,7 @@ type Copied = Pick<Manifest, 'repositories' | 'blobs' | 'problems'>
 async function copySite(context: BackupContext, copying: Copying): Promise<Copied> {
   const { data, database } = context.settings
   const file = join(copying.part, DATABASE)
-  await snapshotDatabase(database, file)
+  await snapshotDatabase(database, file, copying.signal)
   // A site that has never started has no secret yet.
   await unlessMissing(copyFile(secretPath(data.dir), join(copying.part, SECRET)))
   const snapshot = await openDatabase({ ...database, location: { kind: 'sqlite', file } })

@@ -10,10 +10,12 @@ import { type BackupContext, takeBackup } from './take-backup.js'
  * Calls `use` with a backup folder that has one snapshot, and removes it afterwards. The path is
  * always the same, because backup programs compare a path with its former content. Files on the
  * file system of the data folder are hard links, and others are copied. A killed process leaves the
- * folder, which the next call replaces. Throws an Error if another call is running.
+ * folder, which the next call replaces. The signal aborts the copying. Throws an Error if another
+ * call is running.
  */
 export async function withSnapshot<T>(
   context: BackupContext,
+  signal: AbortSignal,
   use: (dir: string, snapshot: Snapshot) => Promise<T>,
 ): Promise<T> {
   const folder = join(context.settings.data.dir, 'snapshots')
@@ -23,7 +25,7 @@ export async function withSnapshot<T>(
     const remove = () => rm(dir, { recursive: true, force: true, maxRetries: 3 })
     await remove()
     try {
-      return await use(dir, await takeBackup(context, dir))
+      return await use(dir, await takeBackup(context, dir, signal))
     } finally {
       await remove()
     }

@@ -1,22 +1,24 @@
 /** `gatehouse backup …` and `gatehouse restore`: copies of a running site in a folder. */
 
-import { resolve } from 'node:path'
+import { basename, resolve } from 'node:path'
 import { findGit } from '../../cgi/process/git.js'
-import { runInForeground } from '../../cgi/process/spawn-group.js'
+import { type Exit, runInForeground } from '../../cgi/process/spawn-group.js'
 import { Failure } from '../../conf/failures.js'
 import { inheritedEnvironment, loadSettings } from '../../conf/load.js'
 import { listSnapshots } from '../../gateway/backup/layout.js'
 import { pruneSnapshots } from '../../gateway/backup/prune-snapshots.js'
+import { outcomeOf, takeRecordedBackup } from '../../gateway/backup/recorded-backup.js'
 import {
   type RestoredSite,
   restoreBriefly,
   restoreSite,
 } from '../../gateway/backup/restore-site.js'
-import { takeBackup } from '../../gateway/backup/take-backup.js'
+import type { BackupContext } from '../../gateway/backup/take-backup.js'
 import { withSnapshot } from '../../gateway/backup/with-snapshot.js'
 import { checkSite } from '../../gateway/check/check-site.js'
 import type { CheckContext } from '../../gateway/check/finding.js'
 import { openStorage } from '../../registry/storage/open.js'
+import { addBackup, type Backup } from '../../sql/admin/backups.js'
 import { lineOf } from './check.js'
 import {
   type Command,
@@ -27,6 +29,7 @@ import {
   UsageError,
   withDatabase,
 } from './command.js'
+import { interruptible } from './interruptible.js'
 
 const backup: Command = {
   words: ['backup'],
@@ -36,10 +39,8 @@ const backup: Command = {
   options: {},
   async run(call) {
     const dir = folderOf(call)
-    const { id, manifest } = await reportErrors(() =>
-      withDatabase(async (db, settings) =>
-        takeBackup({ db, settings, storage: await openStorage(settings) }, dir),
-      ),
+    const { id, manifest } = await onSite((context, signal) =>
+      takeRecordedBackup(context, dir, signal),
     )
     const { repositories, blobs, problems } = manifest
     console.log(`added snapshot ${id} to ${dir}: ${repositories} repositories, ${blobs} blobs`)
@@ -185,15 +186,18 @@ const runOnSnapshot: Command = {
   furtherPositionals: true,
   options: {},
   async run({ positionals }) {
-    const exit = await reportErrors(() =>
-      withDatabase(async (db, settings) => {
-        const context = { db, settings, storage: await openStorage(settings) }
-        return await withSnapshot(context, async (dir, { manifest }) => {
-          for (const problem of manifest.problems) console.error(`${MISSING}: ${problem}`)
-          const [file = '', ...args] = positionals.map((word) => word.replaceAll('{}', dir))
-          const environment = { ...inheritedEnvironment(), GATEHOUSE_SNAPSHOT: dir }
-          return await runInForeground(file, args, { environment })
-        })
+    const startedAtMs = Date.now()
+    const exit = await onSite((context, signal) =>
+      withSnapshot(context, signal, async (dir, snapshot) => {
+        for (const problem of snapshot.manifest.problems) console.error(`${MISSING}: ${problem}`)
+        const [file = '', ...args] = positionals.map((word) => word.replaceAll('{}', dir))
+        const environment = { ...inheritedEnvironment(), GATEHOUSE_SNAPSHOT: dir }
+        const end = await runInForeground(file, args, { environment })
+        const target = `snapshot run ${basename(file)}`
+        const problem = failureOf(end)
+        const outcome = problem === undefined ? outcomeOf(snapshot) : failed(problem)
+        await addBackup(context.db, { target, startedAtMs, ...outcome })
+        return end
       }),
     )
     if (exit.startError !== undefined) throw new CommandError(exit.startError)
@@ -202,6 +206,29 @@ const runOnSnapshot: Command = {
 }
 
 const MISSING = 'gatehouse: not in the backup'
+
+function failed(problem: string): Pick<Backup, 'outcome' | 'problem'> {
+  return { outcome: 'failed', problem }
+}
+
+/** Returns the reason why a command is no backup; undefined if its exit status is 0. */
+function failureOf({ exitCode, signal, startError }: Exit): string | undefined {
+  if (startError !== undefined || exitCode === 0) return startError
+  return exitCode === undefined ? `it was ended by ${signal}` : `its exit status was ${exitCode}`
+}
+
+/** Runs `work` on the site of the settings. Its signal is aborted by those of users. */
+async function onSite<T>(
+  work: (context: BackupContext, signal: AbortSignal) => Promise<T>,
+): Promise<T> {
+  return await reportErrors(() =>
+    interruptible((signal) =>
+      withDatabase(async (db, settings) =>
+        work({ db, settings, storage: await openStorage(settings) }, signal),
+      ),
+    ),
+  )
+}
 
 function folderOf({ positionals }: CommandCall): string {
   return positionals[0] ?? ''

@@ -9,7 +9,11 @@ import { migrate } from './migrate.js'
  * Writes the committed rows of now into a new SQLite file with the same schema. Uses connections of
  * its own, and holds the migration lock, because a change of a table ends the view of the instant.
  */
-export async function exportDatabase(source: Settings['database'], file: string): Promise<void> {
+export async function exportDatabase(
+  source: Settings['database'],
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
   // Two connections: for the lock, and for the reads.
   const from = await openDatabase({ ...source, connectionsMax: 2 })
   try {
@@ -18,7 +22,7 @@ export async function exportDatabase(source: Settings['database'], file: string)
       await migrate(into)
       await into.raw('pragma foreign_keys = off')
       await withDatabaseLock(from, () =>
-        from.transaction((instant) => copyTables(instant, into, into), {
+        from.transaction((instant) => copyTables(instant, into, { sqlite: into, signal }), {
           isolationLevel: 'repeatable read',
         }),
       )
@@ -49,7 +53,7 @@ export async function importDatabase(from: Database, into: Database): Promise<vo
   await into.transaction(async (trx) => {
     await trx.raw('set foreign_key_checks = 0')
     try {
-      await copyTables(from, trx, from)
+      await copyTables(from, trx, { sqlite: from })
     } finally {
       await trx.raw('set foreign_key_checks = 1')
     }
@@ -58,12 +62,21 @@ export async function importDatabase(from: Database, into: Database): Promise<vo
 
 const TABLES = "select name from sqlite_master where type = 'table' and name not like 'sqlite%'"
 
+interface Copying {
+  readonly sqlite: Database
+  readonly signal?: AbortSignal
+}
+
 /** Copies the tables that SQLite lists. The first read of a transaction fixes its instant. */
-async function copyTables(from: Database, into: Database, sqlite: Database): Promise<void> {
+async function copyTables(
+  from: Database,
+  into: Database,
+  { sqlite, signal }: Copying,
+): Promise<void> {
   for (const { name } of await selectRows<{ name: string }>(sqlite, TABLES)) {
     // Migrations have added rows, which the source has too.
     await into(name).delete()
-    await copyTable(from, into, name)
+    await copyTable(from, into, { table: name, signal })
   }
 }
 
@@ -74,11 +87,16 @@ const VALUES_MAX = 10_000
 /** Size of the texts and bytes in one statement, below the default limit of MariaDB, 16 MiB. */
 const BYTES_MAX = 4_194_304
 
-async function copyTable(from: Database, into: Database, table: string): Promise<void> {
+async function copyTable(
+  from: Database,
+  into: Database,
+  { table, signal }: { readonly table: string; readonly signal: AbortSignal | undefined },
+): Promise<void> {
   let rows: Row[] = []
   let values = 0
   let bytes = 0
   const insert = async () => {
+    signal?.throwIfAborted()
     if (rows.length > 0) await into(table).insert(rows)
     rows = []
     values = 0

@@ -10,18 +10,30 @@ import { exportDatabase } from './copy-database.js'
 const THREAD = new URL('./snapshot-thread.js', import.meta.url)
 
 /** Writes the committed rows of now into a new SQLite file, and flushes it. */
-export async function snapshotDatabase(source: Settings['database'], file: string): Promise<void> {
-  if (source.location.kind === 'sqlite') await copyInThread(source.location.file, file)
-  else await exportDatabase(source, file)
+export async function snapshotDatabase(
+  source: Settings['database'],
+  file: string,
+  signal: AbortSignal,
+): Promise<void> {
+  signal.throwIfAborted()
+  if (source.location.kind === 'sqlite') await copyInThread(source.location.file, file, signal)
+  else await exportDatabase(source, file, signal)
   await chmod(file, 0o600)
   await syncPath(file)
 }
 
-/** Copies in a thread, because the driver blocks its caller for the whole copy. */
-async function copyInThread(from: string, into: string): Promise<void> {
+/**
+ * Copies in a thread, because the driver blocks its caller for the whole copy. An abort does not
+ * wait for the thread, which ends after the copy.
+ */
+async function copyInThread(from: string, into: string, signal: AbortSignal): Promise<void> {
   const thread = new Worker(THREAD, { workerData: { from, into }, env: {}, execArgv: [] })
   await new Promise<void>((resolve, reject) => {
     thread.once('error', reject)
     thread.once('exit', () => resolve())
+    signal.addEventListener('abort', () => {
+      thread.unref()
+      reject(signal.reason)
+    })
   })
 }

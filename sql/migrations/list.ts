@@ -66,6 +66,7 @@ import * as holds from './0073-holds.js'
 import * as audit from './0075-audit.js'
 import * as packageReadmes from './0078-package-readmes.js'
 import * as lfsQuotas from './0083-lfs-quotas.js'
+import * as backups from './0086-backups.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -143,4 +144,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0075-audit', ...audit },
   { name: '0078-package-readmes', ...packageReadmes },
   { name: '0083-lfs-quotas', ...lfsQuotas },
+  { name: '0086-backups', ...backups },
 ]

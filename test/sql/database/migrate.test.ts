@@ -81,6 +81,7 @@ const NAMES = [
   '0075-audit',
   '0078-package-readmes',
   '0083-lfs-quotas',
+  '0086-backups',
 ]
 
 /** Returns the definition of every table, index and column. */
