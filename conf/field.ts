@@ -57,6 +57,13 @@ export function asDurationMs(value: unknown): number {
   return duration
 }
 
+/** Parses a time of day such as `03:00` to milliseconds after midnight. */
+export function asTimeOfDayMs(value: unknown): number {
+  const match = typeof value === 'string' ? /^([01]\d|2[0-3]):([0-5]\d)$/.exec(value) : null
+  if (match === null) throw new Error("must be a time of day such as '03:00'")
+  return (Number(match[1]) * 60 + Number(match[2])) * 60_000
+}
+
 const BYTES: Readonly<Record<string, number>> = {
   '': 1,
   KiB: 1_024,

@@ -13,6 +13,7 @@ import {
   asOneOf,
   asPort,
   asText,
+  asTimeOfDayMs,
   asUrl,
   type Field,
   type HostPort,
@@ -37,6 +38,15 @@ const VALIDITY_MS_MIN = 60_000
 function asValidityMs(value: unknown): number {
   const durationMs = asDurationMs(value)
   if (durationMs < VALIDITY_MS_MIN) throw new Error("must be a duration of at least '1m'")
+  return durationMs
+}
+
+const HOUR_MS = 3_600_000
+
+/** Parses an interval of backups. */
+function asIntervalMs(value: unknown): number {
+  const durationMs = asDurationMs(value)
+  if (durationMs < HOUR_MS) throw new Error("must be a duration of at least '1h'")
   return durationMs
 }
 
@@ -205,6 +215,16 @@ export const SCHEMAS = {
       'Interval at which each repository is pruned; by default, never.',
       asDurationMs,
     ),
+  },
+  backup: {
+    dir: field('Folder to which the server adds backups; by default, it makes none.', asText),
+    every: field(
+      'Interval of backups; gatehouse doctor reports a last good one that is older than two.',
+      asIntervalMs,
+      '24h',
+    ),
+    at: field('Time of day, in UTC, at which the first interval begins.', asTimeOfDayMs, '03:00'),
+    keep: field('Number of backups that stay in the folder.', asCount(1), 14),
   },
   web: {
     enabled: field('Serve web pages; by default, only if http.upstream is not set.', asBoolean),

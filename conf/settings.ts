@@ -69,6 +69,14 @@ export interface Settings {
     readonly jobsMax: number
     readonly prune: { readonly graceMs: number; readonly everyMs: number | undefined }
   }
+  readonly backup: {
+    /** Folder to which the server adds backups; undefined if it makes none. */
+    readonly dir: string | undefined
+    readonly everyMs: number
+    /** Time after midnight, in UTC, at which the intervals begin. */
+    readonly atMs: number
+    readonly keep: number
+  }
   readonly web: { readonly isEnabled: boolean }
   readonly actions: {
     readonly isEnabled: boolean
@@ -179,6 +187,12 @@ export function deriveSettings(given: GivenSettings): Settings {
       delayMs: required(given.maintenance.delay),
       jobsMax: required(given.maintenance.jobs_max),
       prune: { graceMs: required(prune_grace), everyMs },
+    },
+    backup: {
+      dir: given.backup.dir === undefined ? undefined : resolve(given.backup.dir),
+      everyMs: required(given.backup.every),
+      atMs: required(given.backup.at),
+      keep: required(given.backup.keep),
     },
     web: { isEnabled: given.web.enabled ?? given.http.upstream === undefined },
     actions: {

@@ -3,6 +3,7 @@
 import { enqueueJob } from '../../sql/admin/jobs.js'
 import { pruneSubject } from '../actions/repositories/prune-repository.js'
 import type { Upkeep } from '../request/upkeep.js'
+import { BACK_UP_SITE } from './back-up-site.js'
 import { CLEAN_ALL_PACKAGES, CLEAN_PACKAGES } from './clean-packages.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
@@ -77,8 +78,12 @@ const PLANS_MAX = 2
 export function createUpkeep(context: JobContext, options: UpkeepOptions = {}): Upkeep {
   const { isEnabled, delayMs } = context.settings.maintenance
   const runners = createRunners(context, options)
-  const { deliveries, notifications, merges, prunes, mirrorPushes, plans, others } = runners
-  const started = Object.values(runners).filter((runner) => isEnabled || runner !== others)
+  const { deliveries, notifications, merges, prunes, mirrorPushes, plans, backups, others } =
+    runners
+  const hasBackups = context.settings.backup.dir !== undefined
+  const started = Object.values(runners).filter(
+    (runner) => (isEnabled || runner !== others) && (hasBackups || runner !== backups),
+  )
   const enqueueNow = async ({ kind }: JobKind, id: number) => {
     await enqueueJob(context.db, { kind, subject: String(id), delayMs: 0 })
     if (isEnabled) others.pollIn(0)
@@ -168,6 +173,7 @@ function createRunners(
     NOTIFY.kind,
     MERGE_PULL,
     PRUNE_REPOSITORY.kind,
+    BACK_UP_SITE.kind,
     ...pushMirrorKinds,
   ]
   // Deliveries have their own runner, so that slow receivers and large repositories do not delay
@@ -211,9 +217,16 @@ function createRunners(
     name: 'workflows',
     jobsMax: PLANS_MAX,
   })
+  // A backup may take hours. Only gateways with the setting run it.
+  const backups = createJobRunner(context, {
+    kinds: [BACK_UP_SITE],
+    takes: { of: [BACK_UP_SITE.kind] },
+    name: 'backups',
+    jobsMax: 1,
+  })
   const others = createJobRunner(context, {
     kinds: KINDS,
     takes: { without: [...urgent, ...WORKFLOW_KINDS] },
   })
-  return { deliveries, notifications, merges, prunes, mirrorPushes, plans, others }
+  return { deliveries, notifications, merges, prunes, mirrorPushes, plans, backups, others }
 }

@@ -11,6 +11,7 @@ import {
   asOneOf,
   asPort,
   asText,
+  asTimeOfDayMs,
   asUrl,
 } from '../../conf/field.js'
 
@@ -76,6 +77,14 @@ t.test('a duration has a unit', async (t) => {
 t.test('a duration longer than a timer can wait is refused', async (t) => {
   t.equal(asDurationMs('596h'), 596 * 3_600_000)
   refuses(t, asDurationMs, ['597h', '999999999h'])
+})
+
+t.test('a time of day has two digits for hours and minutes', async (t) => {
+  takes(t, asTimeOfDayMs, [
+    ['00:00', 0],
+    ['23:59', 86_340_000],
+  ])
+  refuses(t, asTimeOfDayMs, ['3:00', '24:00', '03:60', '03:00:00', 3, ''])
 })
 
 t.test('a size is a number of bytes or has a binary unit', async (t) => {

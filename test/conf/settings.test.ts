@@ -130,6 +130,7 @@ const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'git.client_processes_max': 64,
   'git.anonymous_clone_max': '2GiB',
   'maintenance.prune_every': '168h',
+  'backup.dir': '/srv/backup',
   'packages.debian_index_valid': '168h',
   'actions.artifacts_owner_max': '50GiB',
   'packages.size_max': '5GiB',
@@ -166,6 +167,13 @@ function documentation(): string {
 function quoted(value: unknown): string {
   return JSON.stringify(value)
 }
+
+t.test('backups are daily and kept for two weeks by default, and hourly at most', async (t) => {
+  const day = 86_400_000
+  t.strictSame(settingsOf({}).backup, { dir: undefined, everyMs: day, atMs: day / 8, keep: 14 })
+  const tooOften = { GATEHOUSE_BACKUP_EVERY: '59m' }
+  t.throws(() => settingsOf(tooOften), /GATEHOUSE_BACKUP_EVERY must be a duration of at least '1h'/)
+})
 
 t.test('web pages are enabled unless an upstream serves them', async (t) => {
   const pages = (environment: Record<string, string>) => settingsOf(environment).web.isEnabled

@@ -181,7 +181,7 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     why: 'Imports of repositories are used by the API and call use cases.',
   },
   jobs: {
-    imports: ['request', 'outbound', 'actions', 'imports'],
+    imports: ['request', 'outbound', 'actions', 'imports', 'backup'],
     why: 'A job imports no surface: the server gives both what they share.',
   },
   api: {

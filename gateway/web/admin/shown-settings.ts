@@ -66,6 +66,12 @@ const SHOWN: Shown = {
     prune_grace: ({ maintenance }) => durationOf(maintenance.prune.graceMs),
     prune_every: ({ maintenance: { prune } }) => prune.everyMs && durationOf(prune.everyMs),
   },
+  backup: {
+    dir: ({ backup }) => backup.dir,
+    every: ({ backup }) => durationOf(backup.everyMs),
+    at: ({ backup }) => new Date(backup.atMs).toISOString().slice(11, 16),
+    keep: ({ backup }) => backup.keep,
+  },
   web: { enabled: ({ web }) => web.isEnabled },
   actions: {
     enabled: ({ actions }) => actions.isEnabled,
