@@ -15,6 +15,7 @@ import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { migrationStatus, refuseNewerDatabase } from '../../sql/database/migrate.js'
 import type { Command } from './command.js'
 import { checkAddress, refuseClockOf } from './doctor-address.js'
+import { checkBackups } from './doctor-backups.js'
 import { reasonOf } from './reason-of.js'
 import { checkSsh, isSshSetUp } from './sshd-configuration.js'
 
@@ -38,6 +39,7 @@ const CHECKS: readonly Check[] = [
   { name: 'git limits', run: checkGitLimits },
   { name: 'disk', run: checkDisk },
   { name: 'blobs', run: checkBlobs },
+  { name: 'backups', run: checkBackups },
   { name: 'limits', run: checkLimits },
   { name: 'certificate', run: checkTls },
   { name: 'sshd', run: checkSshd },
@@ -73,7 +75,8 @@ export const DOCTOR_COMMANDS: readonly Command[] = [
   {
     words: ['doctor'],
     usage: '',
-    about: 'Checks settings, database, address, git, disks, limits, TLS, sshd; exit 1 for a fault.',
+    about:
+      'Checks settings, database, address, git, disks, backups, TLS, sshd; exit 1 for a fault.',
     positionals: [],
     options: {},
     async run() {

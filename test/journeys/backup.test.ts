@@ -1,6 +1,6 @@
 /** Backups of a site that others change meanwhile, each restored into a new folder and checked. */
 
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -27,6 +27,9 @@ import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 
 const DOCUMENT = new URL('../../../docs/backup.md', import.meta.url)
 const RESTIC_MS = 120_000
+const SCHEDULED_MS = 30_000
+/** Metric with a time that is not 0. */
+const WAS_MADE = /^gatehouse_backup_last_success_timestamp_seconds [1-9]/m
 
 const BACKUPS = isFullSize ? 50 : 2
 const KILLED = isFullSize ? 20 : 1
@@ -43,7 +46,11 @@ interface Acknowledged {
   files: number[]
 }
 
-const gatehouse = await startGatehouse(t, { workers: 1 })
+const scheduled = join(await temporaryFolder(t), 'backup')
+const gatehouse = await startGatehouse(t, {
+  workers: 1,
+  environment: { GATEHOUSE_BACKUP_DIR: scheduled, GATEHOUSE_MAINTENANCE_DELAY: '0s' },
+})
 const ada = await gatehouse.addUser('ada')
 await makeRepository(ada, 'library')
 const database = await openDatabase({
@@ -202,6 +209,22 @@ async function restoresAll(t: Test, dir: string, before: Acknowledged): Promise<
   return into
 }
 
+t.test('the server adds a backup by setting, and its metrics have the time', async (t) => {
+  await until(
+    async () => (await gatehouse.run('backup', 'list', scheduled)).output,
+    Boolean,
+    SCHEDULED_MS,
+  )
+  const metrics = async () => (await fetch(`${gatehouse.url}/metrics`)).text()
+  const text = await until(metrics, (text) => WAS_MADE.test(text), SCHEDULED_MS)
+  const [, seconds] = /^gatehouse_backup_last_success_timestamp_seconds (\S+)$/m.exec(text) ?? []
+  t.ok(Math.abs(Date.now() / 1_000 - Number(seconds)) < 600)
+  t.match(text, /^gatehouse_backup_failed 0$/m)
+  t.match((await gatehouse.run('backup', 'list', scheduled)).output, /^\S+\t[^\n]+\n$/, 'one')
+  const doctor = await gatehouse.run('doctor')
+  t.match(doctor.output, /^ok {6}backups: the last good one is 0 h old, in /m)
+})
+
 t.test(
   'a backup that is killed holds nothing for long, and the next one is complete',
   async (t) => {
@@ -219,6 +242,7 @@ t.test(
       const [hold] = await database('holds').orderBy('held_until', 'desc')
       t.ok((hold?.held_until ?? 0) <= Date.now() + HOLD_MS)
     }
+    await endsOnInterrupt(t, dir)
     let before: Acknowledged = seen
     for (let made = 0; made < BACKUPS; made += 1) {
       if (made > 0) await restoresAll(t, dir, before)
@@ -242,6 +266,29 @@ t.test(
     await servesRestored(t, into, ada)
   },
 )
+
+/** Expects that a backup which Ctrl-C ends has ended its hold and removed its files. */
+async function endsOnInterrupt(t: Test, dir: string): Promise<void> {
+  const snapshots = join(dir, 'snapshots')
+  const hasUnfinished = async () =>
+    (await readdir(snapshots)).some((name) => name.endsWith('.part'))
+  for (;;) {
+    const before = (await database('holds')).length
+    await rm(snapshots, { recursive: true, force: true })
+    await mkdir(snapshots, { recursive: true, mode: 0o700 })
+    const environment = { GATEHOUSE_DATA_DIR: gatehouse.dataDir }
+    const running = await startCommand(t, ['backup', dir], { environment })
+    while (!(await hasUnfinished())) await sleep(5)
+    const { exitCode, errorText } = await running.end('SIGINT')
+    // The backup may have ended before the signal.
+    if (exitCode === 0) continue
+    t.strictSame({ exitCode, errorText }, { exitCode: null, errorText: '' }, 'SIGINT has ended it')
+    t.strictSame(await readdir(snapshots), [])
+    t.notOk((await readdir(dir)).includes('lock'))
+    t.equal((await database('holds')).length, before)
+    return
+  }
+}
 
 t.test('another program reads a consistent copy, which is then removed', async (t) => {
   const copy = join(await temporaryFolder(t), 'copy')

@@ -17,10 +17,12 @@ import {
   restoreSite,
 } from '../../../gateway/backup/restore-site.js'
 import { openSharedFiles } from '../../../gateway/backup/shared-files.js'
-import { takeBackup } from '../../../gateway/backup/take-backup.js'
+import { type BackupContext, takeBackup as takeUntil } from '../../../gateway/backup/take-backup.js'
 import { checkSite } from '../../../gateway/check/check-site.js'
+import { BACK_UP_SITE } from '../../../gateway/jobs/back-up-site.js'
 import type { BlobStorage } from '../../../registry/storage/storage.js'
 import { sweepBlobs } from '../../../registry/sweeper.js'
+import { findLastBackups } from '../../../sql/admin/backups.js'
 import { beginHold, endHold, isHeld } from '../../../sql/admin/holds.js'
 import { closeDatabase, type Database, openDatabase } from '../../../sql/database/database.js'
 import { emptyLocation, freshLocation } from '../../helpers/databases.js'
@@ -70,6 +72,9 @@ async function aSite(t: Parameters<typeof openContext>[0], options: GatewayOptio
     publish,
   }
 }
+
+const takeBackup = (backup: BackupContext, dir: string, signal = new AbortController().signal) =>
+  takeUntil(backup, dir, signal)
 
 const site = await aSite(t)
 const { context, backup, ada, library, bare } = site
@@ -198,6 +203,70 @@ t.test('a backup whose hold has ended fails, and leaves no snapshot', async (t) 
   await takeBackup(backup, dir)
   t.equal((await readdir(join(dir, 'snapshots'))).length, 1, 'the next one removes the leftovers')
 })
+
+t.test('an aborted backup ends its hold and leaves neither a snapshot nor a lock', async (t) => {
+  const dir = await newFolder(t)
+  const aborting = new AbortController()
+  const started = withEach(backup, async () => {
+    t.equal(await isHeld(context.db), true)
+    aborting.abort(new Error('enough'))
+  })
+  await t.rejects(takeBackup(started, dir, aborting.signal), { message: 'enough' })
+  t.equal(await isHeld(context.db), false)
+  t.strictSame(await readdir(join(dir, 'snapshots')), [])
+  t.notOk((await readdir(dir)).includes('lock'))
+  const early = AbortSignal.abort(new Error('too early'))
+  await t.rejects(takeBackup(backup, dir, early), { message: 'too early' })
+  t.strictSame(await readdir(join(dir, 'snapshots')), [])
+})
+
+t.test(
+  'the job adds one backup in each interval, keeps the last ones, and stores results',
+  async (t) => {
+    const dir = await newFolder(t)
+    const { db, settings } = context
+    const run = async (changes: object = {}) => {
+      const backup = { ...settings.backup, dir, keep: 2 }
+      const changed = { ...context, settings: { ...settings, backup }, ...changes }
+      await BACK_UP_SITE.run(changed, 'all', new AbortController().signal)
+      return (await listSnapshots(dir)).map(({ id }) => id)
+    }
+    /** Lets an interval pass. */
+    const wait = () => db('backups').decrement('started_at', settings.backup.everyMs)
+    await BACK_UP_SITE.run(context, 'all', new AbortController().signal)
+    t.strictSame(await findLastBackups(db), { last: undefined, lastComplete: undefined })
+    const [first] = await run()
+    t.strictSame(await run(), [first], 'there is one in the interval')
+    await wait()
+    const [, second] = await run()
+    await wait()
+    const [kept, third] = await run()
+    t.equal(kept, second)
+    t.ok(third)
+    await wait()
+    const disk = new Error('the disk is full')
+    const failing = {
+      registry: { storage: withEach(backup, async () => Promise.reject(disk)).storage },
+    }
+    await t.rejects(run(failing), disk)
+    const { last, lastComplete } = await findLastBackups(db)
+    t.match(last, { target: dir, outcome: 'failed', problem: 'the disk is full' })
+    t.match(lastComplete, { target: dir, outcome: 'complete', problem: undefined })
+    const { storage } = backup
+    await run({ registry: { storage: { ...storage, sizeOf: async () => undefined } } })
+    t.match((await findLastBackups(db)).last, {
+      outcome: 'incomplete',
+      problem: /^\d+ missing: the blob /,
+    })
+    const afterIncomplete = await listSnapshots(dir)
+    t.strictSame((await run()).length, afterIncomplete.length, 'an incomplete one counts as made')
+    const stopping = AbortSignal.abort()
+    await wait()
+    const stopped = { ...context, settings: { ...settings, backup: { ...settings.backup, dir } } }
+    await t.rejects(BACK_UP_SITE.run(stopped, 'all', stopping))
+    t.match((await findLastBackups(db)).last, { outcome: 'incomplete' }, 'a reload is no failure')
+  },
+)
 
 t.test('a folder is used by one private backup, and a lock ends with its process', async (t) => {
   const dir = await newFolder(t)

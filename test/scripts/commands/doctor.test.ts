@@ -13,6 +13,7 @@ import { loadSettings } from '../../../conf/load.js'
 import { claimSecret } from '../../../gateway/site-identity.js'
 import { DOCTOR_COMMANDS } from '../../../scripts/commands/doctor.js'
 import { refuseClockOf } from '../../../scripts/commands/doctor-address.js'
+import { addBackup } from '../../../sql/admin/backups.js'
 import { closeDatabase, openDatabase } from '../../../sql/database/database.js'
 import { makeCertificate } from '../../helpers/certificate.js'
 import { runCommand, useDataFolder } from '../../helpers/command.js'
@@ -34,6 +35,7 @@ t.test('doctor reports ok for every check of a valid installation', async (t) =>
       'git limits',
       'disk',
       'blobs',
+      'backups',
       'limits',
       'certificate',
       'sshd',
@@ -44,6 +46,40 @@ t.test('doctor reports ok for every check of a valid installation', async (t) =>
   t.equal(process.exitCode ?? 0, 0)
   for await (const { name } of await opendir(join(folder, 'blobs'), { recursive: true })) {
     t.notMatch(name, /-/, 'no test blob is left')
+  }
+})
+
+t.test('a backup that is missing, failed or too old is a fault', async (t) => {
+  const folder = await useDataFolder(t)
+  t.teardown(() => {
+    delete process.env['GATEHOUSE_BACKUP_DIR']
+    process.exitCode = 0
+  })
+  const line = async () =>
+    (await runCommand(t, DOCTOR_COMMANDS, 'doctor')).find((each) => each.includes(' backups: '))
+  t.match(await line(), /^ok {6}backups: none was made \(see docs\/backup\.md\)$/)
+  process.env['GATEHOUSE_BACKUP_DIR'] = '/srv/backup'
+  t.match(await line(), /^FAULT {3}backups: none was made in \/srv\/backup: start the server/)
+  const file = join(folder, 'gatehouse.db')
+  const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  const hoursAgo = (hours: number) => Date.now() - hours * 3_600_000
+  const made = { target: '/srv/backup', outcome: 'complete' } as const
+  try {
+    await addBackup(db, { ...made, startedAtMs: hoursAgo(50) })
+    t.match(
+      await line(),
+      /^FAULT {3}backups: the last good one is 50 h old, but backup\.every is 24 h: see why/,
+    )
+    await addBackup(db, { ...made, startedAtMs: hoursAgo(47) })
+    t.equal(await line(), 'ok      backups: the last good one is 47 h old, in /srv/backup')
+    const lost = { outcome: 'incomplete', problem: '1 missing: the blob x' } as const
+    await addBackup(db, { ...made, ...lost, startedAtMs: hoursAgo(2) })
+    t.match(await line(), /^FAULT .* lacks lost data \(1 missing: .*\); the last good one is 47 h/)
+    const failed = { outcome: 'failed', problem: 'ENOSPC' } as const
+    await addBackup(db, { ...made, ...failed, startedAtMs: hoursAgo(1) })
+    t.match(await line(), /^FAULT .* the last one, in \/srv\/backup, failed \(ENOSPC\); the last/)
+  } finally {
+    await closeDatabase(db)
   }
 })
 
