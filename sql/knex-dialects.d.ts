@@ -30,6 +30,8 @@ declare module 'knex/lib/dialects/sqlite3/execution/sqlite-transaction.js' {
 declare module 'knex/lib/dialects/mysql2/transaction.js' {
   class MysqlTransaction {
     constructor(client: unknown, container: unknown, config: unknown, outer: unknown)
+    /** Wanted isolation level; absent for that of the session. */
+    readonly isolationLevel?: string
     readonly trxClient: { query(connection: unknown, sql: string): Promise<unknown> }
     begin(connection: unknown): Promise<unknown>
   }

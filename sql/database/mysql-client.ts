@@ -247,8 +247,12 @@ function sendStatement(connection: Connection, sql: string): Promise<void> {
 
 /** Transaction that does not run its work if BEGIN fails, unlike knex's. */
 class Transaction extends KnexTransaction {
-  override begin(connection: unknown): Promise<unknown> {
-    return this.trxClient.query(connection, BEGIN)
+  override async begin(connection: unknown): Promise<unknown> {
+    const { isolationLevel: level } = this
+    if (level !== undefined) {
+      await this.trxClient.query(connection, `SET TRANSACTION ISOLATION LEVEL ${level}`)
+    }
+    return await this.trxClient.query(connection, BEGIN)
   }
 }
 

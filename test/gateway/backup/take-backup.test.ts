@@ -3,8 +3,11 @@
 import { appendFile, chmod, readdir, stat, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
+import { createConnection } from 'mysql2/promise'
 import t, { type Test } from 'tap'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
+import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { makeRepository } from '../../../gateway/actions/repositories/create-repository.js'
 import { deleteWholeRepository } from '../../../gateway/actions/repositories/delete-repository.js'
 import { captureRepository } from '../../../gateway/backup/capture-repository.js'
@@ -22,7 +25,7 @@ import { checkSite } from '../../../gateway/check/check-site.js'
 import { BACK_UP_SITE } from '../../../gateway/jobs/back-up-site.js'
 import type { BlobStorage } from '../../../registry/storage/storage.js'
 import { sweepBlobs } from '../../../registry/sweeper.js'
-import { findLastBackups } from '../../../sql/admin/backups.js'
+import { addBackup, findLastBackups } from '../../../sql/admin/backups.js'
 import { beginHold, endHold, isHeld } from '../../../sql/admin/holds.js'
 import { closeDatabase, type Database, openDatabase } from '../../../sql/database/database.js'
 import { emptyLocation, freshLocation } from '../../helpers/databases.js'
@@ -285,6 +288,37 @@ t.test('a folder is used by one private backup, and a lock ends with its process
   t.strictSame(await readdir(dir), ['blobs', 'repositories', 'snapshots'])
 })
 
+interface WriteBetweenReads<T> {
+  readonly location: DatabaseLocation
+  readonly read: () => Promise<T>
+  readonly write: () => Promise<unknown>
+}
+
+/** Calls `write` while `read` waits for the rows of the table tokens, after it has read others. */
+async function withWriteBetweenReads<T>(
+  t: Test,
+  db: Database,
+  { location, read, write }: WriteBetweenReads<T>,
+): Promise<T> {
+  if (location.kind !== 'mysql') throw new Error('only a server has such locks')
+  const locking = await createConnection(location.url.href)
+  const waiting = () =>
+    db('information_schema.processlist')
+      .where(db.raw('db = database()'))
+      .where('state', 'like', 'Waiting for table metadata lock')
+  try {
+    await locking.query('lock tables tokens write')
+    const reading = read()
+    while ((await waiting()).length === 0) await sleep(10)
+    await write()
+    await locking.query('unlock tables')
+    t.pass('the write was between the reads')
+    return await reading
+  } finally {
+    await locking.end()
+  }
+}
+
 t.test('the rows of a database server are copied into SQLite, and all are equal', async (t) => {
   const onServer = await aSite(t, { location: await freshLocation(t, 'mysql') })
   const { db } = onServer.context
@@ -294,7 +328,12 @@ t.test('the rows of a database server are copied into SQLite, and all are equal'
     picture: Buffer.from([0, 255, 39, 92]),
   })
   const dir = await newFolder(t)
-  const { id } = await takeBackup(onServer.backup, dir)
+  const { id } = await withWriteBetweenReads(t, db, {
+    location: onServer.backup.settings.database.location,
+    read: () => takeBackup(onServer.backup, dir),
+    write: () => addBackup(db, { target: 'late', startedAtMs: 1, outcome: 'complete' }),
+  })
+  t.equal(await db('backups').where({ target: 'late' }).delete(), 1, 'it was not in the copy')
   const location = await emptyLocation(t, 'mysql')
   const database = { location, connectionsMax: 2 }
   const result = await restored(t, { dir, database })
