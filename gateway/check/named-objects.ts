@@ -1,6 +1,8 @@
 /** Checks P1 and P2: the refs and commits that rows name exist, and rules can be read. */
 
+import { openJournal } from '../../cgi/maintenance/journal.js'
 import { findMissing } from '../../cgi/refs/reference-faults.js'
+import { moveReferences } from '../../cgi/refs/references.js'
 import { repositoryPath } from '../../cgi/repository/paths.js'
 import {
   listOpenHeads,
@@ -14,9 +16,13 @@ import { pullReference } from '../actions/pulls/refresh-pulls.js'
 import type { Check, CheckContext, Finding } from './finding.js'
 import { examineRepositories } from './repository-folders.js'
 
-/** Yields open pull requests whose ref or head commit is missing. */
+/**
+ * Yields open pull requests whose ref or head commit is missing. The repair creates a missing ref
+ * if the repository has the commit.
+ */
 export const checkPullHeads: Check = (context, scope) =>
   examineRepositories(context, scope, {
+    repair: (repository) => createPullReferences(context, repository),
     examine: (repository) =>
       examine(context, repository, {
         list: listOpenHeads,
@@ -58,6 +64,30 @@ export const checkNamedObjects: Check = (context, scope) =>
       return [...tags, ...merges, ...(await examineRules(context, repository))]
     },
   })
+
+async function createPullReferences(
+  { db, git, settings }: CheckContext,
+  repository: Repository,
+): Promise<void> {
+  const path = repositoryPath(settings.data.dir, repository.storage)
+  const journal = await openJournal(settings.data.dir)
+  for (let afterId = 0; ; ) {
+    const page = await listOpenHeads(db, { repositoryId: repository.id, afterId, limit: PAGE })
+    const names = page.flatMap(({ name, value }) => [pullReference(Number(name)), value])
+    const missing = await findMissing(git, path, names)
+    const changes = page
+      .map(({ name, value }) => ({
+        name: pullReference(Number(name)),
+        before: undefined,
+        after: value,
+      }))
+      .filter(({ name, after }) => missing.has(name) && !missing.has(after))
+    if (changes.length > 0) await moveReferences(git, path, changes, { journal })
+    const last = page.at(-1)
+    if (last === undefined || page.length < PAGE) return
+    afterId = last.id
+  }
+}
 
 interface Named {
   readonly list: typeof listOpenHeads

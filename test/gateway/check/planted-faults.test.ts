@@ -131,6 +131,9 @@ async function plantInNamedObjects(t: Test, { db, check, bare, bob }: FullGatewa
     `P2 ada/r#1: The commit ${NO_OBJECT} of the scheduled merge does not exist`,
     'P2 ada/r: The settings of the branch protection rule main are damaged',
   ])
+  const lost = `P1 ada/r#2: The repository lacks ${NO_OBJECT} of the open pull request`
+  t.match(await check({ repairs: true, ...only('P1') }), [/^P1 ada\/r#1: .* \(repaired\)$/, lost])
+  t.strictSame(await check(only('P1')), [lost], 'the ref of the kept commit was created')
 }
 
 async function plantInIndexes(t: Test, { db, check, ask, storage }: FullGateway) {
