@@ -78,6 +78,10 @@ for (const { name, raise } of OBSTACLES) {
       t.ok(readFetchAnswer(answer.body).isWhole, 'a reply that ends normally is complete')
       return true
     }
+    if (await succeeds('mount', '-o', 'remount,ro', cache)) {
+      t.ok(await ask(), 'a read-only cache is bypassed')
+      t.ok(await succeeds('mount', '-o', 'remount,rw', cache))
+    }
     const together = await Promise.all(Array.from({ length: CLIENTS }, ask))
     const completed = together.filter((isWhole) => isWhole).length
     t.comment(`${completed} of ${CLIENTS} concurrent replies were complete`)
