@@ -8,7 +8,6 @@ import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { FORMATS } from '../registry/formats.js'
 import { openRegistry } from '../registry/registry.js'
-import { findLastBackups } from '../sql/admin/backups.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { publishLeftPushes } from './actions/code/push-records.js'
 import { mergeScheduled } from './actions/pulls/merge-scheduled.js'
@@ -208,7 +207,6 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   metrics.watchPackCache(packCache)
   const disk = watchDisks({ settings: () => settings, log, packCache })
   metrics.watchDisks(disk)
-  metrics.watchBackups(() => findLastBackups(db))
   const pools = createPools(metrics.countTask)
   const registry = await openRegistry({
     settings: () => settings,

@@ -9,7 +9,6 @@ import {
   Registry,
 } from 'prom-client'
 import { childrenCpuSeconds } from '../../cgi/process/process-table.js'
-import type { LastBackups } from '../../sql/admin/backups.js'
 import type { PackCache, PackCacheLabels } from '../packs/pack-cache.js'
 import type { ProcessQueue } from '../packs/process-queue.js'
 import type { TaskOutcome } from '../pool/pool.js'
@@ -37,8 +36,6 @@ export interface Metrics {
   watchPackCache(cache: Pick<PackCache, 'memoryBytes'>): void
   /** Exports the free space of the disks and the refusal of writes, read at each scrape. */
   watchDisks(disk: DiskWatch): void
-  /** Exports the time and the result of the last backups, read at each scrape. */
-  watchBackups(find: () => Promise<LastBackups>): void
   /** Exports the load of the process queue, read at each scrape. */
   watchQueue(queue: ProcessQueue): void
 }
@@ -131,9 +128,6 @@ export function createMetrics(): Metrics {
     watchDisks(disk) {
       watchDisks(registry, disk)
     },
-    watchBackups(find) {
-      watchBackups(registry, find)
-    },
     watchQueue(queue) {
       const gauge = new Gauge({
         name: 'gatehouse_git_queue',
@@ -173,31 +167,6 @@ function watchDisks(registry: Registry, disk: DiskWatch): void {
     async collect() {
       const { refusal } = await disk.state()
       refused.set(refusal === undefined ? 0 : 1)
-    },
-  })
-}
-
-/** Registers the backup metrics, which are 0 if the database is unavailable. */
-function watchBackups(registry: Registry, find: () => Promise<LastBackups>): void {
-  const found = () => find().catch(() => undefined)
-  const time = new Gauge({
-    name: 'gatehouse_backup_last_success_timestamp_seconds',
-    help: 'Time at which the last complete backup began; 0 if there is none.',
-    aggregator: 'max',
-    registers: [registry],
-    async collect() {
-      const beganAtMs = (await found())?.lastComplete?.startedAtMs ?? 0
-      time.set(beganAtMs / 1_000)
-    },
-  })
-  const failed = new Gauge({
-    name: 'gatehouse_backup_failed',
-    help: '1 if the last backup failed or lacks data, else 0.',
-    aggregator: 'max',
-    registers: [registry],
-    async collect() {
-      const outcome = (await found())?.last?.outcome ?? 'complete'
-      failed.set(outcome === 'complete' ? 0 : 1)
     },
   })
 }

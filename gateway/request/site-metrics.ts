@@ -47,6 +47,14 @@ const GAUGES: Readonly<
     'Time for which the first of the waiting jobs of workflows has waited.',
     ({ workflowJobs }) => workflowJobs.oldestMs / 1_000,
   ],
+  gatehouse_backup_last_success_timestamp_seconds: [
+    'Time at which the last complete backup began; 0 if there is none.',
+    ({ backups }) => (backups.lastComplete?.startedAtMs ?? 0) / 1_000,
+  ],
+  gatehouse_backup_failed: [
+    '1 if the last backup failed or lacks data, else 0.',
+    ({ backups }) => ((backups.last?.outcome ?? 'complete') === 'complete' ? 0 : 1),
+  ],
 }
 
 /**

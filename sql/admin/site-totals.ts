@@ -1,8 +1,9 @@
-/** Numbers of the whole site: repositories, stored bytes, and queues. They are for monitoring. */
+/** State of the whole site for monitoring: repositories, stored bytes, queues and backups. */
 
 import { setImmediate as nextTick } from 'node:timers/promises'
 import type { Database } from '../database/database.js'
 import { isMysql, selectRows } from '../database/dialect.js'
+import { findLastBackups, type LastBackups } from './backups.js'
 
 export interface SiteTotals {
   readonly repositories: number
@@ -15,6 +16,7 @@ export interface SiteTotals {
   readonly jobs: QueueTotals & { readonly failed: number }
   /** Jobs of workflows that wait for a runner, or that a runner has. */
   readonly workflowJobs: QueueTotals
+  readonly backups: LastBackups
 }
 
 interface QueueTotals {
@@ -37,6 +39,7 @@ export async function readSiteTotals(db: Database): Promise<SiteTotals> {
     databaseBytes: await sizeOfDatabase(db),
     jobs: await countJobs(db),
     workflowJobs: await countWorkflowJobs(db),
+    backups: await findLastBackups(db),
   }
 }
 

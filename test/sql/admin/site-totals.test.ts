@@ -1,6 +1,7 @@
-/** The numbers of the site count repositories, stored bytes and queues. */
+/** The numbers of the site: repositories, stored bytes and queues; and its last backups. */
 
 import t from 'tap'
+import { addBackup } from '../../../sql/admin/backups.js'
 import { enqueueJob, leaseJob, postponeJob } from '../../../sql/admin/jobs.js'
 import { readSiteTotals } from '../../../sql/admin/site-totals.js'
 import { updateRepository } from '../../../sql/repositories/repositories.js'
@@ -21,6 +22,7 @@ await forEachMigrated(t, 'sizes are added, and jobs are counted by state', async
     blobBytes: 0,
     jobs: { ...queue, failed: 0 },
     workflowJobs: queue,
+    backups: { last: undefined, lastComplete: undefined },
   })
   const { id: ownerId } = await aUser(db, 'ada')
   const repository = await aRepository(db, ownerId, 'one')
@@ -33,6 +35,8 @@ await forEachMigrated(t, 'sizes are added, and jobs are counted by state', async
   }
   await enqueueJob(db, { kind: 'k', subject: 'waiting', delayMs: -60_000 })
   await enqueueJob(db, { kind: 'k', subject: 'later', delayMs: 60_000 })
+  await addBackup(db, { target: '/one', startedAtMs: 7, outcome: 'complete' })
+  await addBackup(db, { target: '/two', startedAtMs: 8, outcome: 'failed', problem: 'no' })
   const run = await aRun(db, repository.id)
   await setStatus(db, await jobAt(db, run, 0), 'waiting')
   const { jobs, workflowJobs, ...totals } = await readSiteTotals(db)
@@ -40,4 +44,5 @@ await forEachMigrated(t, 'sizes are added, and jobs are counted by state', async
   t.match(jobs, { waiting: 1, running: 1, failed: 1 })
   t.ok(jobs.oldestMs >= 60_000 && jobs.oldestMs < 120_000, `${jobs.oldestMs}`)
   t.match(workflowJobs, { waiting: 1, running: 0 })
+  t.match(totals.backups, { last: { target: '/two' }, lastComplete: { target: '/one' } })
 })
