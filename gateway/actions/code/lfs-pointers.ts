@@ -1,4 +1,4 @@
-/** Listing of the pointers of Git LFS in the commits of a repository. */
+/** Listing of the pointers of Git LFS that a repository has. */
 
 import { withObjects } from '../../../cgi/objects/objects.js'
 import {
@@ -17,33 +17,45 @@ export async function* listLfsPointers(
   input: Omit<SmallFilesInput, 'bytesMax'>,
 ): AsyncGenerator<LfsPointer> {
   const files = listSmallFiles(git, path, { ...input, bytesMax: POINTER_BYTES_MAX })
-  for await (const ids of files) yield* await readPointers(git, path, ids)
+  for await (const ids of files) {
+    for (const content of await readFiles(git, path, ids)) {
+      const pointer = parseLfsPointer(content)
+      if (pointer !== undefined) yield pointer
+    }
+  }
 }
 
-/** Yields the pointers among all files that the repository stores, also of unreachable commits. */
-export async function* listStoredLfsPointers(
+/**
+ * Yields each oid that a small file names, also of unreachable commits. The file may have any form,
+ * because git-lfs also reads pointers with other line ends and those of its first versions, and an
+ * object without a name is removed.
+ */
+export async function* listNamedLfsOids(
   git: Git,
   path: string,
   input: Omit<StoredFilesInput, 'bytesMax'>,
-): AsyncGenerator<LfsPointer> {
+): AsyncGenerator<string> {
   const files = listStoredSmallFiles(git, path, { ...input, bytesMax: POINTER_BYTES_MAX })
-  for await (const ids of files) yield* await readPointers(git, path, ids)
+  for await (const ids of files) {
+    for (const content of await readFiles(git, path, ids)) yield* content.match(OIDS) ?? []
+  }
 }
 
-/** Reads the pointers among files. The process has a time limit, so each batch has its own. */
-async function readPointers(
+const OIDS = /(?<=sha256:)[0-9a-f]{64}/g
+
+/** Reads files as Latin-1. The process has a time limit, so each batch of files has its own. */
+async function readFiles(
   git: Git,
   path: string,
   ids: readonly string[],
-): Promise<readonly LfsPointer[]> {
+): Promise<readonly string[]> {
   return await withObjects(git, path, async (objects) => {
-    const found: LfsPointer[] = []
+    const contents: string[] = []
     for (const id of ids) {
       const content = (await objects.read(id))?.content
       if (content === undefined) throw new Error(`the repository has lost the file ${id}`)
-      const pointer = parseLfsPointer(content.toString('latin1'))
-      if (pointer !== undefined) found.push(pointer)
+      contents.push(content.toString('latin1'))
     }
-    return found
+    return contents
   })
 }

@@ -8,7 +8,7 @@ import {
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
-import { listStoredLfsPointers } from '../code/lfs-pointers.js'
+import { listNamedLfsOids } from '../code/lfs-pointers.js'
 
 /**
  * Minimum age of removed objects. Clients upload objects before they push the commits that point to
@@ -41,7 +41,7 @@ export async function removeLfsObjects(
     const last = oids.at(-1)
     if (last === undefined) return removed
     const unnamed = new Set(oids)
-    for await (const { oid } of listStoredLfsPointers(git, path, { signal })) unnamed.delete(oid)
+    for await (const oid of listNamedLfsOids(git, path, { signal })) unnamed.delete(oid)
     removed += await deleteLfsObjects(db, page, [...unnamed])
     if (oids.length < PAGE_OBJECTS_MAX) return removed
     afterOid = last

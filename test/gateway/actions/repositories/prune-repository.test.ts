@@ -105,20 +105,23 @@ t.test('pruning removes old LFS objects to which no stored file points', async (
   const { context, db, repository, path } = await scene(t)
   const oidOf = (text: string) => aBlobOf(text).digests.sha256
   const repositoryId = repository.id
-  for (const text of ['named', 'kept', 'pruned', 'young', 'other']) {
+  for (const text of ['named', 'old form', 'kept', 'pruned', 'young', 'other']) {
     const blob = aBlobOf(text, `key of ${text}`)
     const limits = { ownerBytesMax: undefined }
     await addLfsObject(db, { repositoryId, oid: oidOf(text) }, { blob, limits })
   }
   const createdAtMs = Date.now() - LFS_GRACE_MS - 1_000
-  const old = db('lfs_objects').whereNot({ oid: oidOf('young') })
-  await old.update({ created_at: createdAtMs })
-  const pointTo = (text: string) => {
-    const input = `version https://git-lfs.github.com/spec/v1\noid sha256:${oidOf(text)}\nsize ${text.length}\n`
+  await db('lfs_objects')
+    .whereNot({ oid: oidOf('young') })
+    .update({ created_at: createdAtMs })
+  const pointTo = (text: string, version = 'https://git-lfs.github.com/spec/v1\n') => {
+    const input = `version ${version}oid sha256:${oidOf(text)}\nsize ${text.length}\n`
     return git(['hash-object', '-w', '--stdin'], { cwd: path, input })
   }
   const file = await pointTo('named')
-  const tree = await git(['mktree'], { cwd: path, input: `100644 blob ${file}\tlarge\n` })
+  const old = await pointTo('old form', 'https://hawser.github.com/spec/v1\r\n')
+  const entries = `100644 blob ${file}\tlarge\n100644 blob ${old}\told\n`
+  const tree = await git(['mktree'], { cwd: path, input: entries })
   await git(['update-ref', 'refs/tags/tree', tree], { cwd: path })
   await pointTo('kept')
   const oids = async () => {
@@ -126,7 +129,7 @@ t.test('pruning removes old LFS objects to which no stored file points', async (
     return new Set(rows.map(({ oid }) => oid))
   }
   t.match(await pruneNow(context, repository, {}), { removed: 0, lfsObjects: 2 })
-  t.strictSame(await oids(), new Set(['named', 'kept', 'young'].map(oidOf)))
+  t.strictSame(await oids(), new Set(['named', 'old form', 'kept', 'young'].map(oidOf)))
   t.match(await pruneNow(context, repository, { graceMs: 0 }), { removed: 1, lfsObjects: 1 })
-  t.strictSame(await oids(), new Set(['named', 'young'].map(oidOf)), 'a pruned file is gone')
+  t.strictSame(await oids(), new Set(['named', 'old form', 'young'].map(oidOf)), 'a pruned file is gone')
 })
