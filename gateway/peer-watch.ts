@@ -1,6 +1,6 @@
 /**
- * Watch over the other gateways of a data folder: removes the SSH socket of one that was killed,
- * so that the workers of this one can open it, and recovers its interrupted pushes.
+ * Watch over the other gateways of a data folder: takes over the socket for SSH of one that has
+ * ended, and recovers its interrupted pushes.
  */
 
 import { hostname } from 'node:os'
@@ -9,15 +9,22 @@ import { recover } from '../cgi/maintenance/recovery.js'
 import { isRunning } from '../cgi/process/process-table.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
-import { removeStaleSocket } from './ssh/socket-file.js'
+import { claimSocket, type SshSocket } from './ssh/socket-file.js'
 
 const SOCKET_MS = 2_000
 const PUSHES_MS = 10_000
 
 /** Starts the watch. Returns a function that ends it. */
-export function watchPeers({ data, ssh }: Pick<Settings, 'data' | 'ssh'>, log: Log): () => void {
+export function watchPeers(
+  { data }: Pick<Settings, 'data'>,
+  { socket, log }: { readonly socket: SshSocket; readonly log: Log },
+): () => void {
+  const takeOver = async () => {
+    if ((await claimSocket(socket)) !== 'claimed') return
+    log.info({ path: socket.path }, 'the socket for SSH was taken over')
+  }
   const watches = [
-    repeat(SOCKET_MS, log, () => removeStaleSocket(ssh.socket)),
+    repeat(SOCKET_MS, log, takeOver),
     repeat(PUSHES_MS, log, () => recoverDeadPeers(data.dir, log)),
   ]
   return () => {

@@ -61,6 +61,7 @@ import { planJob } from './runs/plan-job.js'
 import { refreshSchedules } from './runs/refresh-schedules.js'
 import { startSchedules } from './runs/start-schedules.js'
 import { sweepRuns } from './runs/sweep-runs.js'
+import type { SshSocket } from './ssh/socket-file.js'
 import { openSshSurface } from './ssh/surface.js'
 import { subscribeAll } from './subscribe.js'
 import { asksForPage, WEB_SURFACE } from './web/kit/surface.js'
@@ -74,8 +75,8 @@ export interface ServerOptions {
   readonly git?: Git
   /** Link to the workers' single-flight coordinator; by default a local one. */
   readonly coordinator?: CoordinatorLink
-  /** Path of the socket for requests from sshd; if absent, SSH is not served. */
-  readonly sshSocket?: string
+  /** Socket for requests from sshd; if absent, SSH is not served. */
+  readonly sshSocket?: SshSocket
   /** Returns the text of `/metrics`; by default only the metrics of this process. */
   readonly collectMetrics?: () => Promise<string>
 }

@@ -17,7 +17,7 @@ import { Fleet } from './fleet.js'
 import { migrateDatabase } from './migrate-database.js'
 import { watchPeers } from './peer-watch.js'
 import { claimSecret, refuseOtherSite } from './site-identity.js'
-import { prepareSocket } from './ssh/socket-file.js'
+import { prepareSocketFolder, removeStaleSocket, sshSocketOf } from './ssh/socket-file.js'
 
 const STDOUT = 1
 const STDERR = 2
@@ -62,9 +62,11 @@ export async function superviseWorkers(
       welcome(settings, { log, greet, setUpCode })
     }
   }
-  const unwatch = watchPeers(settings, log)
+  const sshSocket = sshSocketOf(settings.ssh.socket, process.pid)
+  const unwatch = watchPeers(settings, { socket: sshSocket, log })
   await fleet.ended
   unwatch()
+  await removeStaleSocket(sshSocket)
 }
 
 interface ReloadOptions extends Pick<SupervisorOptions, 'reread'> {
@@ -123,7 +125,7 @@ function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions):
 async function prepareData(settings: Settings, log: Log): Promise<string | undefined> {
   const { dir } = settings.data
   await mkdir(dir, { recursive: true, mode: 0o750 })
-  await prepareSocket(settings.ssh.socket)
+  await prepareSocketFolder({ path: settings.ssh.socket })
   const db = await openDatabase(settings.database)
   try {
     await migrateDatabase(db, log)

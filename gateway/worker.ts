@@ -10,6 +10,7 @@ import { isBehind, migrateDatabase } from './migrate-database.js'
 import type { CoordinatorLink } from './packs/single-flight.js'
 import { shareMetrics } from './request/metrics.js'
 import { startServer } from './server.js'
+import { sshSocketOf } from './ssh/socket-file.js'
 
 /** Serves until the supervisor stops the worker or ends itself. */
 export async function runWorker(settings: Settings): Promise<void> {
@@ -23,7 +24,7 @@ export async function runWorker(settings: Settings): Promise<void> {
         throttle,
         coordinator: sharedCoordinator,
         collectMetrics: requestMetrics,
-        sshSocket: settings.ssh.socket,
+        sshSocket: sshSocketOf(settings.ssh.socket, process.ppid),
       }),
     )
     .catch((error: unknown) => {

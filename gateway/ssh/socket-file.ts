@@ -1,46 +1,77 @@
-/** File of the socket for SSH: its permissions, and the removal of a stale one. */
+/**
+ * Files of the sockets for SSH. Each gateway of a data folder listens at a path of its own, and one
+ * of them also has the path that sshd's helper calls.
+ */
 
-import { randomBytes } from 'node:crypto'
-import { mkdir, rename, rm, stat } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { dirname } from 'node:path'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { hostname } from 'node:os'
+import { dirname, join } from 'node:path'
+import { markProcess } from '../../cgi/process/process-table.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
 
 const OPEN_TO_OTHERS = 0o077
 
-/** Maximum time for the workers of a killed supervisor to notice it and end. */
-const ORPHANS_MS = 2_000
+/** Name of a gateway's own socket, which is as long as the default name of the common one. */
+const OWN_NAME = /^[0-9a-f]{8}$/
+
+/** Age from which a socket without a listener is removed: a new one is about to get it. */
+const LEFT_AFTER_MS = 60_000
+
+export interface SshSocket {
+  /** Path that sshd's helper calls. */
+  readonly path: string
+  /** Path of this gateway alone, in the same folder. */
+  readonly own: string
+}
+
+/** Returns the paths of the gateway whose supervisor has the process id. */
+export function sshSocketOf(path: string, supervisorPid: number): SshSocket {
+  const mark = JSON.stringify([hostname(), markProcess(supervisorPid)])
+  const name = createHash('sha256').update(mark).digest('hex').slice(0, 8)
+  return { path, own: join(dirname(path), name) }
+}
 
 /**
- * Creates the folder of the socket, accessible only to its owner, and removes a stale socket. One
- * on which another gateway listens is kept. Throws an Error if other users may access the folder.
+ * Creates the folder of the sockets, accessible only to its owner, and removes those that killed
+ * gateways have left. Throws an Error if other users may access the folder.
  */
-export async function prepareSocket(path: string): Promise<void> {
+export async function prepareSocketFolder({ path }: Pick<SshSocket, 'path'>): Promise<void> {
   const folder = dirname(path)
   await mkdir(folder, { recursive: true, mode: 0o700 })
   if (((await stat(folder)).mode & OPEN_TO_OTHERS) !== 0) {
     throw new Error(`${folder} holds the socket for SSH and must be private: run chmod 0700 on it`)
   }
-  const deadlineMs = Date.now() + ORPHANS_MS
-  while (await isAnswered(path)) {
-    if (Date.now() > deadlineMs) return
-    await sleep(50)
+  for (const name of await readdir(folder)) {
+    const file = join(folder, name)
+    const found = OWN_NAME.test(name) ? await unlessMissing(stat(file)) : undefined
+    const isOld = found !== undefined && found.mtimeMs < Date.now() - LEFT_AFTER_MS
+    if (isOld && !(await isAnswered(file))) await rm(file, { force: true })
   }
-  await rm(path, { force: true })
 }
 
 /**
- * Removes the socket if no process accepts connections there. The socket is renamed before the
- * second look, so that of several gateways one removes it, and none removes a new one.
+ * Gives the gateway's own socket the common path, unless a gateway answers there. Returns who has
+ * the path: this gateway since now, this one since before, or another one.
  */
-export async function removeStaleSocket(path: string): Promise<void> {
-  const isThere = async (file: string) => (await unlessMissing(stat(file))) !== undefined
-  if (!(await isThere(path)) || (await isAnswered(path))) return
-  const aside = `${path}.${randomBytes(6).toString('hex')}`
-  if ((await unlessMissing(rename(path, aside).then(() => true))) === undefined) return
-  if (await isAnswered(aside)) await rename(aside, path)
-  else await rm(aside, { force: true })
+export async function claimSocket({ path, own }: SshSocket): Promise<'claimed' | 'own' | 'other'> {
+  const mine = await unlessMissing(stat(own))
+  if (mine === undefined) return 'other'
+  const present = await unlessMissing(stat(path))
+  if (present?.ino === mine.ino) return 'own'
+  if (present !== undefined && (await isAnswered(path))) return 'other'
+  const incoming = `${own}.${randomBytes(6).toString('hex')}`
+  await link(own, incoming)
+  await rename(incoming, path)
+  // A rename to a path of the same file does nothing.
+  await rm(incoming, { force: true })
+  return 'claimed'
+}
+
+/** Removes the common path if no gateway answers there. */
+export async function removeStaleSocket({ path }: Pick<SshSocket, 'path'>): Promise<void> {
+  if (!(await isAnswered(path))) await rm(path, { force: true })
 }
 
 /** True if a process accepts connections at the socket. */

@@ -8,6 +8,7 @@ import type { Context } from '../request/context.js'
 import { type Channel, openChannel } from './channel.js'
 import { HELPER_VERSION } from './message.js'
 import { runSession } from './session.js'
+import { claimSocket, type SshSocket } from './socket-file.js'
 
 export interface SshSurface {
   /** Accepts no more requests, and waits at most `graceMs` for running sessions. */
@@ -16,44 +17,33 @@ export interface SshSurface {
 
 const REQUEST_MS = 10_000
 
-/** Time until the socket of another gateway is tried again; it is free after that has stopped. */
-const RETRY_MS = 2_000
-
 /**
- * Opens the socket at a path, on which all workers accept connections. If it cannot be opened, logs
- * the reason, and the server runs without SSH. If another gateway has the socket, it is opened when
- * that has stopped.
+ * Opens the gateway's own socket, on which all workers accept connections, and claims the common
+ * path. If the socket cannot be opened, logs the reason, and the server runs without SSH. While
+ * another gateway has the common path, the supervisor watches it.
  */
-export function openSshSurface(context: Context, path: string): SshSurface {
+export function openSshSurface(context: Context, socket: SshSocket): SshSurface {
+  const { log } = context
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
     sockets.add(socket)
     socket.once('close', () => sockets.delete(socket))
     const channel = openChannel(socket)
     answer(context, channel)
-      .catch((error: unknown) => context.log.error({ error }, 'a request of sshd failed'))
+      .catch((error: unknown) => log.error({ error }, 'a request of sshd failed'))
       .finally(() => socket.end())
   })
-  let retry: NodeJS.Timeout | undefined
-  server.on('error', (error: NodeJS.ErrnoException) => {
-    if (error.code !== 'EADDRINUSE') {
-      context.log.error({ error, path }, 'SSH is unavailable: its socket was not opened')
-      return
-    }
-    if (retry === undefined) context.log.warn({ path }, 'another gateway has the socket for SSH')
-    retry = setTimeout(() => server.listen(path), RETRY_MS)
-  })
-  server.on('listening', () => {
-    if (retry !== undefined) context.log.info({ path }, 'the socket for SSH was taken over')
-    retry = undefined
-  })
-  server.listen(path)
-  return {
-    drain(graceMs) {
-      clearTimeout(retry)
-      return drain(server, sockets, graceMs)
-    },
+  const fail = (error: unknown) => {
+    log.error({ error, path: socket.path }, 'SSH is unavailable: its socket was not opened')
   }
+  const claim = async () => {
+    if ((await claimSocket(socket)) !== 'other') return
+    log.warn({ path: socket.path }, 'another gateway has the socket for SSH')
+  }
+  server.on('error', fail)
+  server.on('listening', () => claim().catch(fail))
+  server.listen(socket.own)
+  return { drain: (graceMs) => drain(server, sockets, graceMs) }
 }
 
 async function answer(context: Context, channel: Channel): Promise<void> {
