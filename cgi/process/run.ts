@@ -8,6 +8,7 @@ import {
   type ProcessGroupOptions,
   spawnCommand,
   spawnProcessGroup,
+  unstartedProcessGroup,
 } from './spawn-group.js'
 
 /** Options of a process. */
@@ -55,13 +56,22 @@ export interface RunningProcess {
   kill(): void
 }
 
-/** Starts a program. `ended` and `output` report if it cannot be started or fails. */
+/**
+ * Starts a program, unless the signal has aborted before. `ended` and `output` report if it cannot
+ * be started or fails.
+ */
 export function startProcess(
   file: string,
   args: readonly string[],
   options: ProcessOptions,
 ): RunningProcess {
-  return follow(spawnProcessGroup(file, args, options), file, options)
+  const leader = abortedGroup(options) ?? spawnProcessGroup(file, args, options)
+  return follow(leader, file, options)
+}
+
+/** A program that is started and then killed may have done its work, if it is short. */
+function abortedGroup({ signal }: ProcessOptions): ProcessGroup | undefined {
+  return signal?.aborted ? unstartedProcessGroup('it was cancelled') : undefined
 }
 
 function follow(leader: ProcessGroup, file: string, options: ProcessOptions): RunningProcess {
@@ -78,7 +88,6 @@ function follow(leader: ProcessGroup, file: string, options: ProcessOptions): Ru
     kill()
   }, options.timeoutMs)
   options.signal?.addEventListener('abort', kill)
-  if (options.signal?.aborted) kill()
 
   const ended = exit.then(async ({ exitCode, signal, startError }) => {
     clearTimeout(timer)
@@ -117,7 +126,8 @@ export async function runToEnd(
   args: readonly string[],
   options: ShortProcessOptions,
 ): Promise<ShortProcessEnd> {
-  const running = follow(spawnCommand(file, args, options), file, options)
+  const leader = abortedGroup(options) ?? spawnCommand(file, args, options)
+  const running = follow(leader, file, options)
   const { name = file } = options
   void running.input.write(Buffer.from(options.input ?? '')).then(() => running.input.end())
   const chunks: Uint8Array[] = []

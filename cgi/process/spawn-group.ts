@@ -118,6 +118,11 @@ export async function runInForeground(
   }
 }
 
+/** Returns the group of a process that is not started, for this reason. */
+export function unstartedProcessGroup(reason: string): ProcessGroup {
+  return { ...absentProcessGroup(), exit: Promise.resolve(neverStarted(reason)) }
+}
+
 function absentProcessGroup(): Omit<ProcessGroup, 'exit'> {
   return { pid: undefined, stdin: endedStream(), stdout: endedStream(), stderr: endedStream() }
 }
