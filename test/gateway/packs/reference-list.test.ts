@@ -27,6 +27,35 @@ async function askGit(repositoryPath: string, request: Buffer): Promise<Buffer> 
   return readBody(answer.body, 1 << 24)
 }
 
+/** Sends the requests to one git over a connection that is kept, as over SSH. */
+async function askGitAll(
+  repositoryPath: string,
+  requests: readonly Buffer[],
+): Promise<readonly Buffer[]> {
+  async function* body() {
+    yield Buffer.concat([...requests, Buffer.from('0000')])
+  }
+  const { signal } = new AbortController()
+  const options = { gitProtocol: 'version=2', isStateful: true, signal, timeoutMs: 30_000 } as const
+  const answer = await callUploadPack(ours, { repositoryPath, ...options, body: body() })
+  const [, ...answers] = sectionsOf(await readBody(answer.body, 1 << 26))
+  return answers
+}
+
+/** Returns the parts of a text in packet lines that end with a flush packet. */
+function sectionsOf(bytes: Buffer): readonly Buffer[] {
+  const sections: Buffer[] = []
+  let start = 0
+  for (let at = 0; at < bytes.length; ) {
+    const length = Number.parseInt(bytes.toString('latin1', at, at + 4), 16)
+    at += Math.max(length, 4)
+    if (length > 0) continue
+    sections.push(bytes.subarray(start, at))
+    start = at
+  }
+  return sections
+}
+
 async function listOf(path: string, objectFormat: ObjectFormat = 'sha1'): Promise<ReferenceList> {
   const list = await ReferenceList.parse(await askGit(path, referenceListRequest(objectFormat)))
   if (list === undefined) throw new Error('git returned no list')
@@ -89,17 +118,15 @@ function requestsOf(objectFormat: ObjectFormat): readonly Buffer[] {
 async function differences(path: string, objectFormat: ObjectFormat = 'sha1') {
   const list = await listOf(path, objectFormat)
   const wrong: { request: string; git: string; list: string }[] = []
-  const compare = async (body: Buffer) => {
+  const requests = requestsOf(objectFormat)
+  const answers = await askGitAll(path, requests)
+  for (const [at, body] of requests.entries()) {
     const request = normalize(body, 2)
     if (request?.command !== 'ls-refs') throw new Error('not understood')
     const answer = () => Buffer.concat(list.answer(request))
-    const [told, known] = [await askGit(path, body), answer()]
-    if (known.equals(told) && answer().equals(told)) return
+    const [told, known] = [answers[at] ?? Buffer.alloc(0), answer()]
+    if (known.equals(told) && answer().equals(told)) continue
     wrong.push({ request: body.toString(), git: told.toString(), list: known.toString() })
-  }
-  const requests = requestsOf(objectFormat)
-  for (let at = 0; at < requests.length; at += 4) {
-    await Promise.all(requests.slice(at, at + 4).map(compare))
   }
   return wrong
 }
