@@ -131,5 +131,9 @@ t.test('pruning removes old LFS objects to which no stored file points', async (
   t.match(await pruneNow(context, repository, {}), { removed: 0, lfsObjects: 2 })
   t.strictSame(await oids(), new Set(['named', 'old form', 'kept', 'young'].map(oidOf)))
   t.match(await pruneNow(context, repository, { graceMs: 0 }), { removed: 1, lfsObjects: 1 })
-  t.strictSame(await oids(), new Set(['named', 'old form', 'young'].map(oidOf)), 'a pruned file is gone')
+  t.strictSame(
+    await oids(),
+    new Set(['named', 'old form', 'young'].map(oidOf)),
+    'a pruned file is gone',
+  )
 })
