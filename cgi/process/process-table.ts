@@ -2,6 +2,7 @@
 
 import { readFileSync } from 'node:fs'
 import { readdir, readFile, readlink } from 'node:fs/promises'
+import { launcherPid } from './launcher.js'
 
 /** Row of the process table. */
 export interface ProcessRow {
@@ -82,11 +83,17 @@ async function scanGroups(): Groups {
 
 /**
  * Returns the CPU time of the child processes of this process that have ended, including their own
- * children that they waited for (proc(5), cutime and cstime). Zero without /proc.
+ * children that they waited for (proc(5), cutime and cstime), and of the launcher and its children.
+ * Zero without /proc.
  */
 export async function childrenCpuSeconds(): Promise<number> {
-  const { childrenTicks } = (await readStat(process.pid)) ?? { childrenTicks: 0 }
-  return childrenTicks / TICKS_PER_SECOND
+  const own = await readStat(process.pid)
+  const pid = launcherPid()
+  // The time of a launcher that has ended is in that of this process.
+  const launcher = pid === undefined ? undefined : await readStat(pid)
+  const ticks =
+    (own?.childrenTicks ?? 0) + (launcher?.ownTicks ?? 0) + (launcher?.childrenTicks ?? 0)
+  return ticks / TICKS_PER_SECOND
 }
 
 async function listPids(): Promise<readonly number[]> {
@@ -143,6 +150,7 @@ function parseStat(text: string) {
   if (text === '' || fields[0] === 'Z') return undefined
   return {
     groupId: Number(fields[2]),
+    ownTicks: Number(fields[11]) + Number(fields[12]),
     childrenTicks: Number(fields[13]) + Number(fields[14]),
     startTick: Number(fields[19]),
   }

@@ -88,6 +88,8 @@ function follow(leader: ProcessGroup, file: string, options: ProcessOptions): Ru
     kill()
   }, options.timeoutMs)
   options.signal?.addEventListener('abort', kill)
+  // The signal may have aborted while the launcher started the process.
+  if (options.signal?.aborted) kill()
 
   const ended = exit.then(async ({ exitCode, signal, startError }) => {
     clearTimeout(timer)
@@ -126,7 +128,7 @@ export async function runToEnd(
   args: readonly string[],
   options: ShortProcessOptions,
 ): Promise<ShortProcessEnd> {
-  const leader = abortedGroup(options) ?? spawnCommand(file, args, options)
+  const leader = abortedGroup(options) ?? (await spawnCommand(file, args, options))
   const running = follow(leader, file, options)
   const { name = file } = options
   void running.input.write(Buffer.from(options.input ?? '')).then(() => running.input.end())

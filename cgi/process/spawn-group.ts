@@ -1,8 +1,10 @@
-/** Starts child processes, each in its own process group. The only module that starts any. */
+/** Starts child processes, each in its own process group. Only this and `launcher` start any. */
 
 import { spawn } from 'node:child_process'
+import { existsSync } from 'node:fs'
 import { PassThrough, type Readable, type Writable } from 'node:stream'
 import { execa } from 'execa'
+import { type LaunchedExit, launch } from './launcher.js'
 
 /** The first process of a group. */
 export interface ProcessGroup {
@@ -60,11 +62,47 @@ export function spawnProcessGroup(
 }
 
 /**
+ * Memory of this process, in bytes, from which the launcher starts short commands. With less, the
+ * cost of fork(2) does not justify the memory of another process.
+ */
+const LAUNCHER_RSS_BYTES_MIN = 160 << 20
+
+/** Starts a short command. */
+export async function spawnCommand(
+  file: string,
+  args: readonly string[],
+  options: ProcessGroupOptions,
+): Promise<ProcessGroup> {
+  const isLarge = process.memoryUsage.rss() >= LAUNCHER_RSS_BYTES_MIN
+  const group = isLarge ? await spawnByLauncher(file, args, options) : undefined
+  return group ?? spawnByExeca(file, args, options)
+}
+
+/** Starts a command from a small process; returns undefined if there can be none. */
+export async function spawnByLauncher(
+  file: string,
+  args: readonly string[],
+  { cwd, environment }: ProcessGroupOptions,
+): Promise<ProcessGroup | undefined> {
+  try {
+    const launched = await launch({ file, args, cwd, environment })
+    return launched && { ...launched, exit: launched.exit.then(exitOfLaunched) }
+  } catch (error) {
+    const isFolder = cwd === undefined || existsSync(cwd)
+    return unstartedProcessGroup(isFolder ? error : `the folder ${cwd} does not exist`)
+  }
+}
+
+function exitOfLaunched(exit: LaunchedExit): Exit {
+  return 'lost' in exit ? neverStarted(exit.lost) : exitOf(exit.code, exit.signal)
+}
+
+/**
  * Starts a process with execa, whose errors distinguish a missing folder from a missing program.
  * Its buffering, stripping and cleanup are off. Its kill, timeout and cancelSignal are not used,
  * because they end only the leader and not the children that do git's work.
  */
-export function spawnCommand(
+export function spawnByExeca(
   file: string,
   args: readonly string[],
   options: ProcessGroupOptions,
@@ -119,7 +157,7 @@ export async function runInForeground(
 }
 
 /** Returns the group of a process that is not started, for this reason. */
-export function unstartedProcessGroup(reason: string): ProcessGroup {
+export function unstartedProcessGroup(reason: unknown): ProcessGroup {
   return { ...absentProcessGroup(), exit: Promise.resolve(neverStarted(reason)) }
 }
 

@@ -6,6 +6,7 @@ import { checkRules, importedFiles, isSource, type ProjectFile, type Rule } from
 /** Files and folders that tests reach only through a running server. */
 const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'gateway/http/certificate.ts': 'scripts/commands/doctor.test.ts',
+  'cgi/process/launcher-process.ts': 'cgi/process/launcher.test.ts',
   'cgi/process/notify-ready.ts': 'journeys/https.test.ts',
   'gateway/request/audited-details.ts': 'gateway/request/audit.test.ts',
   'gateway/objects/audit-object.ts': 'gateway/request/audit.test.ts',
