@@ -11,7 +11,7 @@ import { type Caller, type SshGatehouse, startSshGatehouse } from './ssh-gatehou
 import { temporaryFolder } from './temporary.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
-const DISK = 'size=64m'
+const DISK = 'size=40m'
 const LARGE_BYTES = 600_000
 
 /** Result of a write: success, and the client's output. */
@@ -58,6 +58,7 @@ export async function openFullDisk(t: Test, freeMin: string): Promise<FullDisk |
   }
   const fixture = await startSshGatehouse(t, {
     parent: disk.path,
+    workers: 1,
     environment: {
       GATEHOUSE_DATA_DISK_FREE_MIN: freeMin,
       GATEHOUSE_OUTBOUND_ALLOW: '127.0.0.1',

@@ -37,7 +37,7 @@ export async function mountSmallDisk(t: Teardown, options: string): Promise<Smal
   }
 }
 
-const PIECES_BYTES = [1_048_576, 4_096, 1]
+const PIECES_BYTES = [1_048_576, 65_536, 4_096, 1]
 
 async function fill(filler: string, leftBytes: number): Promise<void> {
   const file = await open(filler, 'a')

@@ -2,13 +2,15 @@
 
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { chmod, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
+import { existsSync } from 'node:fs'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
-import { installHelper } from '../../scripts/commands/ssh-helper.js'
+import { HELPER_NAME, installHelper } from '../../scripts/commands/ssh-helper.js'
 import { freePort } from './free-port.js'
 import type { Account } from './ssh-account.js'
+import { TEMPLATES_VARIABLE } from './templates.js'
 import { temporaryFolder } from './temporary.js'
 
 const EXAMPLE = new URL('../../../conf/sshd_config.example', import.meta.url)
@@ -45,7 +47,7 @@ export interface Sshd {
 export async function startSshd(t: Teardown, options: SshdOptions): Promise<Sshd> {
   const { account, socket, edit = (config) => config } = options
   const folder = await temporaryFolder(t)
-  const helper = await installHelper(await trustedFolder(t))
+  const helper = await installTemplate(await trustedFolder(t))
   const port = await freePort()
   const configFile = join(folder, 'sshd_config')
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'hostkey')])
@@ -90,6 +92,22 @@ export async function startSshd(t: Teardown, options: SshdOptions): Promise<Sshd
     log: () => log,
     environmentOf: (keyFile) => ({ GIT_SSH_COMMAND: clientOf(keyFile).join(' ') }),
   }
+}
+
+/** Installs the helper in a folder. A run of the tests compiles it once, which takes 0.3 s. */
+async function installTemplate(folder: string): Promise<string> {
+  const templates = process.env[TEMPLATES_VARIABLE]
+  if (templates === undefined) return await installHelper(folder)
+  const template = join(templates, HELPER_NAME)
+  const path = join(folder, HELPER_NAME)
+  if (existsSync(template)) {
+    await copyFile(template, path)
+    return path
+  }
+  const fresh = `${template}.${process.pid}`
+  await copyFile(await installHelper(folder), fresh)
+  await rename(fresh, template)
+  return path
 }
 
 /** Returns the configuration of this sshd that is not in the example. */
