@@ -3,7 +3,7 @@
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
-import type { Scene } from './compared-repository.js'
+import { readInBare, type Scene } from './compared-repository.js'
 import {
   hasOffsetDeltas,
   isAcknowledgment,
@@ -16,7 +16,7 @@ import {
   readFetchAnswer,
 } from './fetch-answers.js'
 import { type Question, withDone } from './fetch-questions.js'
-import { git, tryGit } from './git-client.js'
+import { git } from './git-client.js'
 import { packetLine } from './git-requests.js'
 
 /** Returns the difference between two replies; undefined if a client ends up with the same. */
@@ -141,13 +141,10 @@ function wantsOf(body: Buffer): readonly string[] {
 }
 
 /** Returns the first existing commit, or tag of a commit, that no visible ref reaches. */
-async function findHidden(
-  { path: cwd }: Scene,
-  wants: readonly string[],
-): Promise<string | undefined> {
-  const hidden = await tryGit(['config', '--get-all', 'uploadpack.hideRefs'], { cwd })
-  const prefixes = hidden.output.split('\n').filter(Boolean)
-  const listed = await git(['for-each-ref', '--format=%(objectname) %(refname)'], { cwd })
+async function findHidden(scene: Scene, wants: readonly string[]): Promise<string | undefined> {
+  const hidden = await readInBare(scene, 'config', '--get-all', 'uploadpack.hideRefs')
+  const prefixes = hidden.split('\n').filter(Boolean)
+  const listed = await readInBare(scene, 'for-each-ref', '--format=%(objectname) %(refname)')
   const refs = listed.split('\n').map((line) => line.split(' '))
   const visible = refs.flatMap(([oid = '', name = '']) =>
     prefixes.some((prefix) => name.startsWith(`${prefix}/`)) ? [] : [oid],
@@ -155,12 +152,15 @@ async function findHidden(
   if (wants.every((want) => visible.includes(want))) return undefined
   // HEAD is visible also when its branch is hidden. It may have none.
   const tips = ['HEAD', ...visible].filter(Boolean)
-  const reached = await git(['rev-list', '--ignore-missing', ...tips, '--'], { cwd })
+  const reached = await readInBare(scene, 'rev-list', '--ignore-missing', ...tips, '--')
   const reachable = new Set([...visible, ...reached.split('\n')])
   const others = wants.filter((want) => !reachable.has(want))
   if (others.length === 0) return undefined
   const input = others.map((want) => `${want}^{commit}\n`).join('')
-  const commits = await git(['cat-file', '--batch-check=%(objectname)'], { cwd, input })
+  const commits = await git(['cat-file', '--batch-check=%(objectname)'], {
+    cwd: scene.path,
+    input,
+  })
   const isReachable = commits
     .split('\n')
     .map((line) => / missing$/.test(line) || reachable.has(line))

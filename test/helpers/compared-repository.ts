@@ -1,5 +1,6 @@
 /** A repository whose answers by the gateway are compared with those by git. */
 
+import { readdirSync, readFileSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import type { Git } from '../../cgi/process/git.js'
@@ -28,6 +29,54 @@ export interface Scene {
 /** Runs git in the bare repository. Failures, such as a missing branch, are ignored. */
 export function inBare({ path }: Scene, ...words: readonly string[]): Promise<unknown> {
   return tryGit(words, { cwd: path })
+}
+
+/** Output of git commands by command line, in one state of a repository's refs and settings. */
+interface Outputs {
+  readonly state: string
+  readonly known: Map<string, Promise<string>>
+}
+
+const outputs = new WeakMap<Scene, Outputs>()
+
+/**
+ * Returns the output of a git command in the bare repository whose result depends only on refs and
+ * settings. The command runs once for each state of their files.
+ */
+export async function readInBare(scene: Scene, ...words: readonly string[]): Promise<string> {
+  const state = stateOf(scene.path)
+  let last = outputs.get(scene)
+  if (last?.state !== state) {
+    last = { state, known: new Map() }
+    outputs.set(scene, last)
+  }
+  const line = words.join(' ')
+  const output = last.known.get(line) ?? outputOf(scene, words)
+  last.known.set(line, output)
+  return await output
+}
+
+async function outputOf({ path }: Scene, words: readonly string[]): Promise<string> {
+  const { exitCode, output, errorText } = await tryGit(words, { cwd: path })
+  // `git config` fails without a message if the setting is missing.
+  if (exitCode !== 0 && errorText !== '') throw new Error(`git ${words.join(' ')}: ${errorText}`)
+  return output
+}
+
+/** Returns the contents of the files in which git stores refs and settings. */
+function stateOf(path: string): string {
+  const refs = readdirSync(join(path, 'refs'), { recursive: true, withFileTypes: true })
+  const names = refs.filter((one) => one.isFile()).map((one) => join(one.parentPath, one.name))
+  const files = [...names, ...['HEAD', 'config', 'packed-refs'].map((name) => join(path, name))]
+  return files.map((name) => `${name}\n${contentOf(name)}`).join('\n')
+}
+
+function contentOf(file: string): string {
+  try {
+    return readFileSync(file, 'latin1')
+  } catch {
+    return ''
+  }
 }
 
 /** Adds the present objects of the bare repository to the archive. */

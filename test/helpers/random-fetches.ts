@@ -1,7 +1,7 @@
 /** Random requests to upload-pack, of clones and of clients that have commits. */
 
 import { randomBytes, randomInt } from 'node:crypto'
-import type { Scene } from './compared-repository.js'
+import { readInBare, type Scene } from './compared-repository.js'
 import { command, type Question, vary } from './fetch-questions.js'
 import { git, tryGit } from './git-client.js'
 import { packetLine } from './git-requests.js'
@@ -25,7 +25,7 @@ export function lsRefs(): Question {
 }
 
 async function fetchOf(scene: Scene): Promise<Question> {
-  const listed = await git(['for-each-ref', '--format=%(objectname)'], { cwd: scene.path })
+  const listed = await readInBare(scene, 'for-each-ref', '--format=%(objectname)')
   const tips = [...new Set(listed.split('\n'))].filter(Boolean)
   for (const tip of tips) if (!scene.tips.includes(tip)) scene.tips.push(tip)
   // Most wants are current tips, and some are former ones.
@@ -88,11 +88,11 @@ async function negotiation({ archive, tips }: Scene): Promise<readonly string[]>
   const unknown = randomBytes(20).toString('hex')
   const haves = Array.from({ length: 1 + randomInt(3) }, () => pick(tips))
   // Git refuses a `shallow` line with the id of a tag, which no client sends.
-  const commit = await git(['rev-parse', `${haves[0]}^{commit}`], { cwd: archive })
+  const commitOf = (oid: string) => git(['rev-parse', `${oid}^{commit}`], { cwd: archive })
   return [
     ...haves.map((oid) => `have ${oid}`),
     ...(randomInt(4) === 0 ? [`have ${unknown}`] : []),
-    ...(randomInt(4) === 0 ? [`shallow ${commit}`] : []),
+    ...(randomInt(4) === 0 ? [`shallow ${await commitOf(haves[0] ?? '')}`] : []),
     ...some(['done']),
   ]
 }
