@@ -5,10 +5,9 @@ import { PNG } from 'pngjs'
 /** Returns a PNG image of one color. */
 export function aPicture({ width = 40, height = 20, red = 200 } = {}): Buffer {
   const image = new PNG({ width, height })
-  for (let place = 0; place < image.data.length; place += 4) {
-    image.data.set([red, 0, 0, 255], place)
-  }
-  return PNG.sync.write(image)
+  image.data.fill(Buffer.from([red, 0, 0, 255]))
+  // The default tries all five filters for each line; Paeth's costs a reader most.
+  return PNG.sync.write(image, { filterType: 4 })
 }
 
 /** Returns a PNG image of a few bytes that claims to have other dimensions. */
