@@ -26,9 +26,9 @@ const WORKERS = isFullSize ? 3 : 2
 /** Minimum time between two kills; the maximum is twice that. */
 const KILLS_EVERY_MS = isFullSize ? 2_000 : 1_000
 /** Maximum pause of a writer between two changes. */
-const PAUSE_MAX_MS = 1_000
+const PAUSE_MAX_MS = isFullSize ? 1_000 : 700
 /** Time between two reads of one reader, in which a few changes or none occur. */
-const READS_EVERY_MS = isFullSize ? 100 : 400
+const READS_EVERY_MS = isFullSize ? 100 : 500
 const FAULTS_SHOWN = 20
 
 for (const kind of ['sqlite', 'mysql'] as const) {
