@@ -3,22 +3,24 @@
 import { existsSync } from 'node:fs'
 import { readdir, readFile, symlink } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { git } from '../helpers/git-client.js'
 import { cloneInto } from '../helpers/working-copy.js'
 
 const content = Buffer.from('* owned *').toString('base64')
 
-async function scene(t: Test) {
-  const gateway = await startGatewayWithUsers(t)
-  await gateway.as('ada', 'POST', '/user/repos', { name: 'r', auto_init: true })
-  const path = await gateway.pathOf('ada', 'r')
+const gateway = await startGatewayWithUsers(t)
+
+/** Creates a repository of this name. */
+async function scene(name: string) {
+  await gateway.as('ada', 'POST', '/user/repos', { name, auto_init: true })
+  const path = await gateway.pathOf('ada', name)
   return {
     ...gateway,
     path,
     file: (method: string, filepath: string, body: unknown) =>
-      gateway.as('ada', method, `/repos/ada/r/contents/${filepath}`, body),
+      gateway.as('ada', method, `/repos/ada/${name}/contents/${filepath}`, body),
     inside: (...args: readonly string[]) => git(args, { cwd: path }),
     async folder() {
       const names = (await readdir(path, { recursive: true })).filter(
@@ -72,19 +74,19 @@ const PATHS = [
 ]
 
 t.test('a hostile title of a wiki page becomes a plain file, or is refused', async (t) => {
-  const { as, path } = await scene(t)
+  const { as, path } = await scene('wiki')
   const before = await readdir(dirname(path))
   const page = { title: 'Home', content_base64: content }
-  t.equal((await as('ada', 'POST', '/repos/ada/r/wiki/new', page)).status, 201)
+  t.equal((await as('ada', 'POST', '/repos/ada/wiki/wiki/new', page)).status, 201)
   const folder = path.replace(/\.git$/, '.wiki.git')
   const files = () => git(['ls-tree', '-r', '--name-only', '-z', 'main'], { cwd: folder })
   for (const sent of PATHS) {
     const name = JSON.stringify(sent.slice(0, 60))
     const title = decodeURIComponent(sent)
-    const made = await as('ada', 'POST', '/repos/ada/r/wiki/new', { ...page, title })
+    const made = await as('ada', 'POST', '/repos/ada/wiki/wiki/new', { ...page, title })
     t.ok([201, 400, 422].includes(made.status), `${name}: ${made.status}`)
     const segment = encodeURIComponent(title)
-    const edited = await as('ada', 'PATCH', `/repos/ada/r/wiki/page/${segment}`, page)
+    const edited = await as('ada', 'PATCH', `/repos/ada/wiki/wiki/page/${segment}`, page)
     t.ok([200, 400, 404, 431].includes(edited.status), `${name}: ${edited.status}`)
   }
   for (const file of (await files()).split('\0')) t.notMatch(file, /[/\\\p{Cc}]|^\.git$/u)
@@ -94,7 +96,7 @@ t.test('a hostile title of a wiki page becomes a plain file, or is refused', asy
 })
 
 t.test('a path that leaves the tree or is malformed is refused by every operation', async (t) => {
-  const { file, as, inside, folder } = await scene(t)
+  const { file, as, inside, folder } = await scene('paths')
   const before = [await inside('for-each-ref'), await folder()]
   const sha = await inside('rev-parse', 'main:README.md')
   for (const path of PATHS) {
@@ -111,7 +113,7 @@ t.test('a path that leaves the tree or is malformed is refused by every operatio
     const plain = decodeURIComponent(path)
     if (plain === '') continue
     const files = [{ operation: 'create', path: plain, content }]
-    t.equal((await as('ada', 'POST', '/repos/ada/r/contents', { files })).status, 422, name)
+    t.equal((await as('ada', 'POST', '/repos/ada/paths/contents', { files })).status, 422, name)
     const from = { content, sha, from_path: plain }
     t.equal((await file('PUT', 'x', from)).status, 422, `from ${name}`)
   }
@@ -119,7 +121,7 @@ t.test('a path that leaves the tree or is malformed is refused by every operatio
 })
 
 t.test('files with names like options or commands are stored under these names', async (t) => {
-  const { file, path, inside } = await scene(t)
+  const { file, path, inside } = await scene('names')
   const names = [
     '-rf',
     '--output=x',
@@ -145,7 +147,7 @@ t.test('files with names like options or commands are stored under these names',
 })
 
 t.test('a symbolic link is written as an entry of the tree and never followed', async (t) => {
-  const { file, path, inside } = await scene(t)
+  const { file, path, inside } = await scene('links')
   const copy = await cloneInto(t, path)
   await symlink('../hooks', join(copy.path, 'link'))
   await symlink('/etc/passwd', join(copy.path, 'passwd'))
@@ -162,7 +164,7 @@ t.test('a symbolic link is written as an entry of the tree and never followed', 
 })
 
 t.test('a .gitmodules that a push would refuse is refused', async (t) => {
-  const { file, inside, as } = await scene(t)
+  const { file, inside, as } = await scene('modules')
   const modules = (url: string) =>
     Buffer.from(`[submodule "a"]\n\tpath = a\n\turl = ${url}\n`).toString('base64')
   const bad = modules('-u./payload')
@@ -182,13 +184,13 @@ t.test('a .gitmodules that a push would refuse is refused', async (t) => {
   t.equal((await file('POST', 'innocent', { content: bad })).status, 201)
   const sha = await inside('rev-parse', 'main:innocent')
   const files = [{ operation: 'update', path: '.gitmodules', from_path: 'innocent', sha }]
-  t.equal((await as('ada', 'POST', '/repos/ada/r/contents', { files })).status, 422)
+  t.equal((await as('ada', 'POST', '/repos/ada/modules/contents', { files })).status, 422)
   t.equal((await file('POST', '.gitmodules', { content: modules('../a.git') })).status, 201)
   await inside('fsck', '--strict', '--full')
 })
 
 t.test('keys like __proto__ in a body do not change the request', async (t) => {
-  const { file, inside } = await scene(t)
+  const { file, inside } = await scene('keys')
   const body = `{"content":"${content}","__proto__":{"branch":"x"},"constructor":{"prototype":{"sha":"1"}}}`
   t.equal((await file('POST', 'a', body)).status, 201)
   t.equal(await inside('for-each-ref', '--format=%(refname)'), 'refs/heads/main')

@@ -45,7 +45,7 @@ for (const [surface, start] of Object.entries(SURFACES)) {
 
 async function overHttps(t: Test, kind: DatabaseLocation['kind']): Promise<Scene> {
   const location = await freshLocation(t, kind)
-  const gatehouse = await startGatehouse(t, { location, isOnDisk: true })
+  const gatehouse = await startGatehouse(t, { location, isOnDisk: true, workers: 1 })
   const ada = await gatehouse.addUser('ada')
   await ada.api('POST', '/user/repos', { name: 'library' })
   return sceneOf(t, gatehouse, { remote: ada.remote('ada/library.git'), environment: {} })

@@ -16,7 +16,7 @@ import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { addWorkflowRepository } from '../helpers/workflow-repository.js'
 
-const KILLS = isFullSize ? 100 : 3
+const KILLS = isFullSize ? 100 : 2
 const ROWS = 50
 /** Time in which the runner starts and takes the job, and in which it executes the job. */
 const STARTED_MS = 1_000
