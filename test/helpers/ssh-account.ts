@@ -2,6 +2,7 @@
 
 import { spawnSync } from 'node:child_process'
 import { readFileSync } from 'node:fs'
+import { createRequire } from 'node:module'
 import { userInfo } from 'node:os'
 import { fileURLToPath } from 'node:url'
 
@@ -13,6 +14,8 @@ export interface Account {
 
 const NAME = 'gatehouse-test'
 const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
+/** File of a package that the program loads. */
+const PACKAGE = createRequire(import.meta.url).resolve('better-sqlite3')
 
 /**
  * Returns the account for tests, which is created if it is missing; if it cannot read this
@@ -23,8 +26,8 @@ export function sshAccount(): Account {
   if (process.getuid?.() !== 0) throw new Error('the tests of SSH start a real sshd: run as root')
   const account = findAccount() ?? makeAccount()
   const { uid, gid } = account
-  const probe = spawnSync(process.execPath, [COMMAND_LINE, '--help'], { uid, gid, cwd: '/' })
-  if (probe.status === 0) return account
+  const words = ['-x', process.execPath, '-a', '-r', COMMAND_LINE, '-a', '-r', PACKAGE]
+  if (spawnSync('/usr/bin/test', words, { uid, gid, cwd: '/' }).status === 0) return account
   return { name: userInfo().username, uid: 0, gid: 0 }
 }
 

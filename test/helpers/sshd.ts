@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { chmod, copyFile, mkdir, mkdtemp, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { chmod, copyFile, mkdir, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
@@ -47,7 +47,7 @@ export interface Sshd {
 export async function startSshd(t: Teardown, options: SshdOptions): Promise<Sshd> {
   const { account, socket, edit = (config) => config } = options
   const folder = await temporaryFolder(t)
-  const helper = await installTemplate(await trustedFolder(t))
+  const helper = await copyHelper(await trustedFolder(t))
   const port = await freePort()
   const configFile = join(folder, 'sshd_config')
   execFileSync('ssh-keygen', ['-q', '-t', 'ed25519', '-N', '', '-f', join(folder, 'hostkey')])
@@ -94,19 +94,14 @@ export async function startSshd(t: Teardown, options: SshdOptions): Promise<Sshd
   }
 }
 
-/** Installs the helper in a folder. A run of the tests compiles it once, which takes 0.3 s. */
-async function installTemplate(folder: string): Promise<string> {
+/** Writes the helper to a folder and returns its path. A run of the tests compiles it once. */
+async function copyHelper(folder: string): Promise<string> {
   const templates = process.env[TEMPLATES_VARIABLE]
   if (templates === undefined) return await installHelper(folder)
-  const template = join(templates, HELPER_NAME)
+  const compiled = join(templates, HELPER_NAME)
+  if (!existsSync(compiled)) await installHelper(templates)
   const path = join(folder, HELPER_NAME)
-  if (existsSync(template)) {
-    await copyFile(template, path)
-    return path
-  }
-  const fresh = `${template}.${process.pid}`
-  await copyFile(await installHelper(folder), fresh)
-  await rename(fresh, template)
+  await copyFile(compiled, path)
   return path
 }
 
