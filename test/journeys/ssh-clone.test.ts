@@ -1,13 +1,21 @@
-/** Clones and fetches of every kind over SSH, through the real sshd. */
+/** Clones and fetches of every kind over SSH, through the real sshd, and its connections. */
 
+import { chmod, chown, mkdtemp, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { Person } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { countPackCache, untilAllCached } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ssh-gatehouse.js'
+import {
+  type Caller,
+  callSsh,
+  type SshGatehouse,
+  startSshGatehouse,
+} from '../helpers/ssh-gatehouse.js'
+import { startSshd } from '../helpers/sshd.js'
 import { temporaryFolder } from '../helpers/temporary.js'
+import { isFullSize } from '../helpers/test-size.js'
 import {
   newWorkingCopy,
   type WorkingCopy,
@@ -16,6 +24,8 @@ import {
 } from '../helpers/working-copy.js'
 
 const COMMITS = 20
+/** Number of clients: sshd drops logins by default if more than ten are not authenticated yet. */
+const CLIENTS = isFullSize ? 100 : 24
 
 interface Library {
   readonly fixture: SshGatehouse
@@ -24,7 +34,11 @@ interface Library {
 }
 
 t.test('clones and fetches over SSH succeed', async (t) => {
-  const fixture = await startSshGatehouse(t, { workers: 1 })
+  const fixture = await startSshGatehouse(t, {
+    workers: 1,
+    // On a slow machine, a client of many may wait for longer than the default.
+    environment: { GATEHOUSE_GIT_QUEUE_TIMEOUT: '10m' },
+  })
   const ada = await fixture.addPerson('ada')
   const repository = await makeRepository(ada, 'library')
   const origin = await newWorkingCopy(t)
@@ -38,6 +52,8 @@ t.test('clones and fetches over SSH succeed', async (t) => {
   await addresses(t, library)
   await organizations(t, library)
   await audit(t, library)
+  await fleets(t, library)
+  await authorizedKeys(t, library)
 })
 
 /** Runs git with a caller's key in a temporary folder; returns the result and the clone. */
@@ -192,5 +208,61 @@ async function audit(t: Test, { fixture, ada }: Library): Promise<void> {
     t.ok(Number(lines[0]?.['sentBytes']) > 400)
     t.ok(Number(lines[0]?.['receivedBytes']) > 100)
     t.ok(Number(lines[0]?.['seconds']) >= 0)
+  })
+}
+
+async function fleets(t: Test, { fixture, ada }: Library): Promise<void> {
+  await t.test(`sshd drops no login of ${CLIENTS} concurrent clients of one address`, async (t) => {
+    const clients = Array.from({ length: CLIENTS }, () =>
+      ada.call("git-upload-pack 'ada/library'", { input: '0000' }),
+    )
+    const faults = (await Promise.all(clients)).filter(({ exitCode }) => exitCode !== 0)
+    t.same(faults, [])
+    t.notMatch(fixture.sshd.log(), /drop connection|beginning MaxStartups/)
+  })
+}
+
+async function authorizedKeys(t: Test, { fixture }: Library): Promise<void> {
+  // Hosts whose sshd_config cannot be changed have such a file.
+  await t.test('the keys in a written authorized_keys file are accepted', async (t) => {
+    const { account, gatehouse } = fixture
+    const folder = await mkdtemp('/var/lib/gatehouse-test-')
+    await chmod(folder, 0o755)
+    t.teardown(() => rm(folder, { recursive: true, force: true }))
+    const file = join(folder, 'authorized_keys')
+    const sshd = await startSshd(t, {
+      account,
+      socket: join(gatehouse.dataDir, 'run/ssh.sock'),
+      edit: (config) =>
+        config
+          .replace(/^ *AuthorizedKeysCommand.*$/gm, '')
+          .replace('AuthorizedKeysFile none', `AuthorizedKeysFile ${file}`),
+    })
+    await chown(folder, account.uid, account.gid)
+    const foreign = '# keys of others\nssh-ed25519 AAAA somebody\n'
+    await writeFile(file, foreign)
+    await chown(file, account.uid, account.gid)
+    const write = () =>
+      gatehouse.run('ssh', 'authorized-keys', '--write', file, '--helper', sshd.helper)
+    const carl = await fixture.addPerson('carl')
+    const { keyFile } = carl
+
+    t.match((await callSsh(sshd, { keyFile })).errorText, /Permission denied/, 'no file yet')
+    t.match(await write(), { exitCode: 0, output: new RegExp(`^wrote \\d+ keys to ${file}\n$`) })
+    t.match((await callSsh(sshd, { keyFile })).errorText, /^Hello carl!/)
+    const address = `${sshd.host}:ada/library`
+    await git(['ls-remote', address], { cwd: '/', environment: sshd.environmentOf(keyFile) })
+
+    const { body } = await carl.api('GET', '/user/keys')
+    const [{ id } = { id: 0 }] = body as { id: number }[]
+    await carl.api('DELETE', `/user/keys/${id}`)
+    t.match(
+      (await callSsh(sshd, { keyFile })).errorText,
+      /does not know this key any more/,
+      'before the file is written again',
+    )
+    await write()
+    t.match((await callSsh(sshd, { keyFile })).errorText, /Permission denied/)
+    t.ok((await readFile(file, 'utf8')).startsWith(foreign))
   })
 }
