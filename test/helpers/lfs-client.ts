@@ -1,7 +1,7 @@
 /** The real git-lfs, isolated from the machine's configuration. */
 
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
+import { appendFile, mkdir, writeFile } from 'node:fs/promises'
+import { dirname, join } from 'node:path'
 import { type GitClientResult, tryGit } from './git-client.js'
 import { temporaryFolder } from './temporary.js'
 import { newWorkingCopy, type WorkingCopy, workingCopyAt } from './working-copy.js'
@@ -46,11 +46,26 @@ export function runLfs(
   return copy.try(args, { environment: { ...ENVIRONMENT, ...environment } })
 }
 
+/**
+ * Writes the filters and the hook of `git lfs install --local`, without the hooks that set the
+ * permissions of files after each commit and checkout.
+ */
+export async function installLfs({ path }: WorkingCopy): Promise<void> {
+  const filter = Object.entries(FILTERS).map(([key, value]) => {
+    const name = key.slice('filter.lfs.'.length)
+    return `\t${name} = ${value}\n`
+  })
+  await appendFile(join(path, '.git/config'), `[filter "lfs"]\n${filter.join('')}`)
+  const hook = join(path, '.git/hooks/pre-push')
+  await mkdir(dirname(hook), { recursive: true })
+  await writeFile(hook, '#!/bin/sh\nexec git lfs pre-push "$@"\n', { mode: 0o755 })
+}
+
 /** Creates a working copy that pushes to an address, with `*.bin` in Git LFS. */
 export async function lfsCopy(t: Teardown, address: string): Promise<WorkingCopy> {
   const copy = await newWorkingCopy(t)
   await copy.git('remote', 'add', 'origin', address)
-  await copy.git('lfs', 'install', '--local')
+  await installLfs(copy)
   // The line that `git lfs track '*.bin' --lockable` writes.
   const line = '*.bin filter=lfs diff=lfs merge=lfs -text lockable\n'
   await writeFile(join(copy.path, '.gitattributes'), line)
