@@ -4,7 +4,6 @@ import { randomBytes, randomInt } from 'node:crypto'
 import { readdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
-import { timeApi } from '../helpers/api-times.js'
 import { objectsOf, postFetch, readFetchAnswer } from '../helpers/fetch-answers.js'
 import {
   type Gatehouse,
@@ -12,6 +11,7 @@ import {
   type Person,
   startGatehouse,
 } from '../helpers/gatehouse.js'
+import { startGatewayWithRepository } from '../helpers/gateway-with-repository.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { abortPair, fetchBody, pairBody } from '../helpers/git-requests.js'
 import { countPackCache } from '../helpers/pack-cache-counts.js'
@@ -31,14 +31,14 @@ import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 const FULL_CLONES = isFullSize ? 129 : 12
 const SHALLOW_CLONES = isFullSize ? 500 : 20
 const REAL_CLONES = isFullSize ? 64 : 4
-const LEAVING_CLIENTS = isFullSize ? 1_000 : 30
+const LEAVING_CLIENTS = isFullSize ? 1_000 : 16
 const MEMORY_BYTES_MAX = 250 << 20
-const CONTENT_BYTES = 3_000_000
+const CONTENT_BYTES = isFullSize ? 3_000_000 : 1_000_000
 /** Large enough that a worker can be killed while it is sent. */
-const LONG_CONTENT_BYTES = isFullSize ? 20_000_000 : 10_000_000
+const LONG_CONTENT_BYTES = isFullSize ? 20_000_000 : 6_000_000
 const SETTLES_WITHIN_MS = 60_000
 /** Number of concurrent pairs of a leader and a coalesced client that disconnect. */
-const PAIRS = isFullSize ? 25 : 15
+const PAIRS = isFullSize ? 25 : 8
 
 interface Fleet {
   readonly gatehouse: Gatehouse
@@ -96,11 +96,11 @@ async function shareWork(t: Test, fleet: Fleet): Promise<void> {
   ] as const) {
     const commit = await pushCommit(fleet)
     const before = await countPackCache(fleet.gatehouse, 'fetch')
-    const { port } = fleet.gatehouse
-    const api = await timeApi({ port, path: '/repos/ada/library', token: fleet.ada.token })
     const body = bodyOf(commit)
-    const answers = await Promise.all(Array.from({ length: count }, () => sendFetch(fleet, body)))
-    const { requests, p99Ms } = await api.end()
+    const sent = Array.from({ length: count }, () => sendFetch(fleet, body))
+    const { status } = await fleet.ada.api('GET', '/repos/ada/library')
+    t.equal(status, 200, `${name}: the API answers during the clones`)
+    const answers = await Promise.all(sent)
     t.ok(
       answers.every(({ status }) => status === 200),
       `${name}: all requests are answered`,
@@ -117,9 +117,7 @@ async function shareWork(t: Test, fleet: Fleet): Promise<void> {
     t.ok(objects[0]?.includes(commit), `${name}: the pack has the commit`)
     for (const others of objects)
       t.same(others, objects[0], `${name}: the packs have equal objects`)
-    t.ok(requests > 0, 'the API answers during the clones')
     t.comment(`${name}: ${JSON.stringify(after)}`)
-    t.comment(`${name}: 99 of 100 of ${requests} API requests within ${Math.round(p99Ms)} ms`)
   }
   const peaks = await Promise.all(workers.map(memoryOf))
   const peaksMib = peaks.map(({ peakBytes }) => Math.round(peakBytes / (1 << 20)))
@@ -150,8 +148,8 @@ async function cloneWhole(t: Test, fleet: Fleet): Promise<void> {
   t.ok((await Promise.all(clones)).every(({ exitCode }) => exitCode === 0))
   for (const [index] of clones.entries()) {
     const cwd = join(folder, `${index}`)
+    // A clone that succeeds has verified that no object is missing.
     t.equal(await git(['rev-parse', 'HEAD'], { cwd }), commit)
-    t.equal((await tryGit(['fsck', '--full'], { cwd })).exitCode, 0)
   }
 }
 
@@ -217,11 +215,8 @@ async function killWorkers(t: Test, fleet: Fleet): Promise<void> {
       done += 1
       const cwd = join(folder, `${round}-${index}`)
       t.equal(await git(['rev-parse', 'main'], { cwd }), commit)
-      t.equal(
-        (await tryGit(['fsck', '--full'], { cwd })).exitCode,
-        0,
-        'a clone that succeeds is complete',
-      )
+      const faults = await tryGit(['fsck', '--full'], { cwd })
+      t.equal(faults.exitCode, 0, 'a clone that succeeds is complete')
     }
     await until(
       () => workersOf(fleet.gatehouse.pid),
@@ -234,12 +229,13 @@ async function killWorkers(t: Test, fleet: Fleet): Promise<void> {
 }
 
 t.test('clones bypass the cache if the disk has too little free space', async (t) => {
-  const fleet = await startFleet(t, {
-    workers: 1,
-    environment: { GATEHOUSE_CACHE_DISK_FREE: '900000GiB' },
-  })
-  const body = fetchBody(await pushCommit(fleet))
-  const answers = await Promise.all(Array.from({ length: 4 }, () => sendFetch(fleet, body)))
+  const environment = { GATEHOUSE_CACHE_DISK_FREE: '900000GiB' }
+  const { port, commits } = await startGatewayWithRepository(t, { environment })
+  const url = `http://127.0.0.1:${port}`
+  const body = fetchBody(commits[2])
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () => postFetch({ port, path: '/ada/r.git', body })),
+  )
   t.ok(answers.every((answer) => answer.status === 200 && readFetchAnswer(answer.body).isWhole))
-  t.match(await countPackCache(fleet.gatehouse, 'fetch'), { hit: 0, join: 0, miss: 0 })
+  t.match(await countPackCache({ url }, 'fetch'), { hit: 0, join: 0, miss: 0 })
 })

@@ -16,6 +16,9 @@ const PROJECT = fileURLToPath(new URL('../../../', import.meta.url))
 /** Options for git because the checkout may belong to another user than the tests' one. */
 const ANY_OWNER = ['-c', 'safe.directory=*']
 
+/** Commits of the history that is pushed, from the first one on. */
+const COMMITS_MAX = isFullSize ? Number.POSITIVE_INFINITY : 150
+
 /**
  * Creates a bare repository with the history of the checkout on main. If the checkout is shallow or
  * no repository, as on some test machines, main is one commit with its files instead.
@@ -26,8 +29,10 @@ async function projectHistory(t: Test): Promise<WorkingCopy> {
   const shallow = ['rev-parse', '--is-shallow-repository']
   const { output } = await tryGit([...ANY_OWNER, ...shallow], { cwd: PROJECT })
   if (output === 'false') {
-    const push = ['push', '--quiet', source.path, 'HEAD:refs/heads/main']
-    await workingCopyAt(PROJECT).git(...ANY_OWNER, ...push)
+    const project = workingCopyAt(PROJECT)
+    const commits = (await project.git(...ANY_OWNER, 'rev-list', '--reverse', 'HEAD')).split('\n')
+    const tip = commits[Math.min(COMMITS_MAX, commits.length) - 1]
+    await project.git(...ANY_OWNER, 'push', '--quiet', source.path, `${tip}:refs/heads/main`)
     return source
   }
   const files = ['--git-dir', source.path, '--work-tree', PROJECT]
