@@ -1,11 +1,11 @@
 /** nginx sends large files itself: the same replies, to the clients who may have them. */
 
 import { createHash } from 'node:crypto'
-import { mkdir, readFile, rm } from 'node:fs/promises'
+import { readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { freePort } from '../helpers/free-port.js'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
 import { fetchBody } from '../helpers/git-requests.js'
 import { startNginx } from '../helpers/nginx.js'
 import { untilAllCached } from '../helpers/pack-cache-counts.js'
@@ -16,25 +16,22 @@ const PREFIX = '/-/internal/'
 /** Header that the test adds in the internal location of the example. */
 const SENDER = 'x-sent-by'
 
-interface Fixture {
-  readonly gatehouse: Gatehouse
-  readonly ada: Person
-  /** Address of nginx, without TLS. */
-  readonly address: string
-}
+const port = await freePort()
+/** Address of nginx, without TLS. */
+const address = `http://127.0.0.1:${port}`
+const gatehouse = await startGatehouse(t, {
+  workers: 1,
+  environment: {
+    GATEHOUSE_HTTP_BASE_URL: address,
+    GATEHOUSE_HTTP_SENDFILE: `nginx:${PREFIX}`,
+    // Larger answers are not held in memory.
+    GATEHOUSE_CACHE_MEMORY_MAX: '4MiB',
+  },
+})
+const ada = await gatehouse.addUser('ada')
 
-async function startBehindNginx(t: Test, aliasOf = (dataDir: string) => dataDir): Promise<Fixture> {
-  const port = await freePort()
-  const address = `http://127.0.0.1:${port}`
-  const gatehouse = await startGatehouse(t, {
-    workers: 1,
-    environment: {
-      GATEHOUSE_HTTP_BASE_URL: address,
-      GATEHOUSE_HTTP_SENDFILE: `nginx:${PREFIX}`,
-      // Larger answers are not held in memory.
-      GATEHOUSE_CACHE_MEMORY_MAX: '4MiB',
-    },
-  })
+/** Starts nginx for the test; its internal location is a folder. */
+async function startNginxWith(t: Test, folder: string): Promise<void> {
   await startNginx(t, {
     port,
     plainPort: await freePort(),
@@ -43,10 +40,9 @@ async function startBehindNginx(t: Test, aliasOf = (dataDir: string) => dataDir)
       example
         .replace(`listen 127.0.0.1:${port} ssl;`, `listen 127.0.0.1:${port};`)
         .replace(/ssl_certificate.*;/g, '')
-        .replace('alias /var/lib/gatehouse/;', `alias ${aliasOf(gatehouse.dataDir)}/;`)
+        .replace('alias /var/lib/gatehouse/;', `alias ${folder}/;`)
         .replace('sendfile on;', 'sendfile on; add_header X-Sent-By nginx;'),
   })
-  return { gatehouse, ada: await gatehouse.addUser('ada'), address }
 }
 
 interface Answer {
@@ -72,8 +68,7 @@ function comparable({ status, headers, body }: Answer) {
 }
 
 t.test('nginx sends stored answers and packages, to the byte', async (t) => {
-  const fixture = await startBehindNginx(t)
-  const { gatehouse, ada, address } = fixture
+  await startNginxWith(t, gatehouse.dataDir)
   const authorization = `token ${ada.token}`
   const direct = `http://127.0.0.1:${gatehouse.port}`
 
@@ -214,8 +209,7 @@ t.test('nginx sends stored answers and packages, to the byte', async (t) => {
 })
 
 t.test('doctor names the fault of a location that has another folder', async (t) => {
-  const { gatehouse, address } = await startBehindNginx(t, (dataDir) => `${dataDir}/cache`)
-  await mkdir(join(gatehouse.dataDir, 'cache'), { recursive: true })
+  await startNginxWith(t, join(gatehouse.dataDir, 'cache'))
   const { output, exitCode } = await gatehouse.run('doctor')
   t.match(output, /^FAULT {3}sendfile: .*answered 404.*alias/m)
   t.equal(exitCode, 1)

@@ -26,9 +26,10 @@ const LARGE_MB = isFullSize ? 20 : 6
 const SLOW_BYTES = isFullSize ? 160_000 : 104_000
 const SLOW_BYTES_A_SECOND = 8_000
 
-interface Fixture {
+interface Site {
+  /** Port of nginx, which base URLs have. */
+  readonly port: number
   readonly gatehouse: Gatehouse
-  readonly nginx: Nginx
   readonly ada: Person
   /** Base URL with ada's credentials. */
   readonly signedIn: string
@@ -36,28 +37,33 @@ interface Fixture {
   readonly anonymous: string
 }
 
-interface Variant {
-  /** Path below which nginx serves the server. */
-  readonly basePath?: string
-  readonly edit?: (example: string) => string
+interface Fixture extends Site {
+  readonly nginx: Nginx
 }
 
-async function startBehindNginx(t: Test, { basePath = '', edit }: Variant = {}): Promise<Fixture> {
+/** Starts a server whose base URL is that of an nginx, which may serve it below a path. */
+async function startSite(t: Test, basePath = ''): Promise<Site> {
   const port = await freePort()
   const anonymous = `https://127.0.0.1:${port}${basePath}`
   const gatehouse = await startGatehouse(t, {
     workers: 1,
     environment: { GATEHOUSE_HTTP_BASE_URL: anonymous },
   })
-  const nginx = await startNginx(t, {
-    port,
-    plainPort: await freePort(),
-    gatewayPort: gatehouse.port,
-    ...(edit === undefined ? {} : { edit }),
-  })
   const ada = await gatehouse.addUser('ada')
   const signedIn = anonymous.replace('//', `//ada:${ada.token}@`)
-  return { gatehouse, nginx, ada, signedIn, anonymous }
+  return { port, gatehouse, ada, signedIn, anonymous }
+}
+
+/** Starts the nginx of a site for the test. */
+async function startNginxOf(
+  t: Test,
+  site: Site,
+  edit = (example: string) => example,
+): Promise<Fixture> {
+  const plainPort = await freePort()
+  const gatewayPort = site.gatehouse.port
+  const nginx = await startNginx(t, { port: site.port, plainPort, gatewayPort, edit })
+  return { ...site, nginx }
 }
 
 /** Returns the options with which git trusts nginx's certificate. */
@@ -104,7 +110,7 @@ async function pushFile(t: Test, source: WorkingCopy, branch: string): Promise<s
 }
 
 t.test('requests through nginx succeed', async (t) => {
-  const fixture = await startBehindNginx(t)
+  const fixture = await startNginxOf(t, await startSite(t))
   const { gatehouse, ada, anonymous, signedIn } = fixture
   await makeRepository(ada, 'work')
   await makeRepository(ada, 'slow')
@@ -195,43 +201,44 @@ const SUB_PATHS: Readonly<Record<string, string>> = {
   strips: 'proxy_pass http://gatehouse/;',
 }
 
-for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
-  t.test(`clones and API URLs work below a base path that nginx ${how}`, async (t) => {
-    const fixture = await startBehindNginx(t, {
-      basePath: '/git',
-      edit: (example) =>
+t.test('requests through nginx succeed below a base path', async (t) => {
+  const site = await startSite(t, '/git')
+  for (const [how, proxyPass] of Object.entries(SUB_PATHS)) {
+    await t.test(`clones and API URLs work below a base path that nginx ${how}`, async (t) => {
+      const fixture = await startNginxOf(t, site, (example) =>
         example
           .replace('location / {', 'location /git/ {')
           .replace('proxy_pass http://gatehouse;', proxyPass),
-    })
-    const { ada, anonymous } = fixture
-    await makeRepository(ada, 'work')
-    const source = await sourceFor(t, fixture, 'ada/work')
-    await source.git('push', '--quiet', '--mirror', 'origin')
+      )
+      const { ada, anonymous } = fixture
+      await makeRepository(ada, how)
+      const source = await sourceFor(t, fixture, `ada/${how}`)
+      await source.git('push', '--quiet', '--mirror', 'origin')
 
-    await t.test('a clone succeeds, also with a path in another letter case', async (t) => {
-      for (const path of ['ada/work.git', 'ADA/Work']) {
-        const copy = await cloneInto(t, `${anonymous}/${path}`, trusting(fixture))
-        t.equal(await copy.git('rev-parse', 'HEAD'), await source.git('rev-parse', 'main'))
-      }
-    })
-
-    await t.test('the URLs of the API have the base path', async (t) => {
-      const url = `${anonymous}/api/v1/repos/ada/work`
-      t.match(JSON.parse(await curl(fixture, url)), {
-        clone_url: `${anonymous}/ada/work.git`,
-        html_url: `${anonymous}/ada/work`,
-        url,
+      await t.test('a clone succeeds, also with a path in another letter case', async (t) => {
+        for (const path of [`ada/${how}.git`, `ADA/${how.toUpperCase()}`]) {
+          const copy = await cloneInto(t, `${anonymous}/${path}`, trusting(fixture))
+          t.equal(await copy.git('rev-parse', 'HEAD'), await source.git('rev-parse', 'main'))
+        }
       })
-      const authorization = `Authorization: token ${ada.token}`
-      await makeRepository(ada, 'another')
-      const list = `${anonymous}/api/v1/user/repos?limit=1`
-      const head = await curl(fixture, '--head', '--header', authorization, list)
-      t.match(head, `<${anonymous}/api/v1/user/repos?limit=1&page=2>`)
-      const missing = await curl(fixture, `${anonymous}/api/v1/repos/ada/nothing`)
-      t.match(JSON.parse(missing), { url: `${anonymous}/api/swagger` })
-      const swagger = await curl(fixture, `${anonymous}/swagger.v1.json`)
-      t.match(JSON.parse(swagger), { basePath: '/git/api/v1' })
+
+      await t.test('the URLs of the API have the base path', async (t) => {
+        const url = `${anonymous}/api/v1/repos/ada/${how}`
+        t.match(JSON.parse(await curl(fixture, url)), {
+          clone_url: `${anonymous}/ada/${how}.git`,
+          html_url: `${anonymous}/ada/${how}`,
+          url,
+        })
+        const authorization = `Authorization: token ${ada.token}`
+        await makeRepository(ada, `another-${how}`)
+        const list = `${anonymous}/api/v1/user/repos?limit=1`
+        const head = await curl(fixture, '--head', '--header', authorization, list)
+        t.match(head, `<${anonymous}/api/v1/user/repos?limit=1&page=2>`)
+        const missing = await curl(fixture, `${anonymous}/api/v1/repos/ada/nothing`)
+        t.match(JSON.parse(missing), { url: `${anonymous}/api/swagger` })
+        const swagger = await curl(fixture, `${anonymous}/swagger.v1.json`)
+        t.match(JSON.parse(swagger), { basePath: '/git/api/v1' })
+      })
     })
-  })
-}
+  }
+})
