@@ -1,9 +1,11 @@
 /** Authentication and authorization over SSH, with keys of users and deploy keys. */
 
-import { execFileSync, spawnSync } from 'node:child_process'
+import { execFileSync, spawn, spawnSync } from 'node:child_process'
 import { createHash, randomBytes } from 'node:crypto'
+import { once } from 'node:events'
 import { copyFile, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { findUser } from '../../sql/accounts/users.js'
 import type { Database } from '../../sql/database/database.js'
@@ -21,7 +23,7 @@ import {
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto, newWorkingCopy, tryClone } from '../helpers/working-copy.js'
 
-const KEYS = isFullSize ? 100_000 : 10_000
+const KEYS = isFullSize ? 100_000 : 1_000
 /** Number of lookups that are measured. */
 const LOOKUPS = isFullSize ? 200 : 5
 
@@ -55,6 +57,25 @@ const FETCH = (path: string) => `git-upload-pack '${path}'`
 const PUSH = (path: string) => `git-receive-pack '${path}'`
 /** Input of a client that has read the refs and wants no objects. */
 const ENOUGH = { input: '0000' }
+
+/** Runs a command as sshd does after the login with a key, without the time of a login. */
+async function serve(
+  { account: { uid, gid }, sshd, gatehouse }: SshGatehouse,
+  { fingerprint }: Caller,
+  command: string,
+) {
+  const socket = join(gatehouse.dataDir, 'run/ssh.sock')
+  const child = spawn(sshd.helper, ['serve', socket, fingerprint], {
+    uid,
+    gid,
+    env: { SSH_ORIGINAL_COMMAND: command },
+  })
+  // A helper that is refused ends without reading its input.
+  child.stdin.on('error', () => {})
+  child.stdin.end(ENOUGH.input)
+  const [output, errorText] = await Promise.all([text(child.stdout), text(child.stderr)])
+  return { exitCode: child.exitCode ?? (await once(child, 'exit'))[0], output, errorText }
+}
 
 async function greetings(t: Test, { fixture, ada }: GatewayWithUsers): Promise<void> {
   await t.test(
@@ -163,12 +184,12 @@ async function removals(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promi
   })
 }
 
-async function sameness(t: Test, { bob }: GatewayWithUsers): Promise<void> {
+async function sameness(t: Test, { fixture, bob }: GatewayWithUsers): Promise<void> {
   await t.test('private and missing repositories get the same reply', async (t) => {
     for (const command of [FETCH, PUSH]) {
-      const ofPrivate = await bob.call(command('ada/secret'), ENOUGH)
-      const ofMissing = await bob.call(command('ada/nowhere'), ENOUGH)
-      const ofNobody = await bob.call(command('nobody/secret'), ENOUGH)
+      const ofPrivate = await serve(fixture, bob, command('ada/secret'))
+      const ofMissing = await serve(fixture, bob, command('ada/nowhere'))
+      const ofNobody = await serve(fixture, bob, command('nobody/secret'))
       t.equal(ofPrivate.exitCode, 1)
       t.equal(ofPrivate.output, '')
       t.equal(ofPrivate.errorText.split('\n').length, 2, 'the error is one line')
@@ -177,7 +198,7 @@ async function sameness(t: Test, { bob }: GatewayWithUsers): Promise<void> {
         t.same({ ...other, errorText }, ofPrivate)
       }
     }
-    const forbidden = await bob.call(PUSH('ada/open'), ENOUGH)
+    const forbidden = await serve(fixture, bob, PUSH('ada/open'))
     t.match(forbidden.errorText, 'There is no repository ada/open that this key may push to.')
     t.equal(forbidden.exitCode, 1)
   })
@@ -193,9 +214,9 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
     const robot = await fixture.newCaller('robot')
     t.equal((await add('ada/secret', robot, true)).status, 201)
     t.match((await robot.call()).errorText, /^Hello! This deploy key works\./)
-    t.equal((await robot.call(FETCH('ada/secret'), ENOUGH)).exitCode, 0)
-    t.match((await robot.call(PUSH('ada/secret'), ENOUGH)).errorText, /no repository/)
-    t.match((await robot.call(FETCH('ada/open'), ENOUGH)).errorText, /no repository/)
+    t.equal((await serve(fixture, robot, FETCH('ada/secret'))).exitCode, 0)
+    t.match((await serve(fixture, robot, PUSH('ada/secret'))).errorText, /no repository/)
+    t.match((await serve(fixture, robot, FETCH('ada/open'))).errorText, /no repository/)
   })
 
   await t.test('a push with a writable deploy key succeeds and is logged', async (t) => {
@@ -217,8 +238,8 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
     const robot = await fixture.newCaller('shared')
     await add('ada/secret', robot, true)
     await add('ada/open', robot, false)
-    t.match((await robot.call(PUSH('ada/secret'), ENOUGH)).errorText, /no repository/)
-    t.equal((await robot.call(PUSH('ada/open'), ENOUGH)).exitCode, 0)
+    t.match((await serve(fixture, robot, PUSH('ada/secret'))).errorText, /no repository/)
+    t.equal((await serve(fixture, robot, PUSH('ada/open'))).exitCode, 0)
   })
 
   await t.test('a deploy key is refused after its repository is deleted', async (t) => {
@@ -232,11 +253,11 @@ async function deployKeys(t: Test, { fixture, ada, bob }: GatewayWithUsers): Pro
 
   await t.test("a user's key cannot be added as a deploy key", async (t) => {
     t.equal((await add('ada/secret', bob, false)).status, 422)
-    t.match((await bob.call(FETCH('ada/secret'), ENOUGH)).errorText, /no repository/)
+    t.match((await serve(fixture, bob, FETCH('ada/secret'))).errorText, /no repository/)
   })
 }
 
-async function teamUnits(t: Test, { ada, bob }: GatewayWithUsers): Promise<void> {
+async function teamUnits(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<void> {
   await t.test('a team fetches and pushes by its unit code', async (t) => {
     await ada.api('POST', '/orgs', { username: 'guild' })
     await makeRepository(ada, 'inner', { auto_init: true, private: true, organization: 'guild' })
@@ -250,8 +271,8 @@ async function teamUnits(t: Test, { ada, bob }: GatewayWithUsers): Promise<void>
     ] as const) {
       const units = { 'repo.issues': 'write', 'repo.code': code }
       await ada.api('PATCH', `/teams/${id}`, { units_map: units })
-      t.equal((await bob.call(FETCH('guild/inner'), ENOUGH)).exitCode, fetched, code)
-      t.equal((await bob.call(PUSH('guild/inner'), ENOUGH)).exitCode, pushed, code)
+      t.equal((await serve(fixture, bob, FETCH('guild/inner'))).exitCode, fetched, code)
+      t.equal((await serve(fixture, bob, PUSH('guild/inner'))).exitCode, pushed, code)
     }
   })
 }
@@ -259,7 +280,7 @@ async function teamUnits(t: Test, { ada, bob }: GatewayWithUsers): Promise<void>
 async function wikis(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<void> {
   await t.test('the first push creates a wiki, which is cloned over SSH and HTTPS', async (t) => {
     await makeRepository(ada, 'book')
-    t.match(await ada.call(FETCH('ada/book.wiki'), ENOUGH), {
+    t.match(await serve(fixture, ada, FETCH('ada/book.wiki')), {
       exitCode: 1,
       errorText: 'There is no repository ada/book.wiki that this key may read.\n',
     })
@@ -275,7 +296,7 @@ async function wikis(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<
     const pulled = await second.try(['pull', fixture.remote('ada/book.wiki'), 'main'], bob)
     t.equal(pulled.exitCode, 0, pulled.errorText)
     t.equal(await readFile(`${second.path}/Home.md`, 'utf8'), 'second\n')
-    t.match((await bob.call(PUSH('ada/book.wiki'), ENOUGH)).errorText, /no repository/)
+    t.match((await serve(fixture, bob, PUSH('ada/book.wiki'))).errorText, /no repository/)
     t.not((await copy.try(['push', bob.remote('ada/book.wiki'), 'main:x'])).exitCode, 0)
     const { body } = await ada.api('GET', '/repos/ada/book')
     t.match(body, { empty: true, has_wiki: true }, 'the repository itself stays empty')
@@ -283,8 +304,8 @@ async function wikis(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<
 
   await t.test('a wiki of a private repository looks like one of a missing one', async (t) => {
     for (const command of [FETCH, PUSH]) {
-      const ofPrivate = await bob.call(command('ada/secret.wiki'), ENOUGH)
-      const ofMissing = await bob.call(command('ada/nowhere.wiki'), ENOUGH)
+      const ofPrivate = await serve(fixture, bob, command('ada/secret.wiki'))
+      const ofMissing = await serve(fixture, bob, command('ada/nowhere.wiki'))
       const errorText = ofMissing.errorText.replace('nowhere', 'secret')
       t.same({ ...ofMissing, errorText }, ofPrivate)
     }
@@ -294,13 +315,13 @@ async function wikis(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<
     const folders = async () =>
       (await repositoriesIn(fixture.gatehouse.dataDir)).filter((path) => path.endsWith('.wiki.git'))
     await ada.api('PATCH', '/repos/ada/book', { has_wiki: false })
-    t.match((await ada.call(FETCH('ada/book.wiki'), ENOUGH)).errorText, /no repository/)
+    t.match((await serve(fixture, ada, FETCH('ada/book.wiki'))).errorText, /no repository/)
     t.not((await tryClone(t, ada.remote('ada/book.wiki'))).exitCode, 0)
     await ada.api('PATCH', '/repos/ada/book', { has_wiki: true, name: 'novel' })
     for (const path of ['ada/book.wiki', 'ada/novel.wiki']) {
       const copy = await cloneInto(t, ada.remote(path))
       t.equal(await readFile(`${copy.path}/Home.md`, 'utf8'), 'second\n')
-      t.equal((await ada.call(FETCH(path), ENOUGH)).exitCode, 0)
+      t.equal((await serve(fixture, ada, FETCH(path))).exitCode, 0)
     }
     t.equal((await folders()).length, 1)
     t.equal((await ada.api('DELETE', '/repos/ada/novel')).status, 204)
@@ -317,8 +338,8 @@ async function wikis(t: Test, { fixture, ada, bob }: GatewayWithUsers): Promise<
     ] as const) {
       const units = { 'repo.code': 'write', 'repo.wiki': wiki }
       await ada.api('PATCH', `/teams/${id}`, { units_map: units })
-      t.equal((await bob.call(PUSH('guild/inner.wiki'), ENOUGH)).exitCode, pushed, wiki)
-      t.equal((await bob.call(FETCH('guild/inner.wiki'), ENOUGH)).exitCode, fetched, wiki)
+      t.equal((await serve(fixture, bob, PUSH('guild/inner.wiki'))).exitCode, pushed, wiki)
+      t.equal((await serve(fixture, bob, FETCH('guild/inner.wiki'))).exitCode, fetched, wiki)
     }
   })
 }
@@ -330,12 +351,12 @@ async function lostFolders(t: Test, { fixture, ada }: GatewayWithUsers): Promise
     const after = await repositoriesIn(fixture.gatehouse.dataDir)
     await rm(after.find((path) => !before.includes(path)) ?? '', { recursive: true })
     for (const command of [FETCH, PUSH]) {
-      const { exitCode, errorText } = await ada.call(command('ada/lost'), ENOUGH)
+      const { exitCode, errorText } = await serve(fixture, ada, command('ada/lost'))
       t.equal(exitCode, 1)
       t.match(errorText, /stored data of this repository is missing on the server/)
     }
     t.match(fixture.gatehouse.log(), /the folder \S+ does not exist/)
-    t.equal((await ada.call(FETCH('ada/open'), ENOUGH)).exitCode, 0)
+    t.equal((await serve(fixture, ada, FETCH('ada/open'))).exitCode, 0)
   })
 }
 
