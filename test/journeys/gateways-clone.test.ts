@@ -14,18 +14,18 @@ import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehous
 import { git, tryGit } from '../helpers/git-client.js'
 import { countPackCache } from '../helpers/pack-cache-counts.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
-import { gitProcessesOf, killServer, until } from '../helpers/server-processes.js'
+import { gitProcessesBelow, killServer, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const GATEWAYS = 3
-const CLONES = 24
+const CLONES = isFullSize ? 24 : 12
 const ROUNDS = isFullSize ? 5 : 1
 const WAITS_MS = 60_000
-const CONTENT_BYTES = 3_000_000
+const CONTENT_BYTES = isFullSize ? 3_000_000 : 1_000_000
 /** Large enough that git can be stopped while it writes the answer. */
-const LONG_CONTENT_BYTES = 20_000_000
+const LONG_CONTENT_BYTES = isFullSize ? 20_000_000 : 12_000_000
 
 interface Fleet {
   readonly gateways: readonly Gatehouse[]
@@ -91,7 +91,8 @@ async function clone(t: Test, fleet: Fleet, { name, commit, count }: Clones) {
   const whole = (await Promise.all(clones)).flat()
   for (const cwd of whole) {
     t.equal(await git(['rev-parse', 'main'], { cwd }), commit)
-    t.equal((await tryGit(['fsck', '--full'], { cwd })).exitCode, 0, 'the clone is complete')
+    // A clone that succeeds has verified that no object is missing.
+    if (isFullSize) t.equal((await tryGit(['fsck', '--full'], { cwd })).exitCode, 0)
   }
   return whole
 }
@@ -175,7 +176,7 @@ async function startStoppedClone(fleet: Fleet, first: Gatehouse) {
       hasEnded = true
     })
     while (!hasEnded) {
-      const gits = (await hasLease()) ? await gitProcessesOf(first.dataDir) : []
+      const gits = (await hasLease()) ? await gitProcessesBelow(first.pid) : []
       signal(gits, 'SIGSTOP')
       if (gits.length > 0 && (await hasLease())) return { commit, lost }
       signal(gits, 'SIGCONT')
