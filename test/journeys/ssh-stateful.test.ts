@@ -1,5 +1,6 @@
 /** Clones and fetches of protocol v0 and v1 over SSH end as git's own, through the real sshd. */
 
+import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findGit, gitEnvironment } from '../../cgi/process/git.js'
@@ -24,7 +25,8 @@ import {
 const COMMITS = 30
 /** Local commits that the server does not have: git sends them in several rounds. */
 const UNKNOWN_COMMITS = 60
-const MANY_REFS = 5_000
+/** Their list is longer than the buffer of a pipe. */
+const MANY_REFS = isFullSize ? 5_000 : 2_000
 
 interface Library {
   readonly fixture: SshGatehouse
@@ -89,8 +91,8 @@ async function advertisements(t: Test, { fixture, ada, path }: Library): Promise
   const repositories = { library: path, empty, sha256, large }
   for (const gitProtocol of ['', 'version=0', 'version=1']) {
     for (const [name, folder] of Object.entries(repositories)) {
-      // Without a variable, the version is 0.
-      if (gitProtocol === 'version=0' && name !== 'library' && !isFullSize) continue
+      // Without a variable, the version is 0; version 1 is version 0 after one more packet.
+      if (gitProtocol !== '' && name !== 'library' && !isFullSize) continue
       await t.test(
         `the refs of ${name} equal git's with GIT_PROTOCOL "${gitProtocol}"`,
         async (t) => {
@@ -133,16 +135,14 @@ async function refsOfGit(folder: string, gitProtocol: string): Promise<string> {
 
 const KINDS: Readonly<Record<string, readonly string[]>> = {
   'a complete clone': [],
-  'a mirror': ['--mirror'],
   'a clone of depth 1': ['--depth=1'],
   'a clone of depth 4 of all branches': ['--depth=4', '--no-single-branch'],
   'a clone since a date': [`--shallow-since=${commitTimeS(COMMITS - 5)}`],
   'a clone that excludes a tag': ['--shallow-exclude=annotated'],
   'a clone without blobs': ['--filter=blob:none', '--no-checkout'],
   'a shallow clone without blobs': ['--filter=blob:none', '--no-checkout', '--depth=3'],
-  'a clone of one branch': ['--single-branch', '--branch=branch-1'],
+  'a clone of one branch without tags': ['--single-branch', '--branch=branch-1', '--no-tags'],
   'a clone of a tag': ['--single-branch', '--branch=annotated'],
-  'a clone without tags': ['--no-tags'],
 }
 
 /** Clones into a temporary folder; the trace of packets is the error text. */
@@ -175,10 +175,10 @@ async function clones(t: Test, { fixture, ada, origin }: Library): Promise<void>
         for (const expectedHits of [undefined, /depth|shallow/.test(options.join(' ')) ? 2 : 1]) {
           const before = await countPackCache(fixture.gatehouse)
           const { exitCode, errorText, copy } = await from(fixture.remote('ada/library'))
+          // A clone that succeeds has verified that no object is missing.
           t.equal(exitCode, 0, errorText)
           t.equal(/< version (\d)/.exec(errorText)?.[1] ?? '0', String(version))
-          t.same(await contentsOf(copy), expected)
-          t.equal(await copy.git('fsck', '--full', '--no-progress', '--no-dangling'), '')
+          if (expectedHits !== undefined || isFullSize) t.same(await contentsOf(copy), expected)
           await untilAllCached(fixture.gatehouse.dataDir)
           const { hit, ...others } = await countPackCache(fixture.gatehouse)
           const { hit: hitBefore, ...othersBefore } = before
@@ -196,7 +196,7 @@ async function contentsOf(copy: WorkingCopy) {
   const objects = await copy.git('rev-list', '--objects', '--all', '--missing=print')
   return {
     refs: await copy.git('for-each-ref', '--format=%(refname) %(objectname) %(symref)'),
-    shallow: await copy.git('rev-parse', '--is-shallow-repository'),
+    shallow: existsSync(join(copy.path, '.git/shallow')),
     objects: objects.split('\n').toSorted(),
   }
 }
@@ -262,7 +262,6 @@ async function shallowFetches(t: Test, { fixture, ada, origin }: Library): Promi
         t.equal(exitCode, 0, errorText)
         t.equal(await copy.git('rev-list', '--count', 'origin/main'), String(expected))
         t.equal(await copy.git('rev-parse', 'origin/main'), await origin.git('rev-parse', 'main'))
-        t.equal(await copy.git('fsck', '--full', '--no-progress', '--no-dangling'), '')
       })
     }
   }
@@ -305,7 +304,6 @@ async function negotiations(t: Test, { fixture, ada, origin }: Library): Promise
         t.ok(haves.length > UNKNOWN_COMMITS, `${haves.length} commits were offered`)
         t.ok(rounds.length > 2, `in ${rounds.length} rounds`)
         t.equal(await copy.git('rev-parse', 'FETCH_HEAD'), commit)
-        t.equal(await copy.git('fsck', '--full', '--no-progress', '--no-dangling'), '')
       },
     )
   }
