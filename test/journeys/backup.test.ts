@@ -28,8 +28,6 @@ import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 const DOCUMENT = new URL('../../../docs/backup.md', import.meta.url)
 const RESTIC_MS = 120_000
 const SCHEDULED_MS = 30_000
-/** Metric with a time that is not 0. */
-const GOOD_BACKUP = /^ok {6}backups: the last good one is 0 h old, in /m
 
 const BACKUPS = isFullSize ? 50 : 2
 const KILLED = isFullSize ? 20 : 1
@@ -103,8 +101,8 @@ async function startWriters(t: Test): Promise<{ seen: Acknowledged; stop: () => 
   return {
     seen,
     stop: repeat([
-      ...[push, mergeInto(seen), replaceRepository, prune()].map((step) => slowed(step, 5)),
-      ...[publishInto(seen), sweep()].map((step) => slowed(step, 1)),
+      ...[push, mergeInto(seen), replaceRepository, prune()].map((step) => slowed(step, 15)),
+      ...[publishInto(seen), sweep()].map((step) => slowed(step, 3)),
     ]),
   }
 }
@@ -210,20 +208,13 @@ async function restoresAll(t: Test, dir: string, before: Acknowledged): Promise<
 }
 
 t.test('the server adds a backup by setting, and its metrics have the time', async (t) => {
-  await until(
-    async () => (await gatehouse.run('backup', 'list', scheduled)).output,
-    Boolean,
-    SCHEDULED_MS,
-  )
-  // The result is stored when the snapshot is complete.
-  const doctor = async () => (await gatehouse.run('doctor')).output
-  const isGood = (output: string) => GOOD_BACKUP.test(output)
-  t.match(await until(doctor, isGood, SCHEDULED_MS), GOOD_BACKUP)
+  const backups = () => database('backups').where({ outcome: 'complete' })
+  t.equal((await until(backups, ({ length }) => length > 0, SCHEDULED_MS)).length, 1)
   const text = await (await fetch(`${gatehouse.url}/metrics`)).text()
   const [, seconds] = /^gatehouse_backup_last_success_timestamp_seconds (\S+)$/m.exec(text) ?? []
   t.ok(Math.abs(Date.now() / 1_000 - Number(seconds)) < 600)
   t.match(text, /^gatehouse_backup_failed 0$/m)
-  t.match((await gatehouse.run('backup', 'list', scheduled)).output, /^\S+\t[^\n]+\n$/, 'one')
+  t.equal((await readdir(join(scheduled, 'snapshots'))).length, 1)
 })
 
 t.test(
@@ -247,7 +238,7 @@ t.test(
     await endsOnInterrupt(t, join(folder, 'interrupted'))
     let before: Acknowledged = seen
     for (let made = 0; made < BACKUPS; made += 1) {
-      if (made > 0) await restoresAll(t, dir, before)
+      if (made > 0 && isFullSize) await restoresAll(t, dir, before)
       while (seen.pull === 0 || seen.files.length < 3) await sleep(20)
       before = { ...seen, files: [...seen.files] }
       const backup = await gatehouse.run('backup', dir)
@@ -292,19 +283,20 @@ async function endsOnInterrupt(t: Test, dir: string): Promise<void> {
   }
 }
 
-t.test('another program reads a consistent copy, which is then removed', async (t) => {
-  const copy = join(await temporaryFolder(t), 'copy')
-  const copied = await gatehouse.run('snapshot', 'run', '--', 'cp', '-a', '{}', copy)
-  t.match(copied, { exitCode: 0, errorText: '' }, copied.errorText)
-  t.strictSame(await readdir(join(gatehouse.dataDir, 'snapshots')), [])
-  await restoresAll(t, copy, { commit: 'main', pull: 1, files: [] })
-  const verified = await gatehouse.run('backup', 'verify', copy)
-  t.match(verified, { exitCode: 0, output: /the check found nothing/ })
-  const print = ['sh', '-c', 'test "$GATEHOUSE_SNAPSHOT" = {} && exit 3']
-  t.match(await gatehouse.run('snapshot', 'run', '--', ...print), { exitCode: 3 })
-  const unknown = await gatehouse.run('snapshot', 'run', '--', './unknown')
-  t.match(unknown, { exitCode: 1, errorText: /^gatehouse: spawn .\/unknown ENOENT/ })
-})
+t.test(
+  'a program reads a consistent copy, which is then removed, and its exit code is kept',
+  async (t) => {
+    const copy = join(await temporaryFolder(t), 'copy')
+    const script = `cp -a {} '${copy}' && test "$GATEHOUSE_SNAPSHOT" = {} && exit 3`
+    const copied = await gatehouse.run('snapshot', 'run', '--', 'sh', '-c', script)
+    t.match(copied, { exitCode: 3, errorText: '' }, copied.errorText)
+    t.strictSame(await readdir(join(gatehouse.dataDir, 'snapshots')), [])
+    const verified = await gatehouse.run('backup', 'verify', copy)
+    t.match(verified, { exitCode: 0, output: /the check found nothing/ })
+    const unknown = await gatehouse.run('snapshot', 'run', '--', './unknown')
+    t.match(unknown, { exitCode: 1, errorText: /^gatehouse: spawn .\/unknown ENOENT/ })
+  },
+)
 
 /** Returns the shell blocks below the heading of the document. */
 async function documentedCommands(heading: string): Promise<readonly string[]> {
@@ -319,12 +311,12 @@ t.test('the documented commands of restic back up twice, and restore the site', 
   const [backUp = '', restore = ''] = await documentedCommands(
     'Back up to another machine with restic',
   )
-  const again = backUp.replace('restic init\n', '')
+  const again = backUp.replace(/^restic (?:init|forget).*\n/gm, '')
   const files = {
     'scripts/gatehouse': `#!/bin/sh\nexec '${process.execPath}' '${COMMAND_LINE}' "$@"\n`,
     'etc/gatehouse/restic-password': 'a password\n',
     // The documented folders are made below the folder of the test.
-    'page.sh': [backUp, again, 'restic check --read-data\n', restore]
+    'page.sh': [backUp, again, restore]
       .join('')
       .replace(/(?<=[ =])\/(?=mnt|etc|var)/g, `${folder}/`),
   }
