@@ -227,11 +227,12 @@ async function emptyRepositories(t: Test, { ada, address }: Library): Promise<vo
 async function otherAddresses(t: Test, { ada, origin, address }: Library): Promise<void> {
   const server = new URL(address).origin
   const head = await origin.git('rev-parse', 'main')
+  const headAt = async (path: string) =>
+    (await origin.git('ls-remote', `${server}/${path}`, 'HEAD')).split('\t')[0]
 
   await t.test('URLs without .git and with a trailing slash work', async (t) => {
     for (const path of ['ada/library', 'ada/library/', 'ada/library.git/']) {
-      const copy = await cloneInto(t, `${server}/${path}`)
-      t.equal(await copy.git('rev-parse', 'HEAD'), head, path)
+      t.equal(await headAt(path), head, path)
     }
   })
 
@@ -250,10 +251,8 @@ async function otherAddresses(t: Test, { ada, origin, address }: Library): Promi
     await makeRepository(ada, 'before')
     await origin.git('push', '--quiet', ada.remote('ada/before.git'), 'main')
     await changeRepository(ada, 'ada/before', { name: 'after' })
-    const old = await cloneInto(t, `${server}/ada/before.git`)
-    t.equal(await old.git('rev-parse', 'HEAD'), head)
-    const renamed = await cloneInto(t, `${server}/ada/after.git`)
-    t.equal(await renamed.git('rev-parse', 'HEAD'), head)
+    t.equal(await headAt('ada/before.git'), head)
+    t.equal(await headAt('ada/after.git'), head)
     await makeRepository(ada, 'before')
     const { errorText } = await tryClone(t, `${server}/ada/before.git`)
     t.match(errorText, /empty repository/, 'a new repository takes the old name')
@@ -266,8 +265,7 @@ async function otherAddresses(t: Test, { ada, origin, address }: Library): Promi
     const renamed = await ada.api('POST', '/orgs/former/rename', { new_name: 'present' })
     t.equal(renamed.status, 204)
     for (const owner of ['former', 'present']) {
-      const copy = await cloneInto(t, `${server}/${owner}/tool.git`)
-      t.equal(await copy.git('rev-parse', 'HEAD'), head, owner)
+      t.equal(await headAt(`${owner}/tool.git`), head, owner)
     }
   })
 }
