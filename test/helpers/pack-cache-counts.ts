@@ -37,3 +37,28 @@ export async function untilAllCached(dataDir: string): Promise<void> {
   }
   throw new Error('a reply was not cached within 60 s')
 }
+
+/** Runs a client; returns the outcomes of its fetches. */
+export async function countOutcomes(
+  gatehouse: Pick<Gatehouse, 'url' | 'dataDir'>,
+  runClient: () => Promise<void>,
+): Promise<Pick<PackCacheCounts, 'hit' | 'miss' | 'bypass'>> {
+  const before = await countPackCache(gatehouse, 'fetch')
+  await runClient()
+  await untilAllCached(gatehouse.dataDir)
+  const { hit, miss, bypass } = await countPackCache(gatehouse, 'fetch')
+  return { hit: hit - before.hit, miss: miss - before.miss, bypass: bypass - before.bypass }
+}
+
+/** Waits until the server runs no git process, twice in a row. */
+export async function untilNoGit({
+  url,
+  dataDir,
+}: Pick<Gatehouse, 'url' | 'dataDir'>): Promise<void> {
+  for (let quiet = 0; quiet < 2; ) {
+    await sleep(500)
+    const text = await (await fetch(`${url}/metrics`)).text()
+    quiet = /^gatehouse_git_queue\{.*running.*\} 0$/m.test(text) ? quiet + 1 : 0
+    await untilAllCached(dataDir)
+  }
+}

@@ -14,7 +14,7 @@ import {
 import { startGatewayWithRepository } from '../helpers/gateway-with-repository.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { abortPair, fetchBody, pairBody } from '../helpers/git-requests.js'
-import { countPackCache } from '../helpers/pack-cache-counts.js'
+import { countOutcomes, countPackCache, untilNoGit } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
 import {
   gitProcessesOf,
@@ -26,7 +26,7 @@ import {
 } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
-import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
+import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
 const FULL_CLONES = isFullSize ? 129 : 12
 const SHALLOW_CLONES = isFullSize ? 500 : 20
@@ -79,6 +79,9 @@ t.test('fleets of clients', async (t) => {
   const fleet = await startFleet(t, { workers: 2 })
   await t.test('concurrent clones of a new commit are coalesced', (t) => shareWork(t, fleet))
   await t.test('concurrent clones with git are complete', (t) => cloneWhole(t, fleet))
+  await t.test('clones after a push are ready if another worker has received it', (t) =>
+    cloneAfterPushes(t, fleet),
+  )
   await t.test('clients that disconnect at a random byte do not affect coalesced clients', (t) =>
     leaveEarly(t, fleet),
   )
@@ -151,6 +154,28 @@ async function cloneWhole(t: Test, fleet: Fleet): Promise<void> {
     // A clone that succeeds has verified that no object is missing.
     t.equal(await git(['rev-parse', 'HEAD'], { cwd }), commit)
   }
+}
+
+async function cloneAfterPushes(t: Test, { gatehouse, ada, copy }: Fleet): Promise<void> {
+  const remote = ada.remote(`${await makeRepository(ada, 'small')}.git`)
+  await copy.git('checkout', '--quiet', '--orphan', 'small')
+  await copy.git('reset', '--quiet', '--hard')
+  const push = async (name: string) => {
+    await copy.commit(name)
+    await copy.git('push', '--quiet', remote, 'HEAD:refs/heads/main')
+  }
+  const clone = () =>
+    countOutcomes(gatehouse, async () => {
+      await cloneInto(t, remote, ['--quiet', '--depth=1', '--branch=main'])
+    })
+  await push('first')
+  for (let clients = 0; clients < 2; clients += 1) await clone()
+  for (let pushes = 0; pushes < 6; pushes += 1) {
+    await push(`file-${pushes}`)
+    await untilNoGit(gatehouse)
+    t.strictSame(await clone(), { hit: 1, miss: 0, bypass: 0 })
+  }
+  await copy.git('checkout', '--quiet', 'main')
 }
 
 async function leaveEarly(t: Test, fleet: Fleet): Promise<void> {
