@@ -1,35 +1,47 @@
 /** The program of the previous release, built from the history of this clone. */
 
 import { execFile } from 'node:child_process'
-import { mkdir, symlink } from 'node:fs/promises'
-import { join } from 'node:path'
+import { existsSync } from 'node:fs'
+import { mkdir, mkdtemp, readdir, rename, rm, symlink } from 'node:fs/promises'
+import { basename, join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import { git, tryGit } from './git-client.js'
-import { temporaryFolder } from './temporary.js'
 
 const run = promisify(execFile)
 const ROOT = fileURLToPath(new URL('../../..', import.meta.url))
+/** Folder of compiled programs, beside those that `scripts/test` installs. */
+const KEPT = join(ROOT, '.programs/previous-program')
 const MIGRATIONS = 'sql/migrations/[0-9]*.ts'
 
 /** Options for git because the checkout may belong to another user than the tests' one. */
 const ANY_OWNER = ['-c', 'safe.directory=*']
 
-interface Teardown {
-  teardown(action: () => Promise<unknown>): void
+/**
+ * Returns the path of the program of a commit. It is compiled with the packages of this clone and
+ * kept for later runs, in place of that of an earlier commit.
+ */
+export async function buildProgramOf(commit: string): Promise<string> {
+  const kept = join(KEPT, commit)
+  if (!existsSync(kept)) {
+    await mkdir(KEPT, { recursive: true })
+    const source = await mkdtemp(join(KEPT, 'new-'))
+    await compileInto(source, commit)
+    for (const name of await readdir(KEPT)) {
+      if (name !== basename(source)) await rm(join(KEPT, name), { recursive: true, force: true })
+    }
+    await rename(source, kept)
+  }
+  return join(kept, 'dist/program/gatehouse.js')
 }
 
-/** Compiles the program of a commit with the packages of this clone; returns its path. */
-export async function buildProgramOf(t: Teardown, commit: string): Promise<string> {
-  const folder = await temporaryFolder(t)
-  const archive = join(folder, 'program.tar')
-  const source = join(folder, 'source')
-  await mkdir(source)
+async function compileInto(source: string, commit: string): Promise<void> {
+  const archive = join(source, 'program.tar')
   await git([...ANY_OWNER, 'archive', `--output=${archive}`, commit], { cwd: ROOT })
   await run('tar', ['--extract', `--file=${archive}`, `--directory=${source}`])
+  await rm(archive)
   await symlink(join(ROOT, 'node_modules'), join(source, 'node_modules'))
   await run('scripts/build', ['program'], { cwd: source })
-  return join(source, 'dist/program/gatehouse.js')
 }
 
 /**

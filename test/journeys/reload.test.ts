@@ -10,14 +10,15 @@ import { git, tryGit } from '../helpers/git-client.js'
 import { askRaw } from '../helpers/literal-http.js'
 import { buildProgramOf, findPreviousCommit } from '../helpers/previous-program.js'
 import { makeRepository } from '../helpers/repositories.js'
+import { withPassword } from '../helpers/requests.js'
 import { until, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 
-const RELOADS = isFullSize ? 20 : 2
-const CONVERSATIONS = isFullSize ? 1_000 : 24
-const AT_ONCE = 4
+const RELOADS = isFullSize ? 20 : 1
+const CONVERSATIONS = isFullSize ? 1_000 : 8
+const AT_ONCE = isFullSize ? 4 : 2
 const PATH = 'ada/library.git'
 
 /** Message of git for a connection that the kernel has reset. */
@@ -38,7 +39,31 @@ await makeRepository(ada, 'library')
 /** Takes the port of the first server over, and serves after it has ended. */
 let successor: Gatehouse
 
-t.test('no push and no clone fails while workers are replaced', async (t) => {
+/** Sends requests in three loops; the returned function ends them and returns their outcomes. */
+function startRequests(): () => Promise<{ failures: readonly unknown[]; resets: number }> {
+  const failures: unknown[] = []
+  let resets = 0
+  let isEnded = false
+  const sendRequests = async () => {
+    while (!isEnded) {
+      const { status } = await askRaw(gatehouse.port, { path: '/livez' }).catch((error) => {
+        if (error.code === 'ECONNRESET') resets += 1
+        else failures.push(error)
+        return { status: 200 }
+      })
+      if (status !== 200) failures.push(status)
+      await sleep(10)
+    }
+  }
+  const sending = [sendRequests(), sendRequests(), sendRequests()]
+  return async () => {
+    isEnded = true
+    await Promise.all(sending)
+    return { failures, resets }
+  }
+}
+
+t.test('no push, clone or request fails while workers are replaced', async (t) => {
   const copy = await newWorkingCopy(t)
   await copy.commit('first')
   await copy.git('push', '--quiet', ada.remote(PATH), 'main')
@@ -64,7 +89,11 @@ t.test('no push and no clone fails while workers are replaced', async (t) => {
       await gatehouse.reload()
     }
   }
+  const endRequests = startRequests()
   await Promise.all([reload(), ...Array.from({ length: AT_ONCE }, converse)])
+  const requests = await endRequests()
+  t.strictSame(requests.failures, [])
+  t.ok(requests.resets <= (await resetsMax()), `${requests.resets} requests were reset`)
   const others = failures.filter((failure) => !failure.includes(RESET))
   t.strictSame(others, [])
   t.ok(failures.length <= (await resetsMax()), `${failures.length} connections were reset`)
@@ -90,21 +119,7 @@ t.test('a gateway that stops hands new connections over to another one on its po
       GATEHOUSE_HTTP_DRAIN: '2s',
     },
   })
-  const failures: unknown[] = []
-  let resets = 0
-  let isEnded = false
-  const sendRequests = async () => {
-    while (!isEnded) {
-      const { status } = await askRaw(gatehouse.port, { path: '/livez' }).catch((error) => {
-        if (error.code === 'ECONNRESET') resets += 1
-        else failures.push(error)
-        return { status: 200 }
-      })
-      if (status !== 200) failures.push(status)
-      await sleep(3)
-    }
-  }
-  const sending = [sendRequests(), sendRequests(), sendRequests()]
+  const endRequests = startRequests()
   process.kill(gatehouse.pid, 'SIGTERM')
   const hasEnded = async () => {
     try {
@@ -114,8 +129,7 @@ t.test('a gateway that stops hands new connections over to another one on its po
     }
   }
   t.ok(await until(hasEnded, Boolean, 30_000), 'the server has ended before its drain time')
-  isEnded = true
-  await Promise.all(sending)
+  const { failures, resets } = await endRequests()
   t.strictSame(failures, [])
   t.ok(resets <= (await resetsMax()), `${resets} connections were reset`)
   t.equal((await workersOf(successor.pid)).length, 1)
@@ -149,16 +163,22 @@ t.test('open connections are answered after SIGTERM until the drain time has pas
 })
 
 async function updateAndReturn(t: Test, previousCommit: string): Promise<void> {
-  const previous = await buildProgramOf(t, previousCommit)
+  const previous = await buildProgramOf(previousCommit)
   const file = join(await temporaryFolder(t), 'gatehouse.db')
   const gatehouse = await startGatehouse(t, {
     program: previous,
     workers: 1,
     location: { kind: 'sqlite', file },
   })
-  await gatehouse.run('user', 'create', 'ada', '--password=correct horse battery')
-  const created = await gatehouse.run('token', 'create', 'ada', '--name=ci', '--scopes=all')
-  const token = created.output.trim()
+  const password = 'correct horse battery'
+  await gatehouse.run('user', 'create', 'ada', `--password=${password}`)
+  const created = await askApi(gatehouse.port, {
+    method: 'POST',
+    path: '/users/ada/tokens',
+    body: { name: 'ci', scopes: ['all'] },
+    authorization: withPassword('ada', password),
+  })
+  const { sha1: token } = created.body as { readonly sha1: string }
   const authorization = `token ${token}`
   const ask = (method: string, path: string, body?: unknown) =>
     askApi(gatehouse.port, { method, path, body, authorization })
