@@ -11,6 +11,7 @@ import { makeRepository } from '../helpers/repositories.js'
 import { withPassword } from '../helpers/requests.js'
 import { type Caller, type SshGatehouse, startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 
+const tokenOf = ({ token }: Person) => `token ${token}`
 const oidOf = (bytes: Uint8Array) => createHash('sha256').update(bytes).digest('hex')
 
 const fixture: SshGatehouse = await startSshGatehouse(t, { workers: 1 })
@@ -31,6 +32,21 @@ async function pushed(t: Teardown, person: Person, name: string, isPrivate = tru
   const { exitCode, errorText } = await runLfs(copy, ['push', '--quiet', 'origin', 'main'])
   if (exitCode !== 0) throw new Error(errorText)
   return { copy, bytes, path, oid: oidOf(bytes) }
+}
+
+/** Creates a repository without commits, in which an object is stored. */
+async function stored(person: Person, name: string) {
+  await makeRepository(person, name, { private: true })
+  const path = `${person.name}/${name}.git`
+  const bytes = randomBytes(1_000)
+  const oid = oidOf(bytes)
+  const { status } = await fetch(`${gatehouse.url}/${path}/info/lfs/objects/${oid}/1000`, {
+    method: 'PUT',
+    headers: { authorization: tokenOf(person) },
+    body: bytes,
+  })
+  if (status !== 200) throw new Error(`the upload was answered ${status}`)
+  return { path, oid }
 }
 
 /** Repositories of tests that do not change their objects: `closed` is private. */
@@ -65,8 +81,6 @@ function jsonOf(text: string): any {
     return undefined
   }
 }
-
-const tokenOf = ({ token }: Person) => `token ${token}`
 
 await t.test('a push and a clone over HTTPS transfer the objects', async (t) => {
   const { bytes, path } = closed
@@ -318,7 +332,7 @@ async function sshTicket(caller: Caller, words: string): Promise<string> {
 async function tickets(): Promise<void> {
   await t.test('a ticket is valid for its repository and operation only', async (t) => {
     const first = closed
-    const second = await pushed(t, ada, 'second')
+    const second = await stored(ada, 'second')
     const down = await sshTicket(ada, `${first.path} download`)
     const up = await sshTicket(ada, `${first.path} upload`)
     const get = (path: string, oid: string, authorization: string) =>
@@ -344,7 +358,7 @@ async function tickets(): Promise<void> {
   })
 
   await t.test('a ticket ends with the key or token that it was made for', async (t) => {
-    const { path, oid } = await pushed(t, bob, 'revoked')
+    const { path, oid } = await stored(bob, 'revoked')
     const second = await fixture.newCaller('second')
     const id = await fixture.addKey(bob, second)
     const ticket = await sshTicket(second, `${path} download`)
