@@ -21,8 +21,10 @@ function bundleAnswers({ lines }: Pick<Fixture, 'lines'>): readonly number[] {
     .map(({ status }) => Number(status))
 }
 
+/** Server of all tests; the last one makes its repository private. */
+const scene = await startNewerLibrary(t)
+
 t.test('a client with transfer.bundleURI clones from a bundle', async (t) => {
-  const scene = await startNewerLibrary(t)
   const { port, address, clone, plainClone, origin, push } = scene
   const before = await untilOffered({ port, path: LIBRARY })
   const plain = await plainClone(address)
@@ -48,36 +50,8 @@ t.test('a client with transfer.bundleURI clones from a bundle', async (t) => {
   t.notMatch(await git(['for-each-ref'], { cwd: fresh.path }), 'branch-2')
 })
 
-t.test('the bundle of a private repository needs read permission', async (t) => {
-  const scene = await startNewerLibrary(t)
-  const { port, url, ada, remote, clone } = scene
-  await scene.as('ada', 'PATCH', '/repos/ada/library', { private: true })
-  const { plain, token } = await scene.addToken(ada, 'read:repository')
-  const authorization = withToken(plain)
-  const path = await untilOffered({ port, path: LIBRARY, authorization })
-  const bundled = await clone(remote)
-  t.equal(bundled.exitCode, 0, bundled.errorText.slice(-2_000))
-  t.strictSame(
-    bundleAnswers(scene),
-    [401, 200],
-    'the bundle is requested with the credentials of the URL',
-  )
-
-  const statusOf = async (headers: Record<string, string>) => {
-    const reply = await fetch(`${url}${path}`, { headers })
-    await reply.arrayBuffer()
-    return reply.status
-  }
-  t.equal(await statusOf({}), 401)
-  t.equal(await statusOf({ authorization }), 200)
-  const bob = await scene.addToken(scene.bob, 'all')
-  t.equal(await statusOf({ authorization: withToken(bob.plain) }), 404)
-  await deleteToken(scene.db, ada.id, token.id)
-  t.equal(await statusOf({ authorization }), 401, 'a deleted token is refused at the next request')
-})
-
 t.test('an interrupted download of a bundle can be resumed', async (t) => {
-  const { port, url } = await startNewerLibrary(t)
+  const { port, url } = scene
   const bundle = `${url}${await untilOffered({ port, path: LIBRARY })}`
   const { bytes } = await untilCached(bundle)
   const folder = await temporaryFolder(t)
@@ -95,6 +69,34 @@ t.test('an interrupted download of a bundle can be resumed', async (t) => {
   t.ok((await readFile(file)).equals(bytes))
   await git(['clone', '--quiet', file, 'clone'], { cwd: folder })
   t.equal(await git(FSCK, { cwd: join(folder, 'clone') }), '')
+})
+
+t.test('the bundle of a private repository needs read permission', async (t) => {
+  const { port, url, ada, remote, clone } = scene
+  await scene.as('ada', 'PATCH', '/repos/ada/library', { private: true })
+  const { plain, token } = await scene.addToken(ada, 'read:repository')
+  const authorization = withToken(plain)
+  const path = await untilOffered({ port, path: LIBRARY, authorization })
+  const before = bundleAnswers(scene).length
+  const bundled = await clone(remote)
+  t.equal(bundled.exitCode, 0, bundled.errorText.slice(-2_000))
+  t.strictSame(
+    bundleAnswers(scene).slice(before),
+    [401, 200],
+    'the bundle is requested with the credentials of the URL',
+  )
+
+  const statusOf = async (headers: Record<string, string>) => {
+    const reply = await fetch(`${url}${path}`, { headers })
+    await reply.arrayBuffer()
+    return reply.status
+  }
+  t.equal(await statusOf({}), 401)
+  t.equal(await statusOf({ authorization }), 200)
+  const bob = await scene.addToken(scene.bob, 'all')
+  t.equal(await statusOf({ authorization: withToken(bob.plain) }), 404)
+  await deleteToken(scene.db, ada.id, token.id)
+  t.equal(await statusOf({ authorization }), 401, 'a deleted token is refused at the next request')
 })
 
 /** Lists branches and tags, without the refs that git keeps for a bundle. */
