@@ -17,6 +17,7 @@ import { abortPair, fetchBody, pairBody } from '../helpers/git-requests.js'
 import { countOutcomes, countPackCache, untilNoGit } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
 import {
+  gitProcessesBelow,
   gitProcessesOf,
   memoryOf,
   openFilesOf,
@@ -198,12 +199,14 @@ async function leaveEarly(t: Test, fleet: Fleet): Promise<void> {
       )
     }
   }
-  const processes = await until(
-    () => gitProcessesOf(gatehouse.dataDir),
-    (pids) => pids.length === 0,
+  await until(
+    () => gitProcessesBelow(gatehouse.pid),
+    (processes) => processes.length === 0,
     SETTLES_WITHIN_MS,
   )
-  t.strictSame(processes, [], 'no git process is left')
+  const processes = () => gitProcessesOf(gatehouse.dataDir)
+  const left = await until(processes, ({ length }) => length === 0, SETTLES_WITHIN_MS)
+  t.strictSame(left, [], 'no git process is left')
   const parts = await until(
     () => partsIn(gatehouse),
     (names) => names.length === 0,
