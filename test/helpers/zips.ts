@@ -12,7 +12,8 @@ export function zipOf(files: Readonly<Record<string, string | Uint8Array>>): Pro
   const zip = new ZipFile()
   for (const [path, content] of Object.entries(files)) {
     if (path.endsWith('/')) zip.addEmptyDirectory(path, { mtime: MTIME })
-    else zip.addBuffer(Buffer.from(content), path, { mtime: MTIME })
+    // Each compression takes an event-loop turn and memory, so empty files are stored.
+    else zip.addBuffer(Buffer.from(content), path, { mtime: MTIME, compress: content.length > 0 })
   }
   zip.end()
   return buffer(zip.outputStream)
