@@ -27,6 +27,7 @@ export interface BombScene {
   readonly code: string
   readonly hostileFiles: number
   readonly clients: number
+  /** Minimum duration; each attack is made at least once. */
   readonly lastsMs: number
 }
 
@@ -64,12 +65,17 @@ interface Upload {
 type Attack = (scene: Scene, n: number) => Promise<number>
 
 async function main(argument: string): Promise<void> {
-  const scene = { ...(JSON.parse(argument) as BombScene), uploads: await makeUploads() }
+  const scene = { ...(JSON.parse(argument) as BombScene), uploads: [] as Upload[] }
+  // Making a body blocks the event loop, so the uploads are made before the first request.
+  const makers = scene.lastsMs === 0 ? UPLOADS.slice(0, 1) : UPLOADS
+  for (const { path, make } of makers) {
+    scene.uploads.push({ path, body: new Uint8Array(await make()) })
+  }
   const endsAtMs = Date.now() + scene.lastsMs
   const statuses: Record<string, Record<string, number>> = {}
   let next = 0
   const attack = async () => {
-    while (Date.now() < endsAtMs) {
+    while (next < ATTACKS.length || Date.now() < endsAtMs) {
       const n = next++
       const [name, run] = ATTACKS[n % ATTACKS.length] ?? []
       if (name === undefined || run === undefined) return
@@ -83,20 +89,24 @@ async function main(argument: string): Promise<void> {
   process.stdout.write(JSON.stringify(statuses))
 }
 
-async function makeUploads(): Promise<readonly Upload[]> {
-  const zeros = Buffer.alloc(64 * 1024 ** 2)
-  const many = Object.fromEntries(Array.from({ length: 20_000 }, (_, n) => [`a/${n}`, '']))
-  const nested = `{"name":"a/b","extra":${'['.repeat(500_000)}`
-  const bzip2 = execFileSync('bzip2', ['--stdout'], { input: zeros, maxBuffer: 1 << 26 })
-  const uploads = [
-    { path: '/composer', body: bzip2 },
-    { path: '/composer', body: gzipSync(zeros) },
-    { path: '/composer', body: await zipOf(many) },
-    { path: '/composer', body: await zipOf({ 'composer.json': nested }) },
-    { path: '/debian/pool/stable/main/upload', body: busyZstdFrame() },
-  ]
-  return uploads.map(({ path, body }) => ({ path, body: new Uint8Array(body) }))
-}
+const zeros = () => Buffer.alloc(64 * 1024 ** 2)
+const manyNames = Array.from({ length: 20_000 }, (_, n) => [`a/${n}`, ''])
+const nested = `{"name":"a/b","extra":${'['.repeat(500_000)}`
+
+/** Paths and bodies of uploads. An attack of the shortest duration makes the first one alone. */
+const UPLOADS: ReadonlyArray<{
+  readonly path: string
+  readonly make: () => Promise<Uint8Array> | Uint8Array
+}> = [
+  { path: '/composer', make: () => zipOf(Object.fromEntries(manyNames)) },
+  {
+    path: '/composer',
+    make: () => execFileSync('bzip2', ['--stdout'], { input: zeros(), maxBuffer: 1 << 26 }),
+  },
+  { path: '/composer', make: () => gzipSync(zeros()) },
+  { path: '/composer', make: () => zipOf({ 'composer.json': nested }) },
+  { path: '/debian/pool/stable/main/upload', make: busyZstdFrame },
+]
 
 const ATTACKS: readonly (readonly [name: string, attack: Attack])[] = [
   [
