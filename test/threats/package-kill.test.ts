@@ -15,7 +15,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
   ? { sqlite: 150, mysql: 60 }
-  : { sqlite: 3, mysql: 2 }
+  : { sqlite: 2, mysql: 1 }
 
 const ROUNDS_MAX = 20
 

@@ -10,11 +10,11 @@ import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehous
 import { isFullSize } from '../helpers/test-size.js'
 
 const MIB = 1_048_576
-const PIECES = isFullSize ? 5_000 : 250
+const PIECES = isFullSize ? 5_000 : 120
 const PATH = '/api/packages/ada/generic/large/1.0/file'
 
 t.test("a large upload and a large download do not grow the server's memory", async (t) => {
-  const gatehouse = await startGatehouse(t)
+  const gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada')
   let sent = ''
   await stayFlat(t, gatehouse, 'an upload', async () => {
