@@ -161,10 +161,12 @@ function requestV0([first, ...others]: readonly string[], flags: readonly string
 }
 
 t.test('a complete clone after a push gets a stored answer and the new objects', async (t) => {
+  // The second one of an object format extends an answer that was extended.
+  const pushes = { sha1: ['one', 'two'], sha256: ['one'] } as const
   for (const objectFormat of ['sha1', 'sha256'] as const) {
     const { clone, push, reached } = await aScene(t, objectFormat)
     t.equal((await clone()).isExtended, false)
-    for (const name of ['one', 'two', 'three']) {
+    for (const name of pushes[objectFormat]) {
       await push(name)
       const { oids, wants, isExtended } = await clone()
       t.equal(isExtended, true, `${name} in ${objectFormat}`)
