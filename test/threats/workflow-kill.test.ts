@@ -18,7 +18,7 @@ import { killNow, workersOf } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-const KILLS = isFullSize ? 100 : 4
+const KILLS = isFullSize ? 100 : 2
 const ROWS = 40
 
 const WORKFLOW = "on: push\njobs:\n  a: { runs-on: linux, steps: [{ run: 'true' }] }\n"
