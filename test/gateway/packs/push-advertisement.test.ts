@@ -1,7 +1,7 @@
 /** Advertisements for pushes have git's own bytes, with at most one run of git for each state. */
 
 import { randomInt } from 'node:crypto'
-import { appendFile, mkdir, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { initRepository } from '../../../cgi/repository/repository.js'
@@ -309,27 +309,31 @@ const LEFT_TO_GIT = {
   'a session id': '[transfer]\n\tadvertiseSID = true\n',
 } as const
 
-for (const [name, lines] of Object.entries(LEFT_TO_GIT)) {
-  t.test(`git answers each time if its configuration has ${name}`, async (t) => {
-    const repository = await aRepository(t)
-    const { server, commit, addConfig, ask, askGit } = repository
-    const oid = await commit()
-    for (const ref of ['heads/main', 'heads/secret', 'internal/one']) {
-      await server('update-ref', `refs/${ref}`, oid)
-    }
-    await addConfig(lines)
+t.test('git answers each time if its configuration changes the answer', async (t) => {
+  const repository = await aRepository(t)
+  const { server, commit, path, ask, askGit } = repository
+  const oid = await commit()
+  for (const ref of ['heads/main', 'heads/secret', 'internal/one']) {
+    await server('update-ref', `refs/${ref}`, oid)
+  }
+  const config = await readFile(join(path, 'config'), 'utf8')
+  for (const [name, lines] of Object.entries(LEFT_TO_GIT)) {
+    await writeFile(join(path, 'config'), `${config}${lines}`)
     await warm(repository)
     let asked = 0
     const ours = await ask(undefined, async () => {
       asked += 1
       return askGit()
     })
-    t.equal(asked, 1, 'git is asked')
+    t.equal(asked, 1, `git is asked with ${name}`)
     const right = await readReply(await askGit())
     const constant = (text: string) => text.replace(/(session-id|push-cert)=[^ \n]+/g, '$1')
-    t.equal(constant(ours.text), constant(right.text))
-  })
-}
+    t.equal(constant(ours.text), constant(right.text), name)
+  }
+  await writeFile(join(path, 'config'), `${config}# other text\n`)
+  await warm(repository)
+  t.notOk(await repository.compare('without these lines'))
+})
 
 t.test('a change of the configuration has effect immediately', async (t) => {
   const repository = await aRepository(t)
