@@ -60,6 +60,10 @@ export async function newComposerProject(
     COMPOSER_CACHE_DIR: join(home, 'cache'),
     COMPOSER_ALLOW_SUPERUSER: '1',
     COMPOSER_NO_INTERACTION: '1',
+    // Composer runs several programs to find these.
+    COMPOSER_ROOT_VERSION: '1.0.0',
+    COLUMNS: '80',
+    LINES: '25',
   }
 
   return {

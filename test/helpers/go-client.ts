@@ -17,8 +17,12 @@ export interface GoClient {
   readonly folder: string
   go(...args: readonly string[]): Promise<GoResult>
   /** Returns the output of `go … -json`. Throws with go's message if it fails. */
-  goJson(...args: readonly string[]): Promise<Readonly<Record<string, string>>>
+  goJson(...args: readonly string[]): Promise<GoJson>
+  /** Returns the output of `go mod download -json` by module, from one run of go. */
+  download(...modules: readonly string[]): Promise<Readonly<Record<string, GoJson>>>
 }
+
+type GoJson = Readonly<Record<string, string>>
 
 export interface GoClientOptions {
   /** Value of GOPROXY. */
@@ -62,13 +66,21 @@ export async function newGoClient(
     const { exitCode, output, errorText } = ended
     return { exitCode, output: output.toString().trim(), errorText }
   }
+  async function succeed(args: readonly string[]): Promise<string> {
+    const { exitCode, output, errorText } = await go(...args)
+    if (exitCode !== 0) throw new Error(`go ${args.join(' ')}: ${errorText} ${output}`)
+    return output
+  }
   return {
     folder,
     go,
-    async goJson(...args) {
-      const { exitCode, output, errorText } = await go(...args)
-      if (exitCode !== 0) throw new Error(`go ${args.join(' ')}: ${errorText} ${output}`)
-      return JSON.parse(output)
+    goJson: async (...args) => JSON.parse(await succeed(args)),
+    async download(...modules) {
+      const output = await succeed(['mod', 'download', '-json', ...modules])
+      // The objects are in the order of the arguments.
+      const objects: readonly GoJson[] = JSON.parse(`[${output.replaceAll('}\n{', '},{')}]`)
+      if (objects.length !== modules.length) throw new Error(`go downloaded ${output}`)
+      return Object.fromEntries(modules.map((name, at) => [name, objects[at] ?? {}]))
     },
   }
 }

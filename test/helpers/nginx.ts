@@ -17,7 +17,7 @@ interface Teardown {
 }
 
 export interface Nginx {
-  /** File of the certificate for 127.0.0.1, which clients must trust. */
+  /** File of the certificate for 127.0.0.1 and code.example.org, which clients must trust. */
   readonly certificate: string
 }
 
@@ -36,7 +36,8 @@ export async function startNginx(t: Teardown, options: NginxOptions): Promise<Ng
   const { port, plainPort, gatewayPort, edit = (example) => example } = options
   const folder = await temporaryFolder(t)
   const certificate = join(folder, 'cert.pem')
-  makeCertificate({ certificate, key: join(folder, 'key.pem') })
+  const names = ['IP:127.0.0.1', 'DNS:code.example.org']
+  makeCertificate({ certificate, key: join(folder, 'key.pem') }, { names })
   const example = (await readFile(EXAMPLE, 'utf8'))
     .replace('server 127.0.0.1:3000;', `server 127.0.0.1:${gatewayPort};`)
     .replace('/etc/ssl/certs/code.example.org.pem', certificate)

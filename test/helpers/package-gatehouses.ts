@@ -2,11 +2,22 @@
 
 import { t as root, type Test } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from './gatehouse.js'
+import { basic } from './literal-http.js'
 import { optionsOfKind, PACKAGE_KINDS, type PackageKind } from './package-kinds.js'
 import { isFullSize } from './test-size.js'
 
 export interface PackageGatehouse extends Gatehouse {
   readonly ada: Person
+}
+
+/**
+ * Sends a package with the request of `curl --user … --upload-file …`, which docs.test.ts runs.
+ * Returns the body of the reply followed by its status.
+ */
+export async function putPackage(user: Person, url: string, bytes: Uint8Array): Promise<string> {
+  const request = { method: 'PUT', headers: basic(user.name, user.token) }
+  const answer = await fetch(url, { ...request, body: new Uint8Array(bytes) })
+  return `${await answer.text()}${answer.status}`
 }
 
 /**

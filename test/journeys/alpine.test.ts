@@ -1,11 +1,13 @@
-/** Alpine packages: uploads with curl, and a client that verifies indexes as apk does. */
+/** Alpine packages: uploads, and a client that verifies indexes as apk does. */
 
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { curl, newApkClient } from '../helpers/apk-client.js'
 import { apk, type PackageLines } from '../helpers/apks.js'
-import { onPackageGatehouse, type PackageGatehouse } from '../helpers/package-gatehouses.js'
+import {
+  onPackageGatehouse,
+  type PackageGatehouse,
+  putPackage,
+} from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** Returns the URL of an owner's packages, optionally with credentials in it. */
@@ -20,26 +22,14 @@ interface Sending {
   readonly owner?: string
 }
 
-/** Publishes packages as the manual describes: `curl --user … --upload-file … URL`. */
 async function publish(
   t: Test,
   { fixture, place, owner = 'ada' }: Sending,
   ...packages: readonly PackageLines[]
 ) {
-  const folder = await temporaryFolder(t)
-  const user = ['--user', `${fixture.ada.name}:${fixture.ada.token}`]
   for (const lines of packages) {
-    await writeFile(join(folder, 'package.apk'), apk(lines))
-    const sent = await curl(
-      folder,
-      ...user,
-      '--upload-file',
-      'package.apk',
-      '--write-out',
-      '%{http_code}',
-      `${baseOf(fixture, owner)}/${place}`,
-    )
-    t.equal(sent.output.toString(), '201', sent.errorText)
+    const url = `${baseOf(fixture, owner)}/${place}`
+    t.equal(await putPackage(fixture.ada, url, apk(lines)), '201')
   }
 }
 

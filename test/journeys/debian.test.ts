@@ -1,16 +1,18 @@
-/** Debian packages: uploads with curl, and installations with apt and dpkg themselves. */
+/** Debian packages: uploads, and installations with apt and dpkg themselves. */
 
-import { readFile, writeFile } from 'node:fs/promises'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { runToEnd } from '../../cgi/process/run.js'
 import { makeOpenpgpKey, openSigner } from '../../registry/sign/openpgp.js'
 import { type AptOptions, type AptRoot, newAptRoot } from '../helpers/apt-client.js'
 import { buildDeb, buildSource, type DebToBuild } from '../helpers/deb-builder.js'
 import { mirrorWithAptly, mirrorWithReprepro } from '../helpers/debian-mirrors.js'
-import { onPackageGatehouse, type PackageGatehouse } from '../helpers/package-gatehouses.js'
-import { temporaryFolder } from '../helpers/temporary.js'
+import {
+  onPackageGatehouse,
+  type PackageGatehouse,
+  putPackage,
+} from '../helpers/package-gatehouses.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 /** Last of the versions that are published during updates of apt. */
@@ -24,7 +26,7 @@ interface Sending extends DebToBuild {
 interface Repository {
   readonly url: string
   readonly key: Buffer
-  /** Publishes a package as the manual describes: `curl --user … --upload-file … URL`. */
+  /** Builds and publishes a package. */
   send(deb: Sending): Promise<void>
   /** Creates a root for apt; `URL` and `KEY` in sources are replaced by the repository's. */
   root(options: Omit<AptOptions, 'key'> & { readonly key?: Uint8Array }): Promise<AptRoot>
@@ -35,25 +37,16 @@ async function openRepository(
   fixture: PackageGatehouse,
   owner = 'ada',
 ): Promise<Repository> {
-  const { name, token } = fixture.ada
   const url = `${fixture.url}/api/packages/${owner}/debian`
-  const headers = { authorization: `token ${token}` }
+  const headers = { authorization: `token ${fixture.ada.token}` }
   const key = Buffer.from(await (await fetch(`${url}/repository.key`, { headers })).arrayBuffer())
   return {
     url,
     key,
     async send({ place, ...deb }) {
-      const folder = await temporaryFolder(t)
-      await writeFile(join(folder, 'x.deb'), await buildDeb(t, deb))
-      const user = ['--user', `${name}:${token}`]
-      const to = ['--upload-file', 'x.deb', `${url}/pool/${place}/upload`]
-      const { output } = await runToEnd('curl', ['-s', '-w', '%{http_code}', ...user, ...to], {
-        cwd: folder,
-        environment: {},
-        timeoutMs: 60_000,
-        outputBytesMax: 65_536,
-      })
-      t.equal(output.toString(), '201', `${deb.fields['Package']} goes to ${place}`)
+      const to = `${url}/pool/${place}/upload`
+      const answer = await putPackage(fixture.ada, to, await buildDeb(t, deb))
+      t.equal(answer, '201', `${deb.fields['Package']} goes to ${place}`)
     },
     root: (options) =>
       newAptRoot(t, {

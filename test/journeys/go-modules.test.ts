@@ -1,40 +1,24 @@
-/** Go modules: uploads with curl, and downloads with the go command itself. */
+/** Go modules: uploads, and downloads with the go command itself. */
 
 import { once } from 'node:events'
 import { chmod, mkdir, readFile, symlink, writeFile } from 'node:fs/promises'
-import { createServer, request } from 'node:http'
-import type { AddressInfo } from 'node:net'
+import { createServer } from 'node:http'
+import { type AddressInfo, connect, type Socket } from 'node:net'
 import { dirname, join } from 'node:path'
 import { type Test, t } from 'tap'
-import { runToEnd } from '../../cgi/process/run.js'
 import { freePort } from '../helpers/free-port.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { newGoClient } from '../helpers/go-client.js'
+import { type GoClient, type GoClientOptions, newGoClient } from '../helpers/go-client.js'
 import { moduleFiles, moduleSum, moduleZip } from '../helpers/modules.js'
 import { startNginx } from '../helpers/nginx.js'
-import { onPackageGatehouse } from '../helpers/package-gatehouses.js'
+import { onPackageGatehouse, putPackage } from '../helpers/package-gatehouses.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 import { zipOf } from '../helpers/zips.js'
 
-/** Publishes a zip with curl; returns the reply's body followed by its status. */
-async function publish(
-  t: Test,
-  { owner, zip, ...fixture }: Pick<Gatehouse, 'port'> & PublishOptions,
-): Promise<string> {
-  const folder = await temporaryFolder(t)
-  const file = join(folder, 'module.zip')
-  await writeFile(file, zip)
-  const url = `http://127.0.0.1:${fixture.port}/api/packages/${owner}/go/upload`
-  const { name, token } = fixture.ada
-  const words = ['--silent', '--write-out', '%{http_code}', '--user', `${name}:${token}`]
-  const { output } = await runToEnd('curl', [...words, '--upload-file', file, url], {
-    environment: { PATH: process.env['PATH'] ?? '/usr/bin:/bin', HOME: folder },
-    timeoutMs: 60_000,
-    outputBytesMax: 1 << 20,
-  })
-  return output.toString()
+/** Publishes a zip; returns the body of the reply followed by its status. */
+async function publish({ ada, owner, zip, port }: Pick<Gatehouse, 'port'> & PublishOptions) {
+  return await putPackage(ada, `http://127.0.0.1:${port}/api/packages/${owner}/go/upload`, zip)
 }
 
 interface PublishOptions {
@@ -58,15 +42,15 @@ await onPackageGatehouse(
     }
     for (const version of ['v1.2.0', 'v1.10.0', 'v1.11.0-rc.1', 'v1.9.0']) {
       const zip = await moduleZip(`${path}@${version}`, files)
-      t.equal(await publish(t, { ...fixture, owner, zip }), '201', version)
+      t.equal(await publish({ ...fixture, owner, zip }), '201', version)
     }
     const proxy = `${fixture.url}/api/packages/${owner}/go`
-    const { go, goJson, folder } = await newGoClient(t, { proxy })
+    const { go, download, folder } = await newGoClient(t, { proxy })
 
-    const got = await goJson('mod', 'download', '-json', `${path}@v1.2.0`)
-    t.equal(got['Sum'], moduleSum(moduleFiles(`${path}@v1.2.0`, files)))
-    t.equal(got['GoModSum'], moduleSum({ 'go.mod': goMod }))
-    const zip = await readFile(got['Zip'] ?? '')
+    const got = (await download(`${path}@v1.2.0`))[`${path}@v1.2.0`]
+    t.equal(got?.['Sum'], moduleSum(moduleFiles(`${path}@v1.2.0`, files)))
+    t.equal(got?.['GoModSum'], moduleSum({ 'go.mod': goMod }))
+    const zip = await readFile(got?.['Zip'] ?? '')
     t.ok(
       zip.equals(await moduleZip(`${path}@v1.2.0`, files)),
       'the downloaded bytes equal the upload',
@@ -117,14 +101,14 @@ await onPackageGatehouse(
       `kinds.test/commits@${old}`,
     ]
     for (const name of names) {
-      t.equal(await publish(t, { ...fixture, owner, zip: await moduleZip(name) }), '201', name)
+      t.equal(await publish({ ...fixture, owner, zip: await moduleZip(name) }), '201', name)
     }
     for (const version of ['v1.0.0', 'v3.0.0+incompatible']) {
       const zip = await zipOf({ [`kinds.test/old@${version}/old.go`]: 'package old\n' })
-      t.equal(await publish(t, { ...fixture, owner, zip }), '201', version)
+      t.equal(await publish({ ...fixture, owner, zip }), '201', version)
     }
     const proxy = `${fixture.url}/api/packages/${owner}/go`
-    const { go, goJson } = await newGoClient(t, { proxy })
+    const { go, download } = await newGoClient(t, { proxy })
     const latest: Readonly<Record<string, string>> = {
       'kinds.test/major': 'v1.0.0',
       'kinds.test/major/v2': 'v2.1.0',
@@ -132,13 +116,11 @@ await onPackageGatehouse(
       'kinds.test/commits': young,
       'kinds.test/old': 'v3.0.0+incompatible',
     }
+    const wanted = Object.keys(latest).map((path) => `${path}@latest`)
+    const got = await download(...wanted, `kinds.test/commits@${old}`, 'kinds.test/old@v1.0.0')
+    t.match(await go('get', ...wanted), { exitCode: 0 })
     for (const [path, version] of Object.entries(latest)) {
-      t.equal(
-        (await goJson('mod', 'download', '-json', `${path}@latest`))['Version'],
-        version,
-        path,
-      )
-      t.match(await go('get', `${path}@latest`), { exitCode: 0 }, path)
+      t.equal(got[`${path}@latest`]?.['Version'], version, path)
       const own = await fetch(`${proxy}/${path}/@latest`)
       t.equal(
         ((await own.json()) as { Version: string }).Version,
@@ -146,10 +128,10 @@ await onPackageGatehouse(
         '@latest returns the same version',
       )
     }
-    const got = await goJson('mod', 'download', '-json', `kinds.test/commits@${old}`)
-    t.equal(got['Sum'], moduleSum(moduleFiles(`kinds.test/commits@${old}`)))
-    const plain = await goJson('mod', 'download', '-json', 'kinds.test/old@v1.0.0')
-    t.equal(plain['GoModSum'], moduleSum({ 'go.mod': 'module kinds.test/old\n' }))
+    const commit = got[`kinds.test/commits@${old}`]
+    t.equal(commit?.['Sum'], moduleSum(moduleFiles(`kinds.test/commits@${old}`)))
+    const plain = got['kinds.test/old@v1.0.0']
+    t.equal(plain?.['GoModSum'], moduleSum({ 'go.mod': 'module kinds.test/old\n' }))
   },
 )
 
@@ -160,10 +142,10 @@ await onPackageGatehouse(
   async (t, fixture) => {
     const name = `next.test/${fixture.port}@v1.0.0`
     t.equal((await fixture.ada.api('POST', '/orgs', { username: 'guild' })).status, 201)
-    t.equal(await publish(t, { ...fixture, owner: 'guild', zip: await moduleZip(name) }), '201')
+    t.equal(await publish({ ...fixture, owner: 'guild', zip: await moduleZip(name) }), '201')
     const base = `${fixture.url}/api/packages`
-    const { goJson } = await newGoClient(t, { proxy: `${base}/ada/go,${base}/guild/go` })
-    t.equal((await goJson('mod', 'download', '-json', name))['Version'], 'v1.0.0')
+    const { download } = await newGoClient(t, { proxy: `${base}/ada/go,${base}/guild/go` })
+    t.match(await download(name), { [name]: { Version: 'v1.0.0' } })
     const { go } = await newGoClient(t, { proxy: `${base}/ada/go,off` })
     t.match(
       (await go('mod', 'download', '-json', name)).output,
@@ -258,9 +240,9 @@ await onPackageGatehouse(
     await commitFiles(copy, { 'go.mod': `module ${path}\n\n${retracted}` }, ['v1.12.0'])
     const last = await commitFiles(copy, { 'lib.go': 'package lib // last\n' }, [])
     await copy.git('push', '--quiet', fixture.ada.remote('ada/Lib'), 'main', '--tags')
-    const { goJson, go } = await newGoClient(t, { proxy: `${fixture.url}/api/packages/ada/go` })
+    const { download, go } = await newGoClient(t, { proxy: `${fixture.url}/api/packages/ada/go` })
     const direct = await newDirectClient(t, fixture)
-    for (const name of [
+    const names = [
       `${path}@v1.0.0`,
       `${path}@v1.10.0`,
       `${path}@latest`,
@@ -272,15 +254,17 @@ await onPackageGatehouse(
       `${path}/sub@main`,
       `${path}/v2@v2.0.0`,
       `${path}/v2@${last.slice(0, 12)}`,
-    ]) {
-      const words = ['mod', 'download', '-json', name]
-      const { Version, Sum, GoModSum } = await direct.goJson(...words)
-      t.match(await goJson(...words), { Version, Sum, GoModSum }, name)
+    ]
+    const own = await download(...names)
+    for (const [name, { Version, Sum, GoModSum }] of Object.entries(
+      await direct.download(...names),
+    )) {
+      t.match(own[name], { Version, Sum, GoModSum }, name)
     }
-    for (const module of [path, `${path}/sub`, `${path}/v2`]) {
-      const words = ['list', '-m', '-versions', module]
-      t.equal((await go(...words)).output, (await direct.go(...words)).output, module)
-    }
+    const words = ['list', '-m', '-versions', path, `${path}/sub`, `${path}/v2`]
+    const listed = await go(...words)
+    t.match(listed, { exitCode: 0, output: `${path}/sub v0.1.0` })
+    t.equal(listed.output, (await direct.go(...words)).output)
     const info = await fetch(`${fixture.url}/api/packages/ada/go/127.0.0.1/ada/!lib/@v/v1.0.0.info`)
     t.match(await info.json(), {
       Version: 'v1.0.0',
@@ -290,64 +274,78 @@ await onPackageGatehouse(
   },
 )
 
-t.test('the go command sends credentials for a private owner over TLS', async (t) => {
-  const port = await freePort()
-  const base = `https://127.0.0.1:${port}`
-  const gatehouse = await startGatehouse(t, {
-    workers: 1,
-    environment: { GATEHOUSE_HTTP_BASE_URL: base },
-  })
-  const plainPort = await freePort()
+interface Site {
+  readonly gatehouse: Gatehouse
+  readonly ada: Person
+  readonly bob: Person
+  /** Creates a client that reaches the server by its name and trusts its certificate. */
+  client(options: Omit<GoClientOptions, 'certificate'>): Promise<GoClient>
+}
+
+const BASE = 'https://code.example.org'
+
+t.test('go reaches a server behind nginx by its name', async (t) => {
+  const environment = { GATEHOUSE_HTTP_BASE_URL: BASE }
+  const gatehouse = await startGatehouse(t, { workers: 1, environment })
+  const [port, plainPort] = [await freePort(), await freePort()]
   const { certificate } = await startNginx(t, { port, plainPort, gatewayPort: gatehouse.port })
-  const ada = await gatehouse.addUser('ada')
-  const bob = await gatehouse.addUser('bob')
+  const https_proxy = await startTunnel(t, port)
+  const variables = { https_proxy, GIT_SSL_CAINFO: certificate }
+  const site = {
+    gatehouse,
+    ada: await gatehouse.addUser('ada'),
+    bob: await gatehouse.addUser('bob'),
+    client: ({ environment, ...options }: GoClientOptions) =>
+      newGoClient(t, { ...options, certificate, environment: { ...variables, ...environment } }),
+  }
+  await t.test('go sends credentials for a private owner', async (t) => {
+    await sendCredentials(t, site)
+  })
+  await t.test('go get finds repositories, folders and v2 without a module proxy', async (t) => {
+    await getWithoutProxy(t, site)
+  })
+})
+
+async function sendCredentials(t: Test, { gatehouse, ada, bob, client }: Site): Promise<void> {
   const owner = 'guild'
   const made = await ada.api('POST', '/orgs', { username: owner, visibility: 'private' })
   t.equal(made.status, 201)
   const name = 'secret.test/lib@v1.0.0'
   const zip = await moduleZip(name)
-  t.equal(await publish(t, { port: gatehouse.port, ada, owner, zip }), '201')
+  t.equal(await publish({ port: gatehouse.port, ada, owner, zip }), '201')
 
-  const proxy = `${base}/api/packages/${owner}/go`
+  const proxy = `${BASE}/api/packages/${owner}/go`
   const netrcOf = ({ name, token }: Person) =>
-    ['127.0.0.1', `127.0.0.1:${port}`]
-      .map((machine) => `machine ${machine} login ${name} password ${token}\n`)
-      .join('')
-  const member = await newGoClient(t, { proxy, certificate, netrc: netrcOf(ada) })
-  const got = await member.goJson('mod', 'download', '-json', name)
-  t.equal(got['Sum'], moduleSum(moduleFiles(name)), 'credentials from a netrc file')
+    `machine code.example.org login ${name} password ${token}\n`
+  const member = await client({ proxy, netrc: netrcOf(ada) })
+  const got = await member.download(name)
+  t.equal(got[name]?.['Sum'], moduleSum(moduleFiles(name)), 'credentials from a netrc file')
   const inUrl = proxy.replace('//', `//${ada.name}:${ada.token}@`)
-  const other = await newGoClient(t, { proxy: inUrl, certificate })
-  t.equal((await other.goJson('mod', 'download', '-json', name))['Version'], 'v1.0.0')
+  const other = await client({ proxy: inUrl })
+  t.match(await other.download(name), { [name]: { Version: 'v1.0.0' } })
 
-  const anonymous = await newGoClient(t, { proxy, certificate })
+  const anonymous = await client({ proxy })
   t.match((await anonymous.go('mod', 'download', '-json', name)).output, /401 Unauthorized/)
-  const bobs = await newGoClient(t, { proxy, certificate, netrc: netrcOf(bob) })
+  const bobs = await client({ proxy, netrc: netrcOf(bob) })
   t.match((await bobs.go('mod', 'download', '-json', name)).output, /404 Not Found/)
 
   await makeRepository(ada, 'hidden', { private: true })
   const copy = await newWorkingCopy(t)
-  const path = '127.0.0.1/ada/hidden'
+  const path = 'code.example.org/ada/hidden'
   await commitFiles(copy, { 'go.mod': `module ${path}\n` }, ['v1.0.0'])
-  const remote = `http://ada:${ada.token}@127.0.0.1:${gatehouse.port}/ada/hidden`
-  await copy.git('push', '--quiet', remote, 'main', '--tags')
-  const ofAda = `${base}/api/packages/ada/go`
-  const reader = await newGoClient(t, { proxy: ofAda, certificate, netrc: netrcOf(ada) })
-  const own = await reader.goJson('mod', 'download', '-json', `${path}@v1.0.0`)
-  t.equal(own['Version'], 'v1.0.0', 'a module of a private repository')
-  const stranger = await newGoClient(t, { proxy: ofAda, certificate, netrc: netrcOf(bob) })
+  await copy.git('push', '--quiet', ada.remote('ada/hidden'), 'main', '--tags')
+  const ofAda = `${BASE}/api/packages/ada/go`
+  const reader = await client({ proxy: ofAda, netrc: netrcOf(ada) })
+  const own = await reader.download(`${path}@v1.0.0`)
+  t.match(own, { [`${path}@v1.0.0`]: { Version: 'v1.0.0' } }, 'a module of a private repository')
+  const stranger = await client({ proxy: ofAda, netrc: netrcOf(bob) })
   t.match((await stranger.go('mod', 'download', '-json', `${path}@v1.0.0`)).output, /404 Not Found/)
-})
+}
 
-t.test('go get finds repositories, their folders and v2 without a module proxy', async (t) => {
-  const gatehouse = await startGatehouse(t, {
-    workers: 1,
-    environment: { GATEHOUSE_HTTP_BASE_URL: 'http://code.test' },
-  })
-  const ada = await gatehouse.addUser('ada')
+/** Uses the private repository of `sendCredentials`. */
+async function getWithoutProxy(t: Test, { gatehouse, ada, client }: Site): Promise<void> {
   await makeRepository(ada, 'Lib')
-  await makeRepository(ada, 'hidden', { private: true })
-  const path = 'code.test/ada/Lib'
+  const path = 'code.example.org/ada/Lib'
   const copy = await newWorkingCopy(t)
   const files = { 'go.mod': `module ${path}\n`, 'cmd/hi/hi.go': 'package main\nfunc main() {}\n' }
   await commitFiles(copy, files, ['v1.0.0'])
@@ -356,15 +354,11 @@ t.test('go get finds repositories, their folders and v2 without a module proxy',
   ])
   await copy.git('push', '--quiet', ada.remote('ada/Lib'), 'main', '--tags')
 
-  const proxy = await startForwardProxy(t, gatehouse.port)
-  const variables = ['http_proxy', 'https_proxy'].map((name) => [name, proxy] as const)
-  const environment = { GOVCS: '*:all', GOINSECURE: 'code.test', ...Object.fromEntries(variables) }
-  const client = await newGoClient(t, { proxy: 'direct', environment })
-  for (const name of [`${path}@v1.0.0`, `${path}/v2@v2.0.0`]) {
-    const [, version] = name.split('@')
-    t.match(await client.goJson('mod', 'download', '-json', name), { Version: version }, name)
-  }
-  const install = await client.go('install', `${path}/cmd/hi@latest`)
+  const { download, go } = await client({ proxy: 'direct', environment: { GOVCS: '*:all' } })
+  const names = [`${path}@v1.0.0`, `${path}/v2@v2.0.0`]
+  const got = await download(...names)
+  for (const name of names) t.equal(got[name]?.['Version'], name.split('@')[1], name)
+  const install = await go('install', `${path}/cmd/hi@latest`)
   t.equal(install.exitCode, 0, install.errorText)
 
   const pageOf = async (repository: string, query: string) => {
@@ -378,25 +372,24 @@ t.test('go get finds repositories, their folders and v2 without a module proxy',
     missing.text,
     'the same as for a missing one',
   )
-  t.match(hidden, { status: 200, text: 'code.test/ada/hidden git http://code.test/ada/hidden.git' })
+  const imported = `code.example.org/ada/hidden git ${BASE}/ada/hidden.git`
+  t.match(hidden, { status: 200, text: imported })
   t.notMatch((await pageOf('%22%3E%3Csvg%3E', '?go-get=1')).text, '<svg')
   t.equal((await pageOf('Lib/folder', '')).status, 404, 'other requests have no such route')
   t.equal((await pageOf('Lib/folder', '?go-get=2')).status, 404)
-})
+}
 
-/** Starts a forward proxy for HTTP, through which any host name is the server on that port. */
-async function startForwardProxy(t: Test, port: number): Promise<string> {
-  const server = createServer((incoming, outgoing) => {
-    const { pathname, search } = new URL(incoming.url ?? '')
-    const { method, headers } = incoming
-    const options = { port, host: '127.0.0.1', method, headers, path: pathname + search }
-    const forwarded = request(options, (reply) => {
-      outgoing.writeHead(reply.statusCode ?? 500, reply.headers)
-      reply.pipe(outgoing)
+/** Starts a proxy that tunnels connections to any host to that port. */
+async function startTunnel(t: Test, port: number): Promise<string> {
+  const server = createServer()
+  server.on('connect', (_, client: Socket) => {
+    const target = connect(port, '127.0.0.1', () => {
+      client.write('HTTP/1.1 200 OK\r\n\r\n')
+      client.pipe(target).pipe(client)
     })
-    incoming.pipe(forwarded)
+    client.on('error', () => target.destroy())
+    target.on('error', () => client.destroy())
   })
-  server.on('connect', (_, socket) => socket.end('HTTP/1.1 502 Bad Gateway\r\n\r\n'))
   await once(server.listen(0, '127.0.0.1'), 'listening')
   t.teardown(() => server.close())
   return `http://127.0.0.1:${(server.address() as AddressInfo).port}`
