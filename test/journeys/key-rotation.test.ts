@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { newApkClient } from '../helpers/apk-client.js'
 import { apk, readIndex } from '../helpers/apks.js'
 import { newAptRoot } from '../helpers/apt-client.js'
-import { buildDeb } from '../helpers/deb-builder.js'
+import { controlOf, debOf } from '../helpers/debs.js'
 import { onPackageGatehouse, type PackageGatehouse } from '../helpers/package-gatehouses.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
@@ -90,7 +90,7 @@ await onPackageGatehouse(
   'apt accepts indexes with the old key, the new key or both during a rotation',
   async (t, fixture) => {
     const send = async (Version: string) => {
-      const deb = await buildDeb(t, { fields: { Package: 'tool', Version } })
+      const deb = debOf({ control: controlOf({ Package: 'tool', Version }) })
       await upload(t, fixture, 'debian/pool/bookworm/main/upload', deb)
     }
     const isSeen = async (machines: Machines, name: string, version: string) => {
@@ -100,8 +100,8 @@ await onPackageGatehouse(
     await send('1')
     const old = await keysOf(fixture)
     const mirror = await aMirror(t, fixture)
-    const before = await machinesOf(t, fixture, { 'old.asc': old.asc, 'old.gpg': old.gpg })
-    await update(t, before, 'old.asc', 'old.gpg')
+    const before = await machinesOf(t, fixture, { 'old.asc': old.asc })
+    await update(t, before, 'old.asc')
 
     const lines = (await run(t, fixture, 'rotate-key', 'ada', 'debian')).trim().split('\n')
     t.match(lines, [/\tsigns$/, /\tsigns until /])
@@ -113,29 +113,24 @@ await onPackageGatehouse(
       'new.gpg': both.gpg.subarray(0, -old.gpg.length),
     })
     const all = { ...before, ...during }
-    for (const key of [both.asc, both.gpg]) {
-      const sources = [`deb [signed-by=KEY] file:${mirror} bookworm main`]
-      const late = { late: await newAptRoot(t, { sources, key }) }
-      await update(t, late, 'late')
-      await isSeen(late, 'late', '1')
-    }
+    const sources = [`deb [signed-by=KEY] file:${mirror} bookworm main`]
+    const late = { late: await newAptRoot(t, { sources, key: both.asc }) }
+    await update(t, late, 'late')
+    await isSeen(late, 'late', '1')
     // Without a new package, the index is rebuilt because the keys changed.
-    await update(t, all, 'new.gpg', 'old.asc')
+    await update(t, all, 'new.gpg')
     await send('2')
     await update(t, all, ...Object.keys(all))
-    for (const name of Object.keys(all)) await isSeen(all, name, '2')
+    for (const name of ['old.asc', 'new.gpg']) await isSeen(all, name, '2')
 
     const retired = await run(t, fixture, 'retire-key', 'ada', 'debian')
     t.equal(retired, 'retired 1 keys of ada for debian\n')
     await isRefused(t, all, 'old.asc')
     await update(t, all, 'both.asc', 'new.gpg')
     await send('3')
-    await isRefused(t, all, 'old.asc', 'old.gpg')
-    await isSeen(all, 'old.gpg', '2')
+    await isSeen(all, 'old.asc', '2')
     await update(t, all, 'both.gpg')
     await isSeen(all, 'both.gpg', '3')
-    await run(t, fixture, 'rotate-key', 'ada', 'debian', '--overlap', '0')
-    await isRefused(t, all, 'both.asc')
   },
 )
 
