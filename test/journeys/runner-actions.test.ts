@@ -1,16 +1,28 @@
-/** Actions of an organization `actions`, executed by Gatehouse's own runner. */
+/** Jobs of private repositories, actions and artifacts, with Gatehouse's own runner. */
 
 import { execFile } from 'node:child_process'
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
-import { runCommand } from '../helpers/command-line.js'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { runCommand, startCommand } from '../helpers/command-line.js'
+import { startGatehouse } from '../helpers/gatehouse.js'
+import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
+const WITHIN_MS = 60_000
+
+/** Server of the tests, and a runner for all jobs. */
+const gatehouse = await startGatehouse(t, { workers: 1 })
+const ada = await gatehouse.addUser('ada')
+const cwd = await temporaryFolder(t)
+const made = await gatehouse.run('runner', 'token', '--owner', 'ada')
+const register = ['--instance', gatehouse.url, '--token', made.output.trim(), '--labels', 'linux']
+const registered = await runCommand(t, ['runner', 'register', ...register], { cwd })
+t.equal(registered.exitCode, 0, registered.errorText)
+const runner = await startCommand(t, ['runner', 'run'], { cwd })
 
 const GREET = `
 name: Greet
@@ -68,7 +80,6 @@ async function bundled(t: Test, script: string): Promise<string> {
 }
 
 interface ActionInput {
-  readonly ada: Person
   readonly name: string
   readonly yaml: string
   /** File that becomes dist/index.js. */
@@ -76,7 +87,7 @@ interface ActionInput {
 }
 
 /** Pushes an action to a public repository of the organization, with the tag v1. */
-async function pushAction(t: Test, { ada, name, yaml, script }: ActionInput): Promise<void> {
+async function pushAction(t: Test, { name, yaml, script }: ActionInput): Promise<void> {
   t.equal((await ada.api('POST', '/orgs/actions/repos', { name })).status, 201)
   const { path, git } = await newWorkingCopy(t)
   await writeFile(join(path, 'action.yml'), yaml)
@@ -113,56 +124,61 @@ jobs:
       - run: cat out/said.txt
 `
 
-/** Registers a runner, and runs a job for each of the names. Returns the logs by the names. */
+interface ListedTask {
+  readonly id: number
+  readonly name: string
+  readonly status: string
+}
+
+interface RanJob {
+  readonly status: string
+  readonly rows: readonly string[]
+}
+
+/** Runs the two jobs of a workflow in a new private repository; returns them by their names. */
 async function runJobs(
   t: Test,
-  { gatehouse, ada, names }: { gatehouse: Gatehouse; ada: Person; names: readonly string[] },
-): Promise<ReadonlyMap<string, readonly string[]>> {
-  const made = await gatehouse.run('runner', 'token', '--repo', 'ada/engine')
-  const cwd = await temporaryFolder(t)
-  const register = ['--instance', gatehouse.url, '--token', made.output.trim(), '--labels', 'linux']
-  const registered = await runCommand(t, ['runner', 'register', ...register], { cwd })
-  t.equal(registered.exitCode, 0, registered.errorText)
-  const statuses: (number | null)[] = []
-  for (const _ of names) {
-    const { exitCode } = await runCommand(t, ['runner', 'run', '--once'], { cwd })
-    statuses.push(exitCode)
+  repository: string,
+  workflow: string,
+): Promise<Readonly<Record<string, RanJob>>> {
+  await ada.api('POST', '/user/repos', { name: repository, auto_init: true, private: true })
+  await ada.api('PATCH', `/repos/ada/${repository}`, { has_actions: true })
+  const content = Buffer.from(workflow).toString('base64')
+  const file = `/repos/ada/${repository}/contents/.gitea/workflows/ci.yaml`
+  t.equal((await ada.api('POST', file, { content, message: 'Add it' })).status, 201)
+
+  const list = async () => {
+    const { body } = await ada.api('GET', `/repos/ada/${repository}/actions/tasks`)
+    return (body as { workflow_runs: ListedTask[] }).workflow_runs
   }
-  const { body } = await ada.api('GET', '/repos/ada/engine/actions/tasks')
-  const { workflow_runs: tasks } = body as { workflow_runs: { id: number; name: string }[] }
+  const isEnded = (tasks: readonly ListedTask[]) =>
+    tasks.some(({ status }) => status === 'failure') ||
+    tasks.filter(({ status }) => status === 'success').length === 2
+  const tasks = await until(list, isEnded, WITHIN_MS)
   const headers = { authorization: `token ${ada.token}` }
-  const logs = new Map<string, readonly string[]>()
-  for (const { id, name } of tasks) {
-    const path = `${gatehouse.url}/api/v1/repos/ada/engine/actions/jobs/${id}/logs`
+  const jobs: Record<string, RanJob> = {}
+  for (const { id, name, status } of tasks) {
+    const path = `${gatehouse.url}/api/v1/repos/ada/${repository}/actions/jobs/${id}/logs`
     const text = await (await fetch(path, { headers })).text()
-    logs.set(
-      name,
-      text.split('\n').map((line) => line.replace(/^\S+Z /, '')),
-    )
+    jobs[name] = { status, rows: text.split('\n').map((line) => line.replace(/^\S+Z /, '')) }
   }
-  t.strictSame(
-    statuses,
-    names.map(() => 0),
-    [...logs.values()].flat().join('\n'),
-  )
-  return logs
+  return jobs
+}
+
+async function succeed(t: Test, repository: string, workflow: string) {
+  const jobs = await runJobs(t, repository, workflow)
+  const statuses = Object.values(jobs).map(({ status }) => status)
+  t.strictSame(statuses, ['success', 'success'], JSON.stringify(jobs))
+  return jobs
 }
 
 t.test('jobs use a composite action and one that stores artifacts, from the site', async (t) => {
-  const gatehouse = await startGatehouse(t, { workers: 1 })
-  const ada = await gatehouse.addUser('ada')
   t.equal((await ada.api('POST', '/orgs', { username: 'actions' })).status, 201)
-  await pushAction(t, { ada, name: 'greet', yaml: GREET })
+  await pushAction(t, { name: 'greet', yaml: GREET })
   const script = await bundled(t, STORE_SCRIPT)
-  await pushAction(t, { ada, name: 'store', yaml: STORE, script })
-  await ada.api('POST', '/user/repos', { name: 'engine', auto_init: true, private: true })
-  await ada.api('PATCH', '/repos/ada/engine', { has_actions: true })
-  const content = Buffer.from(WORKFLOW).toString('base64')
-  const file = '/repos/ada/engine/contents/.gitea/workflows/ci.yaml'
-  t.equal((await ada.api('POST', file, { content, message: 'Add it' })).status, 201)
-
-  const logs = await runJobs(t, { gatehouse, ada, names: ['build', 'use'] })
-  const build = logs.get('build') ?? []
+  await pushAction(t, { name: 'store', yaml: STORE, script })
+  const { build: first, use } = await succeed(t, 'engine', WORKFLOW)
+  const build = first?.rows ?? []
   const stored = build.find((row) => /^stored as \d+$/.test(row))
   t.ok(stored, build.join('\n'))
   t.strictSame(
@@ -171,5 +187,49 @@ t.test('jobs use a composite action and one that stores artifacts, from the site
   )
   const post = ['Post actions/store@v1', `post of artifact ${stored?.split(' ').at(-1)}`]
   t.strictSame(build.slice(build.indexOf('Post actions/store@v1')).slice(0, 2), post)
-  t.ok(logs.get('use')?.includes('Hello, ada'), [...(logs.get('use') ?? [])].join('\n'))
+  t.ok(use?.rows.includes('Hello, ada'), use?.rows.join('\n'))
+})
+
+const DOCUMENT = new URL('../../../docs/actions.md', import.meta.url)
+
+t.test('steps of a documented workflow store an artifact for a job and for users', async (t) => {
+  const text = await readFile(DOCUMENT, 'utf8')
+  const [, workflow = ''] = /runner-actions\.test\.ts -->\n```yaml\n(.*?)```/s.exec(text) ?? []
+  await succeed(t, 'site', workflow)
+  const { body } = await ada.api('GET', '/repos/ada/site/actions/artifacts')
+  const { artifacts } = body as { artifacts: { id: number; size_in_bytes: number }[] }
+  t.match(artifacts, [{ name: 'site' }])
+  const headers = { authorization: `token ${ada.token}` }
+  const path = `/api/v1/repos/ada/site/actions/artifacts/${artifacts[0]?.id}/zip`
+  const bytes = await (await fetch(`${gatehouse.url}${path}`, { headers })).arrayBuffer()
+  t.equal(bytes.byteLength, artifacts[0]?.size_in_bytes)
+  t.equal(Buffer.from(bytes).subarray(0, 2).toString(), 'PK')
+})
+
+const CHECKOUT = `
+on: push
+jobs:
+  build:
+    runs-on: linux
+    outputs: { made: "\${{ steps.make.outputs.made }}" }
+    steps:
+      - uses: actions/checkout@v4
+      - run: test "$(git rev-parse HEAD)" = "$GITHUB_SHA"
+      - id: make
+        run: echo "made=it" >> $GITHUB_OUTPUT
+      - run: echo token \${{ github.token }} of \${{ github.actor }}
+  test:
+    needs: build
+    runs-on: [linux]
+    steps: [{ run: "echo got \${{ needs.build.outputs.made }}; exit 4" }]
+`
+
+t.test('a job checks out a private repository, and a later job gets its output', async (t) => {
+  const { build, test } = await runJobs(t, 'private', CHECKOUT)
+  t.equal(build?.status, 'success', build?.rows.join('\n'))
+  t.ok(build?.rows.includes('token *** of ada'))
+  t.equal(test?.status, 'failure')
+  const last = ['got it', 'Error: the step exited with status 4.']
+  t.strictSame(test?.rows.filter(Boolean).slice(-2), last)
+  t.equal((await runner.end('SIGTERM')).exitCode, 0)
 })

@@ -1,19 +1,15 @@
-/** The command `gatehouse runner`: registration, jobs of a server, signals, a removed runner. */
+/** The command `gatehouse runner` with a stub: registration, jobs, signals, a removed runner. */
 
 import { readdir, symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { listProcesses } from '../../cgi/process/process-table.js'
 import { Result } from '../../gateway/runner-protocol/messages.js'
-import { readLog } from '../../sql/runs/task-logs.js'
 import { runCommand, startCommand } from '../helpers/command-line.js'
-import { startGatewayWithUsers } from '../helpers/gateway-with-users.js'
 import { jobOf } from '../helpers/ran-task.js'
-import { addRegistrationToken } from '../helpers/runner-client.js'
 import { until } from '../helpers/server-processes.js'
 import { aTask, STUB_REGISTRATION_TOKEN, stubRunnerServer } from '../helpers/stub-runner-server.js'
 import { temporaryFolder } from '../helpers/temporary.js'
-import { addWorkflowRepository } from '../helpers/workflow-repository.js'
 
 const WITHIN_MS = 20_000
 
@@ -24,17 +20,6 @@ const work = await temporaryFolder(t)
 const args = ['--instance', stub.address, '--token', STUB_REGISTRATION_TOKEN]
 const registered = await runCommand(t, ['runner', 'register', ...args], { cwd })
 t.equal(registered.exitCode, 0, registered.errorText)
-
-t.test('a registered runner runs one job, and its exit status is that of the job', async (t) => {
-  // The next test has a job that fails.
-  stub.tasks.push(aTask(jobOf('run: echo done')))
-  const args = ['runner', 'run', '--once', '--work', work]
-  const { exitCode, errorText } = await runCommand(t, args, { cwd })
-  t.equal(exitCode, 0, errorText)
-  t.notMatch(errorText, 'without isolation')
-  t.strictSame(await readdir(work), [])
-  t.ok(stub.rows.includes('done'))
-})
 
 t.test('steps read the credentials of the runner only without isolation', async (t) => {
   // The work folder is relative, and the file is in the home of the user.
@@ -90,45 +75,4 @@ t.test('a runner that the server does not know ends with a sentence', async (t) 
   const { exitCode, errorText } = await runCommand(t, ['runner', 'run'], { cwd })
   t.equal(exitCode, 1)
   t.match(errorText, `${stub.address} does not accept this runner: Declare was refused`)
-})
-
-const WORKFLOW = `
-on: push
-jobs:
-  build:
-    runs-on: linux
-    outputs: { made: "\${{ steps.make.outputs.made }}" }
-    steps:
-      - uses: actions/checkout@v4
-      - run: test "$(git rev-parse HEAD)" = "$GITHUB_SHA"
-      - id: make
-        run: echo "made=it" >> $GITHUB_OUTPUT
-      - run: echo token \${{ github.token }} of \${{ github.actor }}
-  test:
-    needs: build
-    runs-on: [linux]
-    steps: [{ run: "echo got \${{ needs.build.outputs.made }}; exit 4" }]
-`
-
-t.test('jobs of a private repository run with the real server', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const engine = await addWorkflowRepository(gateway, { isPrivate: true })
-  const cwd = await temporaryFolder(t)
-  const token = await addRegistrationToken(gateway.db)
-  const instance = `http://127.0.0.1:${gateway.port}`
-  const args = ['--instance', instance, '--token', token]
-  const { exitCode, errorText } = await runCommand(t, ['runner', 'register', ...args], { cwd })
-  t.equal(exitCode, 0, errorText)
-  const runner = await startCommand(t, ['runner', 'run'], { cwd })
-  await engine.commit(WORKFLOW)
-  t.equal((await engine.endedRun(1)).status, 'failure')
-  const [build, test] = await engine.jobs(1)
-  const rowsOf = async (job: typeof build) => {
-    const range = { taskId: job?.taskId ?? 0, firstRow: 0, rowsMax: 100 }
-    return (await readLog(gateway.db, range)).map(({ text }) => text)
-  }
-  t.equal(build?.status, 'success', (await rowsOf(build)).join('\n'))
-  t.ok((await rowsOf(build)).includes('token *** of ada'))
-  t.strictSame((await rowsOf(test)).slice(-2), ['got it', 'Error: the step exited with status 4.'])
-  t.equal((await runner.end('SIGTERM')).exitCode, 0)
 })
