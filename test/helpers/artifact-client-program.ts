@@ -6,15 +6,17 @@
 
 import { writeFile } from 'node:fs/promises'
 import { json } from 'node:stream/consumers'
-import { create } from 'artifact-v3'
-import { DefaultArtifactClient } from 'artifact-v4'
 
 type Calls = ReadonlyArray<readonly [method: string, ...args: readonly unknown[]]>
 type Client = Readonly<Record<string, (...args: readonly unknown[]) => Promise<unknown>>>
 
-const client = (process.argv[2] === '3'
-  ? create()
-  : new DefaultArtifactClient()) as unknown as Client
+/** Loads only one of the clients, because the other takes longer than its calls. */
+async function open(version: string | undefined): Promise<unknown> {
+  if (version === '3') return (await import('artifact-v3')).create()
+  return new (await import('artifact-v4')).DefaultArtifactClient()
+}
+
+const client = (await open(process.argv[2])) as Client
 const results: unknown[] = []
 for (const [method, ...args] of (await json(process.stdin)) as Calls) {
   try {

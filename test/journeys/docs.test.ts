@@ -1,7 +1,7 @@
 /** The shell commands of README.md and docs/: each is run here, or names its test or a reason. */
 
 import { existsSync } from 'node:fs'
-import { chmod, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
@@ -140,7 +140,7 @@ interface Scene {
   readonly ada: Person
 }
 
-/** Writes the files that the commands read, and the command line, into a new folder. */
+/** Writes the files that the commands read, and the command line, into a new folder; returns it. */
 async function writeFiles(t: Test, { gatehouse, ada }: Scene): Promise<string> {
   const folder = await temporaryFolder(t)
   const program = join(ROOT, 'dist/program/gatehouse.js')
@@ -157,7 +157,7 @@ GATEHOUSE_DATA_DIR='${gatehouse.dataDir}' GATEHOUSE_HTTP_LISTEN='127.0.0.1:${gat
     'project.zip': packageZip({ name: 'acme/lib', version: '1.0.0' }),
     'toy_1.0.tar.gz': rTarGz(toy),
     'toy_1.0.zip': rZip(toy),
-    'hello_1.0_amd64.deb': await buildDeb(t, { fields: { Package: 'hello' }, packing: 'gzip' }),
+    'hello_1.0_amd64.deb': await buildDeb(t, { fields: { Package: 'hello' }, packing: 'none' }),
     'Hello.zip': await sourceArchive(),
     'go.mod': 'module example.org/lib\n',
     'composer.json': '{"name":"acme/tagged"}\n',
@@ -186,9 +186,13 @@ function addressed(commands: string, port: number): string {
 }
 
 /** Runs the blocks of a page in one shell. */
-async function runPage(t: Test, scene: Scene, blocks: readonly Block[]): Promise<void> {
-  const { ada, gatehouse } = scene
-  const folder = await writeFiles(t, scene)
+async function runPage(
+  t: Test,
+  { ada, gatehouse, files }: Scene & { readonly files: string },
+  blocks: readonly Block[],
+): Promise<void> {
+  const folder = await temporaryFolder(t)
+  await cp(files, folder, { recursive: true })
   const script = join(folder, 'page.sh')
   await writeFile(
     script,
@@ -217,6 +221,7 @@ t.test('the commands that name this test succeed', async (t) => {
   const file = `${gatehouse.url}/api/packages/ada/generic/tool/1.0/tool.txt`
   const headers = { authorization: `token ${ada.token}` }
   t.equal((await fetch(file, { method: 'PUT', headers, body: 'a tool\n' })).status, 201)
+  const files = await writeFiles(t, { gatehouse, ada })
   // The pages share the server: some use the organization that docs/packages/README.md creates.
   const own = blocks.filter((block) => testOf(block) === THIS_TEST)
   const paths = pages.map(({ path }) => path)
@@ -224,7 +229,7 @@ t.test('the commands that name this test succeed', async (t) => {
     await t.test(path, (t) =>
       runPage(
         t,
-        { gatehouse, ada },
+        { gatehouse, ada, files },
         own.filter(({ page }) => page === path),
       ),
     )
