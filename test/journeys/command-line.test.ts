@@ -43,7 +43,10 @@ async function takePort(t: Test, workers: number) {
   t.teardown(() => other.close())
   const address = other.address()
   const port = typeof address === 'object' ? address?.port : 0
-  const environment = { GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`, GATEHOUSE_HTTP_WORKERS: `${workers}` }
+  const environment = {
+    GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
+    GATEHOUSE_HTTP_WORKERS: `${workers}`,
+  }
   return { port, environment }
 }
 

@@ -50,8 +50,14 @@ t.test('apt lists all packages of a large index, and newly added ones', async (t
     for (const [at, packing] of ['xz', 'gz'].entries()) {
       const root = roots[at]
       const order = `Acquire::CompressionTypes::Order::=${packing}`
-      const update = await root?.get('update', '-o', order, '--print-uris')
-      t.match(update?.output, new RegExp(`Packages\\.${packing}`), 'apt requests this compression')
+      if (added === 'later') {
+        const update = await root?.get('update', '-o', order, '--print-uris')
+        t.match(
+          update?.output,
+          new RegExp(`Packages\\.${packing}`),
+          'this compression is requested',
+        )
+      }
       const { exitCode, output } = (await root?.get('update', '-o', order)) ?? { output: '' }
       t.equal(exitCode, 0, output)
       t.notMatch(output, /^[WE]:/m)

@@ -83,7 +83,7 @@ t.test('a pull request follows pushes and is merged after a conflict', async (t)
 t.test('branches with names like options or commands are merged in every style', async (t) => {
   const workspace = await openWorkspace(t, 'odd')
   const { copy, path, address } = workspace
-  const names = ['--exec=touch$IFSran', '-h', '$(touch$IFSran)', '`id`', '--output=ran', "a'b;id"]
+  const names = ['--exec=touch$IFSran', '-h', '$(touch$IFSran)', '--output=ran', "a'b;id"]
   const api = (method: string, rest: string, body?: unknown) =>
     ada.api(method, `/repos/ada/odd${rest}`, body)
   let number = 0

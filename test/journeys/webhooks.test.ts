@@ -60,7 +60,7 @@ interface Teardown {
 const events = (received: readonly Received[]) => received.map((one) => read(one).event)
 
 /** Server of all tests, each with another repository. The last test kills it. */
-const gatehouse = await startGatehouse(t, { environment: ENVIRONMENT })
+const gatehouse = await startGatehouse(t, { workers: 1, environment: ENVIRONMENT })
 const ada = await gatehouse.addUser('ada')
 
 t.test('pushes are delivered with signatures, as JSON and as a form', async (t) => {
