@@ -187,7 +187,7 @@ t.test('jobs use a composite action and one that stores artifacts, from the site
   )
   const post = ['Post actions/store@v1', `post of artifact ${stored?.split(' ').at(-1)}`]
   t.strictSame(build.slice(build.indexOf('Post actions/store@v1')).slice(0, 2), post)
-  t.ok(use?.rows.includes('Hello, ada'), use?.rows.join('\n'))
+  t.ok(use?.rows.includes('Hello, ada'), JSON.stringify(use))
 })
 
 const DOCUMENT = new URL('../../../docs/actions.md', import.meta.url)
@@ -226,7 +226,7 @@ jobs:
 
 t.test('a job checks out a private repository, and a later job gets its output', async (t) => {
   const { build, test } = await runJobs(t, 'private', CHECKOUT)
-  t.equal(build?.status, 'success', build?.rows.join('\n'))
+  t.equal(build?.status, 'success', JSON.stringify(build))
   t.ok(build?.rows.includes('token *** of ada'))
   t.equal(test?.status, 'failure')
   const last = ['got it', 'Error: the step exited with status 4.']
