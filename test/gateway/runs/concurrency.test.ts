@@ -14,14 +14,16 @@ import type { NewRun, Run } from '../../../sql/runs/runs.js'
 import { isFinal } from '../../../sql/runs/statuses.js'
 import { forEachDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { aRepository } from '../../helpers/rows.js'
 import { aJob } from '../../helpers/run-rows.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
+import { isFullSize } from '../../helpers/test-size.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
-async function start(t: Test, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
+const gateways = sharedGateways(t)
+
+async function start(gateway: SharedGateway) {
   const engine = await addWorkflowRepository(gateway)
   const runner = await registerClient({ port: gateway.port, db: gateway.db })
   /** Executes the next job. */
@@ -35,11 +37,10 @@ async function start(t: Test, location?: DatabaseLocation) {
 
 const STEPS = `steps: [{ run: 'true' }]`
 
-await forEachDatabase(
-  t,
+await gateways.onOneDatabase(
   'a run waits for its group, and a newer one replaces it',
-  async (t, location) => {
-    const { ask, as, db, engine, execute, runner, statusOf } = await start(t, location)
+  async (t, gateway) => {
+    const { ask, as, db, engine, execute, runner, statusOf } = await start(gateway)
     const commit = async (group: string) =>
       await engine.commit(`
 on: push
@@ -80,8 +81,8 @@ jobs: { build: { runs-on: linux, ${STEPS} } }
   },
 )
 
-await forEachDatabase(t, 'cancel-in-progress ends the active run', async (t, location) => {
-  const { engine, execute, runner, statusOf } = await start(t, location)
+await gateways.onOneDatabase('cancel-in-progress ends the active run', async (t, gateway) => {
+  const { engine, execute, runner, statusOf } = await start(gateway)
   const commit = async (cancels: string) =>
     await engine.commit(`
 on: push
@@ -105,8 +106,8 @@ jobs:
   await execute(Result.SUCCESS)
 })
 
-await forEachDatabase(t, 'jobs wait for groups of their own', async (t, location) => {
-  const { engine, execute, runner, statusOf } = await start(t, location)
+await gateways.onOneDatabase('jobs wait for groups of their own', async (t, gateway) => {
+  const { engine, execute, runner, statusOf } = await start(gateway)
   const text = `
 on: push
 jobs:
@@ -136,11 +137,10 @@ jobs:
   t.strictSame([await statusOf(1), await statusOf(3)], ['failure', 'success'])
 })
 
-await forEachDatabase(
-  t,
+await gateways.onOneDatabase(
   'of the jobs of a matrix in one group, one begins and the last one waits',
-  async (t, location) => {
-    const { db, engine, execute } = await start(t, location)
+  async (t, gateway) => {
+    const { db, engine, execute } = await start(gateway)
     await engine.commit(`
 on: push
 jobs:
@@ -159,6 +159,9 @@ jobs:
     t.strictSame(await db('workflow_groups').select(), [])
   },
 )
+
+/** Number of random changes by each gateway. */
+const STEPS_EACH = isFullSize ? 40 : 25
 
 const NO_RUN = {
   workflowFile: 'build.yaml',
@@ -251,11 +254,11 @@ await forEachDatabase(
         const counts = await activeCounts(db, repository.id)
         if (counts.some((count) => count > 1)) t.fail(`active members: ${counts.join()}`)
         looks += 1
-        await sleep(1)
+        await sleep(5)
       }
     }
     const work = async () => {
-      for (let step = 0; step < 40; step += 1) {
+      for (let step = 0; step < STEPS_EACH; step += 1) {
         const chance = Math.random()
         if (runs.length === 0 || chance < 0.35) await begin()
         else if (chance < 0.45) await cancelRun(pick(contexts), pick(runs))

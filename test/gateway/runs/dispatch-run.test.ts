@@ -1,10 +1,9 @@
 /** Workflows that users start, over the API and on the page. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../helpers/databases.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { withToken } from '../../helpers/requests.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { sharedGateways } from '../../helpers/shared-gateways.js'
 import { postForm, signIn } from '../../helpers/web-forms.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
@@ -23,8 +22,9 @@ jobs:
 
 const PATH = '/repos/ada/engine/actions/workflows'
 
-await forEachDatabase(t, 'a workflow is started with its inputs', async (t, location) => {
-  const gateway = await startGatewayWithUsers(t, { location })
+const gateways = sharedGateways(t)
+
+await gateways.onOneDatabase('a workflow is started with its inputs', async (t, gateway) => {
   const { as, ask, db, port } = gateway
   const engine = await addWorkflowRepository(gateway)
   const commit = await engine.commit(WORKFLOW)
@@ -64,37 +64,38 @@ await forEachDatabase(t, 'a workflow is started with its inputs', async (t, loca
   await engine.run(3)
 })
 
-t.test('requests that do not fit are refused with the reason', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const { as } = gateway
-  const engine = await addWorkflowRepository(gateway)
-  await engine.commit('on: push\njobs: { a: { runs-on: x, steps: [{ run: y }] } }\n', 'push.yaml')
-  await engine.commit('on: workflow_dispatch\njobs: {}\n', 'broken.yaml')
-  await engine.commit(WORKFLOW)
-  const inputs = { version: '1' }
-  const refused = [
-    ['ada', 'ci.yaml', { ref: 'main' }, 422, /the input 'version' is required/],
-    ['ada', 'ci.yaml', { ref: 'main', inputs: { ...inputs, x: 'y' } }, 422, /has no input 'x'/],
-    ['ada', 'ci.yaml', { ref: 'other', inputs }, 404, /branch or tag other does not exist/],
-    ['ada', 'ci.yaml', { ref: '../x', inputs }, 404, /branch or tag/],
-    ['ada', 'ci.yaml', { inputs }, 422, /\[Ref\]: Required/],
-    ['ada', 'none.yaml', { ref: 'main' }, 404, /workflows\/none\.yaml does not exist at main/],
-    ['ada', 'push.yaml', { ref: 'main' }, 422, /has no 'workflow_dispatch'/],
-    ['ada', 'broken.yaml', { ref: 'main' }, 422, /broken\.yaml:2:7: jobs has no job/],
-    ['bob', 'ci.yaml', { ref: 'main', inputs }, 403, /permission/],
-  ] as const
-  for (const [name, file, body, status, message] of refused) {
-    const answer = await as(name, 'POST', `${PATH}/${file}/dispatches`, body)
-    t.equal(answer.status, status, `${file}: ${answer.text}`)
-    t.match(answer.text, message)
-  }
-  await as('ada', 'PUT', `${PATH}/ci.yaml/disable`)
-  const disabled = await as('ada', 'POST', `${PATH}/ci.yaml/dispatches`, { ref: 'main', inputs })
-  t.match(disabled, { status: 422, text: /The workflow ci\.yaml is disabled/ })
-})
+await gateways.onSqlite(
+  'requests that do not fit are refused with the reason',
+  async (t, gateway) => {
+    const { as } = gateway
+    const engine = await addWorkflowRepository(gateway)
+    await engine.commit('on: push\njobs: { a: { runs-on: x, steps: [{ run: y }] } }\n', 'push.yaml')
+    await engine.commit('on: workflow_dispatch\njobs: {}\n', 'broken.yaml')
+    await engine.commit(WORKFLOW)
+    const inputs = { version: '1' }
+    const refused = [
+      ['ada', 'ci.yaml', { ref: 'main' }, 422, /the input 'version' is required/],
+      ['ada', 'ci.yaml', { ref: 'main', inputs: { ...inputs, x: 'y' } }, 422, /has no input 'x'/],
+      ['ada', 'ci.yaml', { ref: 'other', inputs }, 404, /branch or tag other does not exist/],
+      ['ada', 'ci.yaml', { ref: '../x', inputs }, 404, /branch or tag/],
+      ['ada', 'ci.yaml', { inputs }, 422, /\[Ref\]: Required/],
+      ['ada', 'none.yaml', { ref: 'main' }, 404, /workflows\/none\.yaml does not exist at main/],
+      ['ada', 'push.yaml', { ref: 'main' }, 422, /has no 'workflow_dispatch'/],
+      ['ada', 'broken.yaml', { ref: 'main' }, 422, /broken\.yaml:2:7: jobs has no job/],
+      ['bob', 'ci.yaml', { ref: 'main', inputs }, 403, /permission/],
+    ] as const
+    for (const [name, file, body, status, message] of refused) {
+      const answer = await as(name, 'POST', `${PATH}/${file}/dispatches`, body)
+      t.equal(answer.status, status, `${file}: ${answer.text}`)
+      t.match(answer.text, message)
+    }
+    await as('ada', 'PUT', `${PATH}/ci.yaml/disable`)
+    const disabled = await as('ada', 'POST', `${PATH}/ci.yaml/dispatches`, { ref: 'main', inputs })
+    t.match(disabled, { status: 422, text: /The workflow ci\.yaml is disabled/ })
+  },
+)
 
-t.test('the page of a workflow has a form with its inputs', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+await gateways.onSqlite('the page of a workflow has a form with its inputs', async (t, gateway) => {
   const engine = await addWorkflowRepository(gateway)
   await engine.commit(WORKFLOW)
   const [ada, bob] = [await signIn(gateway, 'ada'), await signIn(gateway, 'bob')]

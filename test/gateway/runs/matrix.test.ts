@@ -1,21 +1,19 @@
 /** Jobs of a matrix, from the push to the status of the run, on both databases. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
+import t from 'tap'
 import { Result, type Task } from '../../../gateway/runner-protocol/messages.js'
 import { endTask } from '../../../gateway/runs/end-task.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
-import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
-import { openContext } from '../../helpers/gateway.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { type RegisteredRunner, registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import {
   addWorkflowRepository,
   type WorkflowRepository,
 } from '../../helpers/workflow-repository.js'
 
-async function start(t: Test, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
+const gateways = sharedGateways(t)
+
+async function start(gateway: SharedGateway) {
   const engine = await addWorkflowRepository(gateway)
   const runner = await registerClient({ port: gateway.port, db: gateway.db })
   return { ...gateway, engine, runner }
@@ -38,11 +36,10 @@ async function fetchTasks(runner: RegisteredRunner, count: number): Promise<read
 
 const STEPS = `steps: [{ run: 'true' }]`
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'each combination is a job, and its matrix one need',
-  async (t, location) => {
-    const { as, ask, engine, runner } = await start(t, location)
+  async (t, gateway) => {
+    const { as, ask, engine, runner } = await start(gateway)
     const sha = await engine.commit(`
 name: CI
 on: push
@@ -100,8 +97,8 @@ jobs:
   },
 )
 
-await onOneDatabase(t, 'a failed combination cancels the others', async (t, location) => {
-  const { engine, runner } = await start(t, location)
+await gateways.onOneDatabase('a failed combination cancels the others', async (t, gateway) => {
+  const { engine, runner } = await start(gateway)
   await engine.commit(`
 on: push
 jobs:
@@ -139,11 +136,10 @@ jobs:
   t.match(await engine.endedRun(1), { status: 'failure' })
 })
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'max-parallel jobs wait, and continue-on-error counts as success',
-  async (t, location) => {
-    const { engine, runner } = await start(t, location)
+  async (t, gateway) => {
+    const { engine, runner } = await start(gateway)
     await engine.commit(`
 on: push
 jobs:
@@ -174,10 +170,12 @@ jobs:
   },
 )
 
-await forEachDatabase(t, 'two gateways keep max-parallel and fail-fast', async (t, location) => {
-  const { engine, runner, settings } = await start(t, location)
-  const other = await openContext(t, { location: settings.database.location })
-  await engine.commit(`
+await gateways.forEachDatabase(
+  'two gateways keep max-parallel and fail-fast',
+  async (t, gateway) => {
+    const { engine, runner } = await start(gateway)
+    const other = await gateway.openContext()
+    await engine.commit(`
 on: push
 jobs:
   test:
@@ -185,32 +183,36 @@ jobs:
     strategy: { max-parallel: 3, matrix: { n: [1, 2, 3, 4, 5, 6, 7, 8, 9] } }
     ${STEPS}
 `)
-  const countOf = async (wanted: string) =>
-    (await engine.jobs(1)).filter(({ status }) => status === wanted).length
-  const tasks = await fetchTasks(runner, 3)
-  const jobIds = (await engine.jobs(1)).map(({ id }) => id)
-  const endElsewhere = (task: Task, result: 'success' | 'failure') => {
-    const { id } = task
-    const jobId = jobIds[tasks.indexOf(task)] ?? 0
-    return endTask(other.context, { id: Number(id), jobId }, { result, reason: '' })
-  }
-  const [first, second, third] = tasks
-  if (first === undefined || second === undefined || third === undefined) throw new Error('No task')
-  await Promise.all([endElsewhere(first, 'success'), runner.report(second.id, Result.SUCCESS)])
-  t.equal(await countOf('waiting'), 2)
-  t.equal(await countOf('blocked'), 4)
-  const [fourth] = await fetchTasks(runner, 1)
-  if (fourth === undefined) throw new Error('No task')
-  await Promise.all([endElsewhere(third, 'failure'), runner.report(fourth.id, Result.SUCCESS)])
-  t.equal((await countOf('waiting')) + (await countOf('blocked')), 0)
-  t.equal((await engine.endedRun(1)).status, 'failure')
-})
+    const countOf = async (wanted: string) =>
+      (await engine.jobs(1)).filter(({ status }) => status === wanted).length
+    const tasks = await fetchTasks(runner, 3)
+    const jobIds = (await engine.jobs(1)).map(({ id }) => id)
+    const endElsewhere = (task: Task, result: 'success' | 'failure') => {
+      const { id } = task
+      const jobId = jobIds[tasks.indexOf(task)] ?? 0
+      return endTask(other, { id: Number(id), jobId }, { result, reason: '' })
+    }
+    const [first, second, third] = tasks
+    if (first === undefined || second === undefined || third === undefined)
+      throw new Error('No task')
+    await Promise.all([endElsewhere(first, 'success'), runner.report(second.id, Result.SUCCESS)])
+    t.equal(await countOf('waiting'), 2)
+    t.equal(await countOf('blocked'), 4)
+    const [fourth] = await fetchTasks(runner, 1)
+    if (fourth === undefined) throw new Error('No task')
+    await Promise.all([endElsewhere(third, 'failure'), runner.report(fourth.id, Result.SUCCESS)])
+    t.equal((await countOf('waiting')) + (await countOf('blocked')), 0)
+    t.equal((await engine.endedRun(1)).status, 'failure')
+  },
+)
 
-t.test('expressions read the event and variables when a run starts', async (t) => {
-  const { as, engine, runner } = await start(t)
-  const path = '/repos/ada/engine/actions/variables/VERSIONS'
-  await as('ada', 'POST', path, { value: '["a", "${{ secrets.X }}"]' })
-  await engine.commit(`
+await gateways.onSqlite(
+  'expressions read the event and variables when a run starts',
+  async (t, gateway) => {
+    const { as, engine, runner } = await start(gateway)
+    const path = '/repos/ada/engine/actions/variables/VERSIONS'
+    await as('ada', 'POST', path, { value: '["a", "${{ secrets.X }}"]' })
+    await engine.commit(`
 on: push
 jobs:
   test:
@@ -219,18 +221,19 @@ jobs:
     strategy: { matrix: { version: "\${{ fromJSON(vars.VERSIONS) }}" } }
     ${STEPS}
 `)
-  const [, second] = await fetchTasks(runner, 2)
-  t.strictSame(Object.keys(await statusesOf(engine)), [
-    'a Change ci.yaml y',
-    '${{ secrets.X }} Change ci.yaml y',
-  ])
-  const escaped = "${{ '$' }}{{ secrets.X }}"
-  t.match(second && payloadOf(second), {
-    jobs: {
-      test: {
-        name: `${escaped} Change ci.yaml y`,
-        strategy: { matrix: { version: [escaped] } },
+    const [, second] = await fetchTasks(runner, 2)
+    t.strictSame(Object.keys(await statusesOf(engine)), [
+      'a Change ci.yaml y',
+      '${{ secrets.X }} Change ci.yaml y',
+    ])
+    const escaped = "${{ '$' }}{{ secrets.X }}"
+    t.match(second && payloadOf(second), {
+      jobs: {
+        test: {
+          name: `${escaped} Change ci.yaml y`,
+          strategy: { matrix: { version: [escaped] } },
+        },
       },
-    },
-  })
-})
+    })
+  },
+)

@@ -1,18 +1,17 @@
 /** Reusable workflows, from the push to the outputs of their calls. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
+import t from 'tap'
 import { Result, type Task } from '../../../gateway/runner-protocol/messages.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
-import { onOneDatabase } from '../../helpers/databases.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const STEPS = `steps: [{ run: 'true' }]`
 
-async function start(t: Test, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
+const gateways = sharedGateways(t)
+
+async function start(gateway: SharedGateway) {
   const engine = await addWorkflowRepository(gateway)
   const runner = await registerClient({ port: gateway.port, db: gateway.db })
   const jobs = async () => {
@@ -73,8 +72,8 @@ jobs:
     ${STEPS}
 `
 
-await onOneDatabase(t, 'a job calls a workflow of its commit', async (t, location) => {
-  const { as, engine, runner, jobs, finish } = await start(t, location)
+await gateways.onOneDatabase('a job calls a workflow of its commit', async (t, gateway) => {
+  const { as, engine, runner, jobs, finish } = await start(gateway)
   const secrets = '/repos/ada/engine/actions/secrets'
   for (const name of ['RELEASE', 'OTHER']) {
     await as('ada', 'PUT', `${secrets}/${name}`, { data: `value of ${name}` })
@@ -130,10 +129,12 @@ await onOneDatabase(t, 'a job calls a workflow of its commit', async (t, locatio
   ])
 })
 
-await onOneDatabase(t, 'a matrix calls a workflow, which calls another', async (t, location) => {
-  const { engine, jobs, finish } = await start(t, location)
-  await engine.commit(
-    `on: { workflow_call: { inputs: { n: { type: number } } } }
+await gateways.onOneDatabase(
+  'a matrix calls a workflow, which calls another',
+  async (t, gateway) => {
+    const { engine, jobs, finish } = await start(gateway)
+    await engine.commit(
+      `on: { workflow_call: { inputs: { n: { type: number } } } }
 jobs:
   one: { runs-on: linux, ${STEPS} }
   two:
@@ -141,90 +142,96 @@ jobs:
     runs-on: linux
     strategy: { matrix: { v: "\${{ fromJSON(needs.one.outputs.list) }}" } }
     ${STEPS}`,
-    'inner.yaml',
-  )
-  await engine.commit(
-    `on: { workflow_call: { inputs: { n: { type: number } } } }
+      'inner.yaml',
+    )
+    await engine.commit(
+      `on: { workflow_call: { inputs: { n: { type: number } } } }
 jobs: { inner: { uses: ./.gitea/workflows/inner.yaml, with: { n: "\${{ inputs.n }}" } } }`,
-    'outer.yaml',
-  )
-  await engine.commit(`on: push
+      'outer.yaml',
+    )
+    await engine.commit(`on: push
 jobs:
   all:
     strategy: { matrix: { n: [1, 2] } }
     uses: ./.gitea/workflows/outer.yaml
     with: { n: "\${{ matrix.n }}" }`)
-  for (const n of ['1', '2']) {
-    const task = await finish({ list: '[7]' })
-    t.match(task.context, { job: 'one', event: { inputs: { n } } })
-  }
-  await finish()
-  await finish()
-  t.match(await engine.endedRun(1), { status: 'success' })
-  t.strictSame(await jobs(), [
-    'all: all: success',
-    'all/0/inner: all (1) / inner: success',
-    'all/1/inner: all (2) / inner: success',
-    'all/0/inner/0/one: all (1) / inner / one: success',
-    'all/0/inner/0/two: all (1) / inner / two: success',
-    'all/1/inner/0/one: all (2) / inner / one: success',
-    'all/1/inner/0/two: all (2) / inner / two: success',
-    'all/0/inner/0/two/two: all (1) / inner / two (7): success',
-    'all/1/inner/0/two/two: all (2) / inner / two (7): success',
-  ])
-})
+    for (const n of ['1', '2']) {
+      const task = await finish({ list: '[7]' })
+      t.match(task.context, { job: 'one', event: { inputs: { n } } })
+    }
+    await finish()
+    await finish()
+    t.match(await engine.endedRun(1), { status: 'success' })
+    t.strictSame(await jobs(), [
+      'all: all: success',
+      'all/0/inner: all (1) / inner: success',
+      'all/1/inner: all (2) / inner: success',
+      'all/0/inner/0/one: all (1) / inner / one: success',
+      'all/0/inner/0/two: all (1) / inner / two: success',
+      'all/1/inner/0/one: all (2) / inner / one: success',
+      'all/1/inner/0/two: all (2) / inner / two: success',
+      'all/0/inner/0/two/two: all (1) / inner / two (7): success',
+      'all/1/inner/0/two/two: all (2) / inner / two (7): success',
+    ])
+  },
+)
 
-await onOneDatabase(t, 'a call that cannot be made fails with the reason', async (t, location) => {
-  const { as, db, engine } = await start(t, location)
-  const { repository } = await addWorkflowRepository(
-    { as, db },
-    { name: 'private', isPrivate: true },
-  )
-  t.ok(repository.isPrivate)
-  await engine.commit(CALLED, 'called.yaml')
-  await engine.commit(
-    'on: release\njobs: { a: { runs-on: linux, steps: [{ run: x }] } }',
-    'plain.yml',
-  )
-  await engine.commit(
-    `on: { workflow_call: }
+await gateways.onOneDatabase(
+  'a call that cannot be made fails with the reason',
+  async (t, gateway) => {
+    const { as, db, engine } = await start(gateway)
+    const { repository } = await addWorkflowRepository(
+      { as, db },
+      { name: 'private', isPrivate: true },
+    )
+    t.ok(repository.isPrivate)
+    await engine.commit(CALLED, 'called.yaml')
+    await engine.commit(
+      'on: release\njobs: { a: { runs-on: linux, steps: [{ run: x }] } }',
+      'plain.yml',
+    )
+    await engine.commit(
+      `on: { workflow_call: }
 jobs: { again: { uses: ./.gitea/workflows/circle.yaml } }`,
-    'circle.yaml',
-  )
-  const cases: ReadonlyArray<readonly [fields: string, reason: RegExp]> = [
-    ['uses: ./.gitea/workflows/none.yaml', /: the file does not exist there\.$/],
-    ['uses: ./.gitea/workflows/plain.yml', /the workflow has no 'on: workflow_call'\.$/],
-    ['uses: ./.gitea/workflows/called.yaml', /the secret 'KEY' is required\.$/],
-    [
-      'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit',
-      /the input 'system' is required\.$/,
-    ],
-    [
-      'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit\n    with: { fast: perhaps, system: x }',
-      /the input 'fast' must be 'true' or 'false'\.$/,
-    ],
-    [
-      'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit\n    with: { other: x }',
-      /has no input 'other'\.$/,
-    ],
-    ['uses: bob/none/.gitea/workflows/x.yaml@main', /the repository does not exist, or/],
-    ['uses: ada/engine/.gitea/workflows/called.yaml@none', /branch, tag or commit does not exist/],
-    ['uses: ./.gitea/workflows/circle.yaml', /^The job has become one job\.$/],
-  ]
-  const calls = cases.map(([fields], at) => `  c${at}:\n    ${fields}\n`)
-  await engine.commit(`on: push\njobs:\n${calls.join('')}`)
-  const number = 1
-  t.match(await engine.endedRun(number), { status: 'failure' })
-  const jobs = await engine.jobs(number)
-  for (const [at, [fields, reason]] of cases.entries()) t.match(jobs[at]?.reason, reason, fields)
-  t.match(jobs.at(-1)?.reason, /more than 9 calls are in each other\.$/)
-})
+      'circle.yaml',
+    )
+    const cases: ReadonlyArray<readonly [fields: string, reason: RegExp]> = [
+      ['uses: ./.gitea/workflows/none.yaml', /: the file does not exist there\.$/],
+      ['uses: ./.gitea/workflows/plain.yml', /the workflow has no 'on: workflow_call'\.$/],
+      ['uses: ./.gitea/workflows/called.yaml', /the secret 'KEY' is required\.$/],
+      [
+        'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit',
+        /the input 'system' is required\.$/,
+      ],
+      [
+        'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit\n    with: { fast: perhaps, system: x }',
+        /the input 'fast' must be 'true' or 'false'\.$/,
+      ],
+      [
+        'uses: ./.gitea/workflows/called.yaml\n    secrets: inherit\n    with: { other: x }',
+        /has no input 'other'\.$/,
+      ],
+      ['uses: bob/none/.gitea/workflows/x.yaml@main', /the repository does not exist, or/],
+      [
+        'uses: ada/engine/.gitea/workflows/called.yaml@none',
+        /branch, tag or commit does not exist/,
+      ],
+      ['uses: ./.gitea/workflows/circle.yaml', /^The job has become one job\.$/],
+    ]
+    const calls = cases.map(([fields], at) => `  c${at}:\n    ${fields}\n`)
+    await engine.commit(`on: push\njobs:\n${calls.join('')}`)
+    const number = 1
+    t.match(await engine.endedRun(number), { status: 'failure' })
+    const jobs = await engine.jobs(number)
+    for (const [at, [fields, reason]] of cases.entries()) t.match(jobs[at]?.reason, reason, fields)
+    t.match(jobs.at(-1)?.reason, /more than 9 calls are in each other\.$/)
+  },
+)
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a job calls files of its owner, and those that everyone reads',
-  async (t, location) => {
-    const { as, db, engine, finish } = await start(t, location)
+  async (t, gateway) => {
+    const { as, db, engine, finish } = await start(gateway)
     const calledFile = `on: workflow_call\njobs: { a: { runs-on: linux, ${STEPS} } }`
     const shared = await addWorkflowRepository({ as, db }, { name: 'shared', isPrivate: true })
     const sha = await shared.commit(calledFile, 'called.yaml')
@@ -255,8 +262,8 @@ jobs:
   },
 )
 
-await onOneDatabase(t, 'a re-run plans deferred jobs and calls again', async (t, location) => {
-  const { as, engine, runner, finish } = await start(t, location)
+await gateways.onOneDatabase('a re-run plans deferred jobs and calls again', async (t, gateway) => {
+  const { as, engine, runner, finish } = await start(gateway)
   const call = `on: { workflow_call: { outputs: { x: { value: "\${{ jobs.a.outputs.x }}" } } } }
 jobs: { a: { runs-on: linux, ${STEPS} } }`
   await engine.commit(call, 'called.yaml')
@@ -299,11 +306,10 @@ jobs:
   t.match(before, { total_count: 6, jobs: [{ name: 'list' }, { name: 'test' }, {}, {}, {}, {}] })
 })
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a called job cannot wait for the group of its own run',
-  async (t, location) => {
-    const { engine } = await start(t, location)
+  async (t, gateway) => {
+    const { engine } = await start(gateway)
     const group = 'concurrency: deploy-${{ github.ref_name }}'
     const job = `{ runs-on: linux, ${STEPS}, ${group.replace(': ', ': "')}" }`
     await engine.commit(`on: workflow_call\njobs: { a: ${job} }`, 'called.yaml')

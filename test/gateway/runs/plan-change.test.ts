@@ -1,20 +1,20 @@
 /** Runs of changes with stored payloads: what each change starts, and from which files. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
+import t from 'tap'
 import { putSecret } from '../../../gateway/actions/runs/put-values.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { findRunPayload, type Run } from '../../../sql/runs/runs.js'
-import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
-import { type Name, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import type { Name } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const JOBS = "jobs: { build: { runs-on: linux, steps: [{ run: 'true' }] } }"
 const REPOSITORY = '/repos/ada/engine'
 
-async function openFixture(t: Test, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location && { location })
+const gateways = sharedGateways(t)
+
+async function openFixture(gateway: SharedGateway) {
   const { as, db } = gateway
   const engine = await addWorkflowRepository(gateway)
   /** Sends a request below the repository. Throws if it fails. */
@@ -39,8 +39,8 @@ async function openFixture(t: Test, location?: DatabaseLocation) {
   return { ...gateway, engine, send, payloadOf, started }
 }
 
-await onOneDatabase(t, 'changes of issues and comments start runs', async (t, location) => {
-  const { send, engine, payloadOf, started, ada } = await openFixture(t, location)
+await gateways.onOneDatabase('changes of issues and comments start runs', async (t, gateway) => {
+  const { send, engine, payloadOf, started, ada } = await openFixture(gateway)
   const commitId = await engine.commit(`on: [issues, issue_comment]\n${JOBS}`)
   const { number } = await send('ada', 'POST', '/issues', { title: 'Slow', body: 'Very.' })
   const issue = `/issues/${number}`
@@ -84,39 +84,41 @@ await onOneDatabase(t, 'changes of issues and comments start runs', async (t, lo
   t.strictSame(await send('ada', 'GET', `/commits/${commitId}/statuses`), [], 'no statuses')
 })
 
-t.test('types in the words of workflow files select the changes', async (t) => {
-  const { send, engine, started } = await openFixture(t)
-  await engine.commit(
-    `on: { issues: { types: [labeled, unlabeled] }, issue_comment: { types: [deleted] } }\n${JOBS}`,
-  )
-  await engine.commit(
-    `on: { issues: { types: opened }, push: { branches: [x] } }\n${JOBS}`,
-    'b.yml',
-  )
-  await engine.commit(`on: [push_issues, { issues: ]\n${JOBS}`, 'faulty.yml')
-  const { number } = await send('ada', 'POST', '/issues', { title: 'One' })
-  const label = await send('ada', 'POST', '/labels', { name: 'bug', color: '#ff0000' })
-  await send('ada', 'PUT', `/issues/${number}/labels`, { labels: [label.id] })
-  await send('ada', 'DELETE', `/issues/${number}/labels`)
-  const comment = await send('ada', 'POST', `/issues/${number}/comments`, { body: 'x' })
-  await send('ada', 'DELETE', `/issues/comments/${comment.id}`)
-  await engine.plannedRuns()
-  await send('ada', 'PUT', '/actions/workflows/ci.yaml/disable')
-  await send('ada', 'DELETE', `/issues/${number}/labels`)
-  t.strictSame(await started(), [
-    'push undefined',
-    'issues opened',
-    'issues label_updated',
-    'issues label_cleared',
-    'issue_comment deleted',
-  ])
-})
+await gateways.onSqlite(
+  'types in the words of workflow files select the changes',
+  async (t, gateway) => {
+    const { send, engine, started } = await openFixture(gateway)
+    await engine.commit(
+      `on: { issues: { types: [labeled, unlabeled] }, issue_comment: { types: [deleted] } }\n${JOBS}`,
+    )
+    await engine.commit(
+      `on: { issues: { types: opened }, push: { branches: [x] } }\n${JOBS}`,
+      'b.yml',
+    )
+    await engine.commit(`on: [push_issues, { issues: ]\n${JOBS}`, 'faulty.yml')
+    const { number } = await send('ada', 'POST', '/issues', { title: 'One' })
+    const label = await send('ada', 'POST', '/labels', { name: 'bug', color: '#ff0000' })
+    await send('ada', 'PUT', `/issues/${number}/labels`, { labels: [label.id] })
+    await send('ada', 'DELETE', `/issues/${number}/labels`)
+    const comment = await send('ada', 'POST', `/issues/${number}/comments`, { body: 'x' })
+    await send('ada', 'DELETE', `/issues/comments/${comment.id}`)
+    await engine.plannedRuns()
+    await send('ada', 'PUT', '/actions/workflows/ci.yaml/disable')
+    await send('ada', 'DELETE', `/issues/${number}/labels`)
+    t.strictSame(await started(), [
+      'push undefined',
+      'issues opened',
+      'issues label_updated',
+      'issues label_cleared',
+      'issue_comment deleted',
+    ])
+  },
+)
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a comment on a pull request starts the file of the default branch, with secrets',
-  async (t, location) => {
-    const fixture = await openFixture(t, location)
+  async (t, gateway) => {
+    const fixture = await openFixture(gateway)
     const { as, send, engine, payloadOf, db, port, bob } = fixture
     const file = (text: string) => `on: [issue_comment, pull_request_comment]\n${JOBS}\n# ${text}`
     const main = await engine.commit(file('main'))
@@ -170,11 +172,10 @@ await onOneDatabase(
   },
 )
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'created refs and releases start runs at their commit, deleted ones on the default branch',
-  async (t, location) => {
-    const { send, engine, payloadOf } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { send, engine, payloadOf } = await openFixture(gateway)
     const first = await engine.commit(`on: [create, delete, release]\n${JOBS}`)
     const text = `on: [create, delete]\n${JOBS}`
     const content = Buffer.from(text).toString('base64')
@@ -215,8 +216,8 @@ await onOneDatabase(
   },
 )
 
-await forEachDatabase(t, 'forks and linked packages start runs', async (t, location) => {
-  const { send, as, ask, authorizationOf, engine, payloadOf, bob } = await openFixture(t, location)
+await gateways.onOneDatabase('forks and linked packages start runs', async (t, gateway) => {
+  const { send, as, ask, authorizationOf, engine, payloadOf, bob } = await openFixture(gateway)
   const types = 'types: [published, deleted]'
   const commitId = await engine.commit(`on: { fork: , registry_package: { ${types} } }\n${JOBS}`)
   await send('bob', 'POST', '/forks', { name: 'mine' })
@@ -252,8 +253,8 @@ await forEachDatabase(t, 'forks and linked packages start runs', async (t, locat
 
 const OTHER_JOBS = "jobs: { build: { runs-on: other, steps: [{ run: 'true' }] } }"
 
-await onOneDatabase(t, 'the steps of a run start other workflows', async (t, location) => {
-  const { engine, payloadOf, db, port, ada } = await openFixture(t, location)
+await gateways.onOneDatabase('the steps of a run start other workflows', async (t, gateway) => {
+  const { engine, payloadOf, db, port, ada } = await openFixture(gateway)
   const on = (workflow: string, filters = '') =>
     `on: { workflow_run: { workflows: [${workflow}]${filters} } }\n${OTHER_JOBS}`
   await engine.commit(`name: After\n${on('CI, Deploy')}`, 'after.yaml')
@@ -296,22 +297,26 @@ await onOneDatabase(t, 'the steps of a run start other workflows', async (t, loc
   })
 })
 
-t.test('a chain of runs ends after five, and begins with no run that never waits', async (t) => {
-  const { engine } = await openFixture(t)
-  const skipped = OTHER_JOBS.replace('build: {', 'build: { if: false,')
-  const loop = '{ workflow_run: { workflows: [Start, Skip, Loop], types: [requested, completed] } }'
-  await engine.commit(`name: Loop\non: ${loop}\n${OTHER_JOBS}`, 'loop.yaml')
-  await engine.commit(
-    `name: Skip\non: { push: { paths: ['**/skip.yaml'] } }\n${skipped}`,
-    'skip.yaml',
-  )
-  t.strictSame(
-    (await engine.plannedRuns()).map(({ workflowName, status }) => [workflowName, status]),
-    [['Skip', 'skipped']],
-  )
-  await engine.commit(`name: Start\non: push\n${OTHER_JOBS}`, 'start.yaml')
-  t.strictSame(
-    (await engine.plannedRuns()).slice(1).map((run) => `${run.workflowName} ${run.chainDepth}`),
-    ['Start 0', 'Loop 1', 'Loop 2', 'Loop 3', 'Loop 4', 'Loop 5'],
-  )
-})
+await gateways.onSqlite(
+  'a chain of runs ends after five, and begins with no run that never waits',
+  async (t, gateway) => {
+    const { engine } = await openFixture(gateway)
+    const skipped = OTHER_JOBS.replace('build: {', 'build: { if: false,')
+    const loop =
+      '{ workflow_run: { workflows: [Start, Skip, Loop], types: [requested, completed] } }'
+    await engine.commit(`name: Loop\non: ${loop}\n${OTHER_JOBS}`, 'loop.yaml')
+    await engine.commit(
+      `name: Skip\non: { push: { paths: ['**/skip.yaml'] } }\n${skipped}`,
+      'skip.yaml',
+    )
+    t.strictSame(
+      (await engine.plannedRuns()).map(({ workflowName, status }) => [workflowName, status]),
+      [['Skip', 'skipped']],
+    )
+    await engine.commit(`name: Start\non: push\n${OTHER_JOBS}`, 'start.yaml')
+    t.strictSame(
+      (await engine.plannedRuns()).slice(1).map((run) => `${run.workflowName} ${run.chainDepth}`),
+      ['Start 0', 'Loop 1', 'Loop 2', 'Loop 3', 'Loop 4', 'Loop 5'],
+    )
+  },
+)

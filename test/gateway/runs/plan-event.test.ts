@@ -8,11 +8,10 @@ import { planEvent } from '../../../gateway/runs/plan-event.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { addRunEvent, findRunEvent } from '../../../sql/runs/events.js'
 import { listRuns } from '../../../sql/runs/runs.js'
-import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
-import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { sharedGateways } from '../../helpers/shared-gateways.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
@@ -21,8 +20,9 @@ const JOB = `runs-on: linux
 
 const FIRST_PAGE = { page: 1, limit: 50 }
 
-await onOneDatabase(t, 'jobs wait for what they need', async (t, location) => {
-  const gateway = await startGatewayWithUsers(t, { location })
+const gateways = sharedGateways(t)
+
+await gateways.onOneDatabase('jobs wait for what they need', async (t, gateway) => {
   const { db, port } = gateway
   const engine = await addWorkflowRepository(gateway)
   const runner = await registerClient({ port, db })
@@ -68,8 +68,7 @@ jobs:
   t.match(faulty?.reason, /nothing/)
 })
 
-t.test('a faulty file makes a failed run, once', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+await gateways.onSqlite('a faulty file makes a failed run, once', async (t, gateway) => {
   const engine = await addWorkflowRepository(gateway)
   await engine.commit('on: push\njobs: [', 'broken.yaml')
   const run = await engine.run(1)
@@ -81,43 +80,45 @@ t.test('a faulty file makes a failed run, once', async (t) => {
   t.match((await engine.run(3)).fault, /jobs\.build\.uses must be/)
 })
 
-t.test('an event is planned once, also if it is published and planned again', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const { ada, db, settings } = gateway
-  const engine = await addWorkflowRepository(gateway)
-  const commit = await engine.commit(`on: push\njobs:\n  build:\n    ${JOB}\n`)
-  await engine.run(1)
-  const { context } = await openContext(t, { location: settings.database.location })
-  const event = {
-    event: 'push',
-    action: '',
-    pullNumber: undefined,
-    causeKey: 'a push',
-    repositoryId: engine.repository.id,
-    reference: 'refs/heads/main',
-    before: undefined,
-    after: commit,
-    actorId: ada.id,
-  } as const
-  const id = (await addRunEvent(db, event)) ?? 0
-  t.equal(await addRunEvent(db, event), id)
-  const own = { ...context, settings }
-  await planEvent(own, id)
-  t.equal(await findRunEvent(db, id), undefined)
-  const again = (await addRunEvent(db, event)) ?? 0
-  await planEvent(own, again)
-  const { entries } = await listRuns(db, engine.repository.id, FIRST_PAGE)
-  t.strictSame(
-    entries.map(({ number }) => number),
-    [2, 1],
-  )
-})
+await gateways.onSqlite(
+  'an event is planned once, also if it is published and planned again',
+  async (t, gateway) => {
+    const { ada, db } = gateway
+    const engine = await addWorkflowRepository(gateway)
+    const commit = await engine.commit(`on: push\njobs:\n  build:\n    ${JOB}\n`)
+    await engine.run(1)
+    const context = await gateway.openContext()
+    const event = {
+      event: 'push',
+      action: '',
+      pullNumber: undefined,
+      causeKey: 'a push',
+      repositoryId: engine.repository.id,
+      reference: 'refs/heads/main',
+      before: undefined,
+      after: commit,
+      actorId: ada.id,
+    } as const
+    const id = (await addRunEvent(db, event)) ?? 0
+    t.equal(await addRunEvent(db, event), id)
+    await planEvent(context, id)
+    t.equal(await findRunEvent(db, id), undefined)
+    const again = (await addRunEvent(db, event)) ?? 0
+    await planEvent(context, again)
+    const { entries } = await listRuns(db, engine.repository.id, FIRST_PAGE)
+    t.strictSame(
+      entries.map(({ number }) => number),
+      [2, 1],
+    )
+  },
+)
 
-t.test('filters, messages and switches decide if a push starts a run', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const { ada, as, addToken, db, port } = gateway
-  const engine = await addWorkflowRepository(gateway)
-  await engine.commit(`
+await gateways.onSqlite(
+  'filters, messages and switches decide if a push starts a run',
+  async (t, gateway) => {
+    const { ada, as, addToken, db, port } = gateway
+    const engine = await addWorkflowRepository(gateway)
+    await engine.commit(`
 on:
   push:
     branches: ['release/**']
@@ -127,40 +128,42 @@ jobs:
   build:
     ${JOB}
 `)
-  const { plain } = await addToken(ada, 'write:repository')
-  const cwd = await temporaryFolder(t)
-  const remote = `http://ada:${plain}@127.0.0.1:${port}/ada/engine.git`
-  await git(['clone', remote, 'w'], { cwd })
-  const work = { cwd: join(cwd, 'w') }
-  const commit = async (file: string, message: string) => {
-    await git(['switch', '-c', `release/${message.replace(/\W/g, '')}`], work)
-    await mkdir(join(work.cwd, 'src'), { recursive: true })
-    await writeFile(join(work.cwd, file), message)
-    await git(['add', '.'], work)
-    await git(['commit', '-m', message], work)
-    await git(['push', 'origin', 'HEAD'], work)
-  }
-  await commit('readme', 'one')
-  await commit('src/a', 'two [skip ci]')
-  await commit('src/a', 'three')
-  await engine.run(1)
-  await git(['tag', '-a', '-m', 'First', 'v1'], work)
-  await git(['tag', 'x1'], work)
-  await git(['push', 'origin', 'v1', 'x1'], work)
-  t.match(await engine.run(1), { reference: 'refs/heads/release/three', title: 'three' })
-  const commitId = await git(['rev-parse', 'v1^{commit}'], work)
-  t.match(await engine.run(2), { reference: 'refs/tags/v1', commitId }, 'the commit of the tag')
-  await as('ada', 'PATCH', '/repos/ada/engine', { archived: true })
-  await as('ada', 'PATCH', '/repos/ada/engine', { archived: false })
-  const { total } = await listRuns(db, engine.repository.id, FIRST_PAGE)
-  t.equal(total, 2)
-})
+    const { plain } = await addToken(ada, 'write:repository')
+    const cwd = await temporaryFolder(t)
+    const remote = `http://ada:${plain}@127.0.0.1:${port}/ada/engine.git`
+    await git(['clone', remote, 'w'], { cwd })
+    const work = { cwd: join(cwd, 'w') }
+    const commit = async (file: string, message: string) => {
+      await git(['switch', '-c', `release/${message.replace(/\W/g, '')}`], work)
+      await mkdir(join(work.cwd, 'src'), { recursive: true })
+      await writeFile(join(work.cwd, file), message)
+      await git(['add', '.'], work)
+      await git(['commit', '-m', message], work)
+      await git(['push', 'origin', 'HEAD'], work)
+    }
+    await commit('readme', 'one')
+    await commit('src/a', 'two [skip ci]')
+    await commit('src/a', 'three')
+    await engine.run(1)
+    await git(['tag', '-a', '-m', 'First', 'v1'], work)
+    await git(['tag', 'x1'], work)
+    await git(['push', 'origin', 'v1', 'x1'], work)
+    t.match(await engine.run(1), { reference: 'refs/heads/release/three', title: 'three' })
+    const commitId = await git(['rev-parse', 'v1^{commit}'], work)
+    t.match(await engine.run(2), { reference: 'refs/tags/v1', commitId }, 'the commit of the tag')
+    await as('ada', 'PATCH', '/repos/ada/engine', { archived: true })
+    await as('ada', 'PATCH', '/repos/ada/engine', { archived: false })
+    const { total } = await listRuns(db, engine.repository.id, FIRST_PAGE)
+    t.equal(total, 2)
+  },
+)
 
-await onOneDatabase(t, 'names of any length are cut to what a run shows', async (t, location) => {
-  const gateway = await startGatewayWithUsers(t, { location })
-  const engine = await addWorkflowRepository(gateway)
-  const long = '\u{1f6a2}'.repeat(60_000)
-  await engine.commit(`
+await gateways.onOneDatabase(
+  'names of any length are cut to what a run shows',
+  async (t, gateway) => {
+    const engine = await addWorkflowRepository(gateway)
+    const long = '\u{1f6a2}'.repeat(60_000)
+    await engine.commit(`
 name: ${long}
 on: push
 jobs:
@@ -169,23 +172,23 @@ jobs:
     if: "'${'x'.repeat(20_000)}' == 'y'"
     ${JOB}
 `)
-  const run = await engine.run(1)
-  t.equal([...run.workflowName].length, 255)
-  const [job] = await engine.jobs(1)
-  t.equal([...(job?.name ?? '')].length, 255)
-  t.equal(job?.status, 'skipped')
-  await engine.commit(`on: push\n? ${'k'.repeat(100_000)}\n: { a: *b }\njobs: {}\n`, 'other.yaml')
-  t.ok((await engine.run(2)).fault.length <= 2_000)
-})
+    const run = await engine.run(1)
+    t.equal([...run.workflowName].length, 255)
+    const [job] = await engine.jobs(1)
+    t.equal([...(job?.name ?? '')].length, 255)
+    t.equal(job?.status, 'skipped')
+    await engine.commit(`on: push\n? ${'k'.repeat(100_000)}\n: { a: *b }\njobs: {}\n`, 'other.yaml')
+    t.ok((await engine.run(2)).fault.length <= 2_000)
+  },
+)
 
-t.test('an update of a mirror starts nothing', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const { ada, settings, db } = gateway
+await gateways.onSqlite('an update of a mirror starts nothing', async (t, gateway) => {
+  const { ada, db } = gateway
   const engine = await addWorkflowRepository(gateway)
   const commit = await engine.commit(`on: push\njobs:\n  build:\n    ${JOB}\n`)
   await engine.run(1)
   await engine.plannedRuns()
-  const { context } = await openContext(t, { location: settings.database.location })
+  const context = await gateway.openContext()
   const publish = async (source: Repository['source'], key: string) => {
     const repository = { ...engine.repository, preferences: { has_actions: true }, source }
     const changes = [{ name: 'refs/heads/main', before: '1'.repeat(40), after: commit }]
@@ -197,9 +200,9 @@ t.test('an update of a mirror starts nothing', async (t) => {
   t.equal(await publish({ url, mirror: undefined }, 'two'), 1, 'an import is no mirror')
 })
 
-await forEachDatabase(t, 'events start no run while too many runs wait', async (t, location) => {
+t.test('events start no run while too many runs wait', async (t) => {
   const environment = { GATEHOUSE_ACTIONS_RUNS_WAITING_MAX: '2' }
-  const gateway = await startGatewayWithUsers(t, { location, environment })
+  const gateway = await startGatewayWithUsers(t, { environment })
   const { ask, db, port } = gateway
   const engine = await addWorkflowRepository(gateway)
   const page = async () => (await ask({ path: '/ada/engine/actions' })).text

@@ -1,16 +1,13 @@
 /** Jobs that are planned when their needs have ended, on both databases. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
+import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { cancelRun } from '../../../gateway/runs/cancel-run.js'
 import { planJob } from '../../../gateway/runs/plan-job.js'
 import { sweepRuns } from '../../../gateway/runs/sweep-runs.js'
 import { parseYaml } from '../../../gateway/workflows/yaml-value.js'
-import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
-import { openContext } from '../../helpers/gateway.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const STEPS = `steps: [{ run: 'true' }]`
@@ -36,8 +33,9 @@ jobs:
     ${STEPS}
 `
 
-async function start(t: Test, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
+const gateways = sharedGateways(t)
+
+async function start(gateway: SharedGateway) {
   const engine = await addWorkflowRepository(gateway)
   const runner = await registerClient({ port: gateway.port, db: gateway.db })
   const sha = await engine.commit(WORKFLOW)
@@ -48,49 +46,55 @@ async function start(t: Test, location?: DatabaseLocation) {
   return { ...gateway, engine, runner, sha, jobs }
 }
 
-await onOneDatabase(t, 'a matrix is made of the outputs of a needed job', async (t, location) => {
-  const { as, engine, runner, sha, jobs } = await start(t, location)
-  const list = await runner.fetchTask()
-  t.strictSame(await jobs(), [
-    'list: list: running',
-    'test: test: blocked',
-    'report: report: blocked',
-  ])
-  await runner.report(list.id, Result.SUCCESS, { systems: '["a","${{ b }}"]', label: 'linux' })
-  const [first, second] = [await runner.fetchTask(), await runner.fetchTask()]
-  t.strictSame(await jobs(), [
-    'list: list: success',
-    'test: test: running',
-    'report: report: blocked',
-    'test/test: test (a): running',
-    'test/test: test (${{ b }}): running',
-  ])
-  t.match(first.context, { job: 'test' })
-  t.strictSame({ ...first.needs['list']?.outputs }, { systems: '["a","${{ b }}"]', label: 'linux' })
-  const payload = parseYaml(Buffer.from(second.workflowPayload ?? []).toString()).plain()
-  const matrix = { system: ["${{ '$' }}{{ b }}"] }
-  t.match(payload, { jobs: { test: { 'runs-on': ['linux'], strategy: { matrix } } } })
-  await runner.report(first.id, Result.SUCCESS, { from: 'a', both: 'a' })
-  await runner.report(second.id, Result.SUCCESS, { both: 'b' })
-  const report = await runner.fetchTask()
-  t.strictSame({ ...report.needs['test']?.outputs }, { from: 'a', both: 'b' })
-  t.equal(report.needs['test']?.result, Result.SUCCESS)
-  await runner.report(report.id, Result.SUCCESS)
-  t.match(await engine.endedRun(1), { status: 'success' })
-  const { json } = await as('anyone', 'GET', `/repos/ada/engine/commits/${sha}/status`)
-  const { state, statuses } = json as { state: string; statuses: { context: string }[] }
-  t.equal(state, 'success')
-  t.strictSame(statuses.map(({ context }) => context).toSorted(), [
-    'CI / list (push)',
-    'CI / report (push)',
-    'CI / test (${{ b }}) (push)',
-    'CI / test (a) (push)',
-    'CI / test (push)',
-  ])
-})
+await gateways.onOneDatabase(
+  'a matrix is made of the outputs of a needed job',
+  async (t, gateway) => {
+    const { as, engine, runner, sha, jobs } = await start(gateway)
+    const list = await runner.fetchTask()
+    t.strictSame(await jobs(), [
+      'list: list: running',
+      'test: test: blocked',
+      'report: report: blocked',
+    ])
+    await runner.report(list.id, Result.SUCCESS, { systems: '["a","${{ b }}"]', label: 'linux' })
+    const [first, second] = [await runner.fetchTask(), await runner.fetchTask()]
+    t.strictSame(await jobs(), [
+      'list: list: success',
+      'test: test: running',
+      'report: report: blocked',
+      'test/test: test (a): running',
+      'test/test: test (${{ b }}): running',
+    ])
+    t.match(first.context, { job: 'test' })
+    t.strictSame(
+      { ...first.needs['list']?.outputs },
+      { systems: '["a","${{ b }}"]', label: 'linux' },
+    )
+    const payload = parseYaml(Buffer.from(second.workflowPayload ?? []).toString()).plain()
+    const matrix = { system: ["${{ '$' }}{{ b }}"] }
+    t.match(payload, { jobs: { test: { 'runs-on': ['linux'], strategy: { matrix } } } })
+    await runner.report(first.id, Result.SUCCESS, { from: 'a', both: 'a' })
+    await runner.report(second.id, Result.SUCCESS, { both: 'b' })
+    const report = await runner.fetchTask()
+    t.strictSame({ ...report.needs['test']?.outputs }, { from: 'a', both: 'b' })
+    t.equal(report.needs['test']?.result, Result.SUCCESS)
+    await runner.report(report.id, Result.SUCCESS)
+    t.match(await engine.endedRun(1), { status: 'success' })
+    const { json } = await as('anyone', 'GET', `/repos/ada/engine/commits/${sha}/status`)
+    const { state, statuses } = json as { state: string; statuses: { context: string }[] }
+    t.equal(state, 'success')
+    t.strictSame(statuses.map(({ context }) => context).toSorted(), [
+      'CI / list (push)',
+      'CI / report (push)',
+      'CI / test (${{ b }}) (push)',
+      'CI / test (a) (push)',
+      'CI / test (push)',
+    ])
+  },
+)
 
-await onOneDatabase(t, 'a job fails if its outputs make no matrix', async (t, location) => {
-  const { engine, runner } = await start(t, location)
+await gateways.onOneDatabase('a job fails if its outputs make no matrix', async (t, gateway) => {
+  const { engine, runner } = await start(gateway)
   const list = await runner.fetchTask()
   await runner.report(list.id, Result.SUCCESS, { systems: '["a"', label: 'linux' })
   const report = await runner.fetchTask()
@@ -101,22 +105,24 @@ await onOneDatabase(t, 'a job fails if its outputs make no matrix', async (t, lo
   t.match(await engine.endedRun(1), { status: 'failure' })
 })
 
-await onOneDatabase(t, 'a failed need skips the job without planning it', async (t, location) => {
-  const { engine, runner, jobs } = await start(t, location)
-  const list = await runner.fetchTask()
-  await runner.report(list.id, Result.FAILURE)
-  const report = await runner.fetchTask()
-  await runner.report(report.id, Result.SUCCESS)
-  await engine.endedRun(1)
-  t.match(await jobs(), ['list: list: failure', 'test: test: skipped', 'report: report: success'])
-})
+await gateways.onOneDatabase(
+  'a failed need skips the job without planning it',
+  async (t, gateway) => {
+    const { engine, runner, jobs } = await start(gateway)
+    const list = await runner.fetchTask()
+    await runner.report(list.id, Result.FAILURE)
+    const report = await runner.fetchTask()
+    await runner.report(report.id, Result.SUCCESS)
+    await engine.endedRun(1)
+    t.match(await jobs(), ['list: list: failure', 'test: test: skipped', 'report: report: success'])
+  },
+)
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'jobs and what they have become fail and are cancelled together',
-  async (t, location) => {
-    const { settings, engine, runner, jobs } = await start(t, location)
-    const { context } = await openContext(t, { location: settings.database.location })
+  async (t, gateway) => {
+    const { engine, runner, jobs } = await start(gateway)
+    const context = await gateway.openContext()
     const list = await runner.fetchTask()
     await runner.report(list.id, Result.SUCCESS, { systems: '[1,2,3]', label: 'linux' })
     const first = await runner.fetchTask()
@@ -144,12 +150,11 @@ await onOneDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
+await gateways.onOneDatabase(
   'a job is planned once, also if its planning was lost',
-  async (t, location) => {
-    const { db, settings, engine, runner } = await start(t, location)
-    const { context } = await openContext(t, { location: settings.database.location })
+  async (t, gateway) => {
+    const { db, engine, runner } = await start(gateway)
+    const context = await gateway.openContext()
     const list = await runner.fetchTask()
     const enqueued: number[] = []
     const upkeep = {

@@ -1,16 +1,13 @@
 /** Runs that pull requests start, and approval of those whose commits are of forks. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
+import t from 'tap'
 import { putSecret } from '../../../gateway/actions/runs/put-values.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { planEvent } from '../../../gateway/runs/plan-event.js'
 import { addRunEvent } from '../../../sql/runs/events.js'
 import { findRunPayload, listRuns, type Run } from '../../../sql/runs/runs.js'
-import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
-import { openContext } from '../../helpers/gateway.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { postForm, signIn } from '../../helpers/web-forms.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
@@ -22,8 +19,9 @@ const JOBS = `jobs:
 
 type Name = 'ada' | 'bob'
 
-async function openFixture(t: Test, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location && { location })
+const gateways = sharedGateways(t)
+
+async function openFixture(gateway: SharedGateway) {
   const { as, db, port } = gateway
   const engine = await addWorkflowRepository(gateway)
   const scope = { repositoryId: engine.repository.id }
@@ -53,8 +51,8 @@ async function openFixture(t: Test, location?: DatabaseLocation) {
   return { ...gateway, engine, runner, scope, commit, fork, openPull, runsOf }
 }
 
-await onOneDatabase(t, 'a pull request starts runs at its head', async (t, location) => {
-  const { commit, openPull, engine, runner, as, runsOf } = await openFixture(t, location)
+await gateways.onOneDatabase('a pull request starts runs at its head', async (t, gateway) => {
+  const { commit, openPull, engine, runner, as, runsOf } = await openFixture(gateway)
   await engine.commit(`on: { pull_request: { types: [opened, synchronize, closed] } }\n${JOBS}`)
   const head = await commit('ada', 'ada', 'work', 'one')
   const { number } = await openPull('ada', 'work', 'Add one')
@@ -90,84 +88,92 @@ await onOneDatabase(t, 'a pull request starts runs at its head', async (t, locat
   t.equal((await runsOf('pull_request')).length, 3, 'an action that is not named starts none')
 })
 
-await onOneDatabase(t, 'a run of an unknown author waits for approval', async (t, location) => {
-  const fixture = await openFixture(t, location)
-  const { commit, openPull, engine, runner, ask, runsOf, db, port } = fixture
-  const secret = { name: 'KEY', value: 'secret of the site', description: '' }
-  await putSecret(fixture, {}, secret)
-  await engine.commit(`on: [pull_request, pull_request_target]\n${JOBS}`)
-  const base = await engine.commit(`on: pull_request\n${JOBS}`, 'other.yaml')
-  await fixture.fork()
-  const head = await commit('bob', 'bob', 'work', 'one')
-  const { number } = await openPull('bob', 'bob:work')
-  const target = await engine.run(3)
-  t.match(target, { event: 'pull_request_target', isFromFork: false, needsApproval: false })
-  t.match(target, { commitId: base, reportedCommitId: head, reference: 'refs/heads/main' })
-  const runs = await runsOf('pull_request')
-  t.equal(runs.length, 2)
-  for (const run of runs) {
-    t.match(run, { isFromFork: true, needsApproval: true, status: 'blocked', commitId: head })
-  }
-  const task = await runner.fetchTask()
-  t.match(task.context, { event_name: 'pull_request_target', sha: base })
-  t.match(task.secrets, { KEY: 'secret of the site' })
-  const path = `/ada/engine/actions/runs/${runs[0]?.number}`
-  t.match((await ask({ path })).text, /jobs begin when a user\s+who may write/)
-  const approve = async (name: Name) =>
-    await postForm(fixture, `${path}/approve`, {}, { cookie: await signIn(fixture, name) })
-  t.match(await approve('bob'), { status: 403 })
-  t.match(await engine.statuses(runs[0]?.number ?? 0), { build: 'blocked' })
-  t.match(await approve('ada'), { status: 303 })
-  const site = await registerClient({ port, db })
-  const polled = new AbortController()
-  const refused = site.fetchTask(polled.signal)
-  const approved = await runner.fetchTask()
-  t.match(approved.context, { event_name: 'pull_request', sha: head, secret_source: 'None' })
-  const names = Object.keys(approved.secrets).sort()
-  t.strictSame(names, ['FORGEJO_TOKEN', 'GITEA_TOKEN', 'GITHUB_TOKEN'], 'a fork gets no secrets')
-  polled.abort()
-  t.equal(await refused, undefined, 'a runner of the site takes no jobs of forks')
-  const second = await commit('bob', 'bob', 'work', 'two')
-  await engine.run(6)
-  const later = await runsOf('pull_request')
-  t.match(
-    later.map(({ status, commitId, needsApproval }) => ({ status, commitId, needsApproval })),
-    [
-      { status: 'running', commitId: head, needsApproval: false },
-      { status: 'cancelled', commitId: head },
-      { status: 'blocked', commitId: second, needsApproval: true },
-      { status: 'blocked', commitId: second, needsApproval: true },
-    ],
-    'an approval is about one commit',
-  )
-  t.equal(number, 1)
-})
+await gateways.onOneDatabase(
+  'a run of an unknown author waits for approval',
+  async (t, gateway) => {
+    const fixture = await openFixture(gateway)
+    const { commit, openPull, engine, runner, ask, runsOf, db, port } = fixture
+    const secret = { name: 'KEY', value: 'secret of the site', description: '' }
+    await putSecret(fixture, {}, secret)
+    await engine.commit(`on: [pull_request, pull_request_target]\n${JOBS}`)
+    const base = await engine.commit(`on: pull_request\n${JOBS}`, 'other.yaml')
+    await fixture.fork()
+    const head = await commit('bob', 'bob', 'work', 'one')
+    const { number } = await openPull('bob', 'bob:work')
+    const target = await engine.run(3)
+    t.match(target, { event: 'pull_request_target', isFromFork: false, needsApproval: false })
+    t.match(target, { commitId: base, reportedCommitId: head, reference: 'refs/heads/main' })
+    const runs = await runsOf('pull_request')
+    t.equal(runs.length, 2)
+    for (const run of runs) {
+      t.match(run, { isFromFork: true, needsApproval: true, status: 'blocked', commitId: head })
+    }
+    const task = await runner.fetchTask()
+    t.match(task.context, { event_name: 'pull_request_target', sha: base })
+    t.match(task.secrets, { KEY: 'secret of the site' })
+    const path = `/ada/engine/actions/runs/${runs[0]?.number}`
+    t.match((await ask({ path })).text, /jobs begin when a user\s+who may write/)
+    const approve = async (name: Name) =>
+      await postForm(fixture, `${path}/approve`, {}, { cookie: await signIn(fixture, name) })
+    t.match(await approve('bob'), { status: 403 })
+    t.match(await engine.statuses(runs[0]?.number ?? 0), { build: 'blocked' })
+    t.match(await approve('ada'), { status: 303 })
+    const site = await registerClient({ port, db })
+    const polled = new AbortController()
+    const refused = site.fetchTask(polled.signal)
+    const approved = await runner.fetchTask()
+    t.match(approved.context, { event_name: 'pull_request', sha: head, secret_source: 'None' })
+    const names = Object.keys(approved.secrets).sort()
+    t.strictSame(names, ['FORGEJO_TOKEN', 'GITEA_TOKEN', 'GITHUB_TOKEN'], 'a fork gets no secrets')
+    polled.abort()
+    t.equal(await refused, undefined, 'a runner of the site takes no jobs of forks')
+    const second = await commit('bob', 'bob', 'work', 'two')
+    await engine.run(6)
+    const later = await runsOf('pull_request')
+    t.match(
+      later.map(({ status, commitId, needsApproval }) => ({ status, commitId, needsApproval })),
+      [
+        { status: 'running', commitId: head, needsApproval: false },
+        { status: 'cancelled', commitId: head },
+        { status: 'blocked', commitId: second, needsApproval: true },
+        { status: 'blocked', commitId: second, needsApproval: true },
+      ],
+      'an approval is about one commit',
+    )
+    t.equal(number, 1)
+  },
+)
 
-await forEachDatabase(t, 'authors with a merged pull request are trusted', async (t, location) => {
-  const fixture = await openFixture(t, location)
-  const { as, bob, commit, openPull, engine, runsOf, db } = fixture
-  await engine.commit(`on: pull_request\n${JOBS}`)
-  await fixture.fork()
-  await commit('bob', 'bob', 'first', 'one')
-  const { number } = await openPull('bob', 'bob:first')
-  await engine.run(1)
-  const merged = await as('ada', 'POST', `/repos/ada/engine/pulls/${number}/merge`, { Do: 'merge' })
-  t.equal(merged.status, 200)
-  await commit('bob', 'bob', 'second', 'two')
-  await openPull('bob', 'bob:second')
-  await engine.run(2)
-  await db('owners')
-    .where({ id: bob.id })
-    .update({ created_at: Date.now() - 2 * 86_400_000 })
-  await commit('bob', 'bob', 'third', 'three')
-  await openPull('bob', 'bob:third')
-  await engine.run(3)
-  const asked = (await runsOf('pull_request')).map(({ needsApproval }) => needsApproval)
-  t.strictSame(asked, [true, true, false], 'a new account is not trusted')
-})
+await gateways.onOneDatabase(
+  'authors with a merged pull request are trusted',
+  async (t, gateway) => {
+    const fixture = await openFixture(gateway)
+    const { as, bob, commit, openPull, engine, runsOf, db } = fixture
+    await engine.commit(`on: pull_request\n${JOBS}`)
+    await fixture.fork()
+    await commit('bob', 'bob', 'first', 'one')
+    const { number } = await openPull('bob', 'bob:first')
+    await engine.run(1)
+    const merged = await as('ada', 'POST', `/repos/ada/engine/pulls/${number}/merge`, {
+      Do: 'merge',
+    })
+    t.equal(merged.status, 200)
+    await commit('bob', 'bob', 'second', 'two')
+    await openPull('bob', 'bob:second')
+    await engine.run(2)
+    await db('owners')
+      .where({ id: bob.id })
+      .update({ created_at: Date.now() - 2 * 86_400_000 })
+    await commit('bob', 'bob', 'third', 'three')
+    await openPull('bob', 'bob:third')
+    await engine.run(3)
+    const asked = (await runsOf('pull_request')).map(({ needsApproval }) => needsApproval)
+    t.strictSame(asked, [true, true, false], 'a new account is not trusted')
+  },
+)
 
-await onOneDatabase(t, 'reviews start runs at the head', async (t, location) => {
-  const fixture = await openFixture(t, location)
+await gateways.onOneDatabase('reviews start runs at the head', async (t, gateway) => {
+  const fixture = await openFixture(gateway)
   const { as, commit, openPull, engine, ada, db } = fixture
   await engine.commit(`on: [pull_request_review, pull_request_review_comment]\n${JOBS}`)
   await fixture.fork()
@@ -207,29 +213,32 @@ await onOneDatabase(t, 'reviews start runs at the head', async (t, location) => 
   t.match(last, { review: { state: 'commented', content: 'Hm.' } })
 })
 
-t.test('a run of a fork starts a workflow of the default branch, without approval', async (t) => {
-  const fixture = await openFixture(t)
-  const { commit, openPull, engine, bob } = fixture
-  const on = 'on: { workflow_run: { workflows: [ci], branches: [work] } }'
-  await engine.commit(`${on}\n${JOBS}`, 'after.yaml')
-  const main = await engine.commit(`on: pull_request\n${JOBS}`)
-  await fixture.fork()
-  const head = await commit('bob', 'bob', 'work', 'one')
-  await openPull('bob', 'bob:work')
-  t.match(await engine.plannedRuns(), [
-    { event: 'pull_request', commitId: head, isFromFork: true, needsApproval: true },
-    {
-      event: 'workflow_run',
-      commitId: main,
-      isFromFork: false,
-      needsApproval: false,
-      actorId: bob.id,
-    },
-  ])
-})
+await gateways.onSqlite(
+  'a run of a fork starts a workflow of the default branch, without approval',
+  async (t, gateway) => {
+    const fixture = await openFixture(gateway)
+    const { commit, openPull, engine, bob } = fixture
+    const on = 'on: { workflow_run: { workflows: [ci], branches: [work] } }'
+    await engine.commit(`${on}\n${JOBS}`, 'after.yaml')
+    const main = await engine.commit(`on: pull_request\n${JOBS}`)
+    await fixture.fork()
+    const head = await commit('bob', 'bob', 'work', 'one')
+    await openPull('bob', 'bob:work')
+    t.match(await engine.plannedRuns(), [
+      { event: 'pull_request', commitId: head, isFromFork: true, needsApproval: true },
+      {
+        event: 'workflow_run',
+        commitId: main,
+        isFromFork: false,
+        needsApproval: false,
+        actorId: bob.id,
+      },
+    ])
+  },
+)
 
-t.test('types select the changes of a pull request', async (t) => {
-  const { as, commit, openPull, engine, db } = await openFixture(t)
+await gateways.onSqlite('types select the changes of a pull request', async (t, gateway) => {
+  const { as, commit, openPull, engine, db } = await openFixture(gateway)
   const types = `assigned, unassigned, labeled, unlabeled, milestoned, demilestoned, edited, closed,
     review_requested`
   await engine.commit(`on: { pull_request: { types: [${types}] } }\n${JOBS}`)
@@ -267,26 +276,28 @@ t.test('types select the changes of a pull request', async (t) => {
   ])
 })
 
-t.test('an event without a user starts runs, which need approval for a fork', async (t) => {
-  const fixture = await openFixture(t)
-  const { commit, openPull, engine, runsOf, db, settings } = fixture
-  await engine.commit(`on: pull_request\n${JOBS}`)
-  await fixture.fork()
-  const after = await commit('bob', 'bob', 'work', 'one')
-  const { number: pullNumber } = await openPull('bob', 'bob:work')
-  await engine.run(1)
-  const { context } = await openContext(t, { location: settings.database.location })
-  const id = await addRunEvent(db, {
-    event: 'pull_request',
-    action: 'synchronized',
-    causeKey: 'x',
-    before: undefined,
-    repositoryId: engine.repository.id,
-    pullNumber,
-    reference: `refs/pull/${pullNumber}/head`,
-    after,
-    actorId: undefined,
-  })
-  await planEvent({ ...context, settings }, id ?? 0)
-  t.match((await runsOf('pull_request')).slice(1), [{ needsApproval: true, commitId: after }])
-})
+await gateways.onSqlite(
+  'an event without a user starts runs, which need approval for a fork',
+  async (t, gateway) => {
+    const fixture = await openFixture(gateway)
+    const { commit, openPull, engine, runsOf, db } = fixture
+    await engine.commit(`on: pull_request\n${JOBS}`)
+    await fixture.fork()
+    const after = await commit('bob', 'bob', 'work', 'one')
+    const { number: pullNumber } = await openPull('bob', 'bob:work')
+    await engine.run(1)
+    const id = await addRunEvent(db, {
+      event: 'pull_request',
+      action: 'synchronized',
+      causeKey: 'x',
+      before: undefined,
+      repositoryId: engine.repository.id,
+      pullNumber,
+      reference: `refs/pull/${pullNumber}/head`,
+      after,
+      actorId: undefined,
+    })
+    await planEvent(await gateway.openContext(), id ?? 0)
+    t.match((await runsOf('pull_request')).slice(1), [{ needsApproval: true, commitId: after }])
+  },
+)

@@ -1,21 +1,21 @@
 /** Re-runs: which jobs are repeated, what the others pass on, and late words of runners. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
+import t from 'tap'
 import { Result, type Task } from '../../../gateway/runner-protocol/messages.js'
 import { listCommitStatuses } from '../../../sql/code/commit-statuses.js'
 import { updateRepository } from '../../../sql/repositories/repositories.js'
 import { listJobs } from '../../../sql/runs/run-jobs.js'
-import { onOneDatabase } from '../../helpers/databases.js'
 import { refusal, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { withToken } from '../../helpers/requests.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const STEPS = `steps: [{ run: 'true' }]`
 
-async function start(t: Test, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
+const gateways = sharedGateways(t)
+
+async function start(gateway: SharedGateway) {
   const engine = await addWorkflowRepository(gateway)
   const { as, db, port } = gateway
   const scope = { repositoryId: engine.repository.id }
@@ -55,8 +55,8 @@ jobs:
   deploy: { needs: build, runs-on: linux, ${STEPS} }
 `
 
-await onOneDatabase(t, 'all jobs are repeated, with their statuses', async (t, location) => {
-  const { as, bob, db, engine, execute, statuses, path } = await start(t, location)
+await gateways.onOneDatabase('all jobs are repeated, with their statuses', async (t, gateway) => {
+  const { as, bob, db, engine, execute, statuses, path } = await start(gateway)
   const commitId = await engine.commit(CHAIN)
   const first = await execute(Result.SUCCESS, { id: '1' })
   await execute(Result.SUCCESS)
@@ -111,11 +111,10 @@ await onOneDatabase(t, 'all jobs are repeated, with their statuses', async (t, l
   t.equal(await stateOf('other'), 'success')
 })
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'failed and cancelled jobs are repeated, and those that need them',
-  async (t, location) => {
-    const { engine, execute, rerun, statuses } = await start(t, location)
+  async (t, gateway) => {
+    const { engine, execute, rerun, statuses } = await start(gateway)
     await engine.commit(`
 on: push
 jobs:
@@ -164,13 +163,12 @@ jobs:
   },
 )
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'one job is repeated, and those that need it; both logs are kept',
-  async (t, location) => {
-    const { as, engine, execute, path, rerunJob, statuses } = await start(t, location)
+  async (t, gateway) => {
+    const { as, engine, execute, path, rerunJob, statuses } = await start(gateway)
     await engine.commit(CHAIN)
-    await execute(Result.SUCCESS)
+    const first = await execute(Result.SUCCESS)
     await execute(Result.FAILURE)
     await execute(Result.SUCCESS)
     await engine.endedRun(1)
@@ -180,7 +178,7 @@ await onOneDatabase(
       json: { name: 'build', run_attempt: 2, status: 'queued', html_url: /\/runs\/1\/jobs\/0$/ },
     })
     t.strictSame(await statuses(), { build: 'waiting', other: 'failure', deploy: 'blocked' })
-    await execute(Result.SUCCESS)
+    const repeated = await execute(Result.SUCCESS)
     await execute(Result.SUCCESS)
     t.match(await engine.endedRun(1), { status: 'failure' }, 'the other job stays failed')
     const jobsOf = async (rest: string) => {
@@ -194,8 +192,8 @@ await onOneDatabase(
     t.match(old[0]?.html_url, /\/runs\/1\/jobs\/0\?attempt=1$/)
     const logOf = async (id = 0) =>
       (await as('anyone', 'GET', `/repos/ada/engine/actions/jobs/${id}/logs`)).text
-    t.match(await logOf(old[0]?.id), / task 1\n$/)
-    t.match(await logOf(new_[0]?.id), / task 4\n$/)
+    t.ok((await logOf(old[0]?.id)).endsWith(` task ${first.id}\n`))
+    t.ok((await logOf(new_[0]?.id)).endsWith(` task ${repeated.id}\n`))
     for (const attempt of ['0', '3', 'x']) {
       t.equal((await as('anyone', 'GET', await path(`/attempts/${attempt}/jobs`))).status, 404)
     }
@@ -206,11 +204,10 @@ await onOneDatabase(
   },
 )
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'the runner of a cancelled job changes nothing in the next attempt',
-  async (t, location) => {
-    const { as, engine, path, rerun, runner, statuses } = await start(t, location)
+  async (t, gateway) => {
+    const { as, engine, path, rerun, runner, statuses } = await start(gateway)
     await engine.commit(`
 on: push
 jobs:
@@ -238,8 +235,8 @@ jobs:
   },
 )
 
-await onOneDatabase(t, 'a job is repeated while others run', async (t, location) => {
-  const { engine, execute, rerunJob, runner, statuses } = await start(t, location)
+await gateways.onOneDatabase('a job is repeated while others run', async (t, gateway) => {
+  const { engine, execute, rerunJob, runner, statuses } = await start(gateway)
   await engine.commit(`
 on: push
 jobs:
@@ -270,11 +267,10 @@ jobs:
   t.match(await statuses(1), { flaky: 'failure', long: 'success', next: 'success' })
 })
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a combination of a matrix is repeated although others have failed',
-  async (t, location) => {
-    const { engine, execute, rerunJob, runner, statuses } = await start(t, location)
+  async (t, gateway) => {
+    const { engine, execute, rerunJob, runner, statuses } = await start(gateway)
     await engine.commit(`
 on: push
 jobs:
@@ -301,11 +297,12 @@ jobs:
   },
 )
 
-t.test('re-runs are refused with a reason', async (t) => {
-  const { as, db, engine, execute, path, rerun } = await start(t)
+await gateways.onSqlite('re-runs are refused with a reason', async (t, gateway) => {
+  const { as, db, engine, execute, path, rerun } = await start(gateway)
   await engine.commit(CHAIN)
   for (let ended = 0; ended < 3; ended += 1) await execute(Result.SUCCESS)
   const { id } = await engine.endedRun(1)
+  const [job] = await engine.jobs(1)
   const refused = async (reason: string) =>
     t.match(await rerun('/rerun'), { status: 400, json: refusal(reason) }, reason)
   const change = async (columns: object) => await db('workflow_runs').where({ id }).update(columns)
@@ -326,7 +323,8 @@ t.test('re-runs are refused with a reason', async (t) => {
   await as('ada', 'POST', '/user/repos', { name: 'other' })
   await updateRepository(db, engine.repository.id + 1, { preferences: { has_actions: true } })
   const elsewhere = `/repos/ada/other/actions/runs/${id}`
-  for (const rest of ['/rerun', '/rerun-failed-jobs', '/jobs/1/rerun', '/attempts/1/jobs']) {
+  const rests = ['/rerun', '/rerun-failed-jobs', `/jobs/${job?.id}/rerun`, '/attempts/1/jobs']
+  for (const rest of rests) {
     const method = rest.startsWith('/attempts') ? 'GET' : 'POST'
     t.equal((await as('ada', method, elsewhere + rest)).status, 404, rest)
   }

@@ -2,11 +2,9 @@
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
-import { onOneDatabase } from '../../helpers/databases.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const PATH = '/repos/ada/engine'
@@ -24,8 +22,9 @@ const SOURCES = `name: CI\non: { pull_request: { paths: ['src/**'] } }${JOBS}`
 
 const REQUIRED = ['CI / build (*) (pull_request)']
 
-async function openFixture(t: Test, location: DatabaseLocation, required = REQUIRED) {
-  const gateway = await startGatewayWithUsers(t, { location })
+const gateways = sharedGateways(t)
+
+async function openFixture(t: Test, gateway: SharedGateway, required = REQUIRED) {
   const { as } = gateway
   const engine = await addWorkflowRepository(gateway)
   const rule = {
@@ -61,11 +60,10 @@ async function openFixture(t: Test, location: DatabaseLocation, required = REQUI
   return { ...gateway, engine, commit, openPull, statesOf, merge }
 }
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a pull request merges if the paths of a required workflow exclude it',
-  async (t, location) => {
-    const { engine, commit, openPull, statesOf, merge, db, port } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { engine, commit, openPull, statesOf, merge, db, port } = await openFixture(t, gateway)
     await engine.commit(SOURCES)
     const docs = await commit('docs', 'docs/a')
     const pull = await openPull('docs')
@@ -90,12 +88,11 @@ await onOneDatabase(
   },
 )
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a scheduled merge is done when the required check is skipped',
-  async (t, location) => {
+  async (t, gateway) => {
     const required = ['CI / lint (pull_request)']
-    const { engine, commit, openPull, as, merge } = await openFixture(t, location, required)
+    const { engine, commit, openPull, as, merge } = await openFixture(t, gateway, required)
     await engine.commit(SOURCES.replace('paths', 'types: [labeled], paths'))
     await commit('docs', 'docs/a')
     const pull = await openPull('docs')
@@ -109,11 +106,10 @@ await onOneDatabase(
   },
 )
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a status of a required context is not replaced by that of an excluded workflow',
-  async (t, location) => {
-    const { engine, commit, openPull, statesOf, as } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { engine, commit, openPull, statesOf, as } = await openFixture(t, gateway)
     // The names of the files decide their order: excluded ones are before and after the other.
     await engine.commit(SOURCES, 'a.yaml')
     await engine.commit(SOURCES.replace('paths', 'paths-ignore'), 'b.yaml')
@@ -131,11 +127,10 @@ await onOneDatabase(
   },
 )
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'nothing is skipped without a required context, and by [skip ci]',
-  async (t, location) => {
-    const { engine, commit, openPull, statesOf, merge } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { engine, commit, openPull, statesOf, merge } = await openFixture(t, gateway)
     await engine.commit(SOURCES.replace('paths', 'types: [closed], paths'))
     const untyped = await commit('untyped', 'docs/a')
     await openPull('untyped')
@@ -148,12 +143,11 @@ await onOneDatabase(
   },
 )
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a push to a branch whose rule requires an excluded workflow has a skipped status',
-  async (t, location) => {
+  async (t, gateway) => {
     const required = ['CI / * (push)']
-    const { engine, commit, statesOf } = await openFixture(t, location, required)
+    const { engine, commit, statesOf } = await openFixture(t, gateway, required)
     const first = await engine.commit(`name: CI\non: { push: { paths: ['src/**'] } }${JOBS}`)
     const all = {
       'CI / build (a) (push)': 'skipped',
@@ -165,11 +159,10 @@ await onOneDatabase(
   },
 )
 
-await onOneDatabase(
-  t,
+await gateways.onOneDatabase(
   'a fork of an author who is not trusted passes no required check by its own filters',
-  async (t, location) => {
-    const { as, engine, statesOf } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { as, engine, statesOf } = await openFixture(t, gateway)
     await engine.commit(SOURCES)
     t.equal((await as('bob', 'POST', `${PATH}/forks`, {})).status, 202)
     const file = { content: 'eA==', message: 'a', branch: 'main', new_branch: 'docs' }

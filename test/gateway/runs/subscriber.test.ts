@@ -16,7 +16,7 @@ import {
   type Repository,
   updateRepository,
 } from '../../../sql/repositories/repositories.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import {
@@ -83,7 +83,7 @@ async function eventsOf(gateway: GatewayWithUsers, engine: WorkflowRepository) {
   }
 }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'what jobs do, and changes of archived repositories and mirrors, are not stored',
   async (t, location) => {

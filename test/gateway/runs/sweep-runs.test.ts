@@ -4,13 +4,13 @@ import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { sweepRuns } from '../../../gateway/runs/sweep-runs.js'
 import { addRunEvent } from '../../../sql/runs/events.js'
-import { forEachDatabase } from '../../helpers/databases.js'
-import { openContext } from '../../helpers/gateway.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const MINUTE_MS = 60_000
+
+const gateways = sharedGateways(t)
 
 const WORKFLOW = `
 on: push
@@ -19,15 +19,13 @@ jobs:
   other: { runs-on: nowhere, steps: [{ run: 'true' }] }
 `
 
-await forEachDatabase(
-  t,
+await gateways.forEachDatabase(
   'what will not end by itself is ended with the reason',
-  async (t, location) => {
-    const gateway = await startGatewayWithUsers(t, { location })
-    const { db, port, settings } = gateway
+  async (t, gateway) => {
+    const { db, port } = gateway
     const engine = await addWorkflowRepository(gateway)
     const runner = await registerClient({ port, db })
-    const { context } = await openContext(t, { location: settings.database.location })
+    const context = await gateway.openContext()
     await engine.commit(WORKFLOW)
     const task = await runner.fetchTask()
     await sweepRuns(context, Date.now() + 1 * MINUTE_MS)
@@ -52,15 +50,13 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
+await gateways.forEachDatabase(
   'a job whose runner does not begin is given to another one, once',
-  async (t, location) => {
-    const gateway = await startGatewayWithUsers(t, { location })
-    const { db, port, settings } = gateway
+  async (t, gateway) => {
+    const { db, port } = gateway
     const engine = await addWorkflowRepository(gateway)
     const runner = await registerClient({ port, db })
-    const { context } = await openContext(t, { location: settings.database.location })
+    const context = await gateway.openContext()
     await engine.commit(WORKFLOW)
     const first = await runner.fetchTask()
     await sweepRuns(context, Date.now() + 3 * MINUTE_MS)
@@ -75,16 +71,14 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
+await gateways.forEachDatabase(
   'an event whose planning was lost is planned again',
-  async (t, location) => {
-    const gateway = await startGatewayWithUsers(t, { location })
-    const { ada, db, settings } = gateway
+  async (t, gateway) => {
+    const { ada, db } = gateway
     const engine = await addWorkflowRepository(gateway)
     const after = await engine.commit(WORKFLOW)
     await engine.run(1)
-    const { context } = await openContext(t, { location: settings.database.location })
+    const context = await gateway.openContext()
     const id = await addRunEvent(db, {
       event: 'push',
       action: '',
