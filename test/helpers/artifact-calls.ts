@@ -43,7 +43,11 @@ export async function startGatewayWithJob(
   t: Test,
   { isPrivate = true, ...options }: GatewayOptions & { readonly isPrivate?: boolean } = {},
 ): Promise<GatewayWithJob> {
-  const gateway = await startGatewayWithUsers(t, options)
+  return await addJob(await startGatewayWithUsers(t, options), isPrivate)
+}
+
+/** Creates a repository of ada, of which a runner has a job with a second one. */
+export async function addJob(gateway: GatewayWithUsers, isPrivate = true): Promise<GatewayWithJob> {
   const { db, port, ask } = gateway
   const engine = await addWorkflowRepository(gateway, { isPrivate })
   const runner = await registerClient({ port, db })

@@ -26,7 +26,7 @@ export interface SharedGateways {
 
 /**
  * Returns functions that run the cases of a file. The gateway of each database is started by its
- * first case. Repositories are deleted after each case, so that the next one finds none.
+ * first case. Repositories, secrets and variables are deleted after each case.
  */
 export function sharedGateways(
   file: Test,
@@ -50,7 +50,7 @@ export function sharedGateways(
       const starting = started.get(kind) ?? start(kind)
       started.set(kind, starting)
       const gateway = await starting
-      t.teardown(() => deleteRepositories(gateway))
+      t.teardown(() => emptyGateway(gateway))
       await test(t, gateway)
     })
   }
@@ -67,7 +67,7 @@ export function sharedGateways(
   }
 }
 
-async function deleteRepositories({ as, db }: GatewayWithUsers): Promise<void> {
+async function emptyGateway({ as, db }: GatewayWithUsers): Promise<void> {
   const rows: readonly { owner: string; name: string }[] = await db('repositories as r')
     .join('owners as o', 'o.id', 'r.owner_id')
     .orderBy('r.id', 'desc')
@@ -76,4 +76,5 @@ async function deleteRepositories({ as, db }: GatewayWithUsers): Promise<void> {
     const { status, text } = await as('root', 'DELETE', `/repos/${owner}/${name}`)
     if (status !== 204) throw new Error(`${owner}/${name} was not deleted: ${text}`)
   }
+  for (const table of ['workflow_secrets', 'workflow_variables']) await db(table).delete()
 }

@@ -1,13 +1,12 @@
 /** Notifications of users whose pushes and pull requests have made a run fail. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
+import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
-import { forEachDatabase } from '../../helpers/databases.js'
 import { BASE_URL } from '../../helpers/gateway.js'
-import { type Name, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import type { Name } from '../../helpers/gateway-with-users.js'
 import { untilAllAreNotified } from '../../helpers/notified.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const PATH = '/repos/ada/engine'
@@ -19,8 +18,9 @@ jobs:
   two: { runs-on: linux, steps: [{ run: 'true' }] }
 `
 
-async function openFixture(t: Test, location: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, { location })
+const gateways = sharedGateways(t)
+
+async function openFixture(gateway: SharedGateway) {
   const { as, db, port } = gateway
   const engine = await addWorkflowRepository(gateway)
   const runner = await registerClient({ port, db })
@@ -38,11 +38,10 @@ async function openFixture(t: Test, location: DatabaseLocation) {
   return { ...gateway, engine, execute, unread, read }
 }
 
-await forEachDatabase(
-  t,
+await gateways.onOneDatabase(
   'the user whose push has made a run fail is notified once for each attempt',
-  async (t, location) => {
-    const { engine, execute, unread, read, as } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { engine, execute, unread, read, as } = await openFixture(gateway)
     const sha = await engine.commit(WORKFLOW('push'))
     await execute(Result.FAILURE, Result.FAILURE)
     const run = await engine.endedRun(1)
@@ -71,11 +70,10 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
+await gateways.onOneDatabase(
   'no user is notified of a run that succeeds, is cancelled or was dispatched',
-  async (t, location) => {
-    const { engine, execute, unread, as } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { engine, execute, unread, as } = await openFixture(gateway)
     await engine.commit(WORKFLOW('[push, workflow_dispatch]'))
     await execute(Result.SUCCESS, Result.SUCCESS)
     await engine.endedRun(1)
@@ -91,11 +89,10 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
+await gateways.onOneDatabase(
   'a failed run of a pull request is an unread thread of the pull request',
-  async (t, location) => {
-    const { engine, execute, unread, read, as } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { engine, execute, unread, read, as } = await openFixture(gateway)
     await engine.commit(WORKFLOW('pull_request'))
     const file = { content: 'eA==', branch: 'main', new_branch: 'work' }
     await as('bob', 'POST', `${PATH}/contents/a`, file)
@@ -114,11 +111,10 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
-  t,
+await gateways.forEachDatabase(
   'a user who can no longer read the repository is not notified of a failed run',
-  async (t, location) => {
-    const { engine, execute, unread, as, db } = await openFixture(t, location)
+  async (t, gateway) => {
+    const { engine, execute, unread, as, db } = await openFixture(gateway)
     await as('ada', 'PATCH', PATH, { private: true })
     await engine.commit(WORKFLOW('{ push: { branches: [work] } }'))
     const file = { content: 'eA==', branch: 'main', new_branch: 'work' }

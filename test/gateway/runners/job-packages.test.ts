@@ -1,17 +1,16 @@
 /** Packages that jobs publish with their tokens. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
-import { forEachDatabase } from '../../helpers/databases.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import t from 'tap'
 import { withToken } from '../../helpers/requests.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
-async function openFixture(t: Test, permissions: string, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location && { location })
+const gateways = sharedGateways(t)
+
+async function openFixture(gateway: SharedGateway, permissions: string, name = 'engine') {
   const { ask, db, port } = gateway
-  const engine = await addWorkflowRepository(gateway, { isPrivate: true })
+  const engine = await addWorkflowRepository(gateway, { name, isPrivate: true })
   const runner = await registerClient({ port, db })
   await engine.commit(`on: push
 ${permissions}
@@ -31,9 +30,9 @@ jobs: { build: { runs-on: linux, steps: [{ run: 'true' }] } }
   return { ...gateway, engine, send, put }
 }
 
-await forEachDatabase(t, 'a job publishes packages of its repository', async (t, location) => {
+await gateways.onOneDatabase('a job publishes packages of its repository', async (t, gateway) => {
   const permissions = 'permissions: { packages: write }'
-  const { as, ada, addToken, engine, send, put } = await openFixture(t, permissions, location)
+  const { as, ada, addToken, engine, send, put } = await openFixture(gateway, permissions)
   const own = withToken((await addToken(ada, 'write:package')).plain)
   const path = '/api/packages/ada/generic/by-ada/1/file'
   t.equal((await send('PUT', path, own)).status, 201)
@@ -52,9 +51,12 @@ await forEachDatabase(t, 'a job publishes packages of its repository', async (t,
   t.equal((await as('ada', 'GET', '/packages/ada/generic/by-ada/1')).status, 200)
 })
 
-t.test('a job without the permission publishes nothing', async (t) => {
-  for (const permissions of ['', 'permissions: { contents: write }']) {
-    const { put } = await openFixture(t, permissions)
+await gateways.onSqlite('a job without the permission publishes nothing', async (t, gateway) => {
+  for (const [name, permissions] of [
+    ['without', ''],
+    ['other', 'permissions: { contents: write }'],
+  ] as const) {
+    const { put } = await openFixture(gateway, permissions, name)
     const refused = await put('ada', 'made', '1')
     t.match(refused, { status: 403, text: /lacks the permission 'packages: write'/ })
   }

@@ -1,11 +1,11 @@
 /** Secrets that a runner leaves in the rows of a log: the server does not store them. */
 
 import { monitorEventLoopDelay } from 'node:perf_hooks'
-import t, { type Test } from 'tap'
+import t from 'tap'
 import { putSecret } from '../../../gateway/actions/runs/put-values.js'
 import { readLog } from '../../../sql/runs/task-logs.js'
-import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const WORKFLOW = `
@@ -16,8 +16,9 @@ jobs:
     steps: [{ run: 'true' }]
 `
 
-async function startTask(t: Test, secrets: Readonly<Record<string, string>>) {
-  const gateway = await startGatewayWithUsers(t)
+const gateways = sharedGateways(t)
+
+async function startTask(gateway: SharedGateway, secrets: Readonly<Record<string, string>>) {
   const { db, port, ada } = gateway
   const engine = await addWorkflowRepository(gateway)
   for (const [name, value] of Object.entries(secrets)) {
@@ -30,40 +31,46 @@ async function startTask(t: Test, secrets: Readonly<Record<string, string>>) {
     const rows = await readLog(db, { taskId: Number(task.id), firstRow: 0, rowsMax: 1_000 })
     return rows.map(({ text }) => text)
   }
-  return { gateway, runner, task, log, token: task.secrets['GITHUB_TOKEN'] ?? '' }
+  return { engine, runner, task, log, token: task.secrets['GITHUB_TOKEN'] ?? '' }
 }
 
 const base64 = (text: string) => Buffer.from(text).toString('base64')
 
-t.test('secrets, their lines and the job token are masked, also in base64', async (t) => {
-  const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkq\n-----END KEY-----'
-  const { runner, task, log, token } = await startTask(t, { PASSWORD: 'hunter2-long', KEY: key })
-  const header = `basic ${base64(`x-access-token:${token}`)}`
-  await runner.sendRows(task.id, 0, [
-    'password=hunter2-long!',
-    base64('user:hunter2-long'),
-    'MIIEvQIBADANBgkq',
-    `token ${token} of the job`,
-    header,
-    header.slice(0, 6 + 76),
-    'ordinary',
-    '',
-  ])
-  t.strictSame(await log(), [
-    'password=***!',
-    // The other characters depend on the neighbours of the secret.
-    'dXNlcjp***c=',
-    '***',
-    'token *** of the job',
-    'basic ***=',
-    'basic ***',
-    'ordinary',
-    '',
-  ])
-})
+await gateways.onSqlite(
+  'secrets, their lines and the job token are masked, also in base64',
+  async (t, gateway) => {
+    const key = '-----BEGIN KEY-----\nMIIEvQIBADANBgkq\n-----END KEY-----'
+    const { runner, task, log, token } = await startTask(gateway, {
+      PASSWORD: 'hunter2-long',
+      KEY: key,
+    })
+    const header = `basic ${base64(`x-access-token:${token}`)}`
+    await runner.sendRows(task.id, 0, [
+      'password=hunter2-long!',
+      base64('user:hunter2-long'),
+      'MIIEvQIBADANBgkq',
+      `token ${token} of the job`,
+      header,
+      header.slice(0, 6 + 76),
+      'ordinary',
+      '',
+    ])
+    t.strictSame(await log(), [
+      'password=***!',
+      // The other characters depend on the neighbours of the secret.
+      'dXNlcjp***c=',
+      '***',
+      'token *** of the job',
+      'basic ***=',
+      'basic ***',
+      'ordinary',
+      '',
+    ])
+  },
+)
 
-t.test('the runtime token is masked, also in base64', async (t) => {
-  const { runner, task, log } = await startTask(t, {})
+await gateways.onSqlite('the runtime token is masked, also in base64', async (t, gateway) => {
+  const { runner, task, log } = await startTask(gateway, {})
   const token = String(task.context?.['gitea_runtime_token'])
   t.equal(task.context?.['forgejo_runtime_token'], token)
   await runner.sendRows(task.id, 0, [`token ${token}.`, base64(`Bearer ${token}`)])
@@ -72,31 +79,37 @@ t.test('the runtime token is masked, also in base64', async (t) => {
   t.match(encoded, /^\S{8,12}\*\*\*\S{0,4}$/)
 })
 
-t.test('a secret at the place where a long row is cut is masked', async (t) => {
-  const { runner, task, log, token } = await startTask(t, { PASSWORD: 'hunter2-long' })
-  const before = ' '.repeat(65_530)
-  await runner.sendRows(task.id, 0, [`${before}hunter2-long`, `${before.slice(30)}${token}`])
-  const [first = '', second = ''] = await log()
-  t.equal(first, `${before}***`)
-  t.notMatch(second, token.slice(0, 30))
-})
+await gateways.onSqlite(
+  'a secret at the place where a long row is cut is masked',
+  async (t, gateway) => {
+    const { runner, task, log, token } = await startTask(gateway, { PASSWORD: 'hunter2-long' })
+    const before = ' '.repeat(65_530)
+    await runner.sendRows(task.id, 0, [`${before}hunter2-long`, `${before.slice(30)}${token}`])
+    const [first = '', second = ''] = await log()
+    t.equal(first, `${before}***`)
+    t.notMatch(second, token.slice(0, 30))
+  },
+)
 
-t.test('secrets that are set later are masked in later tasks', async (t) => {
-  const { gateway, runner, task, log } = await startTask(t, { OLD: 'old-secret' })
-  await runner.sendRows(task.id, 0, ['old-secret'])
-  const sent = { name: 'OLD', value: 'new-secret', description: '' }
-  await putSecret(gateway, { ownerId: gateway.ada.id }, sent)
-  await runner.sendRows(task.id, 1, ['old-secret new-secret'])
-  t.strictSame(await log(), ['***', '*** new-secret'], 'this task has the old one')
-})
+await gateways.onSqlite(
+  'secrets that are set later are masked in later tasks',
+  async (t, gateway) => {
+    const { runner, task, log } = await startTask(gateway, { OLD: 'old-secret' })
+    await runner.sendRows(task.id, 0, ['old-secret'])
+    const sent = { name: 'OLD', value: 'new-secret', description: '' }
+    await putSecret(gateway, { ownerId: gateway.ada.id }, sent)
+    await runner.sendRows(task.id, 1, ['old-secret new-secret'])
+    t.strictSame(await log(), ['***', '*** new-secret'], 'this task has the old one')
+  },
+)
 
-t.test('a hostile log does not block the event loop', async (t) => {
+await gateways.onSqlite('a hostile log does not block the event loop', async (t, gateway) => {
   const names = Array.from({ length: 100 }, (_, at) => `S${at}`)
   const secrets = Object.fromEntries(names.map((name) => [name, `${'a'.repeat(9_000)}${name}`]))
-  const { gateway, runner, task, log } = await startTask(t, secrets)
+  const { engine, runner, task, log } = await startTask(gateway, secrets)
   for (const name of names) {
     const sent = { name: `B${name}`, value: `aab${name}`, description: '' }
-    await putSecret(gateway, { repositoryId: 1 }, sent)
+    await putSecret(gateway, { repositoryId: engine.repository.id }, sent)
     await putSecret(gateway, {}, { ...sent, name: `C${name}`, value: `aac${name}` })
   }
   await runner.sendRows(task.id, 0, ['first'])

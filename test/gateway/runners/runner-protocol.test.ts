@@ -1,7 +1,6 @@
 /** Protocol of runners, as each family speaks it, on both databases. */
 
-import t, { type Test } from 'tap'
-import type { DatabaseLocation } from '../../../conf/database-location.js'
+import t from 'tap'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import {
   DECLARE,
@@ -14,8 +13,6 @@ import {
 import { cancelRun } from '../../../gateway/runs/cancel-run.js'
 import { readLog } from '../../../sql/runs/task-logs.js'
 import { findTask } from '../../../sql/runs/tasks.js'
-import { forEachDatabase } from '../../helpers/databases.js'
-import { openContext } from '../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import {
   addRegistrationToken,
@@ -23,6 +20,7 @@ import {
   type RunnerFamily,
   registerClient,
 } from '../../helpers/runner-client.js'
+import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
 
 const FAMILIES: readonly RunnerFamily[] = ['gitea', 'forgejo']
@@ -44,15 +42,16 @@ jobs:
           echo two
 `
 
-async function start(t: Test, location?: DatabaseLocation) {
-  const gateway = await startGatewayWithUsers(t, location === undefined ? {} : { location })
+const gateways = sharedGateways(t)
+
+async function start(gateway: SharedGateway) {
   const engine = await addWorkflowRepository(gateway)
   return { ...gateway, engine }
 }
 
 for (const family of FAMILIES) {
-  await forEachDatabase(t, `a ${family} runner executes a pushed job`, async (t, location) => {
-    const { as, db, port, engine } = await start(t, location)
+  await gateways.onOneDatabase(`a ${family} runner executes a pushed job`, async (t, gateway) => {
+    const { as, db, port, engine } = await start(gateway)
     const ping = await callProcedure(port, PING, { data: 'x' }, { family })
     t.equal(ping.message.data, 'Hello, x!')
     const runner = await registerClient({ port, db, family })
@@ -121,9 +120,9 @@ for (const family of FAMILIES) {
   })
 }
 
-await forEachDatabase(t, 'a cancelled job stays cancelled', async (t, location) => {
-  const { db, port, engine, settings } = await start(t, location)
-  const { context } = await openContext(t, { location: settings.database.location })
+await gateways.onOneDatabase('a cancelled job stays cancelled', async (t, gateway) => {
+  const { db, port, engine } = await start(gateway)
+  const context = await gateway.openContext()
   const runner = await registerClient({ port, db })
   await engine.commit(WORKFLOW)
   const task = await runner.fetchTask()
@@ -138,8 +137,8 @@ await forEachDatabase(t, 'a cancelled job stays cancelled', async (t, location) 
   t.match(await engine.endedRun(2), { status: 'cancelled' }, 'a job without a runner ends directly')
 })
 
-await forEachDatabase(t, 'one of many polls gets the job', async (t, location) => {
-  const { db, port, engine } = await start(t, location)
+await gateways.forEachDatabase('one of many polls gets the job', async (t, gateway) => {
+  const { db, port, engine } = await start(gateway)
   const runners = await Promise.all(Array.from({ length: 8 }, () => registerClient({ port, db })))
   const other = await registerClient({ port, db, labels: ['windows'] })
   const headers = { 'connect-timeout-ms': '4999' }
@@ -152,20 +151,23 @@ await forEachDatabase(t, 'one of many polls gets the job', async (t, location) =
   t.strictSame(await engine.statuses(1), { build: 'running' })
 })
 
-t.test('a job goes to another runner if the first one disconnects', async (t) => {
-  const { db, port, engine } = await start(t)
-  const [first, second] = [await registerClient({ port, db }), await registerClient({ port, db })]
-  const gone = new AbortController()
-  const headers = { 'connect-timeout-ms': '4999' }
-  const lost = first.call(FETCH_TASK, {}, { headers, signal: gone.signal }).catch(() => 'aborted')
-  setTimeout(() => gone.abort(), 100)
-  t.equal(await lost, 'aborted')
-  await engine.commit(WORKFLOW)
-  t.ok(await second.fetchTask())
-})
+await gateways.onSqlite(
+  'a job goes to another runner if the first one disconnects',
+  async (t, gateway) => {
+    const { db, port, engine } = await start(gateway)
+    const [first, second] = [await registerClient({ port, db }), await registerClient({ port, db })]
+    const gone = new AbortController()
+    const headers = { 'connect-timeout-ms': '4999' }
+    const lost = first.call(FETCH_TASK, {}, { headers, signal: gone.signal }).catch(() => 'aborted')
+    setTimeout(() => gone.abort(), 100)
+    t.equal(await lost, 'aborted')
+    await engine.commit(WORKFLOW)
+    t.ok(await second.fetchTask())
+  },
+)
 
-await forEachDatabase(t, 'a runner takes the jobs of its scope only', async (t, location) => {
-  const { bob, db, port, engine, ada } = await start(t, location)
+await gateways.forEachDatabase('a runner takes the jobs of its scope only', async (t, gateway) => {
+  const { bob, db, port, engine, ada } = await start(gateway)
   const foreign = await registerClient({ port, db, scope: { ownerId: bob.id } })
   const owned = await registerClient({ port, db, scope: { ownerId: ada.id } })
   await engine.commit(WORKFLOW)
@@ -178,49 +180,58 @@ await forEachDatabase(t, 'a runner takes the jobs of its scope only', async (t, 
   t.equal(log.code, 'permission_denied')
 })
 
-t.test('wrong credentials and messages are refused with their code', async (t) => {
-  const { ask, db, port } = await start(t)
-  const runner = await registerClient({ port, db })
-  const wrong = [
-    { 'x-runner-uuid': runner.uuid, 'x-runner-token': 'x' },
-    { 'x-runner-uuid': 'x', 'x-runner-token': runner.token },
-    {},
-  ]
-  for (const headers of wrong) {
-    const { status, code } = await callProcedure(port, FETCH_TASK, {}, { headers })
-    t.strictSame({ status, code }, { status: 401, code: 'unauthenticated' })
-  }
-  const once = await addRegistrationToken(db, {}, true)
-  const register = { name: 'r', token: once, labels: ['linux'] }
-  t.equal((await callProcedure(port, REGISTER, register)).status, 200)
-  t.equal((await callProcedure(port, REGISTER, register)).code, 'unauthenticated', 'used once')
-  t.equal((await callProcedure(port, REGISTER, { ...register, name: '' })).code, 'invalid_argument')
-  const path = '/api/actions/runner.v1.RunnerService/FetchTask'
-  t.equal((await ask({ path })).status, 405)
-  const unknown = { method: 'POST', path: '/api/actions/runner.v1.RunnerService/FetchSingleTask' }
-  t.match(await ask(unknown), { status: 501, json: { code: 'unimplemented' } })
-  const headers = { 'content-type': 'application/proto' }
-  const body = Buffer.from([0xff, 0xff])
-  const ping = '/api/actions/ping.v1.PingService/Ping'
-  const malformed = await ask({ method: 'POST', path: ping, headers, body })
-  t.match(malformed, { status: 400, json: { code: 'invalid_argument' } })
-  const json = await ask({ method: 'POST', path: ping, body: { data: 'y' } })
-  t.match(json, { status: 200, json: { data: 'Hello, y!' } })
-})
+await gateways.onSqlite(
+  'wrong credentials and messages are refused with their code',
+  async (t, gateway) => {
+    const { ask, db, port } = await start(gateway)
+    const runner = await registerClient({ port, db })
+    const wrong = [
+      { 'x-runner-uuid': runner.uuid, 'x-runner-token': 'x' },
+      { 'x-runner-uuid': 'x', 'x-runner-token': runner.token },
+      {},
+    ]
+    for (const headers of wrong) {
+      const { status, code } = await callProcedure(port, FETCH_TASK, {}, { headers })
+      t.strictSame({ status, code }, { status: 401, code: 'unauthenticated' })
+    }
+    const once = await addRegistrationToken(db, {}, true)
+    const register = { name: 'r', token: once, labels: ['linux'] }
+    t.equal((await callProcedure(port, REGISTER, register)).status, 200)
+    t.equal((await callProcedure(port, REGISTER, register)).code, 'unauthenticated', 'used once')
+    t.equal(
+      (await callProcedure(port, REGISTER, { ...register, name: '' })).code,
+      'invalid_argument',
+    )
+    const path = '/api/actions/runner.v1.RunnerService/FetchTask'
+    t.equal((await ask({ path })).status, 405)
+    const unknown = { method: 'POST', path: '/api/actions/runner.v1.RunnerService/FetchSingleTask' }
+    t.match(await ask(unknown), { status: 501, json: { code: 'unimplemented' } })
+    const headers = { 'content-type': 'application/proto' }
+    const body = Buffer.from([0xff, 0xff])
+    const ping = '/api/actions/ping.v1.PingService/Ping'
+    const malformed = await ask({ method: 'POST', path: ping, headers, body })
+    t.match(malformed, { status: 400, json: { code: 'invalid_argument' } })
+    const json = await ask({ method: 'POST', path: ping, body: { data: 'y' } })
+    t.match(json, { status: 200, json: { data: 'Hello, y!' } })
+  },
+)
 
-t.test('an ephemeral runner executes one task and is deleted', async (t) => {
-  const { db, port, engine } = await start(t)
-  const runner = await registerClient({ port, db, isEphemeral: true })
-  await engine.commit(WORKFLOW)
-  await engine.run(1)
-  const task = await runner.fetchTask()
-  await engine.commit(`${WORKFLOW}# changed\n`)
-  await engine.run(2)
-  t.equal((await runner.call(FETCH_TASK, {})).message.task, undefined)
-  await runner.report(task.id, Result.SUCCESS)
-  t.equal((await runner.call(FETCH_TASK, {})).code, 'unauthenticated')
-  t.strictSame(await engine.statuses(2), { build: 'waiting' })
-})
+await gateways.onSqlite(
+  'an ephemeral runner executes one task and is deleted',
+  async (t, gateway) => {
+    const { db, port, engine } = await start(gateway)
+    const runner = await registerClient({ port, db, isEphemeral: true })
+    await engine.commit(WORKFLOW)
+    await engine.run(1)
+    const task = await runner.fetchTask()
+    await engine.commit(`${WORKFLOW}# changed\n`)
+    await engine.run(2)
+    t.equal((await runner.call(FETCH_TASK, {})).message.task, undefined)
+    await runner.report(task.id, Result.SUCCESS)
+    t.equal((await runner.call(FETCH_TASK, {})).code, 'unauthenticated')
+    t.strictSame(await engine.statuses(2), { build: 'waiting' })
+  },
+)
 
 t.test('without the feature of the site, the protocol does not exist', async (t) => {
   const environment = { GATEHOUSE_ACTIONS_ENABLED: 'false' }

@@ -4,10 +4,12 @@ import t from 'tap'
 import { putSecret, readValue } from '../../../gateway/actions/runs/put-values.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { putValue, type ValueScope } from '../../../sql/runs/scoped-values.js'
-import { forEachDatabase } from '../../helpers/databases.js'
-import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import type { GatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { registerClient } from '../../helpers/runner-client.js'
+import { sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
+
+const gateways = sharedGateways(t)
 
 const WORKFLOW = `
 on: push
@@ -37,11 +39,9 @@ async function putBoth(
   }
 }
 
-await forEachDatabase(
-  t,
+await gateways.forEachDatabase(
   'a task gets the secrets and variables of the site, the owner and the repository',
-  async (t, location) => {
-    const gateway = await startGatewayWithUsers(t, { location })
+  async (t, gateway) => {
     const { db, port, ada, bob } = gateway
     const engine = await addWorkflowRepository(gateway)
     const other = await addWorkflowRepository(gateway, { name: 'other' })
@@ -66,18 +66,20 @@ await forEachDatabase(
   },
 )
 
-t.test('a sealed text that is moved to another name or scope is not opened', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const { db, port } = gateway
-  const engine = await addWorkflowRepository(gateway)
-  const scope = { repositoryId: engine.repository.id }
-  await putSecret(gateway, {}, { name: 'A', value: 'secret of the site', description: '' })
-  const [row] = await db('workflow_secrets').select('value', 'bytes', 'description')
-  t.notMatch(row.value, /secret/)
-  await putValue(db, 'secrets', { ...row, name: 'B', scope: {} })
-  await putValue(db, 'secrets', { ...row, name: 'A', scope })
-  const runner = await registerClient({ port, db })
-  await engine.commit(WORKFLOW)
-  const names = Object.keys((await runner.fetchTask()).secrets)
-  t.strictSame(names.sort(), ['FORGEJO_TOKEN', 'GITEA_TOKEN', 'GITHUB_TOKEN'])
-})
+await gateways.onSqlite(
+  'a sealed text that is moved to another name or scope is not opened',
+  async (t, gateway) => {
+    const { db, port } = gateway
+    const engine = await addWorkflowRepository(gateway)
+    const scope = { repositoryId: engine.repository.id }
+    await putSecret(gateway, {}, { name: 'A', value: 'secret of the site', description: '' })
+    const [row] = await db('workflow_secrets').select('value', 'bytes', 'description')
+    t.notMatch(row.value, /secret/)
+    await putValue(db, 'secrets', { ...row, name: 'B', scope: {} })
+    await putValue(db, 'secrets', { ...row, name: 'A', scope })
+    const runner = await registerClient({ port, db })
+    await engine.commit(WORKFLOW)
+    const names = Object.keys((await runner.fetchTask()).secrets)
+    t.strictSame(names.sort(), ['FORGEJO_TOKEN', 'GITEA_TOKEN', 'GITHUB_TOKEN'])
+  },
+)
