@@ -9,9 +9,13 @@ import t from 'tap'
 import { KeptObjects } from '../../../cgi/objects/kept-objects.js'
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { findGit } from '../../../cgi/process/git.js'
+import { isFullSize } from '../../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
+
+/** Number of pushes beside repacks. */
+const PUSHES = isFullSize ? 25 : 8
 
 type Test = Parameters<typeof newWorkingCopy>[0]
 
@@ -74,7 +78,7 @@ t.test('a request sees each push, also beside repacks and deletions of branches'
     }
   }
   const repacks = upkeep()
-  for (let round = 0; round < 25; round += 1) {
+  for (let round = 0; round < PUSHES; round += 1) {
     const tip = await copy.commit('a', `text ${round}`)
     await copy.git('push', '--quiet', bare, 'main', `main:refs/heads/b${round}`)
     t.equal(await idAt(kept, bare, 'refs/heads/main'), tip, `push ${round}`)
