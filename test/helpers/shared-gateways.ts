@@ -18,7 +18,10 @@ type Case = (t: Test, gateway: SharedGateway) => Promise<void>
 export interface SharedGateways {
   /** Runs the case on SQLite and on MariaDB. */
   forEachDatabase(name: string, test: Case): Promise<void>
-  /** Runs the case on SQLite or on MariaDB, by its name, and at full size on both. */
+  /**
+   * Runs the case on the same database as the other such cases of the file, which the name of the
+   * first one selects; at full size on both.
+   */
   onOneDatabase(name: string, test: Case): Promise<void>
   /** Runs the case on SQLite. */
   onSqlite(name: string, test: Case): Promise<void>
@@ -32,6 +35,7 @@ export function sharedGateways(
   file: Test,
   options: Omit<GatewayOptions, 'location'> = {},
 ): SharedGateways {
+  let kindOfFile: DatabaseLocation['kind'] | undefined
   const started = new Map<DatabaseLocation['kind'], Promise<SharedGateway>>()
   const start = async (kind: DatabaseLocation['kind']): Promise<SharedGateway> => {
     const location = await freshLocation(file, kind)
@@ -60,8 +64,9 @@ export function sharedGateways(
   return {
     forEachDatabase,
     async onOneDatabase(name, test) {
+      kindOfFile ??= name.length % 2 === 0 ? 'sqlite' : 'mysql'
       if (isFullSize) await forEachDatabase(name, test)
-      else await runOn(name.length % 2 === 0 ? 'sqlite' : 'mysql', name, test)
+      else await runOn(kindOfFile, name, test)
     },
     onSqlite: (name, test) => runOn('sqlite', name, test),
   }
