@@ -9,7 +9,8 @@ import {
   type FormatSubject,
   testFormat,
 } from '../../conformance/package-format.js'
-import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { addPackageOwner, type PackageOwner } from '../../helpers/package-owners.js'
 import { rTarGz, rZip } from '../../helpers/r-packages.js'
 import type { Answer } from '../../helpers/requests.js'
 
@@ -67,19 +68,20 @@ const SUBJECT: FormatSubject = {
 
 await testFormat(t, SUBJECT)
 
-const BASE = '/api/packages/ada/cran'
+const gateway = await startGatewayWithUsers(t)
+const aRegistry = () => addPackageOwner(gateway, 'cran')
 
-async function publish(gateway: GatewayWithUsers, request: FormatRequest): Promise<Answer> {
-  const authorization = gateway.authorizationOf('ada')
-  return await gateway.ask({ ...request, path: `${BASE}${request.path}`, authorization })
+async function publish(registry: PackageOwner, request: FormatRequest): Promise<Answer> {
+  const { authorization } = registry
+  return await registry.ask({ ...request, path: `${registry.base}${request.path}`, authorization })
 }
 
-const get = (gateway: GatewayWithUsers, path: string, method = 'GET') =>
-  gateway.ask({ method, path: `${BASE}${path}` })
+const get = (registry: PackageOwner, path: string, method = 'GET') =>
+  registry.ask({ method, path: `${registry.base}${path}` })
 
 /** Returns the packages and versions of an index, and the files that it names. */
-async function indexOf(gateway: GatewayWithUsers, folder: string): Promise<readonly string[]> {
-  const { text } = await get(gateway, `${folder}/PACKAGES`)
+async function indexOf(registry: PackageOwner, folder: string): Promise<readonly string[]> {
+  const { text } = await get(registry, `${folder}/PACKAGES`)
   const stanzas = text.split('\n\n').slice(0, -1)
   return stanzas.map((stanza) =>
     ['Package', 'Version', 'File']
@@ -90,9 +92,9 @@ async function indexOf(gateway: GatewayWithUsers, folder: string): Promise<reado
 }
 
 t.test('an index is served in each of its forms', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+  const registry = await aRegistry()
   const archive = rTarGz({ ...TOY, License: 'GPL-3', Imports: 'utils' })
-  t.match(await publish(gateway, put(archive)), { status: 201, text: '' })
+  t.match(await publish(registry, put(archive)), { status: 201, text: '' })
   const md5 = createHash('md5').update(archive).digest('hex')
   const wanted = [
     'Package: toy',
@@ -104,113 +106,113 @@ t.test('an index is served in each of its forms', async (t) => {
     '',
     '',
   ]
-  const plain = await get(gateway, '/src/contrib/PACKAGES')
+  const plain = await get(registry, '/src/contrib/PACKAGES')
   t.match(plain, { status: 200, headers: { 'content-type': 'text/plain;charset=utf-8' } })
   t.equal(plain.text, wanted.join('\n'))
-  const packed = await get(gateway, '/src/contrib/PACKAGES.gz')
+  const packed = await get(registry, '/src/contrib/PACKAGES.gz')
   t.match(packed, { status: 200, headers: { 'content-type': 'application/x-gzip' } })
   t.equal(packed.headers['content-encoding'], undefined)
   t.equal(gunzipSync(packed.bytes).toString(), plain.text)
-  const table = await get(gateway, '/src/contrib/PACKAGES.rds')
+  const table = await get(registry, '/src/contrib/PACKAGES.rds')
   t.match(table, { status: 200, headers: { 'content-type': 'application/octet-stream' } })
   t.equal(gunzipSync(table.bytes).subarray(0, 2).toString(), 'X\n')
-  const head = await get(gateway, '/src/contrib/PACKAGES', 'HEAD')
+  const head = await get(registry, '/src/contrib/PACKAGES', 'HEAD')
   t.match(head, { status: 200, headers: { 'content-length': String(plain.bytes.length) } })
   const headers = { 'if-none-match': plain.headers.etag ?? '' }
-  const again = await gateway.ask({ path: `${BASE}/src/contrib/PACKAGES`, headers })
+  const again = await registry.ask({ path: `${registry.base}/src/contrib/PACKAGES`, headers })
   t.equal(again.status, 304)
 })
 
 t.test('an index has the highest version, whichever came last', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+  const registry = await aRegistry()
   for (const Version of ['1.9', '1.10', '0.5']) {
-    t.equal((await publish(gateway, put(rTarGz({ ...TOY, Version })))).status, 201)
+    t.equal((await publish(registry, put(rTarGz({ ...TOY, Version })))).status, 201)
   }
-  t.equal((await publish(gateway, put(rTarGz({ Package: 'Alpha', Version: '1.0' })))).status, 201)
-  t.strictSame(await indexOf(gateway, '/src/contrib'), ['Alpha 1.0', 'toy 1.10'])
+  t.equal((await publish(registry, put(rTarGz({ Package: 'Alpha', Version: '1.0' })))).status, 201)
+  t.strictSame(await indexOf(registry, '/src/contrib'), ['Alpha 1.0', 'toy 1.10'])
   for (const folder of ['/src/contrib', '/src/contrib/Archive/toy']) {
     for (const version of ['1.9', '1.10', '0.5']) {
-      t.equal((await get(gateway, `${folder}/toy_${version}.tar.gz`)).status, 200, version)
+      t.equal((await get(registry, `${folder}/toy_${version}.tar.gz`)).status, 200, version)
     }
   }
-  const path = '/api/v1/packages/ada/cran/toy/1.10'
-  const authorization = gateway.authorizationOf('ada')
-  t.equal((await gateway.ask({ method: 'DELETE', path, authorization })).status, 204)
-  t.strictSame(await indexOf(gateway, '/src/contrib'), ['Alpha 1.0', 'toy 1.9'])
+  const path = `/api/v1/packages/${registry.owner.name}/cran/toy/1.10`
+  const { authorization } = registry
+  t.equal((await registry.ask({ method: 'DELETE', path, authorization })).status, 204)
+  t.strictSame(await indexOf(registry, '/src/contrib'), ['Alpha 1.0', 'toy 1.9'])
 })
 
 t.test('Meta/archive.rds lists the versions below the highest, after each change', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+  const registry = await aRegistry()
   const archived = async () => {
-    const answer = await get(gateway, '/src/contrib/Meta/archive.rds')
+    const answer = await get(registry, '/src/contrib/Meta/archive.rds')
     t.match(answer, { status: 200, headers: { 'content-type': 'application/octet-stream' } })
     return gunzipSync(answer.bytes)
       .toString('latin1')
       .match(/\w+\/\w+_[\d.]+\.tar\.gz/g)
   }
-  t.equal((await get(gateway, '/src/contrib/Meta/archive.rds')).status, 404)
-  await publish(gateway, put(rTarGz({ ...TOY, Version: '1.9' })))
+  t.equal((await get(registry, '/src/contrib/Meta/archive.rds')).status, 404)
+  await publish(registry, put(rTarGz({ ...TOY, Version: '1.9' })))
   t.equal(await archived(), null)
-  for (const Version of ['1.10', '0.5']) await publish(gateway, put(rTarGz({ ...TOY, Version })))
+  for (const Version of ['1.10', '0.5']) await publish(registry, put(rTarGz({ ...TOY, Version })))
   t.strictSame(await archived(), ['toy/toy_0.5.tar.gz', 'toy/toy_1.9.tar.gz'])
-  const path = '/api/v1/packages/ada/cran/toy/1.10'
-  await gateway.ask({ method: 'DELETE', path, authorization: gateway.authorizationOf('ada') })
+  const path = `/api/v1/packages/${registry.owner.name}/cran/toy/1.10`
+  await registry.ask({ method: 'DELETE', path, authorization: registry.authorization })
   t.strictSame(await archived(), ['toy/toy_0.5.tar.gz'])
-  await publish(gateway, put(rZip(TOY), WINDOWS))
-  t.equal((await get(gateway, '/bin/windows/contrib/4.2/Meta/archive.rds')).status, 404)
-  t.equal((await get(gateway, '/bin/windows/contrib/4.2/Meta%2Farchive.rds')).status, 404)
+  await publish(registry, put(rZip(TOY), WINDOWS))
+  t.equal((await get(registry, '/bin/windows/contrib/4.2/Meta/archive.rds')).status, 404)
+  t.equal((await get(registry, '/bin/windows/contrib/4.2/Meta%2Farchive.rds')).status, 404)
 })
 
 t.test('binaries of each platform have a separate index', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  t.equal((await publish(gateway, put(rTarGz({ ...TOY, Version: '1.1' })))).status, 201)
-  t.equal((await publish(gateway, put(rZip(TOY), WINDOWS))).status, 201)
-  t.equal((await publish(gateway, put(rTarGz(TOY), MAC))).status, 201)
+  const registry = await aRegistry()
+  t.equal((await publish(registry, put(rTarGz({ ...TOY, Version: '1.1' })))).status, 201)
+  t.equal((await publish(registry, put(rZip(TOY), WINDOWS))).status, 201)
+  t.equal((await publish(registry, put(rTarGz(TOY), MAC))).status, 201)
   t.equal(
-    (await publish(gateway, put(rTarGz(TOY), `${MAC}-x`))).status,
+    (await publish(registry, put(rTarGz(TOY), `${MAC}-x`))).status,
     201,
     'for another R version',
   )
-  t.equal((await publish(gateway, put(rZip(TOY), WINDOWS))).status, 409)
-  t.strictSame(await indexOf(gateway, '/src/contrib'), ['toy 1.1'])
+  t.equal((await publish(registry, put(rZip(TOY), WINDOWS))).status, 409)
+  t.strictSame(await indexOf(registry, '/src/contrib'), ['toy 1.1'])
   const [windows, mac] = ['/bin/windows/contrib/4.2', '/bin/macosx/big-sur-arm64/contrib/4.2']
-  t.strictSame(await indexOf(gateway, windows), ['toy 1.0'])
-  t.strictSame(await indexOf(gateway, mac), ['toy 1.0'])
-  const zip = await get(gateway, `${windows}/toy_1.0.zip`)
+  t.strictSame(await indexOf(registry, windows), ['toy 1.0'])
+  t.strictSame(await indexOf(registry, mac), ['toy 1.0'])
+  const zip = await get(registry, `${windows}/toy_1.0.zip`)
   t.ok(zip.status === 200 && zip.bytes.equals(rZip(TOY)))
-  const tgz = await get(gateway, `${mac}/toy_1.0.tgz`)
+  const tgz = await get(registry, `${mac}/toy_1.0.tgz`)
   t.ok(tgz.status === 200 && tgz.bytes.equals(rTarGz(TOY)))
-  t.equal((await get(gateway, '/bin/macosx/big-sur-arm64/contrib/4.2-x/toy_1.0.tgz')).status, 200)
+  t.equal((await get(registry, '/bin/macosx/big-sur-arm64/contrib/4.2-x/toy_1.0.tgz')).status, 200)
   for (const suffix of ['PACKAGES.gz', 'PACKAGES.rds']) {
-    t.equal((await get(gateway, `${windows}/${suffix}`)).status, 200, suffix)
+    t.equal((await get(registry, `${windows}/${suffix}`)).status, 200, suffix)
   }
-  t.equal((await get(gateway, '/bin/macosx/big-sur-arm64%2Fcontrib/4.2/PACKAGES')).status, 404)
+  t.equal((await get(registry, '/bin/macosx/big-sur-arm64%2Fcontrib/4.2/PACKAGES')).status, 404)
 })
 
 t.test('a file whose name differs from the one R derives is named in the index', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+  const registry = await aRegistry()
   const linux = '/bin?platform=linux&rversion=4.2'
-  t.equal((await publish(gateway, put(rZip(TOY)))).status, 201)
-  t.equal((await publish(gateway, put(rTarGz(TOY), WINDOWS))).status, 201)
-  t.equal((await publish(gateway, put(rZip(TOY), MAC))).status, 201)
-  t.equal((await publish(gateway, put(rTarGz(TOY), linux))).status, 201)
-  t.strictSame(await indexOf(gateway, '/src/contrib'), ['toy 1.0 toy_1.0.zip'])
-  t.strictSame(await indexOf(gateway, '/bin/windows/contrib/4.2'), ['toy 1.0 toy_1.0.tar.gz'])
+  t.equal((await publish(registry, put(rZip(TOY)))).status, 201)
+  t.equal((await publish(registry, put(rTarGz(TOY), WINDOWS))).status, 201)
+  t.equal((await publish(registry, put(rZip(TOY), MAC))).status, 201)
+  t.equal((await publish(registry, put(rTarGz(TOY), linux))).status, 201)
+  t.strictSame(await indexOf(registry, '/src/contrib'), ['toy 1.0 toy_1.0.zip'])
+  t.strictSame(await indexOf(registry, '/bin/windows/contrib/4.2'), ['toy 1.0 toy_1.0.tar.gz'])
   const mac = '/bin/macosx/big-sur-arm64/contrib/4.2'
-  t.strictSame(await indexOf(gateway, mac), ['toy 1.0 toy_1.0.zip'])
-  t.equal((await get(gateway, `${mac}/toy_1.0.zip`)).status, 200)
-  t.strictSame(await indexOf(gateway, '/bin/linux/contrib/4.2'), ['toy 1.0'])
+  t.strictSame(await indexOf(registry, mac), ['toy 1.0 toy_1.0.zip'])
+  t.equal((await get(registry, `${mac}/toy_1.0.zip`)).status, 200)
+  t.strictSame(await indexOf(registry, '/bin/linux/contrib/4.2'), ['toy 1.0'])
 })
 
 t.test('a missing file is 404 with an empty body', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+  const registry = await aRegistry()
   const indexes = ['PACKAGES', 'PACKAGES.gz', 'PACKAGES.rds'].flatMap((name) => [
     `/src/contrib/${name}`,
     `/bin/windows/contrib/4.2/${name}`,
   ])
-  for (const path of indexes) t.match(await get(gateway, path), { status: 404, text: '' }, path)
-  await publish(gateway, put(rTarGz(TOY)))
-  await publish(gateway, put(rZip(TOY), WINDOWS))
+  for (const path of indexes) t.match(await get(registry, path), { status: 404, text: '' }, path)
+  await publish(registry, put(rTarGz(TOY)))
+  await publish(registry, put(rZip(TOY), WINDOWS))
   const paths = [
     '/src/contrib/PACKAGES.xz',
     '/src/contrib/PACKAGES.',
@@ -234,13 +236,13 @@ t.test('a missing file is 404 with an empty body', async (t) => {
     '/bin/windows/contrib/4.2/',
     '/bin/win%7Cdows/contrib/4.2/PACKAGES',
   ]
-  for (const path of paths) t.match(await get(gateway, path), { status: 404, text: '' }, path)
+  for (const path of paths) t.match(await get(registry, path), { status: 404, text: '' }, path)
 })
 
 t.test('a package name that differs only in case is refused', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  t.equal((await publish(gateway, put(rTarGz(TOY)))).status, 201)
-  const refused = await publish(gateway, put(rTarGz({ Package: 'Toy', Version: '2.0' })))
+  const registry = await aRegistry()
+  t.equal((await publish(registry, put(rTarGz(TOY)))).status, 201)
+  const refused = await publish(registry, put(rTarGz({ Package: 'Toy', Version: '2.0' })))
   t.match(refused, {
     status: 409,
     text: /a package "toy" already exists: its name differs only in case/,
@@ -248,10 +250,10 @@ t.test('a package name that differs only in case is refused', async (t) => {
 })
 
 t.test('a package can be uploaded in a form', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+  const registry = await aRegistry()
   const start = '--x\r\nContent-Disposition: form-data; name="f"; filename="toy.tar.gz"\r\n\r\n'
   const body = Buffer.concat([Buffer.from(start), PROPER, Buffer.from('\r\n--x--\r\n')])
   const headers = { 'content-type': 'multipart/form-data; boundary=x' }
-  t.equal((await publish(gateway, { ...put(body), headers })).status, 201)
-  t.ok((await get(gateway, '/src/contrib/toy_1.0.tar.gz')).bytes.equals(PROPER))
+  t.equal((await publish(registry, { ...put(body), headers })).status, 201)
+  t.ok((await get(registry, '/src/contrib/toy_1.0.tar.gz')).bytes.equals(PROPER))
 })

@@ -9,7 +9,8 @@ import {
   testFormat,
 } from '../../conformance/package-format.js'
 import { arOf, controlOf, DEBIAN_BINARY, debOf, pack } from '../../helpers/debs.js'
-import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { addPackageOwner } from '../../helpers/package-owners.js'
 import { type TarPiece, tarOf } from '../../helpers/tar-bytes.js'
 
 const PLACE = '/pool/bookworm/main'
@@ -24,8 +25,12 @@ function putControl(fields: Readonly<Record<string, string>>): FormatRequest {
 
 const GOOD = debOf({ control: controlOf({}) })
 
+/** Keys that are made quickly; journeys/debian has those of the default type. */
+const environment = { GATEHOUSE_PACKAGES_DEBIAN_SIGNING_KEY: 'ed25519' }
+
 const SUBJECT: FormatSubject = {
   format: 'debian',
+  environment,
   publish: async (version, salt) => putControl({ Version: version, 'X-Salt': salt }),
   version: (index) => `1:1.${index}~rc1+b1-1`,
   file: (version) => `${PLACE}/hello-tool_${version.replace(':', '%3a')}_amd64.deb`,
@@ -40,7 +45,10 @@ const SUBJECT: FormatSubject = {
     'half a package': put(GOOD.subarray(0, GOOD.length / 2)),
     'a package without a control file': put(arOf([DEBIAN_BINARY])),
     'a bomb': put(
-      arOf([DEBIAN_BINARY, { name: 'control.tar.xz', body: pack(Buffer.alloc(1 << 26), '.xz') }]),
+      arOf([
+        DEBIAN_BINARY,
+        { name: 'control.tar.xz', body: pack(Buffer.alloc(17 << 20), '.xz', '-0') },
+      ]),
     ),
     'a distribution of dots': put(GOOD, '/pool/../main'),
     'a distribution with a slash': put(GOOD, '/pool/noble%2f..%2fx/main'),
@@ -67,28 +75,32 @@ const SUBJECT: FormatSubject = {
 
 await testFormat(t, SUBJECT)
 
+const gateway = await startGatewayWithUsers(t, { environment })
+
 interface Publication {
   readonly fields?: Readonly<Record<string, string>>
   readonly files?: readonly TarPiece[]
   readonly place?: string
 }
 
-/** Returns functions that read, publish and delete as ada. */
-async function aRepository(gateway: GatewayWithUsers) {
-  const base = '/api/packages/ada/debian'
-  const authorization = gateway.authorizationOf('ada')
+/** Returns functions that read, publish and delete packages of a new user. */
+async function aRepository() {
+  const { base, authorization } = await addPackageOwner(gateway, 'debian')
+  const send = (method: string, path: string, body?: Buffer) =>
+    gateway.ask({ method, path: base + path, authorization, ...(body ? { body } : {}) })
   return {
+    send,
     get: (path: string, headers = {}) => gateway.ask({ path: base + path, headers }),
-    remove: (path: string) => gateway.ask({ method: 'DELETE', path: base + path, authorization }),
+    remove: (path: string) => send('DELETE', path),
     async publish({ fields = {}, files = [], place = PLACE }: Publication = {}) {
-      const request = put(debOf({ control: controlOf(fields), files }), place)
-      return gateway.ask({ ...request, path: base + request.path, authorization })
+      const { path, body } = put(debOf({ control: controlOf(fields), files }), place)
+      return await send('PUT', path, body)
     },
   }
 }
 
 t.test('a distribution lists its packages and no others', async (t) => {
-  const { get, publish, remove } = await aRepository(await startGatewayWithUsers(t))
+  const { get, publish, remove } = await aRepository()
   t.equal((await get('/dists/bookworm/Release')).status, 404, 'before any package exists')
   const places = ['/pool/bookworm/main', '/pool/bookworm/contrib', '/pool/trixie/main']
   for (const place of places) t.equal((await publish({ place })).status, 201, place)
@@ -118,7 +130,7 @@ t.test('a distribution lists its packages and no others', async (t) => {
 })
 
 t.test('a package can be in several distributions and components, once in each', async (t) => {
-  const { publish } = await aRepository(await startGatewayWithUsers(t))
+  const { publish } = await aRepository()
   for (const place of [PLACE, '/pool/bookworm/contrib', '/pool/trixie/main']) {
     t.equal((await publish({ place })).status, 201)
     t.match(await publish({ place }), { status: 409, text: 'package file already exists' })
@@ -126,7 +138,7 @@ t.test('a package can be in several distributions and components, once in each',
 })
 
 t.test('lists are found by their strong digests, in both folders and after a change', async (t) => {
-  const { get, publish } = await aRepository(await startGatewayWithUsers(t))
+  const { get, publish } = await aRepository()
   await publish()
   const digestOf = (algorithm: string, bytes: Buffer) =>
     createHash(algorithm).update(bytes).digest('hex')
@@ -164,7 +176,7 @@ t.test('lists are found by their strong digests, in both folders and after a cha
 })
 
 t.test('Contents lists the paths of all packages of an architecture', async (t) => {
-  const { get, publish, remove } = await aRepository(await startGatewayWithUsers(t))
+  const { get, publish, remove } = await aRepository()
   const contents = '/dists/bookworm/main/Contents-amd64'
   await publish({ fields: { Package: 'empty' } })
   t.equal((await get(contents)).status, 404, 'no package has a file')
@@ -194,28 +206,18 @@ t.test('Contents lists the paths of all packages of an architecture', async (t) 
 })
 
 t.test('a package with a damaged data archive is published without its paths', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const { get } = await aRepository(gateway)
+  const { get, send } = await aRepository()
   const control = { name: 'control.tar', body: tarOf([{ path: 'control', body: controlOf({}) }]) }
   const body = arOf([DEBIAN_BINARY, control, { name: 'data.tar.xz', body: Buffer.from('x') }])
-  const authorization = gateway.authorizationOf('ada')
-  const path = `/api/packages/ada/debian${PLACE}/upload`
-  const request = { method: 'PUT', path, body, authorization }
-  t.equal((await gateway.ask(request)).status, 201)
+  t.equal((await send('PUT', `${PLACE}/upload`, body)).status, 201)
   t.match((await get('/dists/bookworm/main/binary-amd64/Packages')).text, 'Package: hello-tool')
   t.equal((await get('/dists/bookworm/main/Contents-amd64')).status, 404)
 })
 
 t.test('a source package is listed after its files and its .dsc file are uploaded', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  const { get, publish } = await aRepository(gateway)
+  const { get, publish, send } = await aRepository()
   const ask = (method: string, file: string, body?: Buffer) =>
-    gateway.ask({
-      method,
-      path: `/api/packages/ada/debian${PLACE}/${file}`,
-      authorization: gateway.authorizationOf('ada'),
-      ...(body === undefined ? {} : { body }),
-    })
+    send(method, `${PLACE}/${file}`, body)
   const original = Buffer.from('original')
   const sha256 = createHash('sha256').update(original).digest('hex')
   const dscOf = (hash: string, name = 'hello_1.0.tar.gz') =>
@@ -261,7 +263,7 @@ t.test('a source package is listed after its files and its .dsc file are uploade
 })
 
 t.test('each digest that Release lists is the name of a file in by-hash', async (t) => {
-  const { get, publish } = await aRepository(await startGatewayWithUsers(t))
+  const { get, publish } = await aRepository()
   await publish({ files: [{ path: './usr/bin/hello' }] })
   const release = (await get('/dists/bookworm/Release')).text
   const blocks = [...release.matchAll(/^(\w+):\n((?: [0-9a-f]+ \d+ \S+\n)+)/gm)]
@@ -280,7 +282,6 @@ t.test('each digest that Release lists is the name of a file in by-hash', async 
 })
 
 t.test("the owner's key is served armored and binary", async (t) => {
-  const gateway = await startGatewayWithUsers(t)
   const ask = (path: string) => gateway.ask({ path })
   const armored = await ask('/api/packages/ada/debian/repository.key')
   t.match(armored, {
@@ -299,7 +300,7 @@ t.test("the owner's key is served armored and binary", async (t) => {
 })
 
 t.test('files have their content types, and indexes can be revalidated', async (t) => {
-  const { get, publish } = await aRepository(await startGatewayWithUsers(t))
+  const { get, publish } = await aRepository()
   await publish()
   t.match(await get(`${PLACE}/hello-tool_1.0_amd64.deb`), {
     headers: {

@@ -6,8 +6,9 @@ import {
   type FormatSubject,
   testFormat,
 } from '../../conformance/package-format.js'
-import { type GatewayWithUsers, startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
+import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { moduleZip } from '../../helpers/modules.js'
+import { addPackageOwner, type PackageOwner } from '../../helpers/package-owners.js'
 import { handMadeZip, zipOf } from '../../helpers/zips.js'
 
 function put(body: Buffer): FormatRequest {
@@ -47,31 +48,32 @@ const SUBJECT: FormatSubject = {
 
 await testFormat(t, SUBJECT)
 
-const BASE = '/api/packages/ada/go'
+const gateway = await startGatewayWithUsers(t)
+const aProxy = () => addPackageOwner(gateway, 'go')
 
-/** Publishes modules as ada. */
+/** Publishes modules as the owner. */
 async function publish(
-  gateway: GatewayWithUsers,
+  proxy: PackageOwner,
   ...zips: readonly Buffer[]
 ): Promise<readonly number[]> {
-  const authorization = gateway.authorizationOf('ada')
+  const { authorization } = proxy
   const statuses: number[] = []
   for (const body of zips) {
-    const path = `${BASE}/upload`
-    statuses.push((await gateway.ask({ method: 'PUT', path, body, authorization })).status)
+    const path = `${proxy.base}/upload`
+    statuses.push((await proxy.ask({ method: 'PUT', path, body, authorization })).status)
   }
   return statuses
 }
 
 t.test('a module is served as the GOPROXY protocol says', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+  const proxy = await aProxy()
   const goMod = 'module x.y/tool // a tool\n\ngo 1.19\n'
   const before = Date.now()
-  await publish(gateway, await moduleZip('x.y/tool@v1.2.0', { 'go.mod': goMod }))
-  await publish(gateway, await moduleZip('x.y/tool@v1.10.0'))
-  await publish(gateway, await moduleZip('x.y/tool@v1.9.0'))
+  await publish(proxy, await moduleZip('x.y/tool@v1.2.0', { 'go.mod': goMod }))
+  await publish(proxy, await moduleZip('x.y/tool@v1.10.0'))
+  await publish(proxy, await moduleZip('x.y/tool@v1.9.0'))
   const get = (path: string, method = 'GET') =>
-    gateway.ask({ method, path: `${BASE}/x.y/tool/${path}` })
+    proxy.ask({ method, path: `${proxy.base}/x.y/tool/${path}` })
   const text = { 'content-type': 'text/plain;charset=utf-8' }
   t.match(await get('@v/list'), { text: 'v1.2.0\nv1.9.0\nv1.10.0\n', headers: text })
   t.match(await get('@v/v1.2.0.mod'), { text: goMod, headers: text })
@@ -87,8 +89,8 @@ t.test('a module is served as the GOPROXY protocol says', async (t) => {
   for (const document of ['@v/list', '@v/v1.2.0.mod', '@v/v1.2.0.info', '@latest']) {
     const { etag = '', 'cache-control': cacheControl } = (await get(document)).headers
     t.equal(cacheControl, 'private, no-cache', document)
-    const path = `${BASE}/x.y/tool/${document}`
-    const again = await gateway.ask({ path, headers: { 'if-none-match': etag } })
+    const path = `${proxy.base}/x.y/tool/${document}`
+    const again = await proxy.ask({ path, headers: { 'if-none-match': etag } })
     t.equal(again.status, 304, document)
   }
   const latest = await get('@latest')
@@ -99,27 +101,25 @@ t.test('a module is served as the GOPROXY protocol says', async (t) => {
 })
 
 t.test('a module without go.mod gets one with its name', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
+  const proxy = await aProxy()
   const names = ['x.y/old@v1.0.0', 'x.y/old@v2.0.0+incompatible']
   for (const name of names) {
-    t.strictSame(
-      await publish(gateway, await zipOf({ [`${name}/old.go`]: 'package old\n' })),
-      [201],
-    )
+    t.strictSame(await publish(proxy, await zipOf({ [`${name}/old.go`]: 'package old\n' })), [201])
   }
-  const get = async (path: string) => (await gateway.ask({ path: `${BASE}/x.y/old/${path}` })).text
+  const get = async (path: string) =>
+    (await proxy.ask({ path: `${proxy.base}/x.y/old/${path}` })).text
   t.equal(await get('@v/v1.0.0.mod'), 'module x.y/old\n')
   t.equal(await get('@v/v2.0.0+incompatible.mod'), 'module x.y/old\n')
   t.equal(await get('@v/v2.0.0%2Bincompatible.mod'), 'module x.y/old\n')
   t.equal(JSON.parse(await get('@latest')).Version, 'v2.0.0+incompatible')
-  await publish(gateway, await moduleZip('x.y/old@v1.1.0'))
+  await publish(proxy, await moduleZip('x.y/old@v1.1.0'))
   t.equal(JSON.parse(await get('@latest')).Version, 'v1.1.0')
 })
 
 t.test('capitals are escaped with an exclamation mark and distinguish modules', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  t.strictSame(await publish(gateway, await moduleZip('x.y/Org/Lib@v1.0.0-RC1')), [201])
-  const get = (path: string) => gateway.ask({ path: `${BASE}/${path}` })
+  const proxy = await aProxy()
+  t.strictSame(await publish(proxy, await moduleZip('x.y/Org/Lib@v1.0.0-RC1')), [201])
+  const get = (path: string) => proxy.ask({ path: `${proxy.base}/${path}` })
   t.match(await get('x.y/!org/!lib/@v/list'), { status: 200, text: 'v1.0.0-RC1\n' })
   t.match(await get('x.y/%21org/%21lib/@v/list'), { status: 200, text: 'v1.0.0-RC1\n' })
   t.equal((await get('x.y/%21org/%21lib/@v/v1.0.0-%21r%21c1.info')).status, 200)
@@ -135,14 +135,14 @@ t.test('capitals are escaped with an exclamation mark and distinguish modules', 
     'x.y/!org/!lib/@v/v1.0.0-!rc1.zip',
   ]
   for (const path of others) t.equal((await get(path)).status, 404, path)
-  t.strictSame(await publish(gateway, await moduleZip('x.y/org/lib@v2.0.0-0')), [400])
-  t.strictSame(await publish(gateway, await moduleZip('x.y/org/lib@v1.1.0')), [409])
-  t.strictSame(await publish(gateway, await moduleZip('x.y/Org/Lib@v1.0.0-rc1')), [409])
+  t.strictSame(await publish(proxy, await moduleZip('x.y/org/lib@v2.0.0-0')), [400])
+  t.strictSame(await publish(proxy, await moduleZip('x.y/org/lib@v1.1.0')), [409])
+  t.strictSame(await publish(proxy, await moduleZip('x.y/Org/Lib@v1.0.0-rc1')), [409])
 })
 
 t.test('a missing module is 404 as text, so that the next proxy is used', async (t) => {
-  const gateway = await startGatewayWithUsers(t)
-  await publish(gateway, await moduleZip('x.y/tool@v1.0.0'))
+  const proxy = await aProxy()
+  await publish(proxy, await moduleZip('x.y/tool@v1.0.0'))
   const paths = [
     'x.y/@v/list',
     'x.y/tool/sub/@v/list',
@@ -171,29 +171,29 @@ t.test('a missing module is 404 as text, so that the next proxy is used', async 
     '',
   ]
   for (const path of paths) {
-    const answer = await gateway.ask({ path: `${BASE}/${path}` })
+    const answer = await proxy.ask({ path: `${proxy.base}/${path}` })
     t.equal(answer.status, 404, path)
     t.match(answer.headers['content-type'], /^text\/plain; ?charset=utf-8$/, path)
   }
-  t.equal((await gateway.ask({ path: `${BASE}/upload` })).status, 405)
-  t.equal((await gateway.ask({ path: `${BASE}/x.y/tool/%40v/list` })).status, 200)
-  t.equal((await gateway.ask({ path: `${BASE}/x.y/%zz/@v/list` })).status, 400)
+  t.equal((await proxy.ask({ path: `${proxy.base}/upload` })).status, 405)
+  t.equal((await proxy.ask({ path: `${proxy.base}/x.y/tool/%40v/list` })).status, 200)
+  t.equal((await proxy.ask({ path: `${proxy.base}/x.y/%zz/@v/list` })).status, 400)
 })
 
 t.test(
   'pseudo-versions are not listed, and are the latest only without other versions',
   async (t) => {
-    const gateway = await startGatewayWithUsers(t)
-    const get = (path: string) => gateway.ask({ path: `${BASE}/x.y/tool/${path}` })
+    const proxy = await aProxy()
+    const get = (path: string) => proxy.ask({ path: `${proxy.base}/x.y/tool/${path}` })
     const [old, young] = [
       'v0.0.0-20200102030405-abcdef123456',
       'v0.0.0-20210102030405-012345abcdef',
     ]
-    await publish(gateway, await moduleZip(`x.y/tool@${young}`), await moduleZip(`x.y/tool@${old}`))
+    await publish(proxy, await moduleZip(`x.y/tool@${young}`), await moduleZip(`x.y/tool@${old}`))
     t.match(await get('@v/list'), { status: 200, text: '' })
     t.equal(JSON.parse((await get('@latest')).text).Version, young)
     t.equal(JSON.parse((await get(`@v/${old}.info`)).text).Version, old)
-    await publish(gateway, await moduleZip('x.y/tool@v0.1.0-rc.1'))
+    await publish(proxy, await moduleZip('x.y/tool@v0.1.0-rc.1'))
     t.match(await get('@v/list'), { status: 200, text: 'v0.1.0-rc.1\n' })
     t.equal(JSON.parse((await get('@latest')).text).Version, 'v0.1.0-rc.1')
   },
