@@ -26,14 +26,15 @@ export function zstdFrameOfBlocks(count: number, bytes: number): Buffer {
 }
 
 /**
- * Returns a frame with a short block of the maximum number of sequences, each of which is the
- * longest match and takes no bits.
+ * Returns a frame that ends with a short block of the maximum number of sequences, each of which is
+ * the longest match and takes no bits. Zeros precede it in a raw block of `before` bytes.
  */
-export function busyZstdFrame(): Buffer {
+export function busyZstdFrame(before = 0): Buffer {
   const literals = Buffer.from([0x00])
   const sequences = Buffer.from([0xff, 0xff, 0xff])
   // All three codes are in RLE mode: no literals, offset 1, the longest match.
   const modes = Buffer.from([0x54, 0, 0, 52])
   const block = Buffer.concat([literals, sequences, modes, Buffer.from([0x01])])
-  return Buffer.concat([HEAD, blockHead(2, block.length, true), block])
+  const zeros = Buffer.concat([blockHead(0, before, false), Buffer.alloc(before)])
+  return Buffer.concat([HEAD, zeros, blockHead(2, block.length, true), block])
 }

@@ -14,7 +14,12 @@ const TEXT = Buffer.from('one package after the other\n'.repeat(10_000))
 const pack = (bytes: Buffer, ...args: readonly string[]) => packAs(bytes, '.xz', ...args)
 
 t.test('data of any kind and any xz options is decompressed', async (t) => {
-  const texts = { nothing: Buffer.alloc(0), one: Buffer.from('x'), TEXT, noise: randomBytes(MIB) }
+  const texts = {
+    nothing: Buffer.alloc(0),
+    one: Buffer.from('x'),
+    TEXT,
+    noise: randomBytes(300_000),
+  }
   for (const [name, text] of Object.entries(texts)) {
     for (const args of [['-0'], ['-9'], ['-T2', '--block-size=10000'], ['--check=crc32']]) {
       const unpacked = await collect(unxz(pack(text, ...args), text.length))
@@ -26,7 +31,7 @@ t.test('data of any kind and any xz options is decompressed', async (t) => {
 })
 
 t.test('concurrent streams are all decompressed, one after the other', async (t) => {
-  const texts = Array.from({ length: 20 }, (_, at) => Buffer.from(`text ${at}\n`.repeat(20_000)))
+  const texts = Array.from({ length: 6 }, (_, at) => Buffer.from(`text ${at}\n`.repeat(20_000)))
   const all = await Promise.all(texts.map((text) => collect(unxz(pack(text), text.length))))
   t.ok(all.every((unpacked, at) => unpacked.equals(texts[at] ?? Buffer.alloc(0))))
 })
@@ -45,7 +50,7 @@ t.test('damaged and truncated data is refused at every position', async (t) => {
 t.test('more output than the limit is refused', async (t) => {
   const limit = TEXT.length - 1
   await t.rejects(collect(unxz(pack(TEXT), limit)), refused(/contains more than 279999/))
-  const piece = pack(Buffer.alloc(1 << 26))
+  const piece = pack(Buffer.alloc(1 << 26), '-0')
   const bomb = Buffer.concat(Array.from({ length: 16 }, () => piece))
   const before = process.memoryUsage().rss
   await t.rejects(collect(unxz(bomb, 16 * MIB)), refused(/contains more than/))
@@ -54,20 +59,18 @@ t.test('more output than the limit is refused', async (t) => {
 
 t.test('a dictionary of gigabytes is refused without allocating it', async (t) => {
   const before = process.memoryUsage().rss
+  const largest = pack(TEXT, '-9')
   for (let count = 0; count < 10; count += 1) {
-    t.ok(
-      (await collect(unxz(pack(TEXT, '-9'), TEXT.length))).equals(TEXT),
-      'with a dictionary of 64 MiB',
-    )
+    t.ok((await collect(unxz(largest, TEXT.length))).equals(TEXT), 'with a dictionary of 64 MiB')
   }
-  for (const size of ['96MiB', '512MiB', '1536MiB']) {
-    await t.rejects(collect(unxz(pack(TEXT, `--lzma2=dict=${size}`), MIB)), DAMAGED, size)
+  // Headers that request a larger dictionary, with a correct checksum.
+  const sizes = { '96 MiB': 29, '512 MiB': 34, '1536 MiB': 37, '4 GiB': 40 }
+  for (const [size, code] of Object.entries(sizes)) {
+    const huge = Buffer.from(pack(TEXT, '-T1'))
+    huge[16] = code
+    huge.writeUInt32LE(crc32(huge.subarray(12, 20)), 20)
+    await t.rejects(collect(unxz(huge, MIB)), DAMAGED, size)
   }
-  // A header that requests a dictionary of 4 GiB, with a correct checksum.
-  const huge = Buffer.from(pack(TEXT, '-T1'))
-  huge[16] = 40
-  huge.writeUInt32LE(crc32(huge.subarray(12, 20)), 20)
-  await t.rejects(collect(unxz(huge, MIB)), DAMAGED, '4 GiB')
   t.ok(process.memoryUsage().rss - before < 64 * MIB)
 })
 

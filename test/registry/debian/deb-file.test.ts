@@ -16,12 +16,14 @@ const refused = (message: RegExp) => ({ failure: 'bad_request', message })
 const read = (deb: Buffer) => readDebFile(sourceOf(deb))
 const CONTROL = controlOf({})
 
+const LEVELS = { none: ['0'], gzip: ['9'], xz: ['1', '9'], zstd: ['1', '22'] } as const
+
 t.test('a package of dpkg-deb is read with each compression', async (t) => {
   const folder = t.testdir({ package: { DEBIAN: { control: CONTROL, md5sums: '' }, file: 'text' } })
   const from = join(folder, 'package')
   execFileSync('chmod', ['-R', 'u=rwX,go=rX', from])
-  for (const packing of ['none', 'gzip', 'xz', 'zstd']) {
-    for (const level of packing === 'none' ? ['0'] : ['1', '9']) {
+  for (const packing of ['none', 'gzip', 'xz', 'zstd'] as const) {
+    for (const level of LEVELS[packing]) {
       const to = join(folder, `${packing}.deb`)
       const args = [`-Z${packing}`, `-z${level}`, '--root-owner-group', '--build', from, to]
       execFileSync('dpkg-deb', args)
@@ -31,9 +33,6 @@ t.test('a package of dpkg-deb is read with each compression', async (t) => {
       t.equal(new Map(fields).get('Description'), shown.toString().trim())
     }
   }
-  const to = join(folder, 'ultra.deb')
-  execFileSync('dpkg-deb', ['-Zzstd', '-z22', '--build', from, to])
-  t.equal((await read(readFileSync(to))).packageName, 'hello-tool')
 })
 
 t.test('a control file that ends within a line is refused, as dpkg-deb does', async (t) => {
@@ -150,7 +149,7 @@ t.test('a control archive of gigabytes is not read', async (t) => {
 t.test('bombs are refused in little memory', async (t) => {
   const GIB = 1 << 30
   const head = tarPiece({ path: 'control', size: `${(GIB - 1).toString(8)}\0`.padStart(12, '0') })
-  const zeros = pack(Buffer.alloc(1 << 26), '.xz')
+  const zeros = pack(Buffer.alloc(1 << 26), '.xz', '-0')
   const many = Buffer.concat(Array.from({ length: 20_000 }, (_, at) => tarPiece({ path: `${at}` })))
   const headers = paxRecord('comment', 'x'.repeat(60_000))
   const pax = Buffer.concat(
