@@ -2,14 +2,14 @@
 
 import { existsSync } from 'node:fs'
 import t from 'tap'
-import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withPassword, withToken } from '../../../helpers/requests.js'
 import { aKeyLine } from '../../../helpers/ssh-keys.js'
 
 const EVE = { username: 'Eve', email: 'eve@example.org', password: 'a password of eve' }
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'an administrator creates an account that can sign in',
   async (t, location) => {
@@ -124,7 +124,7 @@ await onOneDatabase(t, 'an administrator adds a key to an account', async (t, lo
   t.strictSame((await as('ada', 'GET', '/user/keys')).json, [])
 })
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'the last administrator and the last owner of an organization cannot be locked out',
   async (t, location) => {
@@ -173,7 +173,7 @@ await forEachDatabase(
   },
 )
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a renamed account keeps tokens, repositories and packages, and its former name redirects',
   async (t, location) => {

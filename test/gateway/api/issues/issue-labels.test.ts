@@ -1,13 +1,13 @@
 /** Labels of an issue over the API, by ids and names. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 
 const R = '/repos/ada/r'
 const OF = `${R}/issues/1/labels`
 
-await forEachDatabase(t, 'labels are added, replaced and removed', async (t, location) => {
+await onOneDatabase(t, 'labels are added, replaced and removed', async (t, location) => {
   const { as, db } = await startGatewayWithUsers(t, { location })
   for (const name of ['r', 'other']) await as('ada', 'POST', '/user/repos', { name })
   await as('bob', 'POST', `${R}/issues`, { title: 'x' })

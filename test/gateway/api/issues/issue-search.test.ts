@@ -1,13 +1,13 @@
 /** Search for issues over the API: only in repositories that the caller may read. */
 
 import t from 'tap'
-import { forEachDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withToken } from '../../../helpers/requests.js'
 
 type Fields = Record<string, unknown>
 
-await forEachDatabase(
+await onOneDatabase(
   t,
   'a search finds the issues that the caller may read',
   async (t, location) => {

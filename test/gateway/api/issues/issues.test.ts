@@ -1,7 +1,7 @@
 /** Issues over the API: opened, listed, changed and deleted by permitted users. */
 
 import t from 'tap'
-import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import {
   type GatewayWithUsers,
@@ -195,7 +195,7 @@ await onOneDatabase(t, 'invalid values are refused with the reason', async (t, l
   t.equal((await as('ada', 'PATCH', `${R}/issues/1`, { state: 'gone' })).status, 422)
 })
 
-await forEachDatabase(t, 'issues are listed by each filter', async (t, location) => {
+await onOneDatabase(t, 'issues are listed by each filter', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { open } = await aTracker(gateway)
   const { as, db } = gateway
@@ -315,7 +315,7 @@ await onOneDatabase(t, 'disabled, hidden and archived issues are refused', async
   }
 })
 
-await forEachDatabase(t, '50 concurrent issues get 50 numbers', async (t, location) => {
+await onOneDatabase(t, '50 concurrent issues get 50 numbers', async (t, location) => {
   const gateway = await startGatewayWithUsers(t, { location })
   const { open } = await aTracker(gateway)
   const answers = await Promise.all(

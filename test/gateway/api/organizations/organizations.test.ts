@@ -1,7 +1,7 @@
 /** Organizations over the API: created, listed, changed, used and deleted. */
 
 import t from 'tap'
-import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import {
   type GatewayWithUsers,
@@ -177,7 +177,7 @@ await onOneDatabase(
   },
 )
 
-await forEachDatabase(t, 'an organization is read, changed and deleted', async (t, location) => {
+await onOneDatabase(t, 'an organization is read, changed and deleted', async (t, location) => {
   const { as, ada, addOrganization } = await startGatewayWithUsers(t, { location })
   await addOrganization('Club', ada)
   await addOrganization('den', ada, 'private')

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import type { DatabaseLocation } from '../../../../conf/database-location.js'
-import { forEachDatabase, onOneDatabase } from '../../../helpers/databases.js'
+import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { type Name, refusal, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
@@ -75,7 +75,7 @@ await onOneDatabase(t, 'a release is created with its tag and read back', async 
   t.match(repository.json, { release_counter: 2 })
 })
 
-await forEachDatabase(t, 'a release is created for an existing tag', async (t, location) => {
+await onOneDatabase(t, 'a release is created for an existing tag', async (t, location) => {
   const { as, cwd, path, tags } = await startWorkspace(t, location)
   await git(['tag', 'v1', 'main'], { cwd })
   t.equal((await as('ada', 'GET', `${path}/tags/v1`)).status, 404, 'a tag without a release is 404')
