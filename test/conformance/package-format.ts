@@ -207,7 +207,7 @@ async function lists(
   return answer.status === 200 && subject.list.holds(answer, version)
 }
 
-/** One test for single and concurrent publications, because an owner's signing key takes long. */
+/** Checks single and concurrent publications together, because an owner's signing key takes long. */
 async function publishedAreListed(
   t: Test,
   gateway: OwnedGateway,
