@@ -1,9 +1,10 @@
 /** Gateway with a repository of ada and a working copy that writes its branches. */
 
+import { join } from 'node:path'
 import type { Test } from 'tap'
 import type { GatewayOptions } from './gateway.js'
 import { type GatewayWithUsers, type Name, startGatewayWithUsers } from './gateway-with-users.js'
-import { git } from './git-client.js'
+import { moveBranch, writeBlob, writeCommit } from './loose-objects.js'
 import type { Answer } from './requests.js'
 import { newWorkingCopy, type WorkingCopy } from './working-copy.js'
 
@@ -32,7 +33,9 @@ export async function startGatewayWithPull(
   const copy = await newWorkingCopy(t)
   // Branches are written without the index, so a first checkout must find no branch of HEAD.
   await copy.git('symbolic-ref', 'HEAD', 'refs/heads/none')
+  const folders = [join(copy.path, '.git'), bare]
   const tips = new Map<string, string>()
+  const trees = new Map<string | undefined, ReadonlyMap<string, string>>()
   const of: GatewayWithPull['of'] = (name, method, path, body) =>
     gateway.as(name, method, `/repos/ada/r${path}`, body)
   const gatewayWithPull: GatewayWithPull = {
@@ -41,10 +44,12 @@ export async function startGatewayWithPull(
     bare,
     of,
     async write(branch, file, content = `${file}\n`) {
-      const start = tips.get(branch) ?? tips.get('main')
-      const input = commitInput({ branch, file, content, start })
-      const [tip] = await Promise.all([copy.path, bare].map((cwd) => importCommit(cwd, input)))
-      if (tip === undefined) throw new Error('there is no commit')
+      const parent = tips.get(branch) ?? tips.get('main')
+      const files = new Map(trees.get(parent))
+      files.set(file, await writeBlob(folders, content))
+      const tip = await writeCommit(folders, { files, parent, message: `Write ${file}\n` })
+      await moveBranch(folders, branch, tip)
+      trees.set(tip, files)
       tips.set(branch, tip)
       return tip
     },
@@ -57,29 +62,4 @@ export async function startGatewayWithPull(
   }
   await gatewayWithPull.write('main', 'root')
   return gatewayWithPull
-}
-
-interface CommitInput {
-  readonly branch: string
-  readonly file: string
-  readonly content: string
-  readonly start: string | undefined
-}
-
-/** Returns the input of `git fast-import` for a commit with the same id in each repository. */
-function commitInput({ branch, file, content, start }: CommitInput): string {
-  const message = `Write ${file}\n`
-  return [
-    `commit refs/heads/${branch}\nmark :1`,
-    `committer Ada <ada@example.com> ${Math.floor(Date.now() / 1_000)} +0000`,
-    `data ${Buffer.byteLength(message)}\n${message}`,
-    ...(start === undefined ? [] : [`from ${start}`]),
-    `M 100644 inline ${file}\ndata ${Buffer.byteLength(content)}\n${content}`,
-    'get-mark :1\n',
-  ].join('\n')
-}
-
-/** Moves the branch to the commit, as a forced push does, and returns the commit. */
-async function importCommit(cwd: string, input: string): Promise<string> {
-  return await git(['fast-import', '--quiet', '--force'], { cwd, input })
 }
