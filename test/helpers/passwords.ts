@@ -1,19 +1,16 @@
-/** Passwords of test users, each hashed once per process. */
+/** Passwords of test users, whose hashes are cheap. */
 
-import { hashPassword } from '../../gateway/auth/password.js'
+import { hash } from '@node-rs/argon2'
 
-const hashes = new Map<string, Promise<string>>()
+/** Lowest cost; a sign-in verifies with the cost in the hash, which is in the product high. */
+const CHEAP = { memoryCost: 8, timeCost: 1, parallelism: 1 } as const
 
 /** Returns the password of a test user. */
 export function passwordOf(name: string): string {
   return `password of ${name}`
 }
 
-/** Returns the hash of that password, whose computation takes tens of milliseconds. */
+/** Returns a hash of that password. */
 export function passwordHashOf(name: string): Promise<string> {
-  const known = hashes.get(name)
-  if (known !== undefined) return known
-  const hash = hashPassword(passwordOf(name))
-  hashes.set(name, hash)
-  return hash
+  return hash(passwordOf(name), CHEAP)
 }
