@@ -1,11 +1,12 @@
 /** The plan of a simulated day is equal in each run, and its jobs can run concurrently. */
 
+import { isDeepStrictEqual } from 'node:util'
 import t from 'tap'
 import { JOB_KINDS } from '../../../scripts/benchmarks/ci-jobs.js'
 import { BRANCHES, planPushes, WORKSPACES } from '../../../scripts/benchmarks/day-plan.js'
 
 t.test('two plans of the same hours are equal', async (t) => {
-  t.strictSame([...planPushes(1)], [...planPushes(1)])
+  t.ok(isDeepStrictEqual([...planPushes(1)], [...planPushes(1)]))
 })
 
 t.test('an hour has pushes of one to three commits to every branch', async (t) => {
@@ -20,7 +21,7 @@ t.test('an hour has pushes of one to three commits to every branch', async (t) =
 t.test(
   'the kinds of jobs have about their shares, and jobs of one kind are together',
   async (t) => {
-    const pushes = [...planPushes(10)]
+    const pushes = [...planPushes(4)]
     const jobs = pushes.flatMap((push) => push.jobs)
     t.equal(jobs.length, pushes.length * 60)
     for (const { label, percent } of JOB_KINDS) {
@@ -35,7 +36,7 @@ t.test(
 )
 
 t.test('no two jobs of a push use one kept workspace', async (t) => {
-  for (const { jobs } of planPushes(10)) {
+  for (const { jobs } of planPushes(2)) {
     for (const kept of ['complete', 'shallow'] as const) {
       const used = jobs.filter(({ kind }) => kind.workspace === kept)
       const numbers = used.map(({ workspace = -1 }) => workspace)

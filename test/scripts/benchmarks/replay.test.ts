@@ -4,6 +4,7 @@ import { readFile, writeFile } from 'node:fs/promises'
 import { createServer } from 'node:http'
 import type { AddressInfo } from 'node:net'
 import { join } from 'node:path'
+import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { requestRepeatedly } from '../../../scripts/benchmarks/load.js'
 import { createReplay, saveAnswer } from '../../../scripts/benchmarks/replay.js'
@@ -19,6 +20,9 @@ interface Seen {
   readonly body: string
 }
 
+/** Time of an answer, so that the clients of a load do not use a whole CPU. */
+const ANSWER_MS = 20
+
 /** Starts a server that answers with `answer` for each request; the first one is number 1. */
 async function aServer(
   t: Test,
@@ -29,6 +33,7 @@ async function aServer(
     const body = Buffer.concat(await request.toArray()).toString('latin1')
     seen.push({ method: request.method, color: request.headers['x-color']?.toString(), body })
     const [status, text] = answer(seen.length)
+    await sleep(ANSWER_MS)
     response.writeHead(status).end(text)
   })
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve))

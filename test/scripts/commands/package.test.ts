@@ -12,10 +12,14 @@ import { runCommand, useDataFolder } from '../../helpers/command.js'
 import { anOrganization, aUser } from '../../helpers/rows.js'
 
 const DAY_MS = 86_400_000
+const KEY_TYPE = 'GATEHOUSE_PACKAGES_DEBIAN_SIGNING_KEY'
 
 /** Creates ada, who has a debian key, and the organization guild, which has none. */
 async function openSignedFixture(t: Test) {
   await useDataFolder(t)
+  // Other keys take long to make.
+  process.env[KEY_TYPE] = 'ed25519'
+  t.teardown(() => delete process.env[KEY_TYPE])
   const secret = await openInstanceSecret(loadSettings().data.dir)
   const store = await withDatabase(async (db) => {
     const { id } = await aUser(db, 'Ada')
@@ -60,11 +64,10 @@ t.test('a rotation creates a key of the type in the settings', async (t) => {
     return (await readKey({ armoredKey: newest?.publicKey ?? '' })).getAlgorithmInfo()
   }
   await command('rotate-key', 'ada', 'debian')
-  t.match(await algorithmOf(), { algorithm: 'rsaEncryptSign', bits: 4096 })
-  process.env['GATEHOUSE_PACKAGES_DEBIAN_SIGNING_KEY'] = 'ed25519'
-  t.teardown(() => delete process.env['GATEHOUSE_PACKAGES_DEBIAN_SIGNING_KEY'])
-  await command('rotate-key', 'ada', 'debian')
   t.match(await algorithmOf(), { algorithm: 'eddsaLegacy' })
+  delete process.env[KEY_TYPE]
+  await command('rotate-key', 'ada', 'debian')
+  t.match(await algorithmOf(), { algorithm: 'rsaEncryptSign', bits: 4096 }, 'the default')
 })
 
 t.test('the overlap has the given length or is zero', async (t) => {
