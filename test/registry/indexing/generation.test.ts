@@ -3,6 +3,7 @@
 import { createHash } from 'node:crypto'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
+import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { gzipText } from '../../../registry/archive/gzip-file.js'
 import type { IndexMaker } from '../../../registry/index-maker.js'
 import { rendered } from '../../../registry/indexing/rendered.js'
@@ -13,7 +14,7 @@ import type { Registry } from '../../../registry/registry.js'
 import { openRegistry } from '../../../registry/registry.js'
 import type { User } from '../../../sql/accounts/users.js'
 import type { Database } from '../../../sql/database/database.js'
-import { forEachDatabase } from '../../helpers/databases.js'
+import { forEachDatabase, onOneDatabase } from '../../helpers/databases.js'
 import { openContext } from '../../helpers/gateway.js'
 import { isFullSize } from '../../helpers/test-size.js'
 
@@ -61,57 +62,67 @@ interface Stage {
   read(index: OpenIndex | undefined, path: string): Promise<string>
 }
 
-async function forEachStage(name: string, test: (t: Test, stage: Stage) => Promise<void>) {
-  await forEachDatabase(t, name, async (t, location) => {
-    const { context, fixture } = await openContext(t, { location })
-    const { registry, db } = context
-    const ada = await fixture.addUser('ada')
-    const { settings, log } = fixture
-    const { inspect, digest, matchPatterns } = registry
-    const services = { inspect, digest, matchPatterns }
-    const other = await openRegistry({ settings: () => settings, db, log, ...services })
-    const textOf = async (file: IndexFile | undefined) => {
-      if (file === undefined) return 'none'
-      let text = ''
-      for await (const chunk of await registry.storage.open(file.blobKey, {
-        start: 0,
-        end: file.bytes,
-      })) {
-        text += Buffer.from(chunk).toString('latin1')
-      }
-      return text
+type StageTest = (t: Test, stage: Stage) => Promise<void>
+
+/** Runs a test of concurrent readers, which depends on the database. */
+async function forEachStage(name: string, test: StageTest) {
+  await forEachDatabase(t, name, (t, location) => onStage(t, location, test))
+}
+
+/** Runs a test on one database; test/sql/packages has its queries on both. */
+async function onOneStage(name: string, test: StageTest) {
+  await onOneDatabase(t, name, (t, location) => onStage(t, location, test))
+}
+
+async function onStage(t: Test, location: DatabaseLocation, test: StageTest): Promise<void> {
+  const { context, fixture } = await openContext(t, { location })
+  const { registry, db } = context
+  const ada = await fixture.addUser('ada')
+  const { settings, log } = fixture
+  const { inspect, digest, matchPatterns } = registry
+  const services = { inspect, digest, matchPatterns }
+  const other = await openRegistry({ settings: () => settings, db, log, ...services })
+  const textOf = async (file: IndexFile | undefined) => {
+    if (file === undefined) return 'none'
+    let text = ''
+    for await (const chunk of await registry.storage.open(file.blobKey, {
+      start: 0,
+      end: file.bytes,
+    })) {
+      text += Buffer.from(chunk).toString('latin1')
     }
-    await test(t, {
-      db,
-      registry,
-      other,
-      ada,
-      textOf,
-      namespaceOf(from, maker) {
-        const namespace = openPackageStore(from, {
-          ownerId: ada.id,
-          ownerName: 'ada',
-          format: 'debian',
-          user: ada,
-          baseUrl: '',
-          sourceOf: async () => undefined,
-          index: maker,
-        })
-        t.teardown(() => namespace.close())
-        return namespace
-      },
-      async publish(namespace, name, part = 'main') {
-        const upload = await namespace.receive(oneChunk(name))
-        await namespace.publish(upload, {
-          packageName: name,
-          version: '1',
-          fileName: name,
-          unique: 'file',
-          indexes: [{ key: name, subject: 'stable', part, metadata: { note: `about ${name}` } }],
-        })
-      },
-      read: async (index, path) => await textOf(await index?.findFile(path)),
-    })
+    return text
+  }
+  await test(t, {
+    db,
+    registry,
+    other,
+    ada,
+    textOf,
+    namespaceOf(from, maker) {
+      const namespace = openPackageStore(from, {
+        ownerId: ada.id,
+        ownerName: 'ada',
+        format: 'debian',
+        user: ada,
+        baseUrl: '',
+        sourceOf: async () => undefined,
+        index: maker,
+      })
+      t.teardown(() => namespace.close())
+      return namespace
+    },
+    async publish(namespace, name, part = 'main') {
+      const upload = await namespace.receive(oneChunk(name))
+      await namespace.publish(upload, {
+        packageName: name,
+        version: '1',
+        fileName: name,
+        unique: 'file',
+        indexes: [{ key: name, subject: 'stable', part, metadata: { note: `about ${name}` } }],
+      })
+    },
+    read: async (index, path) => await textOf(await index?.findFile(path)),
   })
 }
 
@@ -170,7 +181,7 @@ function* packageNames(): Generator<string, never> {
   }
 }
 
-await forEachStage('an updated index equals one that is built from nothing', async (t, stage) => {
+await onOneStage('an updated index equals one that is built from nothing', async (t, stage) => {
   const { db, registry, namespaceOf, publish, read } = stage
   const state = { builds: 0, rendered: 0 }
   const namespace = namespaceOf(registry, aMaker(state))
@@ -206,7 +217,7 @@ await forEachStage('an updated index equals one that is built from nothing', asy
   t.ok(renewed < 10, `entries of ${renewed} of 12 full indexes were rendered`)
 })
 
-await forEachStage('every way to delete a file changes the index', async (t, stage) => {
+await onOneStage('every way to delete a file changes the index', async (t, stage) => {
   const { registry, namespaceOf, publish, read } = stage
   const namespace = namespaceOf(registry, aMaker())
   for (const name of ['one', 'two', 'three']) await publish(namespace, name)
@@ -220,7 +231,7 @@ await forEachStage('every way to delete a file changes the index', async (t, sta
   t.equal(await list(), 'none', 'neither the index nor its files exist any more')
 })
 
-await forEachStage('an opened index is unchanged and is found by digest', async (t, stage) => {
+await onOneStage('an opened index is unchanged and is found by digest', async (t, stage) => {
   const { registry, namespaceOf, publish, read, textOf } = stage
   const namespace = namespaceOf(registry, aMaker())
   await publish(namespace, 'one')
@@ -283,23 +294,20 @@ await forEachStage('a read renews an index after half of its validity', async (t
   t.equal(state.builds, before, 'without a limit')
 })
 
-await forEachStage(
-  'a failed build changes nothing, and the next one succeeds',
-  async (t, stage) => {
-    const { registry, namespaceOf, publish, read } = stage
-    const state: { builds: number; fault?: Error } = { builds: 0 }
-    const namespace = namespaceOf(registry, aMaker(state))
-    await publish(namespace, 'one')
-    await namespace.openIndex('stable')
-    await publish(namespace, 'two')
-    state.fault = new Error('no more disk')
-    await t.rejects(namespace.openIndex('stable'), { message: 'no more disk' })
-    delete state.fault
-    t.match(await read(await namespace.openIndex('stable'), 'main/list'), /two/)
-  },
-)
+await onOneStage('a failed build changes nothing, and the next one succeeds', async (t, stage) => {
+  const { registry, namespaceOf, publish, read } = stage
+  const state: { builds: number; fault?: Error } = { builds: 0 }
+  const namespace = namespaceOf(registry, aMaker(state))
+  await publish(namespace, 'one')
+  await namespace.openIndex('stable')
+  await publish(namespace, 'two')
+  state.fault = new Error('no more disk')
+  await t.rejects(namespace.openIndex('stable'), { message: 'no more disk' })
+  delete state.fault
+  t.match(await read(await namespace.openIndex('stable'), 'main/list'), /two/)
+})
 
-await forEachStage(
+await onOneStage(
   'a lost file of the last generation does not prevent a build',
   async (t, stage) => {
     const { registry, namespaceOf, publish, read } = stage
@@ -316,7 +324,7 @@ await forEachStage(
   },
 )
 
-await forEachStage('old generations are deleted after a while', async (t, stage) => {
+await onOneStage('old generations are deleted after a while', async (t, stage) => {
   const { db, registry, namespaceOf, publish } = stage
   const namespace = namespaceOf(registry, aMaker())
   for (const name of ['one', 'two', 'three']) {
