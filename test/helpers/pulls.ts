@@ -18,8 +18,19 @@ export interface GatewayWithPull extends GatewayWithUsers {
   of(name: Name, method: string, path: string, body?: unknown): Promise<Answer>
   /** Commits a file to a branch, which starts at main if it is new, and pushes it to `ada/r`. */
   write(branch: string, file: string, content?: string): Promise<string>
+  /**
+   * Commits a file to a branch of a fork, on top of `parent` or of main. The working copy has the
+   * commit too.
+   */
+  writeTo(fork: string, branch: string, input: ForkCommit): Promise<string>
   /** Opens a pull request into main. Throws if it is refused. */
   open(head: string, body?: Fields): Promise<Fields>
+}
+
+export interface ForkCommit {
+  readonly file: string
+  readonly content: string
+  readonly parent?: string | undefined
 }
 
 /** Starts the gateway, with a first commit on main. */
@@ -33,9 +44,16 @@ export async function startGatewayWithPull(
   const copy = await newWorkingCopy(t)
   // Branches are written without the index, so a first checkout must find no branch of HEAD.
   await copy.git('symbolic-ref', 'HEAD', 'refs/heads/none')
-  const folders = [join(copy.path, '.git'), bare]
+  const work = join(copy.path, '.git')
   const tips = new Map<string, string>()
   const trees = new Map<string | undefined, ReadonlyMap<string, string>>()
+  const commit = async (folders: readonly string[], { file, content, parent }: ForkCommit) => {
+    const files = new Map(trees.get(parent))
+    files.set(file, await writeBlob(folders, content))
+    const tip = await writeCommit(folders, { files, parent, message: `Write ${file}\n` })
+    trees.set(tip, files)
+    return tip
+  }
   const of: GatewayWithPull['of'] = (name, method, path, body) =>
     gateway.as(name, method, `/repos/ada/r${path}`, body)
   const gatewayWithPull: GatewayWithPull = {
@@ -45,12 +63,14 @@ export async function startGatewayWithPull(
     of,
     async write(branch, file, content = `${file}\n`) {
       const parent = tips.get(branch) ?? tips.get('main')
-      const files = new Map(trees.get(parent))
-      files.set(file, await writeBlob(folders, content))
-      const tip = await writeCommit(folders, { files, parent, message: `Write ${file}\n` })
-      await moveBranch(folders, branch, tip)
-      trees.set(tip, files)
+      const tip = await commit([work, bare], { file, content, parent })
+      await moveBranch([work, bare], branch, tip)
       tips.set(branch, tip)
+      return tip
+    },
+    async writeTo(fork, branch, { parent = tips.get('main'), ...fields }) {
+      const tip = await commit([work, fork], { ...fields, parent })
+      await moveBranch([fork], branch, tip)
       return tip
     },
     async open(head, body = {}) {

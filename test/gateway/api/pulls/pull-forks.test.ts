@@ -13,18 +13,14 @@ const NO_REPOSITORY = { repo: null, repo_id: -1, ref: 'refs/pull/1/head', label:
 
 /** Creates a fork of `ada/r` and functions that write to it. */
 async function forkOf(gateway: GatewayWithPull, name: 'bob' | 'root' = 'bob') {
-  const { as, pathOf, copy } = gateway
+  const { as, pathOf, writeTo } = gateway
   await as(name, 'POST', '/repos/ada/r/forks', {})
   const path = await pathOf(name, 'r')
   return {
     path,
-    /** Commits a file on top of main and pushes it to a branch of the fork. */
-    async write(branch: string, file: string, start = 'refs/heads/main') {
-      await copy.git('checkout', '--quiet', '--detach', start)
-      const tip = await copy.commit(file, `${file} on ${branch}\n`)
-      await copy.git('push', '--quiet', '--force', path, `${tip}:refs/heads/${branch}`)
-      return tip
-    },
+    /** Commits a file to a branch of the fork, on top of main or of another commit. */
+    write: (branch: string, file: string, parent?: string) =>
+      writeTo(path, branch, { file, content: `${file} on ${branch}\n`, parent }),
   }
 }
 
@@ -171,6 +167,7 @@ t.test('a head that exceeds the size limit is refused', async (t) => {
   const { of, copy, bare, lines } = gateway
   const fork = await forkOf(gateway)
   const small = await fork.write('topic', 'a')
+  await copy.git('checkout', '--quiet', '--detach', small)
   const large = await copy.commit('large', incompressible(200_000))
   const take = (tip: string) =>
     copy.git('push', '--quiet', '--force', fork.path, `${tip}:refs/heads/topic`)
@@ -234,13 +231,14 @@ t.test(
 
 t.test('the merged commit is the checked one, also with concurrent pushes', async (t) => {
   const gateway = await startGatewayWithPull(t)
-  const { of, bare } = gateway
+  const { of, bare, copy } = gateway
   const fork = await forkOf(gateway)
   const judged = await fork.write('topic', 'a')
   await of('bob', 'POST', '/pulls', TOPIC)
   const body = { Do: 'merge', head_commit_id: judged, delete_branch_after_merge: true }
-  const push = () => fork.write('topic', 'b', judged)
-  const [answer, pushed] = await Promise.all([
+  const next = await fork.write('next', 'b', judged)
+  const push = () => copy.git('push', '--quiet', fork.path, `${next}:refs/heads/topic`)
+  const [answer] = await Promise.all([
     of('root', 'POST', '/pulls/1/merge', body),
     // Git refuses a push whose branch is deleted concurrently; the client then pushes again.
     push().catch(push),
@@ -249,7 +247,7 @@ t.test('the merged commit is the checked one, also with concurrent pushes', asyn
   t.ok(isMerged || answer.status === 409, answer.text)
   const parents = await git(['log', '-1', '--format=%P', 'main'], { cwd: bare })
   t.equal(parents.split(' ')[1], isMerged ? judged : undefined)
-  t.equal(await git(['rev-parse', 'topic'], { cwd: fork.path }), pushed, 'no pushed commit is lost')
+  t.equal(await git(['rev-parse', 'topic'], { cwd: fork.path }), next, 'no pushed commit is lost')
 })
 
 t.test('a push to the fork over HTTPS updates the pull request', async (t) => {
