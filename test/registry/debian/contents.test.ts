@@ -80,16 +80,16 @@ t.test('an expensive or damaged data archive is refused', async (t) => {
   const many = Buffer.concat(paths(1_000)).toString('latin1')
   const bombs: Readonly<Record<string, readonly [Buffer, RegExp]>> = {
     'many paths': [withData(Buffer.concat(paths(25_000)), ''), /exceed/],
-    'millions of entries': [
-      withData(await gzipBomb({ head: '', piece: many, bytes: 250_000_000 }), '.gz'),
+    'many entries': [
+      withData(await gzipBomb({ head: '', piece: many, bytes: 30_000_000 }), '.gz'),
       /more than 50000 entries|exceed/,
     ],
-    'a gigabyte': [
+    'a large file': [
       withData(
         await gzipBomb({
           head: tarPiece({ path: 'a', size: '07777777777\0' }).toString('latin1'),
           piece: '\0'.repeat(65_536),
-          bytes: 1 << 30,
+          bytes: 270_000_000,
         }),
         '.gz',
       ),

@@ -158,13 +158,13 @@ t.test('bombs are refused in little memory', async (t) => {
   const bombs: Readonly<Record<string, Buffer>> = {
     'spaces in gzip': debWith(
       '.gz',
-      await gzipBomb({ head: head.toString('latin1'), piece: ' '.repeat(65_536), bytes: GIB }),
+      await gzipBomb({ head: head.toString('latin1'), piece: ' '.repeat(65_536), bytes: GIB / 4 }),
     ),
     'zeros in xz': debWith('.xz', Buffer.concat(Array.from({ length: 16 }, () => zeros))),
     'zeros in zstd': debWith('.zst', zstdFrameOfZeros(GIB)),
-    'a million entries': debWith(
+    'many entries': debWith(
       '.gz',
-      await gzipBomb({ head: '', piece: many.toString('latin1'), bytes: 512 * 1_000_000 }),
+      await gzipBomb({ head: '', piece: many.toString('latin1'), bytes: 512 * 100_000 }),
     ),
     'extended headers': debWith('', pax),
     'an extended header of a gigabyte': debWith(
