@@ -2,13 +2,12 @@
 
 import t, { type Test } from 'tap'
 import { INDEX_MAKER } from '../../../registry/alpine/indexes.js'
-import { makeSigningKey } from '../../../registry/alpine/signing-key.js'
 import type { IndexEntry } from '../../../registry/index-maker.js'
+import { alpineKey } from '../../helpers/alpine-key.js'
 import { readIndex } from '../../helpers/apks.js'
 import { buildIndex } from '../../helpers/index-builds.js'
 import { indexEntry } from '../../helpers/index-entries.js'
 
-const key = makeSigningKey('ada')
 const ALPINE = [
   'aarch64',
   'armhf',
@@ -23,7 +22,7 @@ const ALPINE = [
 
 /** Returns `package architecture` of each record by index. */
 async function build(t: Test, entries: readonly IndexEntry[]) {
-  const signingKeys = async () => [await key]
+  const signingKeys = async () => [await alpineKey()]
   const keyOf = ({ packageName, version }: IndexEntry) => `${packageName} ${version}`
   const files = await buildIndex(t, INDEX_MAKER, entries, { signingKeys, keyOf })
   const indexes: Record<string, readonly string[]> = {}

@@ -9,23 +9,24 @@ import {
   signatureMember,
 } from '../../../registry/alpine/signing-key.js'
 import { rsaFingerprint } from '../../../registry/sign/rsa.js'
+import { alpineKey } from '../../helpers/alpine-key.js'
 import { readIndex } from '../../helpers/apks.js'
 import { chunksOf } from '../../helpers/byte-chunks.js'
 import { pmbBlocks } from '../../helpers/pmbootstrap.js'
 import { tarOf } from '../../helpers/tar-bytes.js'
 
+const OWNER = `A${'d'.repeat(38)}a`
+const [fresh, old] = [await makeSigningKey(OWNER), await alpineKey()]
+
 t.test('a key name contains owner and fingerprint and fits into a tar header', async (t) => {
-  const owner = `A${'d'.repeat(38)}a`
-  const key = await makeSigningKey(owner)
-  const name = keyFileName(key)
-  t.equal(name, `${owner.toLowerCase()}-${rsaFingerprint(key.publicKey).slice(0, 16)}.rsa.pub`)
+  const name = keyFileName(fresh)
+  t.equal(name, `${OWNER.toLowerCase()}-${rsaFingerprint(fresh.publicKey).slice(0, 16)}.rsa.pub`)
   t.ok(`.SIGN.RSA256.${name}`.length <= 100, name)
-  const made = createPublicKey(createPrivateKey(key.privateKey))
-  t.equal(made.export({ type: 'spki', format: 'pem' }), key.publicKey)
+  const made = createPublicKey(createPrivateKey(fresh.privateKey))
+  t.equal(made.export({ type: 'spki', format: 'pem' }), fresh.publicKey)
 })
 
 t.test('each of several keys signs the same member, in a separate segment', async (t) => {
-  const [fresh, old] = [await makeSigningKey('ada'), await makeSigningKey('ada')]
   const body = 'C:Q1x=\nP:hello\nV:1.0-r0\nA:x86\nT:x\no:hello\nm:\nt:1\n\n'
   const member = gzipSync(tarOf([{ path: 'APKINDEX', body }]))
   const bytes = Buffer.concat([await signatureMember([fresh, old], chunksOf(member, 20)), member])
