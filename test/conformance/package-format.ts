@@ -207,7 +207,7 @@ async function lists(
   return answer.status === 200 && subject.list.holds(answer, version)
 }
 
-/** Checks single and concurrent publications together, because an owner's signing key takes long. */
+/** Checks single and concurrent publications of one owner, because a signing key takes long. */
 async function publishedAreListed(
   t: Test,
   gateway: OwnedGateway,
