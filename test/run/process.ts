@@ -1,8 +1,9 @@
 /** Process of a test run, which runs test files one after the other as subtests. */
 
-import { appendFileSync, readFileSync } from 'node:fs'
+import { appendFileSync } from 'node:fs'
 import { pathToFileURL } from 'node:url'
 import { t as root, type Test } from 'tap'
+import { childrenCpuSeconds } from '../../cgi/process/process-table.js'
 import { type FileResult, PROGRESS_VARIABLE } from './file-result.js'
 
 type Counts = Pick<Test['counts'], 'pass' | 'fail' | 'skip' | 'todo'>
@@ -22,7 +23,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
   process.on('uncaughtException', (error) => current.threw(error))
   for (const file of files) {
     const startedAtMs = Date.now()
-    const cpuBeforeMs = cpuTimeMs()
+    const cpuBeforeMs = await cpuTimeMs()
     let counts: Counts | undefined
     const result = await startFile(file, async (t) => {
       counts = t.counts
@@ -37,7 +38,7 @@ export async function runFiles(files: readonly string[]): Promise<void> {
     report({
       file,
       durationMs: Date.now() - startedAtMs,
-      cpuMs: cpuTimeMs() - cpuBeforeMs,
+      cpuMs: (await cpuTimeMs()) - cpuBeforeMs,
       passed: counts?.pass ?? 0,
       failed: counts?.fail ?? 0,
       skipped: (counts?.skip ?? 0) + (counts?.todo ?? 0),
@@ -51,9 +52,8 @@ function report(result: FileResult): void {
   if (progressFile !== undefined) appendFileSync(progressFile, `${JSON.stringify(result)}\n`)
 }
 
-/** Sums utime, stime, cutime and cstime of proc_pid_stat(5), which are in ticks of 10 ms. */
-function cpuTimeMs(): number {
-  const stat = readFileSync('/proc/self/stat', 'utf8')
-  const fields = stat.slice(stat.lastIndexOf(')') + 2).split(' ')
-  return fields.slice(11, 15).reduce((sum, ticks) => sum + Number(ticks), 0) * 10
+/** Returns the CPU time of this process and of its ended children. */
+async function cpuTimeMs(): Promise<number> {
+  const { user, system } = process.cpuUsage()
+  return Math.round((user + system) / 1_000 + (await childrenCpuSeconds()) * 1_000)
 }
