@@ -1,4 +1,4 @@
-/** Output of the server on a terminal, and under a service manager. */
+/** Output of the server on a terminal. */
 
 import { type ChildProcess, spawn } from 'node:child_process'
 import { once } from 'node:events'
@@ -7,7 +7,8 @@ import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import t, { type Test } from 'tap'
-import { startCommand } from '../helpers/command-line.js'
+import { createUser } from '../../sql/accounts/users.js'
+import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { freePort } from '../helpers/free-port.js'
 import { askRaw, basic } from '../helpers/literal-http.js'
 import { PLAIN_NODE } from '../helpers/plain-node.js'
@@ -81,59 +82,67 @@ async function environmentOf(t: Test, { isMigrated = true } = {}) {
   return { port, environment, failSignIn }
 }
 
-t.test('a start on a terminal prints text lines and a greeting, and Ctrl-C stops it', async (t) => {
-  const { port, environment, failSignIn } = await environmentOf(t)
-  const terminal = serveOnTerminal(t, environment)
-  t.ok(await terminal.shows(/user create NAME --admin\r\n/), terminal.text())
-  const lines = terminal.text().split('\r\n')
-  t.match(lines[0], /^\d\d:\d\d:\d\d info {2}serving {2}url=http:\/\/127\.0\.0\.1:\d+ workers=1$/)
-  t.match(lines.slice(1), [
-    '',
-    `Gatehouse serves at http://127.0.0.1:${port} and keeps this terminal. Ctrl-C stops it.`,
-    '',
-    'Create the first account in a browser:',
-    RegExp(`^ {2}http://127\\.0\\.0\\.1:${port}/setup\\?code=[0-9a-f]{40}$`),
-    'or in a second terminal, in the same folder:',
-    '  ./scripts/gatehouse user create NAME --admin',
-  ])
-  const address = /http:\S+(\/setup\?code=\S+)/.exec(terminal.text())?.[1] ?? ''
-  t.equal((await askRaw(port, { path: address })).status, 200, 'the printed URL has a valid code')
+t.test(
+  'a first start on a terminal prints text lines and a greeting, and Ctrl-C stops it',
+  async (t) => {
+    const { port, environment, failSignIn } = await environmentOf(t, { isMigrated: false })
+    const terminal = serveOnTerminal(t, environment)
+    t.ok(await terminal.shows(/user create NAME --admin\r\n/), terminal.text())
+    const lines = terminal.text().split('\r\n')
+    t.match(
+      lines[0],
+      /^\d\d:\d\d:\d\d info {2}the database was migrated {2}migrations=\d+ first=0001/,
+    )
+    t.match(lines[1], /^\d\d:\d\d:\d\d info {2}serving {2}url=http:\/\/127\.0\.0\.1:\d+ workers=1$/)
+    t.match(lines.slice(2), [
+      '',
+      `Gatehouse serves at http://127.0.0.1:${port} and keeps this terminal. Ctrl-C stops it.`,
+      '',
+      'Create the first account in a browser:',
+      RegExp(`^ {2}http://127\\.0\\.0\\.1:${port}/setup\\?code=[0-9a-f]{40}$`),
+      'or in a second terminal, in the same folder:',
+      '  ./scripts/gatehouse user create NAME --admin',
+    ])
+    const address = /http:\S+(\/setup\?code=\S+)/.exec(terminal.text())?.[1] ?? ''
+    t.equal((await askRaw(port, { path: address })).status, 200, 'the printed URL has a valid code')
 
-  await failSignIn()
-  t.ok(
-    await terminal.shows(/\u001b\[33mwarn \u001b\[39m a sign-in failed/),
-    'the level is coloured',
-  )
-  t.notMatch(terminal.text(), /pid/)
-  t.equal(await terminal.typeAndWait(CTRL_C), 0)
-  t.match(terminal.text(), /info {2}stopping\r\n/)
-})
+    await failSignIn()
+    t.ok(
+      await terminal.shows(/\u001b\[33mwarn \u001b\[39m a sign-in failed/),
+      'the level is coloured',
+    )
+    t.notMatch(terminal.text(), /pid/)
+    t.equal(await terminal.typeAndWait(CTRL_C), 0)
+    t.match(terminal.text(), /info {2}stopping\r\n/)
+  },
+)
 
-t.test('NO_COLOR and disabled web pages apply on a terminal', async (t) => {
-  const { environment, failSignIn } = await environmentOf(t)
-  const plain = serveOnTerminal(t, {
-    ...environment,
-    NO_COLOR: '1',
-    GATEHOUSE_WEB_ENABLED: 'false',
-  })
-  t.ok(await plain.shows(/user create NAME --admin\r\n/), plain.text())
-  t.match(plain.text(), 'Create the first account in a second terminal, in the same folder:\r\n')
-  t.notMatch(plain.text(), '/setup', 'no setup page is printed without the web pages')
-  await failSignIn()
-  t.ok(await plain.shows(/warn {2}a sign-in failed/))
-  t.equal(await plain.typeAndWait(CTRL_C), 0)
-  t.notMatch(plain.text(), '\u001b')
-})
-
-t.test('SIGHUP and closing the terminal reach the server, whose log may be JSON', async (t) => {
-  const { environment, failSignIn } = await environmentOf(t)
+t.test('log.format applies on a terminal, and a site with accounts has no greeting', async (t) => {
+  const { environment } = await environmentOf(t)
+  const file = join(environment.GATEHOUSE_DATA_DIR, 'gatehouse.db')
+  const db = await openDatabase({ location: { kind: 'sqlite', file }, connectionsMax: 1 })
+  const ada = { name: 'ada', email: 'ada@example.org', passwordHash: '', isAdmin: true }
+  await createUser(db, ada).finally(() => closeDatabase(db))
   const terminal = serveOnTerminal(t, { ...environment, GATEHOUSE_LOG_FORMAT: 'json' })
-  t.ok(await terminal.shows(/--admin\r\n/), terminal.text())
-  t.match(terminal.text(), /"msg":"serving"/)
+  t.ok(await terminal.shows(/"msg":"serving"/), terminal.text())
+  t.equal(await terminal.typeAndWait(CTRL_C), 0)
+  t.notMatch(terminal.text(), /--admin/)
+})
+
+t.test('a text log has no colours by NO_COLOR, and closing the terminal ends it', async (t) => {
+  const { environment, failSignIn } = await environmentOf(t)
+  const settings = { ...environment, NO_COLOR: '1', GATEHOUSE_WEB_ENABLED: 'false' }
+  const terminal = serveOnTerminal(t, settings)
+  t.ok(await terminal.shows(/user create NAME --admin\r\n/), terminal.text())
+  t.match(terminal.text(), 'Create the first account in a second terminal, in the same folder:\r\n')
+  t.notMatch(terminal.text(), '/setup', 'no setup page is printed without the web pages')
+  await failSignIn()
+  t.ok(await terminal.shows(/warn {2}a sign-in failed/))
+  t.notMatch(terminal.text(), '\u001b')
   const [supervisor = -1] = await childrenOf(terminal.pid)
   const find = async () => [supervisor, ...(await workersOf(supervisor))]
   process.kill(supervisor, 'SIGHUP')
-  t.ok(await terminal.shows(/"msg":"new workers serve"/))
+  t.ok(await terminal.shows(/info {2}new workers serve\b/))
   const processes = await until(find, ({ length }) => length === 2, WITHIN_MS)
   t.equal(processes.length, 2)
   await terminal.close()
@@ -145,41 +154,4 @@ t.test('SIGHUP and closing the terminal reach the server, whose log may be JSON'
     20_000,
   )
   t.same(left, [])
-})
-
-t.test('without a terminal the log is JSON and the greeting mentions no terminal', async (t) => {
-  const { environment } = await environmentOf(t, { isMigrated: false })
-  const server = await startCommand(t, ['serve'], {
-    environment: { ...environment, GATEHOUSE_LOG_LEVEL: 'debug' },
-  })
-  t.ok(await server.says(/--admin\n/))
-  const { exitCode, output, errorText } = await server.end('SIGTERM')
-  t.equal(exitCode, 0)
-  t.match(
-    output,
-    /^Gatehouse serves at http:\S+\nCreate the first account at the address that the /,
-  )
-  t.notMatch(output, /terminal|Ctrl|code=/)
-  const lines: ReadonlyArray<Record<string, unknown>> = errorText
-    .split('\n')
-    .filter((line) => line !== '')
-    .map((line) => JSON.parse(line))
-  const each = lines.filter(({ msg }) => msg === 'a migration was applied')
-  const together = lines.filter(({ msg }) => msg === 'the database was migrated')
-  t.match(together, [
-    {
-      level: 'info',
-      pid: server.pid,
-      migrations: each.length,
-      durationMs: Number,
-      first: '0001-accounts',
-      last: each.at(-1)?.['migration'],
-    },
-  ])
-  t.equal(together.length, 1)
-  t.match(each[0], { level: 'debug', migration: '0001-accounts' })
-  t.match(
-    lines.find(({ msg }) => msg === 'the first account can be created at this address'),
-    { url: /\/setup\?code=[0-9a-f]{40}$/ },
-  )
 })
