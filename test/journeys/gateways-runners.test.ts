@@ -61,12 +61,12 @@ t.test(`${RUNNERS} runners of two gateways claim each job once`, async (t) => {
   await git(['commit', '-m', 'x'], { cwd: folder })
   await git(['push', ada.remote('ada/engine'), 'main'], { cwd: folder })
 
-  const left = async () => {
+  const haveSucceeded = async () => {
     const rows = await db('workflow_jobs').whereNot({ status: 'success' }).select('id')
     const all = await db('workflow_jobs').select('id')
     return all.length === JOBS && rows.length === 0
   }
-  await until(left, Boolean, 60_000)
+  t.ok(await until(haveSucceeded, Boolean, 60_000), 'all jobs succeed')
   stop.abort()
   await Promise.all(work)
   t.equal(claimed.length, JOBS, 'each job has one task')
