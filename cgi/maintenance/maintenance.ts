@@ -172,7 +172,7 @@ export async function runStep(
   args: readonly string[],
   { path, journal, signal }: MaintenanceOptions & { readonly path: string },
 ): Promise<void> {
-  const running = startGit(git, 'upkeep', [git.file, ...args], {
+  const running = await startGit(git, 'upkeep', [git.file, ...args], {
     cwd: path,
     environment: gitEnvironment(git, { config: [['pack.threads', '1']] }),
     signal,

@@ -64,7 +64,7 @@ export async function streamArchive(
   )
   await turnPlaceholdersOff(path)
   const args = ['archive', `--format=${format}`, `--prefix=${folder}/`, commitId]
-  return stream(git, path, { args, ...input })
+  return await stream(git, path, { args, ...input })
 }
 
 export interface PlainArchiveInput extends StreamInput {
@@ -93,7 +93,7 @@ export async function streamPlainArchive(
     await mkdir(join(temporary.path, 'info'))
     await writeFile(join(temporary.path, 'info', 'attributes'), PLAIN_ATTRIBUTES)
     const args = ['archive', '--format=zip', commitId, ...(directory ? ['--', directory] : [])]
-    const { body, ended } = stream(git, path, {
+    const { body, ended } = await stream(git, path, {
       args,
       ...input,
       cwd: temporary.path,
@@ -157,30 +157,30 @@ async function turnPlaceholdersOff(path: string): Promise<void> {
 }
 
 /** Streams the changes of a commit as a diff, or as a mail for `git am`; merges have no mail. */
-export function streamCommit(
+export async function streamCommit(
   git: Git,
   path: string,
   { format, ...input }: StreamInput & { readonly format: 'diff' | 'patch' },
-): GitStream {
+): Promise<GitStream> {
   const plain = ['--no-ext-diff', '--no-textconv', '--root']
   const id = fullId(input.commitId)
   const args =
     format === 'diff'
       ? ['show', '--format=', '--diff-merges=first-parent', '-p', ...plain, id]
       : ['format-patch', '-1', '--stdout', ...plain, id]
-  return stream(git, path, { args, ...input })
+  return await stream(git, path, { args, ...input })
 }
 
 /** Streams the bytes of a file. */
-export function streamBlob(
+export async function streamBlob(
   git: Git,
   path: string,
   { blobId, ...input }: Omit<StreamInput, 'commitId'> & { readonly blobId: string },
-): GitStream {
-  return stream(git, path, { args: ['cat-file', 'blob', fullId(blobId)], ...input })
+): Promise<GitStream> {
+  return await stream(git, path, { args: ['cat-file', 'blob', fullId(blobId)], ...input })
 }
 
-function stream(
+async function stream(
   git: Git,
   path: string,
   {
@@ -195,10 +195,10 @@ function stream(
     readonly cwd?: string
     readonly environment?: Readonly<Record<string, string>>
   },
-): GitStream {
+): Promise<GitStream> {
   const key = refusalKey(path, args)
   throwIfRefused(key)
-  const running = startGit(git, 'download', [git.file, ...args], {
+  const running = await startGit(git, 'download', [git.file, ...args], {
     cwd,
     signal,
     timeoutMs,

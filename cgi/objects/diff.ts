@@ -217,7 +217,7 @@ async function* outputOf(
   args: readonly string[],
   signal?: AbortSignal,
 ): AsyncGenerator<Uint8Array> {
-  const running = startGit(git, 'read', [git.file, ...args], {
+  const running = await startGit(git, 'read', [git.file, ...args], {
     cwd: path,
     environment: gitEnvironment(git, { config: [] }),
     signal,

@@ -99,7 +99,7 @@ export class KeptObjects {
   async use<T>(path: string, use: (objects: ObjectReader) => Promise<T>): Promise<T> {
     const repository = this.#isSupported && !this.#isStopped ? this.#open(path) : undefined
     if (repository === undefined) {
-      const { objects, close } = openObjects(this.#git, path)
+      const { objects, close } = await openObjects(this.#git, path)
       return await use(objects).finally(close)
     }
     const { generation } = repository

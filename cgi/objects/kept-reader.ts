@@ -1,6 +1,6 @@
 /** A `git cat-file --batch-command` that stays open between the requests for one repository. */
 
-import { type Git, gitEnvironment, NO_REPLACEMENTS, startGit } from '../process/git.js'
+import { type Git, gitEnvironment, NO_REPLACEMENTS, startGitNow } from '../process/git.js'
 import { type CatFile, followCatFile, type GitObject } from './cat-file.js'
 
 /** Maximum size of an object that such a process sends; larger ones are read by separate ones. */
@@ -39,7 +39,7 @@ export class KeptReader {
   constructor(git: Git, path: string, stallMs = STALL_MS) {
     this.#stallMs = stallMs
     const command = [git.file, 'cat-file', '--batch-command'] as const
-    const running = startGit(git, 'read', command, {
+    const running = startGitNow(git, 'read', command, {
       cwd: path,
       environment: { ...gitEnvironment(git, { config: CONFIG }), ...NO_REPLACEMENTS },
       timeoutMs: LIFETIME_MS_MAX,

@@ -32,12 +32,12 @@ export interface OpenObjects {
 }
 
 /** Opens a reader of the repository at `path`, which uses one process. See `withObjects`. */
-export function openObjects(
+export async function openObjects(
   git: Git,
   path: string,
   quarantine: Readonly<Record<string, string>> = {},
-): OpenObjects {
-  const running = startGit(git, 'read', [git.file, 'cat-file', '--batch'], {
+): Promise<OpenObjects> {
+  const running = await startGit(git, 'read', [git.file, 'cat-file', '--batch'], {
     cwd: path,
     environment: { ...gitEnvironment(git, { config: [] }), ...quarantine },
     timeoutMs: GIT_COMMAND_MS,
@@ -63,7 +63,7 @@ export async function withObjects<T>(
   use: (objects: ObjectReader) => Promise<T>,
   quarantine: Readonly<Record<string, string>> = {},
 ): Promise<T> {
-  const { objects, close } = openObjects(git, path, quarantine)
+  const { objects, close } = await openObjects(git, path, quarantine)
   try {
     return await use(objects)
   } finally {

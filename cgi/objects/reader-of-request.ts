@@ -19,7 +19,7 @@ export interface KnownNames {
 
 export interface RequestSources {
   /** Starts a process for this request alone. */
-  openSeparate(): OpenObjects
+  openSeparate(): Promise<OpenObjects>
   /** Returns the kept process of the repository. */
   readerOf(): KeptReader
   /** Returns the ids of refs in the present state; undefined if they must be read. */
@@ -45,7 +45,7 @@ const SUFFIX = /\^\{(commit|tree)\}$/
 
 export class ReaderOfRequest implements ObjectReader {
   readonly #sources: RequestSources
-  #separate: OpenObjects | undefined
+  #separate: Promise<OpenObjects> | undefined
   #reads = 0
 
   constructor(sources: RequestSources) {
@@ -82,7 +82,7 @@ export class ReaderOfRequest implements ObjectReader {
       for (const object of found ?? []) if (object) sizes.set(object.id, object.sizeBytes)
       if (found !== undefined) return sizes
     }
-    const others = await this.#openSeparate().readSizes([...missing], signal)
+    const others = await (await this.#openSeparate()).readSizes([...missing], signal)
     for (const [id, size] of others) {
       this.#sources.rememberSize(id, size)
       sizes.set(id, size)
@@ -92,7 +92,7 @@ export class ReaderOfRequest implements ObjectReader {
 
   /** Ends the separate process, if there is one. */
   async close(): Promise<void> {
-    await this.#separate?.close()
+    await (await this.#separate)?.close()
   }
 
   /** Follows tags to a commit, and to its tree. Returns undefined if there is none. */
@@ -170,13 +170,13 @@ export class ReaderOfRequest implements ObjectReader {
     }
   }
 
-  #readApart(name: string, contentBytesMax: number): Promise<GitObject | undefined> {
-    return this.#openSeparate().read(name, contentBytesMax)
+  async #readApart(name: string, contentBytesMax: number): Promise<GitObject | undefined> {
+    return await (await this.#openSeparate()).read(name, contentBytesMax)
   }
 
-  #openSeparate(): ObjectReader {
+  async #openSeparate(): Promise<ObjectReader> {
     this.#separate ??= this.#sources.openSeparate()
-    return this.#separate.objects
+    return (await this.#separate).objects
   }
 }
 

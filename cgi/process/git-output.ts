@@ -21,7 +21,7 @@ export async function* gitOutput(
   args: readonly string[],
   { cwd, input = '', environment, signal, timeoutMs = GIT_COMMAND_MS }: GitOutputOptions,
 ): AsyncGenerator<Uint8Array> {
-  const running = startGit(git, 'read', [git.file, ...args], {
+  const running = await startGit(git, 'read', [git.file, ...args], {
     cwd,
     signal,
     timeoutMs,

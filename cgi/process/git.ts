@@ -24,6 +24,7 @@ import {
   type ShortProcessEnd,
   type ShortProcessOptions,
   startProcess,
+  startProcessNow,
 } from './run.js'
 
 /** The git installation of this machine. */
@@ -84,14 +85,25 @@ async function readVersion(limiter: GitLimiter, file: string) {
 }
 
 /** Starts a program of git under the limits of its work. See `startProcess`. */
-export function startGit(
+export async function startGit(
   git: Git,
   work: GitWork,
   command: Command,
   options: ProcessOptions,
+): Promise<RunningProcess> {
+  const [file, ...args] = limitedCommand(git, work, command)
+  return await startProcess(file, args, { name: command[0], errorOf: limitFailure, ...options })
+}
+
+/** Starts a program of git like `startGit`. See `startProcessNow`. */
+export function startGitNow(
+  git: Git,
+  work: GitWork,
+  command: Command,
+  options: Parameters<typeof startProcessNow>[2],
 ): RunningProcess {
   const [file, ...args] = limitedCommand(git, work, command)
-  return startProcess(file, args, { name: command[0], errorOf: limitFailure, ...options })
+  return startProcessNow(file, args, { name: command[0], errorOf: limitFailure, ...options })
 }
 
 /** Runs a short command of git under the limits of its work. See `runToEnd`. */

@@ -4,9 +4,11 @@ import type { Readable, Writable } from 'node:stream'
 import { readOnce } from '../../conf/lib/chunks.js'
 import { endProcessGroup } from './process-group.js'
 import {
+  type OwnGroupOptions,
   type ProcessGroup,
   type ProcessGroupOptions,
-  spawnCommand,
+  spawnByExeca,
+  spawnIfLarge,
   spawnProcessGroup,
   unstartedProcessGroup,
 } from './spawn-group.js'
@@ -60,10 +62,23 @@ export interface RunningProcess {
  * Starts a program, unless the signal has aborted before. `ended` and `output` report if it cannot
  * be started or fails.
  */
-export function startProcess(
+export async function startProcess(
   file: string,
   args: readonly string[],
   options: ProcessOptions,
+): Promise<RunningProcess> {
+  const leader =
+    abortedGroup(options) ??
+    (await spawnIfLarge(file, args, options)) ??
+    spawnProcessGroup(file, args, options)
+  return follow(leader, file, options)
+}
+
+/** Starts a program like `startProcess`, but always from this process and before it returns. */
+export function startProcessNow(
+  file: string,
+  args: readonly string[],
+  options: ProcessOptions & OwnGroupOptions,
 ): RunningProcess {
   const leader = abortedGroup(options) ?? spawnProcessGroup(file, args, options)
   return follow(leader, file, options)
@@ -128,7 +143,10 @@ export async function runToEnd(
   args: readonly string[],
   options: ShortProcessOptions,
 ): Promise<ShortProcessEnd> {
-  const leader = abortedGroup(options) ?? (await spawnCommand(file, args, options))
+  const leader =
+    abortedGroup(options) ??
+    (await spawnIfLarge(file, args, options)) ??
+    spawnByExeca(file, args, options)
   const running = follow(leader, file, options)
   const { name = file } = options
   void running.input.write(Buffer.from(options.input ?? '')).then(() => running.input.end())

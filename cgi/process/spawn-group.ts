@@ -28,6 +28,10 @@ export interface ProcessGroupOptions {
   readonly cwd?: string | undefined
   /** The complete environment: nothing is inherited from this process. */
   readonly environment: Readonly<Record<string, string>>
+}
+
+/** Options of a process group that this process starts. */
+export interface OwnGroupOptions extends ProcessGroupOptions {
   /** An open file that takes standard output instead of a pipe. */
   readonly outputFile?: number | undefined
 }
@@ -36,7 +40,7 @@ export interface ProcessGroupOptions {
 export function spawnProcessGroup(
   file: string,
   args: readonly string[],
-  options: ProcessGroupOptions,
+  options: OwnGroupOptions,
 ): ProcessGroup {
   try {
     const child = spawn(file, args, {
@@ -62,20 +66,19 @@ export function spawnProcessGroup(
 }
 
 /**
- * Memory of this process, in bytes, from which the launcher starts short commands. With less, the
- * cost of fork(2) does not justify the memory of another process.
+ * Memory of this process, in bytes, from which the launcher starts commands. With less, the cost of
+ * fork(2) does not justify the memory of another process.
  */
 const LAUNCHER_RSS_BYTES_MIN = 160 << 20
 
-/** Starts a short command. */
-export async function spawnCommand(
+/** Starts a command from a small process if this one is large; returns undefined otherwise. */
+export async function spawnIfLarge(
   file: string,
   args: readonly string[],
   options: ProcessGroupOptions,
-): Promise<ProcessGroup> {
+): Promise<ProcessGroup | undefined> {
   const isLarge = process.memoryUsage.rss() >= LAUNCHER_RSS_BYTES_MIN
-  const group = isLarge ? await spawnByLauncher(file, args, options) : undefined
-  return group ?? spawnByExeca(file, args, options)
+  return isLarge ? await spawnByLauncher(file, args, options) : undefined
 }
 
 /** Starts a command from a small process; returns undefined if there can be none. */

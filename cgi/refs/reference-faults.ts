@@ -7,7 +7,7 @@ import { gitRecords } from '../process/git-output.js'
 
 /** Yields a sentence without a period for each faulty ref. Throws if git cannot list the refs. */
 export async function* listReferenceFaults(git: Git, path: string): AsyncGenerator<string> {
-  const running = startGit(
+  const running = await startGit(
     git,
     'read',
     [git.file, 'for-each-ref', '--format=%(objecttype) %(refname)'],
@@ -105,7 +105,7 @@ export async function findObjectFault(
 ): Promise<string | undefined> {
   const depth = isConnectivityOnly ? ['--connectivity-only'] : ['--full']
   const args = ['fsck', ...depth, '--no-dangling', '--no-reflogs', '--no-progress']
-  const running = startGit(git, 'upkeep', [git.file, ...args], {
+  const running = await startGit(git, 'upkeep', [git.file, ...args], {
     cwd: path,
     timeoutMs: MAINTENANCE_STEP_MS,
     environment: { ...gitEnvironment(git, { config: [] }), ...NO_REPLACEMENTS },

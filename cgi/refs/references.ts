@@ -37,7 +37,7 @@ export async function moveReferences(
   const commands = Buffer.from(changes.map(commandOf).join(''))
   const startedAtMs = Date.now()
   const words = ['update-ref', '--no-deref', '-z', '--stdin']
-  const running = startGit(git, 'read', [git.file, ...words], {
+  const running = await startGit(git, 'read', [git.file, ...words], {
     cwd: path,
     environment: gitEnvironment(git, { config: [] }),
     timeoutMs: GIT_COMMAND_MS,

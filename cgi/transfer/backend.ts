@@ -41,7 +41,9 @@ export async function callBackend(git: Git, call: BackendCall): Promise<BackendA
   const startedAtMs = Date.now()
   const { remoteUser } = call
   const isDirect = remoteUser !== undefined && isUsualPush(call)
-  const running = isDirect ? startReceivePack(git, call, remoteUser) : startBackend(git, call)
+  const running = await (isDirect
+    ? startReceivePack(git, call, remoteUser)
+    : startBackend(git, call))
   lowerPriority(running.pid, TRANSFER_NICENESS)
   try {
     if (running.pid !== undefined) await call.onStarted?.(running.pid)
@@ -69,7 +71,7 @@ export async function callBackend(git: Git, call: BackendCall): Promise<BackendA
   }
 }
 
-function startBackend(git: Git, call: BackendCall): RunningProcess {
+function startBackend(git: Git, call: BackendCall): Promise<RunningProcess> {
   return startGit(git, call.suffix === 'git-receive-pack' ? 'push' : 'fetch', [git.backend], {
     cwd: '/',
     environment: backendEnvironment(git, call),
@@ -90,7 +92,11 @@ function isUsualPush({ suffix, method, contentType, gzip, repositoryPath }: Back
 }
 
 /** Starts git as git-http-backend does for a push. */
-function startReceivePack(git: Git, call: BackendCall, remoteUser: string): RunningProcess {
+function startReceivePack(
+  git: Git,
+  call: BackendCall,
+  remoteUser: string,
+): Promise<RunningProcess> {
   return startGit(git, 'push', [git.file, 'receive-pack', '--stateless-rpc', '.'], {
     cwd: call.repositoryPath,
     environment: {

@@ -83,7 +83,7 @@ async function packThin(
     ...(hasOffsetDeltas ? ['--delta-base-offset'] : []),
   ]
   const command = ['pack-objects', '--revs', '--thin', '--stdout', '--quiet', ...args]
-  const running = startGit(git, 'fetch', [git.file, ...command], {
+  const running = await startGit(git, 'fetch', [git.file, ...command], {
     cwd: path,
     environment: { ...gitEnvironment(git, { config: [] }), ...ENVIRONMENT },
     ...limits,

@@ -68,7 +68,7 @@ export async function callRemote(git: Git, remote: Remote, call: RemoteCall): Pr
   const { args, path, isReadOnly: isUpkeep = false, signal, timeoutMs, journal } = call
   signal.throwIfAborted()
   const stops = [signal, ...(call.limitSignal === undefined ? [] : [call.limitSignal])]
-  const running = startGit(git, 'import', [git.file, ...args], {
+  const running = await startGit(git, 'import', [git.file, ...args], {
     cwd: path ?? '/',
     environment: {
       ...gitEnvironment(git, { config: settingsOf(remote, call) }),

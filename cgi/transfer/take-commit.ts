@@ -53,7 +53,7 @@ async function fetchInto(
 ): Promise<void> {
   const { source, commit, packBytesMax, timeoutMs, signal, journal } = taken
   const words = [...FETCH, source, fullId(commit)]
-  const running = startGit(git, 'fetch', [git.file, ...words], {
+  const running = await startGit(git, 'fetch', [git.file, ...words], {
     cwd: path,
     environment: {
       ...gitEnvironment(git, { config: CONFIG }),

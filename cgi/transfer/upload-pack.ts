@@ -1,7 +1,7 @@
 /** Fetch requests by `git upload-pack`, without git-http-backend, which would only start it. */
 
 import { beginWith, readOnce } from '../../conf/lib/chunks.js'
-import { firstLine, type Git, gitEnvironment, startGit } from '../process/git.js'
+import { firstLine, type Git, gitEnvironment, startGit, startGitNow } from '../process/git.js'
 import { limitFailure } from '../process/git-limits.js'
 import { lowerPriority, TRANSFER_NICENESS } from '../process/priority.js'
 import type { ProcessEnd, RunningProcess } from '../process/run.js'
@@ -43,7 +43,9 @@ export class UploadPackError extends Error {
  * reported. Throws the error of the body, or UploadPackError with the first line of git's error.
  */
 export async function callUploadPack(git: Git, call: UploadPackCall): Promise<UploadPackAnswer> {
-  const running = startUploadPack(git, call)
+  const { command, options } = processOf(git, call)
+  const running = await startGit(git, 'fetch', command, options)
+  lowerPriority(running.pid, TRANSFER_NICENESS)
   const upload = pumpBody(call.body, running)
   const chunks = running.output[Symbol.asyncIterator]()
   const next = async () => {
@@ -72,26 +74,26 @@ export interface SpooledCall extends Omit<UploadPackCall, 'body'> {
 
 /** Runs git for a fetch and writes its answer to a file. `ended` reports if git cannot start. */
 export function spoolUploadPack(git: Git, call: SpooledCall): Omit<RunningProcess, 'output'> {
-  const running = startUploadPack(git, call)
+  const { command, options } = processOf(git, call)
+  const { outputFile } = call
+  const running = startGitNow(git, 'fetch', command, { ...options, outputFile })
+  lowerPriority(running.pid, TRANSFER_NICENESS)
   void running.input.write(call.request).then(() => running.input.end())
   return running
 }
 
-function startUploadPack(
-  git: Git,
-  call: Omit<UploadPackCall, 'body'> & { readonly outputFile?: number },
-): RunningProcess {
+function processOf(git: Git, call: Omit<UploadPackCall, 'body'>) {
   const form = call.isStateful ? [] : ['--stateless-rpc']
-  const running = startGit(git, 'fetch', [git.file, 'upload-pack', ...form, '.'], {
-    cwd: call.repositoryPath,
-    environment: {
-      ...gitEnvironment(git, { config: [] }),
-      ...protocolEnvironment(call.gitProtocol),
+  return {
+    command: [git.file, 'upload-pack', ...form, '.'],
+    options: {
+      cwd: call.repositoryPath,
+      environment: {
+        ...gitEnvironment(git, { config: [] }),
+        ...protocolEnvironment(call.gitProtocol),
+      },
+      signal: call.signal,
+      timeoutMs: call.timeoutMs,
     },
-    outputFile: call.outputFile,
-    signal: call.signal,
-    timeoutMs: call.timeoutMs,
-  })
-  lowerPriority(running.pid, TRANSFER_NICENESS)
-  return running
+  } as const
 }

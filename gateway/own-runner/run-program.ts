@@ -31,7 +31,7 @@ export async function runProgram(
 ): Promise<ProcessEnd> {
   const { log, cwd, environment, signal } = options
   const launch = options.isolate({ command, cwd, environment })
-  const running = startProcess(launch.file, launch.args, {
+  const running = await startProcess(launch.file, launch.args, {
     cwd: launch.cwd,
     environment: launch.environment,
     signal,

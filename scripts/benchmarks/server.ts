@@ -40,7 +40,11 @@ export async function startServer(
 ): Promise<RunningServer> {
   const args = groupArguments(group, command)
   const { environment, signal } = command
-  const running = startProcess('/bin/sh', args, { environment, signal, timeoutMs: RUNS_AT_MOST_MS })
+  const running = await startProcess('/bin/sh', args, {
+    environment,
+    signal,
+    timeoutMs: RUNS_AT_MOST_MS,
+  })
   const deadlineMs = Date.now() + STARTS_WITHIN_MS
   const state = { hasEnded: false }
   void running.ended.then(() => {

@@ -45,7 +45,7 @@ export async function feedGitAsUser(
   { cwd, signal, input }: GitOptions & { readonly input: Iterable<string> },
 ): Promise<void> {
   const options = { cwd, signal, environment: ENVIRONMENT, timeoutMs: GIT_MS }
-  const running = startProcess('git', args, options)
+  const running = await startProcess('git', args, options)
   let piece = ''
   for (const text of input) {
     piece += text

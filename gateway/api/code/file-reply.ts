@@ -77,7 +77,7 @@ export async function sendFile(
   const { timeoutMs } = context.settings.git
   const bounds = { signal, timeoutMs, bytesMax: DOWNLOAD_BYTES_MAX }
   try {
-    const { body, ended } = streamBlob(git, path, { blobId: file.id, ...bounds })
+    const { body, ended } = await streamBlob(git, path, { blobId: file.id, ...bounds })
     void ended.finally(leave)
     return { status: 200, headers: all, body, bodyBytes: sizeBytes }
   } catch (error) {

@@ -29,7 +29,7 @@ const ROUNDS = isFullSize ? 5 : 3
 const GATEWAY = fileURLToPath(new URL('../../helpers/gateway-process.js', import.meta.url))
 
 async function startGateway(folder: string): Promise<{ url: string; gateway: RunningProcess }> {
-  const gateway = startProcess(process.execPath, [GATEWAY, folder], {
+  const gateway = await startProcess(process.execPath, [GATEWAY, folder], {
     environment: {},
     timeoutMs: 300_000,
   })
@@ -223,7 +223,7 @@ t.test(
     const bare = join(dataDir, 'x.git')
     await initRepository(ours, bare, { defaultBranch: 'main', objectFormat: 'sha1' })
     await openJournal(dataDir)
-    const writer = startProcess('/bin/sleep', ['60'], {
+    const writer = await startProcess('/bin/sleep', ['60'], {
       cwd: bare,
       environment: {},
       timeoutMs: 60_000,
@@ -290,7 +290,7 @@ t.test(
   'recovery ends git processes of a dead gateway, also if the group leader is dead',
   async (t) => {
     const here = await scene(t)
-    const leader = startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
+    const leader = await startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
     t.teardown(() => leader.kill())
     await note(here, { leader: markProcess(leader.pid ?? 0) })
     // A process group whose leader kills itself while git waits for a pipe that is never closed.
@@ -316,7 +316,7 @@ kill -9 $$`
 
 t.test('a process that reuses the pid of a dead one is not killed', async (t) => {
   const here = await scene(t)
-  const other = startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
+  const other = await startProcess('/bin/sleep', ['60'], { environment: {}, timeoutMs: 60_000 })
   t.teardown(() => other.kill())
   const pid = other.pid ?? 0
   await note(here, { leader: { pid, identity: 'another boot/1' } })

@@ -109,7 +109,7 @@ t.test('a quarantine that contains a recent file is kept', async (t) => {
 t.test('a lock is kept while a long-running process works in the repository', async (t) => {
   const { dataDir, bare } = await scene(t)
   const lock = join(bare, 'refs/heads/main.lock')
-  const writer = startProcess('/bin/sleep', ['60'], {
+  const writer = await startProcess('/bin/sleep', ['60'], {
     cwd: bare,
     environment: {},
     timeoutMs: 60_000,

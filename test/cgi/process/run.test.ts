@@ -21,12 +21,16 @@ const PROCESSES = isFullSize ? 200 : 60
 /** Upper bound for one second, with a margin for a busy machine. */
 const BUSY_SECOND_MS = 2_000
 
+/** Makes this process large, so that the launcher starts its programs; journeys have small ones. */
+const ballast = Buffer.alloc(160 << 20, 1)
+t.teardown(() => ballast.fill(0))
+
 const unhandled: unknown[] = []
 process.on('unhandledRejection', (reason) => unhandled.push(reason))
 
 const PLAIN: ProcessOptions = { environment: { PATH: '/usr/bin:/bin' }, timeoutMs: 30_000 }
 
-function shell(script: string, options: Partial<ProcessOptions> = {}): RunningProcess {
+function shell(script: string, options: Partial<ProcessOptions> = {}): Promise<RunningProcess> {
   return startProcess('/bin/sh', ['-c', script], { ...PLAIN, ...options })
 }
 
@@ -42,7 +46,7 @@ sh -c "trap '' TERM; sh -c \\"trap '' TERM; echo ready; sleep 60; sleep 60\\" & 
 sleep 60; sleep 60`
 
 async function startStubborn(options: Partial<ProcessOptions> = {}) {
-  const running = shell(STUBBORN, options)
+  const running = await shell(STUBBORN, options)
   const chunks = running.output[Symbol.asyncIterator]()
   const { value } = await chunks.next()
   if (String(value) !== 'ready\n') throw new Error('the processes did not come up')
@@ -56,7 +60,7 @@ async function countMembers(groupId: number | undefined): Promise<number> {
 t.test(
   'a process takes input, gives output, and reports its exit code and error text',
   async (t) => {
-    const running = shell('cat; echo complaint >&2; exit 3')
+    const running = await shell('cat; echo complaint >&2; exit 3')
     t.equal(await running.input.write(Buffer.from('hello')), true)
     running.input.end()
     t.equal(await readAll(running.output), 'hello')
@@ -70,7 +74,7 @@ t.test(
 )
 
 t.test('output that is read only after the exit is complete', async (t) => {
-  const running = shell('echo late')
+  const running = await shell('echo late')
   await running.ended
   await delay(50)
   t.equal(await readAll(running.output), 'late\n')
@@ -126,13 +130,13 @@ t.test('an abort and a timeout end the group, and reading the output throws', as
   t.match(await late.running.ended, { timedOut: true, signal: 'SIGKILL' })
   t.equal(await countMembers(late.running.pid), 0)
 
-  const never = shell('sleep 60', { signal: AbortSignal.abort() })
+  const never = await shell('sleep 60', { signal: AbortSignal.abort() })
   t.equal(never.pid, undefined, 'no process is started after an abort')
   await t.rejects(readAll(never.output), /did not start: it was cancelled/)
 })
 
 t.test('a process that exits with 0 after SIGTERM is still an interrupted one', async (t) => {
-  const running = shell("trap 'exit 0' TERM; echo part; while :; do sleep 0.05; done")
+  const running = await shell("trap 'exit 0' TERM; echo part; while :; do sleep 0.05; done")
   const chunks = running.output[Symbol.asyncIterator]()
   t.equal(String((await chunks.next()).value), 'part\n')
   running.kill()
@@ -142,7 +146,7 @@ t.test('a process that exits with 0 after SIGTERM is still an interrupted one', 
 t.test(
   'write returns false if the process has closed its input, and nothing is thrown',
   async (t) => {
-    const running = shell('exec <&-; echo closed; sleep 0.2')
+    const running = await shell('exec <&-; echo closed; sleep 0.2')
     await running.output[Symbol.asyncIterator]().next()
     const chunk = Buffer.alloc(1 << 20)
     let isRead = true
@@ -155,26 +159,26 @@ t.test(
 )
 
 t.test('a pending write is released when the process dies', async (t) => {
-  const running = shell('sleep 60')
+  const running = await shell('sleep 60')
   const written = running.input.write(Buffer.alloc(10 << 20))
   running.kill()
   t.equal(await written, false)
 })
 
 t.test('a program that cannot be started is reported by its end', async (t) => {
-  const missing = startProcess('/nonexistent/program', [], PLAIN)
+  const missing = await startProcess('/nonexistent/program', [], PLAIN)
   t.equal(missing.pid, undefined)
   t.equal(await missing.input.write(Buffer.from('x')), false)
   await t.rejects(readAll(missing.output), /did not start: .*ENOENT/)
   t.match(await missing.ended, { exitCode: undefined, errorText: /ENOENT/ })
   missing.kill()
-  const nowhere = startProcess('/bin/true', [], { ...PLAIN, cwd: '/nonexistent' })
+  const nowhere = await startProcess('/bin/true', [], { ...PLAIN, cwd: '/nonexistent' })
   t.match(await nowhere.ended, { exitCode: undefined, errorText: /.+/ })
   await t.rejects(runToEnd('/etc/passwd', [], { ...PLAIN, outputBytesMax: 1 }), /did not start/)
 })
 
 t.test('long error output is cut and does not block the process', async (t) => {
-  const running = shell('head -c 3000000 /dev/zero | tr "\\0" x >&2')
+  const running = await shell('head -c 3000000 /dev/zero | tr "\\0" x >&2')
   await readAll(running.output)
   const { errorText, exitCode } = await running.ended
   t.equal(exitCode, 0)
@@ -182,14 +186,14 @@ t.test('long error output is cut and does not block the process', async (t) => {
 })
 
 t.test('a child process that outlives its leader is killed', async (t) => {
-  const running = shell('sleep 60 >/dev/null 2>&1 <&- & echo done')
+  const running = await shell('sleep 60 >/dev/null 2>&1 <&- & echo done')
   t.equal(await readAll(running.output), 'done\n')
   await running.ended
   t.equal(await countMembers(running.pid), 0)
 })
 
 t.test('a slow reader slows the process, and memory does not grow', async (t) => {
-  const running = shell('head -c 300000000 /dev/zero')
+  const running = await shell('head -c 300000000 /dev/zero')
   const before = process.memoryUsage.rss()
   let sizeBytes = 0
   let peakBytes = 0
@@ -205,7 +209,7 @@ t.test('a slow reader slows the process, and memory does not grow', async (t) =>
 t.test('while the reader pauses, no more is written than the pipes hold', async (t) => {
   const folder = await temporaryFolder(t)
   const progress = join(folder, 'progress')
-  const running = shell(
+  const running = await shell(
     `i=0; while [ $i -lt 100 ]; do head -c 65536 /dev/zero; i=$((i+1)); echo $i > ${progress}; done`,
   )
   await running.output[Symbol.asyncIterator]().next()
@@ -245,7 +249,7 @@ t.test('processes that end in different ways leak no file descriptor', async (t)
  */
 async function endInOneWay(round: number): Promise<void> {
   const aborting = new AbortController()
-  const running = shell('cat; sleep 0.01', { signal: aborting.signal })
+  const running = await shell('cat; sleep 0.01', { signal: aborting.signal })
   const chunks = running.output[Symbol.asyncIterator]()
   const pending = chunks.next().catch(() => undefined)
   void running.input.write(Buffer.alloc(100_000))

@@ -5,7 +5,7 @@ import { basename, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { listJournalEntries } from '../../../../cgi/maintenance/journal.js'
 import { recover } from '../../../../cgi/maintenance/recovery.js'
-import { startProcess } from '../../../../cgi/process/run.js'
+import { startProcessNow } from '../../../../cgi/process/run.js'
 import { readChangeNote } from '../../../../cgi/refs/pushed-changes.js'
 import { openPush } from '../../../../gateway/actions/code/open-push.js'
 import { openPushRecord, publishLeftPushes } from '../../../../gateway/actions/code/push-records.js'
@@ -93,7 +93,7 @@ t.test('a known change is published after a crash between git and the publicatio
   await git(['branch', 'side', 'main'], { cwd: path })
   const change = { name: 'refs/heads/side', before: undefined, after: id }
   const push = await openPush(context, { repository, path, user, hasOneRef: true, change })
-  const ended = startProcess('/bin/true', [], { environment: {}, timeoutMs: 10_000 })
+  const ended = startProcessNow('/bin/true', [], { environment: {}, timeoutMs: 10_000 })
   await push.begin(ended.pid ?? 0)
   ended.input.end()
   for await (const _ of ended.output);
