@@ -13,8 +13,8 @@ const TESTS = 'dist/test'
 /** Folder of the files that are run, one for each process. */
 const PROCESSES = 'dist/test/run/processes'
 
-/** Two processes per CPU, because tests also wait for programs, disks and timers. */
-const PROCESSES_PER_CPU = 3
+/** Several processes per CPU, because tests also wait for programs, disks and timers. */
+const PROCESSES_PER_CPU = 4
 
 const named = process.argv.slice(2)
 process.exitCode = await runTests(named.length > 0 ? named : findTestFiles())
