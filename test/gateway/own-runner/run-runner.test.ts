@@ -5,6 +5,7 @@ import { type RunnerInput, runRunner } from '../../../gateway/own-runner/run-run
 import { createServerClient } from '../../../gateway/own-runner/server-client.js'
 import { Result } from '../../../gateway/runner-protocol/messages.js'
 import { jobOf, taskContext } from '../../helpers/ran-task.js'
+import { until } from '../../helpers/server-processes.js'
 import { aTask, type StubServer, stubRunnerServer } from '../../helpers/stub-runner-server.js'
 
 async function inputOf(t: Test, stub: StubServer): Promise<RunnerInput> {
@@ -24,12 +25,13 @@ t.test('a runner waits for a task, and ends by the signal', async (t) => {
   const stop = new AbortController()
   const input = { ...(await inputOf(t, stub)), isOnce: false, signal: stop.signal }
   const running = runRunner(input)
-  setTimeout(() => stub.tasks.push(aTask(jobOf('run: echo late'))), 500)
   stub.onRows = () => {
     if (stub.isLogClosed) stop.abort()
   }
+  const polls = async () => stub.calls.filter((name) => name === 'FetchTask').length
+  t.ok((await until(polls, (count) => count > 1, 10_000)) > 1, 'it polls again without a task')
+  stub.tasks.push(aTask(jobOf('run: echo late')))
   t.equal(await running, Result.SUCCESS)
-  t.ok(stub.calls.filter((name) => name === 'FetchTask').length > 1)
 })
 
 t.test('a runner tries again if the server is away, and ends if it is unknown', async (t) => {
