@@ -67,11 +67,12 @@ export async function startProcess(
   args: readonly string[],
   options: ProcessOptions,
 ): Promise<RunningProcess> {
+  const endsAtMs = performance.now() + options.timeoutMs
   const leader =
     abortedGroup(options) ??
     (await spawnIfLarge(file, args, options)) ??
     spawnProcessGroup(file, args, options)
-  return follow(leader, file, options)
+  return follow(leader, file, { ...options, endsAtMs })
 }
 
 /** Starts a program like `startProcess`, but always from this process and before it returns. */
@@ -80,8 +81,9 @@ export function startProcessNow(
   args: readonly string[],
   options: ProcessOptions & OwnGroupOptions,
 ): RunningProcess {
+  const endsAtMs = performance.now() + options.timeoutMs
   const leader = abortedGroup(options) ?? spawnProcessGroup(file, args, options)
-  return follow(leader, file, options)
+  return follow(leader, file, { ...options, endsAtMs })
 }
 
 /** A program that is started and then killed may have done its work, if it is short. */
@@ -89,7 +91,12 @@ function abortedGroup({ signal }: ProcessOptions): ProcessGroup | undefined {
   return signal?.aborted ? unstartedProcessGroup('it was cancelled') : undefined
 }
 
-function follow(leader: ProcessGroup, file: string, options: ProcessOptions): RunningProcess {
+interface FollowOptions extends ProcessOptions {
+  /** Time of `performance.now()` at which the process group is ended. */
+  readonly endsAtMs: number
+}
+
+function follow(leader: ProcessGroup, file: string, options: FollowOptions): RunningProcess {
   const { pid, stdin, stdout, stderr, exit } = leader
   const errorText = collectErrorText(stderr)
   const state: State = { ending: undefined, killed: false, timedOut: false }
@@ -98,13 +105,16 @@ function follow(leader: ProcessGroup, file: string, options: ProcessOptions): Ru
     state.killed = true
     state.ending = endProcessGroup(pid)
   }
-  const timer = setTimeout(() => {
-    state.timedOut = state.ending === undefined
+  const endLate = () => {
+    state.timedOut ||= state.ending === undefined
     kill()
-  }, options.timeoutMs)
+  }
+  const leftMs = options.endsAtMs - performance.now()
+  const timer = setTimeout(endLate, leftMs)
   options.signal?.addEventListener('abort', kill)
-  // The signal may have aborted while the launcher started the process.
+  // Both may have happened while the launcher started the process.
   if (options.signal?.aborted) kill()
+  else if (leftMs <= 0) endLate()
 
   const ended = exit.then(async ({ exitCode, signal, startError }) => {
     clearTimeout(timer)
@@ -143,11 +153,12 @@ export async function runToEnd(
   args: readonly string[],
   options: ShortProcessOptions,
 ): Promise<ShortProcessEnd> {
+  const endsAtMs = performance.now() + options.timeoutMs
   const leader =
     abortedGroup(options) ??
     (await spawnIfLarge(file, args, options)) ??
     spawnByExeca(file, args, options)
-  const running = follow(leader, file, options)
+  const running = follow(leader, file, { ...options, endsAtMs })
   const { name = file } = options
   void running.input.write(Buffer.from(options.input ?? '')).then(() => running.input.end())
   const chunks: Uint8Array[] = []
