@@ -173,7 +173,12 @@ async function isPrunedEverywhere(t: Test, scene: Scene): Promise<void> {
     const path = `/ada/library.git/bundles/${bundleOf(secret)}`
     const findBundle = async () => (await ask(port, { method: 'HEAD', path })).status
     await until(findBundle, (status) => status === 200, WITHIN_MS)
-    const before = await surfacesOf(port, secret)
+    // Another worker may offer the bundle a moment later.
+    const before = await until(
+      () => surfacesOf(port, secret),
+      (surfaces) => !Object.values<unknown>(surfaces).includes(404),
+      WITHIN_MS,
+    )
     t.notOk(Object.values<unknown>(before).includes(404), JSON.stringify(before))
     t.match(before, { v2: 'a pack', v0: 'a pack' })
     await cloneInto(t, remote)
