@@ -55,6 +55,9 @@ const ID_CHARACTERS = 32
 /** Length of the name that a connection begins with: the id and the number of the stream. */
 const NAME_CHARACTERS = ID_CHARACTERS + 1
 
+/** Time in which the streams of a command arrive after its end. */
+const STREAMS_MS = 5_000
+
 /** Module of the launcher, in the folder of this one, also after bundling. */
 const PROGRAM = fileURLToPath(new URL('./launcher-process.js', import.meta.url))
 
@@ -115,15 +118,13 @@ class Launcher {
 
   constructor(folder: string, server: Server, child: ChildProcess) {
     this.#child = child
-    const removeFolder = () => rmSync(folder, { recursive: true, force: true })
-    process.once('exit', removeFolder)
     server.on('connection', (socket) => this.#receive(socket))
     child.on('message', (event: LaunchEvent) => this.#handle(event))
     child.once('exit', () => {
       opened = running = undefined
       server.close()
-      process.off('exit', removeFolder)
-      removeFolder()
+      // A launcher that ends with this process removes it itself.
+      rmSync(folder, { recursive: true, force: true })
       for (const id of this.#waiting.keys()) this.#lose(id, 'the launcher ended')
     })
     child.unref()
@@ -181,6 +182,10 @@ class Launcher {
       waiting.onExit({ code: event.code, signal: event.signal })
     }
     this.#proceed(event.id, waiting)
+    // Out of file descriptors, this process accepts no connections.
+    if (waiting.hasEnded && this.#waiting.has(event.id)) {
+      setTimeout(() => this.#lose(event.id, 'its streams did not arrive'), STREAMS_MS)
+    }
   }
 
   /** Messages and connections arrive in any order, also after the end of a short command. */

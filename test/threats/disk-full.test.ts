@@ -30,7 +30,7 @@ interface Obstacle {
 const OBSTACLES: readonly Obstacle[] = [
   {
     name: 'a full disk',
-    // One follows the file that another writes.
+    // Replies also come from a file that another worker writes.
     workers: 2,
     async raise(t, _gatehouse, cache) {
       const isMounted = await succeeds('mount', '-t', 'tmpfs', '-o', 'size=4m', 'tmpfs', cache)
