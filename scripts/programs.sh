@@ -30,6 +30,14 @@ apt_install() {
   return $status
 }
 
+# Waits while another process installs the program of that name into .programs/. The lock is kept
+# until this process ends.
+wait_for_other_installation() {
+  mkdir -p .programs
+  exec 8>".programs/$1.lock"
+  flock 8
+}
+
 # Prints the URL of the Debian mirror that the system uses.
 debian_mirror() {
   apt-get indextargets --format '$(REPO_URI)' |
@@ -39,17 +47,34 @@ debian_mirror() {
 
 # fetch_from_debian FOLDER TYPE SUITE WORD…: runs `apt-get WORD…` in the folder with the packages of
 # that Debian release; TYPE is deb or deb-src. It neither uses nor changes the system's apt state.
+# The package lists of a release are kept for an hour, because several programs come from it.
 fetch_from_debian() {
   local folder=$1 type=$2 suite=$3 attempt keyring=/usr/share/keyrings/debian-archive-keyring.gpg
+  local state=$PWD/.programs/apt-$type-$suite
   shift 3
-  mkdir -p "$folder"/lists/partial "$folder"/archives/partial
-  : >"$folder/status"
-  echo "$type [signed-by=$keyring] $(debian_mirror) $suite main" >"$folder/sources.list"
-  cat >"$folder/apt.conf" <<END
-Dir::State "$folder";
-Dir::State::status "$folder/status";
-Dir::Cache "$folder";
-Dir::Etc::sourcelist "$folder/sources.list";
+  mkdir -p "$folder" "$state"/lists/partial "$state"/archives/partial
+  (
+    flock 7
+    [[ -n $(find "$state/updated" -mmin -60 2>/dev/null) ]] ||
+      update_lists "$state" "$type [signed-by=$keyring] $(debian_mirror) $suite main"
+  ) 7>"$state/lock"
+  for attempt in 1 2 3; do
+    (cd "$folder" && APT_CONFIG=$state/apt.conf apt-get -q "$@") && return
+    echo "The download failed ($attempt of 3)."
+  done
+  return 1
+}
+
+# Takes a folder for the state of apt and a line of sources.list, and reads its package lists.
+update_lists() {
+  local state=$1 attempt
+  : >"$state/status"
+  echo "$2" >"$state/sources.list"
+  cat >"$state/apt.conf" <<END
+Dir::State "$state";
+Dir::State::status "$state/status";
+Dir::Cache "$state";
+Dir::Etc::sourcelist "$state/sources.list";
 Dir::Etc::sourceparts "-";
 Acquire::Retries "5";
 Acquire::Check-Valid-Until "false";
@@ -57,9 +82,11 @@ Acquire::Languages "none";
 APT::Sandbox::User "root";
 END
   for attempt in 1 2 3; do
-    (cd "$folder" && export APT_CONFIG=$folder/apt.conf &&
-      apt-get update -q --error-on=any && apt-get -q "$@") && return
-    echo "The download failed ($attempt of 3)."
+    if APT_CONFIG=$state/apt.conf apt-get update -q --error-on=any; then
+      touch "$state/updated"
+      return
+    fi
+    echo "The package lists could not be read ($attempt of 3)."
   done
   return 1
 }

@@ -1,13 +1,11 @@
 /** A Go program over Gitea's own SDK, which scripts/gitea-sdk unpacks and compiles. */
 
-import { existsSync } from 'node:fs'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runToEnd } from '../../cgi/process/run.js'
+import { installProgram } from './programs.js'
 
-const FOLDER = fileURLToPath(new URL('../../../.programs/gitea-sdk', import.meta.url))
 const SOURCE = fileURLToPath(new URL('../../../test/helpers/gitea-sdk/project.go', import.meta.url))
-const PROGRAM = join(FOLDER, 'project')
 const BOUNDS = { timeoutMs: 60_000, outputBytesMax: 1_048_576 }
 
 export interface ProgramEnd {
@@ -18,7 +16,8 @@ export interface ProgramEnd {
 
 /** Compiles the program, if it changed, and runs it with the token of an administrator. */
 export async function runSdkProgram(url: string, token: string): Promise<ProgramEnd> {
-  if (!existsSync(FOLDER)) throw new Error("Gitea's Go SDK is missing: run scripts/gitea-sdk")
+  const folder = await installProgram('gitea-sdk')
+  const program = join(folder, 'project')
   const { PATH = '/usr/bin:/bin' } = process.env
   const environment = {
     PATH,
@@ -26,12 +25,12 @@ export async function runSdkProgram(url: string, token: string): Promise<Program
     GOENV: 'off',
     GOFLAGS: '',
     GOTOOLCHAIN: 'local',
-    GOPATH: join(FOLDER, 'usr/share/gocode'),
-    GOCACHE: join(FOLDER, 'cache'),
+    GOPATH: join(folder, 'usr/share/gocode'),
+    GOCACHE: join(folder, 'cache'),
   }
-  const built = await runToEnd('go', ['build', '-o', PROGRAM, SOURCE], { environment, ...BOUNDS })
+  const built = await runToEnd('go', ['build', '-o', program, SOURCE], { environment, ...BOUNDS })
   if (built.exitCode !== 0) throw new Error(`go build failed: ${built.errorText}`)
-  const { exitCode, output, errorText } = await runToEnd(PROGRAM, [url], {
+  const { exitCode, output, errorText } = await runToEnd(program, [url], {
     environment: { PATH, GITEA_TOKEN: token },
     ...BOUNDS,
   })

@@ -1,16 +1,15 @@
 /** A git with support for bundle URIs: the system's, or the one that scripts/newer-git unpacks. */
 
-import { dirname } from 'node:path'
-import { fileURLToPath } from 'node:url'
+import { dirname, join } from 'node:path'
 import { findGit, type Git } from '../../cgi/process/git.js'
+import { installProgram } from './programs.js'
 
-const FOLDER = fileURLToPath(new URL('../../../.programs/newer-git/usr/bin', import.meta.url))
-
-/** Finds the git. Throws if there is none; ./scripts/newer-git installs it. */
+/** Finds the git, which is installed if the system's is older. Throws if that fails. */
 export async function findNewerGit(): Promise<Git> {
   const ours = await findGit()
   const [major, minor] = ours.version
-  return major > 2 || minor >= 40 ? ours : findGit([FOLDER])
+  if (major > 2 || minor >= 40) return ours
+  return await findGit([join(await installProgram('newer-git'), 'usr/bin')])
 }
 
 /** Returns the environment in which a client runs this git. */

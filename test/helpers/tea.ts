@@ -1,11 +1,10 @@
 /** The real tea, Gitea's command-line client, with a temporary configuration. */
 
-import { existsSync } from 'node:fs'
-import { fileURLToPath } from 'node:url'
+import { join } from 'node:path'
 import { runToEnd } from '../../cgi/process/run.js'
+import { installProgram } from './programs.js'
 import { temporaryFolder } from './temporary.js'
 
-const PROGRAM = fileURLToPath(new URL('../../../.programs/tea/usr/bin/tea-cli', import.meta.url))
 const TIMEOUT_MS = 60_000
 
 interface Teardown {
@@ -21,9 +20,9 @@ export interface TeaEnd {
 /** Function that runs `tea …` as a signed-in user, in a temporary folder. */
 export type Tea = (...args: readonly string[]) => Promise<TeaEnd>
 
-/** Signs in with a token. Throws if scripts/tea has not run or the sign-in fails. */
+/** Signs in with a token. Throws if tea cannot be installed or the sign-in fails. */
 export async function signInWithTea(t: Teardown, url: string, token: string): Promise<Tea> {
-  if (!existsSync(PROGRAM)) throw new Error('tea is missing: run scripts/tea')
+  const program = join(await installProgram('tea'), 'usr/bin/tea-cli')
   const folder = await temporaryFolder(t)
   const environment = {
     PATH: '/usr/bin:/bin',
@@ -32,7 +31,7 @@ export async function signInWithTea(t: Teardown, url: string, token: string): Pr
     NO_COLOR: '1',
   }
   const tea: Tea = async (...args) => {
-    const { exitCode, output, errorText } = await runToEnd(PROGRAM, args, {
+    const { exitCode, output, errorText } = await runToEnd(program, args, {
       cwd: folder,
       environment,
       timeoutMs: TIMEOUT_MS,

@@ -1,22 +1,19 @@
 /** Sign-in with OAuth2 in a browser: git with git-credential-oauth, and a web site. */
 
 import { execFile } from 'node:child_process'
-import { existsSync } from 'node:fs'
 import { chmod, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { promisify } from 'node:util'
 import type { Page } from 'playwright-core'
 import { type Test, t } from 'tap'
 import { openBrowser } from '../helpers/browser.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
+import { installProgram } from '../helpers/programs.js'
 import { startReceiver } from '../helpers/receiver.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-const HELPER = fileURLToPath(
-  new URL('../../../.programs/git-credential-oauth/usr/bin/git-credential-oauth', import.meta.url),
-)
+const HELPER = join(await installProgram('git-credential-oauth'), 'usr/bin/git-credential-oauth')
 const GIT_CREDENTIAL_OAUTH = 'a4792ccc-144e-407e-86c9-5e7d8d9c3269'
 
 const gatehouse = await startGatehouse(t, { workers: 1 })
@@ -42,7 +39,6 @@ async function aDesktop(t: Test) {
 }
 
 t.test('git clones a private repository after the user authorizes it in a browser', async (t) => {
-  if (!existsSync(HELPER)) throw new Error('run scripts/git-credential-oauth')
   await ada.api('POST', '/user/repos', { name: 'secret', private: true, auto_init: true })
   const { folder, environment, opened } = await aDesktop(t)
   const own = (name: string, value: string) => [

@@ -1,22 +1,16 @@
 /** semantic-release with its Gitea plugin: commits, tags, releases and attachments. */
 
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import { fileURLToPath } from 'node:url'
 import { execa } from 'execa'
 import { t } from 'tap'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { installProgram } from '../helpers/programs.js'
 import { makeRepository } from '../helpers/repositories.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
-const PROGRAM = fileURLToPath(
-  new URL(
-    '../../../.programs/semantic-release/node_modules/.bin/semantic-release',
-    import.meta.url,
-  ),
-)
+const PROGRAM = join(await installProgram('semantic-release'), 'node_modules/.bin/semantic-release')
 
 interface Asset {
   readonly name: string
@@ -64,7 +58,6 @@ async function release(gatehouse: Gatehouse, person: Person, copy: WorkingCopy):
 }
 
 t.test('commits become releases whose files are downloaded unchanged', async (t) => {
-  t.ok(existsSync(PROGRAM), 'scripts/semantic-release has installed the program')
   const gatehouse = await startGatehouse(t, { workers: 1 })
   const ada = await gatehouse.addUser('ada', { scopes: 'write:repository' })
   const name = await makeRepository(ada, 'engine', { private: true })
