@@ -19,7 +19,7 @@ import {
 import { listenersOn, workersOf } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-const WRITERS = 4
+const WRITERS = isFullSize ? 4 : 2
 /** Number of uploads and deletions by each writer. */
 const CHANGES = isFullSize ? 125 : 9
 const WORKERS = isFullSize ? 3 : 2
@@ -28,7 +28,7 @@ const KILLS_EVERY_MS = isFullSize ? 2_000 : 1_000
 /** Maximum pause of a writer between two changes. */
 const PAUSE_MAX_MS = isFullSize ? 1_000 : 700
 /** Time between two reads of one reader, in which a few changes or none occur. */
-const READS_EVERY_MS = isFullSize ? 100 : 500
+const READS_EVERY_MS = isFullSize ? 100 : 700
 const FAULTS_SHOWN = 20
 
 for (const kind of ['sqlite', 'mysql'] as const) {

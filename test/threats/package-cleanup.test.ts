@@ -20,16 +20,16 @@ import { moduleZip } from '../helpers/modules.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 /** Number of versions that real clients read completely, for each format. */
-const VERSIONS = isFullSize ? 200 : 14
+const VERSIONS = isFullSize ? 200 : 10
 /** Number of versions of the Go module. */
-const MODULE_VERSIONS = isFullSize ? 10_000 : 14
+const MODULE_VERSIONS = isFullSize ? 10_000 : 10
 /** Files that a reader downloads after each read of a list. */
-const DOWNLOADS = 5
-const KEPT = 5
+const DOWNLOADS = isFullSize ? 5 : 3
+const KEPT = isFullSize ? 5 : 1
 /** Clients that start many processes. At the normal size, a direct read takes their place. */
 const SLOW_CLIENTS = ['R', 'apt on new machines']
 /** Time between two reads of one reader. */
-const READS_EVERY_MS = isFullSize ? 0 : 300
+const READS_EVERY_MS = isFullSize ? 0 : 500
 const WORKERS = 2
 const RUN_WITHIN_MS = isFullSize ? 600_000 : 120_000
 const FAULTS_SHOWN = 20
