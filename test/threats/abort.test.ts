@@ -21,7 +21,7 @@ import {
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
-const CLIENTS = isFullSize ? 1_000 : 80
+const CLIENTS = isFullSize ? 1_000 : 48
 const CLIENTS_AT_ONCE = 20
 const CONTENT_BYTES = isFullSize ? 4_000_000 : 2_000_000
 /** Time for the server to end its processes and close its files after the last client. */

@@ -40,7 +40,7 @@ async function startScene(): Promise<Scene> {
 
 const scene = await startScene()
 
-/** Requests `/livez` every 20 ms during the action; returns the duration of each request in ms. */
+/** Requests `/livez` every 50 ms during the action; returns the duration of each request in ms. */
 async function whilePolling({ gatehouse }: Scene, action: () => Promise<unknown>) {
   const times: number[] = []
   let isDone = false
@@ -49,7 +49,7 @@ async function whilePolling({ gatehouse }: Scene, action: () => Promise<unknown>
       const startedMs = performance.now()
       await (await fetch(`${gatehouse.url}/livez`)).text()
       times.push(performance.now() - startedMs)
-      await sleep(20)
+      await sleep(50)
     }
   })()
   await action()

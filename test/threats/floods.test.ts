@@ -27,13 +27,13 @@ const PROCESSES_MAX = isFullSize ? 16 : 2
 const QUEUE_MAX = isFullSize ? 64 : 3
 const SURPLUS = isFullSize ? 50 : 4
 /** More than the pipes and the socket of a client that does not read can buffer. */
-const CONTENT_BYTES = 20_000_000
+const CONTENT_BYTES = 14_000_000
 
 /** Numbers of wants in requests within the size limit, and beyond it. */
-const FEW_WANTS = 600_000
+const FEW_WANTS = isFullSize ? 600_000 : 300_000
 const MANY_WANTS = isFullSize ? 1_000_000 : 700_000
 
-const STALLED_CONNECTIONS = 500
+const STALLED_CONNECTIONS = isFullSize ? 500 : 100
 /** Time within which a connection without a complete request is closed. */
 const CUT_WITHIN_MS = 30_000
 

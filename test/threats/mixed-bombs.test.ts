@@ -11,7 +11,7 @@ import { conflictingTreeBombs } from '../helpers/git-bombs.js'
 import { fetchBody } from '../helpers/git-requests.js'
 import { loopDelaysOf } from '../helpers/loop-delay.js'
 import { makeRepository } from '../helpers/repositories.js'
-import { gitProcessesOf, workersOf } from '../helpers/server-processes.js'
+import { gitProcessesBelow, workersOf } from '../helpers/server-processes.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 
@@ -20,6 +20,8 @@ const CLIENTS = isFullSize ? 20 : 6
 const LASTS_MS = isFullSize ? 300_000 : 0
 /** Number of hostile files: a rendered file is cached, so each view needs another one. */
 const HOSTILE_FILES = isFullSize ? 400 : 10
+/** Pause of another client after each reply. */
+const OTHERS_EVERY_MS = isFullSize ? 50 : 200
 const MEMORY_BYTES_MAX = 2 * 1024 ** 3
 /** Niceness of the hostile clients; the lowest priority simulates clients on other machines. */
 const NICENESS = isFullSize ? 19 : 0
@@ -154,7 +156,7 @@ async function repeat(ask: () => Promise<number>, isOver: () => boolean) {
     const status = await ask()
     times.push(performance.now() - startedAtMs)
     if (status !== 200) faults.push(status)
-    await sleep(50)
+    await sleep(OTHERS_EVERY_MS)
   }
   return { times: times.sort((one, other) => one - other), faults }
 }
@@ -168,7 +170,7 @@ function at(times: readonly number[], share: number): number {
 async function watchMemory(gatehouse: Gatehouse, isOver: () => boolean): Promise<number> {
   let peak = 0
   while (!isOver()) {
-    const gits = await gitProcessesOf(gatehouse.dataDir)
+    const gits = await gitProcessesBelow(gatehouse.pid)
     const pids = [gatehouse.pid, ...(await workersOf(gatehouse.pid)), ...gits.map(({ pid }) => pid)]
     const sizes = await Promise.all(pids.map(sharedBytesOf))
     peak = Math.max(
