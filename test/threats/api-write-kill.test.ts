@@ -98,7 +98,7 @@ t.test('writes that the API acknowledged survive kill -9 of the server', async (
 })
 
 /** Number of merges whose worker must be killed before the reply, and of attempts at that. */
-const CUTS = isFullSize ? 20 : 2
+const CUTS = isFullSize ? 20 : 1
 const MERGES_MAX = CUTS * 5
 
 t.test('a merge is recorded once if its workers are killed after the branch moved', async (t) => {

@@ -14,7 +14,7 @@ import { isFullSize } from '../helpers/test-size.js'
 
 const ROUNDS: Readonly<Record<DatabaseLocation['kind'], number>> = isFullSize
   ? { sqlite: 100, mysql: 20 }
-  : { sqlite: 4, mysql: 1 }
+  : { sqlite: 3, mysql: 1 }
 
 /** Number of pushes that run when the server is killed, each to its own branches. */
 const PUSHES = 3
