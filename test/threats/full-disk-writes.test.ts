@@ -12,10 +12,13 @@ import {
 } from '../helpers/full-disk.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
 import { listStaleFilesIn, until } from '../helpers/server-processes.js'
+import { isFullSize } from '../helpers/test-size.js'
 
 const SETTLES_WITHIN_MS = 30_000
 /** Number of surfaces that are tried again after the first test; the second tries all of them. */
 const FEW = 2
+/** Surfaces that store files as a generic package does; each is tried on a disk without space. */
+const LIKE_OTHERS = /^a package at (?:alpine|cran|composer)/
 
 interface Surface {
   readonly name: string
@@ -233,7 +236,8 @@ t.test('writes that do not fit fail with disk-full errors if there is no reserve
     // Each write must fail at the disk, and not because of the failure of the previous write.
     await readiness(scene, true)
   }
-  for (const surface of SURFACES) if (surface.isLarge) await writeTo(262_144, surface)
+  const partly = isFullSize ? SURFACES : SURFACES.filter(({ name }) => !LIKE_OTHERS.test(name))
+  for (const surface of partly) if (surface.isLarge) await writeTo(262_144, surface)
   for (const surface of SURFACES) await writeTo(0, surface)
   // The second pull request cannot be compared with the new tip of its base.
   const content = Buffer.from('moved').toString('base64')
@@ -242,5 +246,5 @@ t.test('writes that do not fit fail with disk-full errors if there is no reserve
   t.ok(moved.isDone, moved.output)
   await disk.fill(0)
   await readAll(t, scene)
-  await recoverFrom(t, scene, SURFACES)
+  await recoverFrom(t, scene, partly)
 })
