@@ -5,30 +5,27 @@ import { readFile, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
-import {
-  forEachPackageGatehouse,
-  onPackageGatehouse,
-  type PackageGatehouse,
-} from '../helpers/package-gatehouses.js'
+import type { GatewayWithUsers } from '../helpers/gateway-with-users.js'
+import { forEachPackageGateway, onPackageGateway } from '../helpers/package-gateways.js'
+import { passwordOf } from '../helpers/passwords.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
 /** Size of a file that the server sends in several chunks. */
 const FILE_BYTES = 3_000_000
 
-await forEachPackageGatehouse(
+await forEachPackageGateway(
   t,
   'an uploaded file is downloaded whole, resumed and in ranges',
-  async (t, fixture) => {
-    const { url, curl, folder } = await openWorkspace(t, fixture)
+  async (t, gateway) => {
+    const { url, token, curl, folder } = await openWorkspace(t, gateway)
     const content = randomBytes(FILE_BYTES)
     const file = join(folder, 'tool.bin')
     await writeFile(file, content)
     const there = `${url}/tool/1.0/tool.bin`
-    const { name, token } = fixture.ada
-    t.match(await curl('--user', `${name}:${token}`, '--upload-file', file, there), {
+    t.match(await curl('--user', `ada:${token}`, '--upload-file', file, there), {
       status: '201',
     })
-    const again = await curl('--user', `${name}:${token}`, '--upload-file', file, there)
+    const again = await curl('--user', `ada:${token}`, '--upload-file', file, there)
     t.match(again, { status: '409', output: /already exists/ })
 
     const copy = join(folder, 'copy.bin')
@@ -46,23 +43,24 @@ await forEachPackageGatehouse(
     const head = await curl('--location', '--head', there)
     t.match(head.output, new RegExp(`content-length: ${FILE_BYTES}`, 'i'))
   },
+  { isRedirected: true },
 )
 
-await onPackageGatehouse(
+await onPackageGateway(
   t,
   'SQLite and files',
   'credentials are accepted in each way that curl sends them',
-  async (t, fixture) => {
-    const { url, curl, folder } = await openWorkspace(t, fixture)
-    const { name, token, password } = fixture.ada
+  async (t, gateway) => {
+    const { url, token, curl, folder } = await openWorkspace(t, gateway)
+    const password = passwordOf('ada')
     const file = join(folder, 'note')
     await writeFile(file, 'a note')
     const netrc = join(folder, 'netrc')
-    await writeFile(netrc, `machine 127.0.0.1 login ${name} password ${token}\n`)
-    const withCredentials = url.replace('//', `//${name}:${token}@`)
+    await writeFile(netrc, `machine 127.0.0.1 login ada password ${token}\n`)
+    const withCredentials = url.replace('//', `//ada:${token}@`)
     const ways: Readonly<Record<string, readonly string[]>> = {
-      'a token as password': ['--user', `${name}:${token}`],
-      'the password itself': ['--user', `${name}:${password}`],
+      'a token as password': ['--user', `ada:${token}`],
+      'the password itself': ['--user', `ada:${password}`],
       'a header of the API': ['--header', `Authorization: token ${token}`],
       'a bearer token': ['--header', `Authorization: Bearer ${token}`],
       'a netrc': ['--netrc-file', netrc],
@@ -76,7 +74,7 @@ await onPackageGatehouse(
     t.match(await curl('--upload-file', file, `${url}/notes/none/note`), { status: '401' })
     const form = await curl(
       '--user',
-      `${name}:${token}`,
+      `ada:${token}`,
       '--form',
       `file=@${file}`,
       '--request',
@@ -88,17 +86,17 @@ await onPackageGatehouse(
   },
 )
 
-await onPackageGatehouse(
+await onPackageGateway(
   t,
   'SQLite and files',
   'an upload is stored only if it has the checksum that the client sends',
-  async (t, fixture) => {
-    const { url, curl, folder } = await openWorkspace(t, fixture)
+  async (t, gateway) => {
+    const { url, token, curl, folder } = await openWorkspace(t, gateway)
     const file = join(folder, 'note')
     await writeFile(file, 'a note')
     const there = `${url}/checked/1.0/note`
     const put = (...words: readonly string[]) =>
-      curl('--user', `ada:${fixture.ada.token}`, '--upload-file', file, ...words, there)
+      curl('--user', `ada:${token}`, '--upload-file', file, ...words, there)
     const digest = (name: string) => createHash(name).update('a note').digest('hex')
     const sha256 = digest('sha256')
     const other = sha256.replaceAll(/[0-9a-f]$/g, (last) => (last === '0' ? '1' : '0'))
@@ -129,19 +127,19 @@ await onPackageGatehouse(
   },
 )
 
-await onPackageGatehouse(
+await onPackageGateway(
   t,
   'SQLite and files',
   'names, versions and files that clients remove from URLs are refused',
-  async (t, fixture) => {
-    const { url, curl, folder } = await openWorkspace(t, fixture)
+  async (t, gateway) => {
+    const { url, token, curl, folder } = await openWorkspace(t, gateway)
     const file = join(folder, 'note')
     await writeFile(file, 'a note')
     // With --upload-file, curl itself removes dots at the end of the path.
     const body = ['--request', 'PUT', '--data-binary', `@${file}`]
     const type = ['--header', 'Content-Type: application/octet-stream']
     const put = (path: string) =>
-      curl('--user', `ada:${fixture.ada.token}`, '--path-as-is', ...body, ...type, url + path)
+      curl('--user', `ada:${token}`, '--path-as-is', ...body, ...type, url + path)
     for (const dots of ['.', '..', '%2e', '%2E%2e', '.%2e', '%252e', '%252e%252e']) {
       for (const path of [`/${dots}/1/f`, `/dots/${dots}/f`, `/dots/1/${dots}`]) {
         t.match(await put(path), { status: '400', output: /invalid/ }, path)
@@ -158,15 +156,17 @@ await onPackageGatehouse(
 interface Workspace {
   /** URL of ada's generic packages. */
   readonly url: string
+  readonly token: string
   readonly folder: string
   curl(...words: readonly string[]): Promise<{ readonly status: string; readonly output: string }>
 }
 
-async function openWorkspace(t: Test, fixture: PackageGatehouse): Promise<Workspace> {
+async function openWorkspace(t: Test, gateway: GatewayWithUsers): Promise<Workspace> {
   const folder = await temporaryFolder(t)
   return {
     folder,
-    url: `${fixture.url}/api/packages/ada/generic`,
+    token: gateway.authorizationOf('ada')?.replace('token ', '') ?? '',
+    url: `http://127.0.0.1:${gateway.port}/api/packages/ada/generic`,
     async curl(...words) {
       const all = ['--silent', '--show-error', '--write-out', '\\n%{http_code}', ...words]
       const { output: bytes } = await runToEnd('curl', all, {

@@ -10,11 +10,10 @@ import { JSON_V1, type SwiftPart, sourceArchive, swiftForm } from '../helpers/sw
 
 const BASE = '/api/packages/ada/swift'
 const BASE64 = 'Content-Transfer-Encoding: base64'
-const HELLO = `${BASE_URL}${BASE}/acme/Hello`
 
-async function publish(gateway: GatewayWithUsers, version: string, ...more: readonly SwiftPart[]) {
+async function publish(gateway: GatewayWithUsers, path: string, ...more: readonly SwiftPart[]) {
   const parts: SwiftPart[] = [['source-archive', await sourceArchive()], ...more]
-  return await send(gateway, `/acme/Hello/${version}`, parts)
+  return await send(gateway, path, parts)
 }
 
 async function send(
@@ -55,33 +54,34 @@ await forEachPackageGateway(
   t,
   '4.1: releases are listed with links, highest version first',
   async (t, gateway) => {
-    isProblem(t, await get(gateway, '/acme/Hello'), 404)
+    const hello = `${BASE_URL}${BASE}/listed/Hello`
+    isProblem(t, await get(gateway, '/listed/Hello'), 404)
     for (const version of ['1.9.0', '1.10.0', '2.0.0-beta.1', '1.0.0+build.7']) {
-      t.match(await publish(gateway, version), {
+      t.match(await publish(gateway, `/listed/Hello/${version}`), {
         status: 201,
-        headers: { 'content-version': '1', location: `${HELLO}/${version}` },
+        headers: { 'content-version': '1', location: `${hello}/${version}` },
       })
     }
-    const listed = await get(gateway, '/acme/Hello', { accept: JSON_V1 })
+    const listed = await get(gateway, '/listed/Hello', { accept: JSON_V1 })
     t.match(listed, {
       status: 200,
       headers: {
         'content-type': 'application/json',
         'content-version': '1',
-        link: `<${HELLO}/2.0.0-beta.1>; rel="latest-version"`,
+        link: `<${hello}/2.0.0-beta.1>; rel="latest-version"`,
       },
     })
     const sorted = ['2.0.0-beta.1', '1.10.0', '1.9.0', '1.0.0+build.7']
-    const releases = sorted.map((version) => [version, { url: `${HELLO}/${version}` }])
+    const releases = sorted.map((version) => [version, { url: `${hello}/${version}` }])
     t.equal(listed.text, JSON.stringify({ releases: Object.fromEntries(releases) }))
     const { etag = '' } = listed.headers
-    for (const path of ['/acme/Hello.json', '/ACME/hello', '/ACME/hello.JSON']) {
+    for (const path of ['/listed/Hello.json', '/LISTED/hello', '/LISTED/hello.JSON']) {
       t.equal((await get(gateway, path)).text, listed.text, path)
       t.equal((await get(gateway, path, { 'if-none-match': etag })).status, 304, path)
     }
-    t.equal((await publish(gateway, '2.0.0')).status, 201)
-    t.match((await get(gateway, '/acme/Hello')).headers, {
-      link: `<${HELLO}/2.0.0>; rel="latest-version"`,
+    t.equal((await publish(gateway, '/listed/Hello/2.0.0')).status, 201)
+    t.match((await get(gateway, '/listed/Hello')).headers, {
+      link: `<${hello}/2.0.0>; rel="latest-version"`,
     })
   },
 )
@@ -91,17 +91,18 @@ await onPackageGateway(
   'MariaDB and S3',
   '4.2: a release is returned with its archive, its time and links to other releases',
   async (t, gateway) => {
+    const hello = `${BASE_URL}${BASE}/shown/Hello`
     const metadata = {
       author: { givenName: 'Ada', familyName: 'B', organization: { name: 'Guild' } },
       description: 'Hällo.',
-      repositoryURLs: ['https://git.test/ada/Hello', 'git@git.test:ada/Hello-mirror.git'],
+      repositoryURLs: ['https://git.test/ada/Shown', 'git@git.test:ada/Shown-mirror.git'],
     }
     for (const version of ['1.0.0', '1.1.0', '2.0.0']) {
-      await publish(gateway, version, ['metadata', JSON.stringify(metadata)])
+      await publish(gateway, `/shown/Hello/${version}`, ['metadata', JSON.stringify(metadata)])
     }
-    const shown = await get(gateway, '/acme/Hello/1.1.0', { accept: JSON_V1 })
+    const shown = await get(gateway, '/shown/Hello/1.1.0', { accept: JSON_V1 })
     const link = ['latest', 'successor', 'predecessor'].map((rel, at) => {
-      return `<${HELLO}/${['2.0.0', '2.0.0', '1.0.0'][at]}>; rel="${rel}-version"`
+      return `<${hello}/${['2.0.0', '2.0.0', '1.0.0'][at]}>; rel="${rel}-version"`
     })
     t.match(shown, {
       status: 200,
@@ -118,7 +119,7 @@ await onPackageGateway(
       .update(await sourceArchive())
       .digest('hex')
     t.strictSame(rest, {
-      id: 'acme.Hello',
+      id: 'shown.Hello',
       version: '1.1.0',
       resources: [{ name: 'source-archive', type: 'application/zip', checksum }],
       metadata: {
@@ -142,16 +143,16 @@ await onPackageGateway(
         },
       },
     })
-    t.equal((await get(gateway, '/ACME/HELLO/1.1.0.json')).text, shown.text)
-    const listed = await get(gateway, '/acme/Hello')
+    t.equal((await get(gateway, '/SHOWN/HELLO/1.1.0.json')).text, shown.text)
+    const listed = await get(gateway, '/shown/Hello')
     const repositories = metadata.repositoryURLs.map((url, at) => {
       return `<${url}>; rel="${at === 0 ? 'canonical' : 'alternate'}"`
     })
     t.match(listed.headers, { link: [...repositories, link[0]].join(', ') })
     for (const path of [
-      '/acme/Hello/3.0.0',
-      '/acme/Hello/x',
-      '/acme/Other/1.0.0',
+      '/shown/Hello/3.0.0',
+      '/shown/Hello/x',
+      '/shown/Other/1.0.0',
       '/a.c/Hello/1.0.0',
     ]) {
       isProblem(t, await get(gateway, path), 404)
@@ -164,28 +165,28 @@ await onPackageGateway(
   'MariaDB and S3',
   '3.5: every reply has the version of the API',
   async (t, gateway) => {
-    await publish(gateway, '1.0.0')
-    const { etag = '' } = (await get(gateway, '/acme/Hello')).headers
-    const zip = '/acme/Hello/1.0.0.zip'
+    await publish(gateway, '/replies/Hello/1.0.0')
+    const { etag = '' } = (await get(gateway, '/replies/Hello')).headers
+    const zip = '/replies/Hello/1.0.0.zip'
     const replies: readonly (readonly [number, string, string, Record<string, string>?])[] = [
-      [200, 'GET', '/acme/Hello'],
-      [200, 'HEAD', '/acme/Hello'],
-      [304, 'GET', '/acme/Hello', { 'if-none-match': etag }],
-      [200, 'HEAD', '/acme/Hello/1.0.0'],
+      [200, 'GET', '/replies/Hello'],
+      [200, 'HEAD', '/replies/Hello'],
+      [304, 'GET', '/replies/Hello', { 'if-none-match': etag }],
+      [200, 'HEAD', '/replies/Hello/1.0.0'],
       [200, 'GET', zip],
       [200, 'HEAD', zip],
       [206, 'GET', zip, { range: 'bytes=0-1' }],
       [416, 'GET', zip, { range: 'bytes=999999-' }],
-      [303, 'GET', '/acme/Hello/1.0.0/Package.swift?swift-version=4'],
-      [200, 'HEAD', '/acme/Hello/1.0.0/Package.swift'],
+      [303, 'GET', '/replies/Hello/1.0.0/Package.swift?swift-version=4'],
+      [200, 'HEAD', '/replies/Hello/1.0.0/Package.swift'],
       [400, 'GET', '/identifiers'],
-      [401, 'PUT', '/acme/Hello/1.1.0'],
+      [401, 'PUT', '/replies/Hello/1.1.0'],
       [401, 'POST', '/login'],
-      [404, 'GET', '/acme/Hello/9.9.9'],
-      [404, 'GET', '/acme/Hello/1.0.0/Package.swift/more'],
+      [404, 'GET', '/replies/Hello/9.9.9'],
+      [404, 'GET', '/replies/Hello/1.0.0/Package.swift/more'],
       [404, 'HEAD', '/availability/of/much/else'],
-      [405, 'DELETE', '/acme/Hello/1.0.0'],
-      [400, 'GET', '/acme/Hello', { accept: 'application/vnd.swift.registry.v9+json' }],
+      [405, 'DELETE', '/replies/Hello/1.0.0'],
+      [400, 'GET', '/replies/Hello', { accept: 'application/vnd.swift.registry.v9+json' }],
     ]
     for (const [status, method, path, headers = {}] of replies) {
       const answer = await gateway.ask({ method, path: `${BASE}${path}`, headers })
@@ -202,9 +203,9 @@ t.test('3.5: a redirect to the bucket has the version of the API', async (t) => 
     GATEHOUSE_BLOBS_REDIRECT: 'true',
   }
   const gateway = await startGatewayWithUsers(t, { environment })
-  await publish(gateway, '1.0.0')
+  await publish(gateway, '/redirected/Hello/1.0.0')
   for (const method of ['GET', 'HEAD']) {
-    const answer = await gateway.ask({ method, path: `${BASE}/acme/Hello/1.0.0.zip` })
+    const answer = await gateway.ask({ method, path: `${BASE}/redirected/Hello/1.0.0.zip` })
     t.match(answer, { status: 303, headers: { 'content-version': '1', location: /bucket-/ } })
   }
 })
@@ -214,21 +215,22 @@ await onPackageGateway(
   'SQLite and files',
   '4.3: a manifest is returned with links to those for other Swift versions',
   async (t, gateway) => {
+    const hello = `${BASE_URL}${BASE}/manifests/Hello`
     const manifests = {
       'Package@swift-4.swift': '// swift-tools-version:4.0\n',
       'Package@swift-5.6.swift': '// swift-tools-version: 5.6.1\n',
     }
     const main = '// swift-tools-version:5.9\nlet a = "ä"\n'
-    await send(gateway, '/acme/Hello/1.0.0', [
+    await send(gateway, '/manifests/Hello/1.0.0', [
       ['source-archive', await sourceArchive(manifests, main)],
     ])
     const accept = 'application/vnd.swift.registry.v1+swift'
-    const url = '/acme/Hello/1.0.0/Package.swift'
+    const url = '/manifests/Hello/1.0.0/Package.swift'
     const ask = (query = '') => get(gateway, `${url}${query}`, { accept })
     const links = [
-      `<${HELLO}/1.0.0/Package.swift?swift-version=4>; rel="alternate"; ` +
+      `<${hello}/1.0.0/Package.swift?swift-version=4>; rel="alternate"; ` +
         'filename="Package@swift-4.swift"; swift-tools-version="4.0"',
-      `<${HELLO}/1.0.0/Package.swift?swift-version=5.6>; rel="alternate"; ` +
+      `<${hello}/1.0.0/Package.swift?swift-version=5.6>; rel="alternate"; ` +
         'filename="Package@swift-5.6.swift"; swift-tools-version="5.6.1"',
     ]
     t.match(await ask(), {
@@ -255,9 +257,9 @@ await onPackageGateway(
     t.match(await ask('?swift-version=5.7'), {
       status: 303,
       text: '',
-      headers: { 'content-version': '1', location: `${HELLO}/1.0.0/Package.swift` },
+      headers: { 'content-version': '1', location: `${hello}/1.0.0/Package.swift` },
     })
-    isProblem(t, await get(gateway, '/acme/Hello/2.0.0/Package.swift'), 404)
+    isProblem(t, await get(gateway, '/manifests/Hello/2.0.0/Package.swift'), 404)
   },
 )
 
@@ -274,10 +276,10 @@ await onPackageGateway(
     ]
     const format = { 'x-swift-package-signature-format': 'cms-1.0.0' }
     const parts: SwiftPart[] = [['source-archive', archive], ...signatures]
-    t.equal((await send(gateway, '/acme/Hello/1.0.0', parts, format)).status, 201)
-    await send(gateway, '/acme/Hello/1.0.1', [['source-archive', archive]])
+    t.equal((await send(gateway, '/archives/Hello/1.0.0', parts, format)).status, 201)
+    await send(gateway, '/archives/Hello/1.0.1', [['source-archive', archive]])
     const encoded: SwiftPart = ['source-archive-signature', 'AP8B\r\n', BASE64]
-    await send(gateway, '/acme/Hello/1.0.2', [['source-archive', archive], encoded], format)
+    await send(gateway, '/archives/Hello/1.0.2', [['source-archive', archive], encoded], format)
     const accept = 'application/vnd.swift.registry.v1+zip'
     const digest = createHash('sha256').update(archive).digest('base64')
     const headers = {
@@ -289,20 +291,20 @@ await onPackageGateway(
       'x-swift-package-signature-format': 'cms-1.0.0',
       'x-swift-package-signature': Buffer.from([0, 255, 1]).toString('base64'),
     }
-    const whole = await get(gateway, '/acme/Hello/1.0.0.zip', { accept })
+    const whole = await get(gateway, '/archives/Hello/1.0.0.zip', { accept })
     t.match(whole, { status: 200, headers })
     t.ok(whole.bytes.equals(archive))
-    const path = `${BASE}/acme/hello/1.0.0.ZIP`
+    const path = `${BASE}/archives/hello/1.0.0.ZIP`
     t.match(await gateway.ask({ method: 'HEAD', path }), { status: 200, text: '', headers })
-    const unsigned = await get(gateway, '/acme/Hello/1.0.1.zip')
+    const unsigned = await get(gateway, '/archives/Hello/1.0.1.zip')
     t.match(unsigned, { status: 200 })
     t.notOk(unsigned.headers['x-swift-package-signature'])
     const signing = { signatureFormat: 'cms-1.0.0', signatureBase64Encoded: 'AP8B' }
     for (const version of ['1.0.0', '1.0.2']) {
-      const { json } = await get(gateway, `/acme/Hello/${version}`)
+      const { json } = await get(gateway, `/archives/Hello/${version}`)
       t.match(json, { resources: [{ signing }] }, version)
     }
-    isProblem(t, await get(gateway, '/acme/Hello/1.0.3.zip'), 404)
+    isProblem(t, await get(gateway, '/archives/Hello/1.0.3.zip'), 404)
   },
 )
 
@@ -316,7 +318,7 @@ await forEachPackageGateway(
       ['metadata', JSON.stringify({ repositoryURLs })],
       ['source-archive', await sourceArchive()],
     ]
-    for (const path of ['/acme/Hello/1.0.0', '/acme/Hello/1.0.1', '/acme/Other/1.0.0']) {
+    for (const path of ['/found/Hello/1.0.0', '/found/Hello/1.0.1', '/found/Other/1.0.0']) {
       t.equal(
         (await send(gateway, path, parts)).status,
         201,
@@ -336,7 +338,7 @@ await forEachPackageGateway(
         status: 200,
         headers: { 'content-type': 'application/json', 'content-version': '1' },
       })
-      t.strictSame(found.json, { identifiers: ['acme.Hello', 'acme.Other'] }, url)
+      t.strictSame(found.json, { identifiers: ['found.Hello', 'found.Other'] }, url)
     }
     isProblem(t, await get(gateway, '/identifiers?url=https://git.test/ada/Nothing'), 404)
     for (const query of ['', '?url=', '?url', '?url=%20', '?uri=x', '?url=%ff']) {
@@ -350,26 +352,30 @@ await onPackageGateway(
   'SQLite and files',
   '4.6: invalid and repeated releases are refused with 409, 413 and 422',
   async (t, gateway) => {
-    t.equal((await publish(gateway, '1.0.0-rc.1')).status, 201)
+    t.equal((await publish(gateway, '/refused/Hello/1.0.0-rc.1')).status, 201)
     t.equal(
-      (await publish(gateway, '1.0.0')).status,
+      (await publish(gateway, '/refused/Hello/1.0.0')).status,
       201,
       'a release is published after its release candidate',
     )
-    const again = await publish(gateway, '1.0.0')
+    const again = await publish(gateway, '/refused/Hello/1.0.0')
     isProblem(t, again, 409)
     t.match(JSON.parse(again.text).detail, 'a release with version 1.0.0 already exists')
     const authorization = gateway.authorizationOf('ada')
     const archive = await sourceArchive()
-    const other = swiftForm(`${BASE}/ACME/hello/1.0.0-RC.1`, [['source-archive', archive]])
+    const other = swiftForm(`${BASE}/REFUSED/hello/1.0.0-RC.1`, [['source-archive', archive]])
     isProblem(t, await gateway.ask({ ...other, authorization }), 409)
     for (const metadata of ['{', '[]', '{"description":1}', '{"author":"Ada"}']) {
-      isProblem(t, await publish(gateway, '1.1.0', ['metadata', metadata]), 422)
+      isProblem(t, await publish(gateway, '/refused/Hello/1.1.0', ['metadata', metadata]), 422)
     }
-    isProblem(t, await publish(gateway, '1.1.0', ['metadata', ' '.repeat(262_145)]), 413)
+    isProblem(
+      t,
+      await publish(gateway, '/refused/Hello/1.1.0', ['metadata', ' '.repeat(262_145)]),
+      413,
+    )
     const signature: SwiftPart = ['source-archive-signature', Buffer.alloc(131_073)]
-    isProblem(t, await publish(gateway, '1.1.0', signature), 413)
-    isProblem(t, await get(gateway, '/acme/Hello/1.1.0'), 404)
+    isProblem(t, await publish(gateway, '/refused/Hello/1.1.0', signature), 413)
+    isProblem(t, await get(gateway, '/refused/Hello/1.1.0'), 404)
   },
 )
 
@@ -378,9 +384,9 @@ await onPackageGateway(
   'MariaDB and S3',
   '3.2 and 3.5: unknown versions, media types and methods are refused',
   async (t, gateway) => {
-    await publish(gateway, '1.0.0')
+    await publish(gateway, '/unknown/Hello/1.0.0')
     const paths = ['', '/1.0.0', '/1.0.0.zip', '/1.0.0/Package.swift'].map(
-      (end) => `/acme/Hello${end}`,
+      (end) => `/unknown/Hello${end}`,
     )
     for (const path of [...paths, '/identifiers?url=a']) {
       isProblem(
@@ -391,7 +397,7 @@ await onPackageGateway(
       isProblem(t, await get(gateway, path, { accept: 'text/html' }), 415)
       isProblem(t, await gateway.ask({ method: 'DELETE', path: `${BASE}${path}` }), 405)
     }
-    const anonymous = swiftForm(`${BASE}/acme/Hello/2.0.0`, [])
+    const anonymous = swiftForm(`${BASE}/unknown/Hello/2.0.0`, [])
     const refused = await gateway.ask(anonymous)
     isProblem(t, refused, 401)
     t.match(refused.headers, { 'www-authenticate': /^Basic/ })
@@ -403,9 +409,12 @@ await onPackageGateway(
   'SQLite and files',
   '4: HEAD returns the headers of GET without the body',
   async (t, gateway) => {
-    await publish(gateway, '1.0.0', ['metadata', '{"repositoryURLs":["https://a.test/b"]}'])
+    await publish(gateway, '/heads/Hello/1.0.0', [
+      'metadata',
+      '{"repositoryURLs":["https://a.test/b"]}',
+    ])
     const ends = ['', '.json', '/1.0.0', '/1.0.0.json', '/1.0.0.zip', '/1.0.0/Package.swift']
-    for (const path of [...ends.map((end) => `/acme/Hello${end}`), '/identifiers?url=a.test/b']) {
+    for (const path of [...ends.map((end) => `/heads/Hello${end}`), '/identifiers?url=a.test/b']) {
       const { headers, bytes } = await get(gateway, path)
       const { 'content-type': type, link, digest } = headers
       const head = await gateway.ask({ method: 'HEAD', path: `${BASE}${path}` })
@@ -414,7 +423,7 @@ await onPackageGateway(
       const { 'content-type': headType, link: headLink, digest: headDigest } = head.headers
       t.strictSame([headType, headLink, headDigest], [type, link, digest], path)
     }
-    isMissing(t, await gateway.ask({ method: 'HEAD', path: `${BASE}/acme/Hello/2.0.0` }))
+    isMissing(t, await gateway.ask({ method: 'HEAD', path: `${BASE}/heads/Hello/2.0.0` }))
   },
 )
 
