@@ -1,13 +1,17 @@
 /** The shell commands of README.md and docs/: each is run here, or names its test or a reason. */
 
+import { once } from 'node:events'
 import { existsSync } from 'node:fs'
 import { chmod, cp, mkdir, readdir, readFile, writeFile } from 'node:fs/promises'
+import { createServer, type Server } from 'node:http'
 import { dirname, join } from 'node:path'
+import { text } from 'node:stream/consumers'
 import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
 import { apk } from '../helpers/apks.js'
 import { packageZip } from '../helpers/composer-packages.js'
 import { buildDeb } from '../helpers/deb-builder.js'
+import { runEntryPoint } from '../helpers/entry-point.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { PLAIN_NODE } from '../helpers/plain-node.js'
 import { rTarGz, rZip } from '../helpers/r-packages.js'
@@ -140,18 +144,54 @@ interface Scene {
   readonly ada: Person
 }
 
+/**
+ * Returns a script that replaces scripts/gatehouse, which would use the settings of the clone.
+ * Calls that read standard input or files, and runners, are processes. The test's process runs the
+ * others, because each process takes a quarter of a second to start.
+ */
+async function commandLineOf(t: Test, { dataDir, port }: Gatehouse): Promise<string> {
+  const settings = {
+    GATEHOUSE_CONFIG: '/dev/null',
+    GATEHOUSE_DATA_DIR: dataDir,
+    GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
+  }
+  Object.assign(process.env, settings)
+  t.teardown(() => {
+    for (const name of Object.keys(settings)) delete process.env[name]
+  })
+  const listener = createServer(async (request, response) => {
+    const words = new URLSearchParams(await text(request)).getAll('word')
+    try {
+      const { exitCode, output, errorText } = await runEntryPoint(t, words)
+      response.writeHead(exitCode === 0 ? 200 : 500).end(output + errorText)
+    } catch (error) {
+      response.writeHead(500).end(`${error}`)
+    }
+  }).listen(0, '127.0.0.1')
+  await once(listener, 'listening')
+  t.teardown(() => listener.close())
+  const program = join(ROOT, 'dist/program/gatehouse.js')
+  const variables = Object.entries(settings).map(([name, value]) => `${name}='${value}'`)
+  return `#!/bin/sh
+case "$*" in
+  *-stdin | "workflow "* | "runner r"*)
+    export ${variables.join(' ')}
+    exec env ${PLAIN_NODE.join(' ')} '${program}' "$@" ;;
+esac
+for word; do
+  set -- "$@" --data-urlencode "word=$word"
+  shift
+done
+exec curl --silent --show-error --fail-with-body "$@" ${urlOf(listener)}
+`
+}
+
 /** Writes the files that the commands read, and the command line, into a new folder; returns it. */
 async function writeFiles(t: Test, { gatehouse, ada }: Scene): Promise<string> {
   const folder = await temporaryFolder(t)
-  const program = join(ROOT, 'dist/program/gatehouse.js')
-  // This replaces scripts/gatehouse, which would use the settings of the clone.
-  const commandLine = `#!/bin/sh
-GATEHOUSE_DATA_DIR='${gatehouse.dataDir}' GATEHOUSE_HTTP_LISTEN='127.0.0.1:${gatehouse.port}' \\
-  exec env ${PLAIN_NODE.join(' ')} '${program}' "$@"
-`
   const toy = { Package: 'toy', Version: '1.0' }
   const files = {
-    'scripts/gatehouse': commandLine,
+    'scripts/gatehouse': await commandLineOf(t, gatehouse),
     'tool.tar.gz': 'a tool\n',
     'hello-1.0-r0.apk': apk(),
     'project.zip': packageZip({ name: 'acme/lib', version: '1.0.0' }),
@@ -176,6 +216,11 @@ GATEHOUSE_DATA_DIR='${gatehouse.dataDir}' GATEHOUSE_HTTP_LISTEN='127.0.0.1:${gat
   await git('commit', '--quiet', '--message=First')
   for (const tag of ['v1.0.0', 'v1.2.3']) await git('tag', tag)
   return folder
+}
+
+function urlOf(listener: Server): string {
+  const address = listener.address()
+  return `http://127.0.0.1:${typeof address === 'object' ? address?.port : ''}/`
 }
 
 /** Puts the server's address in place of the addresses in the documents. */

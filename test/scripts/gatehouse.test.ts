@@ -1,36 +1,9 @@
 /** Entry point of the command line: help texts, and calls that are refused. */
 
-import t, { type Test } from 'tap'
+import t from 'tap'
+import { runEntryPoint as run } from '../helpers/entry-point.js'
 
 const NOUNS = ['serve', 'user', 'token', 'repo', 'package', 'db', 'doctor']
-
-let calls = 0
-
-/** Runs the entry point in this process; returns what it prints and its exit status. */
-async function run(t: Test, args: readonly string[]) {
-  const { argv } = process
-  const listeners = process.stdout.listeners('error')
-  const [printed, errors] = [t.capture(console, 'log'), t.capture(console, 'error')]
-  try {
-    process.argv = [...argv.slice(0, 2), ...args]
-    calls += 1
-    // A module with another query is evaluated again.
-    await import(`../../scripts/gatehouse.js?call=${calls}`)
-    const textOf = (capture: typeof printed) => capture().map((call) => `${call.args[0]}\n`)
-    return {
-      exitCode: process.exitCode,
-      output: textOf(printed).join(''),
-      errorText: textOf(errors).join(''),
-    }
-  } finally {
-    for (const capture of [printed, errors]) capture.restore()
-    process.argv = argv
-    process.exitCode = undefined
-    for (const listener of process.stdout.listeners('error')) {
-      if (!listeners.includes(listener)) process.stdout.off('error', listener as () => void)
-    }
-  }
-}
 
 t.test('the usage lists every command, and of a noun its verbs', async (t) => {
   const all = await run(t, ['--help'])
