@@ -18,10 +18,10 @@ import { cloneInto, newWorkingCopy, type WorkingCopy } from '../helpers/working-
 
 const MIB = 1_048_576
 const FILES = isFullSize ? 8 : 4
-const FILE_BYTES = (isFullSize ? 128 : 15) * MIB
+const FILE_BYTES = (isFullSize ? 128 : 25) * MIB
 /** Speed of a slow client, and the number of bytes that it reads before it disconnects. */
 const SLOW_BYTES_PER_SECOND = 20_000_000
-const SLOW_BYTES = isFullSize ? 200_000_000 : 20_000_000
+const SLOW_BYTES = isFullSize ? 200_000_000 : 60_000_000
 /** Time for the server to end its processes after the client has disconnected. */
 const SETTLES_WITHIN_MS = 5_000
 
