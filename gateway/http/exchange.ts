@@ -134,6 +134,11 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     this.#res.resume()
   }
 
+  /** Stops the library's timer, because it pauses the socket once more. */
+  stopTimer(): void {
+    this.#res.pause()
+  }
+
   #leaveSlowBodies(): void {
     this.#slowBodies?.remove(this)
     this.#slowBodies = undefined

@@ -1,4 +1,4 @@
-/** Keeps connections open whose request bodies arrive slowly. */
+/** Keeps connections open whose request bodies arrive, or are read, slowly. */
 
 /** A request body that is arriving, or was paused when its last bytes came. */
 export interface ArrivingBody {
@@ -8,6 +8,8 @@ export interface ArrivingBody {
   readonly isPaused: boolean
   /** Restarts the library's timer. */
   restartTimer(): void
+  /** Stops the library's timer until the gateway reads the body. */
+  stopTimer(): void
 }
 
 /**
@@ -48,7 +50,11 @@ export class SlowBodies {
   #tick(): void {
     const { tickMs, restMsMax } = this.#options
     for (const [body, known] of this.#bodies) {
-      if (body.isPaused) continue
+      // Bytes that come after the pause start the timer, which would end a slow reader's request.
+      if (body.isPaused) {
+        body.stopTimer()
+        continue
+      }
       // Resuming the socket started the timer, which would close the connection before the reply.
       if (body.isComplete) {
         body.restartTimer()

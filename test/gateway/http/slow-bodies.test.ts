@@ -42,28 +42,35 @@ t.test('bodies of one kibibyte a second arrive, with a length and in chunks', as
   t.match(await chunked.until(/read \d+/), `read ${small}`)
 })
 
-t.test('a request whose body is read late is answered late', async (t) => {
-  const { connect } = await startListener(t, async ({ body }) => {
-    // The whole body arrives in the meantime, and the connection is paused.
-    await sleep(1_000)
+t.test('a request whose body is read late, or pauses for long, is answered', async (t) => {
+  const { connect } = await startListener(t, async ({ path, body }) => {
+    const pausesMs = path === '/pauses' ? SILENT_MS : 1_000
+    // Meanwhile the connection is paused; a small body has arrived completely.
+    await sleep(pausesMs)
     const { length } = await readBody(body, 100_000_000)
-    await sleep(SILENT_MS)
+    await sleep(SILENT_MS - pausesMs)
     return { status: 200, body: `read ${length}` }
   })
-  const wire = await connect()
-  const body = 'x'.repeat(1_000_000)
-  wire.socket.write(`POST / HTTP/1.1\r\nHost: x\r\nContent-Length: ${body.length}\r\n\r\n${body}`)
-  t.match(await wire.until(/read \d+/), `read ${body.length}`)
+  const send = async (path: string, bytes: number) => {
+    const wire = await connect()
+    const head = `POST ${path} HTTP/1.1\r\nHost: x\r\nContent-Length: ${bytes}\r\n\r\n`
+    wire.socket.write(head + 'x'.repeat(bytes))
+    t.match(await wire.until(/read \d+/), `read ${bytes}`, path)
+  }
+  await Promise.all([send('/late', 1_000_000), send('/pauses', 30_000_000)])
 })
 
 t.test('the timer is restarted for bodies that arrive and not for others', async (t) => {
   const bodies = new SlowBodies({ tickMs: 20, restMsMax: 200 })
   const add = (isPaused = false) => {
-    const body = { receivedBytes: 0, isComplete: false, isPaused, restarts: 0 }
+    const body = { receivedBytes: 0, isComplete: false, isPaused, restarts: 0, stops: 0 }
     const entry = {
       ...body,
       restartTimer() {
         entry.restarts += 1
+      },
+      stopTimer() {
+        entry.stops += 1
       },
     }
     bodies.add(entry)
@@ -80,6 +87,7 @@ t.test('the timer is restarted for bodies that arrive and not for others', async
   t.ok(arrivingBefore > silentBefore, `${arrivingBefore} restarts for one that arrives`)
   t.equal(removed.restarts, 0)
   t.equal(paused.restarts, 0)
+  t.ok(paused.stops >= 1, 'the timer of a paused body is stopped')
   arriving.receivedBytes += 1_000_000
   paused.isPaused = false
   await sleep(100)
