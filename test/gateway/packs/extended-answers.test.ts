@@ -1,21 +1,26 @@
 /** Complete clones after a push: stored answers that are extended, and those that git makes. */
 
-import { randomBytes } from 'node:crypto'
-import { cp } from 'node:fs/promises'
+import { randomBytes, randomUUID } from 'node:crypto'
+import { cp, open } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
+import { AnswerNames } from '../../../gateway/packs/answer-names.js'
+import { ExtendedAnswers } from '../../../gateway/packs/extended-answers.js'
+import { normalize } from '../../../gateway/packs/normal-request.js'
+import { ReferenceList } from '../../../gateway/packs/reference-list.js'
 import { removeAnswers } from '../../../gateway/packs/remove-answers.js'
 import { createLocalCoordinator, createPackCache } from '../../../gateway/packs/warm.js'
 import { countedGit } from '../../helpers/counted-git.js'
 import { objectsOf, readAnswerV0, readFetchAnswer } from '../../helpers/fetch-answers.js'
 import { openContext } from '../../helpers/gateway.js'
 import { git as runGit } from '../../helpers/git-client.js'
-import { packetLine } from '../../helpers/git-requests.js'
+import { fetchBody, packetLine } from '../../helpers/git-requests.js'
 import { untilAllCached } from '../../helpers/pack-cache-counts.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
+import { isFullSize } from '../../helpers/test-size.js'
 import { newWorkingCopy, workingCopyAt } from '../../helpers/working-copy.js'
 
 /** Length of a file, so that the stored answers are long enough to be extended. */
@@ -59,12 +64,15 @@ function templateOf(objectFormat: ObjectFormat): Promise<Template> {
   return template
 }
 
-/** Copies a repository with a large file and a bitmap, and creates a pack cache. */
+const { context } = await openContext(t)
+const { settings, log, queue } = context
+const git = await countedGit(settings.data.dir)
+const link = createLocalCoordinator(settings.data.dir)
+const cache = createPackCache({ git, log, queue, settings: () => settings, link })
+
+/** Copies a repository with a large file and a bitmap. */
 async function aScene(t: Test, objectFormat: ObjectFormat = 'sha1') {
-  const { context } = await openContext(t)
-  const { settings, log, queue } = context
-  const git = await countedGit(settings.data.dir)
-  const repositoryPath = join(settings.data.dir, 'one.git')
+  const repositoryPath = join(settings.data.dir, `${randomUUID()}.git`)
   const template = await templateOf(objectFormat)
   await cp(template.repository, repositoryPath, { recursive: true })
   const server = (...args: readonly string[]) => runGit(args, { cwd: repositoryPath })
@@ -74,8 +82,6 @@ async function aScene(t: Test, objectFormat: ObjectFormat = 'sha1') {
   await runGit(['init', '--quiet', '--bare', `--object-format=${objectFormat}`], {
     cwd: packFolder,
   })
-  const link = createLocalCoordinator(settings.data.dir)
-  const cache = createPackCache({ git, log, queue, settings: () => settings, link })
 
   const push = async (name: string, content?: string | Uint8Array) => {
     const commit = await copy.commit(name, content)
@@ -298,7 +304,38 @@ t.test('git makes the whole answer after much growth, and without the stored ans
   t.equal((await clone()).isExtended, false, 'the stored answer is missing')
 })
 
-t.test('after fifty extensions git makes the whole answer', async (t) => {
+t.test('an answer with fifty extensions is not extended', async (t) => {
+  const { repository: repositoryPath, first } = await templateOf('sha1')
+  const request = normalize(fetchBody(first, 'ofs-delta'), 2)
+  if (request?.command !== 'fetch') throw new Error('this is no fetch')
+  const line = packetLine(`${first} refs/heads/main\n`)
+  const references = await ReferenceList.parse(Buffer.from(`${line}0000`))
+  if (references === undefined) throw new Error('these are no references')
+  const state = { text: 'one', settingsText: '[core]', isSettled: true }
+  const question = { repositoryPath, wanted: { request, state, references } }
+  const file = await open(join(await temporaryFolder(t), 'answer'), 'w')
+  t.teardown(() => file.close())
+  const options = { file: file.fd, signal: new AbortController().signal, timeoutMs: 10_000 }
+  /** Records one more extension; returns true if the stored answer is then read again. */
+  const isRead = async (extensions: number) => {
+    let reads = 0
+    const find = async () => {
+      reads += 1
+      return undefined
+    }
+    const names = new AnswerNames(git)
+    const answers = new ExtendedAnswers({ git, log, names, store: { find } })
+    const stored = { wants: [first], bytes: LARGE_BYTES }
+    answers.note(question, LARGE_BYTES, { ...stored, first: stored, extensions })
+    t.equal(await answers.write(question, options), undefined)
+    return reads > 0
+  }
+  t.equal(await isRead(48), true)
+  t.equal(await isRead(49), false)
+})
+
+/** Clones after each of many pushes, until git makes the whole answer. */
+async function testManyExtensions(t: Test): Promise<void> {
   const { fetchAnswer, server, addCommits } = await aScene(t)
   await fetchAnswer()
   const commits = await addCommits(110)
@@ -311,4 +348,6 @@ t.test('after fifty extensions git makes the whole answer', async (t) => {
   }
   // An answer that is not recorded yet is not extended, but the one before it.
   t.ok(extensions >= 50 && extensions <= 100, `${extensions} extensions`)
-})
+}
+
+if (isFullSize) await t.test('an answer is extended fifty times', testManyExtensions)
