@@ -1,6 +1,6 @@
 /** Clones with the git commands of CI systems; each runs twice, the second time from the cache. */
 
-import { mkdir } from 'node:fs/promises'
+import { cp, mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
@@ -99,20 +99,30 @@ const CLIENTS: Readonly<Record<string, readonly Words[]>> = {
 
 const { gatehouse, remote, tip, folder } = await setScene(t)
 
+/** Creates a repository without objects, whose copies are the first state of all clones. */
+async function createEmptyClone(): Promise<string> {
+  const cwd = join(folder, 'empty')
+  await mkdir(cwd)
+  await git(['init', '--quiet', '--template='], { cwd })
+  await git(['remote', 'add', 'origin', remote], { cwd })
+  return cwd
+}
+
 t.test('the git commands of each CI system succeed with cold and warm cache', async (t) => {
+  const empty = await createEmptyClone()
   for (const [name, commands] of Object.entries(CLIENTS)) {
     for (const state of ['cold', 'warm']) {
       const before = await countPackCache(gatehouse)
       const cwd = join(folder, `${name} ${state}`.replace('/', ' '))
-      await mkdir(cwd)
-      await git(['init', '--quiet'], { cwd })
-      await git(['remote', 'add', 'origin', remote], { cwd })
+      await cp(empty, cwd, { recursive: true })
       for (const words of commands) {
         const filled = words.map((word) => word.replace('SHA', tip).replace('URL', remote))
         await git(filled, { cwd })
       }
-      t.equal(await git(['rev-parse', 'HEAD'], { cwd }), tip, `${name}, ${state}`)
-      t.equal(await git(['status', '--porcelain'], { cwd }), '', 'the working tree is complete')
+      const status = (await git(['status', '--porcelain=v2', '--branch'], { cwd })).split('\n')
+      t.equal(status[0], `# branch.oid ${tip}`, `${name}, ${state}`)
+      const changes = status.filter((line) => !line.startsWith('# '))
+      t.strictSame(changes, [], 'the working tree is complete')
       const after = await countPackCache(gatehouse)
       // A fetch of a commit by its id lists no refs, so the pack is its only hit.
       if (state === 'warm') t.ok(after.hit > before.hit, `${name}: answered from the cache`)

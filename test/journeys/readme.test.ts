@@ -3,7 +3,7 @@
 import { execFileSync, spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { existsSync } from 'node:fs'
-import { cp, mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, symlink, utimes, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
@@ -36,12 +36,11 @@ function blocksOf(readme: string): readonly string[] {
 async function aBuiltClone(folder: string): Promise<void> {
   const list = ['ls-files', '-z', '--cached', '--others', '--exclude-standard']
   const paths = execFileSync('git', list, { cwd: ROOT, encoding: 'utf8' }).split('\0')
-  for (const path of paths.filter((path) => path !== '' && existsSync(join(ROOT, path)))) {
-    await mkdir(dirname(join(folder, path)), { recursive: true })
-    await cp(join(ROOT, path), join(folder, path))
-  }
+  const existing = paths.filter((path) => path !== '' && existsSync(join(ROOT, path)))
+  await mkdir(folder)
+  const options = ['--archive', '--parents', `--target-directory=${folder}`]
+  execFileSync('cp', [...options, ...existing, 'dist/program'], { cwd: ROOT })
   await symlink(join(ROOT, 'node_modules'), join(folder, 'node_modules'))
-  await cp(join(ROOT, 'dist/program'), join(folder, 'dist/program'), { recursive: true })
   // The copies are newer than the build, so scripts/prepare.sh would compile without this stamp.
   const stamp = join(folder, 'dist/.built-program')
   await writeFile(stamp, '')
