@@ -76,11 +76,10 @@ run: |
       '/etc',
     ],
   )
-  t.strictSame(await podman.leftovers(), [])
   t.strictSame(await readdir(context.workFolder), [])
 })
 
-t.test('attempts on the machine fail in the container', async (t) => {
+t.test('attempts on the machine and steps out of time end in the container', async (t) => {
   const secret = await temporaryFolder(t)
   const attempts: Readonly<Record<string, string>> = {
     'read a folder of the machine': `ls ${secret}`,
@@ -97,12 +96,20 @@ t.test('attempts on the machine fail in the container', async (t) => {
   const lines = Object.entries(attempts).map(
     ([name, script]) => `  if (${script}) 2>/dev/null; then echo "possible: ${name}"; fi\n`,
   )
-  const { result, stub } = await ran(
+  const { steps, stub } = await ran(
     t,
-    jobWith([`container: ${BOX}`], `run: |\n  set +e\n${lines.join('')}  echo end`),
+    jobWith(
+      [`container: ${BOX}`],
+      `run: |\n  set +e\n${lines.join('')}  echo end`,
+      `timeout-minutes: 0.03\nrun: "trap '' TERM; echo started; sleep 4321"`,
+      'if: always()\nrun: "echo sleeping: $(ps | grep -c \'[s]leep 4321\')"',
+    ),
   )
-  t.equal(result, 'SUCCESS')
-  t.strictSame(stub.rows.slice(3), ['end'])
+  t.strictSame(steps, ['SUCCESS', 'FAILURE', 'SUCCESS'])
+  t.strictSame(
+    stub.rows.slice(3).filter((row) => !row.startsWith('Run ')),
+    ['end', 'started', 'Error: the step ran longer than 0.03 minutes.', 'sleeping: 0'],
+  )
 })
 
 t.test('variables of jobs act neither on podman nor on its arguments', async (t) => {
@@ -199,7 +206,6 @@ t.test('a job in a container reaches a healthy service by its name', async (t) =
     'answer of web',
     'touch: /seen/x: Read-only file system',
   ])
-  t.strictSame(await podman.leftovers(), [])
 })
 
 t.test('a job without a container reaches a service by a port of the machine', async (t) => {
@@ -214,7 +220,6 @@ t.test('a job without a container reaches a service by a port of the machine', a
   )
   t.equal(result, 'SUCCESS', stub.rows.join('\n'))
   t.ok(stub.rows.includes('answer of port'))
-  t.strictSame(await podman.leftovers(), [])
 })
 
 t.test('a service that fails ends the job with its output, before the first step', async (t) => {
@@ -240,24 +245,6 @@ t.test('a service that fails ends the job with its output, before the first step
       `Error: the service 'db' ${sentence}.`,
     ])
   }
-  t.strictSame(await podman.leftovers(), [])
-})
-
-t.test('a step that runs out of time ends in the container', async (t) => {
-  const { stub } = await ran(
-    t,
-    jobWith(
-      [`container: ${BOX}`],
-      `timeout-minutes: 0.03\nrun: "trap '' TERM; echo started; sleep 4321"`,
-      'if: always()\nrun: "echo sleeping: $(ps | grep -c \'[s]leep 4321\')"',
-    ),
-  )
-  t.strictSame(stub.rows.slice(3), [
-    'started',
-    'Error: the step ran longer than 0.03 minutes.',
-    stub.rows[5],
-    'sleeping: 0',
-  ])
 })
 
 t.test('a cancelled job leaves nothing, while it starts and while it runs', async (t) => {
@@ -274,8 +261,8 @@ t.test('a cancelled job leaves nothing, while it starts and while it runs', asyn
     const { result, steps } = await ran(t, workflow, { stub })
     t.equal(result, 'CANCELLED', row)
     t.strictSame(steps, ['CANCELLED'])
-    t.strictSame(await podman.leftovers(), [])
   }
+  t.strictSame(await podman.leftovers(), [], 'the jobs before have left nothing either')
 })
 
 t.test('leftovers of a runner are removed, and those of another are kept', async (t) => {
