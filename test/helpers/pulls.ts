@@ -38,7 +38,14 @@ export async function startGatewayWithPull(
   t: Test,
   options: GatewayOptions = {},
 ): Promise<GatewayWithPull> {
-  const gateway = await startGatewayWithUsers(t, options)
+  return await addPullRepository(t, await startGatewayWithUsers(t, options))
+}
+
+/** Creates the repository `ada/r` of a gateway that has none, with a first commit on main. */
+export async function addPullRepository(
+  t: Test,
+  gateway: GatewayWithUsers,
+): Promise<GatewayWithPull> {
   await gateway.as('ada', 'POST', '/user/repos', { name: 'r' })
   const bare = await gateway.pathOf('ada', 'r')
   const copy = await newWorkingCopy(t)

@@ -5,9 +5,17 @@ import t from 'tap'
 import { onOneDatabase } from '../../../helpers/databases.js'
 import { visible } from '../../../helpers/gateway-with-users.js'
 import { git, tryGit } from '../../../helpers/git-client.js'
-import { type Fields, type GatewayWithPull, startGatewayWithPull } from '../../../helpers/pulls.js'
+import {
+  addPullRepository,
+  type Fields,
+  type GatewayWithPull,
+  startGatewayWithPull,
+} from '../../../helpers/pulls.js'
 import { until } from '../../../helpers/server-processes.js'
+import { sharedGateways } from '../../../helpers/shared-gateways.js'
 import { incompressible } from '../../../helpers/working-copy.js'
+
+const gateways = sharedGateways(t)
 
 const NO_REPOSITORY = { repo: null, repo_id: -1, ref: 'refs/pull/1/head', label: 'topic' }
 
@@ -115,10 +123,10 @@ await onOneDatabase(
   },
 )
 
-t.test(
+await gateways.onSqlite(
   'malformed and missing heads are refused, and a head of the same repository is accepted',
-  async (t) => {
-    const gateway = await startGatewayWithPull(t)
+  async (t, shared) => {
+    const gateway = await addPullRepository(t, shared)
     const { of, as } = gateway
     const fork = await forkOf(gateway)
     const tip = await fork.write('topic', 'a')
@@ -161,7 +169,7 @@ t.test(
   },
 )
 
-t.test('a head that exceeds the size limit is refused', async (t) => {
+await t.test('a head that exceeds the size limit is refused', async (t) => {
   const environment = { GATEHOUSE_GIT_PUSH_MAX_BYTES: '64KiB' }
   const gateway = await startGatewayWithPull(t, { environment })
   const { of, copy, bare, lines } = gateway
@@ -186,10 +194,10 @@ t.test('a head that exceeds the size limit is refused', async (t) => {
   t.equal((await of('ada', 'POST', '/pulls/1/merge', merge)).status, 409)
 })
 
-t.test(
+await gateways.onSqlite(
   'a pull request from a fork is merged, and its branch is deleted if the merger may write there',
-  async (t) => {
-    const gateway = await startGatewayWithPull(t)
+  async (t, shared) => {
+    const gateway = await addPullRepository(t, shared)
     const { of, as, bare, write } = gateway
     const fork = await forkOf(gateway)
     const tips = new Map<string, string>()
@@ -229,46 +237,52 @@ t.test(
   },
 )
 
-t.test('the merged commit is the checked one, also with concurrent pushes', async (t) => {
-  const gateway = await startGatewayWithPull(t)
-  const { of, bare, copy } = gateway
-  const fork = await forkOf(gateway)
-  const judged = await fork.write('topic', 'a')
-  await of('bob', 'POST', '/pulls', TOPIC)
-  const body = { Do: 'merge', head_commit_id: judged, delete_branch_after_merge: true }
-  const next = await fork.write('next', 'b', judged)
-  const push = () => copy.git('push', '--quiet', fork.path, `${next}:refs/heads/topic`)
-  const [answer] = await Promise.all([
-    of('root', 'POST', '/pulls/1/merge', body),
-    // Git refuses a push whose branch is deleted concurrently; the client then pushes again.
-    push().catch(push),
-  ])
-  const isMerged = answer.status === 200
-  t.ok(isMerged || answer.status === 409, answer.text)
-  const parents = await git(['log', '-1', '--format=%P', 'main'], { cwd: bare })
-  t.equal(parents.split(' ')[1], isMerged ? judged : undefined)
-  t.equal(await git(['rev-parse', 'topic'], { cwd: fork.path }), next, 'no pushed commit is lost')
-})
+await gateways.onSqlite(
+  'the merged commit is the checked one, also with concurrent pushes',
+  async (t, shared) => {
+    const gateway = await addPullRepository(t, shared)
+    const { of, bare, copy } = gateway
+    const fork = await forkOf(gateway)
+    const judged = await fork.write('topic', 'a')
+    await of('bob', 'POST', '/pulls', TOPIC)
+    const body = { Do: 'merge', head_commit_id: judged, delete_branch_after_merge: true }
+    const next = await fork.write('next', 'b', judged)
+    const push = () => copy.git('push', '--quiet', fork.path, `${next}:refs/heads/topic`)
+    const [answer] = await Promise.all([
+      of('root', 'POST', '/pulls/1/merge', body),
+      // Git refuses a push whose branch is deleted concurrently; the client then pushes again.
+      push().catch(push),
+    ])
+    const isMerged = answer.status === 200
+    t.ok(isMerged || answer.status === 409, answer.text)
+    const parents = await git(['log', '-1', '--format=%P', 'main'], { cwd: bare })
+    t.equal(parents.split(' ')[1], isMerged ? judged : undefined)
+    t.equal(await git(['rev-parse', 'topic'], { cwd: fork.path }), next, 'no pushed commit is lost')
+  },
+)
 
-t.test('a push to the fork over HTTPS updates the pull request', async (t) => {
-  const gateway = await startGatewayWithPull(t)
-  const { of, as, bare, copy, port, authorizationOf } = gateway
-  const fork = await forkOf(gateway)
-  const tip = await fork.write('topic', 'a')
-  await of('bob', 'POST', '/pulls', TOPIC)
-  const kept = () => git(['rev-parse', 'refs/pull/1/head'], { cwd: bare })
-  await copy.git('checkout', '--quiet', '--detach', tip)
-  const next = await copy.commit('b')
-  const header = `http.extraHeader=Authorization: ${authorizationOf('bob')}`
-  const address = `http://127.0.0.1:${port}/bob/r.git`
-  await copy.git('-c', header, 'push', '--quiet', address, `${next}:refs/heads/topic`)
-  t.equal(await until(kept, (head) => head === next, WAIT_MS), next)
-  const file = { branch: 'topic', content: Buffer.from('x').toString('base64'), message: 'm' }
-  const made = await as('bob', 'POST', '/repos/bob/r/contents/c', file)
-  const { sha } = (made.json as { commit: { sha: string } }).commit
-  t.equal(
-    await until(kept, (head) => head === sha, WAIT_MS),
-    sha,
-    'a file written over the API does too',
-  )
-})
+await gateways.onSqlite(
+  'a push to the fork over HTTPS updates the pull request',
+  async (t, shared) => {
+    const gateway = await addPullRepository(t, shared)
+    const { of, as, bare, copy, port, authorizationOf } = gateway
+    const fork = await forkOf(gateway)
+    const tip = await fork.write('topic', 'a')
+    await of('bob', 'POST', '/pulls', TOPIC)
+    const kept = () => git(['rev-parse', 'refs/pull/1/head'], { cwd: bare })
+    await copy.git('checkout', '--quiet', '--detach', tip)
+    const next = await copy.commit('b')
+    const header = `http.extraHeader=Authorization: ${authorizationOf('bob')}`
+    const address = `http://127.0.0.1:${port}/bob/r.git`
+    await copy.git('-c', header, 'push', '--quiet', address, `${next}:refs/heads/topic`)
+    t.equal(await until(kept, (head) => head === next, WAIT_MS), next)
+    const file = { branch: 'topic', content: Buffer.from('x').toString('base64'), message: 'm' }
+    const made = await as('bob', 'POST', '/repos/bob/r/contents/c', file)
+    const { sha } = (made.json as { commit: { sha: string } }).commit
+    t.equal(
+      await until(kept, (head) => head === sha, WAIT_MS),
+      sha,
+      'a file written over the API does too',
+    )
+  },
+)

@@ -4,7 +4,10 @@ import t from 'tap'
 import { onOneDatabase } from '../../../helpers/databases.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
-import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
+import { addPullRepository, type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
+import { sharedGateways } from '../../../helpers/shared-gateways.js'
+
+const gateways = sharedGateways(t)
 
 const MESSAGE = 'Title\n\nBody\nada ada@example.com'
 
@@ -54,8 +57,8 @@ await onOneDatabase(
   },
 )
 
-t.test('a merge is refused with its reason', async (t) => {
-  const { of, as, write, open, bare } = await startGatewayWithPull(t)
+await gateways.onSqlite('a merge is refused with its reason', async (t, shared) => {
+  const { of, as, write, open, bare } = await addPullRepository(t, shared)
   const head = await write('topic', 'a')
   await open('topic')
   const merge = async (body: Fields, name: 'ada' | 'bob' | 'anyone' = 'ada') => {
@@ -90,31 +93,34 @@ t.test('a merge is refused with its reason', async (t) => {
   t.equal(await git(['rev-parse', 'topic'], { cwd: bare }), head)
 })
 
-t.test('a merge has the given message and may delete the branch', async (t) => {
-  const { of, as, write, open, bare, copy } = await startGatewayWithPull(t)
-  const head = await write('topic', 'a')
-  await write('topic2', 'b')
-  await open('topic')
-  await open('topic2', { base: 'topic' })
-  const body = { Do: 'merge', MergeTitleField: ' Title ', MergeMessageField: 'Body\n' }
-  const input = { ...body, head_commit_id: head, delete_branch_after_merge: true }
-  t.equal((await of('ada', 'POST', '/pulls/1/merge', input)).status, 200)
-  t.equal(await git(['log', '-1', '--format=%B%an %ae', 'main'], { cwd: bare }), MESSAGE)
-  t.equal(
-    await git(['rev-parse', 'topic'], { cwd: bare }),
-    head,
-    'the base of an open pull request is kept',
-  )
-  await as('ada', 'PATCH', '/repos/ada/r', { default_delete_branch_after_merge: true })
-  t.equal((await of('ada', 'POST', '/pulls/2/merge', { Do: 'fast-forward-only' })).status, 409)
-  t.equal((await of('ada', 'POST', '/pulls/2/merge', { Do: 'rebase' })).status, 200)
-  const branches = await git(['for-each-ref', '--format=%(refname)', 'refs/heads'], { cwd: bare })
-  t.strictSame(branches.split('\n'), ['refs/heads/main', 'refs/heads/topic'])
-  t.match(await copy.git('ls-remote', bare, 'refs/pull/2/head'), /refs\/pull\/2\/head/)
-})
+await gateways.onSqlite(
+  'a merge has the given message and may delete the branch',
+  async (t, shared) => {
+    const { of, as, write, open, bare, copy } = await addPullRepository(t, shared)
+    const head = await write('topic', 'a')
+    await write('topic2', 'b')
+    await open('topic')
+    await open('topic2', { base: 'topic' })
+    const body = { Do: 'merge', MergeTitleField: ' Title ', MergeMessageField: 'Body\n' }
+    const input = { ...body, head_commit_id: head, delete_branch_after_merge: true }
+    t.equal((await of('ada', 'POST', '/pulls/1/merge', input)).status, 200)
+    t.equal(await git(['log', '-1', '--format=%B%an %ae', 'main'], { cwd: bare }), MESSAGE)
+    t.equal(
+      await git(['rev-parse', 'topic'], { cwd: bare }),
+      head,
+      'the base of an open pull request is kept',
+    )
+    await as('ada', 'PATCH', '/repos/ada/r', { default_delete_branch_after_merge: true })
+    t.equal((await of('ada', 'POST', '/pulls/2/merge', { Do: 'fast-forward-only' })).status, 409)
+    t.equal((await of('ada', 'POST', '/pulls/2/merge', { Do: 'rebase' })).status, 200)
+    const branches = await git(['for-each-ref', '--format=%(refname)', 'refs/heads'], { cwd: bare })
+    t.strictSame(branches.split('\n'), ['refs/heads/main', 'refs/heads/topic'])
+    t.match(await copy.git('ls-remote', bare, 'refs/pull/2/head'), /refs\/pull\/2\/head/)
+  },
+)
 
-t.test('a manual merge is recorded', async (t) => {
-  const { of, as, write, open } = await startGatewayWithPull(t)
+await gateways.onSqlite('a manual merge is recorded', async (t, shared) => {
+  const { of, as, write, open } = await addPullRepository(t, shared)
   await write('topic', 'a')
   await open('topic')
   await as('ada', 'PATCH', '/repos/ada/r', { allow_manual_merge: true })
@@ -141,8 +147,8 @@ await onOneDatabase(t, 'an interrupted merge is detected as done', async (t, loc
   t.equal((await of('ada', 'GET', '/pulls/1/merge')).status, 204)
 })
 
-t.test('the head is updated with the base', async (t) => {
-  const { of, write, open, bare } = await startGatewayWithPull(t)
+await gateways.onSqlite('the head is updated with the base', async (t, shared) => {
+  const { of, write, open, bare } = await addPullRepository(t, shared)
   for (const name of ['merged', 'rebased', 'apart']) await write(name, name)
   for (const name of ['merged', 'rebased', 'apart']) await open(name)
   const update = (number: number, style: string, name: 'ada' | 'bob' = 'ada') =>

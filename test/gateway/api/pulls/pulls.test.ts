@@ -5,7 +5,10 @@ import { createLabel } from '../../../../sql/issues/labels.js'
 import { onOneDatabase } from '../../../helpers/databases.js'
 import { BASE_URL } from '../../../helpers/gateway.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
-import { type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
+import { addPullRepository, type Fields, startGatewayWithPull } from '../../../helpers/pulls.js'
+import { sharedGateways } from '../../../helpers/shared-gateways.js'
+
+const gateways = sharedGateways(t)
 
 const NO_CHANGES = 'Invalid PullRequest: There are no changes between the head and the base'
 const BUG = {
@@ -81,8 +84,8 @@ await onOneDatabase(t, 'a pull request is opened and read', async (t, location) 
   }
 })
 
-t.test('an invalid pull request is refused', async (t) => {
-  const { of, as, write, open, copy, bare } = await startGatewayWithPull(t)
+await gateways.onSqlite('an invalid pull request is refused', async (t, shared) => {
+  const { of, as, write, open, copy, bare } = await addPullRepository(t, shared)
   const tip = await write('topic', 'a')
   await copy.git('push', '--quiet', bare, `${tip}:refs/tags/v1`)
   const refused = async (body: Fields, status: number, message: string | RegExp) => {
@@ -126,42 +129,48 @@ t.test('an invalid pull request is refused', async (t) => {
   t.equal((await of('ada', 'POST', '/pulls', BODY)).status, 404)
 })
 
-t.test('a reader may open a pull request but not set assignees and labels', async (t) => {
-  const { of, write } = await startGatewayWithPull(t)
-  await write('topic', 'a')
-  const body = { title: 'x', head: 'topic', base: 'main', assignees: ['ada'], labels: [7] }
-  const opened = await of('bob', 'POST', '/pulls', body)
-  t.match(opened, { status: 201, json: { user: { login: 'bob' }, assignees: null, labels: [] } })
-  const edit = (name: 'ada' | 'bob', fields: Fields) => of(name, 'PATCH', '/pulls/1', fields)
-  t.match((await edit('bob', { title: 'y', assignees: ['ada'] })).json, {
-    title: 'y',
-    assignees: null,
-  })
-  t.match((await edit('ada', { assignees: ['ada'] })).json, { assignees: [{ login: 'ada' }] })
-  t.match((await edit('ada', { assignees: [] })).json, { assignees: null, title: 'y' })
-  await of('ada', 'POST', '/pulls', { title: 'ada’s', head: 'main', base: 'topic' })
-  t.equal((await of('bob', 'PATCH', '/pulls/2', { title: 'z' })).status, 403)
-})
+await gateways.onSqlite(
+  'a reader may open a pull request but not set assignees and labels',
+  async (t, shared) => {
+    const { of, write } = await addPullRepository(t, shared)
+    await write('topic', 'a')
+    const body = { title: 'x', head: 'topic', base: 'main', assignees: ['ada'], labels: [7] }
+    const opened = await of('bob', 'POST', '/pulls', body)
+    t.match(opened, { status: 201, json: { user: { login: 'bob' }, assignees: null, labels: [] } })
+    const edit = (name: 'ada' | 'bob', fields: Fields) => of(name, 'PATCH', '/pulls/1', fields)
+    t.match((await edit('bob', { title: 'y', assignees: ['ada'] })).json, {
+      title: 'y',
+      assignees: null,
+    })
+    t.match((await edit('ada', { assignees: ['ada'] })).json, { assignees: [{ login: 'ada' }] })
+    t.match((await edit('ada', { assignees: [] })).json, { assignees: null, title: 'y' })
+    await of('ada', 'POST', '/pulls', { title: 'ada’s', head: 'main', base: 'topic' })
+    t.equal((await of('bob', 'PATCH', '/pulls/2', { title: 'z' })).status, 403)
+  },
+)
 
-t.test('an open pull request follows its head, however it is moved', async (t) => {
-  const { of, write, open, copy, bare } = await startGatewayWithPull(t)
-  const first = await write('topic', 'a')
-  await open('topic')
-  const kept = () => copy.git('ls-remote', bare, 'refs/pull/1/head')
-  t.match(await kept(), first)
-  const second = await write('topic', 'b')
-  const read = async () => (await of('ada', 'GET', '/pulls/1')).json as Fields
-  t.match(await read(), { head: { sha: second }, changed_files: 2, mergeable: true })
-  t.match(await kept(), second)
-  const onMain = await write('main', 'a', 'other\n')
-  t.match(await read(), { base: { sha: onMain }, mergeable: false })
-  const third = await write('topic', 'a', 'other\n')
-  t.match((await of('ada', 'GET', '/pulls')).json, [{ head: { sha: third }, mergeable: true }])
-  t.match(await kept(), third)
-  await copy.git('push', '--quiet', bare, ':refs/heads/topic')
-  t.match(await read(), { head: { sha: third, ref: 'refs/pull/1/head', label: 'topic' } })
-  t.match(await kept(), third, 'the head is kept when the branch is deleted')
-})
+await gateways.onSqlite(
+  'an open pull request follows its head, however it is moved',
+  async (t, shared) => {
+    const { of, write, open, copy, bare } = await addPullRepository(t, shared)
+    const first = await write('topic', 'a')
+    await open('topic')
+    const kept = () => copy.git('ls-remote', bare, 'refs/pull/1/head')
+    t.match(await kept(), first)
+    const second = await write('topic', 'b')
+    const read = async () => (await of('ada', 'GET', '/pulls/1')).json as Fields
+    t.match(await read(), { head: { sha: second }, changed_files: 2, mergeable: true })
+    t.match(await kept(), second)
+    const onMain = await write('main', 'a', 'other\n')
+    t.match(await read(), { base: { sha: onMain }, mergeable: false })
+    const third = await write('topic', 'a', 'other\n')
+    t.match((await of('ada', 'GET', '/pulls')).json, [{ head: { sha: third }, mergeable: true }])
+    t.match(await kept(), third)
+    await copy.git('push', '--quiet', bare, ':refs/heads/topic')
+    t.match(await read(), { head: { sha: third, ref: 'refs/pull/1/head', label: 'topic' } })
+    t.match(await kept(), third, 'the head is kept when the branch is deleted')
+  },
+)
 
 await onOneDatabase(t, 'pull requests are listed by each filter', async (t, location) => {
   const { of, write, open } = await startGatewayWithPull(t, { location })
@@ -211,29 +220,32 @@ await onOneDatabase(t, 'a pull request is found by its branches', async (t, loca
   }
 })
 
-t.test('a pull request is changed, closed, reopened and moved to another base', async (t) => {
-  const { of, write, open } = await startGatewayWithPull(t)
-  await write('other', 'x')
-  await write('topic', 'a')
-  await open('topic')
-  const edit = async (fields: Fields) => {
-    const { status, json } = await of('ada', 'PATCH', '/pulls/1', fields)
-    return [status, json as Fields] as const
-  }
-  t.match(await edit({ state: 'closed' }), [201, { state: 'closed', mergeable: false }])
-  t.match(await edit({ base: 'other' }), [422])
-  await open('topic')
-  t.match(await edit({ state: 'open' }), [409, { message: /^pull request already exists/ }])
-  await of('ada', 'PATCH', '/pulls/2', { state: 'closed' })
-  t.match(await edit({ state: 'open' }), [201, { state: 'open', closed_at: null }])
-  t.match(await edit({ base: 'other' }), [201, { base: { ref: 'other' } }])
-  t.match(await edit({ base: 'absent' }), [404])
-  t.match(await edit({ base: 'topic' }), [422])
-  await open('topic')
-  t.match(await edit({ base: 'main' }), [409])
-  t.match(await edit({ due_date: '2030-05-06T00:00:00Z' }), [201, { due_date: /^2030-05-06/ }])
-  t.match(await edit({ unset_due_date: true }), [201, { due_date: null }])
-  t.match(await edit({ allow_maintainer_edit: true }), [201, { allow_maintainer_edit: true }])
-  t.match(await edit({ state: 'x' }), [422])
-  t.match(await edit({ title: 'x'.repeat(256) }), [422])
-})
+await gateways.onSqlite(
+  'a pull request is changed, closed, reopened and moved to another base',
+  async (t, shared) => {
+    const { of, write, open } = await addPullRepository(t, shared)
+    await write('other', 'x')
+    await write('topic', 'a')
+    await open('topic')
+    const edit = async (fields: Fields) => {
+      const { status, json } = await of('ada', 'PATCH', '/pulls/1', fields)
+      return [status, json as Fields] as const
+    }
+    t.match(await edit({ state: 'closed' }), [201, { state: 'closed', mergeable: false }])
+    t.match(await edit({ base: 'other' }), [422])
+    await open('topic')
+    t.match(await edit({ state: 'open' }), [409, { message: /^pull request already exists/ }])
+    await of('ada', 'PATCH', '/pulls/2', { state: 'closed' })
+    t.match(await edit({ state: 'open' }), [201, { state: 'open', closed_at: null }])
+    t.match(await edit({ base: 'other' }), [201, { base: { ref: 'other' } }])
+    t.match(await edit({ base: 'absent' }), [404])
+    t.match(await edit({ base: 'topic' }), [422])
+    await open('topic')
+    t.match(await edit({ base: 'main' }), [409])
+    t.match(await edit({ due_date: '2030-05-06T00:00:00Z' }), [201, { due_date: /^2030-05-06/ }])
+    t.match(await edit({ unset_due_date: true }), [201, { due_date: null }])
+    t.match(await edit({ allow_maintainer_edit: true }), [201, { allow_maintainer_edit: true }])
+    t.match(await edit({ state: 'x' }), [422])
+    t.match(await edit({ title: 'x'.repeat(256) }), [422])
+  },
+)
