@@ -12,7 +12,7 @@ t.test('bindings that differ have different keys', async (t) => {
 })
 
 t.test('a result is returned until it expires or the cache is emptied', async (t) => {
-  const cache = new ResultCache(20)
+  const cache = new ResultCache(500)
   t.equal(cache.get('select 1', ''), undefined)
   const rows = cache.add('select 1', '', [{ id: 1 }])
   t.strictSame(rows, [{ id: 1 }])
@@ -20,7 +20,7 @@ t.test('a result is returned until it expires or the cache is emptied', async (t
   t.equal(cache.get('select 1', ''), rows)
   t.equal(cache.get('select 1', 'x'), undefined)
   t.equal(cache.get('select 2', ''), undefined)
-  await sleep(25)
+  await sleep(510)
   t.equal(cache.get('select 1', ''), undefined, 'expired')
   const lasting = new ResultCache()
   lasting.add('select 1', '', [])
