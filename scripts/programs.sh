@@ -53,21 +53,23 @@ fetch_from_debian() {
   local state=$PWD/.programs/apt-$type-$suite
   shift 3
   mkdir -p "$folder" "$state"/lists/partial "$state"/archives/partial
-  (
-    flock 7
-    [[ -n $(find "$state/updated" -mmin -60 2>/dev/null) ]] ||
-      update_lists "$state" "$type [signed-by=$keyring] $(debian_mirror) $suite main"
-  ) 7>"$state/lock"
   for attempt in 1 2 3; do
-    (cd "$folder" && APT_CONFIG=$state/apt.conf apt-get -q "$@") && return
+    (
+      flock 7
+      [[ -n $(find "$state/updated" -mmin -60 2>/dev/null) ]] ||
+        update_lists "$state" "$type [signed-by=$keyring] $(debian_mirror) $suite main"
+    ) 7>"$state/lock" &&
+      (cd "$folder" && APT_CONFIG=$state/apt.conf apt-get -q "$@") && return
     echo "The download failed ($attempt of 3)."
+    # The mirror may have replaced a package since.
+    rm -f "$state/updated"
   done
   return 1
 }
 
 # Takes a folder for the state of apt and a line of sources.list, and reads its package lists.
 update_lists() {
-  local state=$1 attempt
+  local state=$1
   : >"$state/status"
   echo "$2" >"$state/sources.list"
   cat >"$state/apt.conf" <<END
@@ -81,12 +83,5 @@ Acquire::Check-Valid-Until "false";
 Acquire::Languages "none";
 APT::Sandbox::User "root";
 END
-  for attempt in 1 2 3; do
-    if APT_CONFIG=$state/apt.conf apt-get update -q --error-on=any; then
-      touch "$state/updated"
-      return
-    fi
-    echo "The package lists could not be read ($attempt of 3)."
-  done
-  return 1
+  APT_CONFIG=$state/apt.conf apt-get update -q --error-on=any && touch "$state/updated"
 }
