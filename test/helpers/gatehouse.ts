@@ -16,6 +16,7 @@ import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { freePort } from './free-port.js'
 import { passwordHashOf, passwordOf } from './passwords.js'
 import { PLAIN_NODE } from './plain-node.js'
+import { until } from './server-processes.js'
 import { copySqliteTemplate } from './templates.js'
 import { diskFolder } from './temporary.js'
 
@@ -23,6 +24,7 @@ import { diskFolder } from './temporary.js'
 export const COMMAND_LINE = fileURLToPath(new URL('../../program/gatehouse.js', import.meta.url))
 const STARTS_WITHIN_MS = 120_000
 const STOPS_WITHIN_MS = 20_000
+const LOGGED_WITHIN_MS = 60_000
 
 interface Teardown {
   teardown(action: () => Promise<unknown>): void
@@ -58,8 +60,10 @@ export interface Gatehouse {
   readonly dataDir: string
   /** Process id of the supervisor. */
   readonly pid: number
-  /** Returns the log of all starts so far. */
+  /** Returns the log of all starts so far; the last lines may arrive later than a reply. */
   readonly log: () => string
+  /** Waits until the log matches, for at most a minute; returns the log. */
+  logMatching(pattern: RegExp): Promise<string>
   /** Runs `gatehouse …` with the server's settings. */
   run(...args: readonly string[]): Promise<CommandResult>
   /** Creates a user with a token of these scopes; `passwordOf` has the password. */
@@ -170,6 +174,7 @@ export async function startGatehouse(
       return server?.pid ?? -1
     },
     log: () => log,
+    logMatching: (pattern) => until(async () => log, pattern.test.bind(pattern), LOGGED_WITHIN_MS),
     addUser: (name, wanted) => addUser({ port, location }, name, wanted),
   }
 }

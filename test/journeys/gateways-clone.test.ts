@@ -157,7 +157,8 @@ async function takeOver(t: Test, { gateways }: Fleet): Promise<void> {
     return [...names.filter((name) => push.endsWith(name)), existsSync(lock)]
   }
   t.strictSame(await until(left, (found) => found.length === 1, WAITS_MS), [false])
-  t.match(first.log(), /the socket for SSH was taken over/)
+  const takenOver = /the socket for SSH was taken over/
+  t.match(await first.logMatching(takenOver), takenOver)
 }
 
 /**
