@@ -5,7 +5,6 @@ import type { PackageFormat } from '../../conf/package.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { orConflict } from '../database/errors.js'
-import type { PackageNamespace } from './packages.js'
 
 export interface PackageProtection {
   readonly id: number
@@ -39,12 +38,12 @@ interface ProtectionRow {
   readonly created_at: number
 }
 
-/** Adds a pattern and returns its id. Throws `conflict` if it exists, `invalid` for too many. */
+/** Adds a pattern and returns it. Throws `conflict` if it exists, `invalid` for too many. */
 export async function addPackageProtection(
   db: Database,
-  { ownerId, format }: PackageNamespace,
-  pattern: string,
-): Promise<number> {
+  ownerId: number,
+  { format, pattern }: Pick<PackageProtection, 'format' | 'pattern'>,
+): Promise<PackageProtection> {
   return await transaction(db, async (trx) => {
     // Serializes additions, so that concurrent ones cannot exceed the limit together.
     await trx('owners').where({ id: ownerId }).forUpdate().first('id')
@@ -53,16 +52,17 @@ export async function addPackageProtection(
       const message = `An owner can have at most ${PROTECTIONS_MAX} patterns for a package format.`
       throw new Failure('invalid', message)
     }
+    const createdAtMs = Date.now()
     const [id] = await orConflict(`The pattern ${JSON.stringify(pattern)} exists already.`, () =>
       trx('package_protections').insert({
         owner_id: ownerId,
         format,
         pattern,
-        created_at: Date.now(),
+        created_at: createdAtMs,
       }),
     )
     if (id === undefined) throw new Error('The insert returned no id.')
-    return id
+    return { id, format, pattern, createdAtMs }
   })
 }
 

@@ -68,7 +68,7 @@ async function aCleaner(db: Database) {
 }
 
 await forEachMigrated(t, 'each condition of a cleanup rule keeps versions', async (t, db) => {
-  const { publish, age, preview, ownerId, place } = await aCleaner(db)
+  const { publish, age, preview, ownerId } = await aCleaner(db)
   await publish('App', ['1.0', '2.0-rc1', '2.0', '3.0'])
   await publish('tool', ['1.0'])
   await aPublication(db, { ownerId, format: 'go', packageName: 'other', version: '1.0' })
@@ -81,7 +81,7 @@ await forEachMigrated(t, 'each condition of a cleanup rule keeps versions', asyn
   t.equal(await preview({ ...named, removePattern: '1.0' }), '')
   await age('2.0', 8)
   t.equal(await preview({ removeDays: 7 }), 'App/2.0')
-  await addPackageProtection(db, place, 'app/[23]\\.0')
+  await addPackageProtection(db, ownerId, { format: 'generic', pattern: 'app/[23]\\.0' })
   t.equal(await preview({}), 'App/2.0-rc1 App/1.0 tool/1.0')
 })
 

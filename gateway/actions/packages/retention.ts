@@ -10,7 +10,7 @@ import {
   findCleanupRule,
   saveCleanupRule,
 } from '../../../sql/packages/cleanup-rules.js'
-import { addPackageProtection } from '../../../sql/packages/protections.js'
+import { addPackageProtection, type PackageProtection } from '../../../sql/packages/protections.js'
 import type { Context } from '../../request/context.js'
 
 /** Permitted numbers of kept versions, and of days. */
@@ -89,15 +89,15 @@ export async function startCleanup({ upkeep }: Context, rule: CleanupRule): Prom
 }
 
 /**
- * Protects the versions that match a pattern, and returns its id. Throws `invalid` for a malformed
- * pattern, and `conflict` for a known one.
+ * Protects the versions that match a pattern, and returns the protection. Throws `invalid` for a
+ * malformed pattern, and `conflict` for a known one.
  */
 export async function protectVersions(
   context: Context,
   owner: Owner,
-  { format, pattern }: { readonly format: PackageFormat; readonly pattern: string },
-): Promise<number> {
-  if (pattern === '') throw new Failure('invalid', 'The pattern is empty.')
-  await refuseMalformed(context, owner, [pattern])
-  return await addPackageProtection(context.db, { ownerId: owner.id, format }, pattern)
+  wanted: Pick<PackageProtection, 'format' | 'pattern'>,
+): Promise<PackageProtection> {
+  if (wanted.pattern === '') throw new Failure('invalid', 'The pattern is empty.')
+  await refuseMalformed(context, owner, [wanted.pattern])
+  return await addPackageProtection(context.db, owner.id, wanted)
 }

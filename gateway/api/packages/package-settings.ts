@@ -98,8 +98,7 @@ const protect = defineOperation({
   async handle(context, { grant, body }) {
     const format = wantedFormat(body.type)
     const { pattern } = body
-    const id = await protectVersions(context, grant.owner, { format, pattern })
-    const created = { id, format, pattern, createdAtMs: Date.now() }
+    const created = await protectVersions(context, grant.owner, { format, pattern })
     return jsonReply(201, packageProtectionObject(created))
   },
 })
