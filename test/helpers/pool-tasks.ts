@@ -27,14 +27,15 @@ const TASKS = {
 
 export type TestTasks = typeof TASKS
 
-/** Returns the thread's nice value (proc_pid_stat(5)), environment variables and options. */
+/** Returns folder, nice value (proc_pid_stat(5)), environment and options of the thread. */
 async function describeThread() {
-  const { readFileSync } = await import('node:fs')
+  const { readFileSync, readlinkSync } = await import('node:fs')
+  const folder = `/proc/${readlinkSync('/proc/thread-self')}`
   const fields = readFileSync('/proc/thread-self/stat', 'utf8')
     .replace(/^.*\) /s, '')
     .split(' ')
   const nice = Number(fields[16])
-  return { nice, environment: Object.keys(process.env), options: process.execArgv }
+  return { folder, nice, environment: Object.keys(process.env), options: process.execArgv }
 }
 
 serveTasks(TASKS)

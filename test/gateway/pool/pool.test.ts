@@ -1,10 +1,10 @@
 /** Tasks of a pool end at their limits, and later tasks get a new thread. */
 
-import { readdirSync } from 'node:fs'
-import { setTimeout as sleep } from 'node:timers/promises'
+import { existsSync, readdirSync } from 'node:fs'
 import t, { type Test } from 'tap'
 import { createPool, type PoolOptions, type TaskOutcome } from '../../../gateway/pool/pool.js'
 import type { TestTasks } from '../../helpers/pool-tasks.js'
+import { until } from '../../helpers/server-processes.js'
 
 const FILE = new URL('../../helpers/pool-tasks.js', import.meta.url)
 const LIMITS = { deadlineMs: 20_000, ownerId: 1 }
@@ -31,21 +31,24 @@ t.test('a task runs in a thread of low priority without environment and preloads
   const { pool, outcomes } = startPool(t)
   // The process of this test has both, from the test runner.
   const thread = await pool.run('thread', undefined as never, LIMITS)
-  t.strictSame(thread, { nice: 10, environment: [], options: [] })
+  t.strictSame({ ...thread, folder: '' }, { folder: '', nice: 10, environment: [], options: [] })
   const input = { text: 'ä\u{1f600}', list: [1, { two: null }], bytes: new Uint8Array([1, 2]) }
   t.strictSame(await pool.run('echo', input, LIMITS), input)
   t.strictSame(outcomes, ['ok', 'ok'])
 })
 
 t.test('a pool starts its thread with the first task and ends it when idle', async (t) => {
-  const count = () => readdirSync('/proc/self/task').length
-  const atRest = count()
+  const before = readdirSync('/proc/self/task')
   const { pool } = startPool(t, { idleMs: 100 })
-  t.equal(count(), atRest)
-  await pool.run('echo', 1, LIMITS)
-  t.ok(count() > atRest, 'the thread waits for the next task')
-  for (let tries = 0; count() > atRest && tries < 200; tries += 1) await sleep(50)
-  t.equal(count(), atRest)
+  t.strictSame(
+    readdirSync('/proc/self/task').filter((id) => !before.includes(id)),
+    [],
+    'no thread without a task',
+  )
+  const { folder } = await pool.run('thread', undefined as never, LIMITS)
+  t.ok(existsSync(folder), 'the thread waits for the next task')
+  const exists = async () => existsSync(folder)
+  t.notOk(await until(exists, (present) => !present, 10_000), 'the thread has ended')
   t.equal(await pool.run('echo', 2, LIMITS), 2, 'the next task starts another thread')
 })
 
