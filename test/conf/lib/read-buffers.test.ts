@@ -33,22 +33,28 @@ async function contentOf(file: number, start: number, end: number): Promise<Buff
   return Buffer.concat(parts)
 }
 
-/** Makes each synchronous read take `ms` milliseconds, and counts the reads. */
-function slowReads(t: Test, ms: number): { count: number } {
+/** Stops the clock; each synchronous read moves it on by `ms`. Counts these reads. */
+function timeReads(t: Test, ms: number): { count: number } {
   const { readSync } = fs
   const reads = { count: 0 }
-  const slow = (...args: readonly unknown[]) => {
+  t.intercept(performance, 'now', { value: () => reads.count * ms })
+  const timed = (...args: readonly unknown[]) => {
     reads.count += 1
-    for (const end = performance.now() + ms; performance.now() < end; );
     return (readSync as (...all: readonly unknown[]) => number)(...args)
   }
-  fs.readSync = slow as typeof readSync
+  fs.readSync = timed as typeof readSync
   syncBuiltinESMExports()
   t.teardown(() => {
     fs.readSync = readSync
     syncBuiltinESMExports()
   })
   return reads
+}
+
+/** Reads in the thread pool until slow reads, also those of other tests, are long ago. */
+async function forgetSlowReads(file: number): Promise<void> {
+  const into = Buffer.alloc(1)
+  for (let n = 0; n < 40; n += 1) await readPart(file, into, { length: 1, position: 0 })
 }
 
 t.test('any part of a file is read unchanged', async (t) => {
@@ -85,7 +91,11 @@ t.test('reads of cached files let other callbacks run', async (t) => {
 
 t.test('after a slow synchronous read the next reads are asynchronous for a while', async (t) => {
   const file = await aFile(t)
-  const reads = slowReads(t, 5)
+  await t.test('before', async (t) => {
+    timeReads(t, 0)
+    await forgetSlowReads(file)
+  })
+  const reads = timeReads(t, 5)
   const buffer = borrowBuffer()
   const readOften = async (times: number) => {
     for (let at = 0; at < times; at += 1) {
@@ -103,14 +113,15 @@ t.test('a small part is read synchronously, except after a slow read', async (t)
   const path = join(await temporaryFolder(t), 'file')
   writeFileSync(path, CONTENT)
   const into = Buffer.alloc(1_000)
-  // Reads in the thread pool until the slow reads of other tests are long ago.
-  const file = await aFile(t)
-  for (let n = 0; n < 40; n += 1) await readPart(file, into, { length: 1, position: 0 })
-  t.equal(readSmallPart(path, into, BYTES - 10), 10, 'up to the end of the file')
-  t.equal(readSmallPart(path, into, 5), 1_000)
-  t.ok(into.equals(CONTENT.subarray(5, 1_005)))
-  t.throws(() => readSmallPart(`${path}-none`, into, 0), { code: 'ENOENT' })
-  const reads = slowReads(t, 5)
+  await t.test('after fast reads', async (t) => {
+    timeReads(t, 0)
+    await forgetSlowReads(await aFile(t))
+    t.equal(readSmallPart(path, into, BYTES - 10), 10, 'up to the end of the file')
+    t.equal(readSmallPart(path, into, 5), 1_000)
+    t.ok(into.equals(CONTENT.subarray(5, 1_005)))
+    t.throws(() => readSmallPart(`${path}-none`, into, 0), { code: 'ENOENT' })
+  })
+  const reads = timeReads(t, 5)
   t.equal(readSmallPart(path, into, 0), 1_000)
   t.equal(readSmallPart(path, into, 0), undefined)
   t.equal(reads.count, 1)
