@@ -8,6 +8,9 @@ import { parseAddressSet } from '../../../conf/addresses.js'
 import { listen } from '../../../gateway/http/listen.js'
 import { deferred, get, startListener, WITHOUT_DELAY } from '../../helpers/listening.js'
 
+/** Address on which no other test listens, so that its ports are free. */
+const LONELY = '127.77.0.1'
+
 t.test(
   'malformed framing is answered with 400 and closed, and no following request runs',
   async (t) => {
@@ -78,12 +81,12 @@ t.test('a port that cannot be bound is an error with a message', async (t) => {
   const both = {
     ...options,
     listen: [
-      { host: '127.0.0.1', port },
+      { host: LONELY, port },
       { host: '::1', port },
     ],
   }
   await t.rejects(listen(both), { message: `cannot listen on [::1]:${port}: another program` })
-  const free = createServer().listen(port, '127.0.0.1')
+  const free = createServer().listen(port, LONELY)
   t.teardown(() => free.close())
   await once(free, 'listening')
 })
