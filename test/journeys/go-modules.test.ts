@@ -10,9 +10,9 @@ import { freePort } from '../helpers/free-port.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { type GoClient, type GoClientOptions, newGoClient } from '../helpers/go-client.js'
 import { moduleFiles, moduleSum, moduleZip } from '../helpers/modules.js'
-import { startNginx } from '../helpers/nginx.js'
 import { onPackageGatehouse, putPackage } from '../helpers/package-gatehouses.js'
 import { makeRepository } from '../helpers/repositories.js'
+import { startReverseProxy } from '../helpers/reverse-proxy.js'
 import { newWorkingCopy, type WorkingCopy } from '../helpers/working-copy.js'
 import { zipOf } from '../helpers/zips.js'
 
@@ -288,7 +288,11 @@ t.test('go reaches a server behind nginx by its name', async (t) => {
   const environment = { GATEHOUSE_HTTP_BASE_URL: BASE }
   const gatehouse = await startGatehouse(t, { workers: 1, environment })
   const [port, plainPort] = [await freePort(), await freePort()]
-  const { certificate } = await startNginx(t, { port, plainPort, gatewayPort: gatehouse.port })
+  const { certificate } = await startReverseProxy(t, 'nginx', {
+    port,
+    plainPort,
+    gatewayPort: gatehouse.port,
+  })
   const https_proxy = await startTunnel(t, port)
   const variables = { https_proxy, GIT_SSL_CAINFO: certificate }
   const site = {

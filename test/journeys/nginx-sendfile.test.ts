@@ -7,9 +7,9 @@ import t, { type Test } from 'tap'
 import { freePort } from '../helpers/free-port.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
 import { fetchBody } from '../helpers/git-requests.js'
-import { startNginx } from '../helpers/nginx.js'
 import { untilAllCached } from '../helpers/pack-cache-counts.js'
 import { makeRepository } from '../helpers/repositories.js'
+import { startReverseProxy } from '../helpers/reverse-proxy.js'
 import { cloneInto, incompressible, newWorkingCopy } from '../helpers/working-copy.js'
 
 const PREFIX = '/-/internal/'
@@ -32,7 +32,7 @@ const ada = await gatehouse.addUser('ada')
 
 /** Starts nginx for the test; its internal location is a folder. */
 async function startNginxWith(t: Test, folder: string): Promise<void> {
-  await startNginx(t, {
+  await startReverseProxy(t, 'nginx', {
     port,
     plainPort: await freePort(),
     gatewayPort: gatehouse.port,

@@ -6,8 +6,8 @@ import t, { type Test } from 'tap'
 import { runToEnd } from '../../cgi/process/run.js'
 import { freePort } from '../helpers/free-port.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { type Nginx, startNginx } from '../helpers/nginx.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
+import { type ReverseProxy, startReverseProxy } from '../helpers/reverse-proxy.js'
 import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
@@ -38,7 +38,7 @@ interface Site {
 }
 
 interface Fixture extends Site {
-  readonly nginx: Nginx
+  readonly nginx: ReverseProxy
 }
 
 /** Starts a server whose base URL is that of an nginx, which may serve it below a path. */
@@ -62,7 +62,12 @@ async function startNginxOf(
 ): Promise<Fixture> {
   const plainPort = await freePort()
   const gatewayPort = site.gatehouse.port
-  const nginx = await startNginx(t, { port: site.port, plainPort, gatewayPort, edit })
+  const nginx = await startReverseProxy(t, 'nginx', {
+    port: site.port,
+    plainPort,
+    gatewayPort,
+    edit,
+  })
   return { ...site, nginx }
 }
 

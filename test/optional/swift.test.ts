@@ -6,7 +6,7 @@ import t, { type Test } from 'tap'
 import { makeCodeSigner } from '../helpers/code-signing.js'
 import { freePort } from '../helpers/free-port.js'
 import { type Person, startGatehouse } from '../helpers/gatehouse.js'
-import { startNginx } from '../helpers/nginx.js'
+import { startReverseProxy } from '../helpers/reverse-proxy.js'
 import { type SwiftClient, startSwiftClient } from '../helpers/swift-client.js'
 
 interface Fixture {
@@ -23,7 +23,11 @@ async function startFixture(t: Test): Promise<Fixture> {
   const url = `https://127.0.0.1:${port}`
   const gatehouse = await startGatehouse(t, { environment: { GATEHOUSE_HTTP_BASE_URL: url } })
   const gatewayPort = gatehouse.port
-  const nginx = await startNginx(t, { port, plainPort: await freePort(), gatewayPort })
+  const nginx = await startReverseProxy(t, 'nginx', {
+    port,
+    plainPort: await freePort(),
+    gatewayPort,
+  })
   const path = '/api/packages/ada/swift'
   return {
     ada: await gatehouse.addUser('ada'),
