@@ -7,6 +7,7 @@ import { syncPath } from '../../conf/lib/disk.js'
 import { type Git, gitEnvironment, gitError, runGit, runGitToEnd } from '../process/git.js'
 import { GIT_OUTPUT_BYTES_MAX, REPOSITORY_COPY_MS } from '../process/git-limits.js'
 import { syncTree } from './durable.js'
+import { writeMarker } from './marker.js'
 import type { RepositoryOptions } from './repository.js'
 
 /**
@@ -27,7 +28,7 @@ export interface ForkOptions extends RepositoryOptions {
 
 /** Creates the copy at `path`. It exists only if it is complete and flushed to disk. */
 export async function forkRepository(git: Git, path: string, options: ForkOptions): Promise<void> {
-  const { source, defaultBranch, objectFormat, signal } = options
+  const { source, defaultBranch, objectFormat, marker, signal } = options
   const parent = dirname(path)
   const unfinished = `${path}.new-${randomBytes(6).toString('hex')}`
   const firstMade = await mkdir(parent, { recursive: true })
@@ -45,6 +46,7 @@ export async function forkRepository(git: Git, path: string, options: ForkOption
       signal,
     })
     if (end.exitCode !== 0) throw gitError('fetch', end)
+    if (marker !== undefined) await writeMarker(unfinished, marker)
     await syncTree(unfinished)
     await rename(unfinished, path)
   } catch (error) {

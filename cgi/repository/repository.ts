@@ -8,6 +8,7 @@ import { setImmediate } from 'node:timers/promises'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { type Git, runGit } from '../process/git.js'
 import { syncRepositoryNames, syncTree } from './durable.js'
+import { writeMarker } from './marker.js'
 import { walk } from './walk.js'
 
 /** Options of a new repository. */
@@ -15,6 +16,8 @@ export interface RepositoryOptions {
   /** A parsed branch name, without `refs/heads/`. */
   readonly defaultBranch: string
   readonly objectFormat: 'sha1' | 'sha256'
+  /** Content of its marker; absent for a repository that has no owner and name. */
+  readonly marker?: string | undefined
   /** Adds the initial content to the repository at the given path; by default it is empty. */
   readonly fill?: (unfinished: string) => Promise<void>
 }
@@ -23,7 +26,7 @@ export interface RepositoryOptions {
 export async function initRepository(
   git: Git,
   path: string,
-  { defaultBranch, objectFormat, fill }: RepositoryOptions,
+  { defaultBranch, objectFormat, marker, fill }: RepositoryOptions,
 ): Promise<void> {
   const parent = dirname(path)
   const unfinished = `${path}.new-${randomBytes(6).toString('hex')}`
@@ -34,6 +37,7 @@ export async function initRepository(
     await runGit(git, ['init', '--quiet', '--bare', '--template=', ...choices, unfinished], {
       cwd: parent,
     })
+    if (marker !== undefined) await writeMarker(unfinished, marker)
     await fill?.(unfinished)
     await syncTree(unfinished)
     await rename(unfinished, path)

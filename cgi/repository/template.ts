@@ -27,10 +27,11 @@ export async function generateRepository(
   path: string,
   options: TemplateOptions,
 ): Promise<void> {
-  const { defaultBranch, objectFormat, tree, author, message } = options
+  const { defaultBranch, objectFormat, marker, tree, author, message } = options
   await initRepository(git, path, {
     defaultBranch,
     objectFormat,
+    marker,
     async fill(unfinished) {
       const commit = { tree, parents: [], author, committer: author, message }
       const tip = await writeCommit(git, unfinished, commit)

@@ -36,6 +36,7 @@ export async function cloneRepository(
   await initRepository(git, path, {
     defaultBranch,
     objectFormat,
+    marker: source.marker,
     async fill(unfinished) {
       if (summary.isEmpty) return
       await fetchAll(git, unfinished, source)
@@ -52,6 +53,8 @@ export interface RemoteSource extends RemoteBounds {
   readonly remote: Remote
   /** True to fetch the heads of pull requests too; by default they are not fetched. */
   readonly hasPulls?: boolean
+  /** Content of the marker of a clone (`marker.ts`). */
+  readonly marker?: string
 }
 
 /**

@@ -9,6 +9,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
+import { readMarker, writeMarker } from '../../../cgi/repository/marker.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import {
   readPresentState,
@@ -34,6 +35,17 @@ async function aRepository(t: Test) {
   const git = (...args: readonly string[]) => runGit(args, { cwd: path })
   return { path, copy, first, second, git }
 }
+
+t.test('a marker that is written again leaves the state, so cached answers are kept', async (t) => {
+  const path = join(await temporaryFolder(t, diskFolder()), 'one.git')
+  const options = { defaultBranch: 'main', objectFormat: 'sha1', marker: 'ada/first' } as const
+  await initRepository(ours, path, options)
+  t.equal(await readMarker(path), 'ada/first')
+  const { text } = await stateOf(path)
+  await writeMarker(path, 'ada/second')
+  t.equal(await readMarker(path), 'ada/second')
+  t.equal((await stateOf(path)).text, text)
+})
 
 /** Returns the state; throws if there is none. */
 async function stateOf(path: string) {
