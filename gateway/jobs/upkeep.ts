@@ -8,6 +8,7 @@ import { CLEAN_ALL_PACKAGES, CLEAN_PACKAGES } from './clean-packages.js'
 import { DELIVER_WEBHOOK } from './deliver-webhook.js'
 import type { JobContext, JobKind } from './job.js'
 import { MAINTAIN_REPOSITORY, maintenanceSubject } from './maintain-repository.js'
+import { MARK_REPOSITORIES } from './mark-repositories.js'
 import { MERGE_PULL, mergePullWith } from './merge-pull.js'
 import { NOTIFY, notifySubject } from './notify.js'
 import { PRUNE_REPOSITORIES } from './prune-repositories.js'
@@ -37,6 +38,7 @@ const KINDS: readonly JobKind[] = [
   CLEAN_ALL_PACKAGES,
   CLEAN_PACKAGES,
   MAINTAIN_REPOSITORY,
+  MARK_REPOSITORIES,
   PRUNE_REPOSITORIES,
   RETIRE_SIGNING_KEYS,
   SWEEP_ACTIVITIES,
@@ -110,6 +112,7 @@ export function createUpkeep(context: JobContext, options: UpkeepOptions = {}): 
       }
     },
     pollDeliveries: () => deliveries.pollIn(0),
+    enqueueMarks: (ownerId) => enqueueNow(MARK_REPOSITORIES, ownerId),
     enqueueMirrorSync: (repositoryId) => enqueueNow(SYNC_MIRROR, repositoryId),
     async enqueuePushMirror(mirrorId) {
       const input = { kind: SYNC_PUSH_MIRROR.kind, subject: String(mirrorId), delayMs: 0 }

@@ -41,6 +41,8 @@ export interface Upkeep {
   enqueueMaintenance(repository: Pick<Repository, 'id' | 'isWiki'>): Promise<void>
   /** Starts the delivery of stored webhook deliveries immediately. */
   pollDeliveries(): void
+  /** Enqueues the renewal of the markers in the repositories of a renamed owner. */
+  enqueueMarks(ownerId: number): Promise<void>
   /** Enqueues the update of a mirror. */
   enqueueMirrorSync(repositoryId: number): Promise<void>
   /** Enqueues a push to a push mirror. */

@@ -20,11 +20,22 @@ export async function listRepositoryPart(
   return rows.map(({ id }) => id)
 }
 
+/** Part of the repositories of a site or an owner. */
+export interface RepositoriesPage {
+  readonly afterId: number
+  readonly limit: number
+  readonly ownerId?: number | undefined
+}
+
 /** Returns up to `limit` repositories with ids above `afterId`, ordered by id. */
 export async function listAllRepositories(
   db: Database,
-  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+  { afterId, limit, ownerId }: RepositoriesPage,
 ): Promise<readonly Repository[]> {
+  if (ownerId !== undefined) {
+    const part = 'where r.owner_id = ? and r.id > ? order by r.id limit ?'
+    return await selectRepositories(db, part, [ownerId, afterId, limit])
+  }
   return await selectRepositories(db, 'where r.id > ? order by r.id limit ?', [afterId, limit])
 }
 

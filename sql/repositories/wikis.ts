@@ -14,10 +14,15 @@ export function wikiOf(repository: Repository): Repository {
   const known = wikis.get(repository)
   if (known !== undefined) return known
   const { name, storage, wikiSizeKib } = repository
-  const own = { name: `${name}.wiki`, storage: wikiStorage(storage), sizeKib: wikiSizeKib }
+  const own = { name: wikiName(name), storage: wikiStorage(storage), sizeKib: wikiSizeKib }
   const wiki = Object.freeze({ ...repository, ...own, isWiki: true as const })
   wikis.set(repository, wiki)
   return wiki
+}
+
+/** Returns the name of the wiki of the repository with that name. */
+export function wikiName(name: string): string {
+  return `${name}.wiki`
 }
 
 /** Returns the storage key of the wiki of the repository with that storage key. */

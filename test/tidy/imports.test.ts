@@ -164,7 +164,7 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     why: 'Webhooks subscribe to events and render them with objects.',
   },
   check: {
-    imports: ['auth', 'actions'],
+    imports: ['request', 'auth', 'actions'],
     why: 'The checks compare rows with stored data, for the command line and for restored sites.',
   },
   backup: {
@@ -181,7 +181,7 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     why: 'Imports of repositories are used by the API and call use cases.',
   },
   jobs: {
-    imports: ['request', 'outbound', 'actions', 'imports', 'backup'],
+    imports: ['request', 'outbound', 'actions', 'check', 'imports', 'backup'],
     why: 'A job imports no surface: the server gives both what they share.',
   },
   api: {

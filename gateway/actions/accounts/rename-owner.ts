@@ -8,13 +8,17 @@ import type { Owner } from '../../../sql/accounts/owners.js'
 import type { Context } from '../../request/context.js'
 import { conflictAsInvalid } from './conflict-as-invalid.js'
 
-/** Renames an owner. Throws `invalid` if the name is not allowed or taken. */
+/**
+ * Renames an owner; a job renews the markers of the repositories. Throws `invalid` if the name is
+ * not allowed or taken.
+ */
 export async function renameTo(
-  { db }: Pick<Context, 'db'>,
+  { db, upkeep }: Pick<Context, 'db' | 'upkeep'>,
   { id }: Pick<Owner, 'id'>,
   text: string,
 ): Promise<void> {
   if (id === JOBS_USER_ID) throw new Failure('invalid', 'The account of jobs cannot be renamed.')
   const name = parseOwnerName(text)
   await conflictAsInvalid(() => renameOwner(db, id, name))
+  await upkeep.enqueueMarks(id)
 }

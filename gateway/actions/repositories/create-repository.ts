@@ -18,6 +18,7 @@ import {
   type Repository,
 } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
+import { markerOf } from '../../request/repository-markers.js'
 import { type FirstFilesInput, firstFiles } from './first-files.js'
 import { findLabelSet, listLabelSets } from './label-sets.js'
 
@@ -65,7 +66,8 @@ export async function makeRepository(context: Context, wanted: NewRepository): P
   const storage = newStorageKey()
   const path = repositoryPath(context.settings.data.dir, storage)
   const { objectFormat, hasReadme, owner, description, isPrivate, isTemplate } = wanted
-  await initRepository(context.git, path, { defaultBranch, objectFormat })
+  const marker = markerOf({ owner, name })
+  await initRepository(context.git, path, { defaultBranch, objectFormat, marker })
   try {
     if (hasReadme) await commitFiles(context, path, { ...wanted, defaultBranch, files })
     const made = await createRepository(context.db, {

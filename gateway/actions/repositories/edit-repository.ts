@@ -11,6 +11,7 @@ import {
 } from '../../../sql/repositories/repositories.js'
 import { setMirrorInterval } from '../../../sql/repositories/repository-sources.js'
 import type { Context } from '../../request/context.js'
+import { remarkRepository } from '../../request/repository-markers.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { refuseLonger } from '../accounts/refuse-longer.js'
 
@@ -45,7 +46,9 @@ export async function editRepository(
   if (mirrorIntervalMs !== undefined) {
     await setMirrorInterval(context.db, repository.id, mirrorIntervalMs)
   }
-  return (await findRepositoryById(context.db, repository.id)) ?? repository
+  const edited = (await findRepositoryById(context.db, repository.id)) ?? repository
+  if (edited.name !== repository.name) await remarkRepository(context, edited)
+  return edited
 }
 
 /** True if the change may add or remove schedules of workflows. */

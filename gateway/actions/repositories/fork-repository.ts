@@ -15,6 +15,7 @@ import {
 } from '../../../sql/repositories/repositories.js'
 import { searchRepositories } from '../../../sql/repositories/repository-lists.js'
 import type { Context } from '../../request/context.js'
+import { markerOf } from '../../request/repository-markers.js'
 import { applyPushEffects } from '../code/push-effects.js'
 
 export interface NewFork {
@@ -42,8 +43,13 @@ export async function makeFork(context: Context, wanted: NewFork): Promise<Repos
   const visitor = { repository: source, client: `user ${creator.id}` }
   const leave = await context.queue.enter(wanted.signal, visitor)
   try {
-    const { signal } = wanted
-    await forkRepository(context.git, path, { source, defaultBranch, objectFormat, signal })
+    await forkRepository(context.git, path, {
+      source,
+      defaultBranch,
+      objectFormat,
+      marker: markerOf({ owner, name }),
+      signal: wanted.signal,
+    })
   } finally {
     leave()
   }

@@ -15,6 +15,7 @@ import {
 } from '../../../sql/repositories/repositories.js'
 import { createFromTemplate } from '../../../sql/repositories/templates.js'
 import type { Context } from '../../request/context.js'
+import { markerOf } from '../../request/repository-markers.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 import { applyPushEffects } from '../code/push-effects.js'
 
@@ -49,7 +50,7 @@ export async function makeFromTemplate(context: Context, wanted: WantedCopy): Pr
   }
   const storage = newStorageKey()
   const path = repositoryPath(settings.data.dir, storage)
-  const hasCommit = await makeFolder(context, path, { ...wanted, defaultBranch })
+  const hasCommit = await makeFolder(context, path, { ...wanted, name, defaultBranch })
   const row = {
     ownerId: owner.id,
     name,
@@ -78,18 +79,19 @@ export async function makeFromTemplate(context: Context, wanted: WantedCopy): Pr
 async function makeFolder(
   context: Context,
   path: string,
-  { template, creator, defaultBranch, hasContent, signal }: WantedCopy,
+  { template, owner, name, creator, defaultBranch, hasContent, signal }: WantedCopy,
 ): Promise<boolean> {
   const { git, settings, queue } = context
   const { objectFormat } = template
+  const marker = markerOf({ owner, name })
   const source = repositoryPathOf({ settings }, template)
   const tree = hasContent ? await treeOf(context, source, template.defaultBranch) : undefined
   if (tree === undefined) {
-    await initRepository(git, path, { defaultBranch, objectFormat })
+    await initRepository(git, path, { defaultBranch, objectFormat, marker })
     return false
   }
-  const { fullName, name, email } = creator
-  const author = { name: fullName || name, email, atMs: Date.now(), offsetMinutes: 0 }
+  const { fullName, email } = creator
+  const author = { name: fullName || creator.name, email, atMs: Date.now(), offsetMinutes: 0 }
   const leave = await queue.enter(signal, { repository: source, client: `user ${creator.id}` })
   try {
     await generateRepository(git, path, {
@@ -100,6 +102,7 @@ async function makeFolder(
       signal,
       defaultBranch,
       objectFormat,
+      marker,
     })
   } finally {
     leave()

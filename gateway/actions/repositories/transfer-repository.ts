@@ -16,6 +16,7 @@ import type { Identity } from '../../auth/authenticate.js'
 import { authorizeTransfer, authorizeTransferAnswer } from '../../auth/authorize-accounts.js'
 import { signedIn } from '../../auth/refusals.js'
 import type { Context } from '../../request/context.js'
+import { remarkRepository } from '../../request/repository-markers.js'
 import { conflictAsInvalid } from '../accounts/conflict-as-invalid.js'
 
 export interface TransferInput {
@@ -43,10 +44,11 @@ export interface Started extends Transferred {
  * repository of that name, `conflict` if a transfer is pending, and like `authorizeTransfer`.
  */
 export async function transferToOwner(
-  { db }: Context,
+  context: Context,
   who: Identity,
   { repository, newOwner, teamIds = [] }: TransferInput,
 ): Promise<Started> {
+  const { db } = context
   const { user } = signedIn(who)
   const from = repository.owner
   const { owner, isImmediate } = await authorizeTransfer(db, who, { name: newOwner, from })
@@ -61,7 +63,7 @@ export async function transferToOwner(
     return { repository, modes: await accessToRepository(db, user, repository), isPending: true }
   }
   if (await findPendingTransfer(db, repositoryId)) throw new Failure('conflict', IN_TRANSFER)
-  const moved = await move(db, who, { repositoryId, newOwnerId: owner.id, teamIds })
+  const moved = await move(context, who, { repositoryId, newOwnerId: owner.id, teamIds })
   return { ...moved, isPending: false }
 }
 
@@ -70,15 +72,16 @@ export async function transferToOwner(
  * repository of that name meanwhile, and like `authorizeTransferAnswer`.
  */
 export async function acceptTransfer(
-  { db }: Context,
+  context: Context,
   who: Identity,
   repositoryId: number,
 ): Promise<Transferred> {
+  const { db } = context
   const { recipientId, teamIds } = await authorizeTransferAnswer(db, who, repositoryId)
   // Teams may have been deleted meanwhile.
   const teams = await findTeamsById(db, teamIds)
   const present = teams.filter(({ organizationId }) => organizationId === recipientId)
-  return await move(db, who, {
+  return await move(context, who, {
     repositoryId,
     newOwnerId: recipientId,
     teamIds: present.map(({ id }) => id),
@@ -96,10 +99,12 @@ export async function rejectTransfer(
   await deletePendingTransfer(db, repositoryId)
 }
 
-async function move(db: Context['db'], who: Identity, transfer: Transfer): Promise<Transferred> {
+async function move(context: Context, who: Identity, transfer: Transfer): Promise<Transferred> {
+  const { db } = context
   await conflictAsInvalid(() => transferRepository(db, transfer))
   const repository = await findRepositoryById(db, transfer.repositoryId)
   if (repository === undefined) throw notFound()
+  await remarkRepository(context, repository)
   return { repository, modes: await accessToRepository(db, signedIn(who).user, repository) }
 }
 

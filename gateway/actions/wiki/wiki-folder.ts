@@ -8,6 +8,7 @@ import {
 import { notFound } from '../../../conf/failures.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import type { Context } from '../../request/context.js'
+import { markerOf } from '../../request/repository-markers.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
 
 /** Branch of a wiki that this server creates. */
@@ -28,7 +29,11 @@ export async function createWiki(context: Context, wiki: Repository): Promise<vo
   if (await repositoryExists(path)) return
   const { objectFormat } = wiki
   try {
-    await initRepository(context.git, path, { defaultBranch: WIKI_BRANCH, objectFormat })
+    await initRepository(context.git, path, {
+      defaultBranch: WIKI_BRANCH,
+      objectFormat,
+      marker: markerOf(wiki),
+    })
   } catch (error) {
     // A concurrent request may have created it.
     if (!(await repositoryExists(path))) throw error
