@@ -23,6 +23,7 @@ import { applyPushEffects } from '../actions/code/push-effects.js'
 import { boundsOf, type RemoteInput, resolveRemote } from '../outbound/git-remote.js'
 import { sealCredentials } from '../outbound/mirror-credentials.js'
 import type { Context } from '../request/context.js'
+import { markerOf } from '../request/repository-markers.js'
 import { type ContentsImport, openContentsImport } from './arriving.js'
 import type { ContentsInput } from './gather-contents.js'
 import { importLfs } from './import-lfs.js'
@@ -194,7 +195,7 @@ async function fetchAll(
     await arriving?.gather()
     const source: RemoteSource = { ...boundsOf(settings), remote: begun.remote, signal, journal }
     const hasPulls = arriving?.hasPulls ?? false
-    return await cloneRepository(git, path, { ...source, hasPulls })
+    return await cloneRepository(git, path, { ...source, hasPulls, marker: markerOf(begun) })
   } finally {
     leave()
   }
@@ -210,7 +211,7 @@ async function fetchWiki(
   try {
     const { journal, settings } = context
     const source = { ...boundsOf(settings), remote: begun.remote, signal, journal }
-    return await importWiki(context, { storage: begun.storage, source })
+    return await importWiki(context, { ...begun, source })
   } finally {
     leave()
   }

@@ -10,14 +10,15 @@ import {
   updateFromRemote,
 } from '../../cgi/transfer/clone.js'
 import { RemoteError } from '../../cgi/transfer/remote.js'
-import { wikiStorage } from '../../sql/repositories/wikis.js'
+import type { Repository } from '../../sql/repositories/repositories.js'
+import { wikiName, wikiStorage } from '../../sql/repositories/wikis.js'
 import type { Context } from '../request/context.js'
+import { markerOf } from '../request/repository-markers.js'
 
 type WikiContext = Pick<Context, 'git' | 'settings'>
 
-export interface WikiImport {
-  /** Storage key of the repository. */
-  readonly storage: string
+/** The repository of the wiki, and its source. */
+export interface WikiImport extends Pick<Repository, 'owner' | 'name' | 'storage'> {
   /** Source of the repository. */
   readonly source: RemoteSource
 }
@@ -28,11 +29,13 @@ export interface WikiImport {
  */
 export async function importWiki(
   { git, settings }: WikiContext,
-  { storage, source }: WikiImport,
+  { owner, name, storage, source }: WikiImport,
 ): Promise<boolean> {
   const wiki = wikiSource(source)
   if (!(await hasContents(git, wiki))) return false
-  await cloneRepository(git, repositoryPath(settings.data.dir, wikiStorage(storage)), wiki)
+  const path = repositoryPath(settings.data.dir, wikiStorage(storage))
+  const marker = markerOf({ owner, name: wikiName(name) })
+  await cloneRepository(git, path, { ...wiki, marker })
   return true
 }
 

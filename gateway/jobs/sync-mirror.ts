@@ -73,7 +73,7 @@ async function update(context: JobContext, { repository, mirror, signal }: Updat
     pushedAtMs: Date.now(),
   })
   await enqueueMaintenance(context, repository)
-  if (mirror.hasWiki && (await updateWiki(context, { storage: repository.storage, source }))) {
+  if (mirror.hasWiki && (await updateWiki(context, { ...repository, source }))) {
     const wiki = wikiOf(repository)
     await recordSize(db, wiki, await repositorySizeKib(repositoryPathOf({ settings }, wiki)))
     await enqueueMaintenance(context, wiki)

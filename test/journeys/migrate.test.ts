@@ -5,6 +5,7 @@ import { readdir, readFile } from 'node:fs/promises'
 import { request as send } from 'node:http'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { readMarker } from '../../cgi/repository/marker.js'
 import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git } from '../helpers/git-client.js'
 import { cloneLfs, lfsCopy, runLfs } from '../helpers/lfs-client.js'
@@ -56,7 +57,7 @@ function referencesAt(address: string): Promise<string> {
   return git(['ls-remote', address], { cwd: '/' })
 }
 
-async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
+async function taken(t: Test, { there, here, ada, bob }: Scene): Promise<void> {
   const migrate = (fields: Fields) => bob.api('POST', '/repos/migrate', fields)
   const closed = `${there.url}/ada/closed.git`
 
@@ -88,6 +89,10 @@ async function taken(t: Test, { there, ada, bob }: Scene): Promise<void> {
     }
     const theirs = await referencesAt(ada.remote('ada/closed.wiki.git'))
     t.equal(await referencesAt(bob.remote('bob/closed-with-wiki.wiki.git')), theirs)
+    const folders = await readdir(join(here.dataDir, 'repositories'), { recursive: true })
+    const wikis = folders.filter((path) => path.endsWith('.wiki.git'))
+    const markers = wikis.map((path) => readMarker(join(here.dataDir, 'repositories', path)))
+    t.strictSame(await Promise.all(markers), ['bob/closed-with-wiki.wiki'])
   })
 
   await t.test(

@@ -4,6 +4,7 @@ import { existsSync } from 'node:fs'
 import { readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { readMarker } from '../../../../cgi/repository/marker.js'
 import { listImports } from '../../../../sql/repositories/repository-imports.js'
 import { onOneDatabase } from '../../../helpers/databases.js'
 import { isExpected } from '../../../helpers/expected.js'
@@ -78,6 +79,7 @@ await onOneDatabase(
       withoutPulls(await referencesOf(await pathOf('ada', 'taken'))),
       withoutPulls(await referencesOf(source.path)),
     )
+    t.equal(await readMarker(await pathOf('ada', 'taken')), 'ada/Taken')
     t.strictSame(await listImports(db), [])
     const again = await migrate({ clone_addr: source.url, repo_name: 'TAKEN' })
     t.equal(again.status, 409)
