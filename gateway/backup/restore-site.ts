@@ -16,6 +16,7 @@ import { importDatabase, openEmptyDatabase } from '../../sql/database/copy-datab
 import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
 import { migrate, refuseNewerDatabase } from '../../sql/database/migrate.js'
 import { inLanes } from '../check/in-lanes.js'
+import { markRepositories } from '../check/mark-repositories.js'
 import type { BackedUpRepository } from './capture-repository.js'
 import {
   BLOBS,
@@ -70,6 +71,7 @@ export async function restoreSite<T>(
   try {
     const revived = await settleRestored(db)
     await restoreRepositories(from, { dir, into })
+    await markRepositories({ db, dataDir: into })
     const storage = await openFileStorage(join(into, 'blobs'))
     await restoreBlobs(from, { dir, storage })
     await syncTree(into)

@@ -18,6 +18,7 @@ import { checkPackageFiles } from './package-files.js'
 import { checkPackageIndexes } from './package-indexes.js'
 import { checkReferences } from './references.js'
 import { checkRepositoryFolders } from './repository-folders.js'
+import { checkMarkers } from './repository-markers.js'
 import { checkSizes } from './repository-sizes.js'
 import { checkSealedValues } from './sealed-values.js'
 
@@ -35,6 +36,7 @@ const CHECKS: Readonly<Record<CheckCode, Check>> = {
   R1: checkRepositoryFolders,
   R2: checkReferences,
   R3: checkSizes,
+  R4: checkMarkers,
   P1: checkPullHeads,
   P2: checkNamedObjects,
   K1: checkPackageFiles,

@@ -8,15 +8,16 @@ import type { Database } from '../../sql/database/database.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 
 /**
- * Codes of the checks. D1: database. R1, R2, R3: folders, refs and sizes of repositories. P1: heads
- * of pull requests. P2: tags, rules and commits that rows name. K1: package files. B1: bytes of
- * blobs. I1: package indexes. S1: sealed values. C1: leftovers of crashes.
+ * Codes of the checks. D1: database. R1 to R4: folders, refs, sizes and markers of repositories.
+ * P1: heads of pull requests. P2: tags, rules and commits that rows name. K1: package files. B1:
+ * bytes of blobs. I1: package indexes. S1: sealed values. C1: leftovers of crashes.
  */
 export const CHECK_CODES = [
   'D1',
   'R1',
   'R2',
   'R3',
+  'R4',
   'P1',
   'P2',
   'K1',

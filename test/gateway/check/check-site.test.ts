@@ -45,8 +45,8 @@ async function aSite(t: Test, location: DatabaseLocation, blobsUrl?: string) {
     }
     return found
   }
-  const addFolder = (key: string, objectFormat: 'sha1' | 'sha256' = 'sha1') =>
-    initRepository(git, pathOf(key), { defaultBranch: 'main', objectFormat })
+  const addFolder = (key: string, marker?: string) =>
+    initRepository(git, pathOf(key), { defaultBranch: 'main', objectFormat: 'sha1', marker })
   return {
     db,
     storage,
@@ -55,7 +55,7 @@ async function aSite(t: Test, location: DatabaseLocation, blobsUrl?: string) {
     addFolder,
     async addRepository(name: string): Promise<Repository> {
       const repository = await aRepository(db, ownerId, name)
-      await addFolder(repository.storage)
+      await addFolder(repository.storage, `ada/${name}`)
       return repository
     },
     async addBlob(bytes: number, changes: { bytes?: number; sha1?: string } = {}) {
@@ -81,7 +81,7 @@ await forEachDatabase(t, 'each planted fault of a folder is found by name', asyn
   await addRepository('healthy')
   const withWiki = await addRepository('with-wiki')
   await db('repositories').where({ id: withWiki.id }).update({ wiki_size_kib: 1 })
-  await addFolder(wikiStorage(withWiki.storage))
+  await addFolder(wikiStorage(withWiki.storage), 'ada/with-wiki.wiki')
   await addFolder(newStorageKey())
   await mkdir(`${pathOf(withWiki.storage)}.trash-0123456789ab`)
   const everything = { isDeep: true, codes: new Set(CHECK_CODES) }
@@ -127,6 +127,20 @@ await forEachDatabase(t, 'each planted fault of a folder is found by name', asyn
   ]
   t.strictSame((await check()).sort(), expected.sort())
   t.strictSame(await check({ codes: new Set(['B1']) }), [], 'only the wanted checks run')
+})
+
+t.test('missing and wrong markers are found and repaired', async (t) => {
+  const { check, pathOf, addRepository } = await aSite(t, await freshLocation(t, 'sqlite'))
+  await addRepository('right')
+  const [missing, wrong] = [await addRepository('missing'), await addRepository('wrong')]
+  await rm(join(pathOf(missing.storage), 'description'))
+  await writeFile(join(pathOf(wrong.storage), 'description'), 'ada/former\n')
+  const found = [missing, wrong].map(({ name, storage }) => {
+    return `R4 ada/${name}: The file ${pathOf(storage)}/description does not have its name`
+  })
+  const markers = { codes: new Set(['R4'] as const) }
+  t.strictSame(await check({ ...markers, repairs: true }), found)
+  t.strictSame(await check(markers), [])
 })
 
 /** Plants faults of blobs, and expects the check to find each. */
