@@ -499,3 +499,14 @@ t.test(
     }
   },
 )
+
+t.test('people are refused where runners, jobs and signed addresses are required', async (t) => {
+  const { ada, asked } = await openFixture(t)
+  const admin = { ...ada, isAdmin: true }
+  for (const who of [ANONYMOUS, as(admin), as(admin, 'all')]) {
+    t.equal(await asked(who, { kind: 'runner' }), 'sign_in_required')
+    t.equal(await asked(who, { kind: 'task' }), 'sign_in_required')
+    t.equal(await asked(who, { kind: 'artifact-upload' }), 'forbidden')
+    t.equal(await asked(who, { kind: 'artifact-download' }), 'forbidden')
+  }
+})
