@@ -1,13 +1,15 @@
-/** Check R4: each repository has a marker with its owner and name. */
+/** Check R4: no repository has a marker with another name. */
 
-import { existsSync } from 'node:fs'
 import { readMarker } from '../../cgi/repository/marker.js'
 import { repositoryPath } from '../../cgi/repository/paths.js'
 import { markerOf, renewMarkers } from '../request/repository-markers.js'
 import type { Check, Finding } from './finding.js'
 import { examineRepositories, withWiki } from './repository-folders.js'
 
-/** Yields repositories and wikis with a missing or wrong marker. The repair writes it. */
+/**
+ * Yields repositories and wikis with a wrong marker, which the repair renews. A missing one is no
+ * finding: the repositories of an earlier release have none until the daily job has run.
+ */
 export const checkMarkers: Check = (context, scope) => {
   const { dir } = context.settings.data
   return examineRepositories(context, scope, {
@@ -17,12 +19,11 @@ export const checkMarkers: Check = (context, scope) => {
         const path = repositoryPath(dir, each.storage)
         const wanted = markerOf(each)
         const marker = await readMarker(path)
-        // A missing folder is a finding of R1.
-        if (marker === wanted || !existsSync(path)) continue
+        if (marker === undefined || marker === wanted) continue
         findings.push({
           code: 'R4',
           subject: wanted,
-          problem: `The file ${path}/description does not have its name`,
+          problem: `The file ${path}/description has another name`,
           remedy: "Run 'gatehouse check --only R4 --repair'",
         })
       }

@@ -1,7 +1,7 @@
 /** Planted faults of repositories and blobs, each found by its name, and none on a healthy site. */
 
 import { createHash } from 'node:crypto'
-import { appendFile, mkdir, rename, rm, utimes, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
@@ -45,8 +45,8 @@ async function aSite(t: Test, location: DatabaseLocation, blobsUrl?: string) {
     }
     return found
   }
-  const addFolder = (key: string, marker?: string) =>
-    initRepository(git, pathOf(key), { defaultBranch: 'main', objectFormat: 'sha1', marker })
+  const addFolder = (key: string, objectFormat: 'sha1' | 'sha256' = 'sha1') =>
+    initRepository(git, pathOf(key), { defaultBranch: 'main', objectFormat })
   return {
     db,
     storage,
@@ -55,7 +55,7 @@ async function aSite(t: Test, location: DatabaseLocation, blobsUrl?: string) {
     addFolder,
     async addRepository(name: string): Promise<Repository> {
       const repository = await aRepository(db, ownerId, name)
-      await addFolder(repository.storage, `ada/${name}`)
+      await addFolder(repository.storage)
       return repository
     },
     async addBlob(bytes: number, changes: { bytes?: number; sha1?: string } = {}) {
@@ -81,7 +81,7 @@ await forEachDatabase(t, 'each planted fault of a folder is found by name', asyn
   await addRepository('healthy')
   const withWiki = await addRepository('with-wiki')
   await db('repositories').where({ id: withWiki.id }).update({ wiki_size_kib: 1 })
-  await addFolder(wikiStorage(withWiki.storage), 'ada/with-wiki.wiki')
+  await addFolder(wikiStorage(withWiki.storage))
   await addFolder(newStorageKey())
   await mkdir(`${pathOf(withWiki.storage)}.trash-0123456789ab`)
   const everything = { isDeep: true, codes: new Set(CHECK_CODES) }
@@ -129,18 +129,17 @@ await forEachDatabase(t, 'each planted fault of a folder is found by name', asyn
   t.strictSame(await check({ codes: new Set(['B1']) }), [], 'only the wanted checks run')
 })
 
-t.test('missing and wrong markers are found and repaired', async (t) => {
+t.test('a wrong marker is found and repaired, and a missing one is no finding', async (t) => {
   const { check, pathOf, addRepository } = await aSite(t, await freshLocation(t, 'sqlite'))
-  await addRepository('right')
-  const [missing, wrong] = [await addRepository('missing'), await addRepository('wrong')]
-  await rm(join(pathOf(missing.storage), 'description'))
-  await writeFile(join(pathOf(wrong.storage), 'description'), 'ada/former\n')
-  const found = [missing, wrong].map(({ name, storage }) => {
-    return `R4 ada/${name}: The file ${pathOf(storage)}/description does not have its name`
-  })
+  await addRepository('missing')
+  const wrong = await addRepository('wrong')
+  const file = join(pathOf(wrong.storage), 'description')
+  await writeFile(file, 'ada/former\n')
+  const found = `R4 ada/wrong: The file ${file} has another name`
   const markers = { codes: new Set(['R4'] as const) }
-  t.strictSame(await check({ ...markers, repairs: true }), found)
+  t.strictSame(await check({ ...markers, repairs: true }), [found])
   t.strictSame(await check(markers), [])
+  t.equal(await readFile(file, 'utf8'), 'ada/wrong\n')
 })
 
 /** Plants faults of blobs, and expects the check to find each. */

@@ -32,9 +32,7 @@ t.test('check prints a line for each finding, and says by its exit status', asyn
   )
   await withDatabase((db) => db('users').update({ password_hash: null }))
   const path = repositoryPath(dataDir, storage)
-  const marker = 'ada/library'
-  const options = { defaultBranch: 'main', objectFormat: 'sha1', marker } as const
-  await initRepository(await findGit(), path, options)
+  await initRepository(await findGit(), path, { defaultBranch: 'main', objectFormat: 'sha1' })
   t.strictSame(await check(t), { lines: [], errorText: [], exitCode: 0 })
 
   await rm(path, { recursive: true })
