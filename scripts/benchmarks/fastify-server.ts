@@ -129,6 +129,7 @@ function repositoryOf(row: Row, isOwner: boolean): RepositoryObject {
 }
 
 function ownerOf(row: Row, hostname: string): RepositoryObject['owner'] {
+  const email = `${row.owner_name.toLowerCase()}@noreply.${hostname}`
   return {
     id: row.owner_id,
     login: row.owner_name,
@@ -136,8 +137,8 @@ function ownerOf(row: Row, hostname: string): RepositoryObject['owner'] {
     login_name: '',
     source_id: 0,
     full_name: String(row['owner_full_name']),
-    email: `${row.owner_name.toLowerCase()}@noreply.${hostname}`,
-    avatar_url: '',
+    email,
+    avatar_url: `${baseUrl}/avatars/${createHash('md5').update(email).digest('hex')}`,
     html_url: `${baseUrl}/${row.owner_name}`,
     language: '',
     is_admin: false,
@@ -176,14 +177,14 @@ const CONSTANT_FIELDS = {
   open_pr_counter: 0,
   release_counter: 0,
   has_code: true,
-  has_wiki: false,
+  has_wiki: true,
   has_projects: false,
   projects_mode: 'all',
   has_actions: false,
   internal_tracker: {
-    enable_time_tracker: false,
-    allow_only_contributors_to_track_time: false,
-    enable_issue_dependencies: false,
+    enable_time_tracker: true,
+    allow_only_contributors_to_track_time: true,
+    enable_issue_dependencies: true,
   },
   topics: [],
   licenses: [],
