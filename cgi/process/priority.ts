@@ -1,7 +1,7 @@
 /** Priorities of git processes: transfers and upkeep yield to requests that users wait for. */
 
 import { writeFileSync } from 'node:fs'
-import { constants, setPriority } from 'node:os'
+import { constants, getPriority, setPriority } from 'node:os'
 
 /** Niceness of fetches and pushes, whose cost depends on the client. The gateway itself has 0. */
 export const TRANSFER_NICENESS = 5
@@ -10,11 +10,12 @@ export const UPKEEP_NICENESS = constants.priority.PRIORITY_LOW
 
 /**
  * Lowers the priority of a process that was just started, and of its future children. Does nothing
- * if the process has ended or the system refuses.
+ * if its priority is lower, it has ended or the system refuses.
  */
 export function lowerPriority(pid: number | undefined, niceness: number): void {
   if (pid === undefined) return
   try {
+    if (getPriority(pid) >= niceness) return
     setPriority(pid, niceness)
     // sched(7), "The autogroup feature": the scheduler shares the CPU between sessions, and
     // niceness counts only within one. Each git process leads a session, so its autogroup is

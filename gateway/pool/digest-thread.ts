@@ -1,10 +1,9 @@
 /** The module of the thread that computes the digests of uploads. */
 
-import { setPriority } from 'node:os'
 import { parentPort } from 'node:worker_threads'
 import type { Digests } from '../../conf/package.js'
 import { type RunningDigests, startDigests } from '../../registry/digests.js'
-import { NICE } from './thread.js'
+import { lowerThreadPriority } from './thread.js'
 
 /** A message to the thread; messages of one upload have the same id. */
 export type DigestMessage =
@@ -31,7 +30,7 @@ function answer(message: DigestMessage): DigestAnswer | undefined {
   return kind === 'finish' ? { id, digests: digests.finish() } : undefined
 }
 
-if (process.platform === 'linux') setPriority(NICE)
+lowerThreadPriority()
 parentPort?.on('message', (message: DigestMessage) => {
   const reply = answer(message)
   if (reply !== undefined) parentPort?.postMessage(reply)

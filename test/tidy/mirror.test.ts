@@ -46,7 +46,6 @@ const TESTED_ELSEWHERE: Readonly<Record<string, string>> = {
   'registry/sign/openpgp-keys.ts': 'gateway/api/accounts/gpg-keys.test.ts',
   'gateway/pool/digest-thread.ts': 'pool/digests.test.ts',
   'gateway/pool/inspect.ts': 'threats/event-loop.test.ts',
-  'gateway/pool/thread.ts': 'pool/pool.test.ts',
   'gateway/known-files/templates.ts': 'gateway/api/repositories/templates.test.ts',
   'gateway/known-files/detect-license.ts': 'api/repositories/repository-licenses.test.ts',
   'gateway/known-files/issue-files.ts': 'api/issues/issue-files.test.ts',

@@ -21,6 +21,19 @@ t.test('the priority of a process and of its session is lowered', async (t) => {
   t.match(await until(read, isLowered, 5_000), `nice ${TRANSFER_NICENESS}`)
 })
 
+t.test('a process with a lower priority keeps it', async (t) => {
+  const child = spawn('nice', ['-n', '15', 'sleep', '60'])
+  t.teardown(() => child.kill('SIGKILL'))
+  const pid = child.pid ?? 0
+  const before = await until(
+    async () => getPriority(pid),
+    (nice) => nice >= 15,
+    10_000,
+  )
+  lowerPriority(pid, TRANSFER_NICENESS)
+  t.equal(getPriority(pid), before)
+})
+
 t.test(
   'lowering the priority of a process that never started or has ended does nothing',
   async (t) => {
