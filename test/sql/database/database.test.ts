@@ -255,6 +255,23 @@ await t.test('sqlite: a query cannot change data', async (t) => {
   })
 })
 
+await t.test('sqlite: a request sees a change that was made earlier in its tick', async (t) => {
+  const db = await openForTest(t, await freshLocation(t, 'sqlite'))
+  await migrate(db)
+  const { id } = await aUser(db, 'ada')
+  const nameNow = () =>
+    inTick(() => selectRows(db, 'select full_name from owners where id = ?', [id]))
+  await nameNow()
+  // A stopped clock, so that the tick lasts until its turn of the event loop ends.
+  const nowMs = performance.now()
+  t.intercept(performance, 'now', { value: () => nowMs })
+  for (const name of ['A', 'B']) {
+    t.ok(nameNow(), 'the query is cached before the change')
+    await db.raw('update owners set full_name = ? where id = ?', [name, id])
+    t.strictSame(nameNow(), [{ full_name: name }])
+  }
+})
+
 for (const where of ['', ' after a nested transaction']) {
   await t.test(
     `mysql: a deadlock${where} is retried until both transactions are committed`,
