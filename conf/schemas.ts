@@ -92,7 +92,7 @@ export const SCHEMAS = {
       [],
     ),
     base_url: field(
-      'URL in links, which may have a path; by default derived from http.listen.',
+      'URL in clone addresses and the API, which may have a path; by default derived from http.listen.',
       asUrl('http:', 'https:'),
     ),
     workers: field(

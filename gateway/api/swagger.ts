@@ -21,7 +21,7 @@ export function swaggerRoutes(operations: readonly AnyOperation[]): readonly Rou
     jsonReply(200, describeApi(operations, settings.http.basePath))
   const redirect: Route<'open'>['handle'] = async ({ settings }) => ({
     status: 302,
-    headers: [['Location', settings.http.baseUrl + DESCRIPTION_PATH]],
+    headers: [['Location', settings.http.basePath + DESCRIPTION_PATH]],
   })
   return [
     openRoute(DESCRIPTION_PATH, describe),

@@ -8,7 +8,7 @@ import { markHidden } from './visible-text.js'
 import { readWikiLink } from './wiki-links.js'
 
 export interface MarkdownPlace {
-  /** URL of the repository; empty for a package. */
+  /** URL of the repository, or its path for a page; empty for a package. */
   readonly address: string
   /** Folder that contains the text, the wiki of the repository, or a package. */
   readonly place: PlaceName | WikiPlace | PackagePlace
@@ -141,7 +141,10 @@ function loweredHeadings(levels: number): Record<string, string> {
   )
 }
 
-/** Returns the target as an absolute URL; undefined if it has none. */
+/** Origin to which paths are resolved, which has no meaning. */
+const ORIGIN = 'http://relative.invalid'
+
+/** Returns the target below the address; unchanged if it is absolute, undefined if it has none. */
 function resolveTarget(
   { address, place }: MarkdownPlace,
   route: string,
@@ -151,14 +154,15 @@ function resolveTarget(
     return target
   }
   if (place.kind === 'package') return undefined
-  const root = `${address}/${rootOf(place, route)}/`
+  const root = new URL(`${address}/${rootOf(place, route)}/`, ORIGIN).href
   const path = place.kind === 'wiki' ? [] : place.path
   const folder = target.startsWith('/') ? '' : path.map(encodeURIComponent).join('/')
   const base = folder === '' ? root : `${root}${folder}/`
   const relative = target.replace(/^\/+/, '')
   const url = URL.canParse(relative, base) ? new URL(relative, base).href : root
   // A link with ".." segments must not leave the repository.
-  return url.startsWith(root) ? url : root
+  const own = url.startsWith(root) ? url : root
+  return own.startsWith(`${ORIGIN}/`) ? own.slice(ORIGIN.length) : own
 }
 
 function rootOf(place: PlaceName | WikiPlace, route: string): string {

@@ -20,7 +20,7 @@ export async function checkAddress({ http, data }: Settings): Promise<string> {
   const url = new URL(http.baseUrl)
   if (['0.0.0.0', '[::]'].includes(url.hostname)) {
     throw new Error(
-      `links begin with ${http.baseUrl}, which no client can open: set http.base_url to the name of the server`,
+      `clone URLs begin with ${http.baseUrl}, which no client can open: set http.base_url to the name of the server`,
     )
   }
   const listeners = await Promise.all(http.listen.map(({ port }) => countListeners(port)))

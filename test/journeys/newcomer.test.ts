@@ -19,7 +19,7 @@ const run = promisify(execFile)
 t.test('a new user sets up the server, pushes, and adds a second factor', async (t) => {
   const gatehouse = await startGatehouse(t, { workers: 2 })
   const password = 'password of ada'
-  const { page } = await (await openBrowser(t))({ hasScripts: false })
+  const { page, faults } = await (await openBrowser(t))({ hasScripts: false })
   const heading = () => page.locator('h1').innerText()
 
   await page.goto(gatehouse.url)
@@ -132,15 +132,22 @@ t.test('a new user sets up the server, pushes, and adds a second factor', async 
   const recovery = (await page.locator('#recovery-codes').innerText()).trim().split('\n')
   t.equal(recovery.length, 10)
   t.equal(await byPassword(), 401)
-  for (const code of [app.code(1), recovery[0] ?? '']) {
+  const otherName = gatehouse.url.replace('127.0.0.1', 'localhost')
+  for (const [origin, code] of [
+    [gatehouse.url, app.code(1)],
+    [otherName, recovery[0] ?? ''],
+  ] as const) {
     await page.getByRole('button', { name: 'Sign out' }).click()
-    await page.goto(`${gatehouse.url}/user/login?redirect_to=/ada/library`)
+    await page.goto(`${origin}/user/login?redirect_to=/ada/library`)
     await page.getByLabel('Name').fill('ada')
     await page.getByLabel('Password').fill(password)
     await page.getByRole('button', { name: 'Sign in' }).click()
     t.equal(await heading(), 'Second factor')
     await page.getByLabel(/Code from your app/).fill(code)
     await page.getByRole('button', { name: 'Sign in' }).click()
-    t.equal(page.url(), `${gatehouse.url}/ada/library`)
+    t.equal(page.url(), `${origin}/ada/library`)
   }
+  await page.getByRole('link', { name: 'the shelf' }).click()
+  t.equal(page.url(), `${otherName}/ada/library/src/branch/main/src/shelf.ts`)
+  t.strictSame(faults, [], 'the style sheet is permitted under each name')
 })

@@ -46,7 +46,7 @@ export function AccountDocument(props: AccountDocumentProps): JSX.Element {
         <nav class="tabs" aria-label="Account settings">
           {tabs.map(([name, word]) => (
             <Tab
-              address={`${http.baseUrl}/user/settings/${name}`}
+              address={`${http.basePath}/user/settings/${name}`}
               word={word}
               isHere={name === tab}
             />

@@ -35,7 +35,7 @@ interface ApplicationsProps {
 
 function Applications(props: ApplicationsProps): JSX.Element {
   const { context, user, tokens, namesOf, form, plain, error } = props
-  const address = context.settings.http.baseUrl + PATH
+  const address = context.settings.http.basePath + PATH
   return (
     <AccountDocument context={context} user={user} tab="applications">
       <section>

@@ -42,7 +42,7 @@ interface ConsentProps {
 }
 
 function Consent({ context, user, input, fields }: ConsentProps): JSX.Element {
-  const { baseUrl } = context.settings.http
+  const { basePath } = context.settings.http
   const { application, ownerName, address } = input.asker
   return (
     <Document context={context} title="Authorize an application" user={user}>
@@ -56,7 +56,7 @@ function Consent({ context, user, input, fields }: ConsentProps): JSX.Element {
           ) : (
             <>
               It was registered on this server by{' '}
-              <a href={`${baseUrl}/${ownerName}`}>{ownerName}</a>.{' '}
+              <a href={`${basePath}/${ownerName}`}>{ownerName}</a>.{' '}
             </>
           )}
           {`You are signed in as ${user.name}.`}
@@ -72,7 +72,7 @@ function Consent({ context, user, input, fields }: ConsentProps): JSX.Element {
           After you answer, you are redirected to <code>{address}</code>. Authorize the application
           only if you have just started to sign in there.
         </p>
-        <form method="post" action={baseUrl + PATH}>
+        <form method="post" action={basePath + PATH}>
           {FIELDS.filter((name) => fields.has(name)).map((name) => (
             <input type="hidden" name={name} value={fields.get(name) ?? ''} />
           ))}

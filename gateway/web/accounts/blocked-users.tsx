@@ -87,10 +87,10 @@ async function answer<K extends Kind>(
 ): Promise<Reply> {
   const { request, grant } = call
   const blocks = await readBlocks(context, ownerOf(grant), pageNumber(request))
-  const { baseUrl } = context.settings.http
+  const { basePath } = context.settings.http
   const page = (
     <Document context={context} grant={grant} error={error}>
-      <BlockedUsers base={baseUrl} address={baseUrl + pathOf(grant)} blocks={blocks} />
+      <BlockedUsers base={basePath} address={basePath + pathOf(grant)} blocks={blocks} />
     </Document>
   )
   return htmlReply(request, page, { status })
@@ -113,7 +113,7 @@ async function readBlocks(
 }
 
 interface BlockedUsersProps {
-  /** Base URL of the server. */
+  /** Path of the site, without a slash at the end. */
   readonly base: string
   /** URL of the page; its forms post to it and to paths below it. */
   readonly address: string

@@ -37,7 +37,7 @@ function Password({ context, user, error }: PasswordProps): JSX.Element {
           those that another person may have.
         </p>
         <ErrorMessage error={error} />
-        <form method="post" action={context.settings.http.baseUrl + PATH}>
+        <form method="post" action={context.settings.http.basePath + PATH}>
           <TextField {...FIELD} label="Old password" name="old" autocomplete="current-password" />
           <TextField {...FIELD} label="New password" name="fresh" autocomplete="new-password" />
           <TextField

@@ -27,7 +27,7 @@ interface GpgKeysProps {
 }
 
 function GpgKeys({ context, user, keys, form, error }: GpgKeysProps): JSX.Element {
-  const address = context.settings.http.baseUrl + PATH
+  const address = context.settings.http.basePath + PATH
   return (
     <AccountDocument context={context} user={user} tab="gpg">
       <section>

@@ -44,7 +44,7 @@ interface KeysProps {
 }
 
 function Keys({ context, user, page, keys, form, error }: KeysProps): JSX.Element {
-  const address = context.settings.http.baseUrl + PATH
+  const address = context.settings.http.basePath + PATH
   return (
     <AccountDocument context={context} user={user} tab="keys">
       <section>

@@ -41,7 +41,7 @@ interface OauthApplicationsProps {
 
 function OauthApplications(props: OauthApplicationsProps): JSX.Element {
   const { context, user, applications, permissions, made, form, error } = props
-  const address = context.settings.http.baseUrl + PATH
+  const address = context.settings.http.basePath + PATH
   return (
     <AccountDocument context={context} user={user} tab="oauth2">
       <section>

@@ -32,7 +32,7 @@ function Profile({ context, user, details, error }: ProfileProps): JSX.Element {
       <section>
         <h2>Profile</h2>
         <ErrorMessage error={error} />
-        <form method="post" action={context.settings.http.baseUrl + PATH}>
+        <form method="post" action={context.settings.http.basePath + PATH}>
           <DetailFields details={details} words={VISIBILITY_LABELS} />
           <button type="submit">Save</button>
         </form>

@@ -43,7 +43,7 @@ interface SecurityProps {
 
 function Security(props: SecurityProps): JSX.Element {
   const { context, user, factor, secret, codes, keys, keyToAdd, error } = props
-  const address = context.settings.http.baseUrl + SECURITY_PATH
+  const address = context.settings.http.basePath + SECURITY_PATH
   const sinceMs = factor?.enrolledAtMs
   return (
     <AccountDocument context={context} user={user} tab="security">

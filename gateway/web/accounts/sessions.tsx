@@ -34,7 +34,7 @@ interface SessionsProps {
 }
 
 function Sessions({ context, user, page, sessions, ownId }: SessionsProps): JSX.Element {
-  const address = context.settings.http.baseUrl + PATH
+  const address = context.settings.http.basePath + PATH
   return (
     <AccountDocument context={context} user={user} tab="sessions">
       <section>

@@ -22,7 +22,7 @@ interface SetUpProps {
 }
 
 function SetUp({ context, code, form, error }: SetUpProps): JSX.Element {
-  const address = `${context.settings.http.baseUrl}/setup`
+  const address = `${context.settings.http.basePath}/setup`
   return (
     <Document context={context} title="Set up">
       <section class="narrow">

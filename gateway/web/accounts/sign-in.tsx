@@ -29,7 +29,7 @@ function SignIn({ context, name = '', path, error, hasSignUp }: SignInProps): JS
       <section class="narrow">
         <h1>Sign in</h1>
         <ErrorMessage error={error} />
-        <form method="post" action={`${context.settings.http.baseUrl}/user/login`}>
+        <form method="post" action={`${context.settings.http.basePath}/user/login`}>
           <input type="hidden" name="redirect_to" value={path} />
           <label for="name">Name</label>
           <input
@@ -53,8 +53,8 @@ function SignIn({ context, name = '', path, error, hasSignUp }: SignInProps): JS
         </form>
         {hasSignUp && (
           <p>
-            No account yet? <a href={`${context.settings.http.baseUrl}/user/sign_up`}>Create one</a>
-            .
+            No account yet?{' '}
+            <a href={`${context.settings.http.basePath}/user/sign_up`}>Create one</a>.
           </p>
         )}
       </section>

@@ -20,7 +20,7 @@ interface SignUpProps {
 }
 
 function SignUp({ context, form, error }: SignUpProps): JSX.Element {
-  const address = `${context.settings.http.baseUrl}/user/sign_up`
+  const address = `${context.settings.http.basePath}/user/sign_up`
   return (
     <Document context={context} title="New account">
       <section class="narrow">

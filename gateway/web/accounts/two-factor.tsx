@@ -28,7 +28,7 @@ interface TwoFactorProps {
 }
 
 function TwoFactor({ context, path, keyOptions, error }: TwoFactorProps): JSX.Element {
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   return (
     <Document context={context} title="Second factor">
       <section class="narrow">

@@ -42,7 +42,7 @@ export function AdminDocument({ context, user, tab, children }: AdminDocumentPro
         <h1>Administration</h1>
         <nav class="tabs" aria-label="Administration">
           {tabs.map(([name, word]) => (
-            <Tab address={`${http.baseUrl}/admin/${name}`} word={word} isHere={name === tab} />
+            <Tab address={`${http.basePath}/admin/${name}`} word={word} isHere={name === tab} />
           ))}
         </nav>
       </header>

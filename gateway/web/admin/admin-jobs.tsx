@@ -76,7 +76,7 @@ const list = definePage<'admin'>({
   async handle(context, { request, grant: { user } }) {
     const page = { page: pageNumber(request), limit: LISTED }
     const { entries, total } = await listJobs(context.db, page)
-    const address = context.settings.http.baseUrl + PATH
+    const address = context.settings.http.basePath + PATH
     return htmlReply(
       request,
       <AdminDocument context={context} user={user} tab="jobs">

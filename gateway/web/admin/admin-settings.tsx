@@ -75,7 +75,7 @@ const show = definePage<'admin'>({
     return htmlReply(
       request,
       <AdminDocument context={context} user={user} tab="settings">
-        <Registration address={settings.http.baseUrl + PATH} isOpen={isOpen} />
+        <Registration address={settings.http.basePath + PATH} isOpen={isOpen} />
         <section>
           <h2>Configuration</h2>
           <p class="quiet">

@@ -27,8 +27,8 @@ interface UserPageProps {
 }
 
 function UserPage({ context, managed: { user, admin }, error }: UserPageProps): JSX.Element {
-  const { baseUrl } = context.settings.http
-  const address = `${baseUrl}/admin/users/${user.name}`
+  const { basePath } = context.settings.http
+  const address = `${basePath}/admin/users/${user.name}`
   return (
     <AdminDocument context={context} user={admin} tab="users">
       <section class="column">
@@ -45,7 +45,7 @@ function UserPage({ context, managed: { user, admin }, error }: UserPageProps): 
           {user.lastLoginAtMs !== undefined && <Ago atMs={user.lastLoginAtMs} />}
         </p>
         <p>
-          <a href={`${baseUrl}/${user.name}`}>Repositories and packages</a>
+          <a href={`${basePath}/${user.name}`}>Repositories and packages</a>
         </p>
         <ErrorMessage error={error} />
         <RightsForm address={address} user={user} />

@@ -31,7 +31,7 @@ interface UsersProps {
 }
 
 function Users({ context, user, text, page, users, form, error }: UsersProps): JSX.Element {
-  const address = context.settings.http.baseUrl + PATH
+  const address = context.settings.http.basePath + PATH
   return (
     <AdminDocument context={context} user={user} tab="users">
       <section>

@@ -114,7 +114,7 @@ const ofSite = definePage<'admin'>({
   path: '/admin/audit',
   access: ADMIN_ACCESS,
   async handle(context, { request, grant: { user } }) {
-    const address = `${context.settings.http.baseUrl}/admin/audit`
+    const address = `${context.settings.http.basePath}/admin/audit`
     return htmlReply(
       request,
       <AdminDocument context={context} user={user} tab="audit">
@@ -130,8 +130,8 @@ const ofOrganization = definePage<'organization'>({
   path: '/org/{org}/settings/audit',
   access: { kind: 'organization', role: 'owner' },
   async handle(context, { request, grant }) {
-    const { baseUrl } = context.settings.http
-    const address = `${baseUrl}${organizationPath(grant)}/settings/audit`
+    const { basePath } = context.settings.http
+    const address = `${basePath}${organizationPath(grant)}/settings/audit`
     const log = await readLog(context, request, grant.organization.id)
     return htmlReply(
       request,
@@ -147,7 +147,7 @@ const ofUser = definePage<'signed-in'>({
   path: '/user/settings/audit',
   access: { kind: 'signed-in' },
   async handle(context, { request, grant: { user } }) {
-    const address = `${context.settings.http.baseUrl}/user/settings/audit`
+    const address = `${context.settings.http.basePath}/user/settings/audit`
     return htmlReply(
       request,
       <AccountDocument context={context} user={user} tab="audit">

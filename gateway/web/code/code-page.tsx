@@ -58,7 +58,7 @@ const inside = definePage<'repository'>({
 })
 
 function movedTo({ settings }: Context, path: string): Reply {
-  return { status: 301, headers: [['Location', settings.http.baseUrl + path]] }
+  return { status: 301, headers: [['Location', settings.http.basePath + path]] }
 }
 
 async function show(
@@ -73,7 +73,7 @@ async function show(
   const { place } = contents
   const { name, owner } = grant.repository
   const fullName = `${owner.name}/${name}`
-  const address = `${context.settings.http.baseUrl}/${fullName}`
+  const address = `${context.settings.http.basePath}/${fullName}`
   const drawing = await drawContents(context, grant, { address, contents })
   const title = place.path.join('/')
   const notice = title === '' ? await transferNotice(context, grant) : undefined
@@ -166,7 +166,7 @@ function EmptyRepository({ context, fullName }: AddressesProps): JSX.Element {
       <CloneAddresses context={context} fullName={fullName} />
       <p>
         {'When Git asks for a password over HTTPS, enter an access token. '}
-        <a href={`${context.settings.http.baseUrl}/user/settings/applications`}>
+        <a href={`${context.settings.http.basePath}/user/settings/applications`}>
           Create an access token
         </a>
       </p>

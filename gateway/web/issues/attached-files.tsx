@@ -7,7 +7,7 @@ import { sizeOf } from '../code/file-view.js'
 import { Icon } from '../kit/icon.js'
 
 export interface AttachedFilesProps {
-  /** Base URL of the server. */
+  /** Path of the site, without a slash at the end. */
   readonly base: string
   readonly files: readonly IssueAttachment[]
 }

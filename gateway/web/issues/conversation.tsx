@@ -125,7 +125,7 @@ function Post(props: PostProps): JSX.Element {
   const { content, createdAtMs, originalAuthor } = post
   const { user: viewer } = grant
   const person = conversation.authors.get(post.authorId ?? 0)
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   return (
     <article class="post" id={id}>
       <p class="post-line">
@@ -160,7 +160,7 @@ function CommentForm({ context, grant, issue, address, draft }: CommentFormProps
     return <p class="notice">The repository is archived and cannot be changed.</p>
   }
   if (user === undefined) {
-    const path = address.slice(context.settings.http.baseUrl.length)
+    const path = address.slice(context.settings.http.basePath.length)
     return (
       <p class="notice">
         <a href={signInAddress(context, path)}>Sign in</a> to comment.

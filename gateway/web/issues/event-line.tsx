@@ -67,7 +67,7 @@ export interface EventLineProps {
 
 export function EventLine(props: EventLineProps): JSX.Element {
   const { context, grant, event, rows } = props
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   return (
     <p class="quiet" id={`event-${event.id}`}>
       <Author base={base} person={rows.people.get(event.actorId ?? 0)} viewer={grant.user} />{' '}
@@ -135,7 +135,7 @@ function deedOf({ context, grant, event, rows }: EventLineProps): Child {
 
 function personDeed({ context, grant, event, rows }: EventLineProps): Child {
   const { kind, details } = event
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   const isReview = kind === 'review_request'
   const verbs = isReview
     ? ['asked for a review of ', 'no longer asks ']

@@ -76,7 +76,7 @@ async function readLinked(
 }
 
 export interface IssueFactsProps {
-  /** Base URL of the server. */
+  /** Path of the site, without a slash at the end. */
   readonly base: string
   readonly facts: ShownFacts
   readonly viewer: User | undefined

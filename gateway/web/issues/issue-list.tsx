@@ -38,7 +38,7 @@ export interface IssueListProps {
 /** Renders the list, or a sentence if it is empty. */
 export function IssueList({ context, grant, shown }: IssueListProps): JSX.Element {
   if (shown.issues.length === 0) return <p class="empty">The list is empty.</p>
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   return (
     <ul class="list">
       {shown.issues.map((issue) => (

@@ -26,7 +26,7 @@ export async function showIssue(
   })
   const facts = await readFacts(context, grant, issue)
   const tools = await readTools(context, grant, { issue, facts })
-  const { baseUrl } = context.settings.http
+  const { basePath } = context.settings.http
   const page = (
     <RepositoryDocument context={context} grant={grant} tab="issues" title={issue.title}>
       <h2>
@@ -37,7 +37,7 @@ export async function showIssue(
         {issue.isLocked && <span class="label">locked</span>}
         {facts.isPinned && <span class="label">pinned</span>}
       </p>
-      <IssueFacts base={baseUrl} facts={facts} viewer={grant.user} />
+      <IssueFacts base={basePath} facts={facts} viewer={grant.user} />
       <Conversation
         context={context}
         grant={grant}
@@ -45,7 +45,7 @@ export async function showIssue(
         draft={draft}
         error={error}
       />
-      <IssueTools base={baseUrl} grant={grant} facts={facts} tools={tools} />
+      <IssueTools base={basePath} grant={grant} facts={facts} tools={tools} />
     </RepositoryDocument>
   )
   return htmlReply(request, page, { status })

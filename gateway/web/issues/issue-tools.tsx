@@ -67,7 +67,7 @@ export async function readTools(
 }
 
 export interface IssueToolsProps {
-  /** Base URL of the server. */
+  /** Path of the site, without a slash at the end. */
   readonly base: string
   readonly grant: RepositoryGrant
   readonly facts: ShownFacts

@@ -11,7 +11,7 @@ export function stateAsked(request: Request): IssueState {
 }
 
 export interface StateFilterProps {
-  /** URL of the list. */
+  /** Address of the list. */
   readonly address: string
   readonly state: IssueState
 }

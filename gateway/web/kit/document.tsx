@@ -16,7 +16,7 @@ export interface DocumentProps {
 
 /** Renders a page around its main content. */
 export function Document({ context, title, user, children }: DocumentProps): JSX.Element {
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   return (
     <html lang="en">
       <head>

@@ -1,4 +1,4 @@
-/** URLs and paths of pages, for links. */
+/** Addresses of pages, for links. They have no host, so pages work under each name of the site. */
 
 import type { Settings } from '../../../conf/settings.js'
 import type { Issue } from '../../../sql/issues/issues.js'
@@ -19,8 +19,8 @@ export interface ComparedBranch {
 }
 
 /**
- * Returns the URL of the page that compares a branch with the default branch of the repository, or
- * of the parent if the repository is a fork. Returns undefined for the default branch itself.
+ * Returns the address of the page that compares a branch with the default branch of the repository,
+ * or of the parent if the repository is a fork. Returns undefined for the default branch itself.
  */
 export function comparisonUrl(
   site: Site,
@@ -45,12 +45,12 @@ export function comparisonPath(base: string, head: string): string {
   return `${base}...${head}`.split('/').map(encodeURIComponent).join('/')
 }
 
-/** Returns the URL of a repository's page. */
+/** Returns the address of a repository's page. */
 export function repositoryUrl({ settings }: Site, { repository }: OfRepository): string {
-  return `${settings.http.baseUrl}/${repository.owner.name}/${repository.name}`
+  return `${settings.http.basePath}/${repository.owner.name}/${repository.name}`
 }
 
-/** Returns the URL of the page of an issue or a pull request. */
+/** Returns the address of the page of an issue or a pull request. */
 export function issueUrl(
   site: Site,
   of: OfRepository,

@@ -70,7 +70,7 @@ export function redirectTo(
   path: string,
   headers: NonNullable<Reply['headers']> = [],
 ): Reply {
-  return { status: 303, headers: [['Location', settings.http.baseUrl + path], ...headers] }
+  return { status: 303, headers: [['Location', settings.http.basePath + path], ...headers] }
 }
 
 const PAGES_MAX = 100_000

@@ -4,7 +4,7 @@ import type { JSX } from 'preact/jsx-runtime'
 import type { Page } from '../../../sql/database/page.js'
 
 export interface PagerProps {
-  /** URL of the list, without a query. */
+  /** Address of the list, without a query. */
   readonly address: string
   /** Further query parameters of the list. */
   readonly query?: Readonly<Record<string, string>>

@@ -8,7 +8,7 @@ import { isVisible } from '../../auth/visible-owner.js'
 import { Shown } from '../../rendering/visible-text.js'
 
 export interface PersonProps {
-  /** Base URL of the server. */
+  /** Path of the site, without a slash at the end. */
   readonly base: string
   /** Absent if the account was deleted. */
   readonly person: Owner | undefined

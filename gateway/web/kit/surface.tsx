@@ -34,9 +34,9 @@ export const WEB_SURFACE: Surface = {
           <h1>{title}</h1>
           <p>{sentenceOf(failure.status, failure.message)}</p>
           <p>
-            <a href={`${http.baseUrl}/`}>Back to the home page</a>
+            <a href={`${http.basePath}/`}>Back to the home page</a>
             {failure.status === 404 && ', or '}
-            {failure.status === 404 && <a href={`${http.baseUrl}/user/login`}>sign in</a>}
+            {failure.status === 404 && <a href={`${http.basePath}/user/login`}>sign in</a>}
           </p>
         </section>
       </Document>
@@ -52,9 +52,9 @@ export function asksForPage({ http }: Settings, { path, headers }: Request): boo
   )
 }
 
-/** Returns the URL of the sign-in page, which redirects back to `path`. */
+/** Returns the address of the sign-in page, which redirects back to `path`. */
 export function signInAddress({ settings }: Context, path: string): string {
-  return `${settings.http.baseUrl}/user/login?redirect_to=${encodeURIComponent(path)}`
+  return `${settings.http.basePath}/user/login?redirect_to=${encodeURIComponent(path)}`
 }
 
 function sentenceOf(status: number, message: string): string {

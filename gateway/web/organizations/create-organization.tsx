@@ -29,7 +29,7 @@ function NewOrganization({ context, user, form, error }: NewOrganizationProps): 
       <section class="narrow">
         <h1>New organization</h1>
         <ErrorMessage error={error} />
-        <form method="post" action={context.settings.http.baseUrl + PATH}>
+        <form method="post" action={context.settings.http.basePath + PATH}>
           <TextField
             label="Name"
             name="name"

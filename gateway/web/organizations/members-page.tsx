@@ -50,7 +50,7 @@ async function answer(
   // A site administrator has the role owner everywhere, but is a member only through a team.
   const isMember = user && (await organizationRole(db, organization.id, user.id)) !== 'none'
   const isShown = user && (await isPublicMember(db, organization.id, user.id))
-  const base = settings.http.baseUrl
+  const base = settings.http.basePath
   const address = `${base}${organizationPath(grant)}/members`
   const removal = role === 'owner' ? `${address}/remove` : undefined
   return htmlReply(

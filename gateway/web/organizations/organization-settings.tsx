@@ -31,7 +31,7 @@ function OrganizationSettings({
   error,
 }: Shows & { readonly context: Context }): JSX.Element {
   const { organization } = grant
-  const address = `${context.settings.http.baseUrl}${organizationPath(grant)}/settings`
+  const address = `${context.settings.http.basePath}${organizationPath(grant)}/settings`
   return (
     <OrganizationDocument
       context={context}
@@ -54,7 +54,7 @@ function OrganizationSettings({
       )}
       {context.settings.packages.isEnabled && (
         <p>
-          <a href={`${context.settings.http.baseUrl}/${organization.name}/-/packages/settings`}>
+          <a href={`${context.settings.http.basePath}/${organization.name}/-/packages/settings`}>
             Packages
           </a>
         </p>

@@ -19,7 +19,7 @@ export const OWN_ORGANIZATIONS = definePage<'signed-in'>({
     const page = { page: pageNumber(request), limit: LISTED }
     const search = { viewer: viewerOf(who), memberId: user.id }
     const { entries, total } = await listOrganizations(context.db, search, page)
-    const { baseUrl } = context.settings.http
+    const { basePath } = context.settings.http
     return htmlReply(
       request,
       <AccountDocument context={context} user={user} tab="organizations">
@@ -32,7 +32,7 @@ export const OWN_ORGANIZATIONS = definePage<'signed-in'>({
             {entries.map(({ name, fullName, visibility }) => (
               <li>
                 <div class="grow">
-                  <a class="strong" href={`${baseUrl}/${name}`}>
+                  <a class="strong" href={`${basePath}/${name}`}>
                     {name}
                   </a>
                   {visibility !== 'public' && <span class="label">{visibility}</span>}
@@ -45,9 +45,9 @@ export const OWN_ORGANIZATIONS = definePage<'signed-in'>({
               </li>
             ))}
           </ul>
-          <Pager address={baseUrl + PATH} page={page} total={total} />
+          <Pager address={basePath + PATH} page={page} total={total} />
           <p>
-            <a href={`${baseUrl}/org/create`}>Create an organization</a>
+            <a href={`${basePath}/org/create`}>Create an organization</a>
           </p>
         </section>
       </AccountDocument>,

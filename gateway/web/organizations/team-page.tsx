@@ -56,7 +56,7 @@ async function answer(
   const members = await listMembers(context.db, place, page)
   const search = { viewer: viewerOf(who), teamId: team.id }
   const repositories = await searchRepositories(context.db, search, page)
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   const address = base + teamPathOf(grant)
   const isOwner = role === 'owner'
   return htmlReply(

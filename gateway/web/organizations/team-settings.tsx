@@ -37,7 +37,7 @@ function TeamSettings({
   error,
 }: Shows & { readonly context: Context }): JSX.Element {
   const { team } = grant
-  const address = `${context.settings.http.baseUrl}${teamPathOf(grant)}/settings`
+  const address = `${context.settings.http.basePath}${teamPathOf(grant)}/settings`
   return (
     <OrganizationDocument
       context={context}

@@ -38,7 +38,7 @@ const list = definePage<'organization'>({
     const search = { organizationId: organization.id }
     const { entries, total } = await listTeams(context.db, search, page)
     const own = await teamIdsOf(context.db, organization.id, user?.id ?? 0)
-    const address = `${context.settings.http.baseUrl}${organizationPath(grant)}/teams`
+    const address = `${context.settings.http.basePath}${organizationPath(grant)}/teams`
     return htmlReply(
       request,
       <OrganizationDocument context={context} grant={grant} tab="teams" title="Teams">
@@ -93,7 +93,7 @@ interface NewTeamProps {
 }
 
 function NewTeam({ context, grant, team, error }: NewTeamProps): JSX.Element {
-  const action = `${context.settings.http.baseUrl}${organizationPath(grant)}/teams/new`
+  const action = `${context.settings.http.basePath}${organizationPath(grant)}/teams/new`
   return (
     <OrganizationDocument
       context={context}

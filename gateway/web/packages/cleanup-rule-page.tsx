@@ -75,7 +75,7 @@ async function answer(
   const rule = await findCleanupRule(context.db, { ownerId: owner.id, format })
   const page = { page: pageNumber(request), limit: LISTED }
   const shown = rule && (await previewOf(context, rule, page))
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   const address = `${base}${packageSettingsPath(owner)}/rules/${format}`
   return htmlReply(
     request,

@@ -58,7 +58,7 @@ async function answer(
   const rules = await listCleanupRules(context.db, owner.id)
   const protections = await listPackageProtections(context.db, { ownerId: owner.id })
   const keys = await keysOfFormats(context, owner.id)
-  const address = context.settings.http.baseUrl + packageSettingsPath(owner)
+  const address = context.settings.http.basePath + packageSettingsPath(owner)
   return htmlReply(
     request,
     <Document context={context} title={`Package settings · ${owner.name}`} user={user}>
@@ -68,7 +68,7 @@ async function answer(
       <UsageSection settings={settings} />
       {user?.isAdmin && (
         <QuotaForm
-          address={`${context.settings.http.baseUrl}/admin/packages/${owner.name}/quota`}
+          address={`${context.settings.http.basePath}/admin/packages/${owner.name}/quota`}
           own={settings.ownQuota}
         />
       )}

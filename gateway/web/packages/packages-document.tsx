@@ -28,12 +28,12 @@ export function PackagesDocument(props: PackagesDocumentProps): JSX.Element {
   )
 }
 
-/** Returns the URL of an owner's packages. */
+/** Returns the address of an owner's packages. */
 export function packagesUrl(
   { settings }: Pick<Context, 'settings'>,
   { owner }: { readonly owner: { readonly name: string } },
 ): string {
-  return `${settings.http.baseUrl}/${owner.name}/-/packages`
+  return `${settings.http.basePath}/${owner.name}/-/packages`
 }
 
 /** True if anonymous clients cannot read the packages of the owner. */

@@ -62,7 +62,7 @@ export interface MergeBoxProps {
 export function MergeBox(props: MergeBoxProps): JSX.Element | null {
   const { context, grant, state, merge } = props
   const { issue, pull } = state
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   if (pull.mergedAtMs !== undefined) {
     return (
       <p class="notice">

@@ -44,7 +44,7 @@ export function OpenPullForm(props: OpenPullFormProps): JSX.Element | null {
     return <p class="notice">The repository is archived and cannot be changed.</p>
   }
   if (user === undefined) {
-    const path = here.slice(context.settings.http.baseUrl.length)
+    const path = here.slice(context.settings.http.basePath.length)
     return (
       <p class="notice">
         <a href={signInAddress(context, path)}>Sign in</a> to open a pull request.

@@ -86,7 +86,7 @@ type BranchesProps = Pick<PullDocumentProps, 'context' | 'grant' | 'seen'>
 function Branches({ context, grant, seen }: BranchesProps): JSX.Element {
   const { state, headRepository } = seen
   const { pull, headTip, baseTip } = state
-  const { baseUrl } = context.settings.http
+  const { basePath } = context.settings.http
   const isShown = headRepository !== undefined && isForeign(state)
   const prefix = isShown ? `${headRepository.owner.name}/${headRepository.name}:` : ''
   const head = headRepository && headTip && `${headRepository.owner.name}/${headRepository.name}`
@@ -94,7 +94,7 @@ function Branches({ context, grant, seen }: BranchesProps): JSX.Element {
   return (
     <>
       {'from '}
-      <Branch address={head && `${baseUrl}/${head}`} name={pull.headBranch} prefix={prefix} />
+      <Branch address={head && `${basePath}/${head}`} name={pull.headBranch} prefix={prefix} />
       {' into '}
       <Branch address={baseTip && own} name={pull.baseBranch} />
     </>

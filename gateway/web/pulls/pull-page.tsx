@@ -56,11 +56,11 @@ export async function showPull(
     await combineCommitStatuses(context.db, place, { page: 1, limit: CHECKS_SHOWN }),
   ]
   const tools = await readTools(context, grant, { issue, facts })
-  const { baseUrl } = context.settings.http
+  const { basePath } = context.settings.http
   const page = (
     <PullDocument context={context} grant={grant} seen={seen} tab="">
       <ErrorMessage error={mergeError === undefined ? undefined : sentenceOf(mergeError)} />
-      <IssueFacts base={baseUrl} facts={facts} viewer={grant.user} />
+      <IssueFacts base={basePath} facts={facts} viewer={grant.user} />
       <Conversation
         context={context}
         grant={grant}
@@ -72,7 +72,7 @@ export async function showPull(
         <Checks combined={combined} />
         <MergeBox context={context} grant={grant} state={state} merge={merge} />
       </Conversation>
-      <IssueTools base={baseUrl} grant={grant} facts={facts} tools={tools} />
+      <IssueTools base={basePath} grant={grant} facts={facts} tools={tools} />
     </PullDocument>
   )
   return htmlReply(request, page, { status })

@@ -103,7 +103,7 @@ const HEADINGS_BELOW = 3
 function OneReview(props: ReviewsProps & ShownReview): JSX.Element {
   const { context, grant, shown, review, comments } = props
   const { reviewerId, teamId, state, isDismissed, content, createdAtMs } = review
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   const text = (of: Review | ReviewComment) => <Written text={of.content} drawn={shown.drawn} />
   return (
     <div class="review">

@@ -39,7 +39,7 @@ export function ReleaseView(props: ReleaseViewProps): JSX.Element {
         </a>{' '}
         {isDraft && <span class="label">draft</span>}
         {isPrerelease && <span class="label">pre-release</span>}{' '}
-        <Author base={context.settings.http.baseUrl} person={author} viewer={grant.user} />{' '}
+        <Author base={context.settings.http.basePath} person={author} viewer={grant.user} />{' '}
         <Ago atMs={publishedAtMs} />
       </p>
       {body !== '' && <Written text={body} drawn={drawn} />}

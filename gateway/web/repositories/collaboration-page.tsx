@@ -107,7 +107,7 @@ async function answer(context: Context, { request, grant }: Asked, failure?: Fai
   const ids = entries.map(({ id }) => id)
   const modes = await collaboratorModes(context.db, repositoryId, ids)
   const address = `${repositoryUrl(context, grant)}/settings/collaboration`
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   const error = failure && namedErrorMessage(failure)
   const document = (
     <SettingsDocument context={context} grant={grant} error={error} tab="collaboration">

@@ -34,7 +34,7 @@ function NewRepository({ context, user, owners, sent, error }: NewRepositoryProp
       <section class="narrow">
         <h1>New repository</h1>
         <ErrorMessage error={error} />
-        <form method="post" action={`${context.settings.http.baseUrl}/repo/create`}>
+        <form method="post" action={`${context.settings.http.basePath}/repo/create`}>
           <label for="owner">Owner</label>
           <select id="owner" name="owner">
             {owners.map((name) => (

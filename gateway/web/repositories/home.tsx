@@ -26,7 +26,7 @@ export const HOME = definePage<'anyone'>({
     const page = { page: pageNumber(request), limit: LISTED }
     const search = { viewer: viewerOf(who), sort: 'updated', order: 'desc' } as const
     const { entries, total } = await searchRepositories(context.db, search, page)
-    const { baseUrl } = context.settings.http
+    const { basePath } = context.settings.http
     const offered = user === undefined ? [] : await offeredTo(context, user.id)
     const isNew = user === undefined && !(await hasUsers(context.db))
     return htmlReply(
@@ -42,13 +42,13 @@ export const HOME = definePage<'anyone'>({
         {offered.length > 0 && (
           <section>
             <h2>Offered to you</h2>
-            <RepositoryList base={baseUrl} repositories={offered} hasOwners={true} />
+            <RepositoryList base={basePath} repositories={offered} hasOwners={true} />
           </section>
         )}
         <section>
           <h2>{user === undefined ? 'Public repositories' : 'Repositories'}</h2>
-          <RepositoryList base={baseUrl} repositories={entries} hasOwners={true} />
-          <Pager address={`${baseUrl}/`} page={page} total={total} />
+          <RepositoryList base={basePath} repositories={entries} hasOwners={true} />
+          <Pager address={`${basePath}/`} page={page} total={total} />
         </section>
       </Document>,
     )
@@ -70,7 +70,7 @@ function ToSetUp({ context: { settings }, request }: ToSetUpProps): JSX.Element 
     <p class="notice">
       There is no account yet.{' '}
       {isAtMachine(request, settings) ? (
-        <a href={`${settings.http.baseUrl}/setup`}>Create the first account</a>
+        <a href={`${settings.http.basePath}/setup`}>Create the first account</a>
       ) : (
         'The server log contains the address of the page that creates the first account.'
       )}

@@ -18,8 +18,8 @@ export interface OwnerTabsProps {
 /** Renders the heading and tabs; without packages if the registries are disabled. */
 export function OwnerTabs({ context, owner, role, tab }: OwnerTabsProps): JSX.Element {
   const { actions, http, packages } = context.settings
-  const own = `${http.baseUrl}/${owner.name}`
-  const organization = `${http.baseUrl}/org/${owner.name}`
+  const own = `${http.basePath}/${owner.name}`
+  const organization = `${http.basePath}/org/${owner.name}`
   return (
     <header>
       <h1>{owner.name}</h1>

@@ -27,7 +27,7 @@ export const OWNER = definePage<'anyone'>({
     const role = await roleIn(context.db, who, owner)
     const user = who.kind === 'user' ? who.user : undefined
     const mayCreate = user && (await mayCreateRepositories(context.db, owner.id, user.id))
-    const { baseUrl } = context.settings.http
+    const { basePath } = context.settings.http
     return htmlReply(
       request,
       <Document context={context} title={owner.name} user={user}>
@@ -36,11 +36,11 @@ export const OWNER = definePage<'anyone'>({
           <h2 class="unseen">Repositories</h2>
           {mayCreate && (
             <p>
-              <a href={`${baseUrl}/repo/create?owner=${owner.name}`}>Create a repository</a>
+              <a href={`${basePath}/repo/create?owner=${owner.name}`}>Create a repository</a>
             </p>
           )}
-          <RepositoryList base={baseUrl} repositories={entries} hasOwners={false} />
-          <Pager address={`${baseUrl}/${owner.name}`} page={page} total={total} />
+          <RepositoryList base={basePath} repositories={entries} hasOwners={false} />
+          <Pager address={`${basePath}/${owner.name}`} page={page} total={total} />
         </section>
       </Document>,
     )

@@ -58,7 +58,7 @@ export interface RepositoryDocumentProps {
 export function RepositoryDocument(props: RepositoryDocumentProps): JSX.Element {
   const { context, grant, title, tab, children } = props
   const { owner, name, isPrivate, isArchived, description, preferences } = grant.repository
-  const base = context.settings.http.baseUrl
+  const base = context.settings.http.basePath
   const fullName = `${owner.name}/${name}`
   const own = `${base}/${fullName}`
   const tabs = Object.entries(TABS).filter(([name]) => {

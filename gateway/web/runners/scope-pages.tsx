@@ -47,7 +47,7 @@ export function runnerPages<K extends AccessKind>({
     token?: string,
   ): Promise<Reply> => {
     const { scope, name, path } = locate(context, grant)
-    const address = context.settings.http.baseUrl + path
+    const address = context.settings.http.basePath + path
     const page = { page: pageNumber(request), limit: LISTED }
     const { entries, total } = await listSeenRunners(context.db, scope, page)
     const content = (

@@ -40,7 +40,7 @@ export function RunFacts({ context, grant, run, actors }: RunFactsProps): JSX.El
       </a>
       {' · '}
       <Author
-        base={context.settings.http.baseUrl}
+        base={context.settings.http.basePath}
         person={actors.get(actorId ?? 0)}
         viewer={grant.user}
       />{' '}

@@ -69,7 +69,7 @@ const show = definePage<'repository'>({
           <p class="quiet">
             {`Attempt ${run.attempt}, for which `}
             <Author
-              base={context.settings.http.baseUrl}
+              base={context.settings.http.basePath}
               person={actors.get(run.rerunActorId ?? 0)}
               viewer={grant.user}
             />

@@ -121,7 +121,7 @@ async function answer<K extends AccessKind>(
   const { scope, path } = locate(context, grant)
   const secrets = await listValues(context.db, 'secrets', { scope, page: ALL })
   const variables = await listValues(context.db, 'variables', { scope, page: ALL })
-  const address = context.settings.http.baseUrl + path
+  const address = context.settings.http.basePath + path
   const content = (
     <>
       <ErrorMessage error={refused?.failure.message} />

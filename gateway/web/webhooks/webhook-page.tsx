@@ -39,7 +39,7 @@ async function answer<K extends AccessKind>(
 ): Promise<Reply> {
   const { request, grant } = call
   const deliveries = await listDeliveries(context.db, webhook.id, DELIVERIES_SHOWN)
-  const address = `${context.settings.http.baseUrl}${pages.pathOf(grant)}/${webhook.id}`
+  const address = `${context.settings.http.basePath}${pages.pathOf(grant)}/${webhook.id}`
   const Document = pages.document
   const document = (
     <Document context={context} call={call} error={sent?.failure.message}>

@@ -60,7 +60,7 @@ async function answer<K extends AccessKind>(
   const { request, grant } = call
   const page = { page: pageNumber(request), limit: LISTED }
   const { entries, total } = await listWebhooks(context.db, pages.placeOf(grant), page)
-  const address = context.settings.http.baseUrl + pages.pathOf(grant)
+  const address = context.settings.http.basePath + pages.pathOf(grant)
   const Document = pages.document
   const document = (
     <Document context={context} call={call} error={sent?.failure.message}>

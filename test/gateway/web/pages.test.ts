@@ -11,7 +11,7 @@ import { STYLESHEET } from '../../../gateway/web/asset-files.js'
 import { parseDiff } from '../../../gateway/web/code/diff-lines.js'
 import { knownDiff, readShownDiff } from '../../../gateway/web/code/shown-diff.js'
 import { agoOf } from '../../../gateway/web/kit/times.js'
-import { BASE_URL, openContext, startGateway } from '../../helpers/gateway.js'
+import { openContext, startGateway } from '../../helpers/gateway.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { withToken } from '../../helpers/requests.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -44,13 +44,10 @@ t.test(
     const settings = { path: '/user/settings/applications' }
     const led = await ask(settings)
     t.equal(led.status, 303)
-    t.equal(
-      led.headers.location,
-      `${BASE_URL}/user/login?redirect_to=%2Fuser%2Fsettings%2Fapplications`,
-    )
+    t.equal(led.headers.location, '/user/login?redirect_to=%2Fuser%2Fsettings%2Fapplications')
     const { status, cookie, headers } = await signIn({ redirect_to: '/user/settings/applications' })
     t.equal(status, 303)
-    t.equal(headers.location, `${BASE_URL}/user/settings/applications`)
+    t.equal(headers.location, '/user/settings/applications')
     t.match((await ask({ ...settings, headers: { cookie } })).text, /<h2>Applications<\/h2>/)
     t.equal((await ask({ path: '/api/v1/user', headers: { cookie } })).status, 401)
     const { plain } = await addToken(ada, 'all')
@@ -137,7 +134,7 @@ t.test(
       { name: 'secret', private: 'on', readme: 'on' },
       { cookie },
     )
-    t.equal(made.headers.location, `${BASE_URL}/ada/secret`)
+    t.equal(made.headers.location, '/ada/secret')
     const again = await post('/repo/create', { name: 'secret' }, { cookie })
     t.equal(again.status, 409)
     t.match(again.text, /same name already exists/)

@@ -200,7 +200,7 @@ t.test('faults of the address and of clocks are named', async (t) => {
   t.match(await addressOf(undefined), /^ok {6}address: .* is answered by this server$/)
   t.match(
     await addressOf(undefined, `0.0.0.0:${port}`),
-    /^FAULT {3}address: links begin with http:\/\/0\.0\.0\.0:\d+, which no client can open: set /,
+    /^FAULT {3}address: clone URLs begin with http:\/\/0\.0\.0\.0:\d+, which no client can open: set /,
   )
   const closed = await freePort()
   t.match(

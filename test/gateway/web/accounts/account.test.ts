@@ -3,7 +3,6 @@
 import t from 'tap'
 import { listUserKeys } from '../../../../sql/accounts/keys.js'
 import { listSessions } from '../../../../sql/accounts/sessions.js'
-import { BASE_URL } from '../../../helpers/gateway.js'
 import { openGpgHome } from '../../../helpers/gpg-home.js'
 import { passwordOf } from '../../../helpers/passwords.js'
 import { withToken } from '../../../helpers/requests.js'
@@ -18,7 +17,7 @@ t.test('the profile is saved, or shown again with its errors', async (t) => {
   const { addUser, signIn, ask } = await startWebGateway(t)
   await addUser('ada')
   const ada = await signIn('ada')
-  t.equal((await ada.get(SETTINGS)).headers.location, `${BASE_URL}${SETTINGS}/profile`)
+  t.equal((await ada.get(SETTINGS)).headers.location, `${SETTINGS}/profile`)
   for (const tab of ['profile', 'password', 'keys', 'sessions']) {
     t.equal((await ask({ path: `${SETTINGS}/${tab}` })).status, 303, 'anonymous visitors sign in')
     t.match((await ada.get(`${SETTINGS}/${tab}`)).text, /aria-current="page"/)
@@ -60,7 +59,7 @@ t.test('a changed password ends all other sessions and renews this one', async (
   }
   t.equal((await elsewhere.get(path)).status, 200)
   const changed = await here.post(path, change)
-  t.equal(changed.headers.location, `${BASE_URL}${SETTINGS}/sessions`)
+  t.equal(changed.headers.location, `${SETTINGS}/sessions`)
   t.equal((await elsewhere.get(path)).status, 303, 'the other session has ended')
   t.equal((await here.get(path)).status, 303, 'the old session cookie is invalid')
   const anew = visitor({ cookie: cookieOf(changed) })

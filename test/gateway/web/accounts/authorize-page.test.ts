@@ -82,7 +82,7 @@ t.test('an anonymous visitor signs in and returns to the consent page', async (t
   const { open } = await aBrowser(t)
   const led = await open(TEA_REQUEST, {})
   t.equal(led.status, 303)
-  const back = new URL(led.headers.location ?? '').searchParams.get('redirect_to') ?? ''
+  const back = new URL(led.headers.location ?? '', 'http://x').searchParams.get('redirect_to') ?? ''
   t.equal(back, `${PATH}?${new URLSearchParams(TEA_REQUEST)}`)
 })
 

@@ -3,7 +3,6 @@
 import t from 'tap'
 import { createRelease } from '../../../../sql/releases/releases.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
-import { BASE_URL } from '../../../helpers/gateway.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withPassword } from '../../../helpers/requests.js'
 
@@ -51,9 +50,7 @@ t.test(
     const tag = 'lib/v1%23%C3%9F'
     const one = await see(`/releases/tag/${tag}`)
     t.match(one.text, /<h2>First &lt;one><\/h2>/)
-    const links = [
-      ...one.text.matchAll(/href="http:\/\/code\.example\.com(\/ada\/r\/[^"]+)" download/g),
-    ]
+    const links = [...one.text.matchAll(/href="(\/ada\/r\/[^"]+)" download/g)]
     t.strictSame(
       links.map(([, path]) => path),
       [
@@ -63,10 +60,7 @@ t.test(
       ],
     )
     for (const [, path = ''] of links) t.equal((await ask({ path })).status, 200, path)
-    t.equal(
-      (await see('/releases/latest')).headers.location,
-      `${BASE_URL}/ada/r/releases/tag/${tag}`,
-    )
+    t.equal((await see('/releases/latest')).headers.location, `/ada/r/releases/tag/${tag}`)
 
     const repository = await findRepository(db, 'ada', 'r')
     for (let count = 1; count <= 10; count += 1) {
