@@ -112,7 +112,7 @@ await t.test(
     await copy.commit('README.md', Buffer.from('![picture](large.bin)'))
     t.equal((await runLfs(copy, ['push', '--quiet', 'origin', 'main'])).exitCode, 0)
     const shown = /<img [^>]*src="([^"]+)"/.exec(String((await read('ada/open')).bytes))?.[1] ?? ''
-    const picture = await fetch(shown)
+    const picture = await fetch(new URL(shown, gatehouse.url))
     t.ok(Buffer.from(await picture.arrayBuffer()).equals(bytes), shown)
   },
 )
