@@ -13,6 +13,7 @@ import { DAY_BENCHMARK } from './benchmarks/fleet-day.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
 import { INDEX_BENCHMARK } from './benchmarks/package-index.js'
 import { PACKAGES_BENCHMARK } from './benchmarks/packages.js'
+import { REFS_BENCHMARK } from './benchmarks/refs.js'
 import { RUNNERS_BENCHMARK } from './benchmarks/runners.js'
 import { SENDFILE_BENCHMARK } from './benchmarks/sendfile.js'
 import { SSH_BENCHMARK } from './benchmarks/ssh.js'
@@ -24,6 +25,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   WEB_BENCHMARK,
   CLONE_BENCHMARK,
   FLEET_BENCHMARK,
+  REFS_BENCHMARK,
   DAY_BENCHMARK,
   SENDFILE_BENCHMARK,
   DATABASE_BENCHMARK,

@@ -10,16 +10,14 @@ import { OWNER } from './gatehouse.js'
 import { measurePushes } from './pushes.js'
 import { addCommit, fillRepository, SMALL_SHAPE } from './repositories.js'
 import type { Table } from './table.js'
-import { feedGitAsUser, runGitAsUser } from './user-git.js'
+import { runGitAsUser } from './user-git.js'
 
 export const FLEET_BENCHMARK: Benchmark = {
   name: 'fleet',
   about: 'operations of CI runners by real git clients, compared with nginx and git-http-backend',
-  sizes: [1, 230, 5_000, 50_000],
-  run: (stage, sizes) =>
+  run: (stage) =>
     besideGit(stage, async function* (setup) {
       yield await measureOperations(setup)
-      yield await measureManyRefs(setup, sizes)
       yield await measurePushes(setup)
     }),
 }
@@ -106,51 +104,6 @@ async function measureOperations(setup: Servers): Promise<Table> {
     rows,
     notes: [`a kept workspace is ${COMMITS_BEHIND} commits behind; each operation starts equally`],
   }
-}
-
-async function measureManyRefs(setup: Servers, sizes: readonly number[]): Promise<Table> {
-  const { gatehouse, git, signal } = setup
-  const rows: Array<readonly [string, Comparison]> = []
-  for (const size of sizes) {
-    const name = `refs-${size}`
-    const { path } = await gatehouse.makeRepository(name)
-    await addCommit(path, signal, { isFirst: true })
-    await addBranches(path, size - 1, signal)
-    await git.addRepository(name, path)
-    for (const operation of [
-      {
-        label: `${size} refs: ls-remote of one branch`,
-        count: 10,
-        args: (url: string) => ['ls-remote', url, 'refs/heads/main'],
-      },
-      {
-        label: `${size} refs: clone of one branch, depth 1`,
-        count: 10,
-        args: (url: string) => [...CLONE, '--depth=1', '--branch=main', '--no-tags', url, INTO],
-      },
-    ]) {
-      rows.push(await measure(setup, name, operation))
-    }
-  }
-  return {
-    title: 'Many branches, one small file',
-    peers: ['nginx + git'],
-    unit: 'operations',
-    rows,
-  }
-}
-
-/** Adds packed branches, each with a commit of its own on top of main. */
-async function addBranches(path: string, count: number, signal: AbortSignal): Promise<void> {
-  function* branches() {
-    for (let at = 0; at < count; at += 1) {
-      const name = `refs/heads/work-${String(at).padStart(6, '0')}`
-      yield `commit ${name}\ncommitter Ada <ada@example.com> ${1_700_000_000 + at} +0000\n`
-      yield `data 0\nfrom refs/heads/main^0\n\n`
-    }
-  }
-  await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input: branches() })
-  await runGitAsUser(['pack-refs', '--all'], { cwd: path, signal })
 }
 
 async function measure(

@@ -22,7 +22,7 @@ const ROUNDS = 5
  * Settings of the peer's repository: anonymous pushes, data on the disk before the answer, and no
  * maintenance, which is off in Gatehouse too.
  */
-const PEER_SETTINGS = [
+export const PEER_SETTINGS = [
   ['http.receivepack', 'true'],
   ['core.fsync', 'committed,pack-metadata,commit-graph'],
   ['receive.autogc', 'false'],
