@@ -4,7 +4,12 @@ import { LRUCache } from 'lru-cache'
 import type { Git } from '../process/git.js'
 import { readPresentState } from '../repository/repository-state.js'
 import { listReferences, type Reference, type ReferenceListInput } from './list-references.js'
-import { movedBranches, type ReferenceFiles, readReferenceFiles } from './reference-files.js'
+import {
+  changedReferences,
+  type ReferenceFiles,
+  readReferenceFiles,
+  writtenBranches,
+} from './reference-files.js'
 
 interface KnownList {
   readonly stateText: string
@@ -52,8 +57,9 @@ export async function allReferences(
     known.set(key, { stateText: state.text, files, references })
   }
   const files = former?.files && readReferenceFiles(path)
-  const moved = former?.files && files && movedBranches(former.files, files)
-  const derived = former && moved && withMoved(former.references, moved, input)
+  const changed = former?.files && files && changedReferences(former.files, files)
+  const written = changed && writtenBranches(changed)
+  const derived = former && written && withWritten(former.references, written, input)
   if (derived !== undefined) {
     remember(derived, files)
     return derived
@@ -64,16 +70,23 @@ export async function allReferences(
   return references
 }
 
-/** Returns the list after moves of branches; undefined if the moves may change the order. */
-function withMoved(
+/**
+ * Returns the list after changes of branches; undefined if one of them is not in the list, and if
+ * the order may be another one.
+ */
+function withWritten(
   references: readonly Reference[],
-  moved: ReadonlyMap<string, string>,
+  written: ReadonlyMap<string, string>,
   { namespaces, order }: ReferenceListInput,
 ): readonly Reference[] | undefined {
-  if (moved.size === 0 || !namespaces.includes('refs/heads')) return references
+  if (written.size === 0 || !namespaces.includes('refs/heads')) return references
   if (order === 'newest') return undefined
-  return references.map((reference) => {
-    const id = moved.get(reference.name)
-    return id === undefined ? reference : { ...reference, id }
+  let found = 0
+  const derived = references.map((reference) => {
+    const id = written.get(reference.name)
+    if (id === undefined) return reference
+    found += 1
+    return { ...reference, id }
   })
+  return found === written.size ? derived : undefined
 }

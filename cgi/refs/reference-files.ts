@@ -1,4 +1,4 @@
-/** Reference files of bare repositories: their contents, and the branches that moved between. */
+/** Reference files of bare repositories: their contents, and the changes between two readings. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
@@ -6,7 +6,7 @@ import { unlessMissingSync } from '../../conf/lib/disk.js'
 import { isReferenceName } from '../../conf/names.js'
 import { PUSHED_PREFIXES } from './pushed-references.js'
 
-/** Snapshot of the references of a repository; `movedBranches` compares two of them. */
+/** Snapshot of the references of a repository; `changedReferences` compares two of them. */
 export interface ReferenceFiles {
   /** Ids of the loose references by full name. */
   readonly loose: ReadonlyMap<string, string>
@@ -14,8 +14,8 @@ export interface ReferenceFiles {
   readonly otherText: string
 }
 
-/** Maximum number of loose references; reading more would be slower than running git. */
-const LOOSE_MAX = 64
+/** Maximum bytes of the names and ids of loose references; upkeep packs them from 32 on. */
+const LOOSE_BYTES_MAX = 262_144
 
 const OID_LINE = /^([0-9a-f]{40}|[0-9a-f]{64})\n$/
 
@@ -35,6 +35,7 @@ export function readReferenceFiles(repositoryPath: string): ReferenceFiles | und
 
 function readLoose(repositoryPath: string): ReadonlyMap<string, string> | undefined {
   const loose = new Map<string, string>()
+  let bytes = 0
   const folders = ['refs']
   for (let folder = folders.pop(); folder !== undefined; folder = folders.pop()) {
     for (const entry of readdirSync(join(repositoryPath, folder), { withFileTypes: true })) {
@@ -43,9 +44,12 @@ function readLoose(repositoryPath: string): ReadonlyMap<string, string> | undefi
         folders.push(name)
         continue
       }
+      // Git leaves out the lock of a reference that is being written.
+      if (name.endsWith('.lock')) continue
       const text = entry.isFile() ? readFileSync(join(repositoryPath, name), 'latin1') : ''
       const [, oid] = OID_LINE.exec(text) ?? []
-      if (oid === undefined || loose.size === LOOSE_MAX) return undefined
+      bytes += name.length + text.length
+      if (oid === undefined || bytes > LOOSE_BYTES_MAX) return undefined
       loose.set(name, oid)
     }
   }
@@ -57,26 +61,38 @@ function packedStamp(repositoryPath: string): string {
   return stat === undefined ? 'none' : `${stat.ino} ${stat.ctimeMs} ${stat.size}`
 }
 
+/** Names of branches in ASCII. */
+const BRANCH_NAME = /^refs\/heads\/[!-~]+$/
+
 /**
- * Returns the new ids of the branches that moved, by full name. Returns undefined if a branch was
- * created or deleted, or if anything else changed. The new ids are ids of commits, because git
- * writes no other objects into an existing branch.
+ * Returns the references that changed, by full name, with their new ids. A file that appeared is of
+ * a new reference or of a packed one; the id is undefined if the file disappeared, because then the
+ * reference was deleted, or it is packed. Returns undefined if `HEAD` or packed references changed.
  */
-export function movedBranches(
+export function changedReferences(
   before: ReferenceFiles,
   after: ReferenceFiles,
+): ReadonlyMap<string, string | undefined> | undefined {
+  if (before.otherText !== after.otherText) return undefined
+  const changed = new Map<string, string | undefined>()
+  for (const [name, oid] of after.loose) if (before.loose.get(name) !== oid) changed.set(name, oid)
+  for (const name of before.loose.keys()) if (!after.loose.has(name)) changed.set(name, undefined)
+  return changed
+}
+
+/**
+ * Returns the changed references if all of them are branches that were written; otherwise
+ * undefined. Their ids are ids of commits, because git writes no other objects into a branch.
+ */
+export function writtenBranches(
+  changed: ReadonlyMap<string, string | undefined>,
 ): ReadonlyMap<string, string> | undefined {
-  if (before.otherText !== after.otherText || before.loose.size !== after.loose.size) {
-    return undefined
+  const written = new Map<string, string>()
+  for (const [name, oid] of changed) {
+    if (oid === undefined || !BRANCH_NAME.test(name) || !isReferenceName(name)) return undefined
+    written.set(name, oid)
   }
-  const moved = new Map<string, string>()
-  for (const [name, oid] of after.loose) {
-    const former = before.loose.get(name)
-    if (former === oid) continue
-    if (former === undefined || !name.startsWith('refs/heads/')) return undefined
-    moved.set(name, oid)
-  }
-  return moved
+  return written
 }
 
 /** Maximum size of `packed-refs` to read. */

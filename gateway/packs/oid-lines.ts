@@ -16,14 +16,14 @@ export function* tableOf(lines: Lines): Generator<undefined, OidTable> {
 }
 
 /** Adds a line, unless the table has another one with the same id. */
-export function addLine(table: OidTable, lines: Lines, line: number): void {
+function addLine(table: OidTable, lines: Lines, line: number): void {
   const { bytes, starts } = lines
   const at = (starts[line] ?? 0) + LENGTH_DIGITS
   if (bytes[at] === LETTER_U) return
   if (findLine(table, lines, { bytes, at }) === undefined) table.add(hashAt(bytes, at), line)
 }
 
-/** Returns the line of the table that has this id now: those of branches that moved have others. */
+/** Returns the line of the table that has this id. */
 export function findLine(
   table: OidTable,
   { bytes, starts, oidLength }: Lines,
@@ -65,15 +65,19 @@ function wordAt(bytes: Uint8Array, at: number): number {
   return word
 }
 
-/** Returns the first line with this id, if there is one, by a search through all bytes. */
-export function lineWith({ bytes, starts }: Lines, oid: string): number | undefined {
+/** Returns the first other line with this id, if there is one, by a search through all bytes. */
+export function lineWith(
+  { bytes, starts }: Lines,
+  oid: string,
+  except: ReadonlySet<number>,
+): number | undefined {
   for (
     let at = bytes.indexOf(oid, 0, 'latin1');
     at >= 0;
     at = bytes.indexOf(oid, at + 1, 'latin1')
   ) {
     const line = lineAt(starts, at - LENGTH_DIGITS)
-    if (line !== undefined) return line
+    if (line !== undefined && !except.has(line)) return line
   }
   return undefined
 }

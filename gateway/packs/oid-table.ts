@@ -6,20 +6,14 @@ const LOAD_MAX = 0.6
 /** Table of entries, which are numbers; the caller compares the object ids themselves. */
 export class OidTable {
   readonly #slots: Uint32Array
-  #entries = 0
 
-  /** Creates a table for about `entriesMax` entries. */
+  /** Creates a table for `entriesMax` entries. */
   constructor(entriesMax: number) {
     this.#slots = new Uint32Array(2 ** Math.ceil(Math.log2(entriesMax / LOAD_MAX + 8)))
   }
 
   get bytes(): number {
     return this.#slots.byteLength
-  }
-
-  /** True if the table has so many entries that it should be replaced by a larger one. */
-  get isFull(): boolean {
-    return this.#entries > this.#slots.length * LOAD_MAX
   }
 
   /**
@@ -43,7 +37,6 @@ export class OidTable {
       if (this.#slots[slot] === entry + 1) return
     }
     this.#slots[slot] = entry + 1
-    this.#entries += 1
   }
 }
 

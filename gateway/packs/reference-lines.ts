@@ -42,6 +42,8 @@ export interface Lines {
   readonly oidLength: number
   /** Lines with attributes, in their order. */
   readonly special: readonly SpecialLine[]
+  /** Lines of symbolic refs, in their order. */
+  readonly symbolic: readonly SpecialLine[]
 }
 
 /** Number of lines that are parsed in a few milliseconds. */
@@ -90,7 +92,9 @@ export function* readLines(answer: Buffer): Generator<undefined, Lines | undefin
     start = next
   }
   if (oidLength !== 0 && oidLength !== 40 && oidLength !== 64) return undefined
-  return { bytes, starts: Uint32Array.from([...starts, end]), oidLength, special }
+  starts.push(end)
+  const symbolic = special.filter(({ target }) => target !== undefined)
+  return { bytes, starts: Uint32Array.from(starts), oidLength, special, symbolic }
 }
 
 function parseLine(text: string): Omit<SpecialLine, 'line'> | undefined {
@@ -151,6 +155,25 @@ export function nameAt(lines: Lines, line: number): string | undefined {
   if (line >= lines.starts.length - 1) return undefined
   const { start, end } = nameOf(lines, line)
   return lines.bytes.toString('latin1', start, end)
+}
+
+/** Returns the id of the object that a line shows. */
+export function oidAt({ bytes, starts, oidLength }: Lines, line: number): string {
+  const at = (starts[line] ?? 0) + LENGTH_DIGITS
+  return bytes.toString('latin1', at, at + oidLength)
+}
+
+/** Returns the first line whose name is not smaller than this text; the end if there is none. */
+export function lineAfter(lines: Lines, text: string): number {
+  const wanted = Buffer.from(text, 'latin1')
+  let [low, high] = [0, lines.starts.length - 1]
+  while (low < high) {
+    const middle = (low + high) >>> 1
+    const { start, end } = nameOf(lines, middle)
+    if (lines.bytes.compare(wanted, 0, wanted.length, start, end) < 0) low = middle + 1
+    else high = middle
+  }
+  return low
 }
 
 /** Returns the line that starts at a position, if one does. */

@@ -1,33 +1,50 @@
 /** A ref list of a repository at one moment, as git sent it, and `ls-refs` answers made from it. */
 
 import { createHash } from 'node:crypto'
+import {
+  type ChangedLines,
+  type ChangedTarget,
+  noChanges,
+  partsOf,
+  type Range,
+  withChanges,
+} from './changed-lines.js'
 import type { ObjectFormat } from './normal-fetch.js'
 import type { LsRefsRequest } from './normal-request.js'
-import { addLine, findLine, lineWith, tableOf } from './oid-lines.js'
+import { findLine, lineWith, tableOf } from './oid-lines.js'
 import type { OidTable } from './oid-table.js'
 import { packetLine } from './pkt-line.js'
 import {
   FLUSH,
-  LENGTH_DIGITS,
-  LETTER_U,
   type Lines,
+  lineAfter,
   nameAt,
-  nameOf,
+  oidAt,
   readLines,
   runInParts,
+  type SpecialLine,
   UNBORN,
 } from './reference-lines.js'
 
-/** Returns the `ls-refs` request whose answer suffices to answer every `ls-refs` request. */
-export function referenceListRequest(objectFormat: ObjectFormat): Buffer {
+/**
+ * Returns an `ls-refs` request for all refs, or for those with a prefix. The answer suffices to
+ * answer each `ls-refs` request for the same refs.
+ */
+export function referenceListRequest(
+  objectFormat: ObjectFormat,
+  prefixes: readonly string[] = [],
+): Buffer {
   const head = `${packetLine('command=ls-refs\n')}${packetLine(`object-format=${objectFormat}`)}`
-  const tail = ['peel\n', 'symrefs\n', 'unborn\n'].map(packetLine).join('')
-  return Buffer.from(`${head}0001${tail}0000`)
+  const lines = ['peel', 'symrefs', 'unborn', ...prefixes.map((prefix) => `ref-prefix ${prefix}`)]
+  const tail = lines.map((line) => packetLine(`${line}\n`)).join('')
+  return Buffer.from(`${head}0001${tail}0000`, 'latin1')
 }
 
 /** Bounds of the bytes of answers cached with one list; they are few because clients are alike. */
 const ANSWERS_BYTES_MIN = 65_536
 const ANSWERS_BYTES_MAX = 1_048_576
+
+const TAGS = 'refs/tags/'
 
 const texts = new WeakMap<LsRefsRequest, string>()
 
@@ -41,7 +58,7 @@ function textOf(request: LsRefsRequest): string {
   return text
 }
 
-/** Approximate memory use of a line with attributes. */
+/** Approximate memory use of a line with attributes, or of a changed ref. */
 const SPECIAL_LINE_BYTES = 400
 
 /**
@@ -52,20 +69,31 @@ export class ReferenceList {
   /** Approximate memory use in bytes, including the cached answers. */
   readonly weightBytes: number
   readonly #lines: Lines
-  /** Lines by their object ids; shared with the lists that were derived from this one. */
+  /** Lines by their object ids; like the lines, shared with the lists that follow this one. */
   readonly #table: OidTable
+  readonly #changes: ChangedLines
   readonly #answers = new Map<string, Buffer>()
   readonly #answersBytesMax: number
   #answersBytes = 0
   #peeled: ReadonlySet<string | undefined> | undefined
-  #tagsDigest: string | undefined
+  /** Lines that have the id that a changed ref had before. */
+  readonly #others = new Map<string, number | undefined>()
+  /** Shared with the lists that have the same tags. */
+  readonly #tags: { digest?: string }
 
-  private constructor(lines: Lines, table: OidTable) {
+  private constructor(
+    lines: Lines,
+    table: OidTable,
+    changes = noChanges(lines),
+    tags: { digest?: string } = {},
+  ) {
     this.#lines = lines
     this.#table = table
+    this.#changes = changes
+    this.#tags = tags
     const bytes = lines.bytes.byteLength
     this.#answersBytesMax = Math.min(Math.max(2 * bytes, ANSWERS_BYTES_MIN), ANSWERS_BYTES_MAX)
-    const special = lines.special.length * SPECIAL_LINE_BYTES
+    const special = (lines.special.length + changes.byName.size) * SPECIAL_LINE_BYTES
     const index = lines.starts.byteLength + table.bytes
     this.weightBytes = bytes + index + special + this.#answersBytesMax
   }
@@ -80,43 +108,15 @@ export class ReferenceList {
   }
 
   /**
-   * Returns the list with new object ids for these branches (by full name) and for symbolic refs to
-   * them, such as `HEAD`. Returns undefined if a branch is not in the list, or after so many moves
-   * that the list must be parsed again.
+   * Returns the list after changes of refs, by full name, and of symbolic refs to them, such as
+   * `HEAD`. It shares the bytes of this list, so its cost depends on the changes. Returns undefined
+   * if the list must be parsed again; see `withChanges`.
    */
-  withMoved(branches: ReadonlyMap<string, string>): ReferenceList | undefined {
-    if (this.#table.isFull) return undefined
-    const { starts, special, oidLength } = this.#lines
-    const moved = new Map<number, string>()
-    for (const [name, oid] of branches) {
-      const line = this.#lineAfter(name)
-      if (nameAt(this.#lines, line) !== name || oid.length !== oidLength) return undefined
-      moved.set(line, oid)
-    }
-    for (const { line, target } of special) {
-      const oid = target === undefined ? undefined : branches.get(target)
-      if (oid !== undefined) moved.set(line, oid)
-      else if (target !== undefined) moved.delete(line)
-    }
-    const bytes = Buffer.from(this.#lines.bytes)
-    const former = new Set<string>()
-    for (const [line, oid] of moved) {
-      const at = (starts[line] ?? 0) + LENGTH_DIGITS
-      former.add(bytes.toString('latin1', at, at + oidLength))
-      bytes.write(oid, at, 'latin1')
-    }
-    const movedSpecial = special.map((entry) => {
-      const oid = moved.get(entry.line)
-      return oid === undefined ? entry : { ...entry, oid }
-    })
-    const lines = { ...this.#lines, bytes, special: movedSpecial }
-    for (const line of moved.keys()) addLine(this.#table, lines, line)
-    // The table had one line for each id: another ref may still have the id that a branch had.
-    for (const oid of former) {
-      const line = lineWith(lines, oid)
-      if (line !== undefined) addLine(this.#table, lines, line)
-    }
-    return new ReferenceList(lines, this.#table)
+  withChanges(targets: ReadonlyMap<string, ChangedTarget>): ReferenceList | undefined {
+    const changes = withChanges(this.#lines, this.#changes, targets)
+    if (changes === undefined) return undefined
+    const isTag = [...targets.keys()].some((name) => name.startsWith(TAGS))
+    return new ReferenceList(this.#lines, this.#table, changes, isTag ? {} : this.#tags)
   }
 
   /** Returns the bytes that git would answer to this request; a long answer has several pieces. */
@@ -161,16 +161,15 @@ export class ReferenceList {
   /** Returns the ranges of lines whose names have one of the prefixes; all lines without any. */
   #rangesOf(prefixes: readonly string[]): readonly Range[] {
     const end = this.#lines.starts.length - 1
-    if (prefixes.length === 0) return [{ from: 0, to: end }]
-    const ranges: { from: number; to: number }[] = []
+    if (prefixes.length === 0) return [{ prefix: '', from: 0, to: end }]
+    const ranges: Range[] = []
     // In their order, a prefix follows the shorter ones that include it.
     for (const prefix of prefixes) {
-      const from = this.#lineAfter(prefix)
-      const after = successorOf(prefix)
-      const to = after === undefined ? end : this.#lineAfter(after)
       const last = ranges.at(-1)
-      if (last !== undefined && from < last.to) last.to = Math.max(last.to, to)
-      else if (from < to) ranges.push({ from, to })
+      if (last !== undefined && prefix.startsWith(last.prefix)) continue
+      const after = successorOf(prefix)
+      const to = after === undefined ? end : lineAfter(this.#lines, after)
+      ranges.push({ prefix, from: lineAfter(this.#lines, prefix), to })
     }
     return ranges
   }
@@ -180,23 +179,24 @@ export class ReferenceList {
     range: Range,
     { peel, symrefs, unborn }: Pick<LsRefsRequest, 'peel' | 'symrefs' | 'unborn'>,
   ): Generator<Buffer> {
-    const { bytes, starts, special } = this.#lines
-    let from = range.from
-    for (const { line, oid, name, target, peeled } of special) {
-      if (line < range.from || line >= range.to) continue
-      const isUnborn = oid === UNBORN
+    const { bytes, starts } = this.#lines
+    const isRaw = ({ oid, target, peeled }: SpecialLine) => {
       const isSame = (symrefs || target === undefined) && (peel || peeled === undefined)
-      if (isSame && (unborn || !isUnborn)) continue
-      if (line > from) yield bytes.subarray(starts[from], starts[line])
-      from = line + 1
-      if (isUnborn) continue
+      return isSame && (unborn || oid !== UNBORN)
+    }
+    for (const part of partsOf(range, this.#changes.listed, isRaw)) {
+      if ('from' in part) {
+        yield bytes.subarray(starts[part.from], starts[part.to])
+        continue
+      }
+      const { oid, name, target, peeled } = part
+      if (oid === UNBORN) continue
       const attributes = [
         symrefs && target !== undefined ? ` symref-target:${target}` : '',
         peel && peeled !== undefined ? ` peeled:${peeled}` : '',
       ].join('')
       yield Buffer.from(packetLine(`${oid} ${name}${attributes}\n`), 'latin1')
     }
-    if (range.to > from) yield bytes.subarray(starts[from], starts[range.to])
   }
 
   #remember(key: string, answer: Buffer): void {
@@ -222,34 +222,27 @@ export class ReferenceList {
 
   /** Returns the full name of a branch that points to this commit, if there is one. */
   branchAt(oid: string): string | undefined {
-    const line = this.#lineOf(oid)
+    const changed = this.#changes.byOid.get(oid)
+    const line = changed?.line ?? this.#lineOf(oid)
     if (line === undefined) return undefined
-    const [symbolic] = this.#lines.special.filter((entry) => entry.line === line)
-    const name = symbolic?.target ?? nameAt(this.#lines, line)
+    const symbolic = changed ?? this.#lines.symbolic.find((entry) => entry.line === line)
+    const name = symbolic?.target ?? changed?.name ?? nameAt(this.#lines, line)
     return name?.startsWith('refs/heads/') ? name : undefined
   }
 
-  /** Returns the id that a ref has, by its full name; undefined if it does not exist. */
-  targetOf(name: string): string | undefined {
-    const line = this.#lineAfter(name)
+  /** Returns the target of a ref, by its full name; undefined if the ref does not exist. */
+  targetOf(name: string): ChangedTarget {
+    const changed = this.#changes.byName.get(name)
+    if (changed !== undefined) return changed.change === 'deleted' ? undefined : changed
+    const line = lineAfter(this.#lines, name)
     if (nameAt(this.#lines, line) !== name) return undefined
-    const { bytes, starts, oidLength } = this.#lines
-    const at = (starts[line] ?? 0) + LENGTH_DIGITS
-    return bytes.toString('latin1', at, at + oidLength)
+    const special = this.#lines.special.find((entry) => entry.line === line)
+    return special ?? { oid: oidAt(this.#lines, line), peeled: undefined }
   }
 
   /** Returns the distinct targets of refs below prefixes, those of the first `countMax` by name. */
   targetsBelow(prefixes: readonly string[], countMax: number): readonly string[] {
-    const { bytes, starts, oidLength } = this.#lines
-    const oids = new Set<string>()
-    let left = countMax
-    for (const { from, to } of this.#rangesOf(prefixes)) {
-      for (const start of starts.subarray(from, Math.min(to, from + left))) {
-        oids.add(bytes.toString('latin1', start + LENGTH_DIGITS, start + LENGTH_DIGITS + oidLength))
-      }
-      left -= Math.min(to - from, left)
-    }
-    return [...oids]
+    return [...new Set(this.#targetsOf(prefixes, countMax))]
   }
 
   /** Returns those of the objects that are not the target of a ref or of an annotated tag. */
@@ -259,62 +252,60 @@ export class ReferenceList {
 
   /** Distinct objects that refs point to. */
   get oids(): readonly string[] {
-    const { bytes, starts, oidLength } = this.#lines
-    const oids = new Set<string>()
-    for (const start of starts.subarray(0, -1)) {
-      if (bytes[start + LENGTH_DIGITS] === LETTER_U) continue
-      oids.add(bytes.toString('latin1', start + LENGTH_DIGITS, start + LENGTH_DIGITS + oidLength))
+    return [...new Set(this.#targetsOf([], Number.POSITIVE_INFINITY))]
+  }
+
+  /** Yields the targets of the first refs below prefixes. */
+  *#targetsOf(prefixes: readonly string[], countMax: number): Generator<string> {
+    let left = countMax
+    for (const range of this.#rangesOf(prefixes)) {
+      for (const part of partsOf(range, this.#changes.listed, ({ oid }) => oid !== UNBORN)) {
+        if (left <= 0) return
+        if ('from' in part) {
+          const to = Math.min(part.to, part.from + left)
+          for (let line = part.from; line < to; line += 1) yield oidAt(this.#lines, line)
+          left -= to - part.from
+        } else if (part.oid !== UNBORN) {
+          yield part.oid
+          left -= 1
+        }
+      }
     }
-    return [...oids]
   }
 
   #hasTip(oid: string): boolean {
-    this.#peeled ??= new Set(this.#lines.special.map(({ peeled }) => peeled))
-    return this.#hasTarget(oid) || this.#peeled.has(oid)
+    if (this.#hasTarget(oid)) return true
+    this.#peeled ??= new Set(this.#changes.listed.map(({ peeled }) => peeled))
+    return this.#peeled.has(oid)
   }
 
   #hasTarget(oid: string): boolean {
-    return this.#lineOf(oid) !== undefined
+    return this.#changes.byOid.has(oid) || this.#lineOf(oid) !== undefined
   }
 
-  /** Returns the line of a ref that points to this object; of several, any one. */
+  /** Returns the line of an unchanged ref that points to this object; of several, any one. */
   #lineOf(oid: string): number | undefined {
     if (oid.length !== this.#lines.oidLength) return undefined
-    return findLine(this.#table, this.#lines, { bytes: Buffer.from(oid, 'latin1'), at: 0 })
+    const line = findLine(this.#table, this.#lines, { bytes: Buffer.from(oid, 'latin1'), at: 0 })
+    const { outdated } = this.#changes
+    if (line === undefined || !outdated.has(line)) return line
+    // The table has one line for each id: another ref may still have the id that this one had.
+    if (!this.#others.has(oid)) this.#others.set(oid, lineWith(this.#lines, oid, outdated))
+    return this.#others.get(oid)
   }
 
   /** Digest of all tags, equal for lists with the same tags. */
   get tagsDigest(): string {
-    if (this.#tagsDigest === undefined) {
-      const { bytes, starts } = this.#lines
+    if (this.#tags.digest === undefined) {
       const hash = createHash('sha256')
-      for (const { from, to } of this.#rangesOf(['refs/tags/'])) {
-        hash.update(bytes.subarray(starts[from], starts[to]))
+      const all = { peel: true, symrefs: true, unborn: true }
+      for (const range of this.#rangesOf([TAGS])) {
+        for (const piece of this.#piecesOf(range, all)) hash.update(piece)
       }
-      this.#tagsDigest = hash.digest('hex')
+      this.#tags.digest = hash.digest('hex')
     }
-    return this.#tagsDigest
+    return this.#tags.digest
   }
-
-  /** Returns the first line whose name is not smaller than this text; the end if there is none. */
-  #lineAfter(text: string): number {
-    const { bytes, starts } = this.#lines
-    const wanted = Buffer.from(text, 'latin1')
-    let [low, high] = [0, starts.length - 1]
-    while (low < high) {
-      const middle = (low + high) >>> 1
-      const { start, end } = nameOf(this.#lines, middle)
-      if (bytes.compare(wanted, 0, wanted.length, start, end) < 0) low = middle + 1
-      else high = middle
-    }
-    return low
-  }
-}
-
-interface Range {
-  readonly from: number
-  /** Line after the last one. */
-  readonly to: number
 }
 
 /** Returns the smallest text of bytes that is larger than all with this prefix, if there is one. */

@@ -2,13 +2,15 @@
 
 import { hasOwnObject } from '../../cgi/objects/object-presence.js'
 import {
-  movedBranches,
+  changedReferences,
   type ReferenceFiles,
   readReferenceFiles,
+  writtenBranches,
 } from '../../cgi/refs/reference-files.js'
 import type { RepositoryState } from '../../cgi/repository/repository-state.js'
 import { readPresentState } from '../../cgi/repository/repository-state.js'
 import { isFailure } from '../../conf/failures.js'
+import type { ChangedTarget } from './changed-lines.js'
 import type { ObjectFormat } from './normal-fetch.js'
 import { ReferenceList, referenceListRequest } from './reference-list.js'
 
@@ -91,7 +93,8 @@ export class ReferenceLists {
    */
   followed(listRequest: Omit<ReferenceListRequest, 'client'>): ReferenceList | undefined {
     const entry = this.#find(listRequest)
-    return entry && deriveEntry(entry, listRequest)?.references
+    const changes = entry && changesSince(entry, listRequest)
+    return changes && deriveEntry(changes, listRequest)?.references
   }
 
   /**
@@ -104,16 +107,17 @@ export class ReferenceLists {
     if (references !== undefined) return { references, isKnown: true }
     const { repositoryPath, objectFormat, state } = listRequest
     const entry = this.#find(listRequest)
-    const moved = entry && deriveEntry(entry, listRequest)
-    if (moved !== undefined) {
-      this.#remember(repositoryPath, moved)
-      return { references: moved.references, isKnown: true }
+    const changes = entry && changesSince(entry, listRequest)
+    const derived = changes && deriveEntry(changes, listRequest)
+    if (derived !== undefined) {
+      this.#remember(repositoryPath, derived)
+      return { references: derived.references, isKnown: true }
     }
     if (this.#isTooLong(listRequest)) return undefined
     const key = `${repositoryPath} ${objectFormat} ${state.text}`
     const inFlight = this.#inFlight.get(key)
     try {
-      const references = await (inFlight ?? this.#start(key, listRequest))
+      const references = await (inFlight ?? this.#start(key, listRequest, changes))
       return references === undefined ? undefined : { references, isKnown: false }
     } catch (error) {
       // The client that git was to run for is at its limit; this client has its own limit.
@@ -130,16 +134,17 @@ export class ReferenceLists {
     return entry?.objectFormat === objectFormat ? entry : undefined
   }
 
-  #start(key: string, listRequest: ReferenceListRequest): Promise<ReferenceList | undefined> {
+  #start(
+    key: string,
+    listRequest: ReferenceListRequest,
+    changes: Changes | undefined,
+  ): Promise<ReferenceList | undefined> {
     const { repositoryPath, state, objectFormat } = listRequest
     const ask = async () => {
-      const body = referenceListRequest(objectFormat)
-      const answer = await this.#ask(listRequest, body, this.#bytesMax)
-      const references = answer instanceof Buffer ? await ReferenceList.parse(answer) : undefined
-      const isTooLong = (references?.weightBytes ?? 0) > this.#bytesMax
-      if (answer === 'too long' || isTooLong) this.#noteTooLong(listRequest)
-      if (references === undefined || isTooLong) return undefined
-      const files = readReferenceFiles(repositoryPath)
+      const changed = changes && (await this.#askForChanged(listRequest, changes))
+      const references = changed ?? (await this.#askForAll(listRequest))
+      if (references === undefined) return undefined
+      const files = changed === undefined ? readReferenceFiles(repositoryPath) : changes?.files
       const isSame = readPresentState(repositoryPath)?.text === state.text
       if (!isSame) return undefined
       this.#remember(repositoryPath, { state, objectFormat, references, files })
@@ -148,6 +153,31 @@ export class ReferenceLists {
     const inFlight = ask().finally(() => this.#inFlight.delete(key))
     this.#inFlight.set(key, inFlight)
     return inFlight
+  }
+
+  async #askForAll(listRequest: ReferenceListRequest): Promise<ReferenceList | undefined> {
+    const body = referenceListRequest(listRequest.objectFormat)
+    const answer = await this.#ask(listRequest, body, this.#bytesMax)
+    const references = answer instanceof Buffer ? await ReferenceList.parse(answer) : undefined
+    const isTooLong = (references?.weightBytes ?? 0) > this.#bytesMax
+    if (answer === 'too long' || isTooLong) this.#noteTooLong(listRequest)
+    return isTooLong ? undefined : references
+  }
+
+  /** Lets git list the refs that changed, and returns the list with them. */
+  async #askForChanged(
+    listRequest: ReferenceListRequest,
+    { known, changed }: Changes,
+  ): Promise<ReferenceList | undefined> {
+    const names = [...changed.keys()]
+    if (names.length > NAMES_MAX || !names.every((name) => IS_ASCII.test(name))) return undefined
+    const body = referenceListRequest(listRequest.objectFormat, names)
+    const answer = await this.#ask(listRequest, body, CHANGED_BYTES_MAX)
+    const found = answer instanceof Buffer ? await ReferenceList.parse(answer) : undefined
+    return (
+      found &&
+      known.references.withChanges(new Map(names.map((name) => [name, found.targetOf(name)])))
+    )
   }
 
   #isTooLong({ repositoryPath, objectFormat }: ReferenceListRequest): boolean {
@@ -177,23 +207,50 @@ export class ReferenceLists {
   }
 }
 
-/**
- * Derives the entry of a state from a known one if only branches moved in between, as after most
- * pushes. The first clone of a new commit then needs no git process to list the refs. Returns
- * undefined if git must list the refs.
- */
-function deriveEntry(
+/** Maximum number of changed refs that git lists by name, and the maximum length of its answer. */
+const NAMES_MAX = 500
+const CHANGED_BYTES_MAX = 1_048_576
+
+const IS_ASCII = /^[!-~]+$/
+
+/** Changes of a repository since its refs were listed. */
+interface Changes {
+  readonly known: Entry
+  readonly files: ReferenceFiles
+  /** The new ids of the changed refs, by full name; see `changedReferences`. */
+  readonly changed: ReadonlyMap<string, string | undefined>
+}
+
+/** Returns undefined if git must list all refs. */
+function changesSince(
   known: Entry,
   { repositoryPath, state }: Omit<ReferenceListRequest, 'client'>,
-): Entry | undefined {
+): Changes | undefined {
   // Settings decide which refs git lists.
   if (known.files === undefined || known.state.settingsText !== state.settingsText) return undefined
   const files = readReferenceFiles(repositoryPath)
-  const moved = files && movedBranches(known.files, files)
-  if (moved === undefined) return undefined
-  // Git decides whether to list a branch whose commit is missing.
-  for (const oid of moved.values()) if (!hasOwnObject(repositoryPath, oid)) return undefined
-  const references = moveBranches(known.references, moved)
+  const changed = files && changedReferences(known.files, files)
+  return changed && { known, files, changed }
+}
+
+/**
+ * Derives the entry of a state from a known one if only branches were written in between, as by
+ * most pushes. The first clone of a new commit then needs no git process to list the refs. Returns
+ * undefined if git must list the refs that changed.
+ */
+function deriveEntry(
+  { known, files, changed }: Changes,
+  { repositoryPath, state }: Omit<ReferenceListRequest, 'client'>,
+): Entry | undefined {
+  const written = writtenBranches(changed)
+  if (written === undefined) return undefined
+  for (const [name, oid] of written) {
+    // Git decides whether to list a branch whose commit is missing.
+    if (!hasOwnObject(repositoryPath, oid)) return undefined
+    const isNew = known.references.targetOf(name) === undefined
+    if (isNew && HIDES_REFS.test(state.settingsText)) return undefined
+  }
+  const references = listAfter(known.references, written)
   if (references === undefined) return undefined
   // A list that is cached must belong to one state. In an unsettled state, refs may be read one
   // after the other, as git does itself.
@@ -202,22 +259,28 @@ function deriveEntry(
   return isSame ? { state, objectFormat, references, files } : undefined
 }
 
-interface MovedList {
-  readonly moves: string
+/** Settings of a repository by which git may leave out a new branch. */
+const HIDES_REFS = /hiderefs/i
+
+interface LaterList {
+  readonly changes: string
   readonly references: ReferenceList | undefined
 }
 
 /** Last list that was derived from each list: directly after a push, each request derives it. */
-const movedLists = new WeakMap<ReferenceList, MovedList>()
+const laterLists = new WeakMap<ReferenceList, LaterList>()
 
-function moveBranches(
+function listAfter(
   list: ReferenceList,
-  moved: ReadonlyMap<string, string>,
+  written: ReadonlyMap<string, string>,
 ): ReferenceList | undefined {
-  const moves = [...moved].flat().join(' ')
-  const last = movedLists.get(list)
-  if (last?.moves === moves) return last.references
-  const references = list.withMoved(moved)
-  movedLists.set(list, { moves, references })
+  if (written.size === 0) return list
+  const changes = [...written].flat().join(' ')
+  const last = laterLists.get(list)
+  if (last?.changes === changes) return last.references
+  const targets = new Map<string, ChangedTarget>()
+  for (const [name, oid] of written) targets.set(name, { oid, peeled: undefined })
+  const references = list.withChanges(targets)
+  laterLists.set(list, { changes, references })
   return references
 }

@@ -7,10 +7,12 @@ import { findGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { callUploadPack } from '../../../cgi/transfer/upload-pack.js'
 import { readBody } from '../../../gateway/http/incoming-body.js'
+import type { ChangedTarget } from '../../../gateway/packs/changed-lines.js'
 import type { ObjectFormat } from '../../../gateway/packs/normal-fetch.js'
 import { normalize } from '../../../gateway/packs/normal-request.js'
 import { packetLine } from '../../../gateway/packs/pkt-line.js'
 import { ReferenceList, referenceListRequest } from '../../../gateway/packs/reference-list.js'
+import { createRandom } from '../../../scripts/benchmarks/random.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
@@ -230,7 +232,7 @@ t.test('formatted answers are cached within the reported weight of the list', as
       peel: true,
       symrefs: true,
       unborn: true,
-      prefixes: ['HEAD', prefix],
+      prefixes: ['HEAD', prefix].toSorted(),
     })
     return answer
   }
@@ -275,21 +277,112 @@ t.test('a long list is sent in pieces, and is found by prefix', async (t) => {
   )
 })
 
-t.test('a moved branch keeps the objects that other refs have', async (t) => {
-  const shared = (at: number) => idOf(at < 3 ? 1 : at)
-  let list = await ReferenceList.parse(branchesOf(50, shared))
-  const move = (name: string, oid: string) => {
-    list = list?.withMoved(new Map([[`refs/heads/${name}`, oid]]))
+t.test('a changed list equals the list that is parsed anew', async (t) => {
+  const random = createRandom(7)
+  const pick = (count: number) => Math.floor(random() * count)
+  const names = [
+    ...Array.from({ length: 40 }, (_, at) => `refs/heads/${at % 8}/${at}`),
+    ...Array.from({ length: 12 }, (_, at) => `refs/tags/v${at}`),
+    'refs/heads/main',
+    'refs/pull/1/head',
+  ]
+  const refs = new Map<string, ChangedTarget>()
+  const change = () => {
+    const name = names[pick(names.length)] ?? ''
+    const peeled = name.startsWith('refs/tags/') && pick(2) === 0 ? idOf(pick(20)) : undefined
+    const isDeleted = pick(3) === 0 && name !== 'refs/heads/main'
+    return [name, isDeleted ? undefined : { oid: idOf(pick(20)), peeled }] as const
   }
-  move('b0000000', idOf(100))
-  t.ok(list?.areTargets([idOf(1), idOf(100)]), 'two branches still have it')
-  move('b0000001', idOf(101))
-  move('b0000002', idOf(102))
-  t.notOk(list?.areTips([idOf(1)]))
-  t.ok(list?.areTargets([idOf(100), idOf(101), idOf(102), idOf(49)]))
-  t.equal(list?.withMoved(new Map([['refs/heads/none', idOf(1)]])), undefined)
-  t.equal(list?.oids.length, 50)
-  let moves = 0
-  for (; list !== undefined && moves < 1_000; moves += 1) move('b0000000', idOf(1_000 + moves))
-  t.ok(moves < 1_000, 'after many moves, the list must be parsed again')
+  const apply = (changes: ReadonlyMap<string, ChangedTarget>) => {
+    for (const [name, target] of changes) {
+      if (target === undefined) refs.delete(name)
+      else refs.set(name, target)
+    }
+  }
+  apply(new Map(Array.from({ length: 30 }, change)))
+  apply(new Map([['refs/heads/main', { oid: idOf(0), peeled: undefined }]]))
+  const first = await ReferenceList.parse(wireOf(refs))
+  if (first === undefined) throw new Error('not a list')
+  let list = first
+  for (let round = 0; round < 60; round += 1) {
+    const changes = new Map(Array.from({ length: 1 + pick(4) }, change))
+    apply(changes)
+    const next = list.withChanges(changes)
+    if (next === undefined) throw new Error('not followed')
+    list = next
+    const parsed = await ReferenceList.parse(wireOf(refs))
+    if (parsed === undefined) throw new Error('not a list')
+    t.strictSame(viewOf(list), viewOf(parsed), `round ${round}`)
+    for (const name of names) {
+      t.equal(list.targetOf(name)?.oid, refs.get(name)?.oid)
+      t.equal(list.targetOf(name)?.peeled, refs.get(name)?.peeled)
+    }
+    for (let at = 0; at < 20; at += 1) {
+      const named = list.branchAt(idOf(at))
+      if (named !== undefined) t.equal(refs.get(named)?.oid, idOf(at))
+    }
+  }
+})
+
+/** Returns refs as git lists them, with a `HEAD` that points to main. */
+function wireOf(refs: ReadonlyMap<string, ChangedTarget>): Buffer {
+  const head = `${refs.get('refs/heads/main')?.oid} HEAD symref-target:refs/heads/main`
+  const lines = [...refs].toSorted(([one], [other]) => (one < other ? -1 : 1))
+  const texts = lines.map(([name, target]) => {
+    const peeled = target?.peeled === undefined ? '' : ` peeled:${target.peeled}`
+    return `${target?.oid} ${name}${peeled}`
+  })
+  return Buffer.from(`${[head, ...texts].map((line) => packetLine(`${line}\n`)).join('')}0000`)
+}
+
+/** Returns everything that a list shows of its refs. */
+function viewOf(list: ReferenceList) {
+  const flags = [true, false].flatMap((peel) => [true, false].map((symrefs) => ({ peel, symrefs })))
+  const prefixes = [
+    [],
+    ['refs/heads/'],
+    ['refs/heads/1/', 'refs/tags/v1'],
+    ['HEAD', 'refs/heads/3'],
+  ]
+  const requests = flags.flatMap((flag) => prefixes.map((some) => ({ ...flag, prefixes: some })))
+  const ids = Array.from({ length: 21 }, (_, at) => idOf(at))
+  return {
+    answers: requests.map((request) => {
+      const whole = { command: 'ls-refs', objectFormat: 'sha1', unborn: true, ...request } as const
+      return Buffer.concat(list.answer(whole)).toString()
+    }),
+    tips: ids.filter((oid) => list.areTips([oid])),
+    targets: ids.filter((oid) => list.areTargets([oid])),
+    oids: list.oids.toSorted(),
+    first: list.targetsBelow(['refs/heads/', 'refs/tags/'], 5),
+    tags: list.tagsDigest,
+  }
+}
+
+t.test('a list is parsed again if HEAD changes, and after many changes', async (t) => {
+  let list = await ReferenceList.parse(branchesOf(50, idOf))
+  const change = (name: string, target: ChangedTarget) =>
+    list?.withChanges(new Map([[`refs/heads/${name}`, target]]))
+  const targetOf = (at: number) => ({ oid: idOf(at), peeled: undefined })
+  t.equal(change('b0000000', undefined), undefined, 'the target of HEAD')
+  t.equal(change('new', { oid: '1'.repeat(64), peeled: undefined }), undefined, 'another format')
+  for (let at = 0; at < 2_000; at += 1) list = change('b0000000', targetOf(1_000 + at))
+  t.ok(list?.areTips([idOf(2_999)]), 'one branch may change any number of times')
+  let changes = 0
+  for (; list !== undefined && changes < 2_000; changes += 1) {
+    list = change(`new-${changes}`, targetOf(changes))
+  }
+  t.ok(changes < 2_000)
+  const unborn = Buffer.from(`${packetLine('unborn HEAD symref-target:refs/heads/main\n')}0000`)
+  const empty = await ReferenceList.parse(unborn)
+  t.equal(empty?.withChanges(new Map([['refs/heads/main', targetOf(1)]])), undefined)
+})
+
+t.test('a changed list shares the memory of a long one', async (t) => {
+  const list = await ReferenceList.parse(branchesOf(30_000, idOf))
+  const changes = new Map([['refs/heads/b0012345', { oid: idOf(1), peeled: undefined }]])
+  const before = process.memoryUsage().arrayBuffers
+  const lists = Array.from({ length: 20 }, () => list?.withChanges(changes))
+  t.ok(lists.every((later) => later?.areTips([idOf(1)])))
+  t.ok(process.memoryUsage().arrayBuffers - before < 2_000_000)
 })

@@ -198,7 +198,7 @@ t.test('a client over its share of processes is refused, and other clients are n
   t.equal(asked.length, 2)
 })
 
-t.test("after a branch has moved the updated list equals git's without running git", async (t) => {
+t.test("after changes of refs the list equals git's, which lists only what changed", async (t) => {
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
   const copy = await newWorkingCopy(t)
@@ -208,38 +208,60 @@ t.test("after a branch has moved the updated list equals git's without running g
   await copy.git('tag', '-m', 'One', 'v1')
   await push('main', 'main:a/topic', 'v1')
   const listed = async () => await listBy(path)
-  const { asked, get } = await someLists(t, listed)
+  const bodies: string[] = []
+  const { get } = await someLists(t, async (_question, body) => {
+    bodies.push(body.toString())
+    return await listBy(path, body)
+  })
   const seen = async () => (await get(path))?.references.answer(EVERYTHING).toString()
-  const isRight = async (asks: number, name: string) => {
+  /** Checks the list, and how often git has listed all refs and some refs. */
+  const isRight = async (whole: number, some: number, name: string) => {
     t.equal(await seen(), (await listed()).toString(), name)
-    t.equal(asked.length, asks, name)
+    const narrow = bodies.filter((body) => body.includes('ref-prefix'))
+    t.strictSame([bodies.length - narrow.length, narrow.length], [whole, some], name)
   }
-  await isRight(1, 'at first')
+  const update = (...args: readonly string[]) => runGit(['update-ref', ...args], { cwd: path })
+  await isRight(1, 0, 'at first')
   await copy.commit('two')
   await push('main')
-  await isRight(1, 'the default branch and HEAD')
+  await isRight(1, 0, 'the default branch and HEAD')
   await push(`${first}:main`, 'main:a/topic')
-  await isRight(1, 'two branches in one push, one by force')
+  await isRight(1, 0, 'two branches in one push, one by force')
   await push('main:new')
-  await isRight(2, 'a new branch')
+  await isRight(1, 0, 'a new branch')
+  await runGit(['pack-refs', '--all'], { cwd: path })
+  await isRight(2, 0, 'packed refs')
+  await push('main:a/topic', `${first}:new`, 'main:newer')
+  await isRight(2, 0, 'branches that were packed')
+  await update('-d', 'refs/heads/newer')
+  await isRight(2, 1, 'a deleted branch that was not packed')
   await runGit(['tag', '-f', '-m', 'Two', 'v1', 'main'], { cwd: path })
-  await isRight(3, 'a tag')
+  await isRight(2, 2, 'a tag')
+  await push('main:grün')
+  await isRight(3, 2, 'a name that is not of ASCII')
+  await update('refs/hidden/one', first)
+  await isRight(3, 3, 'a hidden ref')
   await runGit(['config', 'transfer.hideRefs', 'refs/heads/a'], { cwd: path })
-  await push(`${first}:new`)
-  await isRight(4, 'after a change of the settings')
+  await update('refs/heads/a/second', first)
+  await isRight(4, 3, 'after a change of the settings')
+  await update('refs/heads/a/third', first)
+  await isRight(4, 4, 'a new branch under settings that hide refs')
   await writeFile(join(path, 'part'), `${'1'.repeat(40)}\n`)
   await rename(join(path, 'part'), join(path, 'refs/heads/new'))
-  await isRight(5, 'a branch that points to a missing commit')
+  await isRight(4, 5, 'a branch that points to a missing commit')
 })
 
 /** Returns git's own list under the settings of a repository. */
-async function listBy(repositoryPath: string): Promise<Buffer> {
+async function listBy(
+  repositoryPath: string,
+  body = referenceListRequest('sha1'),
+): Promise<Buffer> {
   const answer = await callUploadPack(ours, {
     repositoryPath,
     gitProtocol: 'version=2',
     signal: new AbortController().signal,
     timeoutMs: 10_000,
-    body: onlyChunk(referenceListRequest('sha1')),
+    body: onlyChunk(body),
   })
   return await readBody(answer.body, 65_536)
 }
