@@ -6,6 +6,7 @@ import { createWiki, requireWiki } from '../actions/wiki/wiki-folder.js'
 import type { Grants } from '../auth/authorize.js'
 import { clientOf } from '../auth/client.js'
 import { advertiseFetch } from '../packs/advertisement.js'
+import type { ObjectFormat } from '../packs/normal-fetch.js'
 import { advertisePush } from '../packs/push-advertisement.js'
 import type { Context } from '../request/context.js'
 import { repositoryPathOf } from '../request/repository-path.js'
@@ -44,6 +45,7 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
       }
       const { grant, request } = call
       const { signal } = request
+      const client = () => clientOf(grant.who, request)
       const asked = {
         repositoryPath: repositoryPathOf(context, grant.repository),
         gitProtocol: request.headers.get('git-protocol'),
@@ -53,13 +55,15 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
         },
       }
       if (service === 'git-upload-pack') {
-        return after(requireFolder(context, grant), () => advertiseFetch(asked))
+        const question = { repositoryPath: asked.repositoryPath, client }
+        const references = (objectFormat: ObjectFormat) =>
+          context.packCache.presentReferences(question, objectFormat)
+        return after(requireFolder(context, grant), () => advertiseFetch({ ...asked, references }))
       }
       refuseArchived(grant)
-      const client = clientOf(grant.who, request)
       const { isWiki } = grant.repository
       return after(isWiki && createWiki(context, grant.repository), () =>
-        advertisePush(context, { ...asked, client, signal }),
+        advertisePush(context, { ...asked, client: client(), signal }),
       )
     },
   }

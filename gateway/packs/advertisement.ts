@@ -3,12 +3,27 @@
 import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { readPresentState, readStateOfTick } from '../../cgi/repository/repository-state.js'
+import {
+  hasGrafts,
+  type RepositoryState,
+  readPresentState,
+  readStateOfTick,
+} from '../../cgi/repository/repository-state.js'
 import { protocolVersionOf } from '../../cgi/transfer/environment.js'
 import type { Reply } from '../../conf/http.js'
-import type { Awaitable } from '../../conf/lib/awaitable.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { readBody } from '../http/incoming-body.js'
+import {
+  type AdvertisedParts,
+  advertisedBody,
+  advertisedParts,
+  beginningOf,
+} from './advertised-refs.js'
+import type { Seen } from './answer-names.js'
+import type { ObjectFormat } from './normal-fetch.js'
 import { joined, readAhead } from './read-ahead.js'
+import { UNBORN } from './reference-lines.js'
+import { FORM_V0 } from './reference-list.js'
 
 interface CachedAdvertisement {
   readonly reply: Reply
@@ -35,6 +50,8 @@ export interface AdvertisementRequest {
   readonly gitProtocol: string | undefined
   /** Runs git to produce the advertisement. */
   readonly ask: () => Awaitable<Reply>
+  /** Returns the present refs; see `presentReferences`. */
+  readonly references: (objectFormat: ObjectFormat) => Awaitable<Seen | undefined>
 }
 
 /**
@@ -71,26 +88,78 @@ const advertisedRefs = new LRUCache<string, AdvertisedRefs>({
 /** Requests to git in this process, by protocol version, repository and state. */
 const refsInFlight = new Map<string, Promise<Reply | undefined>>()
 
-/** Returns the refs of a settled state from the cache, or from one run of git for all clients. */
+/** Parts of git's answers by protocol version and settings; see `learn`. */
+const learnedParts = new LRUCache<string, LearnedParts>({ max: ENTRIES_MAX, ttl: LIFETIME_MS })
+
+interface LearnedParts extends AdvertisedParts {
+  /** Reply without its body. */
+  readonly reply: Reply
+}
+
+/**
+ * Returns the refs from the cache, or from the list of refs, which follows pushes. If the
+ * capabilities or the list are unknown, one run of git answers all clients.
+ */
 function advertiseRefs(request: AdvertisementRequest): Awaitable<Reply> {
-  const { repositoryPath, gitProtocol = '', ask } = request
+  const { repositoryPath, gitProtocol = '', ask, references } = request
   const state = readStateOfTick(repositoryPath)
-  if (state?.isSettled !== true) return ask()
+  if (state === undefined) return ask()
   const key = `${gitProtocol}\n${repositoryPath}`
-  const known = advertisedRefs.get(key)
+  const known = state.isSettled ? advertisedRefs.get(key) : undefined
   if (known?.stateText === state.text) return known.reply
-  return askForRefs(request, { key, stateText: state.text })
+  const learned = learnedParts.get(learnedKey(gitProtocol, state))
+  const listed =
+    learned && after(references(learned.objectFormat), (seen) => replyOf(learned, seen))
+  return after(listed, (reply) => {
+    if (reply !== undefined) return reply
+    return state.isSettled ? askForRefs(request, { key, state }) : ask()
+  })
+}
+
+function learnedKey(gitProtocol: string, { settingsText }: RepositoryState): string {
+  return `${gitProtocol}\n${settingsText}`
+}
+
+const SYMBOLIC_HEAD = / symref=HEAD:[^ ]+/
+
+/** Returns the reply with the present refs; undefined if git must answer. */
+function replyOf({ reply, ...parts }: LearnedParts, seen: Seen | undefined): Reply | undefined {
+  const head = seen?.references.targetOf('HEAD')
+  if (seen === undefined || head === undefined || head.oid === UNBORN) return undefined
+  const { target } = head
+  const symbolic = target === undefined ? '' : ` symref=HEAD:${target}`
+  const capabilities = parts.capabilities.replace(SYMBOLIC_HEAD, () => symbolic)
+  const body = advertisedBody({ ...parts, capabilities }, seen.references.packets([], FORM_V0))
+  return { ...reply, body }
+}
+
+/** Keeps the parts of git's answer that do not depend on the refs, if the answer shows all. */
+function learn(
+  { repositoryPath, gitProtocol = '' }: AdvertisementRequest,
+  state: RepositoryState,
+  { reply, text }: { readonly reply: Reply; readonly text: string },
+): void {
+  // The answer ends with the shallow commits, which the list of refs does not have.
+  if (reply.status !== 200 || hasGrafts(repositoryPath)) return
+  const version = gitProtocol === '' ? 0 : 1
+  const parts = advertisedParts(text, beginningOf('git-upload-pack', version))
+  if (parts === undefined || !SYMBOLIC_HEAD.test(parts.capabilities)) return
+  const { body: _, ...rest } = reply
+  learnedParts.set(learnedKey(gitProtocol, state), { ...parts, reply: rest })
 }
 
 async function askForRefs(
-  { repositoryPath, ask }: AdvertisementRequest,
-  { key, stateText }: { readonly key: string; readonly stateText: string },
+  request: AdvertisementRequest,
+  { key, state }: { readonly key: string; readonly state: RepositoryState },
 ): Promise<Reply> {
-  const flight = `${key}\n${stateText}`
+  const { repositoryPath, ask } = request
+  const flight = `${key}\n${state.text}`
   const inFlight = refsInFlight.get(flight)
   const shared = inFlight === undefined ? undefined : await inFlight
   if (shared !== undefined) return shared
-  const asked = Promise.resolve(ask()).then(readIfShort)
+  const asked = Promise.resolve(ask()).then((reply) =>
+    readIfShort(reply, (text) => learn(request, state, { reply, text })),
+  )
   // If git fails or the reply is long, each client gets its own.
   const sharing = asked.then(
     (reply) => (isStream(reply.body) ? undefined : reply),
@@ -100,16 +169,23 @@ async function askForRefs(
   void sharing.finally(() => refsInFlight.delete(flight))
   const reply = await asked
   const isComplete = bytesOf(reply).subarray(-FLUSH.length).toString() === FLUSH
-  if (isComplete && readPresentState(repositoryPath)?.text === stateText) {
-    advertisedRefs.set(key, { reply, stateText })
+  if (isComplete && readPresentState(repositoryPath)?.text === state.text) {
+    advertisedRefs.set(key, { reply, stateText: state.text })
   }
   return reply
 }
 
-/** Returns a reply whose body is in memory, if it is a short reply of git. */
-async function readIfShort(reply: Reply): Promise<Reply> {
+/** Length of the beginning of a reply that has the capabilities. */
+const BEGINNING_BYTES = 8_192
+
+/**
+ * Returns a reply whose body is in memory, if it is a short reply of git. Calls `onBeginning` with
+ * the beginning of the body, as Latin-1.
+ */
+async function readIfShort(reply: Reply, onBeginning: (text: string) => void): Promise<Reply> {
   if (reply.status !== 200 || !isStream(reply.body)) return reply
   const { beginning, rest } = await readAhead(reply.body, REFS_BYTES_MAX)
+  onBeginning(beginning.toString('latin1', 0, BEGINNING_BYTES))
   const headers = Object.freeze(reply.headers ?? [])
   const body = rest === undefined ? beginning : joined(beginning, rest)
   return { ...reply, headers, body }

@@ -62,7 +62,8 @@ export function withChanges(
     if (!targets.has(target)) continue
     const present = targets.get(target)
     if (symbolic.oid === UNBORN || present === undefined) return undefined
-    byName.set(symbolic.name, { ...symbolic, ...present, change: 'moved' })
+    const { oid, peeled } = present
+    byName.set(symbolic.name, { ...symbolic, oid, peeled, change: 'moved' })
   }
   if (byName.size > CHANGES_MAX + lines.starts.length * CHANGED_SHARE_MAX) return undefined
   return changesOf(lines, byName)

@@ -11,10 +11,18 @@ import {
 } from '../../cgi/repository/repository-state.js'
 import type { Reply } from '../../conf/http.js'
 import { readOnce } from '../../conf/lib/chunks.js'
+import {
+  type AdvertisedParts,
+  advertisedBody,
+  advertisedParts,
+  beginningOf,
+  NULL_ID,
+} from './advertised-refs.js'
 import { enterQueue, type QueueContext } from './enter-queue.js'
 import type { ObjectFormat } from './normal-fetch.js'
 import type { PackCache } from './pack-cache.js'
 import { packetLine } from './pkt-line.js'
+import { formOf } from './reference-list.js'
 
 export interface PushAdvertisementContext extends QueueContext {
   readonly git: Git
@@ -34,11 +42,8 @@ export interface PushAdvertisementRequest {
 }
 
 /** Parts of git's answer that do not depend on the refs. */
-interface Learned {
+interface Learned extends AdvertisedParts {
   readonly headers: NonNullable<Reply['headers']>
-  /** Text after the NUL of the first ref (gitprotocol-pack(5) "Reference Discovery"). */
-  readonly capabilities: string
-  readonly objectFormat: ObjectFormat
 }
 
 /** Maximum configurations with learned capabilities; most repositories have the same one. */
@@ -77,7 +82,7 @@ export async function advertisePush(
     (await listPackets(context, request, { learned, state }))
   if (packets === undefined) return ask()
   context.metrics.countGitService({ service, outcome: 'ok' })
-  const body = bodyOf(learned, packets)
+  const body = advertisedBody(learned, packets)
   return { status: 200, headers: learned.headers, body, isRoutine: true }
 }
 
@@ -105,53 +110,12 @@ async function listPackets(
   const visitor = { repositoryPath, client: () => client }
   const seen = await context.packCache.presentReferences(visitor, learned.objectFormat)
   if (seen?.state.settingsText !== state.settingsText) return undefined
-  return seen.references.packets(PUSHED)
+  return seen.references.packets(PUSHED_PREFIXES, PUSHED)
 }
 
-/** Beginning of an answer, before the first ref (gitprotocol-http(5) "Smart Server Response"). */
-const BEGINNING = `${packetLine('# service=git-receive-pack\n')}0000`
-const FLUSH = Buffer.from('0000')
-const LENGTH_DIGITS = 4
+const BEGINNING = beginningOf('git-receive-pack')
 
-const PUSHED = { peel: false, symrefs: false, unborn: false, prefixes: PUSHED_PREFIXES }
-
-const NULL_ID = {
-  sha1: '0'.repeat(40),
-  sha256: '0'.repeat(64),
-} as const satisfies Record<ObjectFormat, string>
-
-/** Returns the answer; a stream if the list has several pieces. */
-function bodyOf(learned: Learned, packets: IterableIterator<Buffer>): NonNullable<Reply['body']> {
-  const first = packets.next()
-  const { beginning, rest } = withCapabilities(first.done ? undefined : first.value, learned)
-  const second = packets.next()
-  if (second.done) return Buffer.concat([beginning, rest, FLUSH])
-  const pieces = chain([beginning, rest, second.value], packets, [FLUSH])
-  return readOnce(
-    async () => pieces.next(),
-    () => {},
-  )
-}
-
-/** Returns the beginning of the answer up to its first ref, and the other packets of the piece. */
-function withCapabilities(
-  piece: Buffer | undefined,
-  { capabilities, objectFormat }: Learned,
-): { readonly beginning: Buffer; readonly rest: Buffer } {
-  const length = piece ? Number.parseInt(piece.toString('latin1', 0, LENGTH_DIGITS), 16) : 0
-  const ref = piece
-    ? piece.toString('latin1', LENGTH_DIGITS, length - '\n'.length)
-    : `${NULL_ID[objectFormat]} capabilities^{}`
-  const beginning = BEGINNING + packetLine(`${ref}\0${capabilities}\n`)
-  return {
-    beginning: Buffer.from(beginning, 'latin1'),
-    rest: piece?.subarray(length) ?? Buffer.alloc(0),
-  }
-}
-
-function* chain(...parts: readonly Iterable<Buffer>[]): Generator<Buffer, undefined> {
-  for (const part of parts) yield* part
-}
+const PUSHED = formOf({ peel: false, symrefs: false, unborn: false })
 
 /** Returns git's answer, and keeps its parts if it is complete and the state is the same. */
 async function learn(
@@ -172,7 +136,8 @@ async function learn(
     const isSame = await showsSameReferences(git, repositoryPath)
     const succeed = ({ beginning, end }: Ends) => {
       if (readPresentState(repositoryPath)?.text !== text || !IS_COMPLETE.test(end)) return fail()
-      const parts = isSame && !HAS_SHALLOW.test(end) ? partsOf(beginning) : undefined
+      const parts =
+        isSame && !HAS_SHALLOW.test(end) ? advertisedParts(beginning, BEGINNING) : undefined
       return learnedParts.set(
         settingsText,
         parts ? { headers: Object.freeze(headers), ...parts } : 'git',
@@ -231,19 +196,4 @@ function watched(
     return chunks.return?.()
   }
   return readOnce(next, leave)
-}
-
-/** Capabilities that differ in each answer: the nonce for signed pushes, and the session id. */
-const CHANGES_EACH_TIME = /(?:^| )(?:push-cert|session-id)=/
-
-const FIRST_REF = /^[0-9a-f]{4}[0-9a-f]+ [^ \0\n]+\0([^\0\n]+)\n/
-
-/** Returns what the beginning of git's answer shows; undefined if it is not the same each time. */
-function partsOf(beginning: string): Omit<Learned, 'headers'> | undefined {
-  if (!beginning.startsWith(BEGINNING)) return undefined
-  const [, capabilities] = FIRST_REF.exec(beginning.slice(BEGINNING.length)) ?? []
-  if (capabilities === undefined || CHANGES_EACH_TIME.test(capabilities)) return undefined
-  const [, objectFormat] = /(?:^| )object-format=(sha1|sha256)(?: |$)/.exec(capabilities) ?? []
-  if (objectFormat !== 'sha1' && objectFormat !== 'sha256') return undefined
-  return { capabilities, objectFormat }
 }

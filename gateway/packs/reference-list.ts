@@ -125,7 +125,7 @@ export class ReferenceList {
     const known = this.#answers.get(key)
     if (known !== undefined) return [known]
     const pieces = this.#rangesOf(request.prefixes).flatMap((range) => [
-      ...this.#piecesOf(range, request),
+      ...this.#piecesOf(range, formOf(request)),
     ])
     pieces.push(FLUSH)
     const bytes = pieces.reduce((sum, piece) => sum + piece.byteLength, 0)
@@ -136,15 +136,15 @@ export class ReferenceList {
   }
 
   /**
-   * Yields the packets of the answer to a request, without the flush-pkt, in pieces of less than
-   * twice `PIECE_BYTES`; the first packet is in the first piece. Each piece is made when it is
-   * requested, so that a long list does not block the event loop.
+   * Yields the packets of the refs with a prefix, or of all, in pieces of less than twice
+   * `PIECE_BYTES`; the first packet is in the first piece. Each piece is made when it is requested,
+   * so that a long list does not block the event loop.
    */
-  *packets(request: Omit<LsRefsRequest, 'command' | 'objectFormat'>): Generator<Buffer> {
+  *packets(prefixes: readonly string[], form: LineForm): Generator<Buffer> {
     let waiting: Buffer[] = []
     let bytes = 0
-    for (const range of this.#rangesOf(request.prefixes)) {
-      for (const piece of this.#piecesOf(range, request)) {
+    for (const range of this.#rangesOf(prefixes)) {
+      for (const piece of this.#piecesOf(range, form)) {
         for (const part of split(piece)) {
           waiting.push(part)
           bytes += part.byteLength
@@ -175,27 +175,11 @@ export class ReferenceList {
   }
 
   /** Yields the packets of a range. Only lines with attributes may differ from git's list. */
-  *#piecesOf(
-    range: Range,
-    { peel, symrefs, unborn }: Pick<LsRefsRequest, 'peel' | 'symrefs' | 'unborn'>,
-  ): Generator<Buffer> {
+  *#piecesOf(range: Range, { isRaw, format }: LineForm): Generator<Buffer> {
     const { bytes, starts } = this.#lines
-    const isRaw = ({ oid, target, peeled }: SpecialLine) => {
-      const isSame = (symrefs || target === undefined) && (peel || peeled === undefined)
-      return isSame && (unborn || oid !== UNBORN)
-    }
     for (const part of partsOf(range, this.#changes.listed, isRaw)) {
-      if ('from' in part) {
-        yield bytes.subarray(starts[part.from], starts[part.to])
-        continue
-      }
-      const { oid, name, target, peeled } = part
-      if (oid === UNBORN) continue
-      const attributes = [
-        symrefs && target !== undefined ? ` symref-target:${target}` : '',
-        peel && peeled !== undefined ? ` peeled:${peeled}` : '',
-      ].join('')
-      yield Buffer.from(packetLine(`${oid} ${name}${attributes}\n`), 'latin1')
+      if ('from' in part) yield bytes.subarray(starts[part.from], starts[part.to])
+      else if (part.oid !== UNBORN) yield Buffer.from(format(part), 'latin1')
     }
   }
 
@@ -231,13 +215,13 @@ export class ReferenceList {
   }
 
   /** Returns the target of a ref, by its full name; undefined if the ref does not exist. */
-  targetOf(name: string): ChangedTarget {
+  targetOf(name: string): Pick<SpecialLine, 'oid' | 'target' | 'peeled'> | undefined {
     const changed = this.#changes.byName.get(name)
     if (changed !== undefined) return changed.change === 'deleted' ? undefined : changed
     const line = lineAfter(this.#lines, name)
     if (nameAt(this.#lines, line) !== name) return undefined
     const special = this.#lines.special.find((entry) => entry.line === line)
-    return special ?? { oid: oidAt(this.#lines, line), peeled: undefined }
+    return special ?? { oid: oidAt(this.#lines, line), target: undefined, peeled: undefined }
   }
 
   /** Returns the distinct targets of refs below prefixes, those of the first `countMax` by name. */
@@ -298,7 +282,7 @@ export class ReferenceList {
   get tagsDigest(): string {
     if (this.#tags.digest === undefined) {
       const hash = createHash('sha256')
-      const all = { peel: true, symrefs: true, unborn: true }
+      const all = formOf({ peel: true, symrefs: true, unborn: true })
       for (const range of this.#rangesOf([TAGS])) {
         for (const piece of this.#piecesOf(range, all)) hash.update(piece)
       }
@@ -306,6 +290,44 @@ export class ReferenceList {
     }
     return this.#tags.digest
   }
+}
+
+/** Form of the lines of an answer. */
+interface LineForm {
+  /** Returns true for a line that has this form as git listed it. */
+  readonly isRaw: (entry: SpecialLine) => boolean
+  /** Returns the packets of an existing ref in Latin-1. */
+  readonly format: (entry: SpecialLine) => string
+}
+
+/** Returns the form of the answer to an `ls-refs` request. */
+export function formOf({
+  peel,
+  symrefs,
+  unborn,
+}: Pick<LsRefsRequest, 'peel' | 'symrefs' | 'unborn'>): LineForm {
+  return {
+    isRaw({ oid, target, peeled }) {
+      const isSame = (symrefs || target === undefined) && (peel || peeled === undefined)
+      return isSame && (unborn || oid !== UNBORN)
+    },
+    format({ oid, name, target, peeled }) {
+      const attributes = [
+        symrefs && target !== undefined ? ` symref-target:${target}` : '',
+        peel && peeled !== undefined ? ` peeled:${peeled}` : '',
+      ].join('')
+      return packetLine(`${oid} ${name}${attributes}\n`)
+    },
+  }
+}
+
+/** Form of the refs of upload-pack in protocol v0 and v1 (gitprotocol-pack(5)). */
+export const FORM_V0: LineForm = {
+  isRaw: ({ target, peeled }) => target === undefined && peeled === undefined,
+  format({ oid, name, peeled }) {
+    const target = peeled === undefined ? '' : packetLine(`${peeled} ${name}^{}\n`)
+    return packetLine(`${oid} ${name}\n`) + target
+  },
 }
 
 /** Returns the smallest text of bytes that is larger than all with this prefix, if there is one. */

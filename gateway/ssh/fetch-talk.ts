@@ -136,7 +136,13 @@ export async function advertise(
       throw error
     }
   }
-  const { status, body } = await advertiseFetch({ repositoryPath, gitProtocol, ask })
+  const question = { repositoryPath, client: () => client }
+  const { status, body } = await advertiseFetch({
+    repositoryPath,
+    gitProtocol,
+    ask,
+    references: (objectFormat) => context.packCache.presentReferences(question, objectFormat),
+  })
   if (status === 200 && typeof body === 'object') return body
   throw new Error(`git-http-backend does not serve ${repositoryPath}: status ${status}`)
 }

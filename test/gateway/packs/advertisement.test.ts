@@ -6,9 +6,12 @@ import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
+import { readPresentState } from '../../../cgi/repository/repository-state.js'
 import { callBackend } from '../../../cgi/transfer/backend.js'
-import { NO_BODY } from '../../../gateway/http/incoming-body.js'
-import { advertiseFetch } from '../../../gateway/packs/advertisement.js'
+import { callUploadPack } from '../../../cgi/transfer/upload-pack.js'
+import { NO_BODY, readBody } from '../../../gateway/http/incoming-body.js'
+import { type AdvertisementRequest, advertiseFetch } from '../../../gateway/packs/advertisement.js'
+import { ReferenceList, referenceListRequest } from '../../../gateway/packs/reference-list.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -17,7 +20,11 @@ const V2 = 'version=2'
 const SETTLED_MS = 120
 
 /** Creates a bare repository and a counted request for its real advertisement. */
-async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
+async function aRepository(
+  t: Test,
+  objectFormat: 'sha1' | 'sha256' = 'sha1',
+  references: AdvertisementRequest['references'] = () => undefined,
+) {
   const git = await findGit()
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(git, path, { defaultBranch: 'main', objectFormat })
@@ -25,31 +32,35 @@ async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   const config = (lines: string) =>
     writeFile(join(path, 'config'), baseConfig(objectFormat) + lines)
   const state = { asked: 0 }
+  const askGit = async (gitProtocol: string | undefined) => {
+    const answer = await callBackend(git, {
+      repositoryPath: path,
+      method: 'GET',
+      suffix: 'info/refs',
+      service: 'git-upload-pack',
+      gzip: false,
+      remoteAddress: '127.0.0.1',
+      config: [],
+      body: NO_BODY,
+      signal: new AbortController().signal,
+      timeoutMs: 10_000,
+      ...(gitProtocol === undefined ? {} : { gitProtocol }),
+    })
+    return { status: answer.status, headers: answer.headers, body: answer.body }
+  }
   const ask = async (gitProtocol: string | undefined) => {
     const reply = await advertiseFetch({
       repositoryPath: path,
       gitProtocol,
+      references,
       async ask() {
         state.asked += 1
-        const answer = await callBackend(git, {
-          repositoryPath: path,
-          method: 'GET',
-          suffix: 'info/refs',
-          service: 'git-upload-pack',
-          gzip: false,
-          remoteAddress: '127.0.0.1',
-          config: [],
-          body: NO_BODY,
-          signal: new AbortController().signal,
-          timeoutMs: 10_000,
-          ...(gitProtocol === undefined ? {} : { gitProtocol }),
-        })
-        return { status: answer.status, headers: answer.headers, body: answer.body }
+        return askGit(gitProtocol)
       },
     })
     return { ...reply, text: await textOf(reply.body) }
   }
-  return { path, config, ask, state }
+  return { path, config, ask, askGit, state }
 }
 
 let counter = 0
@@ -127,6 +138,66 @@ t.test('refs of older protocols are cached until the repository changes', async 
   t.match((await ask('version=2:more')).text, 'version 2')
 })
 
+for (const objectFormat of ['sha1', 'sha256'] as const) {
+  t.test(`${objectFormat}: refs of older protocols are made from the list of refs`, async (t) => {
+    const listed: { asked: number; path: string } = { asked: 0, path: '' }
+    const references = async () => {
+      listed.asked += 1
+      return await seenIn(listed.path, objectFormat)
+    }
+    const { path, config, ask, askGit, state } = await aRepository(t, objectFormat, references)
+    listed.path = path
+    await config('')
+    const git = (...args: readonly string[]) => runGit(args, { cwd: path })
+    const commit = await git('commit-tree', await git('mktree'), '-m', 'one')
+    await git('update-ref', 'refs/heads/main', commit)
+    await git('symbolic-ref', 'refs/heads/alias', 'refs/heads/main')
+    await git('tag', '-m', 'One', 'v1', 'main')
+    /** Compares answers of both versions with git's, and returns how often git was asked. */
+    const check = async (change: string) => {
+      await sleep(SETTLED_MS)
+      state.asked = 0
+      for (const protocol of [undefined, 'version=1']) {
+        const { text } = await ask(protocol)
+        t.equal(text, await textOf((await askGit(protocol)).body), `${change}, ${protocol}`)
+      }
+      return state.asked
+    }
+    t.equal(await check('at first'), 2)
+    for (const words of [
+      ['update-ref', 'refs/heads/new', commit],
+      ['tag', '-m', 'Two', 'v2', 'main'],
+      ['pack-refs', '--all'],
+      ['symbolic-ref', 'HEAD', 'refs/heads/new'],
+      ['update-ref', '--no-deref', 'HEAD', commit],
+    ]) {
+      await git(...words)
+      t.equal(await check(words.join(' ')), 0)
+    }
+    t.ok(listed.asked > 0)
+    await git('symbolic-ref', 'HEAD', 'refs/heads/unborn')
+    t.equal(await check('an unborn HEAD'), 2)
+  })
+}
+
+/** Returns the refs of a repository as a worker has them. */
+async function seenIn(path: string, objectFormat: 'sha1' | 'sha256') {
+  const git = await findGit()
+  const { signal } = new AbortController()
+  const call = { repositoryPath: path, gitProtocol: V2, signal, timeoutMs: 10_000 }
+  const answer = await callUploadPack(git, {
+    ...call,
+    body: onlyChunk(referenceListRequest(objectFormat)),
+  })
+  const references = await ReferenceList.parse(await readBody(answer.body, 65_536))
+  const state = readPresentState(path)
+  return references && state && { references, state }
+}
+
+async function* onlyChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
+  yield chunk
+}
+
 t.test('a configuration with includes is not cached', async (t) => {
   const { path, config, ask, state } = await aRepository(t)
   await mkdir(join(path, 'more'))
@@ -155,7 +226,12 @@ t.test('an interrupted answer is not cached', async (t) => {
     return { status: 200, body: NO_BODY }
   }
   for (let time = 0; time < 2; time += 1) {
-    await advertiseFetch({ repositoryPath: path, gitProtocol: V2, ask })
+    await advertiseFetch({
+      repositoryPath: path,
+      gitProtocol: V2,
+      ask,
+      references: () => undefined,
+    })
   }
   t.equal(state.asked, 2)
 })

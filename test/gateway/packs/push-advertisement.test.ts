@@ -11,6 +11,7 @@ import type { Reply } from '../../../conf/http.js'
 import { readOnce } from '../../../conf/lib/chunks.js'
 import { NO_BODY } from '../../../gateway/http/incoming-body.js'
 import { advertisePush } from '../../../gateway/packs/push-advertisement.js'
+import { formOf } from '../../../gateway/packs/reference-list.js'
 import { countedGit } from '../../helpers/counted-git.js'
 import { openContext } from '../../helpers/gateway.js'
 import { git as runGit, tryGit } from '../../helpers/git-client.js'
@@ -278,8 +279,10 @@ t.test('each piece of 20,000 annotated tags is made when it is read', async (t) 
   await warm(repository)
   const visitor = { repositoryPath: path, client: () => 'ada' }
   const seen = await context.packCache.presentReferences(visitor, 'sha1')
-  const asked = { peel: false, symrefs: false, unborn: false, prefixes: ['refs/tags'] }
-  const sizes = [...(seen?.references.packets(asked) ?? [])].map((piece) => piece.byteLength)
+  const form = formOf({ peel: false, symrefs: false, unborn: false })
+  const sizes = [...(seen?.references.packets(['refs/tags'], form) ?? [])].map(
+    (piece) => piece.byteLength,
+  )
   t.ok(sizes.length > 4, `${sizes.length} pieces`)
   t.ok(
     sizes.every((bytes) => bytes < 524_288),
