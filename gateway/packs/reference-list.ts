@@ -229,6 +229,30 @@ export class ReferenceList {
     return [...new Set(this.#targetsOf(prefixes, countMax))]
   }
 
+  /** Returns a page of the refs with a prefix, by name, and the number of all of them. */
+  page(prefix: string, { offset, limit }: { offset: number; limit: number }): ReferencePage {
+    const entries: { name: string; id: string }[] = []
+    let total = 0
+    const add = (name: string | undefined, id: string) => {
+      const text = Buffer.from(name ?? '', 'latin1').toString()
+      if (entries.length < limit) entries.push({ name: text, id })
+    }
+    for (const range of this.#rangesOf([prefix])) {
+      for (const part of partsOf(range, this.#changes.listed, () => true)) {
+        if ('from' in part) {
+          const from = Math.min(part.from + Math.max(0, offset - total), part.to)
+          const to = Math.min(part.to, from + limit)
+          for (let at = from; at < to; at += 1) add(nameAt(this.#lines, at), oidAt(this.#lines, at))
+          total += part.to - part.from
+        } else {
+          if (total >= offset) add(part.name, part.oid)
+          total += 1
+        }
+      }
+    }
+    return { entries, total }
+  }
+
   /** Returns those of the objects that are not the target of a ref or of an annotated tag. */
   withoutTips(oids: readonly string[]): readonly string[] {
     return oids.filter((oid) => !this.#hasTip(oid))
@@ -328,6 +352,14 @@ export const FORM_V0: LineForm = {
     const target = peeled === undefined ? '' : packetLine(`${peeled} ${name}^{}\n`)
     return packetLine(`${oid} ${name}\n`) + target
   },
+}
+
+/** Some of the refs with a prefix. */
+export interface ReferencePage {
+  /** Full names as UTF-8 text, and the ids of the objects. */
+  readonly entries: readonly { readonly name: string; readonly id: string }[]
+  /** Number of all refs with the prefix. */
+  readonly total: number
 }
 
 /** Returns the smallest text of bytes that is larger than all with this prefix, if there is one. */

@@ -1,9 +1,8 @@
 /** Branches over the API: list and read. */
 
 import { Type } from 'typebox'
-import { pageOfReferences } from '../../../cgi/refs/known-references.js'
 import { notFound } from '../../../conf/failures.js'
-import { offsetOf } from '../../../sql/database/page.js'
+import { pageOfBranches } from '../../actions/code/branch-page.js'
 import { readCommit, readCommits, readGit, revisionOf } from '../../actions/code/git-reader.js'
 import { BRANCH, branchObjects } from '../../objects/code/branch-object.js'
 import { type AnyOperation, defineOperation } from '../operation.js'
@@ -26,12 +25,10 @@ const list = defineOperation({
   query: Type.Object(PAGE_QUERY),
   success: { status: 200, schema: Type.Array(BRANCH) },
   failures: [404],
-  async handle(context, { grant, query, request: { signal } }) {
+  async handle(context, { grant, query, request }) {
     const page = pageOf(query)
-    const part = { offset: offsetOf(page), limit: page.limit, signal }
     const { entries, total } = await readGit(context, grant, async (reader) => {
-      const { git, path } = reader
-      const found = await pageOfReferences(git, path, { namespaces: ['refs/heads'], ...part })
+      const found = await pageOfBranches(context, { request, grant }, page)
       const commits = await readCommits(
         reader,
         found.entries.map(({ id }) => id),

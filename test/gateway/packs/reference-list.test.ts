@@ -259,6 +259,10 @@ t.test('a long list is sent in pieces, and is found by prefix', async (t) => {
   const whole = branchesOf(30_000, idOf)
   const list = await ReferenceList.parse(whole)
   if (list === undefined) throw new Error('not a list')
+  t.strictSame(list.page('refs/heads/', { offset: 20_000, limit: 1 }), {
+    entries: [{ name: 'refs/heads/b0020000', id: idOf(20_000) }],
+    total: 30_000,
+  })
   const ask = (prefixes: readonly string[]) =>
     list.answer({
       command: 'ls-refs',
@@ -356,6 +360,7 @@ function viewOf(list: ReferenceList) {
     oids: list.oids.toSorted(),
     first: list.targetsBelow(['refs/heads/', 'refs/tags/'], 5),
     tags: list.tagsDigest,
+    pages: [0, 3, 9, 60].map((offset) => list.page('refs/heads/', { offset, limit: 4 })),
   }
 }
 

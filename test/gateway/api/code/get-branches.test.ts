@@ -1,8 +1,10 @@
 /** Branches over the API: in pages by name, and each by a name that may have slashes. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { startGatewayWithRepository } from '../../../helpers/gateway-with-repository.js'
 import { refusal } from '../../../helpers/gateway-with-users.js'
+import { git as runGit } from '../../../helpers/git-client.js'
 
 type Fields = Record<string, unknown>
 
@@ -48,4 +50,35 @@ t.test('a repository without commits has no branches', async (t) => {
   t.match({ status, json }, { status: 200, json: [] })
   t.equal(headers['x-total-count'], '0')
   t.equal((await as('bob', 'GET', '/repos/ada/empty/branches/main')).status, 404)
+})
+
+t.test('the list has the branches of the last push', async (t) => {
+  const { get, folder, copy, push, commits } = await startGatewayWithRepository(t)
+  const [first] = commits
+  const git = (...args: readonly string[]) => runGit(args, { cwd: folder })
+  const listed = async () => {
+    const { json, headers } = await get('branches')
+    const branches = json as { name: string; commit: { id: string } }[]
+    t.equal(headers['x-total-count'], String(branches.length))
+    return branches.map(({ name, commit }) => `${commit.id} ${name}`).join('\n')
+  }
+  const present = () => git('for-each-ref', '--format=%(objectname) %(refname:short)', 'refs/heads')
+  const changes: Readonly<Record<string, () => Promise<unknown>>> = {
+    'no change': async () => {},
+    'a new branch': () => push(`${first}:refs/heads/new`),
+    'a branch with a name beyond ASCII': () => push(`${first}:refs/heads/grün`),
+    'a branch that moved': async () => push(`${await copy.commit('c')}:refs/heads/main`),
+    'packed refs': () => git('pack-refs', '--all'),
+    'a packed branch': () => push(`${first}:refs/heads/feature/x`),
+    'a deleted branch': () => push(':refs/heads/new'),
+    'settings that hide a branch from clones': () =>
+      git('config', 'uploadpack.hideRefs', 'refs/heads/feature'),
+  }
+  for (const [name, change] of Object.entries(changes)) {
+    await change()
+    for (const pauseMs of [0, 60]) {
+      await sleep(pauseMs)
+      t.equal(await listed(), await present(), `${name}, after ${pauseMs} ms`)
+    }
+  }
 })
