@@ -1,8 +1,9 @@
 /** Reference files of bare repositories: their contents, and the changes between two readings. */
 
 import { readdirSync, readFileSync, statSync } from 'node:fs'
+import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
-import { unlessMissingSync } from '../../conf/lib/disk.js'
+import { unlessMissing, unlessMissingSync } from '../../conf/lib/disk.js'
 import { isReferenceName } from '../../conf/names.js'
 import { PUSHED_PREFIXES } from './pushed-references.js'
 
@@ -10,8 +11,10 @@ import { PUSHED_PREFIXES } from './pushed-references.js'
 export interface ReferenceFiles {
   /** Ids of the loose references by full name. */
   readonly loose: ReadonlyMap<string, string>
-  /** Changes with `HEAD` and with `packed-refs`. */
-  readonly otherText: string
+  /** Contents of `HEAD`. */
+  readonly headText: string
+  /** Inode, change time and size of `packed-refs`. */
+  readonly packedStamp: string
 }
 
 /** Maximum bytes of the names and ids of loose references; upkeep packs them from 32 on. */
@@ -28,8 +31,8 @@ export function readReferenceFiles(repositoryPath: string): ReferenceFiles | und
   return unlessMissingSync(() => {
     const loose = readLoose(repositoryPath)
     if (loose === undefined) return undefined
-    const head = readFileSync(join(repositoryPath, 'HEAD'), 'latin1')
-    return { loose, otherText: `${head}\n${packedStamp(repositoryPath)}` }
+    const headText = readFileSync(join(repositoryPath, 'HEAD'), 'latin1')
+    return { loose, headText, packedStamp: readPackedStamp(repositoryPath) }
   })
 }
 
@@ -56,7 +59,7 @@ function readLoose(repositoryPath: string): ReadonlyMap<string, string> | undefi
   return loose
 }
 
-function packedStamp(repositoryPath: string): string {
+function readPackedStamp(repositoryPath: string): string {
   const stat = statSync(join(repositoryPath, 'packed-refs'), { throwIfNoEntry: false })
   return stat === undefined ? 'none' : `${stat.ino} ${stat.ctimeMs} ${stat.size}`
 }
@@ -73,7 +76,8 @@ export function changedReferences(
   before: ReferenceFiles,
   after: ReferenceFiles,
 ): ReadonlyMap<string, string | undefined> | undefined {
-  if (before.otherText !== after.otherText) return undefined
+  const isSame = before.headText === after.headText && before.packedStamp === after.packedStamp
+  if (!isSame) return undefined
   const changed = new Map<string, string | undefined>()
   for (const [name, oid] of after.loose) if (before.loose.get(name) !== oid) changed.set(name, oid)
   for (const name of before.loose.keys()) if (!after.loose.has(name)) changed.set(name, undefined)
@@ -95,7 +99,18 @@ export function writtenBranches(
   return written
 }
 
-/** Maximum size of `packed-refs` to read. */
+/** Reads `packed-refs`; undefined if it is longer than `bytesMax`. It is empty if it is missing. */
+export async function readPackedFile(
+  repositoryPath: string,
+  bytesMax: number,
+): Promise<Buffer | undefined> {
+  const path = join(repositoryPath, 'packed-refs')
+  const size = (await unlessMissing(stat(path)))?.size ?? 0
+  if (size > bytesMax) return undefined
+  return (await unlessMissing(readFile(path))) ?? Buffer.alloc(0)
+}
+
+/** Maximum size of `packed-refs` to parse for a push. */
 const PACKED_BYTES_MAX = 16_384
 
 /**

@@ -20,10 +20,10 @@ import {
   beginningOf,
 } from './advertised-refs.js'
 import type { Seen } from './answer-names.js'
+import { FORM_V0 } from './line-forms.js'
 import type { ObjectFormat } from './normal-fetch.js'
 import { joined, readAhead } from './read-ahead.js'
 import { UNBORN } from './reference-lines.js'
-import { FORM_V0 } from './reference-list.js'
 
 interface CachedAdvertisement {
   readonly reply: Reply

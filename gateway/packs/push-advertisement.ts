@@ -19,10 +19,10 @@ import {
   NULL_ID,
 } from './advertised-refs.js'
 import { enterQueue, type QueueContext } from './enter-queue.js'
+import { formOf } from './line-forms.js'
 import type { ObjectFormat } from './normal-fetch.js'
 import type { PackCache } from './pack-cache.js'
 import { packetLine } from './pkt-line.js'
-import { formOf } from './reference-list.js'
 
 export interface PushAdvertisementContext extends QueueContext {
   readonly git: Git

@@ -80,7 +80,8 @@ export function* readLines(answer: Buffer): Generator<undefined, Lines | undefin
     const oidEnd = start + LENGTH_DIGITS + (isUnborn ? UNBORN.length : oidLength)
     if (oidEnd >= next || bytes[oidEnd] !== SPACE) return undefined
     const name = { start: oidEnd + 1, end: nameEnd(bytes, oidEnd + 1) }
-    if (name.start === name.end || compareNames(bytes, previous, name) >= 0) return undefined
+    if (name.start === name.end || compareNames([bytes, previous], [bytes, name]) >= 0)
+      return undefined
     if (isUnborn || bytes[name.end] === SPACE) {
       const parsed = parseLine(bytes.toString('latin1', start + LENGTH_DIGITS, next))
       if (parsed === undefined) return undefined
@@ -136,10 +137,13 @@ interface Span {
 }
 
 /** Compares two names by their bytes, as git sorts them; faster than Buffer.compare. */
-function compareNames(bytes: Buffer, one: Span, other: Span): number {
+export function compareNames(
+  [bytes, one]: readonly [Buffer, Span],
+  [otherBytes, other]: readonly [Buffer, Span],
+): number {
   const length = Math.min(one.end - one.start, other.end - other.start)
   for (let at = 0; at < length; at += 1) {
-    const difference = (bytes[one.start + at] ?? 0) - (bytes[other.start + at] ?? 0)
+    const difference = (bytes[one.start + at] ?? 0) - (otherBytes[other.start + at] ?? 0)
     if (difference !== 0) return difference
   }
   return one.end - one.start - (other.end - other.start)

@@ -9,10 +9,12 @@ import {
   type Range,
   withChanges,
 } from './changed-lines.js'
+import { formOf, type LineForm } from './line-forms.js'
 import type { ObjectFormat } from './normal-fetch.js'
 import type { LsRefsRequest } from './normal-request.js'
 import { findLine, lineWith, tableOf } from './oid-lines.js'
 import type { OidTable } from './oid-table.js'
+import { packedDifferences, VISIBLE_NAME } from './packed-differences.js'
 import { packetLine } from './pkt-line.js'
 import {
   FLUSH,
@@ -117,6 +119,36 @@ export class ReferenceList {
     if (changes === undefined) return undefined
     const isTag = [...targets.keys()].some((name) => name.startsWith(TAGS))
     return new ReferenceList(this.#lines, this.#table, changes, isTag ? {} : this.#tags)
+  }
+
+  /**
+   * Returns the visible refs that differ from files of refs, by full name, with their ids there;
+   * see `packedDifferences`. Lets other work run between the parts of a long list.
+   */
+  async differences({
+    packed,
+    loose,
+  }: ReferenceContents): Promise<ReadonlyMap<string, string | undefined> | undefined> {
+    const found = await runInParts(packedDifferences(this.#lines, packed))
+    if (found === undefined) return undefined
+    const differences = new Map<string, string | undefined>()
+    for (const name of new Set([
+      ...found.keys(),
+      ...this.#changes.byName.keys(),
+      ...loose.keys(),
+    ])) {
+      if (!VISIBLE_NAME.test(name)) continue
+      const packedOid = found.has(name) ? found.get(name) : this.#parsedOid(name)
+      const oid = loose.get(name) ?? packedOid
+      if (oid !== this.targetOf(name)?.oid) differences.set(name, oid)
+    }
+    return differences
+  }
+
+  /** Returns the id that a ref had when the list was parsed. */
+  #parsedOid(name: string): string | undefined {
+    const line = lineAfter(this.#lines, name)
+    return nameAt(this.#lines, line) === name ? oidAt(this.#lines, line) : undefined
   }
 
   /** Returns the bytes that git would answer to this request; a long answer has several pieces. */
@@ -316,42 +348,10 @@ export class ReferenceList {
   }
 }
 
-/** Form of the lines of an answer. */
-interface LineForm {
-  /** Returns true for a line that has this form as git listed it. */
-  readonly isRaw: (entry: SpecialLine) => boolean
-  /** Returns the packets of an existing ref in Latin-1. */
-  readonly format: (entry: SpecialLine) => string
-}
-
-/** Returns the form of the answer to an `ls-refs` request. */
-export function formOf({
-  peel,
-  symrefs,
-  unborn,
-}: Pick<LsRefsRequest, 'peel' | 'symrefs' | 'unborn'>): LineForm {
-  return {
-    isRaw({ oid, target, peeled }) {
-      const isSame = (symrefs || target === undefined) && (peel || peeled === undefined)
-      return isSame && (unborn || oid !== UNBORN)
-    },
-    format({ oid, name, target, peeled }) {
-      const attributes = [
-        symrefs && target !== undefined ? ` symref-target:${target}` : '',
-        peel && peeled !== undefined ? ` peeled:${peeled}` : '',
-      ].join('')
-      return packetLine(`${oid} ${name}${attributes}\n`)
-    },
-  }
-}
-
-/** Form of the refs of upload-pack in protocol v0 and v1 (gitprotocol-pack(5)). */
-export const FORM_V0: LineForm = {
-  isRaw: ({ target, peeled }) => target === undefined && peeled === undefined,
-  format({ oid, name, peeled }) {
-    const target = peeled === undefined ? '' : packetLine(`${peeled} ${name}^{}\n`)
-    return packetLine(`${oid} ${name}\n`) + target
-  },
+/** Contents of `packed-refs`, and the ids of loose refs by full name. */
+interface ReferenceContents {
+  readonly packed: Buffer
+  readonly loose: ReadonlyMap<string, string>
 }
 
 /** Some of the refs with a prefix. */

@@ -4,6 +4,7 @@ import { hasOwnObject } from '../../cgi/objects/object-presence.js'
 import {
   changedReferences,
   type ReferenceFiles,
+  readPackedFile,
   readReferenceFiles,
   writtenBranches,
 } from '../../cgi/refs/reference-files.js'
@@ -117,7 +118,7 @@ export class ReferenceLists {
     const key = `${repositoryPath} ${objectFormat} ${state.text}`
     const inFlight = this.#inFlight.get(key)
     try {
-      const references = await (inFlight ?? this.#start(key, listRequest, changes))
+      const references = await (inFlight ?? this.#start(key, listRequest, entry))
       return references === undefined ? undefined : { references, isKnown: false }
     } catch (error) {
       // The client that git was to run for is at its limit; this client has its own limit.
@@ -137,14 +138,14 @@ export class ReferenceLists {
   #start(
     key: string,
     listRequest: ReferenceListRequest,
-    changes: Changes | undefined,
+    known: Entry | undefined,
   ): Promise<ReferenceList | undefined> {
     const { repositoryPath, state, objectFormat } = listRequest
     const ask = async () => {
-      const changed = changes && (await this.#askForChanged(listRequest, changes))
-      const references = changed ?? (await this.#askForAll(listRequest))
+      const followed = known && (await this.#follow(known, listRequest))
+      const references = followed?.references ?? (await this.#askForAll(listRequest))
       if (references === undefined) return undefined
-      const files = changed === undefined ? readReferenceFiles(repositoryPath) : changes?.files
+      const files = followed?.files ?? readReferenceFiles(repositoryPath)
       const isSame = readPresentState(repositoryPath)?.text === state.text
       if (!isSame) return undefined
       this.#remember(repositoryPath, { state, objectFormat, references, files })
@@ -153,6 +154,22 @@ export class ReferenceLists {
     const inFlight = ask().finally(() => this.#inFlight.delete(key))
     this.#inFlight.set(key, inFlight)
     return inFlight
+  }
+
+  /** Lets git list only the refs that changed; undefined if it must list all. */
+  async #follow(
+    known: Entry,
+    listRequest: ReferenceListRequest,
+  ): Promise<Pick<Entry, 'files' | 'references'> | undefined> {
+    const changes =
+      changesSince(known, listRequest) ??
+      (await changesWithPacked(known, listRequest, this.#bytesMax))
+    if (changes === undefined) return undefined
+    const { files, changed } = changes
+    const derived = deriveEntry(changes, listRequest)
+    const references =
+      derived?.references ?? (await this.#askForChanged(listRequest, known, changed))
+    return references && { files, references }
   }
 
   async #askForAll(listRequest: ReferenceListRequest): Promise<ReferenceList | undefined> {
@@ -167,17 +184,17 @@ export class ReferenceLists {
   /** Lets git list the refs that changed, and returns the list with them. */
   async #askForChanged(
     listRequest: ReferenceListRequest,
-    { known, changed }: Changes,
+    { references }: Entry,
+    changed: Changes['changed'],
   ): Promise<ReferenceList | undefined> {
     const names = [...changed.keys()]
+    if (names.length === 0) return references
     if (names.length > NAMES_MAX || !names.every((name) => IS_ASCII.test(name))) return undefined
     const body = referenceListRequest(listRequest.objectFormat, names)
     const answer = await this.#ask(listRequest, body, CHANGED_BYTES_MAX)
     const found = answer instanceof Buffer ? await ReferenceList.parse(answer) : undefined
-    return (
-      found &&
-      known.references.withChanges(new Map(names.map((name) => [name, found.targetOf(name)])))
-    )
+    if (found === undefined) return undefined
+    return references.withChanges(new Map(names.map((name) => [name, found.targetOf(name)])))
   }
 
   #isTooLong({ repositoryPath, objectFormat }: ReferenceListRequest): boolean {
@@ -230,6 +247,27 @@ function changesSince(
   if (known.files === undefined || known.state.settingsText !== state.settingsText) return undefined
   const files = readReferenceFiles(repositoryPath)
   const changed = files && changedReferences(known.files, files)
+  return changed && { known, files, changed }
+}
+
+/**
+ * Returns the changes if `packed-refs` was written anew: most of them are only where a ref is
+ * stored. Reads the whole file, which takes a fraction of the time in which git lists all refs.
+ * Returns undefined if git must list all refs.
+ */
+async function changesWithPacked(
+  known: Entry,
+  { repositoryPath, state }: Omit<ReferenceListRequest, 'client'>,
+  bytesMax: number,
+): Promise<Changes | undefined> {
+  if (known.state.settingsText !== state.settingsText) return undefined
+  if (HIDES_REFS.test(state.settingsText)) return undefined
+  // Like git, loose refs first: it packs a ref before it removes the loose one.
+  const files = readReferenceFiles(repositoryPath)
+  if (files === undefined || files.headText !== known.files?.headText) return undefined
+  const packed = await readPackedFile(repositoryPath, bytesMax)
+  if (packed === undefined) return undefined
+  const changed = await known.references.differences({ packed, loose: files.loose })
   return changed && { known, files, changed }
 }
 
