@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import type { RepositoryState } from '../../../cgi/repository/repository-state.js'
 import { AnswerNames } from '../../../gateway/packs/answer-names.js'
-import type { FetchRequest } from '../../../gateway/packs/normal-fetch.js'
+import { type FetchRequest, normalFetch } from '../../../gateway/packs/normal-fetch.js'
 import { normalize } from '../../../gateway/packs/normal-request.js'
 import { ReferenceList } from '../../../gateway/packs/reference-list.js'
 import { fetchBody, packetLine } from '../../helpers/git-requests.js'
@@ -62,17 +62,57 @@ t.test("the name depends on everything that affects git's answer", async (t) => 
   const name = nameOf(request)
   t.not(nameOf(requestOf('deepen 1')), name, 'another request')
   t.not(nameOf(request, STATE, LIST, '/s.git'), name, 'another repository')
+  t.not(nameOf(request, STATE, LIST, '/other/r.git'), name, 'a repository of the same folder name')
   t.not(nameOf(request, { ...STATE, settingsText: '' }), name, 'other settings')
   t.not((await namesOf(t, '[pack]'))(request), name, 'another configuration')
   t.not((await namesOf(t, '', [2, 40]))(request), name, 'another git version')
   t.equal((await namesOf(t))(request), name, 'all else is equal')
 })
 
+/** Arguments of a fetch, each of which changes git's answer. */
+const LINES = [
+  `want ${OTHER_OID}`,
+  `have ${OTHER_OID}`,
+  `shallow ${OTHER_OID}`,
+  'thin-pack',
+  'ofs-delta',
+  'no-progress',
+  'include-tag',
+  'deepen-relative',
+  'wait-for-done',
+  'deepen 1',
+  'deepen-since 1',
+  'deepen-not v1',
+  'filter tree:0',
+  'done',
+]
+
+t.test(
+  'the name depends on the version of the protocol and on each line of a request',
+  async (t) => {
+    const nameOf = await namesOf(t)
+    const nameWith = (lines: readonly string[], version: 0 | 2 = 2) => {
+      const form = { version, objectFormat: 'sha1', flags: new Set(lines) } as const
+      const request = normalFetch([`want ${OID}`, ...lines], form)
+      if (request === undefined) throw new Error('this is no fetch')
+      return nameOf(request)
+    }
+    const names = new Map([
+      ['version 2', nameWith(LINES)],
+      ['version 0', nameWith(LINES, 0)],
+      ...LINES.map((line) => [line, nameWith(LINES.filter((other) => other !== line))] as const),
+    ])
+    const firsts = new Map([...names].reverse().map(([line, name]) => [name, line]))
+    for (const [line, name] of names) t.equal(firsts.get(name), line, line)
+  },
+)
+
 t.test('tags and other references affect the name if the answer depends on them', async (t) => {
   const nameOf = await namesOf(t)
   const tags = requestOf('include-tag')
   t.equal(nameOf(tags, LATER, MOVED), nameOf(tags))
   t.not(nameOf(tags, LATER, TAGGED), nameOf(tags), 'tags')
+  t.not(nameOf(tags, STATE, TAGGED), nameOf(tags), 'tags of another list of the same state')
   const since = requestOf('deepen-since 1')
   t.not(nameOf(since, LATER), nameOf(since), 'all references')
   const hiding = { settingsText: 'hideRefs', isSettled: true }
