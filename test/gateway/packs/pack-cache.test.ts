@@ -1,6 +1,6 @@
 /** The pack cache with real git: requests answered from the cache and requests left to git. */
 
-import { readdir, truncate } from 'node:fs/promises'
+import { readdir, readFile, rename, truncate, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
@@ -59,6 +59,9 @@ async function aCache(t: Test) {
   return {
     ask,
     queue,
+    path: repositoryPath,
+    /** Path of the script that starts git. */
+    gitFile: git.file,
     /** Begins to make the answers that are expected after a push. */
     prepare: () => cache.prepareAfter({ repositoryPath, repositoryBytes: 0 }),
     /** Checks the wants of a request that git is to answer. */
@@ -329,26 +332,89 @@ t.test('a new tag invalidates only answers that include tags', async (t) => {
   t.ok(after.text.length > before.text.length + 50, 'the tag is included')
 })
 
-t.test('an answer is not stored if a tag is pushed before git reads the refs', async (t) => {
-  const { fetch, server, queue, second, kept } = await aCache(t)
-  await fetch(`want ${second}`)
-  const files = await kept(1)
+/** Sends a fetch, and makes a change while it waits for a free git process. */
+async function fetchDuring(
+  { fetch, queue }: Pick<Awaited<ReturnType<typeof aCache>>, 'fetch' | 'queue'>,
+  lines: readonly string[],
+  change: () => Promise<unknown>,
+) {
   const entered: Promise<() => void>[] = []
   while (queue.load.waiting === 0) {
     const visitor = { repository: 'other', client: `client ${entered.length}` }
     entered.push(queue.enter(new AbortController().signal, visitor))
   }
-  const tagged = [`want ${second}`, 'include-tag', 'no-progress']
-  const waiting = fetch(...tagged)
+  const waiting = fetch(...lines)
   while (queue.load.waiting === 1) await sleep(1)
-  await server('tag', '-a', '-m', 'One', 'v1', second)
+  await change()
   for (const free of entered) (await free)()
-  const withTag = await waiting
+  return await waiting
+}
+
+t.test('an answer is not stored if a tag is pushed before git reads the refs', async (t) => {
+  const cache = await aCache(t)
+  const { fetch, server, second, kept } = cache
+  await fetch(`want ${second}`)
+  const files = await kept(1)
+  const tagged = [`want ${second}`, 'include-tag', 'no-progress']
+  const addTag = () => server('tag', '-a', '-m', 'One', 'v1', second)
+  const withTag = await fetchDuring(cache, tagged, addTag)
   await server('tag', '-d', 'v1')
   t.strictSame(await kept(1), files)
   const after = await fetch(...tagged)
   t.match([withTag, after], [{ outcome: 'miss' }, { outcome: 'miss' }])
   t.ok(after.text.length < withTag.text.length - 50, 'only the first answer has the tag')
+})
+
+t.test('an answer is not stored if settings or other refs change before git reads', async (t) => {
+  const cache = await aCache(t)
+  const { ask, fetch, server, first, second, kept } = cache
+  await server('update-ref', 'refs/tags/old', first)
+  await fetch(`want ${first}`)
+  const files = await kept(1)
+  const since = [`want ${second}`, 'deepen-not refs/tags/old']
+  const addBranch = () => server('update-ref', 'refs/heads/any', second)
+  t.match(await fetchDuring(cache, since, addBranch), { outcome: 'miss' })
+  t.strictSame(await kept(1), files, 'other refs')
+  // The fetch waits for git, and not the list of refs.
+  await ask(requestOf('ls-refs', []))
+  const plain = [`want ${second}`]
+  const configure = () => server('config', 'core.compression', '0')
+  t.match(await fetchDuring(cache, plain, configure), { outcome: 'miss' })
+  await server('config', '--unset', 'core.compression')
+  t.strictSame(await kept(1), files, 'settings')
+  t.match(await fetch(...plain), { outcome: 'miss' })
+})
+
+t.test('an answer is not stored if a change could be in the same tick of the clock', async (t) => {
+  const cache = await aCache(t)
+  const { ask, fetch, copy, server, path, first, second, kept } = cache
+  for (const name of ['v1', 'v2']) await server('tag', '-a', '-m', 'One', name, second)
+  const [one, two] = [await server('rev-parse', 'v1'), await server('rev-parse', 'v2')]
+  await fetch(`want ${first}`)
+  await kept(1)
+  await ask(requestOf('ls-refs', []))
+  stopClock(t)
+  await copy.commit('three')
+  await copy.git('push', '--quiet', 'origin', 'main')
+  const tagged = [`want ${second}`, 'include-tag', 'no-progress']
+  // A file that is written in place leaves the times of its folder, as a change in one tick may.
+  const writeTag = (oid: string) => writeFile(join(path, 'refs/tags/v1'), `${oid}\n`)
+  t.match(await fetchDuring(cache, tagged, () => writeTag(two)), { outcome: 'miss' })
+  await writeTag(one)
+  await kept(1)
+  t.match(await fetch(...tagged), { outcome: 'miss' })
+  await kept(2)
+})
+
+t.test('a refusal of git is not stored', async (t) => {
+  const { ask, fetch, path, second, kept } = await aCache(t)
+  await ask(requestOf('ls-refs', []))
+  const object = join(path, 'objects', second.slice(0, 2), second.slice(2))
+  await rename(object, `${object}.lost`)
+  t.match(await fetch(`want ${second}`), { outcome: 'miss', text: /^.{4}ERR / })
+  await kept(0)
+  await rename(`${object}.lost`, object)
+  t.match(await fetch(`want ${second}`), { outcome: 'miss', text: /PACK/ })
 })
 
 t.test(
@@ -380,6 +446,21 @@ t.test('a damaged answer is made again', async (t) => {
     t.match({ outcome, text }, { outcome: 'miss', text: /^000dpackfile\n.*PACK.*0000$/s })
   }
   t.ok(lines.some(({ msg }) => msg === 'stored answer is damaged and is removed'))
+})
+
+t.test('an answer is not stored if git is killed while it writes a pack', async (t) => {
+  const { fetch, gitFile, second, kept } = await aCache(t)
+  await fetch(`want ${second}`, 'deepen 1')
+  await kept(1)
+  const script = await readFile(gitFile, 'utf8')
+  const part = "printf '000dpackfile\\n'; head -c 100000 /dev/zero; kill -9 $$"
+  await writeFile(gitFile, `#!/bin/sh\n${part}\n`)
+  await t.rejects(fetch(`want ${second}`), /did not finish/)
+  await kept(1)
+  await writeFile(gitFile, script)
+  const whole = await fetch(`want ${second}`)
+  t.match(whole, { outcome: 'miss', text: /^000dpackfile\n.*PACK.*0000$/s })
+  await kept(2)
 })
 
 t.test(
