@@ -41,6 +41,8 @@ async function updates(t: Test, { pairsMax = 100 } = {}) {
   await histories.read(OWNER, idOf('M'), references)
   const pairs: string[] = []
   const offsetDeltas: boolean[] = []
+  /** Stored answers by the texts of their requests. */
+  const stored = new Map<string, Buffer>()
   const nameOf = (oid: string) => String.fromCharCode(Number.parseInt(oid.slice(0, 2), 16))
   const shallow = new ShallowUpdates(histories, async (_path, contents) => {
     pairs.push(...contents.pairs.map((pair) => pair.map(nameOf).join('')))
@@ -53,19 +55,21 @@ async function updates(t: Test, { pairsMax = 100 } = {}) {
     const asked = await shallow.find(OWNER, fetchOf(text), references)
     const answered =
       asked &&
-      (await shallow.answer(asked, async ({ write }) => {
+      (await shallow.answer(asked, async ({ request, write }) => {
         const path = join(folder, `${process.hrtime.bigint()}`)
         const file = await open(path, 'w')
-        await write({ file: file.fd, signal: new AbortController().signal })
+        if (!stored.has(request.text))
+          await write({ file: file.fd, signal: new AbortController().signal })
         await file.close()
-        const body = await readFile(path)
+        const body = stored.get(request.text) ?? (await readFile(path))
+        stored.set(request.text, body)
         return { command: 'fetch', outcome: 'miss', body, bytes: body.byteLength }
       }))
     if (answered === undefined) return undefined
     const { lines } = readFetchAnswer(await bytesOf(answered.body))
     return lines.map((line) => line.replace(/[0-9a-f]{40}/, nameOf)).join(', ')
   }
-  return { answer, pairs, offsetDeltas, shallow, references, folder }
+  return { answer, pairs, offsetDeltas, stored, shallow, references, folder }
 }
 
 async function bytesOf(body: WarmAnswer['body']): Promise<Buffer> {
@@ -125,6 +129,40 @@ t.test('a client without any of the bases gets another answer', async (t) => {
   t.strictSame(pairs.splice(0), ['ML'])
   t.ok(await answer('want M, deepen 1, have A, shallow A, done'))
   t.ok(pairs.includes('MA'))
+})
+
+t.test('only clients with the same needs share an answer', async (t) => {
+  const { answer, shallow, stored } = await updates(t)
+  shallow.note(OWNER, ['K', 'L'].map(idOf))
+  await answer('want M, deepen 1, have L, shallow L, done')
+  await answer('want M, deepen 1, have K, shallow K, done')
+  t.equal(stored.size, 1, 'other commits near the tip')
+  // The last client has none of the commits of the first answer.
+  const others = [
+    'want L, deepen 1, have K, shallow K, done',
+    'want M, deepen 2, have L, shallow L, done',
+    'want M, deepen 1, have L, shallow L, ofs-delta, done',
+    'want M, deepen 1, have R, shallow R, done',
+    'want M, deepen 1, have A, shallow A, done',
+  ]
+  for (const [at, text] of others.entries()) {
+    await answer(text)
+    t.equal(stored.size, at + 2, text)
+  }
+})
+
+t.test('the answer of an ended process is not used', async (t) => {
+  const { shallow, references, folder } = await updates(t)
+  const request = fetchOf('want M, deepen 1, have L, shallow L, done')
+  const asked = await shallow.find(OWNER, request, references)
+  if (asked === undefined) throw new Error('no answer can be shared')
+  const file = await open(join(folder, 'ended'), 'w')
+  const answering = shallow.answer(asked, async ({ write }) => {
+    await write({ file: file.fd, signal: AbortSignal.abort() })
+    return undefined
+  })
+  await t.rejects(answering, { name: 'AbortError' })
+  await file.close()
 })
 
 t.test('git answers if the parents of a commit above the depth are unknown', async (t) => {

@@ -5,7 +5,7 @@ import { normalFetch } from '../../../gateway/packs/normal-fetch.js'
 import { FETCH_FLAGS } from '../../../gateway/packs/normal-request.js'
 import { RecentHistories } from '../../../gateway/packs/recent-histories.js'
 import { ReferenceList } from '../../../gateway/packs/reference-list.js'
-import { SharedBases, withObjects } from '../../../gateway/packs/shared-bases.js'
+import { isSharable, SharedBases, withObjects } from '../../../gateway/packs/shared-bases.js'
 import { packetLine } from '../../helpers/git-requests.js'
 
 const OWNER = { repositoryPath: '/r.git', client: () => 'ada' }
@@ -132,6 +132,24 @@ t.test('the first commit of a short history is expected once', async (t) => {
   const { basesOf, expected } = await aRepository()
   for (let clients = 0; clients < 19; clients += 1) await basesOf(TIP, idOf(0))
   t.strictSame(await expected(7, 7), [7, 6])
+})
+
+t.test('only clients with commits and all of their history share a base', async (t) => {
+  const isShared = (...lines: readonly string[]) =>
+    isSharable(fetchOf(`want ${idOf(TIP)}`, ...lines))
+  const have = `have ${idOf(1)}`
+  t.ok(isShared(have))
+  t.ok(isShared(have, 'filter blob:none', 'include-tag', 'thin-pack', 'ofs-delta', 'done'))
+  t.notOk(isShared('done'), 'a clone')
+  for (const line of [
+    `shallow ${idOf(1)}`,
+    'deepen 1',
+    'deepen-since 1500000000',
+    'deepen-not v1',
+    'wait-for-done',
+  ]) {
+    t.notOk(isShared(have, line, 'done'), line)
+  }
 })
 
 t.test('arguments are part of the shared form', async (t) => {
