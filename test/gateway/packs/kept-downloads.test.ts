@@ -1,6 +1,6 @@
 /** Downloads are stored from the second request on, and only if they are whole and current. */
 
-import { appendFile, mkdir, readdir, rm } from 'node:fs/promises'
+import { appendFile, cp, mkdir, readdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { pino } from 'pino'
@@ -24,7 +24,7 @@ const CONTENT = Buffer.from(incompressible(300_000))
 
 async function aStore(
   t: Test,
-  more: Partial<PackStoreOptions> & Partial<Pick<KeptDownloadsOptions, 'bytesMax'>> = {},
+  more: Partial<PackStoreOptions> & Partial<Pick<KeptDownloadsOptions, 'bytesMax' | 'git'>> = {},
 ) {
   const { folder = await temporaryFolder(t), bytesMax = 1_000_000 } = more
   const lines: string[] = []
@@ -32,7 +32,7 @@ async function aStore(
   const memory = { memoryBytesMax: 1_000_000, heldBytesMax: 1_000_000 }
   const disk = { diskBytesMax: 1 << 30, diskBytesFree: 0, graceMs: 0 }
   const store = new PackStore({ folder, ...memory, ...disk, ...more }, log)
-  const downloads = new KeptDownloads({ git, log, store, folder, bytesMax })
+  const downloads = new KeptDownloads({ git: more.git ?? git, log, store, folder, bytesMax })
   const keep = (chunks: AsyncIterable<Uint8Array> = chunksOf(CONTENT), other = {}) =>
     downloads.keep(chunks, { key: KEY, presentKey: async () => KEY, ...other } as NewDownload)
   return {
@@ -161,7 +161,7 @@ t.test('a full disk does not break a download, and its part is removed', async (
   t.match(lines[0], /ENOSPC.*file of a download could not be written/)
 })
 
-t.test('the key changes with the arguments and with the settings of a repository', async (t) => {
+t.test('the key changes with git, the arguments, the repository and its settings', async (t) => {
   const { downloads } = await aStore(t)
   const repositoryPath = join(await temporaryFolder(t), 'one.git')
   await initRepository(git, repositoryPath, { defaultBranch: 'main', objectFormat: 'sha1' })
@@ -171,6 +171,12 @@ t.test('the key changes with the arguments and with the settings of a repository
   t.equal(keyOf('archive', 'zip'), key)
   t.not(keyOf('archive', 'tar.gz'), key)
   t.not(keyOf('archivezip'), key)
+  const copy = join(await temporaryFolder(t), 'one.git')
+  await cp(repositoryPath, copy, { recursive: true })
+  const words = ['archive', 'zip']
+  t.not(downloads.keyOf({ repositoryPath: copy, words }), key, 'another repository')
+  const { downloads: newer } = await aStore(t, { git: { ...git, version: [9, 0, 0] } })
+  t.not(newer.keyOf({ repositoryPath, words }), key, 'another version of git')
   await appendFile(join(repositoryPath, 'config'), '[tar]\n\tumask = 0077\n')
   t.not(keyOf('archive', 'zip'), key)
   await appendFile(join(repositoryPath, 'config'), '[include]\n\tpath = other\n')

@@ -1,6 +1,6 @@
 /** Stored answers are read back unchanged, or are an error. */
 
-import { closeSync } from 'node:fs'
+import { closeSync, type Stats } from 'node:fs'
 import { open, readFile, stat, truncate, unlink, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
@@ -165,6 +165,11 @@ t.test('each file and each state of it has a different identity', async (t) => {
   await writeFile(`${path}.part`, incompressible(1_000))
   await placePack({ path: `${path}.part`, bytes: 1_000 }, path)
   t.not(identityOf(path), before)
+  const stats = await stat(path)
+  for (const name of ['ino', 'size', 'mtimeMs'] as const) {
+    const other = Object.assign(Object.create(stats) as Stats, { [name]: stats[name] + 1 })
+    t.not(packIdentity(other), packIdentity(stats), name)
+  }
 })
 
 t.test('many concurrent readers get their bytes, also if large buffers are in use', async (t) => {

@@ -144,6 +144,16 @@ t.test('concurrent requests share one load', async (t) => {
   t.ok(content.equals(found[0]?.body as Uint8Array))
 })
 
+t.test('concurrent requests for different answers do not', async (t) => {
+  const { newStore, keep } = await storeFixture(t)
+  const contents = [await keep(newStore(), 1, 1_000), await keep(newStore(), 2, 1_000)]
+  const store = newStore()
+  const found = await Promise.all([1, 2].map((number) => store.find(keyOf(number))))
+  for (const [at, content] of contents.entries()) {
+    t.ok(content.equals(found[at]?.body as Uint8Array))
+  }
+})
+
 t.test(
   'the memory is limited: the least recently used answer is read from disk again',
   async (t) => {
@@ -245,6 +255,24 @@ t.test(
     )
   },
 )
+
+t.test('an answer that was not read to its end is checked again', async (t) => {
+  const { newStore, keep, pathOf } = await storeFixture(t)
+  await keep(newStore(), 1, 3_000_000)
+  await flip(pathOf(1), 2_500_000)
+  const store = newStore()
+  const read = async (bytesMax: number) => {
+    const { body } = (await store.find(keyOf(1))) ?? {}
+    if (body === undefined || body instanceof Uint8Array) throw new Error('not a stream')
+    let bytes = 0
+    for await (const chunk of body) {
+      bytes += chunk.byteLength
+      if (bytes > bytesMax) break
+    }
+  }
+  await read(1)
+  await t.rejects(read(3_000_000), { name: 'DamagedPack' })
+})
 
 t.test('an unreadable answer counts as missing', async (t) => {
   const { newStore, pathOf } = await storeFixture(t)

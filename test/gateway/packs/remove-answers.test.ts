@@ -19,10 +19,14 @@ t.test('answers are deleted by the folder name of their repository', async (t) =
   }
   for (const name of ['a', 'b']) await keep('/data/one.git', name)
   await keep('/data/other.git', 'c')
+  const prefix = answersPrefix('/data/one.git')
+  const neighbour = `${prefix.slice(0, 2)}${'0'.repeat(prefix.length - 2)}c`
+  await writeFile(answerPath(packFolder(dataDir), neighbour), '')
   await removeAnswers(dataDir, '/elsewhere/one.git')
   const left = await readdir(packFolder(dataDir), { recursive: true })
+  const other = `${answersPrefix('/data/other.git')}c`
   t.strictSame(
-    left.filter((name) => /[abc]$/.test(name) && name.includes('/')),
-    [`${answersPrefix('/data/other.git').slice(0, 2)}/${answersPrefix('/data/other.git')}c`],
+    left.filter((name) => /[abc]$/.test(name) && name.includes('/')).toSorted(),
+    [neighbour, other].map((key) => `${key.slice(0, 2)}/${key}`).toSorted(),
   )
 })

@@ -290,6 +290,42 @@ t.test('a lost leader is a miss before the first byte and a broken answer after 
   }
 })
 
+t.test('the answer of a lost leader is not followed, even while it is read', async (t) => {
+  const { folder, board, one, two } = await twoWorkers(t)
+  const { plan, started, write } = aPlan(folder)
+  const client = new AbortController()
+  const lost = joinAndRead(one, plan, client.signal).catch(() => {})
+  await until(() => started.length === 1)
+  write('some')
+  const [slow, quick] = [await two.join(plan, present()), await two.join(plan, present())]
+  for (const { path } of board.lose(1)) releaseLease(path)
+  await t.rejects(readText(quick.body), SingleFlightMissed)
+  const again = aPlan(folder)
+  const next = joinAndRead(two, again.plan)
+  await until(() => again.started.length === 1)
+  again.write('y')
+  again.end()
+  t.equal(await next, 'y')
+  await t.rejects(readText(slow.body), SingleFlightMissed)
+  client.abort()
+  await lost
+})
+
+t.test('a file that is closed while a request waits for it is not read', async (t) => {
+  const { folder, one } = await twoWorkers(t)
+  const { plan, started, write, end } = aPlan(folder)
+  const first = one.join(plan, present())
+  await until(() => started.length === 1)
+  write('some')
+  const { body } = await first
+  await body[Symbol.asyncIterator]().return?.()
+  const late = one.join(plan, present())
+  // As after the end of an answer, but before the request has the file.
+  started[0]?.file.release()
+  end()
+  await t.rejects(late, SingleFlightMissed)
+})
+
 t.test('a joiner that knows the end reads on when its leader is lost', async (t) => {
   const { folder, board, one, two, reports } = await twoWorkers(t)
   const { plan, started, write, end } = aPlan(folder)
