@@ -1,7 +1,5 @@
 /** Caches of git's advertisements: the capabilities of protocol v2, and the refs of v0 and v1. */
 
-import { readFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
 import {
   hasGrafts,
@@ -58,7 +56,7 @@ export interface AdvertisementRequest {
  * Returns git's advertisement for `git-upload-pack`. In protocol v2 (gitprotocol-v2(5) "Capability
  * Advertisement") it depends on git itself, on our configuration and on the repository's own
  * configuration, whose text is the cache key. In v0 and v1 it also depends on the refs. Git is run
- * each time if the repository's configuration includes other files or cannot be read.
+ * each time if the repository has no state, for example because its configuration includes files.
  */
 export function advertiseFetch(request: AdvertisementRequest): Awaitable<Reply> {
   const { repositoryPath, gitProtocol } = request
@@ -66,7 +64,7 @@ export function advertiseFetch(request: AdvertisementRequest): Awaitable<Reply> 
   const text = readStateOfTick(repositoryPath)?.settingsText
   const known = text === undefined ? undefined : cachedAdvertisements.get(text)
   if (known !== undefined && known.expiresAtMs > Date.now()) return known.reply
-  return askAndStore(request)
+  return askAndStore(request, text)
 }
 
 /** Maximum bytes of one advertisement with refs, and of all of them in this process. */
@@ -198,36 +196,29 @@ function bytesOf({ body }: Reply): Buffer {
     : Buffer.alloc(0)
 }
 
-async function askAndStore({ repositoryPath, ask }: AdvertisementRequest): Promise<Reply> {
-  const config = await readSettings(repositoryPath)
+/** Runs git, and stores its whole answer if the settings stay the same. */
+async function askAndStore(
+  { repositoryPath, ask }: AdvertisementRequest,
+  settingsText: string | undefined,
+): Promise<Reply> {
   const reply = await ask()
-  if (config === undefined) return reply
+  if (settingsText === undefined) return reply
   if (reply.status !== 200 || !isStream(reply.body)) return reply
   const body = await readBody(reply.body, ADVERTISEMENT_BYTES_MAX)
   const headers = Object.freeze(reply.headers ?? [])
   const whole: Reply = { ...reply, headers, body }
   const isComplete = body.subarray(-FLUSH.length).toString() === FLUSH
-  if (isComplete && config === (await readSettings(repositoryPath))) store(config, whole)
+  const isSame = readPresentState(repositoryPath)?.settingsText === settingsText
+  if (isComplete && isSame) store(settingsText, whole)
   return whole
 }
 
-function store(config: string, reply: Reply): void {
-  cachedAdvertisements.delete(config)
-  cachedAdvertisements.set(config, { reply, expiresAtMs: Date.now() + LIFETIME_MS })
+function store(settingsText: string, reply: Reply): void {
+  cachedAdvertisements.delete(settingsText)
+  cachedAdvertisements.set(settingsText, { reply, expiresAtMs: Date.now() + LIFETIME_MS })
   const [oldest] = cachedAdvertisements.keys()
   if (cachedAdvertisements.size > ENTRIES_MAX && oldest !== undefined)
     cachedAdvertisements.delete(oldest)
-}
-
-/**
- * Returns the text of the repository's settings files, or of `config` alone if the repository has
- * no state (for example because it has too many folders of refs). Returns undefined if the text
- * cannot be read or refers to other files.
- */
-async function readSettings(repositoryPath: string): Promise<string | undefined> {
-  const read = () => readFile(join(repositoryPath, 'config'), 'utf8').catch(() => undefined)
-  const text = readStateOfTick(repositoryPath)?.settingsText ?? (await read())
-  return text === undefined || /\[\s*include|worktreeconfig/i.test(text) ? undefined : text
 }
 
 function isStream(body: Reply['body']): body is AsyncIterable<Uint8Array> {

@@ -13,6 +13,7 @@ import { NO_BODY, readBody } from '../../../gateway/http/incoming-body.js'
 import { type AdvertisementRequest, advertiseFetch } from '../../../gateway/packs/advertisement.js'
 import { ReferenceList, referenceListRequest } from '../../../gateway/packs/reference-list.js'
 import { git as runGit } from '../../helpers/git-client.js'
+import { deferred } from '../../helpers/listening.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const V2 = 'version=2'
@@ -129,10 +130,12 @@ t.test('refs of older protocols are cached until the repository changes', async 
   const second = await commit()
   await git('update-ref', 'refs/heads/main', second)
   t.match((await ask(undefined)).text, `${second} refs/heads/main`, 'directly after the change')
+  const third = await commit()
+  await git('update-ref', 'refs/heads/main', third)
   await sleep(SETTLED_MS)
   state.asked = 0
   const [one, other] = await Promise.all([ask(undefined), ask(undefined)])
-  t.match(one.text, `${second} refs/heads/main`)
+  t.match(one.text, `${third} refs/heads/main`)
   t.equal(other.text, one.text)
   t.equal(state.asked, 1, 'concurrent requests share one process')
   t.match((await ask('version=2:more')).text, 'version 2')
@@ -218,20 +221,96 @@ t.test('a refusal is not cached', async (t) => {
   t.equal((await ask(V2)).status, 200)
 })
 
-t.test('an interrupted answer is not cached', async (t) => {
-  const { path, config, state } = await aRepository(t)
-  await config('')
+/** Requests an advertisement twice, of which git's answer is given. Returns the runs of git. */
+async function countRuns(
+  repositoryPath: string,
+  gitProtocol: string | undefined,
+  answer: { status?: number; text?: string; during?: () => Promise<void> },
+): Promise<number> {
+  let runs = 0
   const ask = async () => {
-    state.asked += 1
-    return { status: 200, body: NO_BODY }
+    runs += 1
+    await answer.during?.()
+    async function* body() {
+      yield Buffer.from(answer.text ?? '0000')
+    }
+    return { status: answer.status ?? 200, body: body() }
   }
   for (let time = 0; time < 2; time += 1) {
-    await advertiseFetch({
+    await textOf(
+      (await advertiseFetch({ repositoryPath, gitProtocol, ask, references: () => undefined }))
+        .body,
+    )
+  }
+  return runs
+}
+
+t.test('an interrupted answer and an error are not cached', async (t) => {
+  for (const protocol of [V2, undefined]) {
+    const { path, config } = await aRepository(t)
+    await config('')
+    await sleep(SETTLED_MS)
+    t.equal(await countRuns(path, protocol, { text: '' }), 2, 'nothing')
+    t.equal(await countRuns(path, protocol, { text: '000eversion 2\n' }), 2, 'no flush')
+    t.equal(await countRuns(path, protocol, { status: 503 }), 2, 'an error')
+    t.equal(await countRuns(path, protocol, {}), 1, 'a whole answer')
+  }
+})
+
+t.test('an answer is not cached if the configuration changes while git runs', async (t) => {
+  const { path } = await aRepository(t)
+  const file = join(path, 'config')
+  const config = baseConfig('sha1')
+  await writeFile(file, config)
+  let isChanged = false
+  const during = async () => {
+    isChanged = !isChanged
+    await writeFile(file, isChanged ? `${config}[uploadpack]\n` : config)
+  }
+  t.equal(await countRuns(path, V2, { during }), 2)
+  const runs = await countRuns(path, V2, {})
+  t.equal(runs, 1, 'of the first configuration')
+})
+
+t.test('a request after a change does not get an answer begun before it', async (t) => {
+  const { path, config } = await aRepository(t)
+  await config('')
+  await sleep(SETTLED_MS)
+  const [begun, changed] = [deferred(), deferred()]
+  async function* body(text: string) {
+    yield Buffer.from(text)
+  }
+  const send = (ask: AdvertisementRequest['ask']) =>
+    advertiseFetch({
       repositoryPath: path,
-      gitProtocol: V2,
+      gitProtocol: undefined,
       ask,
       references: () => undefined,
     })
+  const former = send(async () => {
+    begun.resolve()
+    await changed.promise
+    return { status: 200, body: body('0000') }
+  })
+  await begun.promise
+  await writeFile(join(path, 'packed-refs'), '')
+  await sleep(SETTLED_MS)
+  const later = send(async () => ({ status: 200, body: body('0005x0000') }))
+  changed.resolve()
+  t.equal(await textOf((await former).body), '0000')
+  t.equal(await textOf((await later).body), '0005x0000')
+})
+
+t.test('an answer is cached for a minute', async (t) => {
+  const { config, ask, state } = await aRepository(t)
+  await config('')
+  const { now } = Date
+  t.teardown(() => {
+    Date.now = now
+  })
+  for (const seconds of [0, 59, 61]) {
+    Date.now = () => now() + seconds * 1_000
+    await ask(V2)
   }
   t.equal(state.asked, 2)
 })
