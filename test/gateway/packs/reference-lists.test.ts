@@ -78,6 +78,10 @@ t.test('git is run once for each state, also for concurrent requests', async (t)
   t.equal(asked.length, 2)
   await get(path, 'sha256')
   t.equal(asked.length, 3, 'another object format is another request')
+  await mkdir(join(path, 'refs', 'heads'))
+  await readSettledState(path)
+  await Promise.all([get(path), get(path, 'sha256')])
+  t.equal(asked.length, 5, 'also of concurrent clients')
 })
 
 t.test('an answer given while the references changed is not cached', async (t) => {
