@@ -251,7 +251,16 @@ async function killWorkers(t: Test, fleet: Fleet): Promise<void> {
       (pids) => pids.length === 2,
       SETTLES_WITHIN_MS,
     )
-    t.equal((await tryGit(['ls-remote', fleet.remote], { cwd: folder })).exitCode, 0)
+    const later = await tryGit(['clone', '--quiet', '--bare', fleet.remote, `${round}-later`], {
+      cwd: folder,
+    })
+    t.equal(later.exitCode, 0, 'a later clone is complete')
+    const parts = await until(
+      () => partsIn(fleet.gatehouse),
+      (names) => names.length === 0,
+      SETTLES_WITHIN_MS,
+    )
+    t.strictSame(parts, [], 'the unfinished answer is removed')
   }
   t.comment(`${done} clones succeeded`)
 }
