@@ -117,6 +117,14 @@ async function queryConnection<T>(
   return isMysql(db) ? result[0] : result
 }
 
+/**
+ * Returns the SQL for the value that an insert has for a column, for the changes that it makes to a
+ * row with the same unique value.
+ */
+export function insertedValue(db: Knex, column: string): string {
+  return isMysql(db) ? `values(${column})` : `excluded.${column}`
+}
+
 /** Checks the version and the collations of the server. Throws an Error that names the problem. */
 export async function checkServer(db: Knex): Promise<void> {
   if (!isMysql(db)) {

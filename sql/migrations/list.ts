@@ -67,6 +67,7 @@ import * as audit from './0075-audit.js'
 import * as packageReadmes from './0078-package-readmes.js'
 import * as lfsQuotas from './0083-lfs-quotas.js'
 import * as backups from './0086-backups.js'
+import * as failedAttempts from './0087-failed-attempts.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -145,4 +146,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0078-package-readmes', ...packageReadmes },
   { name: '0083-lfs-quotas', ...lfsQuotas },
   { name: '0086-backups', ...backups },
+  { name: '0087-failed-attempts', ...failedAttempts },
 ]

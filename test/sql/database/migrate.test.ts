@@ -82,6 +82,7 @@ const NAMES = [
   '0078-package-readmes',
   '0083-lfs-quotas',
   '0086-backups',
+  '0087-failed-attempts',
 ]
 
 /** Returns the definition of every table, index and column. */
