@@ -45,13 +45,11 @@ export async function hasSecondFactor(db: Database, userId: number): Promise<boo
 /** Verifies and uses up a code. Throws `bad_credentials`, and after too many ones `throttled`. */
 export async function verifyCode(context: FactorContext, attempt: CodeAttempt): Promise<void> {
   const { user, address } = attempt
-  await context.throttle.reserve({ name: user.name, address })
-  if (await takeCode(context, user, attempt.code.replace(/[\s-]/g, ''))) {
-    await context.throttle.release({ name: user.name, address })
-    return
-  }
-  context.log.warn({ event: 'sign-in-failed', address, name: user.name }, 'a code was wrong')
-  throw new Failure('bad_credentials', WRONG_CODE)
+  await context.throttle.attempt({ name: user.name, address }, async () => {
+    if (await takeCode(context, user, attempt.code.replace(/[\s-]/g, ''))) return
+    context.log.warn({ event: 'sign-in-failed', address, name: user.name }, 'a code was wrong')
+    throw new Failure('bad_credentials', WRONG_CODE)
+  })
 }
 
 async function takeCode(context: FactorContext, user: User, code: string): Promise<boolean> {

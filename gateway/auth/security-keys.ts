@@ -142,20 +142,20 @@ export interface KeyAttempt {
 /** Verifies a key's answer. Throws `bad_credentials`, and `throttled` after too many failures. */
 export async function verifyKey(context: FactorContext, attempt: KeyAttempt): Promise<void> {
   const { user, address } = attempt
-  await context.throttle.reserve({ name: user.name, address })
-  try {
-    await verifyRequest(context, attempt)
-  } catch (error) {
-    if (error instanceof Failure) throw error
-    context.log.warn(
-      { event: 'sign-in-failed', address, name: user.name, reason: reasonOf(error) },
-      'a security key was refused',
-    )
-    const message =
-      'That was no key of this account, or its answer came too late. Try again, or use a code.'
-    throw new Failure('bad_credentials', message, { cause: error })
-  }
-  await context.throttle.release({ name: user.name, address })
+  await context.throttle.attempt({ name: user.name, address }, async () => {
+    try {
+      await verifyRequest(context, attempt)
+    } catch (error) {
+      if (error instanceof Failure) throw error
+      context.log.warn(
+        { event: 'sign-in-failed', address, name: user.name, reason: reasonOf(error) },
+        'a security key was refused',
+      )
+      const message =
+        'That was no key of this account, or its answer came too late. Try again, or use a code.'
+      throw new Failure('bad_credentials', message, { cause: error })
+    }
+  })
 }
 
 async function verifyRequest(context: FactorContext, attempt: KeyAttempt): Promise<void> {

@@ -15,12 +15,11 @@ export interface Throttle {
   check(attempt: SignInAttempt): Promise<void>
   failed(attempt: SignInAttempt): Promise<void>
   /**
-   * Counts this attempt as failed before it is verified, so that concurrent attempts cannot exceed
-   * the limit. Throws `throttled` if this attempt exceeds it.
+   * Runs `verify`, which throws if the attempt fails. The attempt counts as failed until `verify`
+   * returns, so that concurrent attempts cannot exceed the limit. Throws `throttled` if this
+   * attempt exceeds it.
    */
-  reserve(attempt: SignInAttempt): Promise<void>
-  /** Reverts `reserve`, because the attempt was successful. */
-  release(attempt: SignInAttempt): Promise<void>
+  attempt<T>(attempt: SignInAttempt, verify: () => Promise<T>): Promise<T>
   succeeded(attempt: SignInAttempt): Promise<void>
   /** Counts an attempt to create an account. Throws `throttled` after too many from one network. */
   makeAccount(address: string): Promise<void>
@@ -79,13 +78,14 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
     async failed(attempt) {
       for (const [limiter, key] of await limitersOf(attempt)) await limiter.penalty(key)
     },
-    async reserve(attempt) {
-      for (const [limiter, key] of await limitersOf(attempt)) {
+    async attempt(attempt, verify) {
+      const limiters = await limitersOf(attempt)
+      for (const [limiter, key] of limiters) {
         refuseSpent(await limiter.penalty(key), limiter.points)
       }
-    },
-    async release(attempt) {
-      for (const [limiter, key] of await limitersOf(attempt)) await limiter.reward(key)
+      const result = await verify()
+      for (const [limiter, key] of limiters) await limiter.reward(key)
+      return result
     },
     async succeeded(attempt) {
       const { pair } = keysOf(attempt)
