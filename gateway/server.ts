@@ -24,6 +24,7 @@ import { BLOB_ROUTES } from './artifacts/blob-routes.js'
 import { PIPELINE_ROUTES } from './artifacts/pipeline-routes.js'
 import { SERVICE_ROUTES } from './artifacts/service-routes.js'
 import { SUMMARY_ROUTE } from './artifacts/summary-route.js'
+import { openSharedFailures, type SharedFailures } from './auth/shared-failures.js'
 import type { Throttle } from './auth/throttle.js'
 import { GO_IMPORT_ROUTES } from './git/go-import.js'
 import { LFS_ROUTES } from './git/lfs-routes.js'
@@ -70,7 +71,8 @@ import { WEB_ROUTES } from './web/pages.js'
 export interface ServerOptions {
   readonly settings: Settings
   readonly log: Log
-  readonly throttle: Throttle
+  /** Creates the limits of failed sign-ins, with the failures of other gateways. */
+  readonly createThrottle: (failures: SharedFailures) => Throttle
   /** Git to use; by default the one installed on this system. */
   readonly git?: Git
   /** Link to the workers' single-flight coordinator; by default a local one. */
@@ -187,7 +189,7 @@ interface OpenedContext {
 }
 
 async function openContext(options: ServerOptions): Promise<OpenedContext> {
-  const { log, throttle, settings } = options
+  const { log, settings } = options
   const metrics = createMetrics()
   const queue = createProcessQueue(() => boundsOf(settings), metrics.observeQueueWait)
   metrics.watchQueue(queue)
@@ -196,6 +198,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   if (git.prlimit === undefined) log.warn(UNLIMITED)
   const objects = new KeptObjects(git)
   const db = await openDatabase(settings.database)
+  const failures = openSharedFailures({ db, log, dataDir: settings.data.dir })
   const journal = await openJournal(settings.data.dir)
   const pushRecovery = createPushRecovery(settings.data.dir, log)
   const packCache = createPackCache({
@@ -247,7 +250,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     queue,
     registry,
     packCache,
-    throttle,
+    throttle: options.createThrottle(failures),
     metrics,
     renderings: createRenderings({ pool: pools.pages, log }),
     shrinkPicture: shrinkIn(pools.uploads),
@@ -261,7 +264,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     context,
     async close() {
       objects.stop()
-      await Promise.all([pools.stop(), registry.stop()])
+      await Promise.all([pools.stop(), registry.stop(), failures.stop()])
       await closeDatabase(db)
     },
   }

@@ -15,13 +15,12 @@ import { sshSocketOf } from './ssh/socket-file.js'
 /** Serves until the supervisor stops the worker or ends itself. */
 export async function runWorker(settings: Settings): Promise<void> {
   const log = createLog(settings.log)
-  const throttle = createSharedThrottle()
   const server = await migrateIfBehind(settings, log)
     .then(() =>
       startServer({
         settings,
         log,
-        throttle,
+        createThrottle: createSharedThrottle,
         coordinator: sharedCoordinator,
         collectMetrics: requestMetrics,
         sshSocket: sshSocketOf(settings.ssh.socket, process.ppid),

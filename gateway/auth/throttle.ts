@@ -3,6 +3,7 @@
 import { RateLimiterCluster, RateLimiterMemory, type RateLimiterRes } from 'rate-limiter-flexible'
 import { Failure } from '../../conf/failures.js'
 import { networkOf } from '../http/client-address.js'
+import type { SharedFailures } from './shared-failures.js'
 
 export interface SignInAttempt {
   /** The account's name as given. */
@@ -38,7 +39,6 @@ const BY_ACCOUNT = { keyPrefix: 'account', points: 100, duration: HOUR_S }
 /** Networks from which an account has signed in; Node's timers cannot run for 25 days. */
 const KNOWN = { keyPrefix: 'known', points: Number.MAX_SAFE_INTEGER, duration: 24 * DAY_S }
 
-type Limiter = Pick<RateLimiterMemory, 'get' | 'penalty' | 'reward' | 'points'>
 /** Attempts of one network to create an account, including the first account of the server. */
 const NEW_ACCOUNTS = { keyPrefix: 'new-account', points: 20, duration: HOUR_S }
 
@@ -48,27 +48,41 @@ interface LimiterOptions {
   readonly duration: number
 }
 
+type Limiter = LimiterOptions & Pick<RateLimiterMemory, 'get' | 'penalty' | 'reward' | 'block'>
+
+type LimitedKey = readonly [Limiter, string]
+
 /** Creates a throttle whose counters are in the supervisor and shared by all workers. */
-export function createSharedThrottle(): Throttle {
-  return createThrottle((options) => new RateLimiterCluster({ ...options, timeoutMs: 2_000 }))
+export function createSharedThrottle(failures: SharedFailures): Throttle {
+  const timeoutMs = 2_000
+  return createThrottle(failures, (options) => new RateLimiterCluster({ ...options, timeoutMs }))
 }
 
-/** Creates a throttle with counters of this process alone. */
-export function createLocalThrottle(): Throttle {
-  return createThrottle((options) => new RateLimiterMemory(options))
+/** Creates a throttle with counters of this process, and of others if it gets their failures. */
+export function createLocalThrottle(failures: SharedFailures = { add() {} }): Throttle {
+  return createThrottle(failures, (options) => new RateLimiterMemory(options))
 }
 
-function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Throttle {
+function createThrottle(
+  failures: SharedFailures,
+  createLimiter: (options: LimiterOptions) => Limiter,
+): Throttle {
   const byAddress = createLimiter(BY_ADDRESS)
   const byPair = createLimiter(BY_PAIR)
   const byAccount = createLimiter(BY_ACCOUNT)
   const known = createLimiter(KNOWN)
-  const limitersOf = async (attempt: SignInAttempt) => {
+  const limitersOf = async (attempt: SignInAttempt): Promise<readonly LimitedKey[]> => {
     const { address, account, pair } = keysOf(attempt)
-    const always = [[byAddress, address] as const, [byPair, pair] as const]
-    return (await known.get(pair)) === null ? [...always, [byAccount, account] as const] : always
+    const always: readonly LimitedKey[] = [
+      [byAddress, address],
+      [byPair, pair],
+    ]
+    return (await known.get(pair)) === null ? [...always, [byAccount, account]] : always
   }
   const newAccounts = createLimiter(NEW_ACCOUNTS)
+  const share = (keys: readonly LimitedKey[]) => {
+    for (const [limiter, key] of keys) failures.add(limiter, key)
+  }
   return {
     async check(attempt) {
       for (const [limiter, key] of await limitersOf(attempt)) {
@@ -76,14 +90,19 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
       }
     },
     async failed(attempt) {
-      for (const [limiter, key] of await limitersOf(attempt)) await limiter.penalty(key)
+      const limiters = await limitersOf(attempt)
+      for (const [limiter, key] of limiters) await limiter.penalty(key)
+      share(limiters)
     },
     async attempt(attempt, verify) {
       const limiters = await limitersOf(attempt)
       for (const [limiter, key] of limiters) {
         refuseSpent(await limiter.penalty(key), limiter.points)
       }
-      const result = await verify()
+      const result = await verify().catch((error: unknown) => {
+        share(limiters)
+        throw error
+      })
       for (const [limiter, key] of limiters) await limiter.reward(key)
       return result
     },
@@ -92,12 +111,14 @@ function createThrottle(createLimiter: (options: LimiterOptions) => Limiter): Th
       if ((await known.get(pair)) === null) await known.penalty(pair)
     },
     async makeAccount(address) {
-      const count = await newAccounts.penalty(networkOf(address))
+      const network = networkOf(address)
+      const count = await newAccounts.penalty(network)
       refuseSpent(
         count,
         newAccounts.points,
         'Too many attempts from your network. Wait, and try again.',
       )
+      share([[newAccounts, network]])
     },
   }
 }

@@ -161,12 +161,12 @@ t.test('a write is never granted by read access or a read scope', async (t) => {
 
 t.test('a server that is stopped has released its port and its database', async (t) => {
   const { settings, log } = await startGateway(t)
-  const throttle = createLocalThrottle()
-  const first = await startServer({ settings, log, throttle })
+  const createThrottle = createLocalThrottle
+  const first = await startServer({ settings, log, createThrottle })
   const listen = [{ host: '127.0.0.1', port: first.port }]
   await first.stop()
   const again = { ...settings, http: { ...settings.http, listen } }
-  const second = await startServer({ settings: again, log, throttle })
+  const second = await startServer({ settings: again, log, createThrottle })
   t.equal(second.port, first.port)
   await second.stop()
 })
@@ -175,7 +175,7 @@ t.test('a database that cannot be opened stops the start with a message', async 
   const { settings, log } = await startGateway(t)
   const location = { kind: 'sqlite', file: '/dev/null/gatehouse.db' } as const
   const options = { settings: { ...settings, database: { ...settings.database, location } }, log }
-  const starting = startServer({ ...options, throttle: createLocalThrottle() })
+  const starting = startServer({ ...options, createThrottle: createLocalThrottle })
   await t.rejects(starting, { message: /^The database .* cannot be used: / })
 })
 

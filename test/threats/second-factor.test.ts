@@ -107,7 +107,7 @@ t.test('a one-time code is accepted once among concurrent requests', async (t) =
 
 t.test('a one-time code is accepted once across two gateways on one database', async (t) => {
   const { port, settings, log, app } = await openFixture(t)
-  const options = { settings, log, git: await findGit(), throttle: createLocalThrottle() }
+  const options = { settings, log, git: await findGit(), createThrottle: createLocalThrottle }
   const second = await startServer(options)
   t.teardown(() => second.stop())
   const authorization = withPassword('ada', passwordOf('ada'))
