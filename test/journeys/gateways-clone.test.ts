@@ -1,4 +1,7 @@
-/** Gateways with one data folder and one database share the git process of identical clones. */
+/**
+ * Gateways with one data folder and one database share the git process of identical clones, and
+ * count failed sign-ins together.
+ */
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
@@ -10,10 +13,11 @@ import t, { type Test } from 'tap'
 import { markProcess } from '../../cgi/process/process-table.js'
 import { isAnswered } from '../../gateway/ssh/socket-file.js'
 import { freshLocation } from '../helpers/databases.js'
-import { type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
+import { askApi, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
 import { git, tryGit } from '../helpers/git-client.js'
 import { countPackCache } from '../helpers/pack-cache-counts.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
+import { withPassword } from '../helpers/requests.js'
 import { gitProcessesBelow, killServer, until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
@@ -39,6 +43,9 @@ interface Fleet {
 t.test('three gateways of one database and one data folder', async (t) => {
   const fleet = await startFleet(t)
   await t.test('identical concurrent clones share one git process', (t) => shareOne(t, fleet))
+  await t.test('failed sign-ins at all gateways reach a limit together', (t) =>
+    failTogether(t, fleet),
+  )
   await t.test('clones are complete or fail if the gateway that leads is killed', (t) =>
     killLeader(t, fleet),
   )
@@ -121,6 +128,27 @@ async function shareOne(t: Test, fleet: Fleet): Promise<void> {
     t.comment(`hits ${after.hit - before.hit}, coalesced ${after.join - before.join}`)
   }
   await untilNoneIsMade(t, fleet)
+}
+
+const FAILURES_MAX = 10
+
+async function failTogether(t: Test, { gateways }: Fleet): Promise<void> {
+  const [first, second, third] = gateways as [Gatehouse, Gatehouse, Gatehouse]
+  const bob = await first.addUser('bob')
+  const signIn = async (gateway: Gatehouse, password = bob.password) => {
+    const authorization = withPassword('bob', password)
+    return (await askApi(gateway.port, { path: '/user', authorization })).status
+  }
+  for (let n = 0; n < FAILURES_MAX; n += 1) {
+    t.equal(await signIn(n % 2 === 0 ? first : second, `guess ${n}`), 401)
+  }
+  const ofBoth = () => Promise.all([signIn(first), signIn(second)])
+  const statuses = await until(ofBoth, (both) => both.includes(429), WAITS_MS)
+  t.ok(statuses.includes(429), 'the gateway that stored the last failure refuses')
+  t.equal(await signIn(third), 200, 'another one has not read the total yet')
+  t.equal(await signIn(third, 'one more guess'), 401)
+  const ofThird = () => signIn(third)
+  t.equal(await until(ofThird, (status) => status === 429, WAITS_MS), 429)
 }
 
 async function killLeader(t: Test, fleet: Fleet): Promise<void> {
