@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { CRASH_GRACE_MS, unlessMissing } from '../conf/lib/disk.js'
 import { isHeld } from '../sql/admin/holds.js'
 import type { Database } from '../sql/database/database.js'
+import { pagesOf } from '../sql/database/page.js'
 import { deleteUnusedBlob, knownBlobKeys, listUnusedBlobs } from '../sql/packages/blobs.js'
 import type { BlobStorage } from './storage/storage.js'
 
@@ -40,17 +41,15 @@ export async function sweepBlobs(options: SweepOptions): Promise<Swept> {
  */
 async function sweepUnused({ db, storage, signal }: SweepOptions): Promise<number> {
   let removed = 0
-  for (let afterId = 0; ; ) {
-    const batch = await listUnusedBlobs(db, { afterId, limit: BATCH })
-    for (const { id, key } of batch) {
+  for await (const page of pagesOf((rows) => listUnusedBlobs(db, rows))) {
+    for (const { id, key } of page) {
       if (signal?.aborted) return removed
-      afterId = id
       if (!(await deleteUnusedBlob(db, id)) || (await isHeld(db))) continue
       await storage.remove(key)
       removed += 1
     }
-    if (batch.length < BATCH) return removed
   }
+  return removed
 }
 
 /**

@@ -9,6 +9,7 @@ import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import type { Settings } from '../../conf/settings.js'
 import type { BlobStorage } from '../../registry/storage/storage.js'
 import { closeDatabase, type Database, openDatabase } from '../../sql/database/database.js'
+import { type PageReader, pagesOf } from '../../sql/database/page.js'
 import { snapshotDatabase } from '../../sql/database/snapshot.js'
 import { listBlobs } from '../../sql/packages/blobs.js'
 import { listAllRepositories } from '../../sql/repositories/all-repositories.js'
@@ -163,11 +164,8 @@ async function copyBlobs(
   })
 }
 
-const PAGE = 200
-
 interface ListedRows<Row> {
-  /** Returns the rows after an id, in the order of their ids. */
-  read(page: { readonly afterId: number; readonly limit: number }): Promise<readonly Row[]>
+  readonly read: PageReader<Row>
   /** Copies the data of a row; returns its lines. */
   copy(row: Row): Promise<readonly string[]>
 }
@@ -180,14 +178,10 @@ async function writeList<Row extends { readonly id: number }>(
   const list = await open(path, 'wx', 0o600)
   let written = 0
   try {
-    for (let afterId = 0; ; ) {
-      const page = await read({ afterId, limit: PAGE })
+    for await (const page of pagesOf(read)) {
       const lines = (await inLanes(page, copy)).flat()
       await list.write(lines.map((line) => `${line}\n`).join(''))
       written += lines.length
-      const last = page.at(-1)
-      if (last === undefined || page.length < PAGE) break
-      afterId = last.id
     }
     await list.sync()
   } finally {

@@ -1,5 +1,6 @@
 /** Examination of rows: findings are differences that a second examination of the row has too. */
 
+import { type PageReader, pagesOf } from '../../sql/database/page.js'
 import type { Finding, Suspicion } from './finding.js'
 import { inLanes } from './in-lanes.js'
 
@@ -33,14 +34,6 @@ export async function* examineAll<T>(
   }
 }
 
-const PAGE = 200
-
-/** A function that returns up to `limit` rows with ids above `afterId`, ordered by id. */
-export type PageReader<T> = (page: {
-  readonly afterId: number
-  readonly limit: number
-}) => PromiseLike<readonly T[]>
-
 /** Examines all rows, page by page; the memory is that of one page. */
 export async function* examineRows<T extends { readonly id: number }>(
   read: PageReader<T>,
@@ -50,11 +43,5 @@ export async function* examineRows<T extends { readonly id: number }>(
     const [found] = await read({ afterId: id - 1, limit: 1 })
     return found?.id === id ? found : undefined
   }
-  for (let afterId = 0; ; ) {
-    const page = await read({ afterId, limit: PAGE })
-    yield* examineAll(page, { ...examination, reread })
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
-    afterId = last.id
-  }
+  for await (const page of pagesOf(read)) yield* examineAll(page, { ...examination, reread })
 }

@@ -11,6 +11,7 @@ import {
   listScheduledHeads,
   type NamedObject,
 } from '../../sql/admin/named-objects.js'
+import { pagesOf, type RowPage } from '../../sql/database/page.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { pullReference } from '../actions/pulls/refresh-pulls.js'
 import type { Check, CheckContext, Finding } from './finding.js'
@@ -71,8 +72,8 @@ async function createPullReferences(
 ): Promise<void> {
   const path = repositoryPath(settings.data.dir, repository.storage)
   const journal = await openJournal(settings.data.dir)
-  for (let afterId = 0; ; ) {
-    const page = await listOpenHeads(db, { repositoryId: repository.id, afterId, limit: PAGE })
+  const read = (rows: RowPage) => listOpenHeads(db, { repositoryId: repository.id, ...rows })
+  for await (const page of pagesOf(read)) {
     const names = page.flatMap(({ name, value }) => [pullReference(Number(name)), value])
     const missing = await findMissing(git, path, names)
     const changes = page
@@ -83,9 +84,6 @@ async function createPullReferences(
       }))
       .filter(({ name, after }) => missing.has(name) && !missing.has(after))
     if (changes.length > 0) await moveReferences(git, path, changes, { journal })
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return
-    afterId = last.id
   }
 }
 
@@ -96,8 +94,6 @@ interface Named {
   readonly findingOf: (row: NamedObject, missing: string) => Finding
 }
 
-const PAGE = 200
-
 /** Examines the rows of one kind with one git process for each page. */
 async function examine(
   { db, git, settings }: CheckContext,
@@ -106,32 +102,35 @@ async function examine(
 ): Promise<readonly Finding[]> {
   const path = repositoryPath(settings.data.dir, repository.storage)
   const findings: Finding[] = []
-  for (let afterId = 0; ; ) {
-    const page = await list(db, { repositoryId: repository.id, afterId, limit: PAGE })
+  const read = (rows: RowPage) => list(db, { repositoryId: repository.id, ...rows })
+  for await (const page of pagesOf(read)) {
     // R1 and R2 report a repository that git cannot read.
     const missing = await findMissing(git, path, page.flatMap(namesOf)).catch(() => new Set())
     for (const row of page) {
       for (const name of namesOf(row)) if (missing.has(name)) findings.push(findingOf(row, name))
     }
-    const last = page.at(-1)
-    if (last === undefined || page.length < PAGE) return findings
-    afterId = last.id
   }
+  return findings
 }
 
 async function examineRules(
   { db }: CheckContext,
   repository: Repository,
 ): Promise<readonly Finding[]> {
-  const rules = await listRuleTexts(db, { repositoryId: repository.id, afterId: 0, limit: PAGE })
-  return rules
-    .filter(({ value }) => !isObject(value))
-    .map(({ name }) => ({
-      code: 'P2',
-      subject: fullNameOf(repository),
-      problem: `The settings of the branch protection rule ${name} are damaged`,
-      remedy: 'Delete the rule, and create it again',
-    }))
+  const findings: Finding[] = []
+  const read = (rows: RowPage) => listRuleTexts(db, { repositoryId: repository.id, ...rows })
+  for await (const page of pagesOf(read)) {
+    for (const { name, value } of page) {
+      if (isObject(value)) continue
+      findings.push({
+        code: 'P2',
+        subject: fullNameOf(repository),
+        problem: `The settings of the branch protection rule ${name} are damaged`,
+        remedy: 'Delete the rule, and create it again',
+      })
+    }
+  }
+  return findings
 }
 
 function fullNameOf({ owner, name }: Repository): string {

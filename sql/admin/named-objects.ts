@@ -2,11 +2,10 @@
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import type { RowPage } from '../database/page.js'
 
-export interface NamedObjectQuery {
+export interface NamedObjectQuery extends RowPage {
   readonly repositoryId: number
-  readonly afterId: number
-  readonly limit: number
 }
 
 /** A row and the Git object that it names. */

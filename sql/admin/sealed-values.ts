@@ -3,11 +3,7 @@
 import { SEAL_CONTEXTS } from '../../conf/seal-contexts.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
-
-export interface RowPage {
-  readonly afterId: number
-  readonly limit: number
-}
+import type { RowPage } from '../database/page.js'
 
 export interface SealedValue {
   readonly id: number

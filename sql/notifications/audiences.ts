@@ -2,6 +2,7 @@
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import type { RowPage } from '../database/page.js'
 import type { Repository } from '../repositories/repositories.js'
 import { type RepositoryUnit, teamGives } from '../repositories/team-units.js'
 import type { Condition } from '../repositories/visibility.js'
@@ -46,7 +47,7 @@ export interface AboutRelease {
 export async function listAudience(
   db: Database,
   { repository, actorId, about }: Activity,
-  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+  { afterId, limit }: RowPage,
 ): Promise<readonly number[]> {
   const people = peopleOf(repository.id, about)
   const readers = readersOf(repository, unitOf(about))

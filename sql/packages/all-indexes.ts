@@ -3,6 +3,7 @@
 import type { PackageFormat } from '../../conf/package.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import type { RowPage } from '../database/page.js'
 import { touchIndex } from './package-indexes.js'
 
 export interface StoredIndex {
@@ -19,7 +20,7 @@ export interface StoredIndex {
 /** Returns up to `limit` indexes with ids above `afterId`, ordered by id. */
 export async function listAllIndexes(
   db: Database,
-  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+  { afterId, limit }: RowPage,
 ): Promise<readonly StoredIndex[]> {
   const rows = await selectRows<Omit<StoredIndex, 'hasEntries'> & { hasEntries: number }>(
     db,

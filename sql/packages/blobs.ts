@@ -4,6 +4,7 @@ import type { Digests } from '../../conf/package.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import { isReferenceViolation, isUniqueViolation } from '../database/errors.js'
+import type { RowPage } from '../database/page.js'
 
 /** Blob whose bytes are stored under its key already. */
 export interface NewBlob {
@@ -69,7 +70,7 @@ export interface UnusedBlob {
 /** Returns blobs that nothing references, with ids above `afterId`, ordered by id. */
 export async function listUnusedBlobs(
   db: Database,
-  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+  { afterId, limit }: RowPage,
 ): Promise<readonly UnusedBlob[]> {
   const rows = await selectRows<{ id: number; storage_key: string }>(
     db,
@@ -123,7 +124,7 @@ export interface StoredBlobRow extends NewBlob {
 /** Returns up to `limit` blobs with ids above `afterId`, ordered by id. */
 export async function listBlobs(
   db: Database,
-  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+  { afterId, limit }: RowPage,
 ): Promise<readonly StoredBlobRow[]> {
   const rows = await selectRows<BlobRow & { id: number }>(
     db,

@@ -3,6 +3,7 @@
 import type { PackageFormat } from '../../conf/package.js'
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import type { RowPage } from '../database/page.js'
 import type { PackageNamespace } from './packages.js'
 
 /** Conditions of a rule, all of which a version must fulfil to be removed. */
@@ -100,7 +101,7 @@ export async function findCleanupRuleById(
 /** Returns the ids of enabled rules after `afterId`, in order. */
 export async function listEnabledRuleIds(
   db: Database,
-  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+  { afterId, limit }: RowPage,
 ): Promise<readonly number[]> {
   const rows = await selectRows<{ id: number }>(
     db,

@@ -4,6 +4,7 @@ import type { PackageFile } from '../../conf/package.js'
 import { foldCase } from '../database/bindings.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import type { RowPage } from '../database/page.js'
 import { BLOB_COLUMNS, type BlobRow, blobOf } from './blobs.js'
 import { addDailyDownloads } from './package-downloads.js'
 import type { PackageNamespace } from './packages.js'
@@ -135,7 +136,7 @@ export interface IncompleteFile {
 /** Returns files with ids above `afterId` that lack a version, a package or a blob. */
 export async function listIncompleteFiles(
   db: Database,
-  { afterId, limit }: { readonly afterId: number; readonly limit: number },
+  { afterId, limit }: RowPage,
 ): Promise<readonly IncompleteFile[]> {
   return await selectRows<IncompleteFile>(
     db,

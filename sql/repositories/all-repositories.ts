@@ -2,6 +2,7 @@
 
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import type { RowPage } from '../database/page.js'
 import { type Repository, selectRepositories } from './repositories.js'
 
 /**
@@ -21,9 +22,7 @@ export async function listRepositoryPart(
 }
 
 /** Part of the repositories of a site or an owner. */
-export interface RepositoriesPage {
-  readonly afterId: number
-  readonly limit: number
+export interface RepositoriesPage extends RowPage {
   readonly ownerId?: number | undefined
 }
 

@@ -3,7 +3,6 @@
 import { t } from 'tap'
 import { foldCase } from '../../../sql/database/bindings.js'
 import { isLockConflict, translateError } from '../../../sql/database/errors.js'
-import { offsetOf } from '../../../sql/database/page.js'
 import { retryLockConflicts } from '../../../sql/database/retry.js'
 import { forEachMigrated, freshLocation, openForTest } from '../../helpers/databases.js'
 import { aUser } from '../../helpers/rows.js'
@@ -68,11 +67,6 @@ t.test('a transaction that lost a lock is retried a limited number of times', as
 t.test('folding a name changes ASCII letters only', async (t) => {
   t.equal(foldCase('AZaz09-_.@'), 'azaz09-_.@')
   t.equal(foldCase('ÀÉ\u212aİ ſ'), 'ÀÉ\u212aİ ſ')
-})
-
-t.test('the first page has offset zero', async (t) => {
-  t.equal(offsetOf({ page: 1, limit: 30 }), 0)
-  t.equal(offsetOf({ page: 3, limit: 30 }), 60)
 })
 
 await forEachMigrated(t, 'an error of a statement shows no value', async (t, db) => {
