@@ -86,6 +86,24 @@ await forEachMigrated(t, 'a process that lost the lease publishes nothing', asyn
   t.ok(await publishGeneration(db, { ...late, lease: two }))
 })
 
+await forEachMigrated(t, 'a generation is kept until its readers have had time', async (t, db) => {
+  const { indexId, leaseOf } = await anIndex(db)
+  const publish = async (generation: number, keptSinceMs: number) => {
+    const lease = leaseOf('a')
+    await leaseIndex(db, lease, 60_000)
+    const files = [aFile('Packages', `list ${generation}`)]
+    await publishGeneration(db, { lease, generation, validMs: undefined, keptSinceMs, files })
+    const found = [1, 2, 3, 4].map((number) =>
+      findGenerationFile(db, indexId, { generation: number, path: 'Packages' }),
+    )
+    return (await Promise.all(found)).map((file) => file !== undefined)
+  }
+  for (const generation of [1, 2]) await publish(generation, 0)
+  t.strictSame(await publish(3, 0), [true, true, true, false])
+  const later = Date.now() + 60_000
+  t.strictSame(await publish(4, later), [false, false, true, true], 'replaced just now')
+})
+
 await forEachMigrated(
   t,
   'two generations never have the same second as their time',
