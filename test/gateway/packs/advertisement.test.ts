@@ -180,6 +180,11 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
     t.ok(listed.asked > 0)
     await git('symbolic-ref', 'HEAD', 'refs/heads/unborn')
     t.equal(await check('an unborn HEAD'), 2)
+    await git('symbolic-ref', 'HEAD', 'refs/heads/main')
+    await writeFile(join(path, 'shallow'), `${commit}\n`)
+    t.equal(await check('shallow commits'), 2)
+    await git('update-ref', 'refs/heads/last', commit)
+    t.equal(await check('a branch beside shallow commits'), 2)
   })
 }
 
