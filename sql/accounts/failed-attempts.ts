@@ -1,5 +1,6 @@
 /** Numbers of failed attempts by key, such as an address or an account, within a time window. */
 
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { type Database, transaction } from '../database/database.js'
 import { insertedValue, selectRows } from '../database/dialect.js'
 
@@ -70,6 +71,8 @@ export async function removeEndedAttempts(db: Database, nowMs = Date.now()): Pro
       .where('ends_at', '<=', nowMs)
       .delete()
     if (ended.length < DELETED_MAX) return
+    // The driver of SQLite is synchronous, so that many batches would block the event loop.
+    await nextTick()
   }
 }
 
