@@ -16,7 +16,7 @@ import {
 } from './reply.js'
 import { ReplyStream } from './reply-stream.js'
 import { leaveToProxy, type SendfileOptions } from './sendfile.js'
-import type { ArrivingBody, SlowBodies } from './slow-bodies.js'
+import type { SlowBodies, SlowBody } from './slow-bodies.js'
 
 export interface ExchangeOptions {
   readonly trustedProxies: AddressSet
@@ -54,7 +54,7 @@ const idPrefix = process.pid.toString(36)
 let idCounter = 0
 
 /** A request and its reply on one socket. */
-export class Exchange implements Request, BodySource, ArrivingBody {
+export class Exchange implements Request, BodySource, SlowBody {
   readonly id: string
   readonly method: string
   readonly path: string
@@ -66,7 +66,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
   readonly #incoming: IncomingBody | undefined
   readonly #isChunked: boolean
   #isPaused = false
-  /** The list of slow bodies, while the library's timer may end the request before its reply. */
+  /** The list that has this request while the library's timer may end it before its reply. */
   #slowBodies: SlowBodies | undefined
   /** The listener's state, while the body is buffered before the handler runs. */
   #waiting: ExchangeState | undefined
@@ -139,9 +139,12 @@ export class Exchange implements Request, BodySource, ArrivingBody {
     this.#res.pause()
   }
 
+  giveUp(): void {
+    this.#res.close()
+  }
+
   #leaveSlowBodies(): void {
     this.#slowBodies?.remove(this)
-    this.#slowBodies = undefined
   }
 
   /** Drops the rest of the body. Must be called before the reply ends. */
@@ -177,10 +180,8 @@ export class Exchange implements Request, BodySource, ArrivingBody {
 
   /** Runs the handler and writes its reply, synchronously if there is no promise. Never throws. */
   run(state: ExchangeState): void {
-    if (this.#incoming !== undefined) {
-      this.#slowBodies = state.slowBodies
-      state.slowBodies.add(this)
-    }
+    this.#slowBodies = state.slowBodies
+    if (this.#incoming !== undefined) state.slowBodies.add(this)
     if (this.#incoming !== undefined && this.#isSmall()) {
       this.#res.onAborted(() => this.#aborted())
       this.#waiting = state
@@ -280,9 +281,15 @@ export class Exchange implements Request, BodySource, ArrivingBody {
       writeReply(this.#res, this, reply, end)
       return undefined
     }
-    this.#stream = new ReplyStream(this.#res)
+    const stream = this.#newStream()
     this.#writeStreamHead(reply, end)
-    return this.#stream.sendBytes(bytes)
+    return stream.sendBytes(bytes)
+  }
+
+  #newStream(): ReplyStream {
+    const isRead = () => !this.#isPaused
+    this.#stream = new ReplyStream(this.#res, { slowBodies: this.#slowBodies, isRead })
+    return this.#stream
   }
 
   /** Writes the head of a reply whose body is not written by the same call. */
@@ -296,8 +303,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
    * that ignores it has a connection that is not read, until the library closes it as idle.
    */
   async #sendStream(reply: StreamedReply, end: ConnectionEnd): Promise<void> {
-    const stream = new ReplyStream(this.#res)
-    this.#stream = stream
+    const stream = this.#newStream()
     this.#res.cork(() => this.#writeStreamHead(reply, end))
     // The last byte of a body of known length ends the reply, so the request must end before it.
     if (reply.bodyBytes !== undefined) {
@@ -321,7 +327,7 @@ export class Exchange implements Request, BodySource, ArrivingBody {
    */
   async #stopReading(end: ConnectionEnd): Promise<void> {
     await new Promise((resolve) => setImmediate(resolve))
-    if (!this.#isAborted && end === 'close') this.#res.pause()
+    if (end === 'close') this.pause()
   }
 
   #connectionEnd(isDraining: boolean): ConnectionEnd {

@@ -1,6 +1,7 @@
 /** Bodies that are written over time, as the socket accepts their bytes. */
 
 import type { HttpResponse } from 'uWebSockets.js'
+import type { SlowBodies, SlowBody } from './slow-bodies.js'
 
 /**
  * Maximum size of one write, which fits into the library's cork buffer (16 KiB) with the length of
@@ -10,20 +11,55 @@ import type { HttpResponse } from 'uWebSockets.js'
  */
 const CORKED_BYTES_MAX = 16_000
 
+export interface ReplyStreamOptions {
+  /** List that has the reply while it waits for its reader. */
+  readonly slowBodies: SlowBodies | undefined
+  /** Returns true while the gateway reads from the connection. */
+  readonly isRead: () => boolean
+}
+
 /** Writer of a long body to one socket, after the head of the reply. */
-export class ReplyStream {
+export class ReplyStream implements SlowBody {
   readonly #res: HttpResponse
+  readonly #options: ReplyStreamOptions
+  readonly isComplete = false
+  readonly isPaused = false
+  readonly receivedBytes = 0
   #isLeft = false
   #wake: ((offset: number) => void) | undefined
 
-  constructor(res: HttpResponse) {
+  constructor(res: HttpResponse, options: ReplyStreamOptions) {
     this.#res = res
+    this.#options = options
   }
 
   /** Ends pending writes, and prevents further ones. Must be called when the client disconnects. */
   leave(): void {
     this.#isLeft = true
+    this.#options.slowBodies?.remove(this)
     this.#wake?.(0)
+  }
+
+  restartTimer(): void {
+    this.stopTimer()
+    if (this.#options.isRead()) this.#res.resume()
+  }
+
+  /** Pausing the socket stops the timer. */
+  stopTimer(): void {
+    this.#res.pause()
+  }
+
+  giveUp(): void {
+    this.#res.close()
+  }
+
+  /** Waits for the reader, who may pause: each time bytes are accepted, the time begins again. */
+  async #whileBlocked(writable: Promise<number>): Promise<number> {
+    this.#options.slowBodies?.add(this)
+    const offset = await writable
+    this.#options.slowBodies?.remove(this)
+    return offset
   }
 
   /**
@@ -35,11 +71,15 @@ export class ReplyStream {
   sendBytes(body: Uint8Array): Promise<void> | undefined {
     const [, isDone] = this.#res.tryEnd(body, body.byteLength)
     if (isDone) return undefined
+    const { slowBodies } = this.#options
+    slowBodies?.add(this)
     return new Promise((resolve) => {
       this.#wake = () => resolve()
       this.#res.onWritable((offset) => {
+        slowBodies?.remove(this)
         const [isTaken, isDone] = this.#res.tryEnd(body.subarray(offset), body.byteLength)
         if (isDone) resolve()
+        else slowBodies?.add(this)
         return isTaken
       })
     })
@@ -55,7 +95,7 @@ export class ReplyStream {
         this.#res.cork(() => {
           isFlowing = this.#res.write(chunk.subarray(start, start + CORKED_BYTES_MAX))
         })
-        if (!isFlowing) await drained
+        if (!isFlowing) await this.#whileBlocked(drained)
       }
       if (this.#isLeft) return
     }
@@ -79,7 +119,7 @@ export class ReplyStream {
         })
         if (outcome[1]) return
         if (outcome[0]) break
-        const offset = await writable
+        const offset = await this.#whileBlocked(writable)
         if (this.#isLeft) return
         rest = chunk.subarray(offset - start)
       }

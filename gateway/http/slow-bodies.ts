@@ -1,7 +1,10 @@
-/** Keeps connections open whose request bodies arrive, or are read, slowly. */
+/** Keeps connections open on which bodies arrive, or are read, slowly. */
 
-/** A request body that is arriving, or was paused when its last bytes came. */
-export interface ArrivingBody {
+/**
+ * A body of a request that is arriving, or was paused when its last bytes came; or the body of a
+ * reply that waits for its reader.
+ */
+export interface SlowBody {
   readonly receivedBytes: number
   readonly isComplete: boolean
   /** True while the gateway does not read the body. */
@@ -10,14 +13,20 @@ export interface ArrivingBody {
   restartTimer(): void
   /** Stops the library's timer until the gateway reads the body. */
   stopTimer(): void
+  /** Closes the connection. */
+  giveUp(): void
 }
 
 /**
  * Interval at which timers are restarted. uWebSockets.js closes a connection 10 to 12 seconds after
- * its timer was started, and restarts the timer itself only after every 160 KiB of a body.
+ * its timer was started, and restarts the timer itself only after every 160 KiB of a body, and when
+ * the socket accepts bytes of a reply.
  */
 const TICK_MS = 4_000
-/** Maximum time without data; data that arrives faster than the minimum rate restores it. */
+/**
+ * Maximum time without data, which is also that of nginx (`send_timeout`). Data that arrives faster
+ * than the minimum rate restores it.
+ */
 const REST_MS_MAX = 60_000
 /** Rate at which a body is read to its end, however long it takes. */
 const BYTES_PER_SECOND_MIN = 1_000
@@ -27,23 +36,23 @@ interface SlowBodiesOptions {
   readonly restMsMax: number
 }
 
-/** The bodies of one listener that are arriving. */
+/** The slow bodies of one listener. */
 export class SlowBodies {
   readonly #options: SlowBodiesOptions
-  readonly #bodies = new Map<ArrivingBody, { receivedBytes: number; restMs: number }>()
+  readonly #bodies = new Map<SlowBody, { receivedBytes: number; restMs: number }>()
   #timer: NodeJS.Timeout | undefined
 
   constructor(options: SlowBodiesOptions = { tickMs: TICK_MS, restMsMax: REST_MS_MAX }) {
     this.#options = options
   }
 
-  add(body: ArrivingBody): void {
+  add(body: SlowBody): void {
     this.#bodies.set(body, { receivedBytes: 0, restMs: this.#options.restMsMax })
     this.#timer ??= setInterval(() => this.#tick(), this.#options.tickMs).unref()
   }
 
   /** Removes a body. Must be called before the reply ends: then a new request may have begun. */
-  remove(body: ArrivingBody): void {
+  remove(body: SlowBody): void {
     this.#bodies.delete(body)
   }
 
@@ -64,9 +73,12 @@ export class SlowBodies {
       const earnedMs = (arrivedBytes * 1_000) / BYTES_PER_SECOND_MIN
       known.restMs = Math.min(restMsMax, known.restMs + earnedMs - tickMs)
       known.receivedBytes = body.receivedBytes
-      // If the timer is not restarted, the library closes the connection.
-      if (known.restMs <= 0) this.#bodies.delete(body)
-      else body.restartTimer()
+      if (known.restMs > 0) {
+        body.restartTimer()
+        continue
+      }
+      this.#bodies.delete(body)
+      body.giveUp()
     }
     if (this.#bodies.size > 0) return
     clearInterval(this.#timer)
