@@ -27,6 +27,7 @@ import type { ReferenceLists } from './reference-lists.js'
 import type { RepeatedCheckouts } from './repeated-checkouts.js'
 import { ANSWER_BYTES_MAX, RepeatedFetches } from './repeated-fetches.js'
 import {
+  type PresentQuestion,
   presentReferences,
   type ReferencesQuestion,
   referencesFor,
@@ -214,7 +215,7 @@ export class PackCache {
 
   /** Returns the present refs for another purpose; see `presentReferences`. */
   presentReferences(
-    question: ReferencesQuestion,
+    question: PresentQuestion,
     objectFormat: ObjectFormat,
   ): Awaitable<Seen | undefined> {
     return presentReferences(this.#parts.references, question, objectFormat)

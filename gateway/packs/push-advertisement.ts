@@ -107,7 +107,8 @@ async function listPackets(
   { repositoryPath, client }: PushAdvertisementRequest,
   { learned, state }: { readonly learned: Learned; readonly state: RepositoryState },
 ): Promise<IterableIterator<Buffer> | undefined> {
-  const visitor = { repositoryPath, client: () => client }
+  // A push would wait longer than git takes to list the refs.
+  const visitor = { repositoryPath, client: () => client, isUrgent: true }
   const seen = await context.packCache.presentReferences(visitor, learned.objectFormat)
   if (seen?.state.settingsText !== state.settingsText) return undefined
   return seen.references.packets(PUSHED_PREFIXES, PUSHED)

@@ -23,6 +23,11 @@ export interface ReferencesQuestion {
   readonly client: () => string
 }
 
+export interface PresentQuestion extends ReferencesQuestion {
+  /** True if the caller has another way that is faster than to wait for a settled state. */
+  readonly isUrgent?: boolean
+}
+
 /**
  * Returns the refs for a request. After a recent change, it derives them from the last list instead
  * of waiting for a settled state. It cannot do so if the answer depends on other refs, because then
@@ -42,13 +47,14 @@ export function referencesFor(
 }
 
 /**
- * Returns the present refs. Runs git at most once for each state. Returns undefined if the refs
- * changed recently and the last list does not show how, if the list is too long, or if the
- * repository has no state. Throws like `ProcessQueue.enter`.
+ * Returns the present refs. Runs git at most once for each state. If the refs changed recently and
+ * the last list does not show how, waits for a settled state, or returns undefined if the caller
+ * does not wait. Returns undefined also if the list is too long, or if the repository has no state.
+ * Throws like `ProcessQueue.enter`.
  */
 export function presentReferences(
   lists: ReferenceLists,
-  { repositoryPath, client }: ReferencesQuestion,
+  { repositoryPath, client, isUrgent = false }: PresentQuestion,
   objectFormat: ObjectFormat,
 ): Awaitable<Seen | undefined> {
   const state = readStateOfTick(repositoryPath)
@@ -56,7 +62,8 @@ export function presentReferences(
   const asked = { repositoryPath, objectFormat, state }
   const references = state.isSettled ? lists.known(asked) : lists.followed(asked)
   if (references !== undefined) return { state, references }
-  return state.isSettled ? getReferences(lists, { ...asked, client: client() }) : undefined
+  if (isUrgent && !state.isSettled) return undefined
+  return getReferences(lists, { ...asked, client: client() })
 }
 
 async function getReferences(
