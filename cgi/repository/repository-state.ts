@@ -71,6 +71,11 @@ export function hasGrafts(path: string): boolean {
   return grafts.some((text) => text !== '')
 }
 
+/** Returns true if git may leave out refs that the files of the repository have. */
+export function hidesReferences({ settingsText }: Pick<RepositoryState, 'settingsText'>): boolean {
+  return /hiderefs/i.test(settingsText)
+}
+
 /** A repository with its files kept open: checking for changes takes one fstat for each file. */
 interface OpenRepository {
   readonly files: readonly number[]

@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readFileSync } from 'node:fs'
 import { basename } from 'node:path'
 import type { Git } from '../../cgi/process/git.js'
-import type { RepositoryState } from '../../cgi/repository/repository-state.js'
+import { hidesReferences, type RepositoryState } from '../../cgi/repository/repository-state.js'
 import type { FetchRequest } from './normal-fetch.js'
 import type { NormalRequest } from './normal-request.js'
 import type { ReferenceList } from './reference-list.js'
@@ -33,10 +33,10 @@ export interface Wanted extends Seen {
 }
 
 /** Returns true if the answer depends on refs other than those of the wanted objects. */
-export function dependsOnAll(request: NormalRequest, { settingsText }: RepositoryState): boolean {
+export function dependsOnAll(request: NormalRequest, state: RepositoryState): boolean {
   if (request.command === 'ls-refs') return false
   // Git sends hidden tags for `include-tag` too, and the ref list does not contain hidden refs.
-  return request.asksReferences || (request.includesTags && /hiderefs/i.test(settingsText))
+  return request.asksReferences || (request.includesTags && hidesReferences(state))
 }
 
 /** Version of the cache; increment it when stored answers or their file format change. */

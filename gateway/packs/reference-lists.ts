@@ -8,8 +8,11 @@ import {
   readReferenceFiles,
   writtenBranches,
 } from '../../cgi/refs/reference-files.js'
-import type { RepositoryState } from '../../cgi/repository/repository-state.js'
-import { readPresentState } from '../../cgi/repository/repository-state.js'
+import {
+  hidesReferences,
+  type RepositoryState,
+  readPresentState,
+} from '../../cgi/repository/repository-state.js'
 import { isFailure } from '../../conf/failures.js'
 import type { ChangedTarget } from './changed-lines.js'
 import type { ObjectFormat } from './normal-fetch.js'
@@ -261,7 +264,7 @@ async function changesWithPacked(
   bytesMax: number,
 ): Promise<Changes | undefined> {
   if (known.state.settingsText !== state.settingsText) return undefined
-  if (HIDES_REFS.test(state.settingsText)) return undefined
+  if (hidesReferences(state)) return undefined
   // Like git, loose refs first: it packs a ref before it removes the loose one.
   const files = readReferenceFiles(repositoryPath)
   if (files === undefined || files.headText !== known.files?.headText) return undefined
@@ -286,7 +289,7 @@ function deriveEntry(
     // Git decides whether to list a branch whose commit is missing.
     if (!hasOwnObject(repositoryPath, oid)) return undefined
     const isNew = known.references.targetOf(name) === undefined
-    if (isNew && HIDES_REFS.test(state.settingsText)) return undefined
+    if (isNew && hidesReferences(state)) return undefined
   }
   const references = listAfter(known.references, written)
   if (references === undefined) return undefined
@@ -296,9 +299,6 @@ function deriveEntry(
   const { objectFormat } = known
   return isSame ? { state, objectFormat, references, files } : undefined
 }
-
-/** Settings of a repository by which git may leave out a new branch. */
-const HIDES_REFS = /hiderefs/i
 
 interface LaterList {
   readonly changes: string

@@ -1,6 +1,7 @@
 /** Pages of the branches of a repository, from its cached list of refs or from git. */
 
 import { pageOfReferences } from '../../../cgi/refs/known-references.js'
+import { hidesReferences } from '../../../cgi/repository/repository-state.js'
 import { offsetOf, type Page } from '../../../sql/database/page.js'
 import { clientOf } from '../../auth/client.js'
 import type { ReferencePage } from '../../packs/reference-list.js'
@@ -9,9 +10,6 @@ import { repositoryPathOf } from '../../request/repository-path.js'
 import type { Caller } from './git-queue.js'
 
 const PREFIX = 'refs/heads/'
-
-/** Settings of a repository by which the list that clones see may lack branches. */
-const HIDES_REFS = /hiderefs/i
 
 /**
  * Returns a page of the branches by name, and their number. The list of refs that clones are
@@ -28,7 +26,7 @@ export async function pageOfBranches(
   const part = { offset: offsetOf(page), limit: page.limit }
   const question = { repositoryPath, client: () => clientOf(who, request) }
   const seen = await context.packCache.presentReferences(question, repository.objectFormat)
-  if (seen !== undefined && !HIDES_REFS.test(seen.state.settingsText)) {
+  if (seen !== undefined && !hidesReferences(seen.state)) {
     return seen.references.page(PREFIX, part)
   }
   const { signal } = request

@@ -320,7 +320,7 @@ t.test('a file that is closed while a request waits for it is not read', async (
   const { body } = await first
   await body[Symbol.asyncIterator]().return?.()
   const late = one.join(plan, present())
-  // As after the end of an answer, but before the request has the file.
+  // The state after the end of an answer, before the request has the file.
   started[0]?.file.release()
   end()
   await t.rejects(late, SingleFlightMissed)
