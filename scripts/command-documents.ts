@@ -3,9 +3,10 @@
  * `completion` the completion for bash.
  */
 
-import { COMMANDS } from './commands/all.js'
+import { allCommands } from './commands/all.js'
 
 const [kind, version = ''] = process.argv.slice(2)
+const COMMANDS = await allCommands()
 
 process.stdout.write(kind === 'man' ? manualPage() : completion())
 

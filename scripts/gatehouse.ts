@@ -3,7 +3,7 @@
 import { diskFailureOf } from '../conf/disk-failure.js'
 import { Failure } from '../conf/failures.js'
 import { SettingsError } from '../conf/load.js'
-import { COMMANDS } from './commands/all.js'
+import { allCommands, commandsOf } from './commands/all.js'
 import { describeCommandEntry } from './commands/audited.js'
 import { readCall } from './commands/call.js'
 import { type Command, CommandError, Interrupted, UsageError } from './commands/command.js'
@@ -29,13 +29,13 @@ async function main(args: readonly string[]): Promise<number> {
   const refusal = refuseNode()
   if (refusal !== undefined) return refuse(`gatehouse: ${refusal}`, 1)
   const [noun = '', verb = ''] = args
-  if (noun === '') return refuse(describeProgram(COMMANDS))
-  if (noun === '--help' || noun === '-h') return print(describeProgram(COMMANDS))
+  if (noun === '') return refuse(describeProgram(await allCommands()))
+  if (noun === '--help' || noun === '-h') return print(describeProgram(await allCommands()))
   if (noun === '--version') return print(await programVersion())
   if (noun.startsWith('-')) {
     return refuseWord(`unknown option '${noun}'`, suggest(noun, PROGRAM_OPTIONS))
   }
-  const ofNoun = COMMANDS.filter((command) => command.words[0] === noun)
+  const ofNoun = await commandsOf(noun)
   const command = findCommand(ofNoun, verb)
   if (hasHelpOption(args)) {
     if (command !== undefined && (ofNoun.length === 1 || verb === command.words[1])) {
@@ -47,7 +47,7 @@ async function main(args: readonly string[]): Promise<number> {
   if (ofNoun.length > 0 && isOption(verb)) return refuse(listCommands(ofNoun))
   const words = isOption(verb) ? ([noun] as const) : ([noun, verb] as const)
   const known = ofNoun.length > 0 ? noun : ''
-  return refuseWord(`unknown command '${words.join(' ')}'`, suggestCommand(words), known)
+  return refuseWord(`unknown command '${words.join(' ')}'`, await suggestCommand(words), known)
 }
 
 /**
@@ -70,9 +70,11 @@ function hasHelpOption(args: readonly string[]): boolean {
 }
 
 /** Suggests a verb for a known noun; for an unknown noun, a command or another noun. */
-function suggestCommand(given: readonly [noun: string, verb?: string]): string | undefined {
+async function suggestCommand(
+  given: readonly [noun: string, verb?: string],
+): Promise<string | undefined> {
   const [noun, verb = ''] = given
-  const ofNoun = COMMANDS.filter(({ words }) => words[0] === noun)
+  const ofNoun = await commandsOf(noun)
   if (ofNoun.length > 0) {
     const meant = suggest(
       verb,
@@ -80,9 +82,10 @@ function suggestCommand(given: readonly [noun: string, verb?: string]): string |
     )
     return meant === undefined ? undefined : `${noun} ${meant}`
   }
-  const commands = COMMANDS.map(({ words }) => words.join(' '))
-  const nouns = [...new Set(COMMANDS.map(({ words }) => words[0]))]
-  return suggest(given.join(' '), commands) ?? suggest(noun, nouns)
+  const commands = await allCommands()
+  const calls = commands.map(({ words }) => words.join(' '))
+  const nouns = [...new Set(commands.map(({ words }) => words[0]))]
+  return suggest(given.join(' '), calls) ?? suggest(noun, nouns)
 }
 
 async function run(command: Command, args: readonly string[]): Promise<number> {

@@ -1,34 +1,49 @@
-/** All commands, in the order of the help. */
+/** All commands. Their modules are loaded when they are needed, because most calls need one. */
 
-import { BACKUP_COMMANDS } from './backup.js'
-import { CHECK_COMMANDS } from './check.js'
 import type { Command } from './command.js'
-import { DB_COMMANDS } from './db.js'
-import { DOCTOR_COMMANDS } from './doctor.js'
-import { PACKAGE_COMMANDS } from './package.js'
-import { REPO_COMMANDS } from './repo.js'
-import { RUNNER_COMMANDS } from './runner.js'
-import { RUNNER_ADMIN_COMMANDS } from './runner-admin.js'
-import { SERVE_COMMANDS } from './serve.js'
-import { SSH_COMMANDS } from './ssh.js'
-import { TOKEN_COMMANDS } from './token.js'
-import { USER_COMMANDS } from './user.js'
-import { WEBHOOK_COMMANDS } from './webhook.js'
-import { WORKFLOW_COMMANDS } from './workflow.js'
 
-export const COMMANDS: readonly Command[] = [
-  ...SERVE_COMMANDS,
-  ...USER_COMMANDS,
-  ...TOKEN_COMMANDS,
-  ...REPO_COMMANDS,
-  ...PACKAGE_COMMANDS,
-  ...WEBHOOK_COMMANDS,
-  ...WORKFLOW_COMMANDS,
-  ...RUNNER_COMMANDS,
-  ...RUNNER_ADMIN_COMMANDS,
-  ...SSH_COMMANDS,
-  ...DB_COMMANDS,
-  ...DOCTOR_COMMANDS,
-  ...CHECK_COMMANDS,
-  ...BACKUP_COMMANDS,
+/** A module of commands. */
+interface CommandModule {
+  /** First words of its commands. */
+  readonly nouns: readonly string[]
+  readonly load: () => Promise<readonly Command[]>
+}
+
+/** Modules in the order of the help. */
+const MODULES: readonly CommandModule[] = [
+  { nouns: ['serve'], load: async () => (await import('./serve.js')).SERVE_COMMANDS },
+  { nouns: ['user'], load: async () => (await import('./user.js')).USER_COMMANDS },
+  { nouns: ['token'], load: async () => (await import('./token.js')).TOKEN_COMMANDS },
+  { nouns: ['repo'], load: async () => (await import('./repo.js')).REPO_COMMANDS },
+  { nouns: ['package'], load: async () => (await import('./package.js')).PACKAGE_COMMANDS },
+  { nouns: ['webhook'], load: async () => (await import('./webhook.js')).WEBHOOK_COMMANDS },
+  { nouns: ['workflow'], load: async () => (await import('./workflow.js')).WORKFLOW_COMMANDS },
+  { nouns: ['runner'], load: async () => (await import('./runner.js')).RUNNER_COMMANDS },
+  {
+    nouns: ['runner'],
+    load: async () => (await import('./runner-admin.js')).RUNNER_ADMIN_COMMANDS,
+  },
+  { nouns: ['ssh'], load: async () => (await import('./ssh.js')).SSH_COMMANDS },
+  { nouns: ['db'], load: async () => (await import('./db.js')).DB_COMMANDS },
+  { nouns: ['doctor'], load: async () => (await import('./doctor.js')).DOCTOR_COMMANDS },
+  { nouns: ['check'], load: async () => (await import('./check.js')).CHECK_COMMANDS },
+  {
+    nouns: ['backup', 'restore', 'snapshot'],
+    load: async () => (await import('./backup.js')).BACKUP_COMMANDS,
+  },
 ]
+
+/** Returns all commands, in the order of the help. */
+export function allCommands(): Promise<readonly Command[]> {
+  return loadAll(MODULES)
+}
+
+/** Returns the commands whose first word is the noun. */
+export async function commandsOf(noun: string): Promise<readonly Command[]> {
+  const commands = await loadAll(MODULES.filter(({ nouns }) => nouns.includes(noun)))
+  return commands.filter(({ words }) => words[0] === noun)
+}
+
+async function loadAll(modules: readonly CommandModule[]): Promise<readonly Command[]> {
+  return (await Promise.all(modules.map(({ load }) => load()))).flat()
+}

@@ -3,7 +3,7 @@
 import { execFileSync } from 'node:child_process'
 import { fileURLToPath } from 'node:url'
 import t from 'tap'
-import { COMMANDS } from '../../scripts/commands/all.js'
+import { allCommands } from '../../scripts/commands/all.js'
 
 const PROGRAM = fileURLToPath(new URL('../../scripts/command-documents.js', import.meta.url))
 const print = (...args: readonly string[]) =>
@@ -20,7 +20,7 @@ function offered(script: string, line: string): readonly string[] {
 t.test('the manual page has each command, and no line that groff takes for a macro', async (t) => {
   const lines = print('man', '1.2.3').split('\n')
   t.equal(lines[0], '.TH GATEHOUSE 1 "" "gatehouse 1.2.3"')
-  for (const { words } of COMMANDS) {
+  for (const { words } of await allCommands()) {
     const name = words.join(' ').replaceAll('-', '\\-')
     t.ok(
       lines.some((line) => line.startsWith(`.B ${name}`)),
