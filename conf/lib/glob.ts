@@ -1,6 +1,6 @@
 /** Glob patterns with `*`, `**`, `?`, `[abc]` and `{one,other}`. */
 
-import { any, matchStates, once, rangesOf, type State } from './pattern-states.js'
+import { any, type Matcher, matcherOf, once, rangesOf, type State } from './pattern-states.js'
 
 /** Maximum number of alternatives of a pattern. */
 const ALTERNATIVES_MAX = 64
@@ -20,15 +20,15 @@ export function parseGlob(
   separators = '',
 ): ((name: string) => boolean) | undefined {
   if (pattern.length > PATTERN_LENGTH_MAX) return undefined
-  const alternatives: (readonly State[])[] = []
+  const alternatives: Matcher[] = []
   let count = 0
   for (const alternative of unfold(pattern) ?? [undefined]) {
     const states = alternative === undefined ? undefined : statesOf(alternative, separators)
     count += states?.length ?? 0
     if (states === undefined || count > STATES_MAX) return undefined
-    alternatives.push(states)
+    alternatives.push(matcherOf(states))
   }
-  return (name) => alternatives.some((states) => matchStates(states, name))
+  return (name) => alternatives.some((matches) => matches(name))
 }
 
 /** Expands braces into one pattern for each alternative. */

@@ -1,13 +1,21 @@
 /** Patterns of branches, tags and paths in workflow files, matched in linear time. */
 
-import { any, matchStates, once, rangesOf, type State } from '../../conf/lib/pattern-states.js'
+import {
+  any,
+  type Matcher,
+  type MatchWork,
+  matcherOf,
+  once,
+  rangesOf,
+  type State,
+} from '../../conf/lib/pattern-states.js'
 
 /** A pattern that is ready to be matched. */
 export interface FilterPattern {
   /** True if the pattern begins with `!`: what it matches is taken back. */
   readonly isNegative: boolean
-  /** Returns true if the whole text matches; upper and lower case differ. */
-  readonly matches: (text: string) => boolean
+  /** Upper and lower case differ. */
+  readonly matches: Matcher
 }
 
 /** Maximum number of characters of a pattern. */
@@ -24,13 +32,16 @@ export class PatternError extends Error {}
  */
 export function parsePattern(text: string): FilterPattern {
   const isNegative = text.startsWith('!')
-  const states = statesOf(isNegative ? text.slice(1) : text)
-  return { isNegative, matches: (candidate) => matchStates(states, candidate) }
+  return { isNegative, matches: matcherOf(statesOf(isNegative ? text.slice(1) : text)) }
 }
 
 /** Returns true if the last pattern that matches the text is not a negative one. */
-export function matchesPatterns(patterns: readonly FilterPattern[], text: string): boolean {
-  return patterns.findLast((pattern) => pattern.matches(text))?.isNegative === false
+export function matchesPatterns(
+  patterns: readonly FilterPattern[],
+  text: string,
+  work?: MatchWork,
+): boolean {
+  return patterns.findLast((pattern) => pattern.matches(text, work))?.isNegative === false
 }
 
 function statesOf(text: string): readonly State[] {
