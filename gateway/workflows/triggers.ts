@@ -1,5 +1,6 @@
 /** Events that start a workflow, and their filters of branches, tags and paths. */
 
+import type { MatchWork } from '../../conf/lib/pattern-states.js'
 import type { TypedEvent } from '../../conf/run-events.js'
 import {
   type FilterPattern,
@@ -193,10 +194,14 @@ const USUAL_PULL_ACTIONS = ['opened', 'synchronize', 'reopened']
 
 /** Returns true if a workflow with these triggers is started. */
 export function startsOn(triggers: readonly Trigger[], occurrence: Occurrence): boolean {
+  const work = { left: FILTER_WORK_MAX }
   return triggers.some(
-    (trigger) => trigger.event === occurrence.event && fitsEvent(trigger, occurrence),
+    (trigger) => trigger.event === occurrence.event && fitsEvent(trigger, occurrence, work),
   )
 }
+
+/** Maximum work for the filters of an event, which takes about 30 ms. */
+const FILTER_WORK_MAX = 1_200_000
 
 /** Returns true if a workflow would be started if its triggers had no filters. */
 export function startsWithoutFilters(
@@ -210,17 +215,17 @@ export function startsWithoutFilters(
   )
 }
 
-function fitsEvent(trigger: Trigger, occurrence: Occurrence): boolean {
+function fitsEvent(trigger: Trigger, occurrence: Occurrence, work: MatchWork): boolean {
   switch (occurrence.event) {
     case 'push':
-      return fitsPush(trigger, occurrence)
+      return fitsPush(trigger, occurrence, work)
     case 'pull_request':
     case 'pull_request_target':
-      return fitsPull(trigger, occurrence)
+      return fitsPull(trigger, occurrence, work)
     case 'workflow_dispatch':
       return true
     case 'workflow_run':
-      return fitsRun(trigger, occurrence)
+      return fitsRun(trigger, occurrence, work)
     case 'schedule':
       return trigger.crons.includes(occurrence.cron)
     default:
@@ -234,26 +239,34 @@ export function branchOfPush({ reference }: PushedReference): string | undefined
 }
 
 /** A filter of branches alone leaves out tags, and a filter of tags alone leaves out branches. */
-function fitsPush(trigger: Trigger, { reference, changedPaths }: PushedReference): boolean {
+function fitsPush(
+  trigger: Trigger,
+  { reference, changedPaths }: PushedReference,
+  work: MatchWork,
+): boolean {
   const isTag = reference.startsWith(TAG_PREFIX)
   if (!isTag && !reference.startsWith(BRANCH_PREFIX)) return false
   const { branches, tags } = trigger
   const [own, other] = isTag ? [tags, branches] : [branches, tags]
   const name = reference.slice((isTag ? TAG_PREFIX : BRANCH_PREFIX).length)
-  const fitsName = own === undefined ? other === undefined : fits(own, name)
+  const fitsName = own === undefined ? other === undefined : fits(own, name, work)
   // Filters of paths do not apply to tags.
-  return fitsName && (isTag || fitsPaths(trigger, changedPaths))
+  return fitsName && (isTag || fitsPaths(trigger, changedPaths, work))
 }
 
-function fitsPull(trigger: Trigger, { action, baseBranch, changedPaths }: ChangedPull): boolean {
+function fitsPull(
+  trigger: Trigger,
+  { action, baseBranch, changedPaths }: ChangedPull,
+  work: MatchWork,
+): boolean {
   const { types = USUAL_PULL_ACTIONS, branches } = trigger
-  const fitsBranch = branches === undefined || fits(branches, baseBranch)
-  return types.includes(action) && fitsBranch && fitsPaths(trigger, changedPaths)
+  const fitsBranch = branches === undefined || fits(branches, baseBranch, work)
+  return types.includes(action) && fitsBranch && fitsPaths(trigger, changedPaths, work)
 }
 
-function fitsRun(trigger: Trigger, run: ChangedRun): boolean {
+function fitsRun(trigger: Trigger, run: ChangedRun, work: MatchWork): boolean {
   const { workflows, branches } = trigger
-  const fitsBranch = branches === undefined || fits(branches, run.branch)
+  const fitsBranch = branches === undefined || fits(branches, run.branch, work)
   return fitsType(trigger, run) && workflows?.includes(run.workflow) === true && fitsBranch
 }
 
@@ -262,11 +275,13 @@ function fitsType({ types }: Trigger, { action }: Pick<TypedChange, 'action'>): 
 }
 
 /** Filters of paths do not apply if the changed paths are not known. */
-function fitsPaths({ paths }: Trigger, changedPaths: ChangedPaths): boolean {
+function fitsPaths({ paths }: Trigger, changedPaths: ChangedPaths, work: MatchWork): boolean {
   if (paths === undefined || changedPaths === undefined) return true
-  return changedPaths.some((path) => fits(paths, path))
+  return changedPaths.some((path) => fits(paths, path, work))
 }
 
-function fits({ patterns, isIgnored }: Filter, text: string): boolean {
-  return matchesPatterns(patterns, text) !== isIgnored
+/** True also if the filter would need too much work. */
+function fits({ patterns, isIgnored }: Filter, text: string, work: MatchWork): boolean {
+  const isMatched = matchesPatterns(patterns, text, work)
+  return work.left < 0 || isMatched !== isIgnored
 }

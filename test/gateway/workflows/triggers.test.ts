@@ -67,6 +67,20 @@ t.test('a filter of paths needs one path that fits, and is not applied to tags',
   }
 })
 
+t.test('filters that need too much work are not applied', async (t) => {
+  const patterns = Array.from({ length: 100 }, (_, at) => `"**/**/*o*l*d*e*r*/**/*.t?s${at}"`)
+  const paths = Array.from({ length: 3_000 }, (_, at) => `src/folder${at % 50}/file${at}.ts`)
+  const filters = [`paths: [${patterns}]`, `paths-ignore: ["**", ${patterns.slice(1)}]`]
+  for (const filter of filters) {
+    const on = `on: {push: {${filter}}}`
+    t.equal(starts(on, 'refs/heads/main', paths.slice(0, 20)), false, 'few paths are compared')
+    t.equal(starts(on, 'refs/heads/main', paths), true, 'many are not')
+  }
+  const slow = `on: {push: {branches: [${Array.from({ length: 100 }, () => `"${'*a'.repeat(127)}"`)}]}}`
+  t.equal(starts(slow, 'refs/heads/main'), false, 'a short name is compared')
+  t.equal(starts(slow, `refs/heads/${'a'.repeat(120)}b`), true, 'a long one is not')
+})
+
 t.test('parts that have no effect are warnings', async (t) => {
   const text = 'on: {push: {types: [x]}, gollum: , schedule: [{cron: 0 0 * * *}]}'
   t.strictSame(triggersOf(text).warnings, [
