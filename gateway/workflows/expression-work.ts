@@ -10,7 +10,7 @@ export class ExpressionFault extends Error {}
  * Maximum number of characters and values that the expressions of one text may handle. `format`,
  * `join` and `toJSON` multiply their input, and a long value can be named a thousand times.
  */
-const WORK_MAX = 8_388_608
+const WORK_MAX = 6_291_456
 
 /** Characters and values that expressions may still handle; several texts may share them. */
 export interface Work {

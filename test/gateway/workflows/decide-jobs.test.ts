@@ -122,7 +122,7 @@ t.test('the conditions of all jobs share a limit', async (t) => {
     () => ({}),
   )
   t.match(decisions[0], { to: 'waiting' })
-  t.match(decisions.at(-1), { to: 'failure', reason: /handle more than 8388608 characters/ })
+  t.match(decisions.at(-1), { to: 'failure', reason: /handle more than 6291456 characters/ })
 })
 
 t.test('a run has the status that follows from its jobs', async (t) => {

@@ -226,7 +226,7 @@ t.test('a hostile expression is a fault', async (t) => {
   }
   t.match(
     faultOf(() => interpolate('${{ fromJSON(long.values) }}', contexts)),
-    'expressions of a text handle more than 8388608 characters',
+    'expressions of a text handle more than 6291456 characters',
   )
   t.match(
     faultOf(() => interpolate('${{ long.text }}${{ long.text }}', contexts)),

@@ -195,7 +195,7 @@ strategy: { matrix: { a: "\${{ fromJSON('[${'1,'.repeat(255)}1]') }}" } }`,
   'events that are repeated': [
     `runs-on: x\nname: \${{ toJSON(vars) }}
 strategy: { matrix: { a: "\${{ fromJSON('[${'1,'.repeat(255)}1]') }}" } }`,
-    /expressions of a text handle more than 8388608 characters/,
+    /expressions of a text handle more than 6291456 characters/,
   ],
 }
 
