@@ -22,7 +22,7 @@ export interface PackStoreOptions {
   readonly diskBytesMax: number
   /** Bytes that must stay free on the disk; answers that would take them are not stored. */
   readonly diskBytesFree: number
-  /** Maximum bytes of answers that this process also holds in memory. */
+  /** Maximum memory of the answers that this process also holds, in bytes. */
   readonly memoryBytesMax: number
   /** Maximum size of one of them. */
   readonly heldBytesMax: number
@@ -58,6 +58,8 @@ const SWEEP_REST = 50
 const SWEEP_SHARE = 1 / 32
 /** Share of `memoryBytesMax` up to which an answer is held in memory from its first use on. */
 const MEMORY_SHARE = 0.5
+/** Approximate memory that an answer takes beside its bytes, for its key and its buffer. */
+const ENTRY_BYTES = 700
 /** Time since the last write after which an unfinished file is a leftover of a crash. */
 const PART_AGE_MS = 3_600_000
 const FOLDER_MODE = 0o750
@@ -89,6 +91,7 @@ export class PackStore {
       options.graceMs === 0 ? TOUCH_INTERVAL_MS : Math.min(TOUCH_INTERVAL_MS, options.graceMs / 2)
   }
 
+  /** Memory of the answers that are held, in bytes. */
   get memoryBytes(): number {
     return this.#memoryBytes
   }
@@ -185,7 +188,7 @@ export class PackStore {
     if (bytes <= memoryBytesMax * MEMORY_SHARE) return true
     const isRepeated = this.#lastLong === key
     this.#lastLong = key
-    return isRepeated && bytes <= heldBytesMax
+    return isRepeated && bytes + ENTRY_BYTES <= heldBytesMax
   }
 
   #storedInMemory(key: string, bytes: Uint8Array): StoredPack {
@@ -219,11 +222,11 @@ export class PackStore {
 
   #remember(key: string, bytes: Uint8Array): void {
     this.#memory.set(key, bytes)
-    this.#memoryBytes += bytes.byteLength
+    this.#memoryBytes += bytes.byteLength + ENTRY_BYTES
     for (const [oldest, { byteLength }] of this.#memory) {
       if (this.#memoryBytes <= this.#options.memoryBytesMax) return
       this.#memory.delete(oldest)
-      this.#memoryBytes -= byteLength
+      this.#memoryBytes -= byteLength + ENTRY_BYTES
     }
   }
 

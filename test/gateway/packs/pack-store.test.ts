@@ -28,6 +28,9 @@ import { incompressible } from '../../helpers/working-copy.js'
 
 const keyOf = (number: number) => number.toString(16).padStart(2, '0').repeat(32)
 
+/** Memory of an answer beside its bytes. */
+const ENTRY_BYTES = 700
+
 interface Shop {
   readonly folder: string
   readonly lines: string[]
@@ -125,7 +128,7 @@ t.test('a long answer is held in memory when it is used twice in succession', as
   for (const number of [1, 2, 1, 2]) t.notOk(await isHeld(store, number), 'in turn with another')
   t.ok(await isHeld(store, 4))
   t.ok(await isHeld(store, 2), 'a short answer in between does not matter')
-  t.equal(store.memoryBytes, 900_000, 'the short one made room')
+  t.equal(store.memoryBytes, 900_000 + ENTRY_BYTES, 'the short one made room')
   t.notOk(await isHeld(store, 3))
   t.notOk(await isHeld(store, 3), 'too long')
   const { newStore: newOther, keep: keepOther } = await storeFixture(t, { heldBytesMax: 0 })
@@ -133,6 +136,18 @@ t.test('a long answer is held in memory when it is used twice in succession', as
   await keepOther(other, 1, 600_000)
   await isHeld(other, 1)
   t.notOk(await isHeld(other, 1), 'long answers are not held')
+})
+
+t.test('short answers count with the memory of their keys and buffers', async (t) => {
+  const { newStore, keep } = await storeFixture(t, { memoryBytesMax: 10 * (ENTRY_BYTES + 100) })
+  const store = newStore()
+  for (let number = 1; number <= 12; number += 1) {
+    await keep(store, number, 100)
+    await store.find(keyOf(number))
+  }
+  const held = [1, 2, 3, 12].map((number) => store.held(keyOf(number)) !== undefined)
+  t.strictSame(held, [false, false, true, true], 'the last ten are held')
+  t.equal(store.memoryBytes, 10 * (ENTRY_BYTES + 100))
 })
 
 t.test('concurrent requests share one load', async (t) => {
