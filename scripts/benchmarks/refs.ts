@@ -142,7 +142,10 @@ async function reads(setup: Servers, repository: Repository): Promise<readonly O
   ]
 }
 
-/** Returns the push of one commit, to a copy of the repository on each side. */
+/**
+ * Returns the push of one commit, to a copy of the repository on each side. No client has cloned the
+ * copies, so no answers for the next clients are made after a push.
+ */
 async function pushOf(
   { gatehouse, git, folder, signal }: Servers,
   { name, path, branch }: Repository,
@@ -150,12 +153,14 @@ async function pushOf(
   const cwd = join(folder, `client-of-${name}.git`)
   const options = ['--quiet', '--bare', '--single-branch', '--no-tags']
   await runGitAsUser(['clone', ...options, `file://${path}`, cwd], { cwd: folder, signal })
-  const peer = join(folder, `pushes-${name}.git`)
-  await cp(path, peer, { recursive: true })
+  const copy = `pushes-${name}`
+  const own = await gatehouse.makeRepository(copy)
+  const peer = join(folder, `${copy}.git`)
+  for (const target of [own.path, peer]) await cp(path, target, { recursive: true })
   for (const [key, value] of PEER_SETTINGS) {
     await runGitAsUser(['config', key, value], { cwd: peer, signal })
   }
-  await git.addRepository(`pushes-${name}`, peer)
+  await git.addRepository(copy, peer)
   const push = async (url: string, number: number) => {
     await runGitAsUser(['push', '--quiet', '--force', url, `main:${branch(number)}`], {
       cwd,
@@ -165,8 +170,8 @@ async function pushOf(
   return {
     label: 'push of one commit',
     change: () => addCommit(cwd, signal),
-    own: (number) => push(gatehouse.pushAddress(name), number),
-    peer: (number) => push(`${git.url}/pushes-${name}.git`, number),
+    own: (number) => push(gatehouse.pushAddress(copy), number),
+    peer: (number) => push(`${git.url}/${copy}.git`, number),
   }
 }
 
