@@ -143,8 +143,8 @@ async function reads(setup: Servers, repository: Repository): Promise<readonly O
 }
 
 /**
- * Returns the push of one commit, to a copy of the repository on each side. No client has cloned the
- * copies, so no answers for the next clients are made after a push.
+ * Returns the push of one commit, to a copy of the repository on each side. No client has cloned
+ * the copies, so no answers for the next clients are made after a push.
  */
 async function pushOf(
   { gatehouse, git, folder, signal }: Servers,
