@@ -60,7 +60,7 @@ interface Memory {
   size: number
 }
 
-/** Maximum size of a memory, which is about 200 KB. */
+/** Maximum size of a memory, which is up to about 400 KB. */
 const MEMORY_SIZE_MAX = 8_192
 
 /**

@@ -200,7 +200,7 @@ export function startsOn(triggers: readonly Trigger[], occurrence: Occurrence): 
   )
 }
 
-/** Maximum work for the filters of an event, which takes about 30 ms. */
+/** Maximum work for the filters of an event, which takes 30 to 60 ms. */
 const FILTER_WORK_MAX = 1_200_000
 
 /** Returns true if a workflow would be started if its triggers had no filters. */
