@@ -108,6 +108,16 @@ export function selectRows<T>(
   return queryConnection(db, sql, bindings)
 }
 
+/**
+ * Returns a text that is different after each change of the database, apart from the tables of
+ * `change-counter.ts`. Returns undefined in a transaction, and if changes cannot be seen.
+ */
+export function dataVersion(db: Knex): Awaitable<string | undefined> {
+  const { client } = db
+  const hasVersion = client instanceof SqliteClient || client instanceof MysqlClient
+  return hasVersion && db.isTransaction !== true ? client.dataVersion() : undefined
+}
+
 async function queryConnection<T>(
   db: Knex,
   sql: string,

@@ -135,6 +135,16 @@ export class MysqlClient extends KnexClient {
     return cache.versions.value().then((version) => this.selectAt(version, cache, query))
   }
 
+  /**
+   * Returns a text that is different after each counted change, and at the latest after
+   * `RESULT_KEPT_MS`; undefined without a counter.
+   */
+  async dataVersion(): Promise<string | undefined> {
+    const { versions } = cacheOf(this)
+    const { value } = versions.current ?? { value: await versions.value() }
+    return value && `${value} ${Math.floor(performance.now() / RESULT_KEPT_MS)}`
+  }
+
   /** Returns the rows of a query as they are at a value of the counter of changes or later. */
   private selectAt(
     version: string | undefined,

@@ -80,22 +80,29 @@ export class SqliteClient extends KnexClient {
    */
   select(sql: string, bindings: unknown): Awaitable<readonly unknown[]> {
     const values = checkBindings(bindings).map(toSqlite)
+    return this.useReader((cache) => cache.query(sql, values))
+  }
+
+  /** Returns a text that is different after each change of the database. */
+  dataVersion(): Awaitable<string> {
+    return this.useReader((cache) => cache.version())
+  }
+
+  /** Calls `use` with the read-only connection, again while another process holds a lock. */
+  private useReader<T>(use: (cache: QueryCache) => T): Awaitable<T> {
     const cache = this.pool === undefined ? undefined : OPEN_READERS.get(this)
-    if (cache === undefined) return this.selectWhenOpen(sql, values)
+    if (cache === undefined) return this.useReaderWhenOpen(use)
     try {
-      return cache.query(sql, values)
+      return use(cache)
     } catch (error) {
       if (!isSqliteBusy(error)) throw translateError(error)
-      return waitForLocks(cache.reader, () => cache.query(sql, values))
+      return waitForLocks(cache.reader, () => use(cache))
     }
   }
 
-  private async selectWhenOpen(
-    sql: string,
-    values: readonly unknown[],
-  ): Promise<readonly unknown[]> {
+  private async useReaderWhenOpen<T>(use: (cache: QueryCache) => T): Promise<T> {
     const cache = await this.reader()
-    return await waitForLocks(cache.reader, () => cache.query(sql, values))
+    return await waitForLocks(cache.reader, () => use(cache))
   }
 
   private async reader(): Promise<QueryCache> {
@@ -195,12 +202,21 @@ class QueryCache {
   }
 
   query(sql: string, values: readonly unknown[]): readonly unknown[] {
-    const tick = currentTick()
-    if (tick === undefined || tick !== this.#checkedTick) this.#checkVersion()
-    this.#checkedTick = tick
+    this.#checkVersionOfTick()
     const key = bindingsKey(values)
     const cached = this.#results.get(sql, key)
     return cached ?? this.#results.add(sql, key, prepare(this.reader, sql).all(values))
+  }
+
+  version(): string {
+    this.#checkVersionOfTick()
+    return String(this.#cachedVersion)
+  }
+
+  #checkVersionOfTick(): void {
+    const tick = currentTick()
+    if (tick === undefined || tick !== this.#checkedTick) this.#checkVersion()
+    this.#checkedTick = tick
   }
 
   #checkVersion(): void {
