@@ -19,12 +19,17 @@ export function withEntityTag({ method, headers: asked }: Request, reply: Reply)
   if (body.length > TAGGED_LENGTH_MAX) return reply
   const tag = `W/"${hash('sha1', body, 'base64url')}"`
   const tagged = [...headers, ['ETag', tag] as const]
-  if (!isKnown(asked, tag)) return { ...reply, headers: tagged }
-  return { status: 304, headers: tagged.filter(([name]) => name !== 'Content-Type') }
+  return isKnown(asked, tag) ? notModified(tagged) : { ...reply, headers: tagged }
+}
+
+/** Returns the reply to a client that has the one with these headers. Its headers are frozen. */
+export function notModified(headers: NonNullable<Reply['headers']>): Reply {
+  const kept = headers.filter(([name]) => name !== 'Content-Type')
+  return { status: 304, headers: Object.freeze(kept) }
 }
 
 /** Returns true if the client has a reply with this tag; the comparison is weak (§8.8.3.2). */
-function isKnown(headers: RequestHeaders, tag: string): boolean {
+export function isKnown(headers: RequestHeaders, tag: string): boolean {
   const known = headers.get('if-none-match')
   if (known === undefined) return false
   const opaque = (text: string) => text.trim().replace(/^W\//, '')

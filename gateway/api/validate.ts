@@ -13,6 +13,7 @@ import { API_PREFIX } from '../objects/api-prefix.js'
 import type { Context } from '../request/context.js'
 import type { AnyRoute, Route } from '../request/route.js'
 import { withEntityTag } from './entity-tag.js'
+import { answerConditionally } from './kept-tags.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE } from './surface.js'
 
@@ -40,10 +41,15 @@ export function routeOf(operation: AnyOperation): AnyRoute {
       schema === undefined
         ? undefined
         : readInput(request, { schema, validator: validatorOf(schema), bytesMax: bodyBytesMax })
-    const reply = after(body, (body) =>
-      operation.handle(context, { request, grant, params: parameters, query, body }),
-    )
-    return after(reply, (reply) => withEntityTag(request, reply))
+    const answer = () => {
+      const reply = after(body, (body) =>
+        operation.handle(context, { request, grant, params: parameters, query, body }),
+      )
+      return after(reply, (reply) => withEntityTag(request, reply))
+    }
+    const { dependsOn } = operation
+    if (dependsOn === undefined || !request.headers.has('if-none-match')) return answer()
+    return answerConditionally(context, { dependsOn, request, grant, answer })
   }
   return {
     surface: API_SURFACE,
