@@ -153,6 +153,7 @@ const list = defineOperation({
   params: SHA_PARAMS,
   query: LIST_QUERY,
   success: { status: 200, schema: Type.Array(COMMIT_STATUS) },
+  dependsOn: 'repository',
   failures: [400, 404],
   handle(context, { grant, params, query }) {
     const name = params['sha'] ?? ''
@@ -171,6 +172,7 @@ const listByRef = defineOperation({
   params: REF_PARAMS,
   query: LIST_QUERY,
   success: { status: 200, schema: Type.Array(COMMIT_STATUS) },
+  dependsOn: 'repository',
   failures: [400, 404],
   handle(context, { grant, params, query }) {
     const name = params['ref'] ?? ''
@@ -190,6 +192,7 @@ const combine = defineOperation({
   params: REF_PARAMS,
   query: Type.Object(PAGE_QUERY),
   success: { status: 200, schema: COMBINED_STATUS },
+  dependsOn: 'repository',
   failures: [400, 404],
   async handle(context, { grant, params, query }) {
     const { repository } = grant

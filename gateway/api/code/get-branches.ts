@@ -24,6 +24,7 @@ const list = defineOperation({
   params: REPOSITORY_PARAMS,
   query: Type.Object(PAGE_QUERY),
   success: { status: 200, schema: Type.Array(BRANCH) },
+  dependsOn: 'repository',
   failures: [404],
   async handle(context, { grant, query, request }) {
     const page = pageOf(query)
@@ -57,6 +58,7 @@ const get = defineOperation({
   params: { ...REPOSITORY_PARAMS, branch: 'branch to get' },
   query: NO_QUERY,
   success: { status: 200, schema: BRANCH },
+  dependsOn: 'repository',
   failures: [404],
   async handle(context, { grant, params }) {
     const name = params['branch'] ?? ''

@@ -75,6 +75,7 @@ const list = defineOperation({
     ),
   }),
   success: { status: 200, schema: Type.Array(COMMIT) },
+  dependsOn: 'repository',
   failures: [404, 409, 422],
   async handle(context, { request, grant, query }) {
     const page = pageOf(query)

@@ -47,6 +47,7 @@ const list = defineOperation({
   params: REPOSITORY_PARAMS,
   query: REF_QUERY,
   success: { status: 200, schema: Type.Array(CONTENTS_RESPONSE) },
+  dependsOn: 'repository',
   failures: [404],
   async handle(context, { request, grant, query }) {
     if (!query.ref && (await isEmptyRepository(repositoryPathOf(context, grant.repository))))
@@ -73,6 +74,7 @@ const get = defineOperation({
   },
   query: REF_QUERY,
   success: { status: 200, schema: CONTENTS_RESPONSE },
+  dependsOn: 'repository',
   failures: [404],
   async handle(context, { request, grant, params, query }) {
     const place = { path: params['filepath'] ?? '', ref: query.ref }
@@ -112,6 +114,7 @@ const getExtended = defineOperation({
       { $id: 'ContentsExtResponse' },
     ),
   },
+  dependsOn: 'repository',
   failures: [400, 404],
   async handle(context, { request, grant, params, query }) {
     const includes = readIncludes(query.includes ?? '')

@@ -27,6 +27,7 @@ const list = defineOperation({
   params: REPOSITORY_PARAMS,
   query: Type.Object(PAGE_QUERY),
   success: { status: 200, schema: Type.Array(TAG) },
+  dependsOn: 'repository',
   failures: [404],
   async handle(context, { grant, query, request: { signal } }) {
     const { repository } = grant
@@ -61,6 +62,7 @@ const get = defineOperation({
   params: { ...REPOSITORY_PARAMS, tag: 'name of tag' },
   query: NO_QUERY,
   success: { status: 200, schema: TAG },
+  dependsOn: 'repository',
   failures: [404],
   async handle(context, { grant, params }) {
     const name = params['tag'] ?? ''

@@ -75,6 +75,7 @@ const getTree = defineOperation({
     per_page: Type.Optional(Type.Integer({ description: 'number of items per page' })),
   }),
   success: { status: 200, schema: GIT_TREE_RESPONSE },
+  dependsOn: 'repository',
   failures: [400, 404, 413],
   handle: (context, { request, grant, params, query }) =>
     readGit(context, grant, async (reader) => {
@@ -231,6 +232,7 @@ const listReferencesOperation = defineOperation({
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
   success: { status: 200, schema: Type.Array(REFERENCE) },
+  dependsOn: 'repository',
   failures: [404],
   handle: (context, { request, grant }) => answerReferences(context, { request, grant }, 'refs/'),
 })
@@ -246,6 +248,7 @@ const listSomeReferences = defineOperation({
   params: { ...REPOSITORY_PARAMS, ref: 'part or full name of the ref' },
   query: NO_QUERY,
   success: { status: 200, schema: Type.Array(REFERENCE) },
+  dependsOn: 'repository',
   failures: [404],
   handle: (context, { request, grant, params }) =>
     answerReferences(context, { request, grant }, `refs/${params['ref']}`),

@@ -66,6 +66,7 @@ const list = defineOperation({
   params: ISSUE_PARAMS,
   query: Type.Object(TIME_QUERY),
   success: { status: 200, schema: Type.Array(COMMENT) },
+  dependsOn: 'rows',
   failures: [404, 422],
   async handle(context, { grant, params, query }) {
     const issue = await issueOf(context, grant, params)
@@ -88,6 +89,7 @@ const listAll = defineOperation({
   params: REPOSITORY_PARAMS,
   query: Type.Object({ ...TIME_QUERY, ...PAGE_QUERY }),
   success: { status: 200, schema: Type.Array(COMMENT) },
+  dependsOn: 'rows',
   failures: [404, 422],
   async handle(context, { grant, query }) {
     const { repository } = grant

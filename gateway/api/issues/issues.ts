@@ -71,6 +71,7 @@ const list = defineOperation({
   params: REPOSITORY_PARAMS,
   query: Type.Object({ ...ISSUE_QUERY, ...USERS_QUERY, ...PAGE_QUERY }),
   success: { status: 200, schema: Type.Array(ISSUE) },
+  dependsOn: 'rows',
   failures: [404, 422],
   async handle(context, { grant, query }) {
     const { repository } = grant
@@ -137,6 +138,7 @@ const get = defineOperation({
   params: ISSUE_PARAMS,
   query: NO_QUERY,
   success: { status: 200, schema: ISSUE },
+  dependsOn: 'rows',
   failures: [404],
   async handle(context, { grant, params }) {
     return jsonReply(200, await issueObject(context, grant, await issueOf(context, grant, params)))

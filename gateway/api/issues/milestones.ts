@@ -60,6 +60,7 @@ const list = defineOperation({
     ...PAGE_QUERY,
   }),
   success: { status: 200, schema: Type.Array(MILESTONE) },
+  dependsOn: 'rows',
   failures: [404],
   async handle(context, { grant, query }) {
     const { repository } = grant
@@ -118,6 +119,7 @@ const get = defineOperation({
   params: MILESTONE_PARAMS,
   query: NO_QUERY,
   success: { status: 200, schema: MILESTONE },
+  dependsOn: 'rows',
   failures: [404],
   async handle(context, { grant, params }) {
     return jsonReply(200, milestoneObject(await milestoneOf(context, grant, params)))

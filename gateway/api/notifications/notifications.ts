@@ -213,6 +213,7 @@ const count = defineOperation({
     status: 200,
     schema: Type.Object({ new: Type.Integer() }, { $id: 'NotificationCount' }),
   },
+  dependsOn: 'rows',
   failures: [],
   async handle(context, { grant }) {
     const filter = { ...filterOf(grant), statuses: ['unread'] as const }

@@ -78,6 +78,7 @@ const list = defineOperation({
     ...PAGE_QUERY,
   }),
   success: { status: 200, schema: Type.Array(RELEASE) },
+  dependsOn: 'rows',
   failures: [404],
   async handle(context, { grant, query }) {
     const { repository } = grant
@@ -160,6 +161,7 @@ const latest = defineOperation({
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
   success: { status: 200, schema: RELEASE },
+  dependsOn: 'rows',
   failures: [404],
   async handle(context, { grant }) {
     const release = await latestRelease(context, grant)
@@ -178,6 +180,7 @@ const get = defineOperation({
   params: ID_PARAMS,
   query: NO_QUERY,
   success: { status: 200, schema: RELEASE },
+  dependsOn: 'rows',
   failures: [404],
   async handle(context, { grant, params }) {
     const release = await releaseOfId(context, grant, params)
@@ -196,6 +199,7 @@ const getByTag = defineOperation({
   params: TAG_PARAMS,
   query: NO_QUERY,
   success: { status: 200, schema: RELEASE },
+  dependsOn: 'rows',
   failures: [404],
   async handle(context, { grant, params }) {
     const release = await releaseOfTag(context, grant, params['tag'] ?? '')

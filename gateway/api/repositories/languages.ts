@@ -28,6 +28,7 @@ const get = defineOperation({
   params: { owner: 'owner of the repo', repo: 'name of the repo' },
   query: NO_QUERY,
   success: { status: 200, schema: LANGUAGES },
+  dependsOn: 'repository',
   failures: [404],
   async handle(context, { request, grant }) {
     if (await isEmptyRepository(repositoryPathOf(context, grant.repository)))

@@ -177,6 +177,7 @@ const get = defineOperation({
   params: REPOSITORY_PARAMS,
   query: NO_QUERY,
   success: { status: 200, schema: REPOSITORY_OBJECT },
+  dependsOn: 'repository',
   failures: [404],
   handle: async (context, { grant }) =>
     jsonReply(200, await visibleRepositoryObject(context, grant)),

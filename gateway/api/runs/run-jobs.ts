@@ -35,6 +35,7 @@ const LISTING = {
   ...READING,
   query: Type.Object(PAGE_QUERY),
   success: { status: 200, schema: JOBS },
+  dependsOn: 'rows',
 } as const
 const RUN_PARAMS = { ...REPOSITORY_PARAMS, run: 'id of the run' }
 
@@ -96,6 +97,7 @@ const get = defineOperation({
   params: JOB_PARAMS,
   query: NO_QUERY,
   success: { status: 200, schema: JOB },
+  dependsOn: 'rows',
   async handle(context, { grant, params }) {
     const { run, job } = await jobOfId(context, { grant, params })
     const [object] = await jobObjects(context, { run, repository: grant.repository }, [job])

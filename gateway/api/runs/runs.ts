@@ -42,6 +42,7 @@ const list = defineOperation({
     ...PAGE_QUERY,
   }),
   success: { status: 200, schema: RUNS },
+  dependsOn: 'rows',
   failures: [400, 404],
   async handle(context, { grant, query }) {
     const { repository } = grant
@@ -67,6 +68,7 @@ const get = defineOperation({
   ...READING,
   query: NO_QUERY,
   success: { status: 200, schema: RUN },
+  dependsOn: 'rows',
   failures: [404],
   async handle(context, { grant, params }) {
     const run = await runOfId(context, { grant, params })
