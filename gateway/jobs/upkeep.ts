@@ -17,9 +17,11 @@ import { RETIRE_SIGNING_KEYS } from './retire-signing-keys.js'
 import { createJobRunner } from './runner.js'
 import { SWEEP_ACTIVITIES } from './sweep-activities.js'
 import { SWEEP_ARTIFACTS } from './sweep-artifacts.js'
+import { SWEEP_AUDIT_LOG } from './sweep-audit-log.js'
 import { SWEEP_DELIVERIES } from './sweep-deliveries.js'
 import { SWEEP_PACKAGES } from './sweep-packages.js'
 import { SWEEP_REPOSITORIES } from './sweep-repositories.js'
+import { SWEEP_SESSIONS } from './sweep-sessions.js'
 import { SWEEP_TOKENS } from './sweep-tokens.js'
 import { SYNC_MIRROR } from './sync-mirror.js'
 import { SYNC_MIRRORS } from './sync-mirrors.js'
@@ -43,9 +45,11 @@ const KINDS: readonly JobKind[] = [
   RETIRE_SIGNING_KEYS,
   SWEEP_ACTIVITIES,
   SWEEP_ARTIFACTS,
+  SWEEP_AUDIT_LOG,
   SWEEP_DELIVERIES,
   SWEEP_PACKAGES,
   SWEEP_REPOSITORIES,
+  SWEEP_SESSIONS,
   SWEEP_TOKENS,
   SYNC_MIRROR,
   SYNC_MIRRORS,

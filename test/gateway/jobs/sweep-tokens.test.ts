@@ -6,21 +6,15 @@ import { openContext } from '../../helpers/gateway.js'
 
 const DAY_MS = 86_400_000
 
-t.test('a token is deleted a month after its expiry, an audit entry after a year', async (t) => {
+t.test('a token is deleted a month after its expiry', async (t) => {
   const { context, fixture } = await openContext(t)
   const ada = await fixture.addUser('ada')
   const forEver = await fixture.addToken(ada, 'all')
   const ended = async (days: number) =>
     await fixture.addLimitedToken(ada, { expiresAtMs: Date.now() - days * DAY_MS }, 'all')
   const [old, recent] = [await ended(31), await ended(29)]
-  const kept = { action: 'token.create', actor_name: 'ada', credential: 'token', subject: 'ada' }
-  for (const days of [366, 364]) {
-    const created_at = Date.now() - days * DAY_MS
-    await fixture.db('audit_entries').insert({ ...kept, created_at, details: `${days}` })
-  }
   await SWEEP_TOKENS.run(context, 'all', new AbortController().signal)
   const left = await fixture.db('tokens').orderBy('id').pluck('id')
   t.strictSame(left, [forEver.token.id, recent.token.id])
   t.notOk(left.includes(old.token.id))
-  t.strictSame(await fixture.db('audit_entries').pluck('details'), ['364'])
 })
