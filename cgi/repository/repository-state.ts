@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unlessMissingSync } from '../../conf/lib/disk.js'
 import { currentTick } from '../../conf/lib/tick.js'
+import { cachingMountOf } from './cached-attributes.js'
 
 /** Fingerprint of a repository at one moment. */
 export interface RepositoryState {
@@ -157,7 +158,8 @@ function openRepository(path: string): OpenRepository | undefined {
     const file = ifThere(join(path, name), (found) => openSync(found, 'r'))
     if (file === undefined) return false
     files.push(file)
-    const { ino, ctimeMs, size } = fstatSync(file)
+    const { dev, ino, ctimeMs, size } = fstatSync(file)
+    if (cachingMountOf(dev) !== undefined) throw new HiddenRepository()
     stamps.push(ino, ctimeMs, size)
     return true
   }
@@ -175,7 +177,10 @@ function openRepository(path: string): OpenRepository | undefined {
   }
 }
 
-/** Thrown for too many folders of refs, symbolic links, and configurations that include files. */
+/**
+ * Thrown for too many folders of refs, symbolic links, configurations that include files, and file
+ * systems that show changes late.
+ */
 class HiddenRepository extends Error {}
 
 /** Adds all folders below `refs`, each before it is listed, so that later changes are visible. */

@@ -16,6 +16,7 @@ import { migrationStatus, refuseNewerDatabase } from '../../sql/database/migrate
 import type { Command } from './command.js'
 import { checkAddress, refuseClockOf } from './doctor-address.js'
 import { checkBackups } from './doctor-backups.js'
+import { checkFileSystem } from './doctor-file-system.js'
 import { reasonOf } from './reason-of.js'
 import { checkSsh, isSshSetUp } from './sshd-configuration.js'
 
@@ -44,6 +45,7 @@ const CHECKS: readonly Check[] = [
   { name: 'certificate', run: checkTls },
   { name: 'sshd', run: checkSshd },
   { name: 'sendfile', run: checkSendfile },
+  { name: 'file system', run: checkFileSystem },
 ]
 
 export const DOCTOR_COMMANDS: readonly Command[] = [

@@ -40,6 +40,7 @@ t.test('doctor reports ok for every check of a valid installation', async (t) =>
       'certificate',
       'sshd',
       'sendfile',
+      'file system',
     ],
     lines.join('\n'),
   )
