@@ -3,8 +3,7 @@
  * ended, and recovers its interrupted pushes.
  */
 
-import { hostname } from 'node:os'
-import { listJournalEntries } from '../cgi/maintenance/journal.js'
+import { isOfThisSpace, isRunningPush, listJournalEntries } from '../cgi/maintenance/journal.js'
 import { recover } from '../cgi/maintenance/recovery.js'
 import { isRunning } from '../cgi/process/process-table.js'
 import type { Log } from '../conf/log.js'
@@ -49,13 +48,17 @@ function repeat(everyMs: number, log: Log, work: () => Promise<void>): NodeJS.Ti
 }
 
 /**
- * Recovers pushes if a gateway process of this machine has ended and left some. Pushes whose git
+ * Recovers pushes if a gateway process has ended and left some. Pushes of this machine whose git
  * alone has ended are about to be removed by their own gateway.
  */
 async function recoverDeadPeers(dataDir: string, log: Log): Promise<void> {
-  const pushes = [...(await listJournalEntries(dataDir)).values()]
-  const isLeft = pushes.some(({ host, gateway }) => host === hostname() && !isRunning(gateway))
-  if (!isLeft) return
-  const repositories = await recover(dataDir, log)
-  log.warn({ repositories }, 'pushes of a gateway that has ended were recovered')
+  for (const push of (await listJournalEntries(dataDir)).values()) {
+    const isLeft = isOfThisSpace(push)
+      ? !isRunning(push.gateway)
+      : !(await isRunningPush(dataDir, push))
+    if (!isLeft) continue
+    const repositories = await recover(dataDir, log)
+    log.warn({ repositories }, 'pushes of a gateway that has ended were recovered')
+    return
+  }
 }

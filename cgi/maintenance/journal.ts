@@ -5,10 +5,12 @@ import { mkdir, readdir, readlink, symlink, unlink } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
+import { processSpace } from '../process/process-space.js'
 import { isRunning, markProcess, type ProcessMark } from '../process/process-table.js'
 import type { RunningProcess } from '../process/run.js'
 import type { PushedChange } from '../refs/pushed-changes.js'
 import { removeUpdateList, writeUpdateList } from '../refs/update-list.js'
+import { Beats, hasBeaten } from './beats.js'
 
 /** The journal as one gateway process writes it. */
 export interface Journal {
@@ -64,6 +66,7 @@ export async function recordWriter(
 
 /** An entry of the journal. */
 export interface JournalEntry {
+  /** Name of the process space of the gateway, in which the marks are valid. */
   readonly host: string
   /** The gateway process that started the work. */
   readonly gateway: ProcessMark
@@ -81,6 +84,7 @@ export async function openJournal(dataDir: string): Promise<Journal> {
   await mkdir(folder, { recursive: true })
   await syncPath(dataDir)
   const gateway = markProcess(process.pid)
+  const beats = new Beats(dataDir)
   return {
     async record({ repositoryPath, pid, isUpkeep = false, updates: listed, changes = [] }) {
       const path = join(folder, `${randomBytes(12).toString('hex')}.json`)
@@ -88,17 +92,23 @@ export async function openJournal(dataDir: string): Promise<Journal> {
       const own = changes.length > 1 ? { file: `${path}.updates`, writer: GATEWAY } : undefined
       const updates = listed === undefined ? own : { ...listed, writer: GIT }
       const startedAtMs = Date.now()
-      const push = { host: hostname(), gateway, leader, repositoryPath, startedAtMs }
+      const push = { host: processSpace(), gateway, leader, repositoryPath, startedAtMs }
       const entry: JournalEntry = {
         ...push,
         ...(isUpkeep ? { isUpkeep } : {}),
         ...(updates === undefined ? {} : { updates }),
       }
-      // A symbolic link is created atomically: a killed writer leaves no partial entry.
-      await symlink(JSON.stringify(entry), path)
-      await syncPath(folder)
-      if (own !== undefined) await writeUpdateList(own.file, changes)
-      return () => removeEntry(path, entry)
+      const endBeats = await beats.begin()
+      try {
+        // A symbolic link is created atomically: a killed writer leaves no partial entry.
+        await symlink(JSON.stringify(entry), path)
+        await syncPath(folder)
+        if (own !== undefined) await writeUpdateList(own.file, changes)
+      } catch (error) {
+        endBeats()
+        throw error
+      }
+      return () => removeEntry(path, entry).finally(endBeats)
     },
   }
 }
@@ -127,17 +137,20 @@ export async function listJournalEntries(
 }
 
 /**
- * Returns true if a push still runs, which needs both its gateway and its git. Processes of other
- * machines that share the folder cannot be checked, so their pushes count as running for a day.
+ * Returns true if a push still runs, which needs both its gateway and its git. The processes of
+ * other machines and containers that share the folder cannot be seen: their pushes count as running
+ * while they give signs of life, and for a day at most.
  */
-export async function isRunningPush({
-  host,
-  gateway,
-  leader,
-  startedAtMs,
-}: JournalEntry): Promise<boolean> {
-  if (host !== hostname()) return Date.now() - startedAtMs < PUSH_MS_MAX
-  return isRunning(gateway) && isRunning(leader)
+export async function isRunningPush(dataDir: string, push: JournalEntry): Promise<boolean> {
+  if (isOfThisSpace(push)) return isRunning(push.gateway) && isRunning(push.leader)
+  if (Date.now() - push.startedAtMs > PUSH_MS_MAX) return false
+  // A gateway of an earlier version names the host alone and gives no signs.
+  return !push.host.includes('/') || (await hasBeaten(dataDir, push.host))
+}
+
+/** Returns true if this process can see the processes of the entry. */
+export function isOfThisSpace({ host }: JournalEntry): boolean {
+  return host === processSpace() || host === hostname()
 }
 
 const PUSH_MS_MAX = 86_400_000

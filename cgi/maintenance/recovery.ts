@@ -1,14 +1,19 @@
 /** Crash recovery of pushes: removes locks and partial packs, and completes ref updates. */
 
 import { realpath, rm } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { setTimeout as delay } from 'node:timers/promises'
 import { unlessMissing } from '../../conf/lib/disk.js'
 import type { Log } from '../../conf/log.js'
 import { endProcessGroup } from '../process/process-group.js'
 import { isRunning, listProcesses, type ProcessRow } from '../process/process-table.js'
 import { completeUpdates } from '../refs/complete-updates.js'
-import { isRunningPush, type JournalEntry, listJournalEntries, removeEntry } from './journal.js'
+import {
+  isOfThisSpace,
+  isRunningPush,
+  type JournalEntry,
+  listJournalEntries,
+  removeEntry,
+} from './journal.js'
 import { listStaleFiles, readStaleFile, type StaleFile } from './stale-files.js'
 
 /** Ref locks are held for moments only: one that is unchanged for this long may be stale. */
@@ -27,7 +32,7 @@ export async function recover(dataDir: string, log?: Log): Promise<readonly stri
   const runningPushes: JournalEntry[] = []
   const cut = new Map<string, JournalEntry>()
   for (const [file, push] of await listJournalEntries(dataDir)) {
-    if (await isRunningPush(push)) runningPushes.push(push)
+    if (await isRunningPush(dataDir, push)) runningPushes.push(push)
     else cut.set(file, push)
   }
   await Promise.all([...cut.values()].map(endLeftGroup))
@@ -54,8 +59,9 @@ function byStart([, one]: CutPush, [, other]: CutPush): number {
 type CutPush = readonly [file: string, push: JournalEntry]
 
 /** Ends the process group of an interrupted push, unless its id belongs to a new group by now. */
-async function endLeftGroup({ host, leader }: JournalEntry): Promise<void> {
-  if (host !== hostname()) return
+async function endLeftGroup(push: JournalEntry): Promise<void> {
+  if (!isOfThisSpace(push)) return
+  const { leader } = push
   if (isRunning(leader)) return endProcessGroup(leader.pid)
   // The leader has ended. The group is the same if it runs git and has no new leader.
   const members = (await listProcesses()).filter((row) => row.groupId === leader.pid)

@@ -65,7 +65,7 @@ export async function sweepRepository(dataDir: string, path: string): Promise<re
   if (old.size === 0) return []
   const runningPushes: JournalEntry[] = []
   for (const push of (await listJournalEntries(dataDir)).values()) {
-    if (await isRunningPush(push)) runningPushes.push(push)
+    if (await isRunningPush(dataDir, push)) runningPushes.push(push)
   }
   return removeDead(path, old, { processes: await listProcesses(), runningPushes })
 }

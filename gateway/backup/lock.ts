@@ -1,12 +1,13 @@
 /** Lock of a backup folder, which ends with its process. */
 
 import { open, readFile, rm } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
+import { processSpace } from '../../cgi/process/process-space.js'
 import { isRunning, markProcess, type ProcessMark } from '../../cgi/process/process-table.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
 
 interface Owner {
+  /** Process space of the process. */
   readonly host: string
   readonly process: ProcessMark
 }
@@ -26,7 +27,7 @@ async function take(path: string): Promise<void> {
   for (;;) {
     try {
       const file = await open(path, 'wx', 0o600)
-      const owner: Owner = { host: hostname(), process: markProcess(process.pid) }
+      const owner: Owner = { host: processSpace(), process: markProcess(process.pid) }
       await file.writeFile(JSON.stringify(owner))
       await file.close()
       return
@@ -43,7 +44,7 @@ async function removeStale(path: string): Promise<void> {
   if (text === undefined) return
   // A process that was killed between creation and writing leaves an empty file.
   const owner = text === '' ? undefined : (JSON.parse(text) as Owner)
-  if (owner !== undefined && (owner.host !== hostname() || isRunning(owner.process))) {
+  if (owner !== undefined && (owner.host !== processSpace() || isRunning(owner.process))) {
     const { host, process } = owner
     throw new Error(
       `process ${process.pid} on ${host} uses the folder; if it has ended, remove ${path}`,

@@ -96,7 +96,8 @@ function remedyOf(job: string): string {
 async function listDeadPushes(dataDir: string): Promise<readonly string[]> {
   const dead: string[] = []
   for (const [path, push] of await listJournalEntries(dataDir)) {
-    if (push.startedAtMs < Date.now() - UNSWEPT_MS && !(await isRunningPush(push))) dead.push(path)
+    const isOld = push.startedAtMs < Date.now() - UNSWEPT_MS
+    if (isOld && !(await isRunningPush(dataDir, push))) dead.push(path)
   }
   return dead
 }

@@ -1,6 +1,6 @@
 /** Import of a repository from another server, in whole or not at all. */
 
-import { hostname } from 'node:os'
+import { processSpace } from '../../cgi/process/process-space.js'
 import { markProcess } from '../../cgi/process/process-table.js'
 import { newStorageKey, repositoryPath } from '../../cgi/repository/paths.js'
 import { removeRepository } from '../../cgi/repository/repository.js'
@@ -106,7 +106,7 @@ async function begin(
     ownerId: input.owner.id,
     name: input.name,
     storage: input.storage,
-    machine: hostname(),
+    machine: processSpace(),
     process: JSON.stringify(markProcess(process.pid)),
     leaseMs: LEASE_MS,
   })

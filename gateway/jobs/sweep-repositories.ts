@@ -1,5 +1,6 @@
 /** Hourly job that removes the leftovers of crashes from the repositories. */
 
+import { sweepBeats } from '../../cgi/maintenance/beats.js'
 import { recover } from '../../cgi/maintenance/recovery.js'
 import { sweepRepositories } from '../../cgi/maintenance/sweeper.js'
 import { sweepPushDecisionRequests } from '../../cgi/refs/push-decision-request.js'
@@ -20,6 +21,7 @@ export const SWEEP_REPOSITORIES: JobKind = {
     // Recovers pushes of a killed gateway on this machine, and those whose recovery has failed.
     await recover(settings.data.dir, log)
     await sweepUpdateLists(settings.data.dir)
+    await sweepBeats(settings.data.dir)
     const swept = await sweepRepositories(settings.data.dir, {
       signal,
       isHeld: () => isHeld(db),

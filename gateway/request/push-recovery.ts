@@ -53,7 +53,7 @@ export function createPushRecovery(dataDir: string, log: Log): PushRecovery {
 
 async function isCutPushLeft(dataDir: string): Promise<boolean> {
   for (const push of (await listJournalEntries(dataDir)).values()) {
-    if (!(await isRunningPush(push))) return true
+    if (!(await isRunningPush(dataDir, push))) return true
   }
   return false
 }

@@ -6,8 +6,8 @@
 import { createHash, randomBytes } from 'node:crypto'
 import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
-import { hostname } from 'node:os'
 import { dirname, join } from 'node:path'
+import { processSpace } from '../../cgi/process/process-space.js'
 import { markProcess } from '../../cgi/process/process-table.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
 
@@ -28,7 +28,7 @@ export interface SshSocket {
 
 /** Returns the paths of the gateway whose supervisor has the process id. */
 export function sshSocketOf(path: string, supervisorPid: number): SshSocket {
-  const mark = JSON.stringify([hostname(), markProcess(supervisorPid)])
+  const mark = JSON.stringify([processSpace(), markProcess(supervisorPid)])
   const name = createHash('sha256').update(mark).digest('hex').slice(0, 8)
   return { path, own: join(dirname(path), name) }
 }

@@ -1,6 +1,6 @@
 /** Removal of the stale files and rows of imports whose process has ended. */
 
-import { hostname } from 'node:os'
+import { processSpace } from '../../../cgi/process/process-space.js'
 import { isRunning, type ProcessMark } from '../../../cgi/process/process-table.js'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { removeUnfinished } from '../../../cgi/repository/repository.js'
@@ -30,8 +30,8 @@ export async function sweepImports(db: Database, dataDir: string): Promise<numbe
   return swept
 }
 
-/** Returns true if the import has ended. On another machine only its lease shows that. */
+/** Returns true if the import has ended. On another machine or container only its lease shows that. */
 async function isDead({ machine, process, leasedUntilMs }: Import): Promise<boolean> {
   if (leasedUntilMs < Date.now()) return true
-  return machine === hostname() && !isRunning(JSON.parse(process) as ProcessMark)
+  return machine === processSpace() && !isRunning(JSON.parse(process) as ProcessMark)
 }

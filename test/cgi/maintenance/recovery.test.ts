@@ -3,7 +3,6 @@
 import { randomBytes, randomInt } from 'node:crypto'
 import { existsSync } from 'node:fs'
 import { mkdir, readdir, rm, symlink, utimes, writeFile } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { basename, join } from 'node:path'
 import { setTimeout as delay } from 'node:timers/promises'
 import { fileURLToPath } from 'node:url'
@@ -16,6 +15,7 @@ import {
 import { recover } from '../../../cgi/maintenance/recovery.js'
 import { listStaleFiles } from '../../../cgi/maintenance/stale-files.js'
 import { findGit } from '../../../cgi/process/git.js'
+import { processSpace } from '../../../cgi/process/process-space.js'
 import { isRunning, listProcesses, markProcess } from '../../../cgi/process/process-table.js'
 import { type RunningProcess, runToEnd, startProcess } from '../../../cgi/process/run.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
@@ -179,7 +179,7 @@ async function scene(t: Parameters<typeof temporaryFolder>[0]): Promise<Scene> {
 async function note({ dataDir, bare }: Scene, change: Partial<JournalEntry>): Promise<void> {
   const dead = { pid: 999_999_999, identity: 'another boot/1' }
   const entry: JournalEntry = {
-    host: hostname(),
+    host: processSpace(),
     gateway: dead,
     leader: dead,
     repositoryPath: bare,
