@@ -1,4 +1,4 @@
-/** Entity tags of earlier replies, with which a conditional request is answered without its work. */
+/** Entity tags of earlier replies, with which a conditional request needs no new reply. */
 
 import { hash } from 'node:crypto'
 import { readStateOfTick } from '../../cgi/repository/repository-state.js'
@@ -17,7 +17,7 @@ const TAGS_MAX = 2_000
 /** Maximum length of the headers that are kept with a tag, because they repeat the address. */
 const HEADERS_LENGTH_MAX = 2_000
 
-/** Headers that determine who asks. */
+/** Headers that determine the caller. */
 const CREDENTIAL_HEADERS = ['authorization', 'cookie', 'sudo', 'x-gitea-otp'] as const
 
 interface KeptTag {

@@ -47,9 +47,9 @@ export interface Operation<
   /** Status of a successful reply, and the schema of its body; null for an empty body. */
   readonly success: { readonly status: number; readonly schema: TSchema | null }
   /**
-   * What a successful reply depends on, besides the request and the settings: only on counted rows
-   * of the database, or also on the Git data of the repository of the grant. Such a reply keeps its
-   * tag until that changes (`kept-tags.ts`). Absent if it depends on anything else, such as the
+   * Data on which a successful reply depends, besides the request and the settings: only counted
+   * rows of the database, or also the Git data of the repository of the grant. Such a reply keeps
+   * its tag until that changes (`kept-tags.ts`). Absent if it depends on anything else, such as the
    * time or another repository.
    */
   readonly dependsOn?: 'rows' | 'repository'

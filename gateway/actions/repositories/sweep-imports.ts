@@ -30,7 +30,7 @@ export async function sweepImports(db: Database, dataDir: string): Promise<numbe
   return swept
 }
 
-/** Returns true if the import has ended. On another machine or container only its lease shows that. */
+/** Returns true if the import has ended. On another machine only its lease shows that. */
 async function isDead({ machine, process, leasedUntilMs }: Import): Promise<boolean> {
   if (leasedUntilMs < Date.now()) return true
   return machine === processSpace() && !isRunning(JSON.parse(process) as ProcessMark)
