@@ -1,6 +1,7 @@
 /** The supervisor process: prepares the data and runs the workers. */
 
 import { mkdir } from 'node:fs/promises'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
 import { recover } from '../cgi/maintenance/recovery.js'
@@ -17,7 +18,13 @@ import { Fleet } from './fleet.js'
 import { migrateDatabase } from './migrate-database.js'
 import { watchPeers } from './peer-watch.js'
 import { claimSecret, refuseOtherSite } from './site-identity.js'
-import { prepareSocketFolder, removeStaleSocket, sshSocketOf } from './ssh/socket-file.js'
+import {
+  handOverSocket,
+  prepareSocketFolder,
+  removeStaleSocket,
+  type SshSocket,
+  sshSocketOf,
+} from './ssh/socket-file.js'
 
 const STDOUT = 1
 const STDERR = 2
@@ -42,7 +49,8 @@ export async function superviseWorkers(
   const setUpCode = await prepareData(settings, log)
   new RateLimiterClusterMaster()
   const fleet = new Fleet(settings, log)
-  process.on('SIGTERM', () => fleet.stop())
+  const sshSocket = sshSocketOf(settings.ssh.socket, process.pid)
+  process.on('SIGTERM', () => handOver(sshSocket, log).then(() => fleet.stop()))
   process.on('SIGINT', () => fleet.stop({ isHurried: true }))
   const isOnTerminal = isatty(STDERR)
   const reload = createReload(fleet, { settings, reread, log })
@@ -62,11 +70,24 @@ export async function superviseWorkers(
       welcome(settings, { log, greet, setUpCode })
     }
   }
-  const sshSocket = sshSocketOf(settings.ssh.socket, process.pid)
   const unwatch = watchPeers(settings, { socket: sshSocket, log })
   await fleet.ended
   unwatch()
   await removeStaleSocket(sshSocket)
+}
+
+/** Time for the workers to accept the connections that were made before a hand-over. */
+const ACCEPTED_WITHIN_MS = 50
+
+/** Lets another gateway of the data folder, if there is one, answer sshd from now on. */
+async function handOver(socket: SshSocket, log: Log): Promise<void> {
+  try {
+    if (!(await handOverSocket(socket))) return
+    log.info({ path: socket.path }, 'another gateway has the socket for SSH now')
+    await sleep(ACCEPTED_WITHIN_MS)
+  } catch (error) {
+    log.warn({ error, path: socket.path }, 'the socket for SSH was not handed over')
+  }
 }
 
 interface ReloadOptions extends Pick<SupervisorOptions, 'reread'> {

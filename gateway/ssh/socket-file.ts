@@ -61,12 +61,34 @@ export async function claimSocket({ path, own }: SshSocket): Promise<'claimed' |
   const present = await unlessMissing(stat(path))
   if (present?.ino === mine.ino) return 'own'
   if (present !== undefined && (await isAnswered(path))) return 'other'
-  const incoming = `${own}.${randomBytes(6).toString('hex')}`
-  await link(own, incoming)
+  await place(own, path)
+  return 'claimed'
+}
+
+/**
+ * Gives the common path to another gateway of the folder that accepts connections, if this one has
+ * it. Returns true if it was given away.
+ */
+export async function handOverSocket({ path, own }: SshSocket): Promise<boolean> {
+  const [mine, present] = [await unlessMissing(stat(own)), await unlessMissing(stat(path))]
+  if (mine === undefined || present?.ino !== mine.ino) return false
+  const folder = dirname(path)
+  for (const name of await readdir(folder)) {
+    const other = join(folder, name)
+    if (!OWN_NAME.test(name) || other === own || !(await isAnswered(other))) continue
+    await place(other, path)
+    return true
+  }
+  return false
+}
+
+/** Makes `path` another name of a socket, in one step. */
+async function place(socket: string, path: string): Promise<void> {
+  const incoming = `${socket}.${randomBytes(6).toString('hex')}`
+  await link(socket, incoming)
   await rename(incoming, path)
   // A rename to a path of the same file does nothing.
   await rm(incoming, { force: true })
-  return 'claimed'
 }
 
 /** Removes the common path if no gateway answers there. */

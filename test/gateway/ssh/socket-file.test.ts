@@ -1,12 +1,13 @@
 /** Sockets for SSH: their folder is private, and one gateway that answers has the common path. */
 
 import { once } from 'node:events'
-import { chmod, readdir, stat, utimes } from 'node:fs/promises'
+import { chmod, link, readdir, stat, utimes } from 'node:fs/promises'
 import { createServer } from 'node:net'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
   claimSocket,
+  handOverSocket,
   isAnswered,
   prepareSocketFolder,
   removeStaleSocket,
@@ -69,6 +70,29 @@ t.test('the common path goes to the next gateway when its gateway has ended', as
   await second.stop()
   await removeStaleSocket(two)
   t.strictSame(await readdir(join(path, '..')), [])
+})
+
+t.test('a gateway that ends gives the common path to one that accepts connections', async (t) => {
+  const path = await commonPath(t)
+  const folder = join(path, '..')
+  const [one, other] = [
+    { path, own: join(folder, '0000000a') },
+    { path, own: join(folder, '0000000b') },
+  ]
+  const first = await listenAt(t, one.own)
+  await claimSocket(one)
+  t.equal(await handOverSocket(one), false, 'there is no other gateway')
+  const ended = await listenAt(t, other.own)
+  await link(other.own, join(folder, '0000000c'))
+  await ended.stop()
+  t.equal(await handOverSocket(one), false, 'the other one has ended')
+  t.equal(await isAnswered(path), true)
+  await listenAt(t, other.own)
+  t.equal(await handOverSocket(other), false, 'it does not have the path')
+  t.equal(await handOverSocket(one), true)
+  await first.stop()
+  t.equal(await isAnswered(path), true)
+  t.equal(await claimSocket(other), 'own')
 })
 
 t.test('a gateway whose listener was replaced has the common path again', async (t) => {
