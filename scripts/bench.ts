@@ -18,6 +18,7 @@ import { RUNNERS_BENCHMARK } from './benchmarks/runners.js'
 import { SENDFILE_BENCHMARK } from './benchmarks/sendfile.js'
 import { SSH_BENCHMARK } from './benchmarks/ssh.js'
 import { formatTable } from './benchmarks/table.js'
+import { TLS_BENCHMARK } from './benchmarks/tls.js'
 
 const BENCHMARKS: readonly Benchmark[] = [
   HTTP_BENCHMARK,
@@ -28,6 +29,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   REFS_BENCHMARK,
   DAY_BENCHMARK,
   SENDFILE_BENCHMARK,
+  TLS_BENCHMARK,
   DATABASE_BENCHMARK,
   RUNNERS_BENCHMARK,
   SSH_BENCHMARK,

@@ -4,6 +4,7 @@ import { mkdir, readdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import { fileURLToPath } from 'node:url'
 import { runToEnd } from '../../cgi/process/run.js'
+import type { TlsFiles } from '../../conf/settings.js'
 import type { BenchmarkContext } from './benchmark.js'
 import { createCpuGroup, freePort, type MeasuredServer, startServer, USER_PATH } from './server.js'
 import { runProgram } from './sshd.js'
@@ -86,6 +87,36 @@ export async function startGatehouse(
       await runGitAsUser(words, { cwd: source, signal })
       return made
     },
+    async stop() {
+      await server.stop()
+      await cpu.remove()
+    },
+  }
+}
+
+/** Starts a further gateway of the same data, which serves HTTPS itself. */
+export async function startSecure(
+  { folder, signal }: BenchmarkContext,
+  { dataDir }: Gatehouse,
+  tls: TlsFiles,
+): Promise<MeasuredServer> {
+  const port = await freePort()
+  const environment = {
+    PATH: USER_PATH,
+    GATEHOUSE_DATA_DIR: dataDir,
+    GATEHOUSE_HTTP_LISTEN: `127.0.0.1:${port}`,
+    GATEHOUSE_HTTP_WORKERS: String(WORKERS),
+    GATEHOUSE_HTTP_TLS_CERTIFICATE: tls.certificate,
+    GATEHOUSE_HTTP_TLS_KEY: tls.key,
+    GATEHOUSE_MAINTENANCE_ENABLED: 'false',
+  }
+  const cpu = await createCpuGroup('secure')
+  const program = [process.execPath, COMMAND_LINE, 'serve'] as const
+  const logFile = join(folder, 'secure.log')
+  const server = await startServer(cpu, { program, environment, logFile, signal }, { port })
+  return {
+    url: `https://127.0.0.1:${port}`,
+    cpu,
     async stop() {
       await server.stop()
       await cpu.remove()

@@ -2,6 +2,7 @@
 
 import { mkdir, readFile, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { TlsFiles } from '../../conf/settings.js'
 import { WORKERS } from './gatehouse.js'
 import { type CpuGroup, type RunningServer, startServer, USER_PATH } from './server.js'
 
@@ -13,6 +14,8 @@ export interface NginxOptions {
   readonly location: readonly string[]
   /** Directives beside the servers, and beside its location `/`. */
   readonly more?: { readonly http: string; readonly server: string }
+  /** Certificate and key; without them it serves HTTP. */
+  readonly tls?: TlsFiles | undefined
   readonly signal: AbortSignal
 }
 
@@ -42,7 +45,7 @@ export async function countRequests(folder: string): Promise<number> {
 
 const ACCESS_LOG = 'access.log'
 
-function configOf({ folder, port, location, more }: NginxOptions): string {
+function configOf({ folder, port, location, more, tls }: NginxOptions): string {
   return `daemon off;
 worker_processes ${WORKERS};
 pid ${folder}/nginx.pid;
@@ -59,7 +62,8 @@ http {
   scgi_temp_path ${folder}/scgi;
   uwsgi_temp_path ${folder}/uwsgi;
   server {
-    listen 127.0.0.1:${port};
+    listen 127.0.0.1:${port}${tls === undefined ? '' : ' ssl'};
+    ${tls === undefined ? '' : `ssl_certificate ${tls.certificate}; ssl_certificate_key ${tls.key};`}
     location / {
 ${location.map((line) => `      ${line};`).join('\n')}
     }

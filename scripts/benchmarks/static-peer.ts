@@ -2,6 +2,7 @@
 
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { TlsFiles } from '../../conf/settings.js'
 import type { BenchmarkContext } from './benchmark.js'
 import { startNginx } from './nginx.js'
 import { createCpuGroup, freePort, type MeasuredServer } from './server.js'
@@ -12,7 +13,10 @@ export interface StaticPeer extends MeasuredServer {
 }
 
 /** Starts nginx with its files in the benchmark's folder. */
-export async function startStaticPeer({ folder, signal }: BenchmarkContext): Promise<StaticPeer> {
+export async function startStaticPeer(
+  { folder, signal }: BenchmarkContext,
+  tls?: TlsFiles,
+): Promise<StaticPeer> {
   const files = join(folder, 'static', 'files')
   await mkdir(files, { recursive: true })
   const port = await freePort()
@@ -20,11 +24,12 @@ export async function startStaticPeer({ folder, signal }: BenchmarkContext): Pro
   const nginx = await startNginx(cpu, {
     folder: join(folder, 'static'),
     port,
+    tls,
     location: [`root ${files}`, 'dav_methods PUT'],
     signal,
   })
   return {
-    url: `http://127.0.0.1:${port}`,
+    url: `${tls === undefined ? 'http' : 'https'}://127.0.0.1:${port}`,
     cpu,
     files,
     async stop() {
