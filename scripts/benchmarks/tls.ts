@@ -1,4 +1,4 @@
-/** `tls`: clones over HTTPS, by the gateway itself and by nginx in front, beside nginx and a file. */
+/** `tls`: clones over HTTPS by the gateway itself and through nginx, beside nginx and a file. */
 
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'

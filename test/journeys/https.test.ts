@@ -70,6 +70,22 @@ t.test('systemd is notified when the server is ready', async (t) => {
   t.match((await received.next()).value, /^READY=1$/m)
 })
 
+t.test('of TLS 1.2 only ciphers with authenticated encryption are accepted', async (t) => {
+  const cipherOf = (ciphers: string) =>
+    new Promise<string>((resolve) => {
+      const options = { ciphers, maxVersion: 'TLSv1.2', rejectUnauthorized: false } as const
+      const socket = connect({ port, host: '127.0.0.1', ...options }, () => {
+        resolve(socket.getCipher().name)
+        socket.destroy()
+      })
+      socket.on('error', () => resolve('refused'))
+    })
+  for (const cipher of ['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-ECDSA-CHACHA20-POLY1305']) {
+    t.equal(await cipherOf(cipher), cipher)
+  }
+  t.equal(await cipherOf('ECDHE-ECDSA-AES128-SHA'), 'refused')
+})
+
 t.test('a repository is created, pushed and cloned over IPv4 and IPv6', async (t) => {
   const auth = ['--header', `Authorization: token ${ada.token}`]
   const json = ['--header', 'Content-Type: application/json', '--data', '{"name":"work"}']

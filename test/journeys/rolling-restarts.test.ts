@@ -56,7 +56,7 @@ async function restart(gateway: Gatehouse): Promise<void> {
 
 interface Work {
   readonly name: string
-  /** Does the work for the number; throws an Error with the client's message if it fails. */
+  /** Throws an Error with the client's message if the work for this number fails. */
   readonly once: (number: number) => Promise<void>
 }
 
