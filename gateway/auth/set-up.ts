@@ -1,7 +1,7 @@
 /** Authorization to create the first account, for clients on this machine or with the code. */
 
-import { createHash, timingSafeEqual } from 'node:crypto'
-import { readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { createHash, randomUUID, timingSafeEqual } from 'node:crypto'
+import { link, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { parseAddressSet } from '../../conf/addresses.js'
 import { notFound } from '../../conf/failures.js'
@@ -15,13 +15,30 @@ import { newToken } from './token.js'
 
 const FILE = 'set-up.code'
 
-/** Stores and returns a new code, which is valid in all workers. */
-export async function renewSetUpCode(dataDir: string): Promise<string> {
-  const code = newToken()
-  const part = join(dataDir, `${FILE}.${process.pid}`)
-  await writeFile(part, code, { mode: 0o600 })
-  await rename(part, join(dataDir, FILE))
-  return code
+/** Time for which a code is given out; another gateway may have shown it at its start. */
+const GIVEN_OUT_MS = 86_400_000
+
+/**
+ * Returns the code, which is valid in all workers of all gateways. Stores a new one if there is
+ * none yet, or if it is a day old.
+ */
+export async function setUpCodeOf(dataDir: string): Promise<string> {
+  const path = join(dataDir, FILE)
+  const found = await unlessMissing(stat(path))
+  if (found !== undefined && found.mtimeMs > Date.now() - GIVEN_OUT_MS) {
+    const code = await unlessMissing(readFile(path, 'utf8'))
+    if (code !== undefined) return code
+  }
+  const part = `${path}.${randomUUID()}`
+  await writeFile(part, newToken(), { mode: 0o600 })
+  if (found === undefined) {
+    // Fails if another gateway has just stored a code, which is then the one that is valid.
+    await link(part, path).catch(() => {})
+    await rm(part, { force: true })
+  } else {
+    await rename(part, path)
+  }
+  return await readFile(path, 'utf8')
 }
 
 /** Deletes the code, which has no use once there is an account. */

@@ -1,10 +1,12 @@
 /** The first account: created on the machine itself or with the code in its log, once. */
 
-import { readdir } from 'node:fs/promises'
+import { readdir, utimes } from 'node:fs/promises'
+import { join } from 'node:path'
 import t, { type Test } from 'tap'
-import { isAtMachine, renewSetUpCode } from '../../../../gateway/auth/set-up.js'
+import { isAtMachine, setUpCodeOf } from '../../../../gateway/auth/set-up.js'
 import { listUsers } from '../../../../sql/accounts/users.js'
 import { startGateway } from '../../../helpers/gateway.js'
+import { temporaryFolder } from '../../../helpers/temporary.js'
 import { cookieOf, postForm } from '../../../helpers/web-forms.js'
 
 const LOCAL = 'http://localhost:3000'
@@ -44,7 +46,7 @@ t.test('a user on the machine itself creates the first account, an administrator
 t.test('from elsewhere the page is 404 without the code', async (t) => {
   const gateway = await startNewServer(t)
   const { ask, db, settings } = gateway
-  const code = await renewSetUpCode(settings.data.dir)
+  const code = await setUpCodeOf(settings.data.dir)
   const elsewhere: ReadonlyArray<Record<string, string>> = [
     { 'x-forwarded-for': '192.0.2.1' },
     { 'x-forwarded-for': '127.0.0.1' },
@@ -74,6 +76,19 @@ t.test('from elsewhere the page is 404 without the code', async (t) => {
   t.notMatch(await readdir(settings.data.dir), /set-up/, 'the code is deleted')
 })
 
+t.test('gateways of a data folder have the same code, and a new one after a day', async (t) => {
+  const folder = await temporaryFolder(t)
+  const codes = await Promise.all([1, 2, 3].map(() => setUpCodeOf(folder)))
+  t.equal(new Set(codes).size, 1, 'gateways that start together')
+  t.equal(await setUpCodeOf(folder), codes[0], 'a later one')
+  const past = new Date(Date.now() - 25 * 3_600_000)
+  await utimes(join(folder, 'set-up.code'), past, past)
+  const next = await setUpCodeOf(folder)
+  t.not(next, codes[0])
+  t.equal(await setUpCodeOf(folder), next)
+  t.strictSame(await readdir(folder), ['set-up.code'])
+})
+
 t.test('an address of the network is not the machine itself', async (t) => {
   const headers = new Map([['host', 'localhost:3000']])
   const at = (address: string) =>
@@ -89,7 +104,7 @@ t.test('with a public base URL the code is always required', async (t) => {
 
 t.test('guesses of the code are limited, and forms of another site are refused', async (t) => {
   const gateway = await startNewServer(t)
-  const code = await renewSetUpCode(gateway.settings.data.dir)
+  const code = await setUpCodeOf(gateway.settings.data.dir)
   const headers = { 'x-forwarded-for': '192.0.2.1' }
   const guess = (tried: string) => gateway.ask({ path: `/setup?code=${tried}`, headers })
   for (let n = 0; n < 20; n += 1) t.equal((await guess(`${n}`)).status, 404)
