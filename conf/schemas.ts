@@ -178,6 +178,10 @@ export const SCHEMAS = {
     memory_max: field('Memory limit of a Git process; a push has half of it.', asBytes, '512MiB'),
   },
   cache: {
+    dir: field(
+      'Folder of the pack cache; by default `cache` in `data.dir`. If gateways on several machines share `data.dir`, each keeps its cache on a disk of its own here.',
+      asText,
+    ),
     disk_max: field(
       'Maximum size of the pack cache on disk; 0: nothing is stored.',
       asBytes,

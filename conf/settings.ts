@@ -59,6 +59,8 @@ export interface Settings {
     readonly memoryBytesMax: number
   }
   readonly cache: {
+    /** Absolute path. */
+    readonly dir: string
     readonly diskBytesMax: number
     readonly diskBytesFree: number
     readonly memoryBytesMax: number
@@ -178,6 +180,7 @@ export function deriveSettings(given: GivenSettings): Settings {
       memoryBytesMax: required(given.git.memory_max),
     },
     cache: {
+      dir: given.cache.dir === undefined ? `${dataDir}/cache` : resolve(given.cache.dir),
       diskBytesMax: required(given.cache.disk_max),
       diskBytesFree: required(given.cache.disk_free),
       memoryBytesMax: required(given.cache.memory_max),

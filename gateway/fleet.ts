@@ -196,7 +196,7 @@ type Coordinator = ReturnType<typeof openCoordinator>
  */
 function openCoordinator(settings: Settings, log: Log) {
   const coordinator = new SingleFlightCoordinator(
-    { folder: packFolder(settings.data.dir), name: randomUUID() },
+    { folder: packFolder(settings.cache.dir), name: randomUUID() },
     (member, notification) => {
       const worker = cluster.workers?.[member]
       if (worker !== undefined) send(worker, { kind: 'flight', notification })

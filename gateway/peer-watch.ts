@@ -1,6 +1,6 @@
 /**
  * Watch over the other gateways of a data folder: takes over the socket for SSH of one that has
- * ended, and recovers its interrupted pushes.
+ * ended, recovers its interrupted pushes, and removes what others have removed from their caches.
  */
 
 import { isOfThisSpace, isRunningPush, listJournalEntries } from '../cgi/maintenance/journal.js'
@@ -8,23 +8,27 @@ import { recover } from '../cgi/maintenance/recovery.js'
 import { isRunning } from '../cgi/process/process-table.js'
 import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
+import { CacheRemovals } from './packs/cache-removals.js'
 import { claimSocket, type SshSocket } from './ssh/socket-file.js'
 
 const SOCKET_MS = 2_000
 const PUSHES_MS = 10_000
+const REMOVALS_MS = 10_000
 
 /** Starts the watch. Returns a function that ends it. */
 export function watchPeers(
-  { data }: Pick<Settings, 'data'>,
+  { data, cache }: Pick<Settings, 'data' | 'cache'>,
   { socket, log }: { readonly socket: SshSocket; readonly log: Log },
 ): () => void {
   const takeOver = async () => {
     if ((await claimSocket(socket)) !== 'claimed') return
     log.info({ path: socket.path }, 'the socket for SSH was taken over')
   }
+  const removals = new CacheRemovals(data.dir, cache.dir)
   const watches = [
     repeat(SOCKET_MS, log, takeOver),
     repeat(PUSHES_MS, log, () => recoverDeadPeers(data.dir, log)),
+    repeat(REMOVALS_MS, log, () => removals.follow()),
   ]
   return () => {
     for (const watch of watches) clearInterval(watch)

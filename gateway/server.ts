@@ -206,7 +206,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     log,
     queue,
     settings: () => settings,
-    link: options.coordinator ?? createLocalCoordinator(settings.data.dir),
+    link: options.coordinator ?? createLocalCoordinator(settings.cache.dir),
   })
   metrics.watchPackCache(packCache)
   const disk = watchDisks({ settings: () => settings, log, packCache })

@@ -13,7 +13,7 @@ import type { Settings } from '../conf/settings.js'
 import { hasUsers } from '../sql/admin/site.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { sweepImports } from './actions/repositories/sweep-imports.js'
-import { renewSetUpCode } from './auth/set-up.js'
+import { setUpCodeOf } from './auth/set-up.js'
 import { Fleet } from './fleet.js'
 import { migrateDatabase } from './migrate-database.js'
 import { watchPeers } from './peer-watch.js'
@@ -95,14 +95,21 @@ interface ReloadOptions extends Pick<SupervisorOptions, 'reread'> {
   readonly log: Log
 }
 
+/** Settings that workers of one supervisor share. */
+const FIXED: ReadonlyArray<(settings: Settings) => string> = [
+  ({ data }) => data.dir,
+  ({ cache }) => cache.dir,
+  ({ ssh }) => ssh.socket,
+]
+
 /** Returns a function that renews the workers. Concurrent calls renew one after the other. */
 function createReload(fleet: Fleet, { settings, reread, log }: ReloadOptions): () => void {
   let renewing = Promise.resolve()
   const renew = async () => {
     try {
       const renewed = reread()
-      if (renewed.data.dir !== settings.data.dir || renewed.ssh.socket !== settings.ssh.socket) {
-        throw new Error('a change of data.dir or ssh.socket needs a restart')
+      if (FIXED.some((read) => read(renewed) !== read(settings))) {
+        throw new Error('a change of data.dir, cache.dir or ssh.socket needs a restart')
       }
       await fleet.renew(renewed)
       log.level = renewed.log.level
@@ -139,8 +146,8 @@ function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions):
 }
 
 /**
- * Migrates the database and recovers from a crash of pushes and imports. Returns a new set-up code
- * if there is no account yet. Throws an Error for the user if the database, the data folder or the
+ * Migrates the database and recovers from a crash of pushes and imports. Returns the set-up code if
+ * there is no account yet. Throws an Error for the user if the database, the data folder or the
  * port belongs to another site.
  */
 async function prepareData(settings: Settings, log: Log): Promise<string | undefined> {
@@ -153,7 +160,7 @@ async function prepareData(settings: Settings, log: Log): Promise<string | undef
     await refuseOtherSite(settings.http.listen, await claimSecret(db, dir))
     await recover(dir, log)
     await sweepImports(db, dir)
-    return (await hasUsers(db)) ? undefined : await renewSetUpCode(dir)
+    return (await hasUsers(db)) ? undefined : await setUpCodeOf(dir)
   } finally {
     await closeDatabase(db)
   }

@@ -38,7 +38,7 @@ export function cachesAttributes({ type, options }: Mount): boolean {
   return !isOff && !NFS_LIMITS.every((limit) => options.includes(limit))
 }
 
-/** Mounts that cache attributes, by device number; undefined for the others. */
+/** Mounts by device number; undefined for unknown ones. */
 const known = new Map<number, Mount | undefined>()
 
 /**
@@ -46,10 +46,24 @@ const known = new Map<number, Mount | undefined>()
  * for each device. Without /proc, and for devices that it does not name, returns undefined.
  */
 export function cachingMountOf(device: number): Mount | undefined {
+  const mount = mountOf(device)
+  return mount !== undefined && cachesAttributes(mount) ? mount : undefined
+}
+
+/** Returns the mount of a device number if it is a network file system, as `cachingMountOf`. */
+export function networkMountOf(device: number): Mount | undefined {
+  const mount = mountOf(device)
+  return mount !== undefined && isNetwork(mount) ? mount : undefined
+}
+
+function isNetwork({ type }: Mount): boolean {
+  return CACHING_TYPES.test(type) || type === 'ceph'
+}
+
+function mountOf(device: number): Mount | undefined {
   if (known.has(device)) return known.get(device)
   const name = nameOf(device)
-  const found = readMounts().find((mount) => mount.device === name)
-  const mount = found !== undefined && cachesAttributes(found) ? found : undefined
+  const mount = readMounts().find((candidate) => candidate.device === name)
   known.set(device, mount)
   return mount
 }

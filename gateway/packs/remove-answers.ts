@@ -7,12 +7,10 @@ import { answersPrefix } from './answer-names.js'
 import { answerPath } from './pack-store.js'
 import { packFolder } from './warm.js'
 
-/**
- * Removes a repository's answers from the disk, for all workers and gateways of the data folder.
- */
-export async function removeAnswers(dataDir: string, repositoryPath: string): Promise<void> {
+/** Removes a repository's answers from the disk, for all workers and gateways of the cache. */
+export async function removeAnswers(cacheDir: string, repositoryPath: string): Promise<void> {
   const prefix = answersPrefix(repositoryPath)
-  const folder = dirname(answerPath(packFolder(dataDir), prefix))
+  const folder = dirname(answerPath(packFolder(cacheDir), prefix))
   for (const name of (await unlessMissing(readdir(folder))) ?? []) {
     if (name.startsWith(prefix)) await rm(join(folder, name), { force: true })
   }

@@ -49,7 +49,7 @@ const LISTS_BYTES_MIN = 33_554_432
 
 /** Creates the pack cache of a worker. */
 export function createPackCache({ git, log, queue, settings, link }: WarmOptions): PackCache {
-  const { cache, data, http } = settings()
+  const { cache, http } = settings()
   const ask: AskReferences = async ({ repositoryPath, client }, body, bytesMax) => {
     const signal = AbortSignal.timeout(GIT_COMMAND_MS)
     const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
@@ -95,7 +95,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     })
   const histories = new RecentHistories(askHistory)
   const files = new TipFiles(askFiles)
-  const folder = packFolder(data.dir)
+  const folder = packFolder(cache.dir)
   const { diskBytesMax } = cache
   const store = new PackStore(
     {
@@ -138,15 +138,15 @@ async function* onlyChunk(chunk: Uint8Array): AsyncGenerator<Uint8Array> {
 }
 
 /** Returns the folder of the stored answers. */
-export function packFolder(dataDir: string): string {
-  return join(dataDir, 'cache', 'packs')
+export function packFolder(cacheDir: string): string {
+  return join(cacheDir, 'packs')
 }
 
 /** Creates a coordinator for a single worker, in its own process. */
-export function createLocalCoordinator(dataDir: string): CoordinatorLink {
+export function createLocalCoordinator(cacheDir: string): CoordinatorLink {
   let take: Parameters<CoordinatorLink['listen']>[0] = () => {}
   const localCoordinator = new SingleFlightCoordinator(
-    { folder: packFolder(dataDir), name: randomUUID() },
+    { folder: packFolder(cacheDir), name: randomUUID() },
     (_member, notification) => {
       queueMicrotask(() => take(notification))
     },

@@ -40,7 +40,7 @@ export interface DiskWatch {
 }
 
 export interface DiskWatchOptions {
-  readonly settings: () => Pick<Settings, 'data' | 'database' | 'blobs'>
+  readonly settings: () => Pick<Settings, 'data' | 'database' | 'blobs' | 'cache'>
   readonly log: Log
   /** Pack cache, which is shrunk while writes are refused. */
   readonly packCache?: { evictToFit(): void }
@@ -98,7 +98,7 @@ interface Folder {
 }
 
 async function readDisks(
-  settings: Pick<Settings, 'data' | 'database' | 'blobs'>,
+  settings: Pick<Settings, 'data' | 'database' | 'blobs' | 'cache'>,
   { isTrial }: { readonly isTrial: boolean },
 ): Promise<DiskState> {
   const { freeBytesMin } = settings.data
@@ -114,7 +114,8 @@ function foldersOf({
   data,
   database,
   blobs,
-}: Pick<Settings, 'data' | 'database' | 'blobs'>): readonly Folder[] {
+  cache,
+}: Pick<Settings, 'data' | 'database' | 'blobs' | 'cache'>): readonly Folder[] {
   const { location } = database
   return [
     { name: 'data', path: data.dir },
@@ -125,7 +126,7 @@ function foldersOf({
     ...(blobs.location.kind === 'files'
       ? [{ name: 'blobs', path: blobs.location.folder } as const]
       : []),
-    { name: 'cache', path: packFolder(data.dir) },
+    { name: 'cache', path: packFolder(cache.dir) },
   ]
 }
 

@@ -114,7 +114,7 @@ export async function openContext(
   const { settings, log, db } = fixture
   const git = options.git ?? (await installedGit)
   const queue = createProcessQueue(() => BOUNDS)
-  const link = createLocalCoordinator(settings.data.dir)
+  const link = createLocalCoordinator(settings.cache.dir)
   const journal = await openJournal(settings.data.dir)
   const pushRecovery = createPushRecovery(settings.data.dir, log)
   const pools = createPools(() => {})

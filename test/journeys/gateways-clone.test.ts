@@ -11,6 +11,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
 import { markProcess } from '../../cgi/process/process-table.js'
+import type { DatabaseLocation } from '../../conf/database-location.js'
 import { isAnswered } from '../../gateway/ssh/socket-file.js'
 import { freshLocation } from '../helpers/databases.js'
 import { askApi, type Gatehouse, type Person, startGatehouse } from '../helpers/gatehouse.js'
@@ -32,6 +33,7 @@ const CONTENT_BYTES = isFullSize ? 3_000_000 : 1_000_000
 const LONG_CONTENT_BYTES = isFullSize ? 20_000_000 : 12_000_000
 
 interface Fleet {
+  readonly location: DatabaseLocation
   readonly gateways: readonly Gatehouse[]
   readonly folder: string
   /** Address of the repository at a gateway. */
@@ -45,6 +47,9 @@ t.test('three gateways of one database and one data folder', async (t) => {
   await t.test('identical concurrent clones share one git process', (t) => shareOne(t, fleet))
   await t.test('failed sign-ins at all gateways reach a limit together', (t) =>
     failTogether(t, fleet),
+  )
+  await t.test('a gateway with a cache of its own removes what was pruned by another', (t) =>
+    forgetPruned(t, fleet),
   )
   await t.test('clones are complete or fail if the gateway that leads is killed', (t) =>
     killLeader(t, fleet),
@@ -74,7 +79,7 @@ async function startFleet(t: Test): Promise<Fleet> {
     await copy.git('push', '--quiet', remoteAt(first), 'HEAD:refs/heads/main')
     return await copy.git('rev-parse', 'HEAD')
   }
-  return { gateways, folder: await temporaryFolder(t), remoteAt, push }
+  return { location, gateways, folder: await temporaryFolder(t), remoteAt, push }
 }
 
 interface Clones {
@@ -128,6 +133,39 @@ async function shareOne(t: Test, fleet: Fleet): Promise<void> {
     t.comment(`hits ${after.hit - before.hit}, coalesced ${after.join - before.join}`)
   }
   await untilNoneIsMade(t, fleet)
+}
+
+/** Each of several machines has its cache on a disk of its own. */
+async function forgetPruned(t: Test, fleet: Fleet): Promise<void> {
+  const [first] = fleet.gateways as [Gatehouse]
+  const cache = await temporaryFolder(t)
+  const own = await startGatehouse(t, {
+    location: fleet.location,
+    workers: 1,
+    environment: { GATEHOUSE_DATA_DIR: first.dataDir, GATEHOUSE_CACHE_DIR: cache },
+  })
+  const commit = await fleet.push(CONTENT_BYTES)
+  await clone(t, { ...fleet, gateways: [own] }, { name: 'own', commit, count: 1 })
+  const kept = await until(
+    () => answersIn(cache),
+    (names) => names.length > 0,
+    WAITS_MS,
+  )
+  t.ok(kept.length > 0, 'answers are in its own cache')
+  t.match(await first.run('repo', 'prune', 'ada/library', '--now'), { exitCode: 0 })
+  const left = await until(
+    () => answersIn(cache),
+    (names) => names.length === 0,
+    WAITS_MS,
+  )
+  t.strictSame(left, [])
+  await own.stop()
+}
+
+/** Returns the names of the stored answers of a cache. */
+async function answersIn(cache: string): Promise<readonly string[]> {
+  const found = await readdir(join(cache, 'packs'), { recursive: true }).catch(() => [])
+  return found.filter((name) => /^..\/[0-9a-f]{16}/.test(name)).toSorted()
 }
 
 const FAILURES_MAX = 10

@@ -11,6 +11,7 @@ import { isHeld } from '../../../sql/admin/holds.js'
 import { findIssue } from '../../../sql/issues/issues.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
 import { recordSize, wikiOf } from '../../../sql/repositories/wikis.js'
+import { noteRemoval } from '../../packs/cache-removals.js'
 import { removeAnswers } from '../../packs/remove-answers.js'
 import type { Context } from '../../request/context.js'
 import { repositoryPathOf } from '../../request/repository-path.js'
@@ -147,7 +148,8 @@ async function pruneFolder(
     graceMs,
     isHeld: () => isHeld(db),
   })
-  await removeAnswers(dataDir, path)
+  await removeAnswers(settings.cache.dir, path)
+  await noteRemoval(dataDir, path)
   await recordSize(db, repository, pruned.sizeKib)
   return pruned
 }

@@ -55,6 +55,7 @@ const SHOWN: Shown = {
     memory_max: ({ git }) => bytesOf(git.memoryBytesMax),
   },
   cache: {
+    dir: ({ cache }) => cache.dir,
     disk_max: ({ cache }) => bytesOf(cache.diskBytesMax),
     disk_free: ({ cache }) => bytesOf(cache.diskBytesFree),
     memory_max: ({ cache }) => bytesOf(cache.memoryBytesMax),

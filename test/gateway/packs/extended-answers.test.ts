@@ -67,7 +67,7 @@ function templateOf(objectFormat: ObjectFormat): Promise<Template> {
 const { context } = await openContext(t)
 const { settings, log, queue } = context
 const git = await countedGit(settings.data.dir)
-const link = createLocalCoordinator(settings.data.dir)
+const link = createLocalCoordinator(settings.cache.dir)
 const cache = createPackCache({ git, log, queue, settings: () => settings, link })
 
 /** Copies a repository with a large file and a bitmap. */
@@ -156,7 +156,7 @@ async function aScene(t: Test, objectFormat: ObjectFormat = 'sha1') {
   }
 
   const { first } = template
-  const loseAnswers = () => removeAnswers(settings.data.dir, repositoryPath)
+  const loseAnswers = () => removeAnswers(settings.cache.dir, repositoryPath)
   const repack = (bitmap = '--write-bitmap-index') => server('repack', '-a', '-d', '-q', bitmap)
   return { copy, server, push, fetchAnswer, addCommits, clone, reached, first, repack, loseAnswers }
 }

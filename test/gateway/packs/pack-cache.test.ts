@@ -42,7 +42,7 @@ async function aCache(t: Test) {
   await copy.git('remote', 'add', 'origin', repositoryPath)
   const [first, second] = [await copy.commit('one'), await copy.commit('two')]
   await copy.git('push', '--quiet', 'origin', 'main', 'main:topic')
-  const newLink = () => createLocalCoordinator(settings.data.dir)
+  const newLink = () => createLocalCoordinator(settings.cache.dir)
   /** Creates the cache of another gateway with the same data folder. */
   const newCache = (link = newLink()) =>
     createPackCache({ git, log, queue, settings: () => settings, link })

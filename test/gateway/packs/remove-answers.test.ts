@@ -10,10 +10,10 @@ import { packFolder } from '../../../gateway/packs/warm.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 t.test('answers are deleted by the folder name of their repository', async (t) => {
-  const dataDir = await temporaryFolder(t)
-  await removeAnswers(dataDir, '/data/one.git')
+  const cacheDir = await temporaryFolder(t)
+  await removeAnswers(cacheDir, '/data/one.git')
   const keep = async (repositoryPath: string, name: string) => {
-    const path = answerPath(packFolder(dataDir), answersPrefix(repositoryPath) + name)
+    const path = answerPath(packFolder(cacheDir), answersPrefix(repositoryPath) + name)
     await mkdir(dirname(path), { recursive: true })
     await writeFile(path, name)
   }
@@ -21,9 +21,9 @@ t.test('answers are deleted by the folder name of their repository', async (t) =
   await keep('/data/other.git', 'c')
   const prefix = answersPrefix('/data/one.git')
   const neighbour = `${prefix.slice(0, 2)}${'0'.repeat(prefix.length - 2)}c`
-  await writeFile(answerPath(packFolder(dataDir), neighbour), '')
-  await removeAnswers(dataDir, '/elsewhere/one.git')
-  const left = await readdir(packFolder(dataDir), { recursive: true })
+  await writeFile(answerPath(packFolder(cacheDir), neighbour), '')
+  await removeAnswers(cacheDir, '/elsewhere/one.git')
+  const left = await readdir(packFolder(cacheDir), { recursive: true })
   const other = `${answersPrefix('/data/other.git')}c`
   t.strictSame(
     left.filter((name) => /[abc]$/.test(name) && name.includes('/')).toSorted(),
