@@ -84,6 +84,11 @@ t.test('a database that is neither SQLite nor MySQL is refused', async (t) => {
   }
 })
 
+t.test('the pack cache is in the data folder unless it is configured', async (t) => {
+  t.equal(settingsOf({ GATEHOUSE_DATA_DIR: '/srv/code' }).cache.dir, '/srv/code/cache')
+  t.equal(settingsOf({ GATEHOUSE_CACHE_DIR: 'c' }).cache.dir, resolve('c'))
+})
+
 t.test('blobs are in the data folder unless they are configured', async (t) => {
   const moved = settingsOf({ GATEHOUSE_DATA_DIR: '/srv/code' })
   t.strictSame(moved.blobs, {
@@ -130,6 +135,7 @@ const SAMPLES: Readonly<Record<string, string | number | boolean>> = {
   'git.client_processes_max': 64,
   'git.anonymous_clone_max': '2GiB',
   'maintenance.prune_every': '168h',
+  'cache.dir': '/var/cache/gatehouse',
   'backup.dir': '/srv/backup',
   'packages.debian_index_valid': '168h',
   'actions.artifacts_owner_max': '50GiB',
