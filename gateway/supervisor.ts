@@ -152,7 +152,11 @@ function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions):
  */
 async function prepareData(settings: Settings, log: Log): Promise<string | undefined> {
   const { dir } = settings.data
-  await mkdir(dir, { recursive: true, mode: 0o750 })
+  await mkdir(dir, { recursive: true, mode: 0o750 }).catch((error: Error) => {
+    throw new Error(
+      `the data folder ${dir} cannot be created (${error.message}): set data.dir to a folder that this user may write`,
+    )
+  })
   await prepareSocketFolder({ path: settings.ssh.socket })
   const db = await openDatabase(settings.database)
   try {

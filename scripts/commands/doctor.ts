@@ -141,10 +141,19 @@ async function checkDisk({ data }: Settings): Promise<string> {
   })
   const { bavail, bsize } = await statfs(data.dir)
   const freeBytes = bavail * bsize
-  const freeGib = (freeBytes / 1_073_741_824).toFixed(1)
+  const freeGib = gib(freeBytes)
+  if (freeBytes < data.freeBytesMin) {
+    throw new Error(
+      `${data.dir} has only ${freeGib} GiB free, so writes are refused: free ${gib(data.freeBytesMin)} (data.disk_free_min)`,
+    )
+  }
   if (freeBytes < FREE_BYTES_MIN)
     throw new Error(`${data.dir} has only ${freeGib} GiB free: free at least 1`)
   return `${data.dir} is writable, ${freeGib} GiB free`
+}
+
+function gib(bytes: number): string {
+  return (bytes / 1_073_741_824).toFixed(1)
 }
 
 /** Writes a small blob, reads it and removes it. */

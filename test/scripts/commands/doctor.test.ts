@@ -154,6 +154,20 @@ t.test('each fault has its own line, and all checks run', async (t) => {
   process.exitCode = 0
 })
 
+t.test('a disk on which writes are refused is a fault', async (t) => {
+  await useDataFolder(t)
+  process.env['GATEHOUSE_DATA_DISK_FREE_MIN'] = '900000GiB'
+  t.teardown(() => {
+    delete process.env['GATEHOUSE_DATA_DISK_FREE_MIN']
+    process.exitCode = 0
+  })
+  const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
+  t.match(
+    lines[5],
+    /^FAULT {3}disk: \S+ has only [\d.]+ GiB free, so writes are refused: free 900000\.0 \(data/,
+  )
+})
+
 t.test('a database of a newer program, and one of another secret, are faults', async (t) => {
   const folder = await useDataFolder(t)
   t.teardown(() => {
