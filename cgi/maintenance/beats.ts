@@ -3,8 +3,8 @@
  * which cannot see their processes: a file for each process space, written while pushes run.
  */
 
-import { createHash } from 'node:crypto'
-import { mkdir, open, readdir, rm, stat, writeFile } from 'node:fs/promises'
+import { createHash, randomBytes } from 'node:crypto'
+import { mkdir, open, readdir, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing } from '../../conf/lib/disk.js'
 import { processSpace } from '../process/process-space.js'
@@ -24,9 +24,12 @@ const KEPT_MS = 2 * 86_400_000
 /** Writes the sign of this process space. */
 export async function beat(dataDir: string): Promise<void> {
   const path = pathOf(dataDir, processSpace())
+  const part = `${path}.${randomBytes(6).toString('hex')}`
   await mkdir(join(dataDir, FOLDER), { recursive: true })
-  // The content is new each time, so that the clock of the file server sets the time.
-  await writeFile(path, `${Date.now()}\n`)
+  // A new file each time: the clock of the file server sets its time, and a command that an
+  // administrator ran as root leaves none that the server could not write.
+  await writeFile(part, '')
+  await rename(part, path)
 }
 
 /** Returns true if a writer of another process space has given a sign of life recently. */
