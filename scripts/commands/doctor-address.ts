@@ -1,5 +1,6 @@
 /** Checks of `gatehouse doctor` on http.base_url, as clients see it, and on the clock. */
 
+import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { connect, type PeerCertificate } from 'node:tls'
 import { findInstanceSecret } from '../../conf/instance-secret.js'
@@ -25,6 +26,11 @@ export async function checkAddress({ http, data }: Settings): Promise<string> {
   }
   const listeners = await Promise.all(http.listen.map(({ port }) => countListeners(port)))
   if (!listeners.some((count) => count > 0)) {
+    await lookup(url.hostname.replace(/^\[|\]$/g, '')).catch((error: unknown) => {
+      throw new Error(
+        `the host of ${http.baseUrl} has no address (${reasonOf(error)}): correct http.base_url or the name server`,
+      )
+    })
     return `${http.baseUrl} was not requested, because the server does not run`
   }
   if (url.protocol === 'https:') await checkCertificate(url)

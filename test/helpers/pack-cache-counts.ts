@@ -1,6 +1,7 @@
 /** Outcomes of requests at a server's pack cache, from its metrics. */
 
 import { readdir } from 'node:fs/promises'
+import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { packFolder } from '../../gateway/packs/warm.js'
 import type { Gatehouse } from './gatehouse.js'
@@ -32,7 +33,9 @@ export async function countPackCache(
 /** Waits until all replies are cached, which is shortly after their last byte was sent. */
 export async function untilAllCached(dataDir: string): Promise<void> {
   for (const deadlineMs = Date.now() + 60_000; Date.now() < deadlineMs; await sleep(20)) {
-    const names = await readdir(packFolder(dataDir), { recursive: true }).catch(() => [])
+    const names = await readdir(packFolder(join(dataDir, 'cache')), { recursive: true }).catch(
+      () => [],
+    )
     if (!names.some((name) => name.endsWith('.part'))) return
   }
   throw new Error('a reply was not cached within 60 s')

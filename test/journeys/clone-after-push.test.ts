@@ -34,7 +34,7 @@ async function setScene(t: Test, objectFormat: 'sha1' | 'sha256') {
   /** Returns the number of stored answers that extend another one. */
   const countExtended = async () => {
     await untilAllCached(gatehouse.dataDir)
-    const folder = packFolder(gatehouse.dataDir)
+    const folder = packFolder(join(gatehouse.dataDir, 'cache'))
     const listed = readdir(folder, { recursive: true, withFileTypes: true })
     const files = await listed.catch(() => [])
     const answers = await Promise.all(

@@ -55,7 +55,7 @@ async function aCache(t: Test) {
     const text = answer === undefined ? '' : await readAll(answer)
     return { outcome: answer?.outcome, text, starts: (await git.started()).length - before }
   }
-  const folder = packFolder(settings.data.dir)
+  const folder = packFolder(settings.cache.dir)
   return {
     ask,
     queue,

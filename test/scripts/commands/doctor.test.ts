@@ -154,6 +154,19 @@ t.test('each fault has its own line, and all checks run', async (t) => {
   process.exitCode = 0
 })
 
+t.test('a base URL whose host has no address is a fault before the start', async (t) => {
+  await useDataFolder(t)
+  process.env['GATEHOUSE_HTTP_BASE_URL'] = 'https://code.invalid'
+  process.env['GATEHOUSE_HTTP_LISTEN'] = `127.0.0.1:${await freePort()}`
+  t.teardown(() => {
+    delete process.env['GATEHOUSE_HTTP_BASE_URL']
+    delete process.env['GATEHOUSE_HTTP_LISTEN']
+    process.exitCode = 0
+  })
+  const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
+  t.match(lines[2], /^FAULT {3}address: the host of https:\S+ has no address \(.*\): correct http/)
+})
+
 t.test('a disk on which writes are refused is a fault', async (t) => {
   await useDataFolder(t)
   process.env['GATEHOUSE_DATA_DISK_FREE_MIN'] = '900000GiB'

@@ -81,7 +81,7 @@ t.test('the error about refs that reach a commit names at most ten of them', asy
 
 t.test('pruning deletes pack cache entries and updates the size of the repository', async (t) => {
   const { context, db, repository, path } = await scene(t)
-  const kept = answerPath(packFolder(context.settings.data.dir), `${answersPrefix(path)}x`)
+  const kept = answerPath(packFolder(context.settings.cache.dir), `${answersPrefix(path)}x`)
   await mkdir(dirname(kept), { recursive: true })
   await writeFile(kept, 'x')
   const { removed, sizeKib } = await pruneNow(context, repository, {})
