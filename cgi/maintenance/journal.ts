@@ -2,10 +2,9 @@
 
 import { randomBytes } from 'node:crypto'
 import { mkdir, readdir, readlink, symlink, unlink } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { join } from 'node:path'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
-import { processSpace } from '../process/process-space.js'
+import { isThisSpace, processSpace } from '../process/process-space.js'
 import { isRunning, markProcess, type ProcessMark } from '../process/process-table.js'
 import type { RunningProcess } from '../process/run.js'
 import type { PushedChange } from '../refs/pushed-changes.js'
@@ -150,7 +149,7 @@ export async function isRunningPush(dataDir: string, push: JournalEntry): Promis
 
 /** Returns true if this process can see the processes of the entry. */
 export function isOfThisSpace({ host }: JournalEntry): boolean {
-  return host === processSpace() || host === hostname()
+  return isThisSpace(host)
 }
 
 const PUSH_MS_MAX = 86_400_000

@@ -18,6 +18,14 @@ export function processSpace(): string {
   return known
 }
 
+/**
+ * Returns true if this process sees the processes of a space. An earlier version named it by the
+ * host alone.
+ */
+export function isThisSpace(name: string): boolean {
+  return name === processSpace() || name === hostname()
+}
+
 function readSpace(): string {
   try {
     const bootId = readFileSync('/proc/sys/kernel/random/boot_id', 'utf8').trim()

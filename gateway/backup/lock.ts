@@ -2,7 +2,7 @@
 
 import { open, readFile, rm } from 'node:fs/promises'
 import { join } from 'node:path'
-import { processSpace } from '../../cgi/process/process-space.js'
+import { isThisSpace, processSpace } from '../../cgi/process/process-space.js'
 import { isRunning, markProcess, type ProcessMark } from '../../cgi/process/process-table.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
 
@@ -44,7 +44,7 @@ async function removeStale(path: string): Promise<void> {
   if (text === undefined) return
   // A process that was killed between creation and writing leaves an empty file.
   const owner = text === '' ? undefined : (JSON.parse(text) as Owner)
-  if (owner !== undefined && (owner.host !== processSpace() || isRunning(owner.process))) {
+  if (owner !== undefined && (!isThisSpace(owner.host) || isRunning(owner.process))) {
     const { host, process } = owner
     throw new Error(
       `process ${process.pid} on ${host} uses the folder; if it has ended, remove ${path}`,

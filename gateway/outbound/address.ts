@@ -32,11 +32,8 @@ export async function resolveOutbound(
   hostname: string,
   { allowPrivate, resolve = resolveBySystem }: OutboundOptions,
 ): Promise<readonly string[]> {
-  const name = hostname
-    .toLowerCase()
-    .replace(/^\[(.*)\]$/, '$1')
-    .replace(/\.$/, '')
-  const addresses = isIP(name) === 0 ? await resolveName(name, resolve) : [name]
+  const name = nameOf(hostname)
+  const addresses = await resolveHost(hostname, resolve)
   const mayBeCalled = (address: string) =>
     isIP(address) !== 0 &&
     (allowPrivate.hasName(name) ||
@@ -45,6 +42,25 @@ export async function resolveOutbound(
   if (addresses.length === 0) throw new UnresolvedHost(name)
   if (!addresses.every(mayBeCalled)) throw notAllowed(name)
   return addresses
+}
+
+/**
+ * Returns the addresses of a host, also those that may not be called. Throws `invalid` if it does
+ * not resolve, and `bad_gateway` if the resolver fails for the moment.
+ */
+export async function resolveHost(
+  hostname: string,
+  resolve: Resolve = resolveBySystem,
+): Promise<readonly string[]> {
+  const name = nameOf(hostname)
+  return isIP(name) === 0 ? await resolveName(name, resolve) : [name]
+}
+
+function nameOf(hostname: string): string {
+  return hostname
+    .toLowerCase()
+    .replace(/^\[(.*)\]$/, '$1')
+    .replace(/\.$/, '')
 }
 
 /** Failure for a host that has no address. */

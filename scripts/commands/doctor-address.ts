@@ -1,10 +1,10 @@
 /** Checks of `gatehouse doctor` on http.base_url, as clients see it, and on the clock. */
 
-import { lookup } from 'node:dns/promises'
 import { isIP } from 'node:net'
 import { connect, type PeerCertificate } from 'node:tls'
 import { findInstanceSecret } from '../../conf/instance-secret.js'
 import type { Settings } from '../../conf/settings.js'
+import { resolveHost } from '../../gateway/outbound/address.js'
 import { countListeners } from '../../gateway/port-listeners.js'
 import { SITE_HEADER } from '../../gateway/site-identity.js'
 import { reasonOf } from './reason-of.js'
@@ -26,9 +26,9 @@ export async function checkAddress({ http, data }: Settings): Promise<string> {
   }
   const listeners = await Promise.all(http.listen.map(({ port }) => countListeners(port)))
   if (!listeners.some((count) => count > 0)) {
-    await lookup(url.hostname.replace(/^\[|\]$/g, '')).catch((error: unknown) => {
+    await resolveHost(url.hostname).catch((error: unknown) => {
       throw new Error(
-        `the host of ${http.baseUrl} has no address (${reasonOf(error)}): correct http.base_url or the name server`,
+        `${http.baseUrl} cannot be requested (${reasonOf(error)}): correct http.base_url or the name server`,
       )
     })
     return `${http.baseUrl} was not requested, because the server does not run`

@@ -24,10 +24,22 @@ export function replaceMounts(text: string): () => void {
   const { readFileSync } = fs
   const replaced = (...args: Parameters<typeof readFileSync>) =>
     args[0] === MOUNTS ? text : readFileSync(...args)
-  const put = (read: unknown) => {
-    Object.assign(fs, { readFileSync: read })
+  return replace({ readFileSync: replaced })
+}
+
+/** Gives all open files another device number. Returns a function that restores it. */
+export function replaceDevice(device: number): () => void {
+  const { fstatSync } = fs
+  return replace({ fstatSync: (file: number) => Object.assign(fstatSync(file), { dev: device }) })
+}
+
+function replace(functions: Readonly<Record<string, unknown>>): () => void {
+  const names = Object.keys(functions) as (keyof typeof fs)[]
+  const before = Object.fromEntries(names.map((name) => [name, fs[name]]))
+  const put = (values: Readonly<Record<string, unknown>>) => {
+    Object.assign(fs, values)
     syncBuiltinESMExports()
   }
-  put(replaced)
-  return () => put(readFileSync)
+  put(functions)
+  return () => put(before)
 }

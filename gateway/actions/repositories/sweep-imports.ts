@@ -1,6 +1,6 @@
 /** Removal of the stale files and rows of imports whose process has ended. */
 
-import { processSpace } from '../../../cgi/process/process-space.js'
+import { isThisSpace } from '../../../cgi/process/process-space.js'
 import { isRunning, type ProcessMark } from '../../../cgi/process/process-table.js'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import { removeUnfinished } from '../../../cgi/repository/repository.js'
@@ -33,5 +33,5 @@ export async function sweepImports(db: Database, dataDir: string): Promise<numbe
 /** Returns true if the import has ended. On another machine only its lease shows that. */
 async function isDead({ machine, process, leasedUntilMs }: Import): Promise<boolean> {
   if (leasedUntilMs < Date.now()) return true
-  return machine === processSpace() && !isRunning(JSON.parse(process) as ProcessMark)
+  return isThisSpace(machine) && !isRunning(JSON.parse(process) as ProcessMark)
 }

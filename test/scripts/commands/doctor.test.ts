@@ -164,7 +164,10 @@ t.test('a base URL whose host has no address is a fault before the start', async
     process.exitCode = 0
   })
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
-  t.match(lines[2], /^FAULT {3}address: the host of https:\S+ has no address \(.*\): correct http/)
+  t.match(
+    lines[2],
+    /^FAULT {3}address: https:\S+ cannot be requested \(The host 'code.invalid' \S+ /,
+  )
 })
 
 t.test('a disk on which writes are refused is a fault', async (t) => {

@@ -2,9 +2,9 @@
 
 import { existsSync } from 'node:fs'
 import { mkdir, readdir } from 'node:fs/promises'
-import { hostname } from 'node:os'
 import { dirname } from 'node:path'
 import t, { type Test } from 'tap'
+import { processSpace } from '../../../../cgi/process/process-space.js'
 import { markProcess } from '../../../../cgi/process/process-table.js'
 import { newStorageKey, repositoryPath } from '../../../../cgi/repository/paths.js'
 import { sweepImports } from '../../../../gateway/actions/repositories/sweep-imports.js'
@@ -22,7 +22,7 @@ async function anImport(t: Test, changes: Changes) {
   const { db, settings } = fixture
   const ada = await fixture.addUser('ada')
   const storage = newStorageKey()
-  const own = { machine: hostname(), process: JSON.stringify(markProcess(process.pid)) }
+  const own = { machine: processSpace(), process: JSON.stringify(markProcess(process.pid)) }
   await beginImport(db, {
     ownerId: ada.id,
     name: 'r',
