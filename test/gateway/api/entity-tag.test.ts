@@ -101,7 +101,7 @@ t.test('a reply that keeps its tag depends on nothing else than it declares', as
     const { dependsOn, id, path } = operation
     if (dependsOn === undefined) return []
     const one = path.includes('/releases/') ? release : milestone
-    // The notes of a tag need an annotated one, and its name differs from that of a branch.
+    // The list of refs takes the beginning of a name.
     const known = { ...values, id: one, ...(id === 'repoListGitRefs' && { ref: 'heads' }) }
     return { dependsOn, id, url: pathOf(operation, known) }
   })

@@ -29,8 +29,6 @@ const ASKED = { path: '/api/v1/repos/ada/r/branches', query: 'page=1' }
 interface Reads {
   /** Makes a conditional read; returns its status and whether its reply was made. */
   read(fields?: Partial<Request>, tag?: string): Promise<readonly [number, 'made' | 'kept']>
-  /** Text of the replies. */
-  text: string
 }
 
 interface ReadOptions {
@@ -45,21 +43,19 @@ function readsOf(
 ): Reads {
   const context = { db, settings: { data: { dir: dataDir } } } as never
   const grant = { repository: { storage: STORAGE } }
-  const reads: Reads = {
-    text: 'one',
+  return {
     async read(fields = {}, tag = '*') {
       const sent = new Map([...((fields.headers as Map<string, string> | undefined) ?? [])])
       const request = aRequest({ ...ASKED, ...fields, headers: sent.set('if-none-match', tag) })
       let made: 'made' | 'kept' = 'kept'
       const answer = () => {
         made = 'made'
-        return withEntityTag(request, { status: 200, headers, body: reads.text })
+        return withEntityTag(request, { status: 200, headers, body: 'one' })
       }
       const { status } = await answerConditionally(context, { dependsOn, request, grant, answer })
       return [status, made]
     },
   }
-  return reads
 }
 
 /** Waits, because on MariaDB no tag is kept beyond the end of a second of the monotonic clock. */
