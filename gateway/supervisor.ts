@@ -1,11 +1,11 @@
 /** The supervisor process: prepares the data and runs the workers. */
 
-import { mkdir } from 'node:fs/promises'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
 import { recover } from '../cgi/maintenance/recovery.js'
 import { notifyReady } from '../cgi/process/notify-ready.js'
+import { createFolder } from '../conf/lib/folders.js'
 import { commandOfInstallation } from '../conf/lib/program-file.js'
 import { notifySocket, searchPath } from '../conf/load.js'
 import { createLog, type Log } from '../conf/log.js'
@@ -152,11 +152,7 @@ function welcome(settings: Settings, { log, greet, setUpCode }: WelcomeOptions):
  */
 async function prepareData(settings: Settings, log: Log): Promise<string | undefined> {
   const { dir } = settings.data
-  await mkdir(dir, { recursive: true, mode: 0o750 }).catch((error: Error) => {
-    throw new Error(
-      `the data folder ${dir} cannot be created (${error.message}): set data.dir to a folder that this user may write`,
-    )
-  })
+  await createFolder(dir, { mode: 0o750, setting: 'data.dir' })
   await prepareSocketFolder({ path: settings.ssh.socket })
   const db = await openDatabase(settings.database)
   try {

@@ -4,12 +4,13 @@
  */
 
 import { createHash, randomBytes } from 'node:crypto'
-import { link, mkdir, readdir, rename, rm, stat } from 'node:fs/promises'
+import { link, readdir, rename, rm, stat } from 'node:fs/promises'
 import { connect } from 'node:net'
 import { dirname, join } from 'node:path'
 import { processSpace } from '../../cgi/process/process-space.js'
 import { markProcess } from '../../cgi/process/process-table.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
+import { createFolder } from '../../conf/lib/folders.js'
 
 const OPEN_TO_OTHERS = 0o077
 
@@ -39,7 +40,7 @@ export function sshSocketOf(path: string, supervisorPid: number): SshSocket {
  */
 export async function prepareSocketFolder({ path }: Pick<SshSocket, 'path'>): Promise<void> {
   const folder = dirname(path)
-  await mkdir(folder, { recursive: true, mode: 0o700 })
+  await createFolder(folder, { mode: 0o700, setting: 'ssh.socket' })
   if (((await stat(folder)).mode & OPEN_TO_OTHERS) !== 0) {
     throw new Error(`${folder} holds the socket for SSH and must be private: run chmod 0700 on it`)
   }

@@ -6,6 +6,7 @@ import { dirname, join } from 'node:path'
 import { promisify } from 'node:util'
 import { readOnce } from '../../conf/lib/chunks.js'
 import { syncFile, syncPath, unlessMissing, unlessMissingSync } from '../../conf/lib/disk.js'
+import { createFolder } from '../../conf/lib/folders.js'
 import { readChunks, readSmallPart } from '../../conf/lib/read-buffers.js'
 import { keyOfObject, objectNameOf } from './object-name.js'
 import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage.js'
@@ -38,12 +39,8 @@ export async function openFileStorage(folder: string): Promise<BlobStorage> {
 
 /** Creates a folder with its parents and flushes their directory entries to the disk. */
 async function makeFolder(folder: string, mode: number): Promise<void> {
-  const outermost = await mkdir(folder, { recursive: true, mode })
-  if (outermost === undefined) return
-  let named = folder
-  while (named !== dirname(outermost)) {
-    named = dirname(named)
-    await syncPath(named)
+  for (const created of await createFolder(folder, { mode, setting: 'blobs.url' })) {
+    await syncPath(dirname(created))
   }
 }
 

@@ -274,8 +274,21 @@ t.test('a start that fails prints the cause', async (t) => {
     await writeFile(join(cwd, 'data'), 'a file, not a folder')
     const { exitCode, errorText } = await runCommand(t, ['serve'], { cwd })
     t.equal(exitCode, 1)
-    t.match(errorText, `the data folder ${join(cwd, 'data')} cannot be created`)
+    t.match(errorText, `the folder ${join(cwd, 'data')} cannot be created (it is a file)`)
     t.match(errorText, /set data\.dir to a folder that this user may write/)
     t.notMatch(errorText, /\n {4}at /, 'the output has no stack trace')
+  })
+
+  await t.test('a folder of blobs that cannot be created is reported in one line', async (t) => {
+    const { environment } = await takePort(t)
+    const GATEHOUSE_BLOBS_URL = 'file:/proc/gatehouse/blobs'
+    const blobs = { ...environment, GATEHOUSE_BLOBS_URL }
+    const { exitCode, errorText } = await runCommand(t, ['serve'], { environment: blobs })
+    t.equal(exitCode, 1)
+    t.match(
+      errorText,
+      /the folder \/proc\/gatehouse\/blobs cannot be created \(ENOENT: .*\): set blobs/,
+    )
+    t.equal(plainLinesOf(errorText).length, 1, errorText)
   })
 })
