@@ -11,6 +11,7 @@ import type { Log } from '../conf/log.js'
 import type { Settings } from '../conf/settings.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { sweepImports } from './actions/repositories/sweep-imports.js'
+import { untilOthersListen } from './http/port-listeners.js'
 import { isWorkerMessage, PROTOCOL, type SupervisorMessage } from './messages.js'
 import { releaseLease } from './packs/answer-lease.js'
 import {
@@ -18,7 +19,6 @@ import {
   type SingleFlightReport,
 } from './packs/single-flight-coordinator.js'
 import { packFolder } from './packs/warm.js'
-import { untilOthersListen } from './port-listeners.js'
 import { collectFromWorkers } from './request/metrics.js'
 
 /** Maximum size of request line and headers (RFC 9110 §5.4). */

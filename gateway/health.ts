@@ -8,10 +8,10 @@ import type { Reply, Request } from '../conf/http.js'
 import { findInstanceSecret } from '../conf/instance-secret.js'
 import { ping } from '../sql/database/database.js'
 import { jsonReply } from './api/surface.js'
+import { SITE_HEADER } from './doctor/site-identity.js'
 import { probePath, SENT_BY_GATEWAY } from './http/sendfile.js'
 import type { Context } from './request/context.js'
 import type { AnyRoute, Route, Surface } from './request/route.js'
-import { SITE_HEADER } from './site-identity.js'
 
 const SYSTEM_SURFACE: Surface = {
   name: 'system',

@@ -14,10 +14,10 @@ import { hasUsers } from '../sql/admin/site.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { sweepImports } from './actions/repositories/sweep-imports.js'
 import { setUpCodeOf } from './auth/set-up.js'
+import { claimSecret, refuseOtherSite } from './doctor/site-identity.js'
 import { Fleet } from './fleet.js'
 import { migrateDatabase } from './migrate-database.js'
 import { watchPeers } from './peer-watch.js'
-import { claimSecret, refuseOtherSite } from './site-identity.js'
 import {
   handOverSocket,
   prepareSocketFolder,

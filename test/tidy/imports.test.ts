@@ -167,6 +167,10 @@ const GATEWAY_LAYERS: Readonly<Record<string, { imports: readonly string[]; why:
     imports: ['request', 'auth', 'actions'],
     why: 'The checks compare rows with stored data, for the command line and for restored sites.',
   },
+  doctor: {
+    imports: ['http', 'outbound'],
+    why: 'The checks of an installation read settings, the machine and the answers of the site.',
+  },
   backup: {
     imports: ['check'],
     why: 'Backups copy rows and stored data of a running site, and know no users and no surfaces.',

@@ -3,13 +3,13 @@
  * with the folder or the port of another site is refused.
  */
 
-import { addressOf, type HostPort } from '../conf/field.js'
-import { parseHostSet } from '../conf/host-set.js'
-import { findInstanceSecret, openInstanceSecret, secretPath } from '../conf/instance-secret.js'
-import { addSecretFingerprint, findSecretFingerprint } from '../sql/admin/site.js'
-import type { Database } from '../sql/database/database.js'
-import { callOutbound } from './outbound/client.js'
-import { countListeners } from './port-listeners.js'
+import { addressOf, type HostPort } from '../../conf/field.js'
+import { parseHostSet } from '../../conf/host-set.js'
+import { findInstanceSecret, openInstanceSecret, secretPath } from '../../conf/instance-secret.js'
+import { addSecretFingerprint, findSecretFingerprint } from '../../sql/admin/site.js'
+import type { Database } from '../../sql/database/database.js'
+import { countListeners } from '../http/port-listeners.js'
+import { callOutbound } from '../outbound/client.js'
 
 /** Header of `/livez` with the fingerprint. */
 export const SITE_HEADER = 'Gatehouse-Site'

@@ -1,7 +1,7 @@
 /** A data folder or a pack cache on the wrong kind of file system is a fault. */
 
 import t from 'tap'
-import { checkFileSystem } from '../../../scripts/commands/doctor-file-system.js'
+import { checkFileSystem } from '../../../gateway/doctor/file-system.js'
 import { deviceNameOf, replaceMounts } from '../../helpers/mounts.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 

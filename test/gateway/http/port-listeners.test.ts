@@ -3,8 +3,8 @@
 import { once } from 'node:events'
 import { createServer } from 'node:net'
 import t from 'tap'
-import { countListeners, untilOthersListen } from '../../gateway/port-listeners.js'
-import { freePort } from '../helpers/free-port.js'
+import { countListeners, untilOthersListen } from '../../../gateway/http/port-listeners.js'
+import { freePort } from '../../helpers/free-port.js'
 
 t.test(
   'listening sockets of both address families are counted, and connections are not',

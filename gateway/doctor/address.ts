@@ -3,11 +3,11 @@
 import { isIP } from 'node:net'
 import { connect, type PeerCertificate } from 'node:tls'
 import { findInstanceSecret } from '../../conf/instance-secret.js'
+import { reasonOf } from '../../conf/lib/reason-of.js'
 import type { Settings } from '../../conf/settings.js'
-import { resolveHost } from '../../gateway/outbound/address.js'
-import { countListeners } from '../../gateway/port-listeners.js'
-import { SITE_HEADER } from '../../gateway/site-identity.js'
-import { reasonOf } from './reason-of.js'
+import { countListeners } from '../http/port-listeners.js'
+import { resolveHost } from '../outbound/address.js'
+import { SITE_HEADER } from './site-identity.js'
 
 const ANSWER_MS = 10_000
 const DAY_MS = 86_400_000
