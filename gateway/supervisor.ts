@@ -14,6 +14,7 @@ import { hasUsers } from '../sql/admin/site.js'
 import { closeDatabase, openDatabase } from '../sql/database/database.js'
 import { sweepImports } from './actions/repositories/sweep-imports.js'
 import { setUpCodeOf } from './auth/set-up.js'
+import type { WarningOptions } from './doctor/checks.js'
 import { claimSecret, refuseOtherSite } from './doctor/site-identity.js'
 import { Fleet } from './fleet.js'
 import { migrateDatabase } from './migrate-database.js'
@@ -58,6 +59,7 @@ export async function superviseWorkers(
   process.on('SIGHUP', () =>
     isOnTerminal && !isatty(STDERR) ? fleet.stop({ isHurried: true }) : reload(),
   )
+  const stopped = new AbortController()
   if (await fleet.start()) {
     log.info({ url: settings.http.baseUrl, workers: settings.http.workers }, 'serving')
     const socket = notifySocket()
@@ -69,11 +71,19 @@ export async function superviseWorkers(
     if (setUpCode !== undefined) {
       welcome(settings, { log, greet, setUpCode })
     }
+    void warnAfterStart(settings, { log, stopped: stopped.signal })
   }
   const unwatch = watchPeers(settings, { socket: sshSocket, log })
   await fleet.ended
+  stopped.abort()
   unwatch()
   await removeStaleSocket(sshSocket)
+}
+
+async function warnAfterStart(settings: Settings, options: WarningOptions): Promise<void> {
+  // Loaded here because the first answer would wait for it otherwise.
+  const { warnOfFaults } = await import('./doctor/checks.js')
+  await warnOfFaults(settings, options)
 }
 
 /** Time for the workers to accept the connections that were made before a hand-over. */

@@ -36,7 +36,7 @@ export async function createFolder(
   return created
 }
 
-/** Node.js's recursive `mkdir` does not end below folders such as /proc, where nothing can be made. */
+/** Node.js's recursive `mkdir` does not end below /proc, where no folder can be created. */
 async function missingFolders(folder: string): Promise<readonly string[]> {
   const missing: string[] = []
   let path = folder

@@ -7,6 +7,7 @@ import { reasonOf } from '../../conf/lib/reason-of.js'
 import type { Settings } from '../../conf/settings.js'
 import { countListeners } from '../http/port-listeners.js'
 import { resolveHost } from '../outbound/address.js'
+import { askSite } from './ask-site.js'
 import { SITE_HEADER } from './site-identity.js'
 
 const ANSWER_MS = 10_000
@@ -16,8 +17,14 @@ const RENEWAL_MS = 7 * DAY_MS
 /** Maximum difference of clocks: one-time codes are valid for 30 seconds before and after. */
 const CLOCK_MS_MAX = 30_000
 
-/** Requests http.base_url as a client does. Throws an Error that names the fault. */
-export async function checkAddress({ http, data }: Settings): Promise<string> {
+/**
+ * Requests http.base_url as a client does. Throws an Error that names the fault, or if `stopped` is
+ * aborted.
+ */
+export async function checkAddress(
+  { http, data }: Settings,
+  stopped?: AbortSignal,
+): Promise<string> {
   const url = new URL(http.baseUrl)
   if (['0.0.0.0', '[::]'].includes(url.hostname)) {
     throw new Error(
@@ -33,22 +40,16 @@ export async function checkAddress({ http, data }: Settings): Promise<string> {
     })
     return `${http.baseUrl} was not requested, because the server does not run`
   }
-  if (url.protocol === 'https:') await checkCertificate(url)
+  if (url.protocol === 'https:') await checkCertificate(url, stopped)
   const probe = `${http.baseUrl}/livez`
-  const options = { signal: AbortSignal.timeout(ANSWER_MS), redirect: 'manual' } as const
-  const response = await fetch(probe, options).catch((error: unknown) => {
-    throw new Error(
-      `${probe} cannot be requested (${reasonOf(error)}): correct http.base_url, the name server or the proxy`,
-    )
-  })
-  await response.body?.cancel()
+  const { status, headers } = await askSite(probe, stopped)
   const own = (await findInstanceSecret(data.dir))?.fingerprint
-  if (response.headers.get(SITE_HEADER) !== own) {
+  if (headers[SITE_HEADER.toLowerCase()] !== own) {
     throw new Error(
-      `${probe} answered ${response.status}, but not from this server: correct http.base_url or the proxy`,
+      `${probe} answered ${status}, but not from this server: correct http.base_url or the proxy`,
     )
   }
-  refuseClockOf(`the answer of ${probe}`, Date.parse(response.headers.get('date') ?? ''))
+  refuseClockOf(`the answer of ${probe}`, Date.parse(headers['date'] ?? ''))
   return `${http.baseUrl} is answered by this server`
 }
 
@@ -64,8 +65,8 @@ export function refuseClockOf(source: string, timeMs: number): void {
 }
 
 /** Throws an Error if clients refuse the certificate, or if it ends soon. */
-async function checkCertificate(url: URL): Promise<void> {
-  const { certificate, refusal } = await readCertificate(url)
+async function checkCertificate(url: URL, stopped?: AbortSignal): Promise<void> {
+  const { certificate, refusal } = await readCertificate(url, stopped)
   const endsAtMs = Date.parse(certificate.valid_to)
   const day = Number.isNaN(endsAtMs) ? '' : new Date(endsAtMs).toISOString().slice(0, 10)
   if (endsAtMs < Date.now()) {
@@ -87,7 +88,7 @@ interface ServerCertificate {
   readonly refusal: string | undefined
 }
 
-function readCertificate(url: URL): Promise<ServerCertificate> {
+function readCertificate(url: URL, stopped?: AbortSignal): Promise<ServerCertificate> {
   const host = url.hostname.replace(/^\[(.*)\]$/, '$1')
   const servername = isIP(host) === 0 ? { servername: host } : {}
   return new Promise((resolve, reject) => {
@@ -103,6 +104,7 @@ function readCertificate(url: URL): Promise<ServerCertificate> {
       reject(new Error(`${url.origin} does not accept TLS (${reason}): correct http.base_url`))
     }
     socket.setTimeout(ANSWER_MS, () => fail('no answer'))
+    stopped?.addEventListener('abort', () => fail('stopped'))
     socket.on('error', (error) => fail(reasonOf(error)))
   })
 }

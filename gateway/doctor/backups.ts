@@ -12,7 +12,7 @@ export async function checkBackups({ database, backup }: Settings): Promise<stri
   if (last === undefined) {
     if (backup.dir === undefined) return 'none was made (see docs/backup.md)'
     throw new Error(
-      `none was made in ${backup.dir}: start the server, and see the job back-up-site on the page /admin/jobs`,
+      `none was made in ${backup.dir} yet: see the job back-up-site of the running server on the page /admin/jobs`,
     )
   }
   const ageMs = lastComplete && Date.now() - lastComplete.startedAtMs

@@ -70,6 +70,17 @@ t.test('systemd is notified when the server is ready', async (t) => {
   t.match((await received.next()).value, /^READY=1$/m)
 })
 
+t.test('faults that do not prevent the start are logged after it', async (t) => {
+  const isLogged = async () => gatehouse.log().includes('"check":"address"')
+  t.ok(await until(isLogged, Boolean, 20_000))
+  const line = gatehouse
+    .log()
+    .split('\n')
+    .find((each) => each.includes('"check":"address"'))
+  const refused = `clients refuse the certificate of 127.0.0.1:${port} (DEPTH_ZERO_SELF_SIGNED_CERT)`
+  t.ok(line?.includes(refused), String(line))
+})
+
 t.test('of TLS 1.2 only ciphers with authenticated encryption are accepted', async (t) => {
   const cipherOf = (ciphers: string) =>
     new Promise<string>((resolve) => {

@@ -41,7 +41,7 @@ t.test('a storage that cannot be opened is an error at the start', async (t) => 
   const location = { kind: 'files', folder: join(file, 'blobs') } as const
   const settings = { ...fixture.settings, blobs: { ...fixture.settings.blobs, location } }
   await t.rejects(openRegistry({ settings: () => settings, db, log, ...unused }), {
-    code: 'ENOTDIR',
+    message: /^the folder \S+\/file\/blobs cannot be created \(ENOTDIR: .*\): set blobs\.url to a/,
   })
 })
 
