@@ -6,7 +6,7 @@ import { open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
 
 /** Seconds after which the tests of a process are ended, so that the others still run. */
-const DEFAULT_TIMEOUT_S = 600
+const DEFAULT_TIMEOUT_S = 1200
 /** Additional time in which a process can report its timeout before it is killed. */
 const REPORT_MS = 30_000
 
