@@ -73,19 +73,7 @@ export async function startMariadb(): Promise<Mariadb> {
     server?.kill('SIGKILL')
     rmSync(folder, { recursive: true, force: true })
   })
-  const data = join(folder, 'data')
-  const temporary = join(folder, 'temporary')
-  await mkdir(temporary)
-  await chmod(temporary, 0o777)
-  // The server drops root privileges, and must still be able to open the data folder.
-  await chmod(folder, 0o755)
-  await run('cp', ['-a', await freshlyInstalled(), data])
-  const setup = join(folder, 'setup.sql')
-  await writeFile(
-    setup,
-    `create user if not exists '${USER}'@'%' identified by '${MARIADB_PASSWORD}';
-grant all on *.* to '${USER}'@'%';\n`,
-  )
+  const { data, temporary, setup } = await makeData(folder)
   const port = await freePort()
 
   async function start(): Promise<void> {
@@ -134,6 +122,46 @@ grant all on *.* to '${USER}'@'%';\n`,
   }
 }
 
+export interface MariadbData {
+  readonly data: string
+  /** Folder of temporary tables, which only one server may use. */
+  readonly temporary: string
+  /** File of statements that create the account of `connectMariadb`. */
+  readonly setup: string
+}
+
+/** Creates the data of a new server in a folder. */
+export async function makeData(folder: string): Promise<MariadbData> {
+  const data = join(folder, 'data')
+  const temporary = await makeTemporary(folder)
+  await run('cp', ['-a', await freshlyInstalled(), data])
+  const setup = join(folder, 'setup.sql')
+  await writeFile(
+    setup,
+    `create user if not exists '${USER}'@'%' identified by '${MARIADB_PASSWORD}';
+grant all on *.* to '${USER}'@'%';\n`,
+  )
+  return { data, temporary, setup }
+}
+
+/** Creates a data folder that another node of a cluster fills. */
+export async function makeEmptyData(folder: string): Promise<Omit<MariadbData, 'setup'>> {
+  const data = join(folder, 'data')
+  const temporary = await makeTemporary(folder)
+  await mkdir(data)
+  if (process.getuid?.() === 0) await run('chown', ['mysql:mysql', data])
+  return { data, temporary }
+}
+
+async function makeTemporary(folder: string): Promise<string> {
+  const temporary = join(folder, 'temporary')
+  await mkdir(temporary)
+  await chmod(temporary, 0o777)
+  // The server drops root privileges, and must still be able to open the data folder.
+  await chmod(folder, 0o755)
+  return temporary
+}
+
 /**
  * Returns a newly installed data folder, which is created once because that takes longer than most
  * tests. If several processes create it concurrently, the first one's is used.
@@ -166,7 +194,8 @@ async function freshlyInstalled(): Promise<string> {
   return folder
 }
 
-function commonFlags(data: string, temporary: string): readonly string[] {
+/** Returns the options of every server of the tests. */
+export function commonFlags(data: string, temporary: string): readonly string[] {
   const user = process.getuid?.() === 0 ? ['--user=mysql'] : []
   return [
     ...user,
