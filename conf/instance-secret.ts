@@ -44,7 +44,9 @@ export function secretPath(dataDir: string): string {
 
 function parseSecret(path: string, text: string): InstanceSecret {
   const secret = Buffer.from(text.trim(), 'base64')
-  if (secret.length !== SECRET_BYTES) throw new Error(`${path} does not hold a secret in base64.`)
+  if (secret.length !== SECRET_BYTES) {
+    throw new Error(`${path} does not hold a secret in base64: restore the file from a backup`)
+  }
   const keyOf = (words: string) => Buffer.from(hkdfSync('sha256', secret, '', words, 32))
   return {
     fingerprint: keyOf('fingerprint').toString('hex'),

@@ -21,9 +21,17 @@ export async function openDatabase(settings: Settings['database']): Promise<Data
     return db
   } catch (error) {
     await db?.destroy()
-    const where = describeLocation(settings.location)
-    throw new Error(`The database ${where} cannot be used: ${reasonOf(error)}`, { cause: error })
+    const { location } = settings
+    throw new Error(
+      `The database ${describeLocation(location)} cannot be used: ${reasonOf(error)}; ${REMEDIES[location.kind]}`,
+      { cause: error },
+    )
   }
+}
+
+const REMEDIES = {
+  sqlite: 'correct database.url, or restore the file from a backup',
+  mysql: 'start the database server, or correct database.url',
 }
 
 function reasonOf(error: unknown): string {

@@ -107,7 +107,10 @@ await t.test('a database that cannot be opened gives one line without the secret
   const expected: readonly [URL, RegExp][] = [
     [wrong, new RegExp(`^The database 127.0.0.1:${port}/gatehouse_\\w+ cannot .*Access denied`)],
     [absent, /^The database 127.0.0.1:\d+\/nowhere cannot be used: Unknown database 'nowhere'/],
-    [closed, /^The database 127.0.0.1:1\/gatehouse_\w+ cannot be used: .*ECONNREFUSED/],
+    [
+      closed,
+      /^The database 127.0.0.1:1\/gatehouse_\w+ cannot be used: .*ECONNREFUSED.*; start the database server, or /,
+    ],
   ]
   for (const [url, line] of expected) {
     const message = await refusal({ kind: 'mysql', url })
@@ -119,7 +122,10 @@ await t.test('a database that cannot be opened gives one line without the secret
   }
   const folder = t.testdir({ file: 'no folder', 'no.db': 'this is not a database at all, no' })
   t.match(await refusal({ kind: 'sqlite', file: join(folder, 'file', 'x.db') }), /ENOTDIR|EEXIST/)
-  t.match(await refusal({ kind: 'sqlite', file: join(folder, 'no.db') }), /not a database/)
+  t.match(
+    await refusal({ kind: 'sqlite', file: join(folder, 'no.db') }),
+    /not a database; correct database\.url, or /,
+  )
 })
 
 await t.test('mysql: a server that accepts connections and never answers times out', async (t) => {
