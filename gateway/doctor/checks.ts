@@ -4,6 +4,7 @@ import type { Log } from '../../conf/log.js'
 import type { Settings } from '../../conf/settings.js'
 import { checkAddress } from './address.js'
 import { checkBackups } from './backups.js'
+import { checkBlobs } from './blobs.js'
 import { checkFileSystem } from './file-system.js'
 import { checkDisk, checkLimits } from './machine.js'
 import { checkSendfile } from './sendfile.js'
@@ -20,6 +21,7 @@ export interface Check {
 export const SERVING_CHECKS: readonly Check[] = [
   { name: 'address', run: checkAddress },
   { name: 'disk', run: checkDisk },
+  { name: 'blobs', run: checkBlobs },
   { name: 'backups', run: checkBackups },
   { name: 'limits', run: checkLimits },
   { name: 'certificate', run: checkTls },

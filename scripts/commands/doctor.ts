@@ -1,17 +1,12 @@
 /** `gatehouse doctor`: checks the installation and reports faults with their remedy. */
 
-import { createHash, randomBytes } from 'node:crypto'
-import { writeFile } from 'node:fs/promises'
-import { join } from 'node:path'
 import { findGit } from '../../cgi/process/git.js'
-import { reasonOf } from '../../conf/lib/reason-of.js'
 import { loadSettings } from '../../conf/load.js'
 import type { Settings } from '../../conf/settings.js'
 import { refuseClockOf } from '../../gateway/doctor/address.js'
 import { type Check, SERVING_CHECKS } from '../../gateway/doctor/checks.js'
 import { checkGitLimits } from '../../gateway/doctor/machine.js'
 import { refuseOtherSecret } from '../../gateway/doctor/site-identity.js'
-import { openStorage } from '../../registry/storage/open.js'
 import { findServerTime } from '../../sql/database/clock.js'
 import { closeDatabase, openDatabase } from '../../sql/database/database.js'
 import { migrationStatus, refuseNewerDatabase } from '../../sql/database/migrate.js'
@@ -22,7 +17,6 @@ const CHECKS: readonly Check[] = [
   { name: 'database', run: checkDatabase },
   { name: 'git', run: checkGit },
   { name: 'git limits', run: checkGitLimits },
-  { name: 'blobs', run: checkBlobs },
   ...SERVING_CHECKS,
   { name: 'sshd', run: checkSshd },
 ]
@@ -97,32 +91,6 @@ async function checkDatabase({ database, data }: Settings): Promise<string> {
 async function checkGit(): Promise<string> {
   const git = await findGit()
   return `${git.version.join('.')} at ${git.file}`
-}
-
-/** Writes a small blob, reads it and removes it. */
-async function checkBlobs(settings: Settings): Promise<string> {
-  const { location } = settings.blobs
-  const isFolder = location.kind === 'files'
-  const place = isFolder ? location.folder : `bucket ${location.bucket} at ${location.origin}`
-  try {
-    const storage = await openStorage(settings)
-    const content = randomBytes(64)
-    const digest = createHash('sha256').update(content).digest('hex')
-    const key = `${digest}-${randomBytes(8).toString('hex')}`
-    const path = join(storage.incomingFolder, key)
-    await writeFile(path, content, { mode: 0o600 })
-    await storage.put(key, { path, bytes: content.length })
-    const chunks: Buffer[] = []
-    for await (const chunk of await storage.open(key, { start: 0, end: content.length })) {
-      chunks.push(Buffer.from(chunk))
-    }
-    await storage.remove(key)
-    if (!Buffer.concat(chunks).equals(content))
-      throw new Error('the content read differs from the content written')
-  } catch (error) {
-    throw new Error(`${place} cannot be used: ${reasonOf(error)}`)
-  }
-  return `${place} is writable`
 }
 
 /** Checks sshd if it is set up for Git; a server with HTTPS only has no fault. */

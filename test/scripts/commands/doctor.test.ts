@@ -32,9 +32,9 @@ t.test('doctor reports ok for every check of a valid installation', async (t) =>
       'database',
       'git',
       'git limits',
-      'blobs',
       'address',
       'disk',
+      'blobs',
       'backups',
       'limits',
       'certificate',
@@ -93,7 +93,7 @@ t.test('an unreachable bucket is named without its credentials', async (t) => {
     process.exitCode = 0
   })
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
-  t.match(lines[4], /^FAULT {3}blobs: bucket packages at http:\/\/127.*: connect ECONNREFUSED/)
+  t.match(lines[6], /^FAULT {3}blobs: bucket packages at http:\/\/127.*: connect ECONNREFUSED/)
   t.notMatch(lines.join(), /hunter2/)
 })
 
@@ -148,8 +148,8 @@ t.test('each fault has its own line, and all checks run', async (t) => {
     /^FAULT {3}database: \d+ migration\(s\) not applied: run 'gatehouse db migrate'$/,
   )
   t.match(lines[2], /^ok {6}git: /)
-  t.match(lines[4], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)
-  t.match(lines[6], /^FAULT {3}disk: /)
+  t.match(lines[6], /^FAULT {3}blobs: .*file\/blobs cannot be used: /)
+  t.match(lines[5], /^FAULT {3}disk: /)
   t.equal(process.exitCode, 1)
   process.exitCode = 0
 })
@@ -165,7 +165,7 @@ t.test('a base URL whose host has no address is a fault before the start', async
   })
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
   t.match(
-    lines[5],
+    lines[4],
     /^FAULT {3}address: https:\S+ cannot be requested \(The host 'code.invalid' \S+ /,
   )
 })
@@ -179,7 +179,7 @@ t.test('a disk on which writes are refused is a fault', async (t) => {
   })
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
   t.match(
-    lines[6],
+    lines[5],
     /^FAULT {3}disk: \S+ has only [\d.]+ GiB free, so writes are refused: free 900000\.0 \(data/,
   )
 })
@@ -226,7 +226,7 @@ t.test('faults of the address and of clocks are named', async (t) => {
     delete process.env['GATEHOUSE_HTTP_LISTEN']
     delete process.env['GATEHOUSE_HTTP_BASE_URL']
     process.exitCode = 0
-    return lines[5]
+    return lines[4]
   }
   t.match(await addressOf(undefined), /^ok {6}address: .* is answered by this server$/)
   t.match(
