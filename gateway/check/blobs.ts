@@ -2,9 +2,10 @@
 
 import { createHash } from 'node:crypto'
 import type { Digests } from '../../conf/package.js'
+import type { RowPage } from '../../sql/database/page.js'
 import { knownBlobKeys, listBlobs, type StoredBlobRow } from '../../sql/packages/blobs.js'
 import { examineRows } from './examine-all.js'
-import { type CheckContext, type CheckScope, type Suspicion, UNSWEPT_MS } from './finding.js'
+import { type CheckContext, type CheckScope, type CheckStep, UNSWEPT_MS } from './finding.js'
 
 const PAGE = 200
 
@@ -14,17 +15,21 @@ const PAGE = 200
  */
 export async function* checkBlobs(
   context: CheckContext,
-  { isDeep, repositories }: CheckScope,
-): AsyncGenerator<Suspicion> {
+  { isDeep, repositories, cursor }: CheckScope,
+): AsyncGenerator<CheckStep> {
   if (repositories !== undefined) return
   yield* checkBytesWithoutRow(context)
-  yield* examineRows((page) => listBlobs(context.db, page), {
-    async examine(blob) {
-      const problem = await problemOf(context, blob, isDeep)
-      if (problem === undefined) return []
-      return [{ code: 'B1', subject: blob.key, problem, remedy: RESTORE_BYTES }]
+  const read = (page: RowPage) => listBlobs(context.db, page)
+  yield* examineRows(
+    { list: 'blobs', read, cursor },
+    {
+      async examine(blob) {
+        const problem = await problemOf(context, blob, isDeep)
+        if (problem === undefined) return []
+        return [{ code: 'B1', subject: blob.key, problem, remedy: RESTORE_BYTES }]
+      },
     },
-  })
+  )
 }
 
 const RESTORE_BYTES =
@@ -55,7 +60,7 @@ async function differingDigest(
   return names.find((name, at) => hashes[at]?.digest('hex') !== expected[name])
 }
 
-async function* checkBytesWithoutRow(context: CheckContext): AsyncGenerator<Suspicion> {
+async function* checkBytesWithoutRow(context: CheckContext): AsyncGenerator<CheckStep> {
   const { db, storage } = context
   let batch: string[] = []
   for await (const { key, writtenAtMs } of storage.list()) {
@@ -71,7 +76,7 @@ async function* withoutRow(
   db: CheckContext['db'],
   storage: CheckContext['storage'],
   keys: readonly string[],
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   const known = await knownBlobKeys(db, keys)
   for (const key of keys.filter((each) => !known.has(each))) {
     yield {

@@ -16,19 +16,24 @@ import { checkLeftovers } from './leftovers.js'
 import { checkNamedObjects, checkPullHeads } from './named-objects.js'
 import { checkPackageFiles } from './package-files.js'
 import { checkPackageIndexes } from './package-indexes.js'
+import { Progress } from './progress.js'
 import { checkReferences } from './references.js'
 import { checkRepositoryFolders } from './repository-folders.js'
 import { checkMarkers } from './repository-markers.js'
 import { checkSizes } from './repository-sizes.js'
 import { checkSealedValues } from './sealed-values.js'
 
-export interface CheckOptions extends Partial<CheckScope> {
+export interface CheckOptions extends Partial<Omit<CheckScope, 'cursor'>> {
   /** Codes of the checks that run; by default all. */
   readonly codes?: ReadonlySet<CheckCode>
   /** True to end differences whose end loses no data. */
   readonly repairs?: boolean
   /** Time until a difference is read again; by default two seconds. */
   readonly settleMs?: number
+  /** Time after which differences are reported and the progress saved; by default 10 seconds. */
+  readonly reportMs?: number
+  /** Progress of the run, which may continue an earlier one. */
+  readonly progress?: Progress
 }
 
 const CHECKS: Readonly<Record<CheckCode, Check>> = {
@@ -49,6 +54,9 @@ const CHECKS: Readonly<Record<CheckCode, Check>> = {
 /** Time after which the difference that a request causes while it runs has usually ended. */
 const SETTLE_MS = 2_000
 
+/** Time after which the differences so far are reported, and the progress is saved. */
+const REPORT_MS = 10_000
+
 /** Number of differences that are kept in memory and read again together. */
 const BATCH = 1_000
 
@@ -66,17 +74,25 @@ export async function* checkSite(
   options: CheckOptions = {},
 ): AsyncGenerator<SiteFinding> {
   const { isDeep = false, repairs = false, repositories, settleMs = SETTLE_MS } = options
-  const { codes = new Set(CHECK_CODES) } = options
+  const { codes = new Set(CHECK_CODES), progress = new Progress(), reportMs = REPORT_MS } = options
   let batch: Suspicion[] = []
+  let reportedAtMs = performance.now()
+  const report = async function* () {
+    yield* confirm(batch, { settleMs, repairs })
+    batch = []
+    reportedAtMs = performance.now()
+    await progress.save()
+  }
   for (const code of CHECK_CODES.filter((each) => codes.has(each))) {
-    for await (const suspicion of CHECKS[code](context, { isDeep, repositories })) {
-      batch.push(suspicion)
-      if (batch.length < BATCH) continue
-      yield* confirm(batch, { settleMs, repairs })
-      batch = []
+    if (progress.isDone(code, CHECK_CODES)) continue
+    const cursor = progress.begin(code)
+    for await (const step of CHECKS[code](context, { isDeep, repositories, cursor })) {
+      if (step !== undefined) batch.push(step)
+      const isPageEnd = step === undefined && performance.now() - reportedAtMs >= reportMs
+      if (isPageEnd || batch.length >= BATCH) yield* report()
     }
   }
-  yield* confirm(batch, { settleMs, repairs })
+  yield* report()
 }
 
 async function* confirm(

@@ -2,13 +2,13 @@
 
 import { findDamagedPages, findOrphans } from '../../sql/database/integrity.js'
 import { migrationStatus, refuseNewerDatabase } from '../../sql/database/migrate.js'
-import type { CheckContext, CheckScope, Finding, Suspicion } from './finding.js'
+import type { CheckContext, CheckScope, CheckStep, Finding } from './finding.js'
 
 /** Yields problems of the schema, of pages and of foreign keys. */
 export async function* checkDatabase(
   context: CheckContext,
   { isDeep, repositories }: CheckScope,
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   if (repositories !== undefined) return
   for (const finding of await examine(context, isDeep)) {
     yield {

@@ -1,7 +1,7 @@
 /** Examination of rows: findings are differences that a second examination of the row has too. */
 
 import { type PageReader, pagesOf } from '../../sql/database/page.js'
-import type { Finding, Suspicion } from './finding.js'
+import type { CheckStep, Cursor, Finding } from './finding.js'
 import { inLanes } from './in-lanes.js'
 
 export interface Examination<T> {
@@ -17,7 +17,7 @@ export interface Examination<T> {
 export async function* examineAll<T>(
   entries: readonly T[],
   { examine, reread, repair }: Examination<T>,
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   const found = await inLanes(entries, examine)
   for (const [at, entry] of entries.entries()) {
     for (const finding of found[at] ?? []) {
@@ -34,14 +34,27 @@ export async function* examineAll<T>(
   }
 }
 
+/** Rows of one kind, and the position after which they are examined. */
+export interface RowList<T> {
+  /** Name of the list, which is unique in its check. */
+  readonly list: string
+  readonly read: PageReader<T>
+  readonly cursor: Cursor
+}
+
 /** Examines all rows, page by page; the memory is that of one page. */
 export async function* examineRows<T extends { readonly id: number }>(
-  read: PageReader<T>,
+  { list, read, cursor }: RowList<T>,
   examination: Pick<Examination<T>, 'examine' | 'repair'>,
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   const reread = async ({ id }: T) => {
     const [found] = await read({ afterId: id - 1, limit: 1 })
     return found?.id === id ? found : undefined
   }
-  for await (const page of pagesOf(read)) yield* examineAll(page, { ...examination, reread })
+  for await (const page of pagesOf(read, cursor.after(list))) {
+    yield* examineAll(page, { ...examination, reread })
+    const last = page.at(-1)
+    if (last !== undefined) cursor.note(list, last.id)
+    yield undefined
+  }
 }

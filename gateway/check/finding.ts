@@ -63,7 +63,19 @@ export interface CheckScope {
   readonly isDeep: boolean
   /** Repositories to check, without everything else; undefined for the whole site. */
   readonly repositories: readonly Repository[] | undefined
+  readonly cursor: Cursor
 }
 
+/** Position in the lists of a check, after which a later run continues. */
+export interface Cursor {
+  /** Returns the id after which the rows of a list are to be examined. */
+  after(list: string): number
+  /** Notes that the rows of a list up to this id were examined. */
+  note(list: string, id: number): void
+}
+
+/** A difference, or undefined after a page of rows, when the cursor has moved. */
+export type CheckStep = Suspicion | undefined
+
 /** Yields the differences of one kind. Throws if the database or the storage does not answer. */
-export type Check = (context: CheckContext, scope: CheckScope) => AsyncIterable<Suspicion>
+export type Check = (context: CheckContext, scope: CheckScope) => AsyncIterable<CheckStep>

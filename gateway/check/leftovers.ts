@@ -11,14 +11,14 @@ import { repositoryPath } from '../../cgi/repository/paths.js'
 import { listIncoming, sweepBlobs } from '../../registry/sweeper.js'
 import { isHeld } from '../../sql/admin/holds.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
-import { type CheckContext, type CheckScope, type Suspicion, UNSWEPT_MS } from './finding.js'
+import { type CheckContext, type CheckScope, type CheckStep, UNSWEPT_MS } from './finding.js'
 import { examineRepositories, withWiki } from './repository-folders.js'
 
 /** Yields leftovers. The repair runs the sweep, which keeps files of running processes. */
 export async function* checkLeftovers(
   context: CheckContext,
   scope: CheckScope,
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   const { settings, storage } = context
   const dataDir = settings.data.dir
   yield* checkStaleFiles(context, scope)
@@ -40,7 +40,7 @@ export async function* checkLeftovers(
   })
 }
 
-function checkStaleFiles(context: CheckContext, scope: CheckScope): AsyncGenerator<Suspicion> {
+function checkStaleFiles(context: CheckContext, scope: CheckScope): AsyncGenerator<CheckStep> {
   const dataDir = context.settings.data.dir
   const pathsOf = (repository: Repository) =>
     withWiki(repository).map(({ storage }) => repositoryPath(dataDir, storage))
@@ -73,7 +73,7 @@ interface Leftover {
 async function* leftover(
   list: () => Promise<readonly string[]>,
   { problem, job, repair }: Leftover,
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   for (const path of await list()) {
     yield {
       finding: { code: 'C1', subject: path, problem, remedy: remedyOf(job) },

@@ -7,29 +7,34 @@ import { differingFiles } from '../../registry/indexing/compare.js'
 import { LAYOUT_PATH } from '../../registry/indexing/layout.js'
 import { createPrefixes } from '../../registry/indexing/prefixes.js'
 import { createSigningKeys } from '../../registry/signing-keys.js'
+import type { RowPage } from '../../sql/database/page.js'
 import { listAllIndexes, rebuildIndex, type StoredIndex } from '../../sql/packages/all-indexes.js'
 import { listGenerationFiles } from '../../sql/packages/index-generations.js'
 import { examineRows } from './examine-all.js'
-import type { CheckContext, CheckScope, Suspicion } from './finding.js'
+import type { CheckContext, CheckScope, CheckStep } from './finding.js'
 
 /** Yields indexes with missing or differing files. The repair has them built again. */
 export async function* checkPackageIndexes(
   context: CheckContext,
-  { isDeep, repositories }: CheckScope,
-): AsyncGenerator<Suspicion> {
+  { isDeep, repositories, cursor }: CheckScope,
+): AsyncGenerator<CheckStep> {
   if (repositories !== undefined) return
-  yield* examineRows((page) => listAllIndexes(context.db, page), {
-    async examine(index) {
-      const subject = `${index.ownerName}/${index.format} ${index.subject}`
-      const problems = await problemsOf(context, index, isDeep)
-      return problems.map((problem) => ({ code: 'I1', subject, problem, remedy: REBUILD }))
+  const read = (page: RowPage) => listAllIndexes(context.db, page)
+  yield* examineRows(
+    { list: 'indexes', read, cursor },
+    {
+      async examine(index) {
+        const subject = `${index.ownerName}/${index.format} ${index.subject}`
+        const problems = await problemsOf(context, index, isDeep)
+        return problems.map((problem) => ({ code: 'I1', subject, problem, remedy: REBUILD }))
+      },
+      async repair(index) {
+        // Missing bytes of an unchanged file would not be written again.
+        if ((await problemsOfFiles(context, index)).length > 0) return
+        await rebuildIndex(context.db, { ...index, layoutPath: LAYOUT_PATH })
+      },
     },
-    async repair(index) {
-      // Missing bytes of an unchanged file would not be written again.
-      if ((await problemsOfFiles(context, index)).length > 0) return
-      await rebuildIndex(context.db, { ...index, layoutPath: LAYOUT_PATH })
-    },
-  })
+  )
 }
 
 const REBUILD =

@@ -5,14 +5,14 @@ import { findObjectFault, listReferenceFaults } from '../../cgi/refs/reference-f
 import { repositoryPath } from '../../cgi/repository/paths.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
-import type { CheckContext, CheckScope, Finding, Suspicion } from './finding.js'
+import type { CheckContext, CheckScope, CheckStep, Finding } from './finding.js'
 import { examineRepositories, withWiki } from './repository-folders.js'
 
 /** Yields refs without an object and wrong heads; if deep, also damaged objects. */
 export function checkReferences(
   context: CheckContext,
   scope: CheckScope,
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   const { isDeep } = scope
   return examineRepositories(context, scope, {
     async examine(repository) {

@@ -4,17 +4,18 @@ import { readdir, readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { repositoryPath, repositoryShardsFolder } from '../../cgi/repository/paths.js'
 import { CRASH_GRACE_MS, unlessMissing } from '../../conf/lib/disk.js'
+import type { RowPage } from '../../sql/database/page.js'
 import { knownStorages, listAllRepositories } from '../../sql/repositories/all-repositories.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
 import { wikiOf } from '../../sql/repositories/wikis.js'
 import { type Examination, examineAll, examineRows } from './examine-all.js'
-import type { CheckContext, CheckScope, Finding, Suspicion } from './finding.js'
+import type { CheckContext, CheckScope, CheckStep, Finding, Suspicion } from './finding.js'
 
 /** Yields repositories without a usable folder, and then folders without a repository. */
 export async function* checkRepositoryFolders(
   context: CheckContext,
   scope: CheckScope,
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   yield* examineRepositories(context, scope, {
     examine: (repository) => examine(context, repository),
   })
@@ -24,11 +25,12 @@ export async function* checkRepositoryFolders(
 /** Examines the repositories of the scope; `examine` gets the row only, not that of a wiki. */
 export async function* examineRepositories(
   { db }: CheckContext,
-  { repositories }: CheckScope,
+  { repositories, cursor }: CheckScope,
   examination: Pick<Examination<Repository>, 'examine' | 'repair'>,
-): AsyncGenerator<Suspicion> {
+): AsyncGenerator<CheckStep> {
   if (repositories === undefined) {
-    yield* examineRows((page) => listAllRepositories(db, page), examination)
+    const read = (page: RowPage) => listAllRepositories(db, page)
+    yield* examineRows({ list: 'repositories', read, cursor }, examination)
     return
   }
   const reread = async ({ id }: Repository) => await findRepositoryById(db, id)
@@ -88,7 +90,7 @@ const REPOSITORY = /^([0-9a-f]{32})(?:\.wiki)?\.git$/
  * Yields folders of repositories without a row. Younger ones may belong to a repository that is
  * being created.
  */
-async function* checkFoldersWithoutRow(context: CheckContext): AsyncGenerator<Suspicion> {
+async function* checkFoldersWithoutRow(context: CheckContext): AsyncGenerator<CheckStep> {
   const shards = repositoryShardsFolder(context.settings.data.dir)
   for (const shard of (await unlessMissing(readdir(shards))) ?? []) {
     const names = (await unlessMissing(readdir(join(shards, shard)))) ?? []

@@ -29,11 +29,12 @@ export type PageReader<Row> = (page: RowPage) => PromiseLike<readonly Row[]>
 /** Number of rows that are read with one query. */
 const ROWS_PER_PAGE = 200
 
-/** Yields all rows in pages, so that the memory is that of one page. */
+/** Yields all rows after an id in pages, so that the memory is that of one page. */
 export async function* pagesOf<Row extends { readonly id: number }>(
   read: PageReader<Row>,
+  firstAfterId = 0,
 ): AsyncGenerator<readonly Row[]> {
-  for (let afterId = 0; ; ) {
+  for (let afterId = firstAfterId; ; ) {
     const page = await read({ afterId, limit: ROWS_PER_PAGE })
     yield page
     const last = page.at(-1)

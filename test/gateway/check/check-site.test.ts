@@ -11,6 +11,7 @@ import type { DatabaseLocation } from '../../../conf/database-location.js'
 import { loadSettings } from '../../../conf/load.js'
 import { type CheckOptions, checkSite } from '../../../gateway/check/check-site.js'
 import { CHECK_CODES } from '../../../gateway/check/finding.js'
+import { type Position, Progress } from '../../../gateway/check/progress.js'
 import { openStorage } from '../../../registry/storage/open.js'
 import { placeBlob } from '../../../sql/packages/blobs.js'
 import type { Repository } from '../../../sql/repositories/repositories.js'
@@ -22,6 +23,8 @@ import { sharedS3Server } from '../../helpers/shared-s3-server.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
 const git = await findGit()
+/** Error that ends a check as a signal does. */
+const INTERRUPTION = new Error('interrupted')
 const DAYS_MS = 3 * 86_400_000
 const FOLDERS_AND_BLOBS = new Set(['R1', 'B1'] as const)
 
@@ -45,12 +48,25 @@ async function aSite(t: Test, location: DatabaseLocation, blobsUrl?: string) {
     }
     return found
   }
+  const checkPart = async (progress: Progress) => {
+    const wanted = { settleMs: 0, reportMs: 0, codes: FOLDERS_AND_BLOBS, progress }
+    const subjects: string[] = []
+    try {
+      for await (const { subject } of checkSite({ db, storage, settings, git }, wanted)) {
+        subjects.push(subject)
+      }
+    } catch (error) {
+      if (error !== INTERRUPTION) throw error
+    }
+    return subjects
+  }
   const addFolder = (key: string, objectFormat: 'sha1' | 'sha256' = 'sha1') =>
     initRepository(git, pathOf(key), { defaultBranch: 'main', objectFormat })
   return {
     db,
     storage,
     check,
+    checkPart,
     pathOf,
     addFolder,
     async addRepository(name: string): Promise<Repository> {
@@ -211,4 +227,29 @@ t.test('a check of named repositories reads nothing else', async (t) => {
   t.strictSame(await site.check({ repositories: [two] }), [
     `R1 ada/two: The folder ${site.pathOf(two.storage)} does not exist`,
   ])
+})
+
+t.test('an interrupted check continues after the last page that it has reported', async (t) => {
+  const { db, addRepository, pathOf, checkPart } = await aSite(t, await freshLocation(t, 'sqlite'))
+  const lost = await addRepository('lost')
+  await rm(pathOf(lost.storage), { recursive: true })
+  for (let at = 0; at < 450; at += 1) {
+    const key = `${'0'.repeat(64)}-${String(at).padStart(16, '0')}`
+    const digests = { sha256: `${at}`, md5: '', sha1: '', sha512: '' }
+    await placeBlob(db, { key, bytes: 1, digests })
+  }
+
+  const positions: Position[] = []
+  const interrupted = new Progress(undefined, async (position) => {
+    positions.push(position)
+    if (position.lists['blobs'] !== undefined) throw INTERRUPTION
+  })
+  const first = await checkPart(interrupted)
+  t.equal(first.length, 201, 'the repository and one page of blobs')
+  const [last] = positions.slice(-1)
+  t.match(last, { code: 'B1', lists: { blobs: 200 } })
+
+  const second = await checkPart(new Progress(last))
+  t.equal(second.length, 250, 'neither the repository nor the first page is examined again')
+  t.equal(new Set([...first, ...second]).size, 451)
 })
