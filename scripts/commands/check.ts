@@ -4,15 +4,17 @@ import { findGit } from '../../cgi/process/git.js'
 import type { Settings } from '../../conf/settings.js'
 import { checkSite, type SiteFinding } from '../../gateway/check/check-site.js'
 import { CHECK_CODES, type CheckCode } from '../../gateway/check/finding.js'
+import { Progress } from '../../gateway/check/progress.js'
 import { openStorage } from '../../registry/storage/open.js'
 import type { Database } from '../../sql/database/database.js'
+import { openProgress, type ProgressFile } from './check-progress.js'
 import { type Command, type CommandCall, UsageError, withDatabase } from './command.js'
 import { parseFullName, requireRepository } from './named-repository.js'
 
 export const CHECK_COMMANDS: readonly Command[] = [
   {
     words: ['check'],
-    usage: '[--deep] [--repair] [--json] [--only CODE,…] [OWNER/REPO…]',
+    usage: '[--deep] [--repair] [--json] [--only CODE,…] [--progress FILE | OWNER/REPO…]',
     about: 'Compares the database with the stored data; exit 1 with findings, 2 if it cannot.',
     positionals: [],
     furtherPositionals: true,
@@ -31,23 +33,30 @@ export const CHECK_COMMANDS: readonly Command[] = [
         value: 'CODE,…',
         about: `Runs only these checks, of ${CHECK_CODES.join(', ')}.`,
       },
+      progress: {
+        type: 'string',
+        value: 'FILE',
+        about: 'Keeps the progress in FILE, from which the same call continues if interrupted.',
+      },
     },
     async run(call) {
       const codes = codesOf(call)
       const names = call.positionals.map(parseFullName)
       const print = call.values['json'] === true ? JSON.stringify : lineOf
+      const isDeep = call.values['deep'] === true
+      const repairs = call.values['repair'] === true
+      const file = await progressOf(call, names)
       try {
         let findings = 0
         await withDatabase(async (db, settings) => {
-          const isDeep = call.values['deep'] === true
-          const repairs = call.values['repair'] === true
-          const wanted = { codes, names, isDeep, repairs }
+          const wanted = { codes, names, isDeep, repairs, progress: file?.progress }
           for await (const finding of findingsOf(db, settings, wanted)) {
             if (!finding.isRepaired) findings += 1
+            if (!finding.isRepaired) file?.count()
             console.log(print(finding))
           }
         })
-        if (findings > 0) process.exitCode = 1
+        if (((await file?.end()) ?? findings) > 0) process.exitCode = 1
       } catch (error) {
         console.error(`gatehouse: ${messageOf(error)}`)
         process.exitCode = 2
@@ -61,19 +70,32 @@ interface Wanted {
   readonly names: readonly ReturnType<typeof parseFullName>[]
   readonly isDeep: boolean
   readonly repairs: boolean
+  readonly progress: Progress | undefined
+}
+
+/** Opens the file of `--progress`, if that is given. */
+async function progressOf(
+  { values }: CommandCall,
+  names: Wanted['names'],
+): Promise<ProgressFile | undefined> {
+  const { progress, only, deep, repair } = values
+  if (typeof progress !== 'string') return undefined
+  if (names.length > 0) throw new UsageError('--progress is for checks of the whole site')
+  const words = [deep === true && '--deep', repair === true && '--repair', only && `--only ${only}`]
+  return await openProgress(progress, ['check', ...words.filter(Boolean)].join(' '))
 }
 
 async function* findingsOf(
   db: Database,
   settings: Settings,
-  { names, ...options }: Wanted,
+  { names, progress = new Progress(), ...options }: Wanted,
 ): AsyncGenerator<SiteFinding> {
   const named = []
   for (const name of names) named.push(await requireRepository(db, name))
   const repositories = named.length === 0 ? undefined : named
   const git = { ...(await findGit()), memoryBytesMax: settings.git.memoryBytesMax }
   const context = { db, settings, git, storage: await openStorage(settings) }
-  yield* checkSite(context, { ...options, repositories })
+  yield* checkSite(context, { ...options, progress, repositories })
 }
 
 /** Returns the message of an error with that of its cause, such as the answer of a storage. */

@@ -1,6 +1,6 @@
 /** `gatehouse check`: output, exit status and arguments. */
 
-import { rm, writeFile } from 'node:fs/promises'
+import { readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
@@ -45,6 +45,28 @@ t.test('check prints a line for each finding, and says by its exit status', asyn
     [{ code: 'R1', subject: 'ada/library', problem: /does not exist$/, remedy: /backup/ }],
   )
   t.match(await check(t, '--only', 'b1'), { lines: [], exitCode: 0 })
+})
+
+t.test('a check continues from its file of progress, and counts earlier findings', async (t) => {
+  const file = join(await useDataFolder(t), 'progress')
+  const write = (call: string) =>
+    writeFile(file, JSON.stringify({ call, position: { code: 'C1', lists: {} }, findings: 1 }))
+  await write('check --deep --only c1')
+  t.match(await check(t, '--only', 'c1', '--deep', '--progress', file), { lines: [], exitCode: 1 })
+  await t.rejects(readFile(file), { code: 'ENOENT' }, 'a complete check removes its file')
+  t.match(await check(t, '--only', 'c1', '--progress', file), { lines: [], exitCode: 0 })
+
+  await write('check --deep')
+  await t.rejects(check(t, '--progress', file), {
+    message: `${file} is of a check with other arguments (check --deep): repeat them, or remove the file`,
+  })
+  await writeFile(file, '{}')
+  await t.rejects(check(t, '--progress', file), {
+    message: `${file} is not the progress of a check: name another file`,
+  })
+  await t.rejects(check(t, '--progress', file, 'ada/library'), {
+    message: '--progress is for checks of the whole site',
+  })
 })
 
 t.test('check has exit status 2 if it cannot read the site', async (t) => {
