@@ -49,7 +49,7 @@ export interface Operation<
   /**
    * Data on which a successful reply depends, besides the request and the settings: only counted
    * rows of the database, or also the Git data of the repository of the grant. Such a reply keeps
-   * its tag until that changes (`kept-tags.ts`). Absent if it depends on anything else, such as the
+   * its tag until that changes (`kept-replies.ts`). Absent if it depends on anything else, such as the
    * time or another repository.
    */
   readonly dependsOn?: 'rows' | 'repository'

@@ -13,7 +13,7 @@ import { API_PREFIX } from '../objects/api-prefix.js'
 import type { Context } from '../request/context.js'
 import type { AnyRoute, Route } from '../request/route.js'
 import { withEntityTag } from './entity-tag.js'
-import { answerConditionally } from './kept-tags.js'
+import { answerConditionally } from './kept-replies.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE } from './surface.js'
 

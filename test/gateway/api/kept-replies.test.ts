@@ -5,7 +5,7 @@ import t from 'tap'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import type { Request } from '../../../conf/http.js'
 import { withEntityTag } from '../../../gateway/api/entity-tag.js'
-import { answerConditionally } from '../../../gateway/api/kept-tags.js'
+import { answerConditionally } from '../../../gateway/api/kept-replies.js'
 import { type Database, transaction } from '../../../sql/database/database.js'
 import { aRequest } from '../../helpers/a-request.js'
 import {
