@@ -3,8 +3,10 @@
  * encloses the credentials of its holder, encrypted, and is valid for one repository only.
  */
 
+import { LRUCache } from 'lru-cache'
 import { Failure } from '../../conf/failures.js'
-import { type InstanceSecret, openInstanceSecret } from '../../conf/instance-secret.js'
+import { openInstanceSecret } from '../../conf/instance-secret.js'
+import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import {
   type AuthenticationContext,
   type AuthenticationOptions,
@@ -72,25 +74,26 @@ export async function lfsHeaderFor(
  * Returns the caller of a request with a ticket, or with the credentials that git sends. Throws
  * `bad_credentials` for a ticket that is forged, damaged or out of date, or whose key was removed.
  */
-export async function authenticateLfs(
+export function authenticateLfs(
   context: AuthenticationContext,
   request: Credentialed,
   options: AuthenticationOptions,
-): Promise<Identity> {
+): Awaitable<Identity> {
   const credentials = readCredentials(request.headers.get('authorization'))
   if (credentials.kind !== 'token' || !credentials.token.startsWith(PREFIX)) {
-    return await authenticate(context, request, options)
+    return authenticate(context, request, options)
   }
-  const secret = await openInstanceSecret(context.settings.data.dir)
-  const ticket = openTicket(secret, credentials.token, Date.now())
-  if (ticket === undefined) throw refusal()
-  const { enclosed, ...use } = ticket
-  const who = await holderOf(context, enclosed, { request, options })
-  if (who?.kind !== 'user' && who?.kind !== 'deploy-key' && who?.kind !== 'job') throw refusal()
-  return { ...who, ticket: use }
+  return after(openTicket(context.settings.data.dir, credentials.token), (ticket) => {
+    if (ticket === undefined || ticket.expiresAtMs <= Date.now()) throw refusal()
+    const { enclosed, ...use } = ticket
+    return after(holderOf(context, enclosed, { request, options }), (who) => {
+      if (who?.kind !== 'user' && who?.kind !== 'deploy-key' && who?.kind !== 'job') throw refusal()
+      return { ...who, ticket: use }
+    })
+  })
 }
 
-async function holderOf(
+function holderOf(
   context: AuthenticationContext,
   enclosed: Enclosed,
   {
@@ -100,21 +103,31 @@ async function holderOf(
     readonly request: Credentialed
     readonly options: AuthenticationOptions
   },
-): Promise<Identity | undefined> {
-  if ('key' in enclosed) return (await authenticateKey(context.db, enclosed.key))?.who
+): Awaitable<Identity | undefined> {
+  if ('key' in enclosed) return authenticateKey(context.db, enclosed.key).then((key) => key?.who)
   const headers = new Map([['authorization', enclosed.header]])
-  return await authenticate(context, { query, address, headers }, options)
+  return authenticate(context, { query, address, headers }, options)
 }
 
-function openTicket(
-  secret: Pick<InstanceSecret, 'unseal'>,
-  text: string,
-  nowMs: number,
-): LfsTicket | undefined {
+/** Opened tickets by data folder and text, because a client sends one with each of its objects. */
+const OPENED = new LRUCache<string, LfsTicket>({ max: 1_000 })
+
+/** Opens a ticket, also one that is out of date; undefined if it is forged or damaged. */
+function openTicket(dataDir: string, text: string): Awaitable<LfsTicket | undefined> {
+  const key = JSON.stringify([dataDir, text])
+  return OPENED.get(key) ?? openNewTicket(key, { dataDir, text })
+}
+
+async function openNewTicket(
+  key: string,
+  { dataDir, text }: { readonly dataDir: string; readonly text: string },
+): Promise<LfsTicket | undefined> {
+  const secret = await openInstanceSecret(dataDir)
   try {
     const sealed = Buffer.from(text.slice(PREFIX.length), 'base64url').toString()
     const ticket: LfsTicket = JSON.parse(secret.unseal(sealed, WORDS))
-    return nowMs < ticket.expiresAtMs ? ticket : undefined
+    OPENED.set(key, ticket)
+    return ticket
   } catch {
     return undefined
   }

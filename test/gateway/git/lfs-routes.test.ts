@@ -221,10 +221,12 @@ t.test('a ticket that was changed, or has expired, is refused', async (t) => {
   await put('ada', 'x', {})
   const secret = await openInstanceSecret(settings.data.dir)
   const path = `/ada/one.git/info/lfs/objects/${oidOf('x')}`
-  const get = async (ticket: object, words = 'tickets of Git LFS') => {
+  const headerOf = (ticket: object, words = 'tickets of Git LFS') => {
     const sealed = Buffer.from(secret.seal(JSON.stringify(ticket), words)).toString('base64url')
-    return (await ask({ path, authorization: `Bearer lfs_${sealed}` })).status
+    return `Bearer lfs_${sealed}`
   }
+  const get = async (ticket: object, words?: string) =>
+    (await ask({ path, authorization: headerOf(ticket, words) })).status
   const ticket = { repositoryId: 1, operation: 'download', expiresAtMs: Date.now() + 60_000 }
   const enclosed = { header: authorizationOf('ada') }
   t.equal(await get({ ...ticket, enclosed }), 200)
@@ -237,4 +239,12 @@ t.test('a ticket that was changed, or has expired, is refused', async (t) => {
     const { status } = await ask({ path, authorization: `Bearer lfs_${text}` })
     t.equal(status, 401)
   }
+  const authorization = headerOf({ ...ticket, enclosed })
+  t.equal((await ask({ path, authorization })).status, 200)
+  const { now } = Date
+  t.teardown(() => {
+    Date.now = now
+  })
+  Date.now = () => now() + 61_000
+  t.equal((await ask({ path, authorization })).status, 401, 'after its time')
 })
