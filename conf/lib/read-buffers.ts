@@ -1,9 +1,10 @@
 /** Reads files in chunks, with pooled buffers that become smaller as more are in use. */
 
-import { closeSync, openSync, read, readSync } from 'node:fs'
+import { closeSync, open, openSync, read, readSync } from 'node:fs'
 import { performance } from 'node:perf_hooks'
 import { promisify } from 'node:util'
 
+const openInPool = promisify(open)
 const readInPool = promisify(read)
 
 /** Reads that take longer were from disk. One of a megabyte from the page cache takes a tenth. */
@@ -32,6 +33,18 @@ export async function readPart(
   const bytes = readSync(file, into, 0, length, position)
   if (performance.now() - startedAtMs > MEMORY_READ_MS_MAX) poolReads = POOL_READS
   return bytes
+}
+
+/**
+ * Opens a file for reading: synchronously, except after a slow read. Throws the system's error. To
+ * close it needs no disk, so `closeSync` does.
+ */
+export async function openToRead(path: string): Promise<number> {
+  if (poolReads > 0) return await openInPool(path, 'r')
+  const startedAtMs = performance.now()
+  const file = openSync(path, 'r')
+  if (performance.now() - startedAtMs > MEMORY_READ_MS_MAX) poolReads = POOL_READS
+  return file
 }
 
 /**

@@ -1,22 +1,18 @@
 /** Blob storage in files of one folder, written atomically by a rename. */
 
-import { close, closeSync, fstatSync, open, openSync } from 'node:fs'
+import { closeSync, fstatSync, openSync } from 'node:fs'
 import { mkdir, opendir, rename, rm, stat } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
-import { promisify } from 'node:util'
 import { readOnce } from '../../conf/lib/chunks.js'
 import { syncFile, syncPath, unlessMissing, unlessMissingSync } from '../../conf/lib/disk.js'
 import { createFolder } from '../../conf/lib/folders.js'
-import { readChunks, readSmallPart } from '../../conf/lib/read-buffers.js'
+import { openToRead, readChunks, readSmallPart } from '../../conf/lib/read-buffers.js'
 import { keyOfObject, objectNameOf } from './object-name.js'
 import type { BlobStorage, ByteRange, IncomingFile, StoredBlob } from './storage.js'
 
 /** Mode of folders with complete blobs, which a proxy of the group may send (http.sendfile). */
 const SHARED_MODE = 0o750
 const PRIVATE_MODE = 0o700
-
-const openFile = promisify(open)
-const closeFile = promisify(close)
 
 /** Opens the storage in a folder, which is created if it does not exist. */
 export async function openFileStorage(folder: string): Promise<BlobStorage> {
@@ -91,29 +87,29 @@ const SMALL_BYTES_MAX = 16_384
 async function readFile(path: string, range: ByteRange): Promise<AsyncIterable<Uint8Array>> {
   const small = range.end - range.start <= SMALL_BYTES_MAX ? readSmall(path, range) : undefined
   if (small !== undefined) return oneChunk(small)
-  const file = await unlessMissing(openFile(path, 'r'))
+  const file = await unlessMissing(openToRead(path))
   if (file === undefined) throw new Error(`the blob ${path} is missing`)
   let isClosed = false
-  const end = async () => {
+  const end = () => {
     if (isClosed) return
     isClosed = true
-    await closeFile(file)
+    closeSync(file)
   }
   const cutShort = () => new Error(`the blob ${path} is shorter than it was`)
   const chunks = readChunks(file, { ...range, cutShort })
   const next = async () => {
     try {
       const result = await chunks.next()
-      if (result.done) await end()
+      if (result.done) end()
       return result
     } catch (error) {
-      await end()
+      end()
       throw error
     }
   }
   return readOnce(next, async () => {
     await chunks.return()
-    await end()
+    end()
   })
 }
 
