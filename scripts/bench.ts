@@ -11,6 +11,7 @@ import { DATABASE_BENCHMARK } from './benchmarks/database.js'
 import { FLEET_BENCHMARK } from './benchmarks/fleet.js'
 import { DAY_BENCHMARK } from './benchmarks/fleet-day.js'
 import { HTTP_BENCHMARK } from './benchmarks/http.js'
+import { LFS_BENCHMARK } from './benchmarks/lfs.js'
 import { INDEX_BENCHMARK } from './benchmarks/package-index.js'
 import { PACKAGES_BENCHMARK } from './benchmarks/packages.js'
 import { REFS_BENCHMARK } from './benchmarks/refs.js'
@@ -30,6 +31,7 @@ const BENCHMARKS: readonly Benchmark[] = [
   DAY_BENCHMARK,
   SENDFILE_BENCHMARK,
   TLS_BENCHMARK,
+  LFS_BENCHMARK,
   DATABASE_BENCHMARK,
   RUNNERS_BENCHMARK,
   SSH_BENCHMARK,
