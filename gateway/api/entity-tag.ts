@@ -8,18 +8,35 @@ import type { Reply, Request, RequestHeaders } from '../../conf/http.js'
 const TAGGED_LENGTH_MAX = 4_194_304
 
 /**
- * Returns the reply with a weak tag, which is a digest of its text, or 304 if the client has the
- * same. Other replies than a JSON text with status 200 are not changed. Authorization and the
- * handler have run by then, so a client without permission gets its error.
+ * Returns the reply with a weak tag, which is a digest of its text. Other replies than a JSON text
+ * with status 200 are not changed. Authorization and the handler have run by then, so a client
+ * without permission gets its error.
  */
-export function withEntityTag({ method, headers: asked }: Request, reply: Reply): Reply {
+export function withEntityTag({ method }: Pick<Request, 'method'>, reply: Reply): Reply {
   const { status, headers = [], body } = reply
-  const isRead = method === 'GET' || method === 'HEAD'
-  if (!isRead || status !== 200 || typeof body !== 'string') return reply
+  if (!isRead(method) || status !== 200 || typeof body !== 'string') return reply
   if (body.length > TAGGED_LENGTH_MAX) return reply
   const tag = `W/"${hash('sha1', body, 'base64url')}"`
-  const tagged = [...headers, ['ETag', tag] as const]
-  return isKnown(asked, tag) ? notModified(tagged) : { ...reply, headers: tagged }
+  return { ...reply, headers: [...headers, ['ETag', tag]] }
+}
+
+/** Returns the tag that `withEntityTag` has given to a reply. */
+export function tagOf({ status, headers = [] }: Reply): string | undefined {
+  return status === 200 ? headers.find(([name]) => name === 'ETag')?.[1] : undefined
+}
+
+/** Returns the reply to a read, or 304 if the client has the same. */
+export function unlessKnown(
+  { method, headers: asked }: Pick<Request, 'method' | 'headers'>,
+  reply: Reply,
+): Reply {
+  const tag = isRead(method) ? tagOf(reply) : undefined
+  const isSame = tag !== undefined && isKnown(asked, tag)
+  return isSame ? notModified(reply.headers ?? []) : reply
+}
+
+function isRead(method: string): boolean {
+  return method === 'GET' || method === 'HEAD'
 }
 
 /** Returns the reply to a client that has the one with these headers. Its headers are frozen. */

@@ -48,8 +48,8 @@ export interface Operation<
   readonly success: { readonly status: number; readonly schema: TSchema | null }
   /**
    * Data on which a successful reply depends, besides the request and the settings: only counted
-   * rows of the database, or also the Git data of the repository of the grant. Such a reply keeps
-   * its tag until that changes (`kept-replies.ts`). Absent if it depends on anything else, such as the
+   * rows of the database, or also the Git data of the repository of the grant. Such a reply is kept
+   * until that changes (`kept-replies.ts`). Absent if it depends on anything else, such as the
    * time or another repository.
    */
   readonly dependsOn?: 'rows' | 'repository'

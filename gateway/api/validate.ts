@@ -12,8 +12,8 @@ import { readBody } from '../http/incoming-body.js'
 import { API_PREFIX } from '../objects/api-prefix.js'
 import type { Context } from '../request/context.js'
 import type { AnyRoute, Route } from '../request/route.js'
-import { withEntityTag } from './entity-tag.js'
-import { answerConditionally } from './kept-replies.js'
+import { unlessKnown, withEntityTag } from './entity-tag.js'
+import { answerFromKept } from './kept-replies.js'
 import type { AnyOperation } from './operation.js'
 import { API_SURFACE } from './surface.js'
 
@@ -48,8 +48,10 @@ export function routeOf(operation: AnyOperation): AnyRoute {
       return after(reply, (reply) => withEntityTag(request, reply))
     }
     const { dependsOn } = operation
-    if (dependsOn === undefined || !request.headers.has('if-none-match')) return answer()
-    return answerConditionally(context, { dependsOn, request, grant, answer })
+    if (dependsOn !== undefined) {
+      return answerFromKept(context, { dependsOn, request, grant, answer })
+    }
+    return after(answer(), (reply) => unlessKnown(request, reply))
   }
   return {
     surface: API_SURFACE,

@@ -1,11 +1,11 @@
-/** A conditional read is answered without its work until something that it depends on changes. */
+/** A read is answered without its work until something that it depends on changes. */
 
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { repositoryPath } from '../../../cgi/repository/paths.js'
 import type { Request } from '../../../conf/http.js'
 import { withEntityTag } from '../../../gateway/api/entity-tag.js'
-import { answerConditionally } from '../../../gateway/api/kept-replies.js'
+import { answerFromKept } from '../../../gateway/api/kept-replies.js'
 import { type Database, transaction } from '../../../sql/database/database.js'
 import { aRequest } from '../../helpers/a-request.js'
 import {
@@ -27,33 +27,44 @@ const SETTLED_MS = 120
 const ASKED = { path: '/api/v1/repos/ada/r/branches', query: 'page=1' }
 
 interface Reads {
-  /** Makes a conditional read; returns its status and whether its reply was made. */
+  /** Reads under the condition of a tag, if any; returns the status and whether it was made. */
   read(fields?: Partial<Request>, tag?: string): Promise<readonly [number, 'made' | 'kept']>
+  /** Reads without a condition; returns the body and whether it was made. */
+  readBody(fields?: Partial<Request>): Promise<readonly [unknown, 'made' | 'kept']>
 }
 
 interface ReadOptions {
   readonly dependsOn?: 'rows' | 'repository'
   readonly dataDir?: string
   readonly headers?: ReadonlyArray<readonly [string, string]>
+  readonly body?: string
 }
 
 function readsOf(
   db: Database,
-  { dependsOn = 'rows', dataDir = '/nonexistent', headers = [] }: ReadOptions = {},
+  { dependsOn = 'rows', dataDir = '/nonexistent', headers = [], body = 'one' }: ReadOptions = {},
 ): Reads {
   const context = { db, settings: { data: { dir: dataDir } } } as never
   const grant = { repository: { storage: STORAGE } }
+  const send = async (request: Request) => {
+    let made: 'made' | 'kept' = 'kept'
+    const answer = () => {
+      made = 'made'
+      return withEntityTag(request, { status: 200, headers, body })
+    }
+    const reply = await answerFromKept(context, { dependsOn, request, grant, answer })
+    return { reply, made } as const
+  }
   return {
     async read(fields = {}, tag = '*') {
       const sent = new Map([...((fields.headers as Map<string, string> | undefined) ?? [])])
-      const request = aRequest({ ...ASKED, ...fields, headers: sent.set('if-none-match', tag) })
-      let made: 'made' | 'kept' = 'kept'
-      const answer = () => {
-        made = 'made'
-        return withEntityTag(request, { status: 200, headers, body: 'one' })
-      }
-      const { status } = await answerConditionally(context, { dependsOn, request, grant, answer })
-      return [status, made]
+      sent.set('if-none-match', tag)
+      const { reply, made } = await send(aRequest({ ...ASKED, ...fields, headers: sent }))
+      return [reply.status, made]
+    },
+    async readBody(fields = {}) {
+      const { reply, made } = await send(aRequest({ ...ASKED, ...fields }))
+      return [reply.body, made]
     },
   }
 }
@@ -77,10 +88,10 @@ await forEachDatabase(t, 'a reply is made again after a row has changed', async 
     t.strictSame(await reads.read(), [304, 'made'], 'a change by any connection')
     t.strictSame(await reads.read(), [304, 'kept'])
   }
-  t.strictSame(await reads.read({}, '"other"'), [200, 'made'], 'the client has another reply')
+  t.strictSame(await reads.read({}, '"other"'), [200, 'kept'], 'the client has another reply')
 })
 
-await forEachMigrated(t, 'a tag is kept while no row changes', async (t, db) => {
+await forEachMigrated(t, 'a reply is kept while no row changes', async (t, db) => {
   const reads = readsOf(db)
   await reads.read()
   await sleep(1_100)
@@ -88,7 +99,7 @@ await forEachMigrated(t, 'a tag is kept while no row changes', async (t, db) => 
   t.strictSame(await reads.read(), [304, kept], 'MariaDB is asked again after a second')
 })
 
-t.test('requests that could have different replies have different tags', async (t) => {
+t.test('requests that could have different replies do not share one', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
   const reads = readsOf(db)
   await reads.read()
@@ -115,7 +126,7 @@ t.test('a reply made while a row changes is made again', async (t) => {
     return withEntityTag(request, { status: 200, body: `${made}` })
   }
   const context = { db, settings: { data: { dir: '/nonexistent' } } } as never
-  const ask = () => answerConditionally(context, { dependsOn: 'rows', request, grant: {}, answer })
+  const ask = () => answerFromKept(context, { dependsOn: 'rows', request, grant: {}, answer })
   await ask()
   await ask()
   t.equal(made, 2)
@@ -127,6 +138,36 @@ await forEachMigrated(t, 'in a transaction each reply is made', async (_t, db) =
     t.strictSame(await reads.read(), [304, 'made'])
     t.strictSame(await reads.read(), [304, 'made'])
   })
+})
+
+t.test('a kept body is sent to clients that do not have it', async (t) => {
+  const db = await openForTest(t, await freshLocation(t, 'sqlite'))
+  const reads = readsOf(db)
+  t.strictSame(await reads.readBody(), ['one', 'made'])
+  t.strictSame(await reads.readBody(), ['one', 'kept'])
+  t.strictSame(await reads.read(), [304, 'kept'])
+  await aUser(db, 'eve')
+  t.strictSame(await reads.readBody(), ['one', 'made'])
+})
+
+t.test('of a long body only the tag is kept', async (t) => {
+  const db = await openForTest(t, await freshLocation(t, 'sqlite'))
+  const body = 'x'.repeat(524_289)
+  const reads = readsOf(db, { body })
+  t.strictSame(await reads.readBody(), [body, 'made'])
+  t.strictSame(await reads.readBody(), [body, 'made'])
+  t.strictSame(await reads.read(), [304, 'kept'])
+})
+
+t.test('bodies are dropped that are too much together', async (t) => {
+  const db = await openForTest(t, await freshLocation(t, 'sqlite'))
+  const reads = readsOf(db, { body: 'x'.repeat(524_288) })
+  const madeAt = async (number: number) => (await reads.readBody({ query: `page=${number}` }))[1]
+  for (let number = 0; number < 16; number += 1) t.equal(await madeAt(number), 'made')
+  for (let number = 0; number < 16; number += 1) t.equal(await madeAt(number), 'kept')
+  t.equal(await madeAt(16), 'made')
+  t.equal(await madeAt(1), 'kept')
+  t.equal(await madeAt(0), 'made', 'the one that was used longest ago was dropped')
 })
 
 t.test('a reply without a tag or with long headers is made each time', async (t) => {
@@ -142,12 +183,12 @@ t.test('a reply without a tag or with long headers is made each time', async (t)
   }
   const context = { db, settings: { data: { dir: '/nonexistent' } } } as never
   const of = { dependsOn: 'rows', request: plain, grant: {}, answer } as const
-  await answerConditionally(context, of)
-  t.equal((await answerConditionally(context, of)).status, 404)
+  await answerFromKept(context, of)
+  t.equal((await answerFromKept(context, of)).status, 404)
   t.equal(made, 2)
 })
 
-t.test('the tag that was used longest ago is dropped for a new one', async (t) => {
+t.test('the reply that was used longest ago is dropped for a new one', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
   const reads = readsOf(db)
   const at = (number: number) => ({ query: `page=${number}` })
@@ -190,7 +231,7 @@ t.test('a reply is made again after a ref has changed', async (t) => {
   t.strictSame(await rows.read({ query: 'rows' }), [304, 'kept'])
 })
 
-t.test('a reply from a repository without a folder has no kept tag', async (t) => {
+t.test('a reply from a repository without a folder is not kept', async (t) => {
   const db = await openForTest(t, await freshLocation(t, 'sqlite'))
   const reads = readsOf(db, { dependsOn: 'repository' })
   t.strictSame(await reads.read(), [304, 'made'])
