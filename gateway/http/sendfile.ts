@@ -11,7 +11,7 @@ export interface SendfileOptions {
 }
 
 /** Minimum size of a body that is left to the proxy: it costs less to copy smaller ones. */
-const BYTES_MIN = 1_048_576
+const BYTES_MIN = 524_288
 
 /** Bodies of `/sendfilez`, which `gatehouse doctor` requests: they say who sent them. */
 export const SENT_BY_GATEWAY = 'sent by the gateway\n'.padEnd(BYTES_MIN)

@@ -3,7 +3,7 @@
 import t from 'tap'
 import { leaveToProxy } from '../../../gateway/http/sendfile.js'
 
-const BYTES_MIN = 1_048_576
+const BYTES_MIN = 524_288
 const OPTIONS = { target: { prefix: '/-/internal/' }, folder: '/srv/data' }
 const HEADERS = [
   ['Content-Type', 'application/octet-stream'],
