@@ -67,12 +67,13 @@ export async function serveBackend(
 async function answer(git: Git, call: BackendCall, response: ServerResponse): Promise<void> {
   const { status, headers, body } = await callBackend(git, call)
   response.writeHead(status, Object.fromEntries(headers))
+  // Not `once`, which rejects for an error; the client's end is none.
+  const when = (event: 'close' | 'drain') =>
+    new Promise<void>((resolve) => response.once(event, resolve))
+  const closed = when('close')
   for await (const chunk of body) {
     if (response.write(chunk) || response.destroyed) continue
-    await new Promise<void>((resolve) => {
-      response.once('drain', resolve)
-      response.once('close', resolve)
-    })
+    await Promise.race([when('drain'), closed])
   }
   response.end()
 }
