@@ -23,6 +23,10 @@ import { temporaryFolder } from '../../helpers/temporary.js'
 
 t.test('doctor reports ok for every check of a valid installation', async (t) => {
   const folder = await useDataFolder(t)
+  process.env['GATEHOUSE_HTTP_LISTEN'] = `127.0.0.1:${await freePort()}`
+  t.teardown(() => {
+    delete process.env['GATEHOUSE_HTTP_LISTEN']
+  })
   const lines = await runCommand(t, DOCTOR_COMMANDS, 'doctor')
   const names = lines.map((line) => /^ok {6}([\w ]+): ./.exec(line)?.[1])
   t.strictSame(
