@@ -3,7 +3,6 @@
 import { readFile, rename, rm, writeFile } from 'node:fs/promises'
 import { unlessMissing } from '../../conf/lib/disk.js'
 import { type Position, Progress } from '../../gateway/check/progress.js'
-import { CommandError } from './command.js'
 
 export interface ProgressFile {
   readonly progress: Progress
@@ -22,12 +21,12 @@ interface Content {
 
 /**
  * Opens the file of an interrupted check, or begins a new one. `call` describes the arguments.
- * Throws a `CommandError` if the file is that of another check, or of something else.
+ * Throws an Error if the file is that of another check, or of something else.
  */
 export async function openProgress(path: string, call: string): Promise<ProgressFile> {
   const content = parseContent(path, await unlessMissing(readFile(path, 'utf8')))
   if (content !== undefined && content.call !== call) {
-    throw new CommandError(
+    throw new Error(
       `${path} is of a check with other arguments (${content.call}): repeat them, or remove the file`,
     )
   }
@@ -56,6 +55,6 @@ function parseContent(path: string, text: string | undefined): Content | undefin
     if (typeof content.call !== 'string' || content.position === undefined) throw new Error(text)
     return content as Content
   } catch {
-    throw new CommandError(`${path} is not the progress of a check: name another file`)
+    throw new Error(`${path} is not the progress of a check: name another file`)
   }
 }

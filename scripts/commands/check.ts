@@ -45,14 +45,19 @@ export const CHECK_COMMANDS: readonly Command[] = [
       const print = call.values['json'] === true ? JSON.stringify : lineOf
       const isDeep = call.values['deep'] === true
       const repairs = call.values['repair'] === true
-      const file = await progressOf(call, names)
+      if (typeof call.values['progress'] === 'string' && names.length > 0) {
+        throw new UsageError('--progress is for checks of the whole site')
+      }
       try {
+        const file = await progressOf(call)
         let findings = 0
         await withDatabase(async (db, settings) => {
           const wanted = { codes, names, isDeep, repairs, progress: file?.progress }
           for await (const finding of findingsOf(db, settings, wanted)) {
-            if (!finding.isRepaired) findings += 1
-            if (!finding.isRepaired) file?.count()
+            if (!finding.isRepaired) {
+              findings += 1
+              file?.count()
+            }
             console.log(print(finding))
           }
         })
@@ -74,13 +79,9 @@ interface Wanted {
 }
 
 /** Opens the file of `--progress`, if that is given. */
-async function progressOf(
-  { values }: CommandCall,
-  names: Wanted['names'],
-): Promise<ProgressFile | undefined> {
+async function progressOf({ values }: CommandCall): Promise<ProgressFile | undefined> {
   const { progress, only, deep, repair } = values
   if (typeof progress !== 'string') return undefined
-  if (names.length > 0) throw new UsageError('--progress is for checks of the whole site')
   const words = [deep === true && '--deep', repair === true && '--repair', only && `--only ${only}`]
   return await openProgress(progress, ['check', ...words.filter(Boolean)].join(' '))
 }
