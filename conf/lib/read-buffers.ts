@@ -36,8 +36,8 @@ export async function readPart(
 }
 
 /**
- * Opens a file for reading: synchronously, except after a slow read. Throws the system's error. To
- * close it needs no disk, so `closeSync` does.
+ * Opens a file for reading: synchronously, except after a slow read. Throws the system's error.
+ * `closeSync` closes it, which needs no disk.
  */
 export async function openToRead(path: string): Promise<number> {
   if (poolReads > 0) return await openInPool(path, 'r')

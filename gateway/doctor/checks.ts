@@ -40,11 +40,12 @@ export async function warnOfFaults(
   { log, stopped }: WarningOptions,
 ): Promise<void> {
   for (const { name, run } of SERVING_CHECKS) {
-    try {
-      await run(settings, stopped)
-    } catch (error) {
-      if (stopped.aborted) return
-      log.warn({ check: name }, error instanceof Error ? error.message : String(error))
-    }
+    const fault = await run(settings, stopped).then(() => undefined, messageOf)
+    if (stopped.aborted) return
+    if (fault !== undefined) log.warn({ check: name }, fault)
   }
+}
+
+function messageOf(error: unknown): string {
+  return error instanceof Error ? error.message : String(error)
 }

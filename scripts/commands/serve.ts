@@ -28,6 +28,8 @@ export const SERVE_COMMANDS: readonly Command[] = [
           cause: error,
         })
       }
+      // A check of the start may still wait for an answer, of a bucket for half a minute.
+      process.exit()
     },
   },
 ]
