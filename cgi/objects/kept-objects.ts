@@ -6,10 +6,12 @@ import { LRUCache } from 'lru-cache'
 import { unlessMissingSync } from '../../conf/lib/disk.js'
 import { entriesUpTo } from '../../conf/lib/entries-up-to.js'
 import type { Git } from '../process/git.js'
+import { readReference } from '../refs/read-reference.js'
 import { readStateOfTick } from '../repository/repository-state.js'
 import type { GitObject } from './cat-file.js'
 import { KeptReader } from './kept-reader.js'
 import { type ObjectReader, openObjects } from './objects.js'
+import { PackedObjects } from './packed-objects.js'
 import { type KnownNames, ReaderOfRequest } from './reader-of-request.js'
 
 /** Oldest git with `cat-file --batch-command`; an older one is started for each request. */
@@ -102,9 +104,11 @@ export class KeptObjects {
       const { objects, close } = await openObjects(this.#git, path)
       return await use(objects).finally(close)
     }
-    const { generation } = repository
+    const { generation, packs } = repository
     const reader = new ReaderOfRequest({
       openSeparate: () => openObjects(this.#git, path),
+      openPacks: () => new PackedObjects(path, packs),
+      readReference: (name) => readReference(path, name),
       readerOf: () => this.#readerOf(repository),
       namesOf: () => namesOf(repository),
       find: (id) => this.#objects.get(generation.key + id),

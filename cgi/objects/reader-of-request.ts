@@ -1,4 +1,4 @@
-/** Reader of objects for one request: from the cache, the kept process, or a separate process. */
+/** Reader of objects for one request: from the cache, the packs, or a kept or separate process. */
 
 import type { GitObject } from './cat-file.js'
 import { parseCommit, parseTag } from './commit-object.js'
@@ -10,6 +10,7 @@ import {
   type ObjectReader,
   type OpenObjects,
 } from './objects.js'
+import type { PackedObjects } from './packed-objects.js'
 
 /** Ids of refs by name, in one state of the repository; undefined for refs that do not exist. */
 export interface KnownNames {
@@ -20,6 +21,10 @@ export interface KnownNames {
 export interface RequestSources {
   /** Starts a process for this request alone. */
   openSeparate(): Promise<OpenObjects>
+  /** Opens the packs of the repository. */
+  openPacks(): PackedObjects
+  /** Returns the id of a ref as its files have it; undefined if git must look for it. */
+  readReference(name: string): Promise<string | undefined>
   /** Returns the kept process of the repository. */
   readerOf(): KeptReader
   /** Returns the ids of refs in the present state; undefined if they must be read. */
@@ -46,6 +51,7 @@ const SUFFIX = /\^\{(commit|tree)\}$/
 export class ReaderOfRequest implements ObjectReader {
   readonly #sources: RequestSources
   #separate: Promise<OpenObjects> | undefined
+  #packs: PackedObjects | undefined
   #reads = 0
 
   constructor(sources: RequestSources) {
@@ -77,6 +83,14 @@ export class ReaderOfRequest implements ObjectReader {
       else sizes.set(id, size)
     }
     if (missing.size === 0) return sizes
+    for (const id of missing) {
+      const found = await this.#inPacks('info', id)
+      if (found === undefined) continue
+      this.#sources.remember(found)
+      sizes.set(id, found.sizeBytes)
+      missing.delete(id)
+    }
+    if (missing.size === 0) return sizes
     if (this.#reads + missing.size <= READS_MAX) {
       const found = await this.#readInfo([...missing])
       for (const object of found ?? []) if (object) sizes.set(object.id, object.sizeBytes)
@@ -90,8 +104,9 @@ export class ReaderOfRequest implements ObjectReader {
     return sizes
   }
 
-  /** Ends the separate process, if there is one. */
+  /** Closes the packs, and ends the separate process, if there is one. */
   async close(): Promise<void> {
+    await this.#packs?.close()
     await (await this.#separate)?.close()
   }
 
@@ -150,16 +165,30 @@ export class ReaderOfRequest implements ObjectReader {
   async #idOf(name: string): Promise<string | undefined> {
     const names = this.#sources.namesOf()
     if (names?.ids.has(name)) return names.ids.get(name)
-    const found = await this.#ask('info', name)
-    if (found === 'failed') return (await this.#readApart(name, 0))?.id
-    if (names !== undefined && names.ids.size < NAMES_MAX) names.ids.set(name, found?.id)
-    return found?.id
+    let id = await this.#sources.readReference(name)
+    if (id === undefined) {
+      const found = await this.#ask('info', name)
+      if (found === 'failed') return (await this.#readApart(name, 0))?.id
+      id = found?.id
+    }
+    if (names !== undefined && names.ids.size < NAMES_MAX) names.ids.set(name, id)
+    return id
+  }
+
+  /** Reads an object by full id from the packs; undefined if git must read it. */
+  async #inPacks(command: 'contents' | 'info', id: string): Promise<GitObject | undefined> {
+    this.#packs ??= this.#sources.openPacks()
+    return await (command === 'info' ? this.#packs.readInfo(id) : this.#packs.read(id))
   }
 
   async #ask(
     command: 'contents' | 'info',
     name: string,
   ): Promise<GitObject | 'failed' | undefined> {
+    if (FULL_ID.test(name)) {
+      const found = await this.#inPacks(command, name)
+      if (found !== undefined) return found
+    }
     this.#reads += 1
     if (this.#reads > READS_MAX) return 'failed'
     try {

@@ -4,6 +4,8 @@ import { buffer } from 'node:stream/consumers'
 import { gzipSync } from 'node:zlib'
 import { parseCommit, parseTag } from '../../cgi/objects/commit-object.js'
 import { parseModules } from '../../cgi/objects/modules-file.js'
+import { applyDelta, resultSizeOf } from '../../cgi/objects/pack-delta.js'
+import { parseEntry } from '../../cgi/objects/pack-entry.js'
 import { parseTree, treeBytes } from '../../cgi/objects/tree.js'
 import { unsharedEntries } from '../../cgi/objects/unshared-entries.js'
 import { UploadPackError } from '../../cgi/transfer/upload-pack.js'
@@ -230,6 +232,18 @@ const GIT: readonly FuzzTarget[] = [
       Buffer.from(MANY_SPACES),
       Buffer.from(`path = a\nurl = ${'h'.repeat(200_000)}${'\n'.repeat(200_000)}`),
     ],
+  },
+  {
+    name: 'delta of a pack',
+    seeds: [Buffer.from([4, 6, 0x91, 1, 2, 4, 0x61, 0x62, 0x63, 0x64])],
+    isRefusal: isAnyError,
+    parse: (bytes) => resultSizeOf(bytes) < 1_000_000 && applyDelta(Buffer.from('base'), bytes),
+  },
+  {
+    name: 'entry of a pack',
+    seeds: [Buffer.from([0xbf, 0x05, 0x78]), Buffer.from([0xe5, 0x01, 0x81, 0x02])],
+    isRefusal: isAnyError,
+    parse: (bytes) => parseEntry(bytes, { offset: 1_000_000, idBytes: 20 }),
   },
   ofText('diff', [DIFF], (diff) => parseDiff(diff, 1_000), ['@@ -1 +1 @@\n', 'diff --git ']),
   {

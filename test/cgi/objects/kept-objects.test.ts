@@ -109,22 +109,44 @@ async function bareOf(t: Test, copy: WorkingCopy): Promise<string> {
   return bare
 }
 
-t.test('an object that was pruned is found neither in the cache nor by the process', async (t) => {
+/** Texts of which the first is read from the packs, and the second by the process. */
+const SECRETS = { small: 'secret', large: 'secret\n'.repeat(50_000) }
+
+for (const [size, secret] of Object.entries(SECRETS)) {
+  t.test(`a ${size} object that was pruned is not found, although it was read`, async (t) => {
+    const copy = await newWorkingCopy(t)
+    await copy.commit('a', 'kept')
+    const base = await copy.git('rev-parse', 'main')
+    await copy.commit('a', secret)
+    const blob = await copy.git('rev-parse', 'main:a')
+    const bare = await bareOf(t, copy)
+    const kept = keep(t)
+    await settle()
+    t.equal(await textAt(kept, bare, blob), secret)
+    t.equal(await textAt(kept, bare, blob), secret, 'from the cache')
+    t.equal(kept.pids.length, size === 'small' ? 0 : 1)
+    await copy.git('-C', bare, 'update-ref', 'refs/heads/main', base)
+    await copy.git('-C', bare, 'repack', '-a', '-d', '--quiet')
+    await copy.git('-C', bare, 'prune', '--expire=now')
+    t.equal(await textAt(kept, bare, blob), undefined)
+    t.equal(await idAt(kept, bare, 'refs/heads/main'), base)
+  })
+}
+
+t.test('small objects are read without a process, also after further pushes', async (t) => {
   const copy = await newWorkingCopy(t)
-  await copy.commit('a', 'kept')
-  const base = await copy.git('rev-parse', 'main')
-  await copy.commit('a', 'secret')
-  const blob = await copy.git('rev-parse', 'main:a')
+  await copy.commit('a', 'start')
   const bare = await bareOf(t, copy)
   const kept = keep(t)
-  await settle()
-  t.equal(await textAt(kept, bare, blob), 'secret')
-  t.equal(await textAt(kept, bare, blob), 'secret', 'from the cache')
-  await copy.git('-C', bare, 'update-ref', 'refs/heads/main', base)
-  await copy.git('-C', bare, 'repack', '-a', '-d', '--quiet')
-  await copy.git('-C', bare, 'prune', '--expire=now')
-  t.equal(await textAt(kept, bare, blob), undefined)
-  t.equal(await idAt(kept, bare, 'refs/heads/main'), base)
+  for (const text of ['first', 'second', 'third']) {
+    await copy.commit('a', text)
+    await copy.git('push', '--quiet', bare, 'main')
+    const tree = await copy.git('rev-parse', 'main^{tree}')
+    t.equal(await idAt(kept, bare, 'refs/heads/main^{tree}'), tree)
+    const blob = await copy.git('rev-parse', 'main:a')
+    t.equal(await textAt(kept, bare, blob), text)
+    t.strictSame(kept.pids, [])
+  }
 })
 
 t.test('an object that was read directly after a change is read again', async (t) => {
@@ -148,15 +170,17 @@ t.test('an object that was read directly after a change is read again', async (t
 
 t.test('a deleted repository is missing, and its files are closed', async (t) => {
   const copy = await newWorkingCopy(t)
-  const tip = await copy.commit('a', 'text')
+  const text = 'text\n'.repeat(100_000)
+  await copy.commit('a', text)
+  const blob = await copy.git('rev-parse', 'main:a')
   const bare = await bareOf(t, copy)
   const kept = keep(t)
   await settle()
-  t.equal(await idAt(kept, bare, tip), tip)
+  t.equal(await textAt(kept, bare, blob), text, 'by the process, because it is large')
   const [pid = 0] = kept.pids
   t.ok((await openFilesOf(pid)).some((file) => file.includes('.pack')))
   await rm(bare, { recursive: true })
-  await t.rejects(idAt(kept, bare, tip), /git did not start|git cat-file/)
+  await t.rejects(idAt(kept, bare, blob), /git did not start|git cat-file/)
   for (let waits = 0; waits < 100 && existsSync(`/proc/${pid}/cwd`); waits += 1) await sleep(50)
   t.strictSame(await openFilesOf(pid), [])
   t.strictSame(kept.pids, [])

@@ -1,0 +1,200 @@
+/** Small objects of one request, read from the packs of a repository without a process. */
+
+import { createHash } from 'node:crypto'
+import { join } from 'node:path'
+import { setImmediate as nextTick } from 'node:timers/promises'
+import { inflateSync } from 'node:zlib'
+import type { GitObject, ObjectType } from './cat-file.js'
+import { applyDelta, resultSizeOf } from './pack-delta.js'
+import { ENTRY_HEADER_BYTES_MAX, type PackEntry, parseEntry } from './pack-entry.js'
+import { findInIndex } from './pack-index.js'
+import { WindowedFile } from './windowed-file.js'
+
+/** Maximum number of packs; git, which can have an index of all packs, is quicker with more. */
+const PACKS_MAX = 16
+/** Maximum size of an object, and of each base and delta that it is made of. */
+const OBJECT_BYTES_MAX = 262_144
+/** Maximum number of deltas between an object and its base, somewhat above git's 50. */
+const DELTAS_MAX = 64
+/** Maximum size of all objects, bases and deltas of a request, and of the parts of files. */
+const DECODED_BYTES_MAX = 4_194_304
+const WINDOW_BYTES_MAX = 8_388_608
+/** Maximum number of files that all requests of a worker have open. */
+const OPEN_FILES_MAX = 512
+/** Size of decoded bytes after which other requests have their turn. */
+const TURN_BYTES = 131_072
+
+interface Pack {
+  readonly name: string
+  /** Undefined until an object is looked for. */
+  index: WindowedFile | undefined
+  /** Undefined until an object is found. */
+  entries: WindowedFile | undefined
+  /** Decoded objects by offset. */
+  readonly decoded: Map<number, Decoded>
+}
+
+interface Decoded {
+  readonly type: ObjectType
+  readonly content: Buffer
+}
+
+/** Place of an object in a pack. */
+interface Place {
+  readonly index: WindowedFile
+  readonly entries: WindowedFile
+  readonly decoded: Map<number, Decoded>
+  readonly offset: number
+  readonly idBytes: number
+}
+
+/** Number of open files of all requests. */
+let openFiles = 0
+
+/**
+ * Reads objects until `close`. What it cannot read is left to git: missing and large objects, those
+ * that are not in packs, and damaged files. The digest of each content is checked.
+ */
+export class PackedObjects {
+  readonly #path: string
+  readonly #packs: readonly Pack[]
+  readonly #files: WindowedFile[] = []
+  #last: Promise<unknown> = Promise.resolve()
+  #isClosed = false
+  #windowBytes = 0
+  #decodedBytes = 0
+  #turnBytes = 0
+
+  /** Takes the names of the packs, such as `pack-1234.pack`, of the repository at `path`. */
+  constructor(path: string, names: ReadonlySet<string>) {
+    this.#path = join(path, 'objects', 'pack')
+    const isUsable = names.size <= PACKS_MAX && openFiles < OPEN_FILES_MAX
+    this.#packs = (isUsable ? [...names] : []).map((name) => {
+      return { name, index: undefined, entries: undefined, decoded: new Map() }
+    })
+  }
+
+  /** Returns an object with its content; undefined if git must read it. */
+  async read(id: string): Promise<GitObject | undefined> {
+    return await this.#unlessFailed(id, async (place) => {
+      const { type, content } = await this.#decode(place)
+      const digest = createHash(id.length === 40 ? 'sha1' : 'sha256')
+      digest.update(`${type} ${content.length}\0`).update(content)
+      if (digest.digest('hex') !== id) throw new Error('an object has another digest')
+      return { id, type, sizeBytes: content.length, content }
+    })
+  }
+
+  /** Returns an object without its content; undefined if git must read it. */
+  async readInfo(id: string): Promise<GitObject | undefined> {
+    const whole = await this.#unlessFailed(id, async (place) => {
+      const { type, sizeBytes } = await entryAt(place)
+      return type && { id, type, sizeBytes, content: undefined }
+    })
+    if (whole !== undefined) return whole
+    // The size of a delta's result is in the delta, and its type is that of the base.
+    const object = await this.read(id)
+    return object && { ...object, content: undefined }
+  }
+
+  /** Closes the files after the reads that have begun. */
+  async close(): Promise<void> {
+    this.#isClosed = true
+    await this.#last
+    openFiles -= this.#files.length
+    for (const file of this.#files) file.close()
+  }
+
+  async #open(name: string): Promise<WindowedFile> {
+    const path = join(this.#path, name)
+    const file = await WindowedFile.open(path, (bytes) => this.#spendWindow(bytes))
+    this.#files.push(file)
+    openFiles += 1
+    return file
+  }
+
+  /** Runs `read` after the reads before it, because objects of one chain share their bases. */
+  #unlessFailed<T>(id: string, read: (place: Place) => Promise<T>): Promise<T | undefined> {
+    const result = this.#last.then(() => this.#tryToRead(id, read))
+    this.#last = result
+    return result
+  }
+
+  async #tryToRead<T>(id: string, read: (place: Place) => Promise<T>): Promise<T | undefined> {
+    if (this.#isClosed) return undefined
+    try {
+      const name = Buffer.from(id, 'hex')
+      for (const pack of this.#packs) {
+        pack.index ??= await this.#open(pack.name.replace(/\.pack$/, '.idx'))
+        const offset = await findInIndex(pack.index, name)
+        if (offset === undefined) continue
+        pack.entries ??= await this.#open(pack.name)
+        const { index, entries, decoded } = pack
+        return await read({ index, entries, decoded, offset, idBytes: name.length })
+      }
+    } catch {
+      // Git reads the object then, and reports what is wrong with it.
+    }
+    return undefined
+  }
+
+  /** Decodes an object: its first base, and the deltas that are applied to it. */
+  async #decode(place: Place): Promise<Decoded> {
+    const { index, decoded } = place
+    const deltas: { readonly offset: number; readonly entry: PackEntry }[] = []
+    let { offset } = place
+    let object = decoded.get(offset)
+    while (object === undefined) {
+      const entry = await entryAt({ ...place, offset })
+      const { type, base } = entry
+      if (type !== undefined) {
+        object = { type, content: await this.#inflate(place, entry) }
+        decoded.set(offset, object)
+        break
+      }
+      if (deltas.push({ offset, entry }) > DELTAS_MAX) throw new Error('too many deltas')
+      const baseAt = typeof base === 'object' ? await findInIndex(index, base) : base
+      if (baseAt === undefined) throw new Error('the base of a delta is missing')
+      offset = baseAt
+      object = decoded.get(offset)
+    }
+    for (const delta of deltas.toReversed()) {
+      const bytes = await this.#inflate(place, delta.entry)
+      await this.#spendDecoded(resultSizeOf(bytes))
+      object = { type: object.type, content: applyDelta(object.content, bytes) }
+      decoded.set(delta.offset, object)
+    }
+    return object
+  }
+
+  async #inflate({ entries }: Place, { sizeBytes, dataAt }: PackEntry): Promise<Buffer> {
+    await this.#spendDecoded(sizeBytes)
+    // Deflate makes bytes that it cannot compress longer by less than this.
+    const deflated = await entries.bytes(dataAt, sizeBytes + Math.ceil(sizeBytes / 512) + 64)
+    const maxOutputLength = Math.max(1, sizeBytes)
+    const chunkSize = Math.max(64, sizeBytes + 1)
+    const inflated = inflateSync(deflated, { maxOutputLength, chunkSize })
+    if (inflated.length !== sizeBytes) throw new Error('an object has another size')
+    return inflated
+  }
+
+  async #spendDecoded(bytes: number): Promise<void> {
+    if (bytes > OBJECT_BYTES_MAX || this.#decodedBytes + bytes > DECODED_BYTES_MAX) {
+      throw new Error('the object is too large, or the request reads too much')
+    }
+    this.#decodedBytes += bytes
+    this.#turnBytes += bytes
+    if (this.#turnBytes < TURN_BYTES) return
+    this.#turnBytes = 0
+    await nextTick()
+  }
+
+  #spendWindow(bytes: number): void {
+    if (this.#windowBytes + bytes > WINDOW_BYTES_MAX) throw new Error('the request reads too much')
+    this.#windowBytes += bytes
+  }
+}
+
+async function entryAt({ entries, offset, idBytes }: Place): Promise<PackEntry> {
+  return parseEntry(await entries.bytes(offset, ENTRY_HEADER_BYTES_MAX), { offset, idBytes })
+}
