@@ -4,7 +4,8 @@ import { LRUCache } from 'lru-cache'
 import { fullId, gitRecords } from '../process/git-output.js'
 import { hasGrafts } from '../repository/repository-state.js'
 import type { Repository } from './commit-changes.js'
-import { findAncestor } from './history-walk.js'
+import { parseCommit } from './commit-object.js'
+import { findAncestor, walkHistory } from './history-walk.js'
 import type { ObjectReader } from './objects.js'
 import { findEntry } from './tree.js'
 import { differingEntries } from './tree-changes.js'
@@ -128,8 +129,11 @@ async function folderTree(
   return entry?.kind === 'directory' ? entry.id : undefined
 }
 
-/** Number of commits whose folders are read concurrently. */
-const COMMITS_PER_BATCH = 50
+/** Number of commits that are walked before git lists more, and whose folders are read together. */
+const WALKED_COMMITS = 50
+const WALKED_PER_BATCH = 10
+/** Number of commits that git lists whose folders are read together. */
+const LISTED_PER_BATCH = 50
 
 interface Change {
   readonly id: string
@@ -138,18 +142,35 @@ interface Change {
 
 /** Yields commits in batches, newest first. Merges are skipped: the merged commits count. */
 async function* changesOf(
-  { git, path }: Repository,
+  repository: Repository,
   { from, signal }: Pick<LastCommitsInput, 'from' | 'signal'>,
 ): AsyncGenerator<readonly Change[]> {
-  const part = ['--no-merges', '--parents', `--max-count=${COMMITS_MAX}`]
-  const args = ['rev-list', ...part, fullId(from), '--']
+  const { git, path, objects } = repository
+  const walked = hasGrafts(path) ? undefined : await walkHistory(objects, from, WALKED_COMMITS)
+  let skipped = 0
+  for (let at = 0; walked !== undefined && at < walked.length; at += WALKED_PER_BATCH) {
+    const ids = walked.slice(at, at + WALKED_PER_BATCH)
+    const commits = (await Promise.all(ids.map((id) => changeOf(objects, id)))).flat()
+    skipped += commits.length
+    yield commits
+  }
+  if (walked !== undefined && walked.length < WALKED_COMMITS) return
+  const counts = [`--skip=${skipped}`, `--max-count=${COMMITS_MAX - skipped}`]
+  const args = ['rev-list', '--no-merges', '--parents', ...counts, fullId(from), '--']
   const options = { cwd: path, separator: '\n', signal } as const
   let commits: Change[] = []
   for await (const line of gitRecords(git, args, options)) {
     const [id = '', parent] = line.split(' ')
-    if (commits.push({ id, parent }) < COMMITS_PER_BATCH) continue
+    if (commits.push({ id, parent }) < LISTED_PER_BATCH) continue
     yield commits
     commits = []
   }
   yield commits
+}
+
+/** Returns the change of a commit; none for a merge. */
+async function changeOf(objects: ObjectReader, id: string): Promise<readonly Change[]> {
+  const object = await objects.read(id)
+  const { parents } = parseCommit(id, object?.content ?? Buffer.alloc(0))
+  return parents.length > 1 ? [] : [{ id, parent: parents[0] }]
 }

@@ -22,14 +22,14 @@ t.test('entries of the root folder and of a subfolder have their last commits', 
   await copy.git('merge', '--quiet', '--no-edit', 'side')
   const from = await copy.git('rev-parse', 'HEAD')
   const ask = async (folder: string, ...names: string[]) =>
-    withObjects(ours, copy.path, async (objects) => {
+    withObjects(ours, join(copy.path, '.git'), async (objects) => {
       const input = {
         from,
         folder: folder.split('/').filter(Boolean),
         names: new Set(names),
         isWhole: false,
       }
-      const repository = { git: ours, path: copy.path, objects }
+      const repository = { git: ours, path: join(copy.path, '.git'), objects }
       return Object.fromEntries(await lastCommits(repository, input))
     })
   t.strictSame(await ask('', 'a', 'd', 's', 'absent'), { a: first, d: third, s: side })
@@ -43,9 +43,9 @@ t.test('an entry whose last commit is too far back is left out', async (t) => {
   await writeHistory(copy, { commits: 310 })
   const from = await copy.git('rev-parse', 'main')
   const names = new Set(['file-1', 'file-11', 'file-310'])
-  const found = await withObjects(ours, copy.path, (objects) =>
+  const found = await withObjects(ours, join(copy.path, '.git'), (objects) =>
     lastCommits(
-      { git: ours, path: copy.path, objects },
+      { git: ours, path: join(copy.path, '.git'), objects },
       { from, folder: [], names, isWhole: false },
     ),
   )
