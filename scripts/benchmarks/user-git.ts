@@ -1,4 +1,4 @@
-/** Git clients, without the configuration of this machine. */
+/** Git and other clients, without the configuration of this machine. */
 
 import { runToEnd, startProcess } from '../../cgi/process/run.js'
 import { USER_PATH } from './server.js'
@@ -21,18 +21,26 @@ export interface GitOptions {
 }
 
 /** Runs git and returns its output. Throws if it fails. */
-export async function runGitAsUser(
-  args: readonly string[],
+export function runGitAsUser(args: readonly string[], options: GitOptions): Promise<string> {
+  return runAsUser(['git', ...args], options)
+}
+
+/** Program with its arguments. */
+export type Command = readonly [program: string, ...args: readonly string[]]
+
+/** Runs a program and returns its output. Throws if it fails. */
+export async function runAsUser(
+  [program, ...args]: Command,
   { cwd, signal, environment }: GitOptions,
 ): Promise<string> {
-  const { exitCode, output, errorText } = await runToEnd('git', args, {
+  const { exitCode, output, errorText } = await runToEnd(program, args, {
     cwd,
     signal,
     environment: { ...ENVIRONMENT, ...environment },
     timeoutMs: GIT_MS,
     outputBytesMax: 1_048_576,
   })
-  if (exitCode !== 0) throw new Error(`git ${args[0]}: ${errorText}`)
+  if (exitCode !== 0) throw new Error(`${program} ${args[0]}: ${errorText}`)
   return output.toString()
 }
 
