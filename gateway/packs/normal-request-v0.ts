@@ -20,6 +20,9 @@ const CAPABILITIES = [
   'filter',
 ]
 
+/** Capabilities that git does not read; `shallow`, which go-git sends, is none of the client's. */
+const WITHOUT_EFFECT = /^(?:(?:agent|session-id|object-format)=.*|shallow)$/
+
 const FLAGS: ReadonlySet<string> = new Set([...CAPABILITIES, ...V0_ENDS])
 
 /**
@@ -47,7 +50,7 @@ export function normalizeV0(body: Buffer): FetchRequest | undefined {
   // has no effect, and clones over HTTP and SSH are equal.
   const hasHave = haves.some((line) => line !== 'done')
   const flags = capabilities.filter(
-    (name) => !/^(?:agent|session-id|object-format)=/.test(name) && (hasHave || name !== 'no-done'),
+    (name) => !WITHOUT_EFFECT.test(name) && (hasHave || name !== 'no-done'),
   )
   const end = hasFlush ? ['flush'] : []
   // A capability must not be taken for an argument of another place.

@@ -38,6 +38,15 @@ t.test('clones, shallow clones and negotiations are parsed', async (t) => {
   t.equal(new Set(texts).size, requests.length, 'requests with different answers are different')
 })
 
+t.test('capabilities that git does not read make no difference', async (t) => {
+  const clone = (flags: string) =>
+    read(`want ${ONE} ofs-delta ${flags}\n`, 'deepen 1', '', 'done\n')
+  t.ok(clone(''))
+  t.strictSame(clone('agent=go-git/4.x shallow'), clone(''))
+  t.strictSame(clone('agent=git/2.39.5 session-id=1'), clone(''))
+  t.equal(clone('shallow=1'), undefined)
+})
+
 t.test('no-done makes a difference only if the client has a commit', async (t) => {
   const clone = (flags: string) => read(`want ${ONE} ${flags}`, '', 'done')
   t.strictSame(clone('multi_ack_detailed no-done'), clone('multi_ack_detailed'))
