@@ -20,7 +20,7 @@ const CAPABILITIES = [
   'filter',
 ]
 
-/** Capabilities that git does not read; `shallow`, which go-git sends, is none of the client's. */
+/** Capabilities that git does not read. go-git sends `shallow`. */
 const WITHOUT_EFFECT = /^(?:(?:agent|session-id|object-format)=.*|shallow)$/
 
 const FLAGS: ReadonlySet<string> = new Set([...CAPABILITIES, ...V0_ENDS])
