@@ -21,8 +21,11 @@ const DECODED_BYTES_MAX = 4_194_304
 const WINDOW_BYTES_MAX = 8_388_608
 /** Maximum number of files that all requests of a worker have open. */
 const OPEN_FILES_MAX = 512
-/** Size of decoded bytes after which other requests have their turn. */
+/** Maximum number of reads of a request. */
+const READS_MAX = 2_000
+/** Size of decoded bytes, and number of reads, after which other requests have their turn. */
 const TURN_BYTES = 131_072
+const TURN_READS = 100
 
 interface Pack {
   readonly name: string
@@ -61,6 +64,7 @@ export class PackedObjects {
   readonly #files: WindowedFile[] = []
   #last: Promise<unknown> = Promise.resolve()
   #isClosed = false
+  #reads = 0
   #windowBytes = 0
   #decodedBytes = 0
   #turnBytes = 0
@@ -121,7 +125,9 @@ export class PackedObjects {
   }
 
   async #tryToRead<T>(id: string, read: (place: Place) => Promise<T>): Promise<T | undefined> {
-    if (this.#isClosed) return undefined
+    if (this.#isClosed || this.#reads === READS_MAX) return undefined
+    this.#reads += 1
+    if (this.#reads % TURN_READS === 0) await nextTick()
     try {
       const name = Buffer.from(id, 'hex')
       for (const pack of this.#packs) {

@@ -83,14 +83,6 @@ export class ReaderOfRequest implements ObjectReader {
       else sizes.set(id, size)
     }
     if (missing.size === 0) return sizes
-    for (const id of missing) {
-      const found = await this.#inPacks('info', id)
-      if (found === undefined) continue
-      this.#sources.remember(found)
-      sizes.set(id, found.sizeBytes)
-      missing.delete(id)
-    }
-    if (missing.size === 0) return sizes
     if (this.#reads + missing.size <= READS_MAX) {
       const found = await this.#readInfo([...missing])
       for (const object of found ?? []) if (object) sizes.set(object.id, object.sizeBytes)

@@ -118,6 +118,24 @@ t.test('a request that reads more than 4 MiB leaves the rest to git', async (t) 
   t.equal((await readAlone(copy, ids.at(-1) ?? ''))?.type, 'blob', 'in another request')
 })
 
+t.test(
+  'a request of 2,000 reads lets others have their turn, and leaves more to git',
+  async (t) => {
+    const copy = await newWorkingCopy(t)
+    const tip = await copy.commit('a')
+    await copy.git('repack', '-a', '-d', '--quiet')
+    let turns = 0
+    const interval = setInterval(() => {
+      turns += 1
+    })
+    const ids = Array.from({ length: 2_010 }, () => tip)
+    const found = await usePacks(copy, (packs) => Promise.all(ids.map((id) => packs.readInfo(id))))
+    clearInterval(interval)
+    t.equal(found.filter((object) => object?.id === tip).length, 2_000)
+    t.ok(turns > 3, `${turns} turns of others`)
+  },
+)
+
 t.test('an object behind more than 64 deltas is left to git', async (t) => {
   const copy = await newWorkingCopy(t)
   const lines = Array.from({ length: 200 }, () => randomBytes(20).toString('hex'))
