@@ -1,9 +1,8 @@
 /** Readers of objects that share processes and cached objects between requests. */
 
-import { readdirSync, statSync } from 'node:fs'
+import { statSync } from 'node:fs'
 import { join } from 'node:path'
 import { LRUCache } from 'lru-cache'
-import { unlessMissingSync } from '../../conf/lib/disk.js'
 import { entriesUpTo } from '../../conf/lib/entries-up-to.js'
 import type { Git } from '../process/git.js'
 import { readReference } from '../refs/read-reference.js'
@@ -11,7 +10,7 @@ import { readStateOfTick } from '../repository/repository-state.js'
 import type { GitObject } from './cat-file.js'
 import { KeptReader } from './kept-reader.js'
 import { type ObjectReader, openObjects } from './objects.js'
-import { PackedObjects } from './packed-objects.js'
+import { listPacks, PackedObjects } from './packed-objects.js'
 import { type KnownNames, ReaderOfRequest } from './reader-of-request.js'
 
 /** Oldest git with `cat-file --batch-command`; an older one is started for each request. */
@@ -254,9 +253,4 @@ function stampOf(path: string): Stamp | undefined {
 function hasAlternates(path: string): boolean {
   const file = join(path, 'objects', 'info', 'alternates')
   return statSync(file, { throwIfNoEntry: false }) !== undefined
-}
-
-function listPacks(path: string): ReadonlySet<string> {
-  const names = unlessMissingSync(() => readdirSync(join(path, 'objects', 'pack'))) ?? []
-  return new Set(names.filter((name) => name.endsWith('.pack')))
 }

@@ -1,9 +1,11 @@
 /** Small objects of one request, read from the packs of a repository without a process. */
 
 import { createHash } from 'node:crypto'
+import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { inflateSync } from 'node:zlib'
+import { unlessMissingSync } from '../../conf/lib/disk.js'
 import type { GitObject, ObjectType } from './cat-file.js'
 import { applyDelta, resultSizeOf } from './pack-delta.js'
 import { ENTRY_HEADER_BYTES_MAX, type PackEntry, parseEntry } from './pack-entry.js'
@@ -51,6 +53,12 @@ interface Place {
   readonly idBytes: number
 }
 
+/** Returns the names of the packs of the repository at `path`, such as `pack-1234.pack`. */
+export function listPacks(path: string): ReadonlySet<string> {
+  const names = unlessMissingSync(() => readdirSync(join(path, 'objects', 'pack'))) ?? []
+  return new Set(names.filter((name) => name.endsWith('.pack')))
+}
+
 /** Number of open files of all requests. */
 let openFiles = 0
 
@@ -69,7 +77,7 @@ export class PackedObjects {
   #decodedBytes = 0
   #turnBytes = 0
 
-  /** Takes the names of the packs, such as `pack-1234.pack`, of the repository at `path`. */
+  /** Takes the names of the packs of the repository at `path`; see `listPacks`. */
   constructor(path: string, names: ReadonlySet<string>) {
     this.#path = join(path, 'objects', 'pack')
     const isUsable = names.size <= PACKS_MAX && openFiles < OPEN_FILES_MAX
@@ -87,6 +95,11 @@ export class PackedObjects {
       if (digest.digest('hex') !== id) throw new Error('an object has another digest')
       return { id, type, sizeBytes: content.length, content }
     })
+  }
+
+  /** Returns true if a pack has the object; git must look for the others. */
+  async has(id: string): Promise<boolean> {
+    return (await this.#unlessFailed(id, async () => true)) ?? false
   }
 
   /** Returns an object without its content; undefined if git must read it. */

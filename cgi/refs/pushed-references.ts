@@ -5,6 +5,9 @@ import { type Git, tryGit } from '../process/git.js'
 /** Prefixes of the names of refs that receive-pack shows, in their order. */
 export const PUSHED_PREFIXES = ['refs/heads', 'refs/notes', 'refs/tags'] as const
 
+/** Names of the refs that upload-pack shows under conf/git.config. */
+export const VISIBLE_NAME = /^refs\/(?:heads|tags|notes|pull)\//
+
 /** Settings by which the refs of receive-pack could differ from those of upload-pack. */
 const SETTINGS = '^(transfer|receive|uploadpack)\\.hiderefs$|^core\\.alternaterefs'
 

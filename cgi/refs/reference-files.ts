@@ -110,53 +110,88 @@ export async function readPackedFile(
   return (await unlessMissing(readFile(path))) ?? Buffer.alloc(0)
 }
 
-/** Maximum size of `packed-refs` to parse for a push. */
+/** Maximum size of `packed-refs` to parse: about 250 refs, which git lists more cheaply. */
 const PACKED_BYTES_MAX = 16_384
 
+/** A ref in `packed-refs`. */
+export interface PackedReference {
+  readonly oid: string
+  /** Id of the object that an annotated tag names. */
+  readonly peeled: string | undefined
+}
+
+/** Refs of a repository by full name, as its files have them. A loose ref hides a packed one. */
+export interface StoredReferences {
+  readonly loose: ReadonlyMap<string, string>
+  readonly packed: ReadonlyMap<string, PackedReference>
+  /** True if each packed annotated tag has its object beside it. */
+  readonly arePeeled: boolean
+}
+
 /**
- * Returns the ids of the references that `git receive-pack` shows by full name, in git's order.
- * Like git, reads loose references first and `packed-refs` then, because git packs a reference
- * before it removes the loose one. Returns undefined if git must list the references: if there are
- * too many, or if one is symbolic or has a name with other characters than those of ASCII. Git
- * shows references to missing objects too.
+ * Reads all refs. Like git, reads loose refs first and `packed-refs` then, because git packs a ref
+ * before it removes the loose one. Returns undefined if git must list the refs: if there are too
+ * many, or if one is symbolic or has a name with other characters than those of ASCII.
  */
-export function readPushedReferences(
-  repositoryPath: string,
-): ReadonlyMap<string, string> | undefined {
+export function readStoredReferences(repositoryPath: string): StoredReferences | undefined {
   return unlessMissingSync(() => {
     const loose = readLoose(repositoryPath)
     const packed = loose && readPacked(repositoryPath)
     if (loose === undefined || packed === undefined) return undefined
-    const all = new Map([...packed, ...loose])
-    const shown = [...all].filter(([name]) => isPushed(name)).sort(byName)
-    if (!shown.every(([name]) => IS_ASCII.test(name) && isReferenceName(name))) return undefined
-    return new Map(shown)
+    const names = [...loose.keys(), ...packed.packed.keys()]
+    if (!names.every((name) => IS_ASCII.test(name) && isReferenceName(name))) return undefined
+    return { loose, ...packed }
   })
 }
 
-const IS_ASCII = /^[!-~]+$/
-const PACKED_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (refs\/[!-~]+)$/
+/**
+ * Returns the ids of the refs that `git receive-pack` shows by full name, in git's order. Git shows
+ * refs to missing objects too. Returns undefined if git must list the refs.
+ */
+export function readPushedReferences(
+  repositoryPath: string,
+): ReadonlyMap<string, string> | undefined {
+  const stored = readStoredReferences(repositoryPath)
+  if (stored === undefined) return undefined
+  const all = new Map<string, string>()
+  for (const [name, { oid }] of stored.packed) if (isPushed(name)) all.set(name, oid)
+  for (const [name, oid] of stored.loose) if (isPushed(name)) all.set(name, oid)
+  return new Map([...all].sort(byName))
+}
 
-function readPacked(repositoryPath: string): ReadonlyMap<string, string> | undefined {
+const IS_ASCII = /^[!-~]+$/
+const HEADER = /^# pack-refs with:[^\n]* fully-peeled[^\n]*\n/
+const PACKED_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (refs\/[!-~]+)$/
+const PEELED_LINE = /^\^([0-9a-f]{40}|[0-9a-f]{64})$/
+
+function readPacked(repositoryPath: string): Omit<StoredReferences, 'loose'> | undefined {
   const path = join(repositoryPath, 'packed-refs')
+  const packed = new Map<string, PackedReference>()
   const size = statSync(path, { throwIfNoEntry: false })?.size
-  if (size === undefined) return new Map()
+  if (size === undefined) return { packed, arePeeled: true }
   if (size > PACKED_BYTES_MAX) return undefined
-  const packed = new Map<string, string>()
-  for (const line of readFileSync(path, 'latin1').split('\n')) {
-    // The first line has a comment, and an annotated tag is followed by the commit that it names.
-    if (line === '' || line.startsWith('#') || line.startsWith('^')) continue
+  const text = readFileSync(path, 'latin1')
+  let last = ''
+  for (const line of text.split('\n')) {
+    if (line === '' || line.startsWith('#')) continue
+    const [, peeled] = PEELED_LINE.exec(line) ?? []
+    const tag = packed.get(last)
+    if (peeled !== undefined && tag !== undefined) {
+      packed.set(last, { oid: tag.oid, peeled })
+      continue
+    }
     const [, oid, name] = PACKED_LINE.exec(line) ?? []
     if (oid === undefined || name === undefined) return undefined
-    packed.set(name, oid)
+    packed.set(name, { oid, peeled: undefined })
+    last = name
   }
-  return packed
+  return { packed, arePeeled: HEADER.test(text) }
 }
 
 function isPushed(name: string): boolean {
   return PUSHED_PREFIXES.some((prefix) => name === prefix || name.startsWith(`${prefix}/`))
 }
 
-function byName([one]: readonly [string, string], [other]: readonly [string, string]): number {
+function byName([one]: readonly [string, unknown], [other]: readonly [string, unknown]): number {
   return one < other ? -1 : 1
 }

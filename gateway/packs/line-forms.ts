@@ -9,7 +9,7 @@ export interface LineForm {
   /** Returns true for a line that has this form as git listed it. */
   readonly isRaw: (entry: SpecialLine) => boolean
   /** Returns the packets of an existing ref in Latin-1. */
-  readonly format: (entry: SpecialLine) => string
+  readonly format: (entry: Omit<SpecialLine, 'line'>) => string
 }
 
 /** Returns the form of the answer to an `ls-refs` request. */

@@ -1,5 +1,6 @@
 /** Differences between a list of refs and `packed-refs`, which upkeep and deletions write anew. */
 
+import { VISIBLE_NAME } from '../../cgi/refs/pushed-references.js'
 import {
   compareNames,
   LENGTH_DIGITS,
@@ -16,9 +17,6 @@ const HEADER = /^# pack-refs with:[^\n]* sorted[^\n]*\n/
 
 /** Maximum number of differences; with more, git should list all refs. */
 const DIFFERENCES_MAX = 10_000
-
-/** Refs that clones see under conf/git.config. */
-export const VISIBLE_NAME = /^refs\/(?:heads|tags|notes|pull)\//
 
 /**
  * Returns the refs that differ, by full name, with their ids in the file; undefined for those that

@@ -1,6 +1,7 @@
 /** A ref list of a repository at one moment, as git sent it, and `ls-refs` answers made from it. */
 
 import { createHash } from 'node:crypto'
+import { VISIBLE_NAME } from '../../cgi/refs/pushed-references.js'
 import {
   type ChangedLines,
   type ChangedTarget,
@@ -14,7 +15,7 @@ import type { ObjectFormat } from './normal-fetch.js'
 import type { LsRefsRequest } from './normal-request.js'
 import { findLine, lineWith, tableOf } from './oid-lines.js'
 import type { OidTable } from './oid-table.js'
-import { packedDifferences, VISIBLE_NAME } from './packed-differences.js'
+import { packedDifferences } from './packed-differences.js'
 import { packetLine } from './pkt-line.js'
 import {
   FLUSH,

@@ -17,6 +17,7 @@ import { isFailure } from '../../conf/failures.js'
 import type { ChangedTarget } from './changed-lines.js'
 import type { ObjectFormat } from './normal-fetch.js'
 import { ReferenceList, referenceListRequest } from './reference-list.js'
+import { readStoredList } from './stored-list.js'
 
 /** A request for the refs of a repository in one state. */
 export interface ReferenceListRequest {
@@ -61,7 +62,7 @@ export class ReferenceLists {
   readonly #ask: AskReferences
   /** Entries by repository path, least recently used first. A repository has one object format. */
   readonly #entries = new Map<string, Entry>()
-  readonly #inFlight = new Map<string, Promise<ReferenceList | undefined>>()
+  readonly #inFlight = new Map<string, Promise<KnownReferences | undefined>>()
   /** Entry that is last in `#entries`. */
   #newest: Entry | undefined
   #bytes = 0
@@ -121,8 +122,7 @@ export class ReferenceLists {
     const key = `${repositoryPath} ${objectFormat} ${state.text}`
     const inFlight = this.#inFlight.get(key)
     try {
-      const references = await (inFlight ?? this.#start(key, listRequest, entry))
-      return references === undefined ? undefined : { references, isKnown: false }
+      return await (inFlight ?? this.#start(key, listRequest, entry))
     } catch (error) {
       // The client that git was to run for is at its limit; this client has its own limit.
       if (inFlight !== undefined && isFailure(error, 'throttled')) return this.get(listRequest)
@@ -142,17 +142,19 @@ export class ReferenceLists {
     key: string,
     listRequest: ReferenceListRequest,
     known: Entry | undefined,
-  ): Promise<ReferenceList | undefined> {
+  ): Promise<KnownReferences | undefined> {
     const { repositoryPath, state, objectFormat } = listRequest
     const ask = async () => {
-      const followed = known && (await this.#follow(known, listRequest))
-      const references = followed?.references ?? (await this.#askForAll(listRequest))
+      const stored = await this.#readStored(listRequest)
+      const followed =
+        stored || known === undefined ? undefined : await this.#follow(known, listRequest)
+      const references = stored ?? followed?.references ?? (await this.#askForAll(listRequest))
       if (references === undefined) return undefined
       const files = followed?.files ?? readReferenceFiles(repositoryPath)
       const isSame = readPresentState(repositoryPath)?.text === state.text
       if (!isSame) return undefined
       this.#remember(repositoryPath, { state, objectFormat, references, files })
-      return references
+      return { references, isKnown: stored !== undefined }
     }
     const inFlight = ask().finally(() => this.#inFlight.delete(key))
     this.#inFlight.set(key, inFlight)
@@ -173,6 +175,17 @@ export class ReferenceLists {
     const references =
       derived?.references ?? (await this.#askForChanged(listRequest, known, changed))
     return references && { files, references }
+  }
+
+  /** Reads a few refs from their files; undefined if git must list them. */
+  async #readStored({
+    repositoryPath,
+    state,
+    objectFormat,
+  }: ReferenceListRequest): Promise<ReferenceList | undefined> {
+    if (hidesReferences(state)) return undefined
+    const references = await readStoredList(repositoryPath, objectFormat)
+    return references && references.weightBytes <= this.#bytesMax ? references : undefined
   }
 
   async #askForAll(listRequest: ReferenceListRequest): Promise<ReferenceList | undefined> {

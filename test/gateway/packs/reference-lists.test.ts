@@ -274,6 +274,55 @@ t.test("after changes of refs the list equals git's, which lists only what chang
   await isRight(5, 9, 'a branch that points to a missing commit')
 })
 
+t.test('the first list of a few refs is made from their files, without git', async (t) => {
+  const path = join(await temporaryFolder(t), 'one.git')
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const server = (...args: readonly string[]) => runGit(args, { cwd: path })
+  await server('config', 'receive.unpackLimit', '1')
+  const copy = await newWorkingCopy(t)
+  await copy.commit('one')
+  await copy.git('tag', '-m', 'One', 'v1')
+  /** Compares the list of a new cache with git's; returns how often it ran git. */
+  const asksOf = async (name: string) => {
+    const { asked, get } = await someLists(t, async (_question, body) => await listBy(path, body))
+    const found = await get(path)
+    const expected = (await listBy(path)).toString()
+    t.equal(found?.references.answer(EVERYTHING).toString(), expected, name)
+    t.equal(found?.isKnown, asked.length === 0, name)
+    return asked.length
+  }
+  t.equal(await asksOf('no refs'), 1)
+  await copy.git('push', '--quiet', path, 'main', 'main:a/topic', 'v1')
+  t.equal(await asksOf('branches and a tag'), 0)
+  await server('symbolic-ref', 'HEAD', 'refs/heads/absent')
+  t.equal(await asksOf('a HEAD without its branch'), 0)
+  await server('config', 'transfer.hideRefs', 'refs/heads/a')
+  t.equal(await asksOf('settings that hide refs'), 1)
+})
+
+t.test('refs of sha256 are read from their files, and not for clients of sha1', async (t) => {
+  const path = join(await temporaryFolder(t), 'one.git')
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha256' })
+  const copy = await newWorkingCopy(t, 'sha256')
+  await copy.commit('one')
+  await copy.git('tag', '-m', 'One', 'v1')
+  await copy.git(
+    'push',
+    '--quiet',
+    '--receive-pack=git -c receive.unpackLimit=1 receive-pack',
+    path,
+    '--tags',
+    'main',
+  )
+  const { asked, get } = await someLists(t, async () => undefined)
+  const found = await get(path, 'sha256')
+  const body = referenceListRequest('sha256')
+  t.equal(found?.references.answer(EVERYTHING).toString(), (await listBy(path, body)).toString())
+  t.equal(asked.length, 0)
+  t.equal(await get(path, 'sha1'), undefined)
+  t.equal(asked.length, 1)
+})
+
 /** Returns git's own list under the settings of a repository. */
 async function listBy(
   repositoryPath: string,
