@@ -40,8 +40,11 @@ const SETTLED_MS = 50
 
 /** Objects of a repository between two changes of its files of objects. */
 export interface ObjectGeneration {
-  /** Key prefix of the cached objects. */
+  /** Key prefix of the cached objects, except for those that were read from packs. */
   readonly key: string
+  /** Key prefix of the objects in packs: the same until a pack is removed, as by a repack. */
+  readonly packsKey: string
+  readonly packs: ReadonlySet<string>
   /** Times of the folders of objects and packs. */
   readonly stamp: string
   /** False directly after a change, when another change could go unnoticed. */
@@ -51,7 +54,6 @@ export interface ObjectGeneration {
 interface KeptRepository {
   readonly path: string
   generation: ObjectGeneration
-  packs: ReadonlySet<string>
   /** Settings of git with which the process was started. */
   settingsText: string
   reader: KeptReader | undefined
@@ -67,12 +69,12 @@ export class KeptObjects {
     max: REPOSITORIES_MAX,
     dispose: ({ reader }) => reader?.retire(),
   })
-  /** Cached objects by generation and full id. */
+  /** Cached objects by a key of their generation and full id. */
   readonly #objects = new LRUCache<string, GitObject>({
     maxSize: CACHED_BYTES_MAX,
     sizeCalculation: ({ content }) => (content?.length ?? 0) + ENTRY_BYTES,
   })
-  /** Cached sizes by generation and full id. */
+  /** Cached sizes, likewise. */
   readonly #sizes = new LRUCache<string, number>(entriesUpTo(SIZES_MAX))
   /** Repositories with a process, least recently used first. */
   readonly #readers = new Set<KeptRepository>()
@@ -103,18 +105,23 @@ export class KeptObjects {
       const { objects, close } = await openObjects(this.#git, path)
       return await use(objects).finally(close)
     }
-    const { generation, packs } = repository
+    const { generation } = repository
+    const { key, packsKey, packs, isSettled } = generation
     const reader = new ReaderOfRequest({
       openSeparate: () => openObjects(this.#git, path),
       openPacks: () => new PackedObjects(path, packs),
       readReference: (name) => readReference(path, name),
       readerOf: () => this.#readerOf(repository),
       namesOf: () => namesOf(repository),
-      find: (id) => this.#objects.get(generation.key + id),
-      findSize: (id) => this.#sizes.get(generation.key + id),
-      remember: (object) => this.#remember(generation, object),
+      find: (id) => this.#objects.get(packsKey + id) ?? this.#objects.get(key + id),
+      findSize: (id) => this.#sizes.get(packsKey + id) ?? this.#sizes.get(key + id),
+      remember: (object) => {
+        if (isSettled) this.#remember(key, object)
+      },
+      // The packs are listed again before the next request, until the generation is settled.
+      rememberPacked: (object) => this.#remember(packsKey, object),
       rememberSize: (id, sizeBytes) => {
-        if (generation.isSettled) this.#sizes.set(generation.key + id, sizeBytes)
+        if (isSettled) this.#sizes.set(key + id, sizeBytes)
       },
     })
     return await use(reader).finally(() => reader.close())
@@ -127,8 +134,7 @@ export class KeptObjects {
     for (const repository of this.#readers) this.#retire(repository)
   }
 
-  #remember({ key, isSettled }: ObjectGeneration, object: GitObject): void {
-    if (!isSettled) return
+  #remember(key: string, object: GitObject): void {
     this.#sizes.set(key + object.id, object.sizeBytes)
     const { content } = object
     if (content !== undefined && content.length <= CACHED_OBJECT_BYTES_MAX) {
@@ -145,8 +151,7 @@ export class KeptObjects {
     if (known === undefined) {
       const generation = this.#generationOf(path)
       if (generation === undefined || hasAlternates(path)) return undefined
-      const packs = listPacks(path)
-      const opened = { path, generation, packs, settingsText, reader: undefined, names: undefined }
+      const opened = { path, generation, settingsText, reader: undefined, names: undefined }
       this.#repositories.set(path, opened)
       return opened
     }
@@ -160,27 +165,33 @@ export class KeptObjects {
   #refresh(repository: KeptRepository): ObjectGeneration | undefined {
     const { path, generation: former } = repository
     if (former.isSettled && stampOf(path)?.text === former.stamp) return former
-    const generation = this.#generationOf(path)
+    const generation = this.#generationOf(path, former)
     if (generation === undefined || hasAlternates(path)) {
       this.#repositories.delete(path)
       this.#retire(repository)
       return undefined
     }
     repository.generation = generation
-    const packs = listPacks(path)
     // The process may have deleted packs open, whose space is then not free, and whose objects it
     // would still find after they were removed for good.
-    for (const name of repository.packs) if (!packs.has(name)) this.#retire(repository)
-    repository.packs = packs
+    if (generation.packsKey !== former.packsKey) this.#retire(repository)
     return generation
   }
 
-  #generationOf(path: string): ObjectGeneration | undefined {
+  #generationOf(path: string, former?: ObjectGeneration): ObjectGeneration | undefined {
     const stamp = stampOf(path)
     if (stamp === undefined) return undefined
     this.#generations += 1
     const ageMs = Date.now() - stamp.changedAtMs
-    return { key: `${this.#generations} `, stamp: stamp.text, isSettled: ageMs > SETTLED_MS }
+    const packs = listPacks(path)
+    const hasAll = former !== undefined && [...former.packs].every((name) => packs.has(name))
+    return {
+      key: `${this.#generations} `,
+      packsKey: hasAll ? former.packsKey : `packs ${this.#generations} `,
+      packs,
+      stamp: stamp.text,
+      isSettled: ageMs > SETTLED_MS,
+    }
   }
 
   #readerOf(repository: KeptRepository): KeptReader {

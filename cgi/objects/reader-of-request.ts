@@ -32,7 +32,10 @@ export interface RequestSources {
   /** Returns a cached object, or its cached size, by full id. */
   find(id: string): GitObject | undefined
   findSize(id: string): number | undefined
+  /** Caches an object, or its size, that the kept process read. */
   remember(object: GitObject): void
+  /** The same for one that was read from the packs. */
+  rememberPacked(object: GitObject): void
   rememberSize(id: string, sizeBytes: number): void
 }
 
@@ -122,7 +125,7 @@ export class ReaderOfRequest implements ObjectReader {
   }
 
   async #readById(id: string, contentBytesMax = CONTENT_BYTES_MAX): Promise<GitObject | undefined> {
-    const { find, findSize, remember } = this.#sources
+    const { find, findSize } = this.#sources
     const known = find(id)
     if (known !== undefined) return atMost(known, contentBytesMax)
     if (contentBytesMax === 0) {
@@ -133,7 +136,6 @@ export class ReaderOfRequest implements ObjectReader {
     const found = await this.#ask('contents', id)
     if (found === 'failed') return this.#readApart(id, contentBytesMax)
     if (found === undefined) return undefined
-    remember(found)
     // Only the separate process reads objects of this size.
     if (found.content === undefined) return this.#readApart(id, contentBytesMax)
     return atMost(found, contentBytesMax)
@@ -147,7 +149,6 @@ export class ReaderOfRequest implements ObjectReader {
     const objects: (GitObject | undefined)[] = []
     for (const object of found) {
       if (object === 'failed') return undefined
-      if (object !== undefined) this.#sources.remember(object)
       objects.push(object)
     }
     return objects
@@ -177,14 +178,17 @@ export class ReaderOfRequest implements ObjectReader {
     command: 'contents' | 'info',
     name: string,
   ): Promise<GitObject | 'failed' | undefined> {
-    if (FULL_ID.test(name)) {
-      const found = await this.#inPacks(command, name)
-      if (found !== undefined) return found
+    const packed = FULL_ID.test(name) ? await this.#inPacks(command, name) : undefined
+    if (packed !== undefined) {
+      this.#sources.rememberPacked(packed)
+      return packed
     }
     this.#reads += 1
     if (this.#reads > READS_MAX) return 'failed'
     try {
-      return await this.#sources.readerOf().read(command, name)
+      const found = await this.#sources.readerOf().read(command, name)
+      if (found !== undefined) this.#sources.remember(found)
+      return found
     } catch {
       // Another request may have been the cause, so this one is tried again on its own.
       return 'failed'

@@ -2,7 +2,7 @@
 
 import { randomBytes } from 'node:crypto'
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, readdir, readFile, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
@@ -165,6 +165,28 @@ t.test('an object that was read directly after a change is read again', async (t
   t.equal(await textAt(kept, bare, blob), 'other')
   // The folders of objects keep their times, as they may after a second change in one tick.
   await rm(join(bare, 'objects', blob.slice(0, 2), blob.slice(2)))
+  t.equal(await textAt(kept, bare, blob), undefined)
+})
+
+t.test('an object of a pack is not read again after pushes, until a pack is removed', async (t) => {
+  const copy = await newWorkingCopy(t)
+  await copy.commit('a', 'first')
+  const bare = await bareOf(t, copy)
+  const folder = join(bare, 'objects', 'pack')
+  const first = await readdir(folder)
+  const blob = await copy.git('rev-parse', 'main:a')
+  const kept = keep(t)
+  t.equal(await textAt(kept, bare, blob), 'first')
+  await copy.commit('a', 'second')
+  await copy.git('push', '--quiet', bare, 'main')
+  for (const name of first) {
+    await chmod(join(folder, name), 0o644)
+    await writeFile(join(folder, name), 'damaged')
+  }
+  t.equal(await textAt(kept, bare, blob), 'first', 'directly after the push')
+  await settle()
+  t.equal(await textAt(kept, bare, blob), 'first', 'later')
+  for (const name of first) await rm(join(folder, name))
   t.equal(await textAt(kept, bare, blob), undefined)
 })
 
