@@ -40,10 +40,9 @@ const SETTLED_MS = 50
 
 /** Objects of a repository between two changes of its files of objects. */
 export interface ObjectGeneration {
-  /** Key prefix of the cached objects, except for those that were read from packs. */
+  /** Key prefix of the cached objects that were not read from packs. */
   readonly key: string
-  /** Key prefix of the objects in packs: the same until a pack is removed, as by a repack. */
-  readonly packsKey: string
+  /** Names of the packs. */
   readonly packs: ReadonlySet<string>
   /** Times of the folders of objects and packs. */
   readonly stamp: string
@@ -53,11 +52,20 @@ export interface ObjectGeneration {
 
 interface KeptRepository {
   readonly path: string
+  /** Key prefix of the cached objects that were read from packs. */
+  readonly key: string
   generation: ObjectGeneration
   /** Settings of git with which the process was started. */
   settingsText: string
   reader: KeptReader | undefined
   names: KnownNames | undefined
+}
+
+/** A cached value, and the pack that it was read from, which it is valid as long as. */
+interface Cached<T> {
+  readonly value: T
+  /** Undefined for a value of one generation. */
+  readonly pack: string | undefined
 }
 
 /** The processes and cached objects of one worker. */
@@ -69,16 +77,17 @@ export class KeptObjects {
     max: REPOSITORIES_MAX,
     dispose: ({ reader }) => reader?.retire(),
   })
-  /** Cached objects by a key of their generation and full id. */
-  readonly #objects = new LRUCache<string, GitObject>({
+  /** Cached objects by the key of their generation, or of their repository, and full id. */
+  readonly #objects = new LRUCache<string, Cached<GitObject>>({
     maxSize: CACHED_BYTES_MAX,
-    sizeCalculation: ({ content }) => (content?.length ?? 0) + ENTRY_BYTES,
+    sizeCalculation: ({ value: { content } }) => (content?.length ?? 0) + ENTRY_BYTES,
   })
   /** Cached sizes, likewise. */
-  readonly #sizes = new LRUCache<string, number>(entriesUpTo(SIZES_MAX))
+  readonly #sizes = new LRUCache<string, Cached<number>>(entriesUpTo(SIZES_MAX))
   /** Repositories with a process, least recently used first. */
   readonly #readers = new Set<KeptRepository>()
   #generations = 0
+  #opened = 0
   #sweeper: NodeJS.Timeout | undefined
   #isStopped = false
 
@@ -105,23 +114,27 @@ export class KeptObjects {
       const { objects, close } = await openObjects(this.#git, path)
       return await use(objects).finally(close)
     }
-    const { generation } = repository
-    const { key, packsKey, packs, isSettled } = generation
+    const { key, packs, isSettled } = repository.generation
+    const find = <T>(cache: LRUCache<string, Cached<T>>, id: string): T | undefined => {
+      const packed = cache.get(repository.key + id)
+      const isValid = packed?.pack !== undefined && packs.has(packed.pack)
+      return (isValid ? packed : cache.get(key + id))?.value
+    }
     const reader = new ReaderOfRequest({
       openSeparate: () => openObjects(this.#git, path),
       openPacks: () => new PackedObjects(path, packs),
       readReference: (name) => readReference(path, name),
       readerOf: () => this.#readerOf(repository),
       namesOf: () => namesOf(repository),
-      find: (id) => this.#objects.get(packsKey + id) ?? this.#objects.get(key + id),
-      findSize: (id) => this.#sizes.get(packsKey + id) ?? this.#sizes.get(key + id),
+      find: (id) => find(this.#objects, id),
+      findSize: (id) => find(this.#sizes, id),
       remember: (object) => {
-        if (isSettled) this.#remember(key, object)
+        if (isSettled) this.#remember(key, object, undefined)
       },
       // The packs are listed again before the next request, until the generation is settled.
-      rememberPacked: (object) => this.#remember(packsKey, object),
+      rememberPacked: (object, pack) => this.#remember(repository.key, object, pack),
       rememberSize: (id, sizeBytes) => {
-        if (isSettled) this.#sizes.set(key + id, sizeBytes)
+        if (isSettled) this.#sizes.set(key + id, { value: sizeBytes, pack: undefined })
       },
     })
     return await use(reader).finally(() => reader.close())
@@ -134,11 +147,11 @@ export class KeptObjects {
     for (const repository of this.#readers) this.#retire(repository)
   }
 
-  #remember(key: string, object: GitObject): void {
-    this.#sizes.set(key + object.id, object.sizeBytes)
-    const { content } = object
+  #remember(key: string, object: GitObject, pack: string | undefined): void {
+    const { id, sizeBytes, content } = object
+    this.#sizes.set(key + id, { value: sizeBytes, pack })
     if (content !== undefined && content.length <= CACHED_OBJECT_BYTES_MAX) {
-      this.#objects.set(key + object.id, object)
+      this.#objects.set(key + id, { value: object, pack })
     }
   }
 
@@ -151,7 +164,9 @@ export class KeptObjects {
     if (known === undefined) {
       const generation = this.#generationOf(path)
       if (generation === undefined || hasAlternates(path)) return undefined
-      const opened = { path, generation, settingsText, reader: undefined, names: undefined }
+      this.#opened += 1
+      const key = `repository ${this.#opened} `
+      const opened = { path, key, generation, settingsText, reader: undefined, names: undefined }
       this.#repositories.set(path, opened)
       return opened
     }
@@ -165,7 +180,7 @@ export class KeptObjects {
   #refresh(repository: KeptRepository): ObjectGeneration | undefined {
     const { path, generation: former } = repository
     if (former.isSettled && stampOf(path)?.text === former.stamp) return former
-    const generation = this.#generationOf(path, former)
+    const generation = this.#generationOf(path)
     if (generation === undefined || hasAlternates(path)) {
       this.#repositories.delete(path)
       this.#retire(repository)
@@ -174,21 +189,18 @@ export class KeptObjects {
     repository.generation = generation
     // The process may have deleted packs open, whose space is then not free, and whose objects it
     // would still find after they were removed for good.
-    if (generation.packsKey !== former.packsKey) this.#retire(repository)
+    for (const name of former.packs) if (!generation.packs.has(name)) this.#retire(repository)
     return generation
   }
 
-  #generationOf(path: string, former?: ObjectGeneration): ObjectGeneration | undefined {
+  #generationOf(path: string): ObjectGeneration | undefined {
     const stamp = stampOf(path)
     if (stamp === undefined) return undefined
     this.#generations += 1
     const ageMs = Date.now() - stamp.changedAtMs
-    const packs = listPacks(path)
-    const hasAll = former !== undefined && [...former.packs].every((name) => packs.has(name))
     return {
       key: `${this.#generations} `,
-      packsKey: hasAll ? former.packsKey : `packs ${this.#generations} `,
-      packs,
+      packs: listPacks(path),
       stamp: stamp.text,
       isSettled: ageMs > SETTLED_MS,
     }

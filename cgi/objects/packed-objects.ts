@@ -44,8 +44,15 @@ interface Decoded {
   readonly content: Buffer
 }
 
+/** An object, and the name of its pack. */
+export interface PackedObject {
+  readonly object: GitObject
+  readonly pack: string
+}
+
 /** Place of an object in a pack. */
 interface Place {
+  readonly pack: string
   readonly index: WindowedFile
   readonly entries: WindowedFile
   readonly decoded: Map<number, Decoded>
@@ -87,13 +94,13 @@ export class PackedObjects {
   }
 
   /** Returns an object with its content; undefined if git must read it. */
-  async read(id: string): Promise<GitObject | undefined> {
+  async read(id: string): Promise<PackedObject | undefined> {
     return await this.#unlessFailed(id, async (place) => {
       const { type, content } = await this.#decode(place)
       const digest = createHash(id.length === 40 ? 'sha1' : 'sha256')
       digest.update(`${type} ${content.length}\0`).update(content)
       if (digest.digest('hex') !== id) throw new Error('an object has another digest')
-      return { id, type, sizeBytes: content.length, content }
+      return { object: { id, type, sizeBytes: content.length, content }, pack: place.pack }
     })
   }
 
@@ -103,15 +110,15 @@ export class PackedObjects {
   }
 
   /** Returns an object without its content; undefined if git must read it. */
-  async readInfo(id: string): Promise<GitObject | undefined> {
+  async readInfo(id: string): Promise<PackedObject | undefined> {
     const whole = await this.#unlessFailed(id, async (place) => {
       const { type, sizeBytes } = await entryAt(place)
-      return type && { id, type, sizeBytes, content: undefined }
+      return type && { object: { id, type, sizeBytes, content: undefined }, pack: place.pack }
     })
     if (whole !== undefined) return whole
     // The size of a delta's result is in the delta, and its type is that of the base.
-    const object = await this.read(id)
-    return object && { ...object, content: undefined }
+    const found = await this.read(id)
+    return found && { object: { ...found.object, content: undefined }, pack: found.pack }
   }
 
   /** Closes the files after the reads that have begun. */
@@ -142,14 +149,14 @@ export class PackedObjects {
     this.#reads += 1
     if (this.#reads % TURN_READS === 0) await nextTick()
     try {
-      const name = Buffer.from(id, 'hex')
+      const wanted = Buffer.from(id, 'hex')
       for (const pack of this.#packs) {
         pack.index ??= await this.#open(pack.name.replace(/\.pack$/, '.idx'))
-        const offset = await findInIndex(pack.index, name)
+        const offset = await findInIndex(pack.index, wanted)
         if (offset === undefined) continue
         pack.entries ??= await this.#open(pack.name)
-        const { index, entries, decoded } = pack
-        return await read({ index, entries, decoded, offset, idBytes: name.length })
+        const { name, index, entries, decoded } = pack
+        return await read({ pack: name, index, entries, decoded, offset, idBytes: wanted.length })
       }
     } catch {
       // Git reads the object then, and reports what is wrong with it.

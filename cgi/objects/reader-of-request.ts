@@ -10,7 +10,7 @@ import {
   type ObjectReader,
   type OpenObjects,
 } from './objects.js'
-import type { PackedObjects } from './packed-objects.js'
+import type { PackedObject, PackedObjects } from './packed-objects.js'
 
 /** Ids of refs by name, in one state of the repository; undefined for refs that do not exist. */
 export interface KnownNames {
@@ -34,8 +34,8 @@ export interface RequestSources {
   findSize(id: string): number | undefined
   /** Caches an object, or its size, that the kept process read. */
   remember(object: GitObject): void
-  /** The same for one that was read from the packs. */
-  rememberPacked(object: GitObject): void
+  /** The same for one that was read from a pack. */
+  rememberPacked(object: GitObject, pack: string): void
   rememberSize(id: string, sizeBytes: number): void
 }
 
@@ -169,7 +169,7 @@ export class ReaderOfRequest implements ObjectReader {
   }
 
   /** Reads an object by full id from the packs; undefined if git must read it. */
-  async #inPacks(command: 'contents' | 'info', id: string): Promise<GitObject | undefined> {
+  async #inPacks(command: 'contents' | 'info', id: string): Promise<PackedObject | undefined> {
     this.#packs ??= this.#sources.openPacks()
     return await (command === 'info' ? this.#packs.readInfo(id) : this.#packs.read(id))
   }
@@ -180,8 +180,8 @@ export class ReaderOfRequest implements ObjectReader {
   ): Promise<GitObject | 'failed' | undefined> {
     const packed = FULL_ID.test(name) ? await this.#inPacks(command, name) : undefined
     if (packed !== undefined) {
-      this.#sources.rememberPacked(packed)
-      return packed
+      this.#sources.rememberPacked(packed.object, packed.pack)
+      return packed.object
     }
     this.#reads += 1
     if (this.#reads > READS_MAX) return 'failed'

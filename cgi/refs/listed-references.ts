@@ -85,11 +85,13 @@ async function listedOf(
   if (looseOid === undefined && arePeeled) {
     return (await objects.has(oid)) ? { name, oid, peeled: entry?.peeled } : undefined
   }
-  let object = await objects.readInfo(oid)
-  for (let tags = 0; object?.type === 'tag'; tags += 1) {
-    const { content } = (await objects.read(object.id)) ?? {}
+  let found = await objects.readInfo(oid)
+  for (let tags = 0; found?.object.type === 'tag'; tags += 1) {
+    const { id } = found.object
+    const content = (await objects.read(id))?.object.content
     if (content === undefined || tags === TAGS_MAX) return undefined
-    object = await objects.readInfo(parseTag(object.id, content).object)
+    found = await objects.readInfo(parseTag(id, content).object)
   }
-  return object && { name, oid, peeled: object.id === oid ? undefined : object.id }
+  const id = found?.object.id
+  return id === undefined ? undefined : { name, oid, peeled: id === oid ? undefined : id }
 }

@@ -8,7 +8,7 @@ import { array, asyncProperty, assert as check, double, nat } from 'fast-check'
 import t from 'tap'
 import type { GitObject } from '../../../cgi/objects/cat-file.js'
 import { withObjects } from '../../../cgi/objects/objects.js'
-import { PackedObjects } from '../../../cgi/objects/packed-objects.js'
+import { type PackedObject, PackedObjects } from '../../../cgi/objects/packed-objects.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
 
@@ -25,7 +25,12 @@ async function usePacks<T>(copy: WorkingCopy, use: (objects: PackedObjects) => P
 }
 
 /** Reads an object from the packs in a request of its own. */
-const readAlone = (copy: WorkingCopy, id: string) => usePacks(copy, (packs) => packs.read(id))
+const readAlone = (copy: WorkingCopy, id: string) =>
+  usePacks(copy, (packs) => objectOf(packs.read(id)))
+
+async function objectOf(reading: Promise<PackedObject | undefined>) {
+  return (await reading)?.object
+}
 
 async function idsOf(copy: WorkingCopy): Promise<readonly string[]> {
   const format = '--batch-check=%(objectname)'
@@ -67,10 +72,12 @@ for (const format of ['sha1', 'sha256'] as const) {
         .filter((line) => /^[0-9a-f]+ \S+ +\d+ \d+ \d+ \d+ /.test(line))
       t.ok(deltas.length > 10, 'the packs have deltas')
       const expected = await Promise.all(ids.map((id) => readByGit(copy, id)))
-      const found = await usePacks(copy, (packs) => Promise.all(ids.map((id) => packs.read(id))))
+      const found = await usePacks(copy, (packs) =>
+        Promise.all(ids.map((id) => objectOf(packs.read(id)))),
+      )
       t.strictSame(found, expected)
       const infos = await usePacks(copy, (packs) =>
-        Promise.all(ids.map((id) => packs.readInfo(id))),
+        Promise.all(ids.map((id) => objectOf(packs.readInfo(id)))),
       )
       t.strictSame(
         infos,
@@ -95,7 +102,7 @@ t.test('missing, loose and large objects, and those of many packs, are left to g
   t.equal((await readAlone(copy, tip))?.type, 'commit')
   t.equal(await readAlone(copy, '0'.repeat(40)), undefined, 'missing')
   t.equal(await readAlone(copy, large), undefined, 'large')
-  const info = await usePacks(copy, (packs) => packs.readInfo(large))
+  const info = await usePacks(copy, (packs) => objectOf(packs.readInfo(large)))
   t.match(info, { type: 'blob', sizeBytes: 300_000, content: undefined })
   for (let packs = 0; packs < 16; packs += 1) {
     await copy.commit('a', `${packs}`)
@@ -113,7 +120,9 @@ t.test('a request that reads more than 4 MiB leaves the rest to git', async (t) 
   const tip = await copy.commit('a')
   await copy.git('repack', '-a', '-d', '--quiet')
   const ids = (await copy.git('ls-tree', '--format=%(objectname)', tip)).split('\n')
-  const found = await usePacks(copy, (packs) => Promise.all(ids.map((id) => packs.read(id))))
+  const found = await usePacks(copy, (packs) =>
+    Promise.all(ids.map((id) => objectOf(packs.read(id)))),
+  )
   t.equal(found.filter((object) => object?.sizeBytes === 250_000).length, 16)
   t.equal((await readAlone(copy, ids.at(-1) ?? ''))?.type, 'blob', 'in another request')
 })
@@ -129,7 +138,9 @@ t.test(
       turns += 1
     })
     const ids = Array.from({ length: 2_010 }, () => tip)
-    const found = await usePacks(copy, (packs) => Promise.all(ids.map((id) => packs.readInfo(id))))
+    const found = await usePacks(copy, (packs) =>
+      Promise.all(ids.map((id) => objectOf(packs.readInfo(id)))),
+    )
     clearInterval(interval)
     t.equal(found.filter((object) => object?.id === tip).length, 2_000)
     t.ok(turns > 3, `${turns} turns of others`)
@@ -180,7 +191,9 @@ t.test('damaged packs and indexes never give other bytes', async (t) => {
       const bytes = Buffer.from(originals.get(name) ?? [])
       for (const place of places) bytes[Math.floor(place * bytes.length)] = byte
       await writeFile(path, bytes)
-      const found = await usePacks(copy, (packs) => Promise.all(ids.map((id) => packs.read(id))))
+      const found = await usePacks(copy, (packs) =>
+        Promise.all(ids.map((id) => objectOf(packs.read(id)))),
+      )
       await writeFile(path, originals.get(name) ?? '')
       for (const object of found) {
         if (object === undefined) refused += 1
@@ -214,7 +227,7 @@ t.test('a read after the files were closed does not read those of others', async
   await copy.git('repack', '-a', '-d', '--quiet')
   const names = (await readdir(packsOf(copy))).filter((name) => name.endsWith('.pack'))
   const packs = new PackedObjects(gitOf(copy), new Set(names))
-  t.equal((await packs.read(tip))?.id, tip)
+  t.equal((await objectOf(packs.read(tip)))?.id, tip)
   await packs.close()
   // These have the numbers of the closed files.
   const paths = names.flatMap((name) => [name.replace(/pack$/, 'idx'), name])
