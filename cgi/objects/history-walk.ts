@@ -24,22 +24,22 @@ async function readCommit(objects: ObjectReader, id: string): Promise<Commit | u
 }
 
 /**
- * Lists the ids of the first commits of a history as `git rev-list` does: the newest commit that is
- * waiting comes next, and of equal times the one that was found first. Returns undefined if git
- * must list them.
+ * Lists the first commits of a history as `git rev-list` does: the newest commit that is waiting
+ * comes next, and of equal times the one that was found first. Returns undefined if git must list
+ * them.
  */
 export async function walkHistory(
   objects: ObjectReader,
   from: string,
   count: number,
-): Promise<readonly string[] | undefined> {
+): Promise<readonly Commit[] | undefined> {
   const first = await readCommit(objects, from)
   if (first === undefined) return undefined
   const waiting = [first]
   const seen = new Set([from])
-  const ids: string[] = []
+  const commits: Commit[] = []
   for (let next = waiting.shift(); next !== undefined; next = waiting.shift()) {
-    if (ids.push(next.id) === count) break
+    if (commits.push(next) === count) break
     const parents = next.parents.filter((id) => !seen.has(id))
     if (waiting.length + parents.length > WAITING_MAX) return undefined
     for (const id of parents) {
@@ -51,7 +51,7 @@ export async function walkHistory(
       waiting.splice(place < 0 ? waiting.length : place, 0, parent)
     }
   }
-  return ids
+  return commits
 }
 
 /** The end of a walk along first parents. */

@@ -51,8 +51,8 @@ async function listHistory(
 ): Promise<readonly string[]> {
   const { path, objects } = repository
   if (offset + limit <= WALKED_MAX && isWhole(input) && !hasGrafts(path)) {
-    const ids = await walkHistory(objects, fullId(input.from), offset + limit)
-    if (ids !== undefined) return ids.slice(offset)
+    const commits = await walkHistory(objects, fullId(input.from), offset + limit)
+    if (commits !== undefined) return commits.slice(offset).map(({ id }) => id)
   }
   const key = keyOf(path, input, [offset, limit])
   const known = pages.get(key)

@@ -4,7 +4,6 @@ import { LRUCache } from 'lru-cache'
 import { fullId, gitRecords } from '../process/git-output.js'
 import { hasGrafts } from '../repository/repository-state.js'
 import type { Repository } from './commit-changes.js'
-import { parseCommit } from './commit-object.js'
 import { findAncestor, walkHistory } from './history-walk.js'
 import type { ObjectReader } from './objects.js'
 import { findEntry } from './tree.js'
@@ -149,10 +148,12 @@ async function* changesOf(
   const walked = hasGrafts(path) ? undefined : await walkHistory(objects, from, WALKED_COMMITS)
   let skipped = 0
   for (let at = 0; walked !== undefined && at < walked.length; at += WALKED_PER_BATCH) {
-    const ids = walked.slice(at, at + WALKED_PER_BATCH)
-    const commits = (await Promise.all(ids.map((id) => changeOf(objects, id)))).flat()
-    skipped += commits.length
-    yield commits
+    const commits = walked.slice(at, at + WALKED_PER_BATCH)
+    const changes = commits.flatMap(({ id, parents }) =>
+      parents.length > 1 ? [] : [{ id, parent: parents[0] }],
+    )
+    skipped += changes.length
+    yield changes
   }
   if (walked !== undefined && walked.length < WALKED_COMMITS) return
   const counts = [`--skip=${skipped}`, `--max-count=${COMMITS_MAX - skipped}`]
@@ -166,11 +167,4 @@ async function* changesOf(
     commits = []
   }
   yield commits
-}
-
-/** Returns the change of a commit; none for a merge. */
-async function changeOf(objects: ObjectReader, id: string): Promise<readonly Change[]> {
-  const object = await objects.read(id)
-  const { parents } = parseCommit(id, object?.content ?? Buffer.alloc(0))
-  return parents.length > 1 ? [] : [{ id, parent: parents[0] }]
 }
