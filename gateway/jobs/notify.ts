@@ -6,6 +6,7 @@ import { findIssue } from '../../sql/issues/issues.js'
 import { type AboutRun, type Activity, listAudience } from '../../sql/notifications/audiences.js'
 import { notifyUsers } from '../../sql/notifications/notifications.js'
 import { findRelease } from '../../sql/releases/releases.js'
+import { findPendingTransfer } from '../../sql/repositories/pending-transfers.js'
 import { findRepositoryById } from '../../sql/repositories/repositories.js'
 import { findRunById, type Run } from '../../sql/runs/runs.js'
 import type { NotificationInput } from '../request/upkeep.js'
@@ -14,16 +15,19 @@ import type { JobKind } from './job.js'
 /** Number of users per statement, so that other statements can run in between. */
 const USERS_PER_STATEMENT = 500
 
-/** Formats a subject, such as `issue 12 of 4 by 3 to everybody`, or `run 5 of 4 by 3`. */
+/**
+ * Formats a subject, such as `issue 12 of 4 by 3 to everybody`, `run 5 of 4 by 3` or `transfer of 4
+ * by 3`.
+ */
 export function notifySubject({ repositoryId, actorId, about }: NotificationInput): string {
   const place = `of ${repositoryId} by ${actorId}`
+  if (about === 'transfer') return `transfer ${place}`
   if ('releaseId' in about) return `release ${about.releaseId} ${place}`
   if ('runId' in about) return `run ${about.runId} ${place}`
   return `issue ${about.issueNumber} ${place} to ${about.to}`
 }
 
-const SUBJECT =
-  /^(issue|release|run) (\d+) of (\d+) by (\d+)(?: to (everybody|assignees|reviewers))?$/
+const SUBJECT = /^([a-z]+)(?: (\d+))? of (\d+) by (\d+)(?: to (everybody|assignees|reviewers))?$/
 
 export const NOTIFY: JobKind = {
   kind: 'notify',
@@ -42,7 +46,7 @@ export const NOTIFY: JobKind = {
   },
 }
 
-/** Returns the activity; undefined if its issue, release or run was deleted meanwhile. */
+/** Returns the activity; undefined if its issue, release, run or transfer is gone meanwhile. */
 async function findActivity(db: Database, subject: string): Promise<Activity | undefined> {
   const [, kind, number, repositoryId = 0, actorId, to] = SUBJECT.exec(subject) ?? []
   const repository = await findRepositoryById(db, Number(repositoryId))
@@ -53,6 +57,10 @@ async function findActivity(db: Database, subject: string): Promise<Activity | u
     if (release === undefined || release.isDraft) return undefined
     const mentionedIds = await listMentioned(db, release.body)
     return { ...place, about: { releaseId: release.id, mentionedIds } }
+  }
+  if (kind === 'transfer') {
+    const pending = await findPendingTransfer(db, repository.id)
+    return pending && { ...place, about: { transferOf: repository.id } }
   }
   if (kind === 'run') {
     const run = await findRunById(db, Number(number))

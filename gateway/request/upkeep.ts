@@ -11,6 +11,7 @@ export interface NotificationInput {
     | { readonly issueNumber: number; readonly to: 'everybody' | 'assignees' | 'reviewers' }
     | { readonly releaseId: number }
     | { readonly runId: number }
+    | 'transfer'
 }
 
 /** Options of pruning. */

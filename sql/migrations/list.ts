@@ -68,6 +68,7 @@ import * as packageReadmes from './0078-package-readmes.js'
 import * as lfsQuotas from './0083-lfs-quotas.js'
 import * as backups from './0086-backups.js'
 import * as failedAttempts from './0087-failed-attempts.js'
+import * as transferNotifications from './0088-transfer-notifications.js'
 
 /**
  * Migration of the schema. Both functions are idempotent, so a killed process can run them again.
@@ -147,4 +148,5 @@ export const MIGRATIONS: readonly Migration[] = [
   { name: '0083-lfs-quotas', ...lfsQuotas },
   { name: '0086-backups', ...backups },
   { name: '0087-failed-attempts', ...failedAttempts },
+  { name: '0088-transfer-notifications', ...transferNotifications },
 ]

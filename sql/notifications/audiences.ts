@@ -3,6 +3,7 @@
 import type { Database } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
 import type { RowPage } from '../database/page.js'
+import { recipientsOf } from '../repositories/pending-transfers.js'
 import type { Repository } from '../repositories/repositories.js'
 import { type RepositoryUnit, teamGives } from '../repositories/team-units.js'
 import type { Condition } from '../repositories/visibility.js'
@@ -12,7 +13,7 @@ export interface Activity {
   readonly repository: Repository
   /** User who caused the event, and is not notified of it; undefined if there is none. */
   readonly actorId: number | undefined
-  readonly about: AboutIssue | AboutRelease | AboutRun
+  readonly about: AboutIssue | AboutRelease | AboutRun | AboutTransfer
 }
 
 export interface AboutIssue {
@@ -40,6 +41,12 @@ export interface AboutRelease {
   readonly mentionedIds: readonly number[]
 }
 
+/** A pending transfer, of which the users who can accept it are notified. */
+export interface AboutTransfer {
+  /** Id of the repository. */
+  readonly transferOf: number
+}
+
 /**
  * Returns the ids of the next recipients in ascending order: up to `limit` ids after `afterId`.
  * Leaves out the actor, users who have unsubscribed, and users who cannot read the repository.
@@ -50,7 +57,8 @@ export async function listAudience(
   { afterId, limit }: RowPage,
 ): Promise<readonly number[]> {
   const people = peopleOf(repository.id, about)
-  const readers = readersOf(repository, unitOf(about))
+  // A repository that is offered to a user is visible to them.
+  const readers = 'transferOf' in about ? ACTIVE_USERS : readersOf(repository, unitOf(about))
   const unsubscribed =
     'issueId' in about ? [{ where: NOT_UNSUBSCRIBED, bindings: [about.issueId] }] : []
   const conditions: readonly Condition[] = [
@@ -96,7 +104,7 @@ export async function isNotifiedOfIssue(
   return rows.length > 0
 }
 
-function unitOf(about: Activity['about']): RepositoryUnit {
+function unitOf(about: Exclude<Activity['about'], AboutTransfer>): RepositoryUnit {
   if ('releaseId' in about) return 'releases'
   if ('runId' in about) return 'actions'
   return about.isPull ? 'pulls' : 'issues'
@@ -105,8 +113,9 @@ function unitOf(about: Activity['about']): RepositoryUnit {
 /** Returns a query for the distinct ids of all candidates. */
 function peopleOf(
   repositoryId: number,
-  about: Omit<AboutIssue, 'isPull'> | AboutRelease | AboutRun,
+  about: Omit<AboutIssue, 'isPull'> | AboutRelease | AboutRun | AboutTransfer,
 ): Condition {
+  if ('transferOf' in about) return recipientsOf(about.transferOf)
   if ('releaseId' in about) {
     const { mentionedIds } = about
     const places = mentionedIds.map(() => '?').join()
@@ -154,13 +163,17 @@ const SELECT_PARTICIPANTS = [
   'select user_id from issue_subscriptions where issue_id = ? and is_subscribed = 1',
 ]
 
+const ACTIVE_USERS: Condition = {
+  where: 'u.is_active = 1 and u.is_login_prohibited = 0',
+  bindings: [],
+}
+
 /**
  * Returns a condition for the active users `u` who can read a unit of a repository. Must agree with
  * `accessToRepository`.
  */
 function readersOf({ id, isPrivate, owner }: Repository, unit: RepositoryUnit): Condition {
-  const active = 'u.is_active = 1 and u.is_login_prohibited = 0'
-  if (!isPrivate && owner.visibility !== 'private') return { where: active, bindings: [] }
+  if (!isPrivate && owner.visibility !== 'private') return ACTIVE_USERS
   const ofTeams = (part: RepositoryUnit): Condition => ({
     where: `u.owner_id in (select m.user_id from team_members m join teams t on t.id = m.team_id
       left join team_repositories g on g.team_id = t.id and g.repository_id = ?
@@ -170,7 +183,7 @@ function readersOf({ id, isPrivate, owner }: Repository, unit: RepositoryUnit): 
   })
   const teams = (unit === 'pulls' ? (['pulls', 'code'] as const) : [unit]).map(ofTeams)
   return {
-    where: `${active} and (u.is_admin = 1 or u.owner_id = ?
+    where: `${ACTIVE_USERS.where} and (u.is_admin = 1 or u.owner_id = ?
       or u.owner_id in (select user_id from collaborators where repository_id = ?)
       or (${teams.map(({ where }) => where).join(' and ')}))`,
     bindings: [owner.id, id, ...teams.flatMap(({ bindings }) => bindings)],

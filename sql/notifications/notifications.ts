@@ -5,6 +5,7 @@ import { selectRows } from '../database/dialect.js'
 import { offsetOf, type Page, type Paged } from '../database/page.js'
 import { conversationsVisibleTo, IS_SERVED } from '../issues/issue-lists.js'
 import type { IssueState } from '../issues/issues.js'
+import { isForUser } from '../repositories/pending-transfers.js'
 import { type Condition, repositoriesVisibleTo, type Viewer } from '../repositories/visibility.js'
 import type { Activity } from './audiences.js'
 
@@ -17,7 +18,7 @@ export interface NotificationThread {
   readonly repositoryId: number
   readonly status: NotificationStatus
   readonly updatedAtMs: number
-  readonly subject: IssueSubject | ReleaseSubject | RunSubject
+  readonly subject: IssueSubject | ReleaseSubject | RunSubject | TransferSubject
 }
 
 export interface IssueSubject {
@@ -43,6 +44,11 @@ export interface RunSubject {
   readonly number: number
   readonly title: string
   readonly commitId: string
+}
+
+/** The pending transfer of the thread's repository to its new owner. */
+export interface TransferSubject {
+  readonly kind: 'transfer'
 }
 
 /** Creates unread threads for the users. Existing threads become unread, unless they are pinned. */
@@ -73,6 +79,7 @@ export async function notifyUsers(
 
 function columnOf(about: Activity['about']): readonly [string, number] {
   if ('issueId' in about) return ['issue_id', about.issueId]
+  if ('transferOf' in about) return ['transfer_of', about.transferOf]
   return 'releaseId' in about ? ['release_id', about.releaseId] : ['run_id', about.runId]
 }
 
@@ -105,7 +112,7 @@ export async function listThreads(
     db,
     `select n.id, n.repository_id, n.status, n.updated_at, i.number, i.title, i.state, i.is_pull,
       p.merged_at, e.id as release_id, e.tag_name, e.title as release_title,
-      w.number as run_number, w.title as run_title, w.workflow_file, w.commit_id,
+      w.number as run_number, w.title as run_title, w.workflow_file, w.commit_id, n.transfer_of,
       (select max(c.id) from comments c where c.issue_id = n.issue_id) as last_comment_id
       from ${TABLES} where ${where} order by n.updated_at desc, n.id desc limit ? offset ?`,
     [...bindings, page.limit, offsetOf(page)],
@@ -148,16 +155,19 @@ const TABLES = `notifications n join repositories r on r.id = n.repository_id
 /** Condition that leaves out disabled units of a repository, and releases that are drafts again. */
 const IS_SHOWN = `((n.issue_id is not null and ${IS_SERVED}) or (e.is_draft = 0
   and instr(r.preferences, '"has_releases":false') = 0) or (n.run_id is not null
-  and instr(r.preferences, '"has_actions":true') > 0))`
+  and instr(r.preferences, '"has_actions":true') > 0) or n.transfer_of is not null)`
 
 /** Returns a condition for the threads about something that the viewer can read. */
 function subjectsVisibleTo(viewer: Viewer): Condition {
   const conversations = conversationsVisibleTo(viewer)
   const releases = repositoriesVisibleTo(viewer, 'releases')
   const runs = repositoriesVisibleTo(viewer, 'actions')
+  // As long as a user can accept a transfer, its repository is visible to them.
   return {
     where: `(${conversations.where} or (n.release_id is not null and ${releases.where})
-      or (n.run_id is not null and ${runs.where}))`,
+      or (n.run_id is not null and ${runs.where}) or (n.transfer_of is not null
+      and exists (select 1 from repository_transfers x where x.repository_id = n.transfer_of
+        and ${isForUser('n.user_id')})))`,
     bindings: [...conversations.bindings, ...releases.bindings, ...runs.bindings],
   }
 }
@@ -167,6 +177,7 @@ const KINDS = {
   pull: 'i.is_pull = 1',
   release: 'n.release_id is not null',
   run: 'n.run_id is not null',
+  transfer: 'n.transfer_of is not null',
 } as const
 
 function conditionOf(filter: ThreadFilter): Condition {
@@ -219,6 +230,7 @@ interface ThreadRow {
   readonly run_title: string | null
   readonly workflow_file: string | null
   readonly commit_id: string | null
+  readonly transfer_of: number | null
   readonly last_comment_id: number | null
 }
 
@@ -232,6 +244,7 @@ function subjectOf(row: ThreadRow): NotificationThread['subject'] {
     const { release_id: id, tag_name: tagName, release_title: title } = row
     return { kind: 'release', id, tagName: tagName ?? '', title: title ?? '' }
   }
+  if (row.transfer_of !== null) return { kind: 'transfer' }
   if (row.run_number !== null) {
     const title = row.run_title || (row.workflow_file ?? '')
     return { kind: 'run', number: row.run_number, title, commitId: row.commit_id ?? '' }

@@ -3,6 +3,7 @@
 import { Failure } from '../../conf/failures.js'
 import { type Database, transaction } from '../database/database.js'
 import { selectRows } from '../database/dialect.js'
+import type { Condition } from './visibility.js'
 
 /** A transfer that the recipient can accept or reject. */
 export interface PendingTransfer {
@@ -83,7 +84,7 @@ export async function isOffered(
 ): Promise<boolean> {
   const rows = await selectRows(
     db,
-    `select 1 from repository_transfers x where x.repository_id = ? and ${IS_FOR_USER}`,
+    `select 1 from repository_transfers x where x.repository_id = ? and ${isForUser('?')}`,
     [repositoryId, userId, userId],
   )
   return rows.length > 0
@@ -106,8 +107,22 @@ export async function listOfferedIds(
   return rows.map(({ repository_id }) => repository_id)
 }
 
+/** Returns a query for the ids of the users who can accept the transfer of a repository. */
+export function recipientsOf(repositoryId: number): Condition {
+  return {
+    where: `select x.recipient_id as user_id from repository_transfers x where x.repository_id = ?
+      union select m.user_id from repository_transfers x join teams t
+      on t.organization_id = x.recipient_id join team_members m on m.team_id = t.id
+      where x.repository_id = ? and ${MAY_CREATE}`,
+    bindings: [repositoryId, repositoryId],
+  }
+}
+
 const MAY_CREATE = "(t.permission = 'owner' or t.can_create_repositories = 1)"
 
-const IS_FOR_USER = `(x.recipient_id = ? or exists (select 1 from teams t
-  join team_members m on m.team_id = t.id
-  where t.organization_id = x.recipient_id and m.user_id = ? and ${MAY_CREATE}))`
+/** Returns a condition for the transfers `x` that a user can accept; `userId` is an expression. */
+export function isForUser(userId: string): string {
+  return `(x.recipient_id = ${userId} or exists (select 1 from teams t
+    join team_members m on m.team_id = t.id
+    where t.organization_id = x.recipient_id and m.user_id = ${userId} and ${MAY_CREATE}))`
+}

@@ -60,6 +60,7 @@ export async function transferToOwner(
   if (!isImmediate) {
     const offer = { repositoryId, actorId: user.id, recipientId: owner.id, teamIds }
     await insertPendingTransfer(db, offer)
+    await context.upkeep.notifyUsers({ repositoryId, actorId: user.id, about: 'transfer' })
     return { repository, modes: await accessToRepository(db, user, repository), isPending: true }
   }
   if (await findPendingTransfer(db, repositoryId)) throw new Failure('conflict', IN_TRANSFER)

@@ -131,16 +131,21 @@ function statusesOf(
 }
 
 /**
- * Returns the kinds of threads for subject types. Releases have the type `repository`, and failed
- * runs the type `commit`.
+ * Returns the kinds of threads for subject types. Releases and transfers have the type
+ * `repository`, and failed runs the type `commit`.
  */
 function kindsOf(given: readonly string[] | undefined): ThreadFilter['kinds'] {
   if (given === undefined || given.length === 0) return undefined
-  const names = { issue: 'issue', pull: 'pull', release: 'repository', run: 'commit' } as const
-  return (['issue', 'pull', 'release', 'run'] as const).filter((kind) =>
-    given.includes(names[kind]),
-  )
+  return KINDS.filter(([, type]) => given.includes(type)).map(([kind]) => kind)
 }
+
+const KINDS = [
+  ['issue', 'issue'],
+  ['pull', 'pull'],
+  ['release', 'repository'],
+  ['transfer', 'repository'],
+  ['run', 'commit'],
+] as const
 
 const markAll = defineOperation({
   id: 'notifyReadList',

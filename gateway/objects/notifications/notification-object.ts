@@ -18,9 +18,10 @@ const NOTIFICATION_SUBJECT = Type.Object(
     html_url: Type.String(),
     latest_comment_html_url: Type.String(),
     type: Type.String({
-      description: 'Issue, Pull, Repository for a release, or Commit for a failed workflow run',
+      description:
+        'Issue, Pull, Repository for a release or a pending transfer, or Commit for a failed run',
     }),
-    state: Type.String({ description: 'open, closed or merged; empty for a release or run' }),
+    state: Type.String({ description: 'open, closed or merged; empty for other subjects' }),
   },
   { $id: 'NotificationSubject' },
 )
@@ -97,6 +98,17 @@ function subjectObject(
       latest_comment_url: '',
       latest_comment_html_url: '',
       type: 'Commit',
+      state: '',
+    }
+  }
+  if (subject.kind === 'transfer') {
+    return {
+      title: `${owner.name}/${name}`,
+      url: api,
+      html_url: page,
+      latest_comment_url: '',
+      latest_comment_html_url: '',
+      type: 'Repository',
       state: '',
     }
   }

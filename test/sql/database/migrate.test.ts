@@ -83,6 +83,7 @@ const NAMES = [
   '0083-lfs-quotas',
   '0086-backups',
   '0087-failed-attempts',
+  '0088-transfer-notifications',
 ]
 
 /** Returns the definition of every table, index and column. */

@@ -13,6 +13,11 @@ import {
   listAudience,
 } from '../../../sql/notifications/audiences.js'
 import { accessToRepositories, accessToRepository } from '../../../sql/repositories/access.js'
+import {
+  deletePendingTransfer,
+  insertPendingTransfer,
+  isOffered,
+} from '../../../sql/repositories/pending-transfers.js'
 import { findRepositoryById, type Repository } from '../../../sql/repositories/repositories.js'
 import { addUserRelation } from '../../../sql/repositories/stars-and-watches.js'
 import { forEachMigrated } from '../../helpers/databases.js'
@@ -146,6 +151,48 @@ await forEachMigrated(
     await db('repositories').where({ id: repository.id }).update({ is_private: true })
     t.strictSame([await ofRun(eve.id), await ofIssue(eve.id)], [[], []])
     t.strictSame([await ofRun(ada.id), await ofIssue(ada.id)], [[ada.id], [ada.id]])
+  },
+)
+
+await forEachMigrated(
+  t,
+  'recipients of a transfer are the active users who can accept it',
+  async (t, db) => {
+    const [ada, bob, eve, fay, gus] = [
+      await aUser(db, 'ada'),
+      await aUser(db, 'bob'),
+      await aUser(db, 'eve'),
+      await aUser(db, 'fay'),
+      await aUser(db, 'gus'),
+    ]
+    const made = await aRepository(db, ada.id, 'r', { isPrivate: true })
+    const repository = (await findRepositoryById(db, made.id)) as Repository
+    const club = await anOrganization(db, 'club', eve.id)
+    const team = { organizationId: club.id, permission: 'write', includesAll: true }
+    await aTeam(db, { ...team, mayCreate: true, memberIds: [fay.id] })
+    await aTeam(db, { ...team, memberIds: [gus.id] })
+    const offerTo = async (recipientId: number) => {
+      await deletePendingTransfer(db, repository.id)
+      const offer = { repositoryId: repository.id, actorId: ada.id, recipientId, teamIds: [] }
+      await insertPendingTransfer(db, offer)
+    }
+    const recipients = async (actorId = ada.id) => {
+      const activity = { repository, actorId, about: { transferOf: repository.id } }
+      const ids = await listAudience(db, activity, { afterId: 0, limit: 9 })
+      for (const user of [ada, bob, eve, fay, gus]) {
+        const isOne = await isOffered(db, repository.id, user.id)
+        t.equal(isOne, [...ids, actorId].includes(user.id) && user.id !== ada.id, user.name)
+      }
+      return ids
+    }
+    await offerTo(bob.id)
+    t.strictSame(await recipients(), [bob.id])
+    await offerTo(club.id)
+    t.strictSame(await recipients(), [eve.id, fay.id])
+    t.strictSame(await recipients(fay.id), [eve.id], 'the actor is left out')
+    await db('users').where({ owner_id: eve.id }).update({ is_active: false })
+    const activity = { repository, actorId: ada.id, about: { transferOf: repository.id } }
+    t.strictSame(await listAudience(db, activity, { afterId: 0, limit: 9 }), [fay.id])
   },
 )
 

@@ -178,6 +178,39 @@ await forEachDatabase(t, 'a thread is read, pinned and marked unread', async (t,
   t.equal((await ask({ ...limited, method: 'PATCH' })).status, 401)
 })
 
+await forEachDatabase(
+  t,
+  'users who can accept a pending transfer are notified until it ends',
+  async (t, location) => {
+    const { as, threads, titles, addUser } = await startFixture(t, location)
+    await addUser('eve')
+    await as('ada', 'POST', '/user/repos', { name: 'shut', private: true })
+    const move = (newOwner: string) =>
+      as('ada', 'POST', '/repos/ada/shut/transfer', { new_owner: newOwner })
+    t.equal((await move('bob')).status, 201)
+    const subject = {
+      type: 'Repository',
+      title: 'ada/shut',
+      state: '',
+      url: `${BASE_URL}/api/v1/repos/ada/shut`,
+      html_url: `${BASE_URL}/ada/shut`,
+    }
+    t.match(await threads('bob', '?subject-type=repository'), [
+      { unread: true, subject, repository: { full_name: 'ada/shut' } },
+    ])
+    t.strictSame(await titles('bob', '?subject-type=issue,pull,commit'), [])
+    t.strictSame([await titles('ada'), await titles('root')], [[], []])
+    await as('bob', 'POST', '/repos/ada/shut/transfer/reject')
+    t.strictSame(await titles('bob', '?all=true'), [], 'a rejected transfer')
+
+    await as('bob', 'POST', '/orgs', { username: 'club' })
+    t.equal((await move('club')).status, 201)
+    t.strictSame(await titles('bob'), ['ada/shut'], 'an owner of the organization')
+    await as('bob', 'POST', '/repos/ada/shut/transfer/accept')
+    t.strictSame(await titles('bob', '?all=true'), [], 'an accepted transfer')
+  },
+)
+
 await onOneDatabase(
   t,
   'a thread of a repository that the user cannot read any more is hidden',
