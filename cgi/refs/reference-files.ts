@@ -135,6 +135,7 @@ export interface StoredReferences {
  */
 export function readStoredReferences(repositoryPath: string): StoredReferences | undefined {
   return unlessMissingSync(() => {
+    if ((packedBytes(repositoryPath) ?? 0) > PACKED_BYTES_MAX) return undefined
     const loose = readLoose(repositoryPath)
     const packed = loose && readPacked(repositoryPath)
     if (loose === undefined || packed === undefined) return undefined
@@ -165,12 +166,11 @@ const PACKED_LINE = /^([0-9a-f]{40}|[0-9a-f]{64}) (refs\/[!-~]+)$/
 const PEELED_LINE = /^\^([0-9a-f]{40}|[0-9a-f]{64})$/
 
 function readPacked(repositoryPath: string): Omit<StoredReferences, 'loose'> | undefined {
-  const path = join(repositoryPath, 'packed-refs')
   const packed = new Map<string, PackedReference>()
-  const size = statSync(path, { throwIfNoEntry: false })?.size
+  const size = packedBytes(repositoryPath)
   if (size === undefined) return { packed, arePeeled: true }
   if (size > PACKED_BYTES_MAX) return undefined
-  const text = readFileSync(path, 'latin1')
+  const text = readFileSync(join(repositoryPath, 'packed-refs'), 'latin1')
   let last = ''
   for (const line of text.split('\n')) {
     if (line === '' || line.startsWith('#')) continue
@@ -186,6 +186,11 @@ function readPacked(repositoryPath: string): Omit<StoredReferences, 'loose'> | u
     last = name
   }
   return { packed, arePeeled: HEADER.test(text) }
+}
+
+/** Returns the size of `packed-refs`; undefined if it is missing. */
+function packedBytes(repositoryPath: string): number | undefined {
+  return statSync(join(repositoryPath, 'packed-refs'), { throwIfNoEntry: false })?.size
 }
 
 function isPushed(name: string): boolean {
