@@ -1,6 +1,6 @@
 /** A cache of ref lists, which runs git at most once for each state of a repository. */
 
-import { hasOwnObject } from '../../cgi/objects/object-presence.js'
+import { hasOwnObjects } from '../../cgi/objects/object-presence.js'
 import {
   changedReferences,
   type ReferenceFiles,
@@ -244,6 +244,12 @@ export class ReferenceLists {
 const NAMES_MAX = 500
 const CHANGED_BYTES_MAX = 1_048_576
 
+/**
+ * Maximum number of written branches whose commits are looked for: that blocks the event loop.
+ * Upkeep packs loose refs from 32 on, and then none counts as written.
+ */
+const WRITTEN_MAX = 64
+
 const IS_ASCII = /^[!-~]+$/
 
 /** Changes of a repository since its refs were listed. */
@@ -297,10 +303,10 @@ function deriveEntry(
   { repositoryPath, state }: Omit<ReferenceListRequest, 'client'>,
 ): Entry | undefined {
   const written = writtenBranches(changed)
-  if (written === undefined) return undefined
-  for (const [name, oid] of written) {
-    // Git decides whether to list a branch whose commit is missing.
-    if (!hasOwnObject(repositoryPath, oid)) return undefined
+  if (written === undefined || written.size > WRITTEN_MAX) return undefined
+  // Git decides whether to list a branch whose commit is missing.
+  if (!hasOwnObjects(repositoryPath, [...new Set(written.values())])) return undefined
+  for (const name of written.keys()) {
     const isNew = known.references.targetOf(name) === undefined
     if (isNew && hidesReferences(state)) return undefined
   }

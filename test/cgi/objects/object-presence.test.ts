@@ -3,7 +3,7 @@
 import { symlink } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { hasOwnObject } from '../../../cgi/objects/object-presence.js'
+import { hasOwnObjects } from '../../../cgi/objects/object-presence.js'
 import { git } from '../../helpers/git-client.js'
 import { newWorkingCopy, writeHistory } from '../../helpers/working-copy.js'
 
@@ -17,8 +17,8 @@ t.test('objects are found while a repack writes and deletes indexes', async (t) 
   await symlink('deleted', join(packs, `.tmp-1-pack-${'0'.repeat(40)}.idx`))
   await symlink('deleted', join(packs, `pack-${'0'.repeat(40)}.idx`))
   const oid = await copy.git('rev-parse', 'HEAD')
-  t.equal(hasOwnObject(folder, oid), true)
-  t.equal(hasOwnObject(folder, 'f'.repeat(40)), false)
+  t.equal(hasOwnObjects(folder, [oid]), true)
+  t.equal(hasOwnObjects(folder, ['f'.repeat(40)]), false)
 })
 
 for (const objectFormat of ['sha1', 'sha256'] as const) {
@@ -35,18 +35,27 @@ for (const objectFormat of ['sha1', 'sha256'] as const) {
         .filter((oid) => oid !== '')
       t.ok(oids.length > 300)
       const absent = oids.map((oid) => `${oid.slice(0, -1)}${oid.endsWith('0') ? '1' : '0'}`)
-      const missing = () => oids.filter((oid) => !hasOwnObject(folder, oid))
+      const missing = () => oids.filter((oid) => !hasOwnObjects(folder, [oid]))
       t.strictSame(missing(), [])
       await copy.git('repack', '-adq')
       t.strictSame(missing(), [])
       await copy.commit('later')
       await copy.git('repack', '-dq')
       t.ok(
-        hasOwnObject(folder, await copy.git('rev-parse', 'HEAD')),
+        hasOwnObjects(folder, [await copy.git('rev-parse', 'HEAD')]),
         'found in one of several packs',
       )
+      await copy.commit('loose')
+      const all = [
+        ...oids,
+        await copy.git('rev-parse', 'HEAD'),
+        await copy.git('rev-parse', 'HEAD~'),
+      ]
+      t.equal(hasOwnObjects(folder, all), true, 'in two packs and loose')
+      for (const oid of absent.slice(0, 9)) t.equal(hasOwnObjects(folder, [...all, oid]), false)
+      t.equal(hasOwnObjects(folder, []), true)
       t.strictSame(
-        absent.filter((oid) => hasOwnObject(folder, oid)),
+        absent.filter((oid) => hasOwnObjects(folder, [oid])),
         [],
       )
     },

@@ -274,6 +274,26 @@ t.test("after changes of refs the list equals git's, which lists only what chang
   await isRight(5, 9, 'a branch that points to a missing commit')
 })
 
+t.test('git lists the refs that changed if more than 64 branches were written', async (t) => {
+  const path = join(await temporaryFolder(t), 'one.git')
+  await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
+  const copy = await newWorkingCopy(t)
+  await copy.commit('one')
+  await copy.git('push', '--quiet', path, 'main')
+  const { asked, get } = await someLists(t, async (_question, body) => await listBy(path, body))
+  const asksAfter = async (...names: readonly string[]) => {
+    await copy.git('push', '--quiet', path, ...names.map((name) => `main:${name}`))
+    const before = asked.length
+    const found = await get(path)
+    const expected = (await listBy(path)).toString()
+    t.equal(found?.references.answer(EVERYTHING).toString(), expected)
+    return asked.length - before
+  }
+  t.equal(await asksAfter('first'), 1)
+  t.equal(await asksAfter(...Array.from({ length: 64 }, (_, at) => `a/${at}`)), 0)
+  t.equal(await asksAfter(...Array.from({ length: 65 }, (_, at) => `b/${at}`)), 1)
+})
+
 t.test('the first list of a few refs is made from their files, without git', async (t) => {
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(ours, path, { defaultBranch: 'main', objectFormat: 'sha1' })
