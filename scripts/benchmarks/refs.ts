@@ -88,6 +88,8 @@ async function reads(setup: Servers, repository: Repository): Promise<readonly O
   const commit = async (number: number) => {
     const when = Math.floor(Date.now() / 1_000)
     const files = [{ name: 'news.txt', text: `${process.hrtime.bigint()}` }]
+    // Maintenance, which is off, combines the packs of earlier pushes.
+    await runGitAsUser(['repack', '-d', '--quiet', '--geometric=2'], { cwd: path, signal })
     await addChanges(path, [{ branch: branch(number), when, files }], signal)
   }
   const upkeep = async () => {

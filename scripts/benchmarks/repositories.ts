@@ -83,7 +83,9 @@ export async function addChanges(
       }
     }
   }
-  await feedGitAsUser(['fast-import', '--quiet'], { cwd: path, signal, input: lines() })
+  // As a push to Gatehouse, it leaves a pack.
+  const args = ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet']
+  await feedGitAsUser(args, { cwd: path, signal, input: lines() })
 }
 
 /** Returns the path of a file of a generated repository. */
