@@ -83,7 +83,7 @@ export async function addChanges(
       }
     }
   }
-  // As a push to Gatehouse, it leaves a pack.
+  // A pack remains, as after a push to Gatehouse.
   const args = ['-c', 'fastimport.unpackLimit=1', 'fast-import', '--quiet']
   await feedGitAsUser(args, { cwd: path, signal, input: lines() })
 }

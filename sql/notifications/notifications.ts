@@ -162,7 +162,7 @@ function subjectsVisibleTo(viewer: Viewer): Condition {
   const conversations = conversationsVisibleTo(viewer)
   const releases = repositoriesVisibleTo(viewer, 'releases')
   const runs = repositoriesVisibleTo(viewer, 'actions')
-  // As long as a user can accept a transfer, its repository is visible to them.
+  // The repository of a transfer is visible to each user who can accept it.
   return {
     where: `(${conversations.where} or (n.release_id is not null and ${releases.where})
       or (n.run_id is not null and ${runs.where}) or (n.transfer_of is not null
