@@ -18,6 +18,7 @@ export interface PackEntry {
 export const ENTRY_HEADER_BYTES_MAX = 48
 
 const TYPES: Readonly<Record<number, ObjectType>> = { 1: 'commit', 2: 'tree', 3: 'blob', 4: 'tag' }
+const KINDS: Readonly<Record<ObjectType, number>> = { commit: 1, tree: 2, blob: 3, tag: 4 }
 const OFFSET_DELTA = 6
 const ID_DELTA = 7
 
@@ -46,6 +47,17 @@ export function parseEntry(
     throw new Error('an entry has an unknown type')
   }
   return { type, sizeBytes, dataAt: offset + reader.at, base }
+}
+
+/** Writes the header of an entry that has a whole object of this size. */
+export function writeEntryHead(type: ObjectType, sizeBytes: number): Buffer {
+  const kind = KINDS[type]
+  const head = [(kind << 4) | (sizeBytes % 16)]
+  for (let left = Math.floor(sizeBytes / 16); left > 0; left = Math.floor(left / 128)) {
+    head[head.length - 1] = (head.at(-1) ?? 0) | 0x80
+    head.push(left % 128)
+  }
+  return Buffer.from(head)
 }
 
 interface Reader {

@@ -7,6 +7,7 @@ import { setImmediate as nextTick } from 'node:timers/promises'
 import { inflateSync } from 'node:zlib'
 import { unlessMissingSync } from '../../conf/lib/disk.js'
 import type { GitObject, ObjectType } from './cat-file.js'
+import type { ObjectReader } from './objects.js'
 import { applyDelta, resultSizeOf } from './pack-delta.js'
 import { ENTRY_HEADER_BYTES_MAX, type PackEntry, parseEntry } from './pack-entry.js'
 import { findInIndex } from './pack-index.js'
@@ -39,9 +40,12 @@ interface Pack {
   readonly decoded: Map<number, Decoded>
 }
 
-interface Decoded {
+/** An object with its content. */
+export interface Decoded {
   readonly type: ObjectType
   readonly content: Buffer
+  /** Deflated content as the pack has it; undefined if the pack has a delta instead. */
+  readonly deflated: Buffer | undefined
 }
 
 /** An object, and the name of its pack. */
@@ -64,6 +68,15 @@ interface Place {
 export function listPacks(path: string): ReadonlySet<string> {
   const names = unlessMissingSync(() => readdirSync(join(path, 'objects', 'pack'))) ?? []
   return new Set(names.filter((name) => name.endsWith('.pack')))
+}
+
+/** Runs `use` with the present packs of the repository at `path`. */
+export async function withPacks<T>(
+  path: string,
+  use: (packs: PackedObjects) => Promise<T>,
+): Promise<T> {
+  const packs = new PackedObjects(path, listPacks(path))
+  return await use(packs).finally(() => packs.close())
 }
 
 /** Number of open files of all requests. */
@@ -93,15 +106,22 @@ export class PackedObjects {
     })
   }
 
+  /** Reader of the same objects, without the names of their packs. */
+  readonly objects: Pick<ObjectReader, 'read'> = {
+    read: async (id) => (await this.read(id))?.object,
+  }
+
   /** Returns an object with its content; undefined if git must read it. */
   async read(id: string): Promise<PackedObject | undefined> {
     return await this.#unlessFailed(id, async (place) => {
-      const { type, content } = await this.#decode(place)
-      const digest = createHash(id.length === 40 ? 'sha1' : 'sha256')
-      digest.update(`${type} ${content.length}\0`).update(content)
-      if (digest.digest('hex') !== id) throw new Error('an object has another digest')
+      const { type, content } = await this.#decodeChecked(place, id)
       return { object: { id, type, sizeBytes: content.length, content }, pack: place.pack }
     })
+  }
+
+  /** Returns an object as a pack has it; undefined if git must read it. */
+  async readDecoded(id: string): Promise<Decoded | undefined> {
+    return await this.#unlessFailed(id, (place) => this.#decodeChecked(place, id))
   }
 
   /** Returns true if a pack has the object; git must look for the others. */
@@ -164,6 +184,15 @@ export class PackedObjects {
     return undefined
   }
 
+  async #decodeChecked(place: Place, id: string): Promise<Decoded> {
+    const decoded = await this.#decode(place)
+    const { type, content } = decoded
+    const digest = createHash(id.length === 40 ? 'sha1' : 'sha256')
+    digest.update(`${type} ${content.length}\0`).update(content)
+    if (digest.digest('hex') !== id) throw new Error('an object has another digest')
+    return decoded
+  }
+
   /** Decodes an object: its first base, and the deltas that are applied to it. */
   async #decode(place: Place): Promise<Decoded> {
     const { index, decoded } = place
@@ -174,7 +203,7 @@ export class PackedObjects {
       const entry = await entryAt({ ...place, offset })
       const { type, base } = entry
       if (type !== undefined) {
-        object = { type, content: await this.#inflate(place, entry) }
+        object = { type, ...(await this.#inflate(place, entry)) }
         decoded.set(offset, object)
         break
       }
@@ -185,23 +214,21 @@ export class PackedObjects {
       object = decoded.get(offset)
     }
     for (const delta of deltas.toReversed()) {
-      const bytes = await this.#inflate(place, delta.entry)
+      const { content: bytes } = await this.#inflate(place, delta.entry)
       await this.#spendDecoded(resultSizeOf(bytes))
-      object = { type: object.type, content: applyDelta(object.content, bytes) }
+      const content = applyDelta(object.content, bytes)
+      object = { type: object.type, content, deflated: undefined }
       decoded.set(delta.offset, object)
     }
     return object
   }
 
-  async #inflate({ entries }: Place, { sizeBytes, dataAt }: PackEntry): Promise<Buffer> {
+  async #inflate({ entries }: Place, { sizeBytes, dataAt }: PackEntry) {
     await this.#spendDecoded(sizeBytes)
     // Deflate makes bytes that it cannot compress longer by less than this.
-    const deflated = await entries.bytes(dataAt, sizeBytes + Math.ceil(sizeBytes / 512) + 64)
-    const maxOutputLength = Math.max(1, sizeBytes)
-    const chunkSize = Math.max(64, sizeBytes + 1)
-    const inflated = inflateSync(deflated, { maxOutputLength, chunkSize })
-    if (inflated.length !== sizeBytes) throw new Error('an object has another size')
-    return inflated
+    const bytes = await entries.bytes(dataAt, sizeBytes + Math.ceil(sizeBytes / 512) + 64)
+    const { content, usedBytes } = inflate(bytes, sizeBytes)
+    return { content, deflated: bytes.subarray(0, usedBytes) }
   }
 
   async #spendDecoded(bytes: number): Promise<void> {
@@ -219,6 +246,17 @@ export class PackedObjects {
     if (this.#windowBytes + bytes > WINDOW_BYTES_MAX) throw new Error('the request reads too much')
     this.#windowBytes += bytes
   }
+}
+
+/** Inflates an object at the beginning of `bytes`, and returns how many of them it takes. */
+function inflate(bytes: Buffer, sizeBytes: number) {
+  const maxOutputLength = Math.max(1, sizeBytes)
+  const chunkSize = Math.max(64, sizeBytes + 1)
+  const result: unknown = inflateSync(bytes, { maxOutputLength, chunkSize, info: true })
+  // The types of Node.js lack the result of `info`.
+  const { buffer, engine } = result as { buffer: Buffer; engine: { bytesWritten: number } }
+  if (buffer.length !== sizeBytes) throw new Error('an object has another size')
+  return { content: buffer, usedBytes: engine.bytesWritten }
 }
 
 async function entryAt({ entries, offset, idBytes }: Place): Promise<PackEntry> {

@@ -1,0 +1,153 @@
+/** Packs of a few objects, made of the packs of a repository without a process. */
+
+import { createHash } from 'node:crypto'
+import { deflateSync } from 'node:zlib'
+import { parseCommit } from './commit-object.js'
+import { writeEntryHead } from './pack-entry.js'
+import type { Decoded, PackedObjects } from './packed-objects.js'
+import type { TreeBytes, TreeEntry } from './tree.js'
+import { unsharedEntries } from './unshared-entries.js'
+
+/**
+ * Limits of the packs for clients that have former versions of the files: for larger packs, git
+ * finds deltas that make them much shorter.
+ */
+export const UPDATE_LIMITS = { objectsMax: 200, bytesMax: 65_536 } as const
+
+/** Contents of a pack. */
+export interface SmallContents {
+  /**
+   * Pairs of commits. The pack has the first one of each pair, and its trees and files that the
+   * second one does not have; all of them if there is no second one.
+   */
+  readonly pairs: ReadonlyArray<readonly [commit: string, other: string | undefined]>
+  readonly objectsMax: number
+  /** Maximum size of the pack in bytes. */
+  readonly bytesMax: number
+}
+
+export interface SmallPack {
+  readonly bytes: Buffer
+  /** Ids of its objects. */
+  readonly ids: ReadonlySet<string>
+}
+
+/**
+ * Returns a pack that has whole objects only. Returns undefined if git must make it: if it would be
+ * too large, or if an object cannot be read here.
+ */
+export async function smallPack(
+  packs: Pick<PackedObjects, 'readDecoded'>,
+  { pairs, objectsMax, bytesMax }: SmallContents,
+): Promise<SmallPack | undefined> {
+  const contents = new NewObjects(packs, objectsMax)
+  try {
+    for (const [commit, other] of pairs) await contents.add(commit, other)
+    return { bytes: await writePack(contents, bytesMax), ids: contents.ids }
+  } catch (error) {
+    if (error instanceof LeftToGit) return undefined
+    throw error
+  }
+}
+
+class LeftToGit extends Error {
+  override readonly name = 'LeftToGit'
+}
+
+/** Differing trees: a new one, and the former one at its place. */
+type Trees = readonly [young: string, former: string | undefined]
+
+/** A new entry of a tree, and the former folder at its place. */
+type NewEntry = readonly [entry: TreeEntry, former: string | undefined]
+
+class NewObjects {
+  /** Ids of the new objects, in the order in which they were found. */
+  readonly ids = new Set<string>()
+  readonly #packs: Pick<PackedObjects, 'readDecoded'>
+  readonly #objectsMax: number
+  readonly #read = new Map<string, Decoded>()
+
+  constructor(packs: Pick<PackedObjects, 'readDecoded'>, objectsMax: number) {
+    this.#packs = packs
+    this.#objectsMax = objectsMax
+  }
+
+  /** Adds a commit, and its trees and files that the other one does not have. */
+  async add(commit: string, other: string | undefined): Promise<void> {
+    const tree = await this.#treeOf(commit)
+    const former = other === undefined ? undefined : await this.#treeOf(other)
+    this.#note(commit)
+    const waiting: Trees[] = tree === former ? [] : [[tree, former]]
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      this.#note(next[0])
+      for (const [entry, place] of await this.#differing(next)) {
+        if (entry.kind === 'directory') waiting.push([entry.id, place])
+        else if (entry.kind !== 'submodule') this.#note(entry.id)
+      }
+    }
+  }
+
+  async read(id: string): Promise<Decoded> {
+    const known = this.#read.get(id)
+    if (known !== undefined) return known
+    const object = await this.#packs.readDecoded(id)
+    if (object === undefined) throw new LeftToGit(`${id} is not readable here`)
+    this.#read.set(id, object)
+    return object
+  }
+
+  /** Returns the entries of a tree that the former one does not have, with the former folders. */
+  async #differing([young, former]: Trees): Promise<readonly NewEntry[]> {
+    const none: TreeBytes = { content: Buffer.alloc(0), idBytes: young.length / 2 }
+    const [mine, theirs] = unsharedEntries(
+      await this.#treeBytes(young),
+      former === undefined ? none : await this.#treeBytes(former),
+    )
+    const places = new Map(theirs.map((entry) => [entry.nameBytes.toString('latin1'), entry]))
+    return mine.flatMap((entry): readonly NewEntry[] => {
+      const place = places.get(entry.nameBytes.toString('latin1'))
+      // Only the mode differs.
+      if (place?.id === entry.id) return []
+      return [[entry, place?.kind === 'directory' ? place.id : undefined]]
+    })
+  }
+
+  async #treeBytes(id: string): Promise<TreeBytes> {
+    const { type, content } = await this.read(id)
+    if (type !== 'tree') throw new LeftToGit(`${id} is not a tree`)
+    return { content, idBytes: id.length / 2 }
+  }
+
+  async #treeOf(commit: string): Promise<string> {
+    const { type, content } = await this.read(commit)
+    if (type !== 'commit') throw new LeftToGit(`${commit} is not a commit`)
+    return parseCommit(commit, content).tree
+  }
+
+  #note(id: string): void {
+    this.ids.add(id)
+    if (this.ids.size > this.#objectsMax) throw new LeftToGit('the pack has many objects')
+  }
+}
+
+/** Signature, version and number of objects of a pack (gitformat-pack(5)). */
+function packHead(count: number): Buffer {
+  const head = Buffer.from('PACK\0\0\0\u0002\0\0\0\0', 'latin1')
+  head.writeUInt32BE(count, 8)
+  return head
+}
+
+async function writePack(objects: NewObjects, bytesMax: number): Promise<Buffer> {
+  const parts = [packHead(objects.ids.size)]
+  let bytes = 0
+  for (const id of objects.ids) {
+    const { type, content, deflated = deflateSync(content) } = await objects.read(id)
+    parts.push(writeEntryHead(type, content.length), deflated)
+    bytes += deflated.length
+    if (bytes > bytesMax) throw new LeftToGit('the pack is long')
+  }
+  const [first = ''] = objects.ids
+  const digest = createHash(first.length === 64 ? 'sha256' : 'sha1')
+  for (const part of parts) digest.update(part)
+  return Buffer.concat([...parts, digest.digest()])
+}
