@@ -17,7 +17,10 @@ const PARENTS_MAX = 8
 const PARENT_STEPS_MAX = 50
 
 /** Reads a commit; undefined if it is missing, as at the end of a shallow history. */
-async function readCommit(objects: ObjectReader, id: string): Promise<Commit | undefined> {
+export async function readCommit(
+  objects: Pick<ObjectReader, 'read'>,
+  id: string,
+): Promise<Commit | undefined> {
   const object = await objects.read(id)
   if (object?.type !== 'commit' || object.content === undefined) return undefined
   return parseCommit(object.id, object.content)
