@@ -31,11 +31,33 @@ export type AskHistory = (
   question: HistoryQuestion,
 ) => Promise<ReadonlyArray<readonly string[]>>
 
+/**
+ * Reads commits of a repository without a process, until it finds known ones. Returns undefined if
+ * there are too many, or if git must read them.
+ */
+export type ReadNear = (
+  repositoryPath: string,
+  question: { readonly tips: readonly string[]; readonly isKnown: (oid: string) => boolean },
+) => Promise<ReadonlyArray<readonly string[]> | undefined>
+
 interface Entry {
   graph: CommitGraph
   /** Commits from which the graph was read. */
   tips: readonly string[]
   reading: Promise<void> | undefined
+}
+
+/** A read of the history of a commit. */
+interface Reading {
+  readonly owner: HistoryOwner
+  readonly oid: string
+  readonly references: ReferenceList
+  /** True if git must not run. */
+  readonly isNear: boolean
+}
+
+interface Extension extends Pick<Reading, 'owner' | 'isNear'> {
+  readonly tips: readonly string[]
 }
 
 interface Reached {
@@ -46,6 +68,7 @@ interface Reached {
 
 export class RecentHistories {
   readonly #ask: AskHistory
+  readonly #readNear: ReadNear
   readonly #entries = new LRUCache<string, Entry>({
     maxSize: ALL_COMMITS_MAX,
     sizeCalculation: ({ graph }) => graph.size + 1,
@@ -56,8 +79,9 @@ export class RecentHistories {
   /** Commits that were wanted once, by repository and id. */
   readonly #wanted = new LRUCache<string, true>({ max: WANTED_MAX })
 
-  constructor(ask: AskHistory) {
+  constructor(ask: AskHistory, readNear: ReadNear = async () => undefined) {
     this.#ask = ask
+    this.#readNear = readNear
   }
 
   /** Returns the history in memory if it has the commit. */
@@ -67,8 +91,8 @@ export class RecentHistories {
   }
 
   /**
-   * Returns the history of a commit that clients fetch repeatedly; undefined for the first fetch of
-   * a commit outside the history in memory, because it may be the only one, and if git cannot run.
+   * Returns the history of a commit that clients fetch repeatedly; undefined if git cannot run, and
+   * for the first fetch of a commit far from the history in memory, which may be the only one.
    */
   readRepeated(
     owner: HistoryOwner,
@@ -78,21 +102,26 @@ export class RecentHistories {
     const known = this.known(owner.repositoryPath, oid)
     if (known !== undefined) return known
     const key = `${owner.repositoryPath} ${oid}`
-    if (this.#wanted.has(key)) return this.read(owner, oid, references).catch(() => undefined)
+    const isRepeated = this.#wanted.has(key)
     this.#wanted.set(key, true)
-    return undefined
+    if (!isRepeated && !this.#entries.has(owner.repositoryPath)) return undefined
+    return this.#read({ owner, oid, references, isNear: !isRepeated }).catch(() => undefined)
   }
 
   /**
    * Returns the history of a commit and of the branches; undefined if the commit is missing. Runs
-   * git only if the commit is not in memory. Throws `unavailable` or `throttled` like
-   * `ProcessQueue.enter`.
+   * git only if the commit is neither in memory nor near what is. Throws `unavailable` or
+   * `throttled` like `ProcessQueue.enter`.
    */
   async read(
     owner: HistoryOwner,
     oid: string,
     references: ReferenceList,
   ): Promise<CommitGraph | undefined> {
+    return await this.#read({ owner, oid, references, isNear: false })
+  }
+
+  async #read({ owner, oid, references, isNear }: Reading): Promise<CommitGraph | undefined> {
     const { repositoryPath } = owner
     const known = this.known(repositoryPath, oid)
     if (known !== undefined) return known
@@ -100,7 +129,7 @@ export class RecentHistories {
     while (entry.reading !== undefined) await entry.reading
     if (!entry.graph.has(oid)) {
       const tips = [...new Set([oid, ...branchTips(references)])]
-      entry.reading = this.#extend(owner, entry, tips).finally(() => {
+      entry.reading = this.#extend(entry, { owner, tips, isNear }).finally(() => {
         entry.reading = undefined
       })
       await entry.reading
@@ -108,11 +137,17 @@ export class RecentHistories {
     return entry.graph.has(oid) ? entry.graph : undefined
   }
 
-  async #extend(owner: HistoryOwner, entry: Entry, tips: readonly string[]): Promise<void> {
-    const known = entry.graph.size > 2 * COMMITS_MAX ? [] : entry.tips
-    const isMissing = (oid: string) => known.length === 0 || !entry.graph.has(oid)
-    const question = { tips: tips.filter(isMissing), known, count: COMMITS_MAX }
-    const commits = await this.#ask(owner, question)
+  async #extend(entry: Entry, { owner, tips, isNear }: Extension): Promise<void> {
+    const { graph } = entry
+    const known = graph.size > 2 * COMMITS_MAX ? [] : entry.tips
+    const missing = tips.filter((oid) => known.length === 0 || !graph.has(oid))
+    const isKnown = (oid: string) => graph.has(oid)
+    const near =
+      known.length === 0
+        ? undefined
+        : await this.#readNear(owner.repositoryPath, { tips: missing, isKnown })
+    if (near === undefined && isNear) return
+    const commits = near ?? (await this.#ask(owner, { tips: missing, known, count: COMMITS_MAX }))
     // A missing commit must not count as read.
     if (commits.length === 0) return
     if (known.length === 0) entry.graph = new CommitGraph()

@@ -3,7 +3,7 @@
 import { randomUUID } from 'node:crypto'
 import { join } from 'node:path'
 import { checkReachability } from '../../cgi/objects/reachability.js'
-import { recentCommits } from '../../cgi/objects/recent-commits.js'
+import { commitsNear, recentCommits } from '../../cgi/objects/recent-commits.js'
 import { filesOf } from '../../cgi/objects/tip-files.js'
 import { updatePack } from '../../cgi/objects/update-pack.js'
 import type { Git } from '../../cgi/process/git.js'
@@ -93,7 +93,7 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
       log.warn({ error, repositoryPath }, 'no pack was made for shallow workspaces')
       return undefined
     })
-  const histories = new RecentHistories(askHistory)
+  const histories = new RecentHistories(askHistory, commitsNear)
   const files = new TipFiles(askFiles)
   const folder = packFolder(cache.dir)
   const { diskBytesMax } = cache

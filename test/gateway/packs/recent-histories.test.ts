@@ -97,3 +97,32 @@ t.test('only commits below the present branches are reached', async (t) => {
   await histories.read(OWNER, idOf(5), list)
   t.equal(histories.reached('/r.git', list).size, 6)
 })
+
+t.test('commits near the known ones are read without git, also for the first fetch', async (t) => {
+  const questions: HistoryQuestion[] = []
+  const near: string[] = []
+  const histories = new RecentHistories(
+    async (_owner, question) => {
+      questions.push(question)
+      return [5, 4, 3].map((number) => [idOf(number), idOf(number - 1)])
+    },
+    async (_path, { tips, isKnown }) => {
+      const [tip = ''] = tips
+      near.push(tip)
+      const below = idOf(Number(tip) - 1)
+      return isKnown(below) ? [[tip, below]] : undefined
+    },
+  )
+  const readRepeated = async (tip: number) =>
+    histories.readRepeated(OWNER, idOf(tip), await listOf(tip))
+  t.equal(await readRepeated(5), undefined, 'nothing is known')
+  t.ok((await readRepeated(5))?.has(idOf(5)), 'the second fetch')
+  t.equal(questions.length, 1)
+  const graph = await readRepeated(6)
+  t.strictSame(graph?.firstParents(idOf(6), 3), [6, 5, 4].map(idOf))
+  t.equal(await readRepeated(9), undefined, 'far away')
+  t.equal(questions.length, 1, 'git did not run')
+  await readRepeated(9)
+  t.equal(questions.length, 2)
+  t.strictSame(near, [6, 9, 9].map(idOf))
+})
