@@ -2,6 +2,11 @@
 
 import { type Git, NO_REPLACEMENTS } from '../process/git.js'
 import { fullId, gitOutput, gitRecordBatches } from '../process/git-output.js'
+import { withPacks } from './packed-objects.js'
+import { smallPack, UPDATE_LIMITS } from './small-pack.js'
+
+/** Maximum number of comparisons that are made without a process. */
+const SMALL_PAIRS_MAX = 64
 
 /** Contents of a pack. */
 export interface UpdateContents {
@@ -39,6 +44,16 @@ export async function updatePack(
     chunks.push(Buffer.from(chunk))
   }
   return Buffer.concat(chunks)
+}
+
+/** Makes the pack without a process, of whole objects; undefined if git must make it. */
+export async function smallUpdatePack(
+  path: string,
+  { pairs, bytesMax }: Pick<UpdateContents, 'pairs' | 'bytesMax'>,
+): Promise<Buffer | undefined> {
+  if (pairs.length > SMALL_PAIRS_MAX) return undefined
+  const limits = { ...UPDATE_LIMITS, bytesMax: Math.min(bytesMax, UPDATE_LIMITS.bytesMax) }
+  return (await withPacks(path, (packs) => smallPack(packs, { pairs, ...limits })))?.bytes
 }
 
 const SUBMODULE_MODE = '160000'

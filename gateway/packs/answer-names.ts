@@ -30,6 +30,8 @@ export interface Wanted extends Seen {
   readonly request: FetchRequest
   /** Writes the answer; if absent, git's upload-pack does. See `writeByGit`. */
   readonly write?: (options: WriteOptions) => Promise<boolean>
+  /** Writes the answer without a git process; see `SmallAnswers.write`, which does if absent. */
+  readonly writeSmall?: (options: Pick<WriteOptions, 'file' | 'signal'>) => Promise<boolean>
 }
 
 /** Returns true if the answer depends on refs other than those of the wanted objects. */

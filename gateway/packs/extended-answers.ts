@@ -37,7 +37,7 @@ export interface FetchQuestion {
 }
 
 /** A stored answer to a complete clone. */
-interface Base {
+export interface Base {
   readonly wants: readonly string[]
   readonly bytes: number
   /** Wants and length of git's answer, to which extensions have been added. */

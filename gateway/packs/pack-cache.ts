@@ -1,7 +1,6 @@
 /** The pack cache: answers `ls-refs` and clones from stored and from in-flight answers of git. */
 
 import { fstatSync } from 'node:fs'
-import { performance } from 'node:perf_hooks'
 import { setTimeout as sleep } from 'node:timers/promises'
 import type { Reachability } from '../../cgi/objects/reachability.js'
 import type { Git } from '../../cgi/process/git.js'
@@ -14,14 +13,14 @@ import { isFailure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import type { Log } from '../../conf/log.js'
 import { AnswerNames, dependsOnAll, type Seen, type Wanted } from './answer-names.js'
-import { ExtendedAnswers } from './extended-answers.js'
+import { type Base, ExtendedAnswers } from './extended-answers.js'
 import { writeByGit } from './git-answer.js'
 import type { KeptDownloads } from './kept-downloads.js'
 import { KnownRequests } from './known-requests.js'
 import type { FetchRequest, ObjectFormat } from './normal-fetch.js'
 import type { NormalRequest } from './normal-request.js'
 import type { PackStore } from './pack-store.js'
-import type { ProcessQueue } from './process-queue.js'
+import { isIdle, type ProcessQueue } from './process-queue.js'
 import type { ReachableWants } from './reachable-wants.js'
 import type { ReferenceLists } from './reference-lists.js'
 import type { RepeatedCheckouts } from './repeated-checkouts.js'
@@ -41,9 +40,11 @@ import {
   SingleFlightMissed,
   type SingleFlightPlan,
 } from './single-flight.js'
+import { SmallAnswers } from './small-answers.js'
 import {
   bodyOf,
   drain,
+  isNew,
   leave,
   type PackCacheOutcome,
   refusalOf,
@@ -88,10 +89,6 @@ const SHA1_DIGITS = 40
 /** Client of the git processes that no request has started; see `auth/client`. */
 const PREPARER = 'answers in advance'
 
-/** Time for which an answer in advance waits for a free queue of git processes. */
-const IDLE_WITHIN_MS = 10_000
-const IDLE_POLL_MS = 50
-
 const TRIES = 5
 const PAUSE_MS = 20
 
@@ -105,6 +102,7 @@ export class PackCache {
   readonly #requests = new KnownRequests()
   readonly #repeated = new RepeatedFetches()
   readonly #extended: ExtendedAnswers
+  readonly #small = new SmallAnswers()
 
   constructor(parts: PackCacheParts) {
     this.#parts = parts
@@ -206,8 +204,8 @@ export class PackCache {
       return after(shared.answer(asked), (answer) => {
         if (answer === undefined) return undefined
         const { bytes, outcome } = answer
-        const isNew = outcome === 'miss'
-        this.#repeated.note({ ...warmRequest, request, references, bytes, isNew })
+        const fetched = { request, references, bytes, isNew: isNew(outcome) }
+        this.#repeated.note({ ...warmRequest, ...fetched })
         return answer
       })
     })
@@ -255,7 +253,12 @@ export class PackCache {
     if (answer !== undefined) {
       const { request } = wanted
       const { bytes, outcome } = answer
-      this.#parts.checkouts.note({ ...warmRequest, request, bytes, isNew: outcome === 'miss' })
+      this.#parts.checkouts.note({
+        ...warmRequest,
+        request,
+        bytes,
+        isNew: isNew(outcome),
+      })
     }
     return answer
   }
@@ -281,14 +284,18 @@ export class PackCache {
     wanted: Wanted,
   ): Promise<WarmAnswer | undefined> {
     const { store, singleFlight } = this.#parts
-    const plan = this.#plan(key, warmRequest, wanted)
+    let isMade = false
+    const plan = this.#plan(key, warmRequest, wanted, () => {
+      isMade = true
+    })
     for (let tries = 0; tries < TRIES; tries += 1) {
       const stored = await store.find(key)
       if (stored !== undefined) return { command: 'fetch', outcome: 'hit', ...stored }
       if (!(await store.canFit(warmRequest.repositoryBytes))) return undefined
       try {
         const { body, isLeader } = await singleFlight.join(plan, warmRequest.request.signal)
-        return { command: 'fetch', outcome: isLeader ? 'miss' : 'join', body }
+        const own = isMade ? 'made' : 'miss'
+        return { command: 'fetch', outcome: isLeader ? own : 'join', body }
       } catch (error) {
         if (isFileSystemError(error)) {
           this.#parts.log.warn({ error }, 'pack cache file could not be written')
@@ -301,7 +308,13 @@ export class PackCache {
     return undefined
   }
 
-  #plan(key: string, warmRequest: WarmRequest, wanted: Wanted): SingleFlightPlan {
+  /** Plans the answer. Calls `onMade` when it is written without a git process. */
+  #plan(
+    key: string,
+    warmRequest: WarmRequest,
+    wanted: Wanted,
+    onMade: () => void,
+  ): SingleFlightPlan {
     const { git, store, queue } = this.#parts
     const { repositoryPath } = warmRequest
     const client = warmRequest.client()
@@ -315,12 +328,8 @@ export class PackCache {
           await leave(stored.body)
           throw new SingleFlightMissed('the answer was stored in the meantime')
         }
-        const freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
-        try {
-          const options = { file: file.file, signal, timeoutMs: this.#parts.timeoutMs() }
-          const base = await this.#extended.write(question, options)
-          const write = wanted.write ?? ((rest) => writeByGit(git, question, rest))
-          const isAnswered = base !== undefined || (await write({ ...options, onStarted }))
+        const options = { file: file.file, signal, timeoutMs: this.#parts.timeoutMs() }
+        const end = async (isAnswered: boolean, base?: Base) => {
           const { size: bytes } = fstatSync(file.file)
           const isKept = isAnswered && (await this.#isStillCurrent(warmRequest, wanted))
           if (!isKept) return { bytes }
@@ -329,6 +338,18 @@ export class PackCache {
             this.#extended.note(question, bytes, base)
           }
           return { bytes, keep }
+        }
+        let freeSlot = () => {}
+        try {
+          if (await this.#small.write(question, options)) {
+            onMade()
+            return await end(true)
+          }
+          freeSlot = await queue.enter(signal, { repository: repositoryPath, client })
+          const base = await this.#extended.write(question, options)
+          const write = wanted.write ?? ((rest) => writeByGit(git, question, rest))
+          const isAnswered = base !== undefined || (await write({ ...options, onStarted }))
+          return await end(isAnswered, base)
         } catch (error) {
           if (isFileSystemError(error)) store.noteFull()
           throw error
@@ -350,16 +371,6 @@ export class PackCache {
     if (seen?.state.settingsText !== state.settingsText) return false
     return seen.references.tagsDigest === references.tagsDigest
   }
-}
-
-/** Waits until no request waits for a git process. Returns false if that takes too long. */
-async function isIdle(queue: ProcessQueue): Promise<boolean> {
-  const deadlineMs = performance.now() + IDLE_WITHIN_MS
-  while (queue.load.waiting > 0) {
-    if (performance.now() > deadlineMs) return false
-    await sleep(IDLE_POLL_MS)
-  }
-  return true
 }
 
 /** Returns a fetch of these objects whose other arguments have no effect. */

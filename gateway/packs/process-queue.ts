@@ -1,6 +1,7 @@
 /** A limit on concurrent git processes, in total and for each client, with a queue of requests. */
 
 import { performance } from 'node:perf_hooks'
+import { setTimeout as sleep } from 'node:timers/promises'
 import { Failure } from '../../conf/failures.js'
 import { WaitEstimate } from './wait-estimate.js'
 import { WaitingLines } from './waiting-lines.js'
@@ -138,4 +139,18 @@ function refusal(name: 'throttled' | 'unavailable', message: string, seconds = 0
     Math.max(RETRY_AFTER_SECONDS, seconds),
   )
   return new Failure(name, message, { retryAfterSeconds })
+}
+
+/** Time for which `isIdle` waits. */
+const IDLE_WITHIN_MS = 10_000
+const IDLE_POLL_MS = 50
+
+/** Waits until no request waits for a git process. Returns false if that takes too long. */
+export async function isIdle(queue: ProcessQueue): Promise<boolean> {
+  const deadlineMs = performance.now() + IDLE_WITHIN_MS
+  while (queue.load.waiting > 0) {
+    if (performance.now() > deadlineMs) return false
+    await sleep(IDLE_POLL_MS)
+  }
+  return true
 }

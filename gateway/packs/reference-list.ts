@@ -315,13 +315,23 @@ export class ReferenceList {
   }
 
   #hasTip(oid: string): boolean {
-    if (this.#hasTarget(oid)) return true
+    return this.#hasTarget(oid) || this.#peeledOids.has(oid)
+  }
+
+  get #peeledOids(): ReadonlySet<string | undefined> {
     this.#peeled ??= new Set(this.#changes.listed.map(({ peeled }) => peeled))
-    return this.#peeled.has(oid)
+    return this.#peeled
   }
 
   #hasTarget(oid: string): boolean {
     return this.#changes.byOid.has(oid) || this.#lineOf(oid) !== undefined
+  }
+
+  /** Returns true if one of these objects is the target of an annotated tag. */
+  haveTagOf(oids: Iterable<string>): boolean {
+    const peeled = this.#peeledOids
+    for (const oid of oids) if (peeled.has(oid)) return true
+    return false
   }
 
   /** Returns the line of an unchanged ref that points to this object; of several, any one. */

@@ -70,7 +70,7 @@ export interface AnsweredFetch {
 }
 
 /** A fetch that is expected, and how its answer is written; see `Wanted`. */
-export interface ExpectedFetch extends Pick<Wanted, 'request' | 'write'> {
+export interface ExpectedFetch extends Pick<Wanted, 'request' | 'write' | 'writeSmall'> {
   /** Maximum length of the answer; by default ANSWER_BYTES_MAX. */
   readonly bytesMax?: number
   /** Records the length of the answer, or any length beyond the maximum. */

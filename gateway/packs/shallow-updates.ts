@@ -56,12 +56,20 @@ const TRIES = 3
 /** Arguments that do not change what a client needs. */
 const NEUTRAL_ARGUMENTS: ReadonlySet<string> = new Set(['no-progress', 'ofs-delta', 'thin-pack'])
 
-/** Runs git for a short pack; undefined if it is too long, or if git fails. See `updatePack`. */
+/** Makes a short pack; undefined if it is too long, or if that fails. */
 export type AskPack = (
   repositoryPath: string,
   contents: UpdateContents,
   signal: AbortSignal,
 ) => Promise<Buffer | undefined>
+
+/** Makers of short packs. */
+export interface AskPacks {
+  /** See `updatePack`. */
+  readonly git: AskPack
+  /** Makes the pack without a process; see `smallUpdatePack`. */
+  readonly small: AskPack
+}
 
 /** An answer that many clients can use, and how it is written. */
 export interface SharedUpdate {
@@ -69,6 +77,8 @@ export interface SharedUpdate {
   readonly request: FetchRequest
   /** Writes the answer, and returns true. Throws if the disk is full. */
   readonly write: (options: Pick<WriteOptions, 'file' | 'signal'>) => Promise<boolean>
+  /** The same without git; returns false, without having written, if git must make the pack. */
+  readonly writeSmall: SharedUpdate['write']
 }
 
 /** An update, and the history and refs that its answer is made from. */
@@ -99,14 +109,19 @@ interface Clients {
   readonly count: Record<Reach, number>
 }
 
+/** File that an answer is written to, and true if git must not run. */
+interface Making extends Pick<WriteOptions, 'file' | 'signal'> {
+  readonly isSmall: boolean
+}
+
 export class ShallowUpdates {
   readonly #histories: RecentHistories
-  readonly #ask: AskPack
+  readonly #ask: AskPacks
   readonly #clients = new LRUCache<string, Clients>({ max: REPOSITORIES_MAX })
   /** Number of the present answer, by repository, tip and arguments. */
   readonly #generations = new LRUCache<string, number>({ max: TIPS_MAX })
 
-  constructor(histories: RecentHistories, ask: AskPack) {
+  constructor(histories: RecentHistories, ask: AskPacks) {
     this.#histories = histories
     this.#ask = ask
   }
@@ -191,10 +206,8 @@ export class ShallowUpdates {
         wants: [cut.tip],
         text: [request.version, request.objectFormat, ...lines].join('\n'),
       },
-      write: async ({ file, signal }) => {
-        writeFileSync(file, await this.#makeAnswer(asked, reach, signal))
-        return true
-      },
+      write: (options) => this.#write(asked, reach, { ...options, isSmall: false }),
+      writeSmall: (options) => this.#write(asked, reach, { ...options, isSmall: true }),
     }
   }
 
@@ -206,9 +219,20 @@ export class ShallowUpdates {
     return generation < GENERATIONS_MAX
   }
 
+  async #write(asked: Asked, reach: Reach, making: Making): Promise<boolean> {
+    const answer = await this.#makeAnswer(asked, reach, making)
+    if (answer !== undefined) writeFileSync(making.file, answer)
+    return answer !== undefined
+  }
+
   /** Makes an answer: a packet with the bases, as many as a pack has space for, and the pack. */
-  async #makeAnswer(asked: Asked, reach: Reach, signal: AbortSignal): Promise<Buffer> {
+  async #makeAnswer(
+    asked: Asked,
+    reach: Reach,
+    { signal, isSmall }: Making,
+  ): Promise<Buffer | undefined> {
     const { owner, request, history, references, cut } = asked
+    const ask = isSmall ? this.#ask.small : this.#ask.git
     const present = this.#histories.reached(owner.repositoryPath, references)
     const { received } = this.#clientsOf(owner.repositoryPath)
     const known = [...received.keys()].filter(
@@ -220,10 +244,11 @@ export class ShallowUpdates {
       const pairs = pairsOf(cut, bases, history)
       if (pairs.length > PAIRS_MAX) continue
       const contents = { pairs, hasOffsetDeltas, bytesMax: PACK_BYTES_MAX[reach] }
-      const pack = await this.#ask(owner.repositoryPath, contents, signal)
+      const pack = await ask(owner.repositoryPath, contents, signal)
       // The answer of a process that was ended is not that of one without bases.
       signal.throwIfAborted()
       if (pack !== undefined) return writeAnswer(bases, pack)
+      if (isSmall) return undefined
     }
     return writeAnswer([], Buffer.alloc(0))
   }

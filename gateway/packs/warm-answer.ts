@@ -7,8 +7,16 @@ import type { StoredPack } from './pack-store.js'
 import { packetLine } from './pkt-line.js'
 import { readAhead } from './read-ahead.js'
 
-/** Source of an answer: a stored one, another request's in-flight one, or a new git process. */
-export type PackCacheOutcome = 'hit' | 'join' | 'miss'
+/**
+ * Source of an answer: a stored one, another request's in-flight one, the gateway itself, or a new
+ * git process.
+ */
+export type PackCacheOutcome = 'hit' | 'join' | 'made' | 'miss'
+
+/** Returns true if the answer was made for this request. */
+export function isNew(outcome: PackCacheOutcome): boolean {
+  return outcome === 'made' || outcome === 'miss'
+}
 
 /** An answer to a request to upload-pack. */
 export interface WarmAnswer {

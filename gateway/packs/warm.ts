@@ -5,7 +5,7 @@ import { join } from 'node:path'
 import { checkReachability } from '../../cgi/objects/reachability.js'
 import { commitsNear, recentCommits } from '../../cgi/objects/recent-commits.js'
 import { filesOf } from '../../cgi/objects/tip-files.js'
-import { updatePack } from '../../cgi/objects/update-pack.js'
+import { smallUpdatePack, updatePack } from '../../cgi/objects/update-pack.js'
 import type { Git } from '../../cgi/process/git.js'
 import { GIT_COMMAND_MS } from '../../cgi/process/git-limits.js'
 import { callUploadPack, UploadPackError } from '../../cgi/transfer/upload-pack.js'
@@ -124,7 +124,10 @@ export function createPackCache({ git, log, queue, settings, link }: WarmOptions
     }),
     references: new ReferenceLists(ask, Math.max(LISTS_BYTES_MIN, cache.memoryBytesMax / 2)),
     reachable: new ReachableWants(askReachability, { histories, files }),
-    shared: new SharedAnswers(new SharedBases(histories), new ShallowUpdates(histories, askPack)),
+    shared: new SharedAnswers(
+      new SharedBases(histories),
+      new ShallowUpdates(histories, { git: askPack, small: smallUpdatePack }),
+    ),
     checkouts: new RepeatedCheckouts(files),
     link,
     timeoutMs: () => settings().git.timeoutMs,

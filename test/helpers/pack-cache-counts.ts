@@ -9,6 +9,7 @@ import type { Gatehouse } from './gatehouse.js'
 export interface PackCacheCounts {
   readonly hit: number
   readonly join: number
+  /** Answers that were made, by git or without it. */
   readonly miss: number
   readonly bypass: number
 }
@@ -23,9 +24,9 @@ export async function countPackCache(
   for (const [, labels = '', value] of text.matchAll(
     /^gatehouse_pack_cache_requests_total\{(.*)\} (\d+)$/gm,
   )) {
-    const outcome = /outcome="(\w+)"/.exec(labels)?.[1] as keyof PackCacheCounts
+    const outcome = /outcome="(\w+)"/.exec(labels)?.[1]?.replace('made', 'miss')
     const isCounted = command === undefined || labels.includes(`command="${command}"`)
-    if (isCounted) counts[outcome] += Number(value)
+    if (isCounted) counts[outcome as keyof PackCacheCounts] += Number(value)
   }
   return counts
 }

@@ -1,9 +1,10 @@
 /** Packs of what commits have and others lack, with real git. */
 
+import { randomBytes } from 'node:crypto'
 import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { updatePack } from '../../../cgi/objects/update-pack.js'
+import { smallUpdatePack, updatePack } from '../../../cgi/objects/update-pack.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { hasOffsetDeltas, objectsOf } from '../../helpers/fetch-answers.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -52,4 +53,29 @@ t.test('deltas name their base by its position only if the client reads such del
     const pack = (await updatePack(git, copy.path, contents, signal)) ?? Buffer.alloc(0)
     t.equal(await hasOffsetDeltas(pack, folder), isOffset)
   }
+})
+
+t.test('a small pack has the same objects, and a larger one is left to git', async (t) => {
+  const [git, copy, folder] = [await findGit(), await newWorkingCopy(t), await temporaryFolder(t)]
+  const path = join(copy.path, '.git')
+  const first = await copy.commit('file', 'first')
+  const second = await copy.commit('other', 'second')
+  const tip = await copy.commit('file', 'third')
+  const random = await copy.commit('random', randomBytes(70_000))
+  await copy.git('repack', '-a', '-d', '--quiet')
+  const make = (pairs: Array<[string, string]>, bytesMax = 10_000) =>
+    smallUpdatePack(path, { pairs, bytesMax })
+  const pairs: Array<[string, string]> = [
+    [tip, first],
+    [tip, second],
+  ]
+  const contents = { pairs, hasOffsetDeltas: false, bytesMax: 10_000 }
+  const byGit = (await updatePack(git, path, contents, signal)) ?? Buffer.alloc(0)
+  const small = (await make(pairs)) ?? Buffer.alloc(0)
+  t.same(await objectsOf(small, folder), await objectsOf(byGit, folder))
+  t.equal(await make(pairs, 50), undefined, 'too long')
+  t.equal(await make([[random, tip]], 100_000), undefined, 'too long for a pack without deltas')
+  const many = Array.from({ length: 65 }, (): [string, string] => [tip, first])
+  t.equal(await make(many), undefined, 'many comparisons')
+  t.ok(await make(many.slice(1)))
 })

@@ -128,6 +128,24 @@ t.test('a second clone needs no process, in this worker and in another', async (
   t.strictSame(await ask(clone, other), { outcome: 'hit', text: cold.text, starts: 0 })
 })
 
+t.test('answers with few objects are made without git, once, and stored', async (t) => {
+  const { ask, first, second, server, kept } = await aCache(t)
+  await server('repack', '-a', '-d', '--quiet')
+  await ask(requestOf('ls-refs', []))
+  const clone = requestOf('fetch', [`want ${second}`, 'deepen 1', 'done'])
+  const answers = await Promise.all([clone, clone, clone].map((body) => ask(body)))
+  const outcomes = answers.map(({ outcome }) => outcome)
+  t.strictSame(outcomes.toSorted(), ['join', 'join', 'made'])
+  const [made, ...others] = answers
+  t.match(made?.text, new RegExp(`^0011shallow-info\n0034shallow ${second}0001.*PACK.*0000$`, 's'))
+  for (const { text, starts } of others) t.same([text, starts], [made?.text, 0])
+  t.match(await ask(clone), { outcome: 'hit', text: made?.text, starts: 0 })
+  await kept(1)
+  const fetch = requestOf('fetch', [`want ${second}`, `have ${first}`, 'done'])
+  t.match(await ask(fetch), { outcome: 'made', starts: 0 })
+  await kept(2)
+})
+
 t.test('concurrent clones share one process', async (t) => {
   const { ask, second } = await aCache(t)
   await ask(requestOf('ls-refs', []))

@@ -13,21 +13,12 @@ import { normalize } from '../../../gateway/packs/normal-request.js'
 import { packetLine } from '../../../gateway/packs/pkt-line.js'
 import { ReferenceList, referenceListRequest } from '../../../gateway/packs/reference-list.js'
 import { createRandom } from '../../../scripts/benchmarks/random.js'
+import { askUploadPack, readReferenceList } from '../../helpers/asked-upload-pack.js'
 import { git as runGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
-
-async function askGit(repositoryPath: string, request: Buffer): Promise<Buffer> {
-  async function* body() {
-    yield request
-  }
-  const { signal } = new AbortController()
-  const call = { repositoryPath, gitProtocol: 'version=2', signal, timeoutMs: 30_000 }
-  const answer = await callUploadPack(ours, { ...call, body: body() })
-  return readBody(answer.body, 1 << 24)
-}
 
 /** Sends the requests to one git over a connection that is kept, as over SSH. */
 async function askGitAll(
@@ -56,12 +47,6 @@ function sectionsOf(bytes: Buffer): readonly Buffer[] {
     start = at
   }
   return sections
-}
-
-async function listOf(path: string, objectFormat: ObjectFormat = 'sha1'): Promise<ReferenceList> {
-  const list = await ReferenceList.parse(await askGit(path, referenceListRequest(objectFormat)))
-  if (list === undefined) throw new Error('git returned no list')
-  return list
 }
 
 /** Creates a bare repository with branches, tags of both kinds, and other references. */
@@ -118,7 +103,7 @@ function requestsOf(objectFormat: ObjectFormat): readonly Buffer[] {
 
 /** Compares each answer with git's and returns those that differ. */
 async function differences(path: string, objectFormat: ObjectFormat = 'sha1') {
-  const list = await listOf(path, objectFormat)
+  const list = await readReferenceList(path, objectFormat)
   const wrong: { request: string; git: string; list: string }[] = []
   const requests = requestsOf(objectFormat)
   const answers = await askGitAll(path, requests)
@@ -146,7 +131,7 @@ t.test(
     await git('pack-refs', '--all')
     await git('config', 'uploadpack.hideRefs', 'refs/pull')
     t.strictSame(await differences(path), [])
-    t.notMatch(String(await askGit(path, referenceListRequest('sha1'))), 'refs/pull')
+    t.notMatch(String(await askUploadPack(path, referenceListRequest('sha1'))), 'refs/pull')
   },
 )
 
@@ -171,7 +156,7 @@ t.test('tips are the objects that references and peeled tags point to', async (t
   const { path, commits, git } = await aRepository(t)
   await git('update-ref', '-d', 'refs/pull/1/head')
   await git('branch', '-D', 'a/b', 'a/b-c')
-  const list = await listOf(path)
+  const list = await readReferenceList(path)
   const [tag, tagOfTag] = [await git('rev-parse', 'v1'), await git('rev-parse', 'v1-tag')]
   t.ok(list.areTips([commits[1]]))
   t.ok(list.areTips([tag, tagOfTag, commits[1]]))
@@ -180,12 +165,12 @@ t.test('tips are the objects that references and peeled tags point to', async (t
   t.notOk(list.areTips([commits[1], '1'.repeat(40)]), 'all of them must be tips')
   t.notOk(list.areTips([await git('rev-parse', 'main^{tree}')]))
   await git('tag', '-d', 'v1', 'v1-tag')
-  t.notOk((await listOf(path)).areTips([commits[0]]), 'a commit inside the history')
+  t.notOk((await readReferenceList(path)).areTips([commits[0]]), 'a commit inside the history')
 })
 
 t.test('the digest of tags changes with the tags only', async (t) => {
   const { path, commits, git } = await aRepository(t)
-  const digest = async () => (await listOf(path)).tagsDigest
+  const digest = async () => (await readReferenceList(path)).tagsDigest
   const before = await digest()
   await git('update-ref', 'refs/heads/main', commits[0])
   await git('update-ref', 'refs/heads/new', commits[0])
@@ -202,7 +187,7 @@ t.test('the digest of tags changes with the tags only', async (t) => {
 
 t.test('a truncated or malformed list is refused', async (t) => {
   const { path } = await aRepository(t)
-  const whole = await askGit(path, referenceListRequest('sha1'))
+  const whole = await askUploadPack(path, referenceListRequest('sha1'))
   t.ok(await ReferenceList.parse(whole))
   const oid = '1'.repeat(40)
   for (const answer of [

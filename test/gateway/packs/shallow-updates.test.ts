@@ -30,7 +30,7 @@ function fetchOf(text: string) {
 }
 
 /** Answers updates in one repository whose only branch is at M; other packs are too long. */
-async function updates(t: Test, { pairsMax = 100 } = {}) {
+async function updates(t: Test, { pairsMax = 100, smallMax = 0 } = {}) {
   const references = await ReferenceList.parse(
     Buffer.from(`${packetLine(`${idOf('M')} refs/heads/main\n`)}0000`),
   )
@@ -44,10 +44,13 @@ async function updates(t: Test, { pairsMax = 100 } = {}) {
   /** Stored answers by the texts of their requests. */
   const stored = new Map<string, Buffer>()
   const nameOf = (oid: string) => String.fromCharCode(Number.parseInt(oid.slice(0, 2), 16))
-  const shallow = new ShallowUpdates(histories, async (_path, contents) => {
-    pairs.push(...contents.pairs.map((pair) => pair.map(nameOf).join('')))
-    offsetDeltas.push(contents.hasOffsetDeltas)
-    return contents.pairs.length > pairsMax ? undefined : Buffer.from('PACK')
+  const shallow = new ShallowUpdates(histories, {
+    git: async (_path, contents) => {
+      pairs.push(...contents.pairs.map((pair) => pair.map(nameOf).join('')))
+      offsetDeltas.push(contents.hasOffsetDeltas)
+      return contents.pairs.length > pairsMax ? undefined : Buffer.from('PACK')
+    },
+    small: async (_path, { pairs }) => (pairs.length > smallMax ? undefined : Buffer.from('SMALL')),
   })
   const folder = await temporaryFolder(t)
   /** Returns the lines before the pack, with the names of commits; undefined for git's answer. */
@@ -55,11 +58,11 @@ async function updates(t: Test, { pairsMax = 100 } = {}) {
     const asked = await shallow.find(OWNER, fetchOf(text), references)
     const answered =
       asked &&
-      (await shallow.answer(asked, async ({ request, write }) => {
+      (await shallow.answer(asked, async ({ request, write, writeSmall }) => {
         const path = join(folder, `${process.hrtime.bigint()}`)
         const file = await open(path, 'w')
-        if (!stored.has(request.text))
-          await write({ file: file.fd, signal: new AbortController().signal })
+        const options = { file: file.fd, signal: new AbortController().signal }
+        if (!stored.has(request.text) && !(await writeSmall(options))) await write(options)
         await file.close()
         const body = stored.get(request.text) ?? (await readFile(path))
         stored.set(request.text, body)
@@ -114,6 +117,15 @@ t.test('commits at the depth are compared with all bases, others with their pare
   // R is not a first parent, so the answer is for clients that are far from the tip.
   await answer('want M, deepen 2, have R, shallow R, done')
   t.strictSame(pairs.toSorted(), ['LA', 'LL', 'LR', 'ML', 'RA', 'RL', 'RR'], 'not with X')
+})
+
+t.test('a pack of few objects is made without git', async (t) => {
+  const { answer, pairs, stored } = await updates(t, { smallMax: 1 })
+  await answer('want M, deepen 1, have L, shallow L, done')
+  t.strictSame(pairs, [])
+  t.match([...stored.values()].join(), /SMALL/)
+  await answer('want M, deepen 3, have L, shallow L, done')
+  t.ok(pairs.length > 1, 'git makes a larger one')
 })
 
 t.test('deltas name their base by its position only if the client can read them', async (t) => {

@@ -29,7 +29,10 @@ async function answers(isLong: (lines: string) => boolean = () => false) {
     [idOf(0)],
   ])
   await histories.read(OWNER, idOf(TIP), references)
-  const updates = new ShallowUpdates(histories, async () => undefined)
+  const updates = new ShallowUpdates(histories, {
+    git: async () => undefined,
+    small: async () => undefined,
+  })
   const shared = new SharedAnswers(new SharedBases(histories), updates)
   return async (...more: readonly string[]) => {
     const lines = [`want ${idOf(TIP)}`, ...more]
