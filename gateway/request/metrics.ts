@@ -77,7 +77,7 @@ export function createMetrics(): Metrics {
   })
   const countFetch = createTally(registry, {
     name: 'gatehouse_pack_cache_requests_total',
-    help: 'Requests to git-upload-pack, by command and pack cache outcome: hit, join (coalesced with another request), miss or bypass.',
+    help: 'Requests to git-upload-pack, by command and pack cache outcome: hit, join (coalesced with another request), made (without git), miss or bypass.',
   })
   const countFetchBytes = createTally(registry, {
     name: 'gatehouse_pack_cache_answer_bytes_total',

@@ -11,6 +11,7 @@ import { type MetricSample, readMetrics } from './metric-samples.js'
 const OUTCOMES = [
   ['hit', 'from the cache'],
   ['join', 'coalesced with another request'],
+  ['made', 'by Gatehouse, then cached'],
   ['miss', 'by git, then cached'],
   ['bypass', 'by git, bypassing the cache'],
 ] as const
