@@ -128,7 +128,8 @@ async function shareOne(t: Test, fleet: Fleet): Promise<void> {
     const whole = await clone(t, fleet, { name: `share-${round}`, commit, count: CLONES })
     t.equal(whole.length, CLONES)
     const after = await countFetches(fleet)
-    t.equal(after.miss - before.miss, 1, 'git ran once')
+    // After some rounds, the answer is made before the clones request it.
+    t.ok(after.miss - before.miss <= 1, 'git ran at most once')
     t.equal(after.bypass, before.bypass, 'no clone bypassed the cache')
     t.comment(`hits ${after.hit - before.hit}, coalesced ${after.join - before.join}`)
   }
