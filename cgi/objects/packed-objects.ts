@@ -22,8 +22,9 @@ const DELTAS_MAX = 64
 /** Maximum size of all objects, bases and deltas of a request, and of the parts of files. */
 const DECODED_BYTES_MAX = 4_194_304
 const WINDOW_BYTES_MAX = 8_388_608
-/** Maximum number of files that all requests of a worker have open. */
+/** Maximum number of open files, and of bytes in memory, of all requests of a worker. */
 const OPEN_FILES_MAX = 512
+const HELD_BYTES_MAX = 67_108_864
 /** Maximum number of reads of a request. */
 const READS_MAX = 2_000
 /** Size of decoded bytes, and number of reads, after which other requests have their turn. */
@@ -79,8 +80,9 @@ export async function withPacks<T>(
   return await use(packs).finally(() => packs.close())
 }
 
-/** Number of open files of all requests. */
+/** Number of open files, and of bytes in memory, of all requests. */
 let openFiles = 0
+let heldBytes = 0
 
 /**
  * Reads objects until `close`. What it cannot read is left to git: missing and large objects, those
@@ -146,6 +148,7 @@ export class PackedObjects {
     this.#isClosed = true
     await this.#last
     openFiles -= this.#files.length
+    heldBytes -= this.#decodedBytes + this.#windowBytes
     for (const file of this.#files) file.close()
   }
 
@@ -235,6 +238,7 @@ export class PackedObjects {
     if (bytes > OBJECT_BYTES_MAX || this.#decodedBytes + bytes > DECODED_BYTES_MAX) {
       throw new Error('the object is too large, or the request reads too much')
     }
+    hold(bytes)
     this.#decodedBytes += bytes
     this.#turnBytes += bytes
     if (this.#turnBytes < TURN_BYTES) return
@@ -244,8 +248,14 @@ export class PackedObjects {
 
   #spendWindow(bytes: number): void {
     if (this.#windowBytes + bytes > WINDOW_BYTES_MAX) throw new Error('the request reads too much')
+    hold(bytes)
     this.#windowBytes += bytes
   }
+}
+
+function hold(bytes: number): void {
+  if (heldBytes + bytes > HELD_BYTES_MAX) throw new Error('all requests read too much')
+  heldBytes += bytes
 }
 
 /** Inflates an object at the beginning of `bytes`, and returns how many of them it takes. */

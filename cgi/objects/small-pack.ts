@@ -1,7 +1,8 @@
 /** Packs of a few objects, made of the packs of a repository without a process. */
 
 import { createHash } from 'node:crypto'
-import { deflateSync } from 'node:zlib'
+import { promisify } from 'node:util'
+import { deflate, deflateSync } from 'node:zlib'
 import { parseCommit } from './commit-object.js'
 import { writeEntryHead } from './pack-entry.js'
 import type { Decoded, PackedObjects } from './packed-objects.js'
@@ -13,6 +14,11 @@ import { unsharedEntries } from './unshared-entries.js'
  * finds deltas that make them much shorter.
  */
 export const UPDATE_LIMITS = { objectsMax: 200, bytesMax: 65_536 } as const
+
+const deflateInPool = promisify(deflate)
+
+/** Maximum size of an object that is deflated at once; the thread pool deflates larger ones. */
+const AT_ONCE_BYTES_MAX = 16_384
 
 /** Contents of a pack. */
 export interface SmallContents {
@@ -141,8 +147,9 @@ async function writePack(objects: NewObjects, bytesMax: number): Promise<Buffer>
   const parts = [packHead(objects.ids.size)]
   let bytes = 0
   for (const id of objects.ids) {
-    const { type, content, deflated = deflateSync(content) } = await objects.read(id)
-    parts.push(writeEntryHead(type, content.length), deflated)
+    const object = await objects.read(id)
+    const deflated = object.deflated ?? (await deflatedOf(object))
+    parts.push(writeEntryHead(object.type, object.content.length), deflated)
     bytes += deflated.length
     if (bytes > bytesMax) throw new LeftToGit('the pack is long')
   }
@@ -150,4 +157,8 @@ async function writePack(objects: NewObjects, bytesMax: number): Promise<Buffer>
   const digest = createHash(first.length === 64 ? 'sha256' : 'sha1')
   for (const part of parts) digest.update(part)
   return Buffer.concat([...parts, digest.digest()])
+}
+
+async function deflatedOf({ content }: Decoded): Promise<Buffer> {
+  return content.length > AT_ONCE_BYTES_MAX ? await deflateInPool(content) : deflateSync(content)
 }

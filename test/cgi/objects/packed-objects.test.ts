@@ -111,20 +111,45 @@ t.test('missing, loose and large objects, and those of many packs, are left to g
   t.equal(await readAlone(copy, tip), undefined, 'many packs')
 })
 
-t.test('a request that reads more than 4 MiB leaves the rest to git', async (t) => {
-  const copy = await newWorkingCopy(t)
+/** Commits twenty files of 250 kB in one pack; returns their ids. */
+async function writeLongFiles(copy: WorkingCopy): Promise<readonly string[]> {
   for (let at = 0; at < 20; at += 1) {
     await writeFile(join(copy.path, `f${at}`), randomBytes(250_000))
   }
   await copy.git('add', '.')
   const tip = await copy.commit('a')
   await copy.git('repack', '-a', '-d', '--quiet')
-  const ids = (await copy.git('ls-tree', '--format=%(objectname)', tip)).split('\n')
+  return (await copy.git('ls-tree', '--format=%(objectname)', tip)).split('\n')
+}
+
+t.test('a request that reads more than 4 MiB leaves the rest to git', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const ids = await writeLongFiles(copy)
   const found = await usePacks(copy, (packs) =>
     Promise.all(ids.map((id) => objectOf(packs.read(id)))),
   )
   t.equal(found.filter((object) => object?.sizeBytes === 250_000).length, 16)
   t.equal((await readAlone(copy, ids.at(-1) ?? ''))?.type, 'blob', 'in another request')
+})
+
+t.test('all requests together hold at most 64 MiB until they are closed', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const ids = await writeLongFiles(copy)
+  const names = new Set((await readdir(packsOf(copy))).filter((name) => name.endsWith('.pack')))
+  const open: PackedObjects[] = []
+  let bytes = 0
+  for (let found = 1; found > 0; ) {
+    const packs = new PackedObjects(gitOf(copy), names)
+    open.push(packs)
+    const objects = await Promise.all(ids.map((id) => objectOf(packs.read(id))))
+    found = objects.filter((object) => object !== undefined).length
+    bytes += found * 250_000
+  }
+  // Beside the objects, the read parts of the pack are held.
+  t.ok(bytes > 2 ** 24 && bytes < 2 ** 26, `${bytes} bytes`)
+  t.equal(await readAlone(copy, ids[0] ?? ''), undefined)
+  for (const packs of open) await packs.close()
+  t.equal((await readAlone(copy, ids[0] ?? ''))?.type, 'blob')
 })
 
 t.test(
