@@ -40,10 +40,8 @@ export async function newCommits(
       const next = { commit, isKnown: isReached }
       visited.set(id, next)
       insert(waiting, next)
-    } else if (isReached && !former.isKnown) {
-      // What it reaches is known as well, even if it has been visited.
+    } else if (isReached) {
       former.isKnown = true
-      if (!waiting.includes(former)) insert(waiting, former)
     }
     return true
   }

@@ -216,6 +216,42 @@ t.test('a client does not get a long answer that it does not need', async (t) =>
   }
 })
 
+t.test('the first fetches of each kind after a push start no git', async (t) => {
+  const scene = await setScene(t, 'small')
+  const { commits } = scene
+  const fetchAll = async (former: string) => {
+    await fetchMain(t, scene, await newWorkingCopy(t), ['--depth=1'])
+    await fetchMain(t, scene, await workspaceAt(t, scene, former))
+    const shallow = await shallowWorkspaceAt(t, scene, [former], 1)
+    await fetchMain(t, scene, shallow, ['--depth=1'])
+  }
+  // The second round reads the history.
+  for (let round = 0; round < 2; round += 1) await fetchAll(commits.at(-2) ?? '')
+  const startedBy = async (work: () => Promise<unknown>) => {
+    const before = await countStartedGit(scene)
+    await work()
+    await untilNoGit(scene.gatehouse)
+    return (await countStartedGit(scene)) - before
+  }
+  const unread = await setScene(t, 'unread')
+  const pushed = await startedBy(() => push(unread))
+  const former = commits.at(-1) ?? ''
+  for (const count of [1, 3]) {
+    const started = await startedBy(async () => {
+      await push(scene, count)
+      await fetchAll(former)
+    })
+    t.equal(started, pushed, `only the push of ${count} commits`)
+  }
+})
+
+/** Returns how often git has waited in the queue, as it does before each start for a client. */
+async function countStartedGit({ gatehouse }: Scene): Promise<number> {
+  const text = await (await fetch(`${gatehouse.url}/metrics`)).text()
+  const counts = text.matchAll(/^gatehouse_git_queue_wait_seconds_count(?:\{.*\})? (\d+)$/gm)
+  return [...counts].reduce((sum, [, count]) => sum + Number(count), 0)
+}
+
 t.test('what a fleet requests after a push is ready when it comes', async (t) => {
   const scene = await setScene(t, 'fleet')
   const { commits } = scene

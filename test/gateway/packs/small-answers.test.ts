@@ -170,6 +170,16 @@ t.test('a fetch that gets tags of its objects as well is left to git', async (t)
   t.equal(await answer(`want ${tip}`, `have ${first}`, 'done', 'include-tag'), undefined)
 })
 
+t.test('git adds hidden tags, which the list of refs does not have', async (t) => {
+  const { copy, path, push, answer } = await aRepository(t)
+  const tip = await copy.commit('one')
+  await copy.git('tag', '-m', 'A tag', 'v1')
+  await push('main', 'v1')
+  await runGit(['config', 'transfer.hideRefs', 'refs/tags'], { cwd: path })
+  t.equal(await answer(`want ${tip}`, 'deepen 1', 'done', 'include-tag'), undefined)
+  t.ok(await answer(`want ${tip}`, 'deepen 1', 'done'))
+})
+
 t.test('after a clone with many files, clones of the repository are left to git', async (t) => {
   const { copy, push, answer } = await aRepository(t)
   const first = await copy.commit('one')
