@@ -17,8 +17,8 @@ export const UPDATE_LIMITS = { objectsMax: 200, bytesMax: 65_536 } as const
 
 const deflateInPool = promisify(deflate)
 
-/** Maximum size of an object that is deflated at once; the thread pool deflates larger ones. */
-const AT_ONCE_BYTES_MAX = 16_384
+/** Maximum size of an object that this thread deflates; the thread pool deflates larger ones. */
+const OWN_THREAD_BYTES_MAX = 16_384
 
 /** Contents of a pack. */
 export interface SmallContents {
@@ -160,5 +160,5 @@ async function writePack(objects: NewObjects, bytesMax: number): Promise<Buffer>
 }
 
 async function deflatedOf({ content }: Decoded): Promise<Buffer> {
-  return content.length > AT_ONCE_BYTES_MAX ? await deflateInPool(content) : deflateSync(content)
+  return content.length > OWN_THREAD_BYTES_MAX ? await deflateInPool(content) : deflateSync(content)
 }
