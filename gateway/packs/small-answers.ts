@@ -13,8 +13,8 @@ import type { FetchQuestion } from './extended-answers.js'
 import type { FetchRequest } from './normal-fetch.js'
 import { packetLine, sidebandPacket, sidebandPieces } from './pkt-line.js'
 
-/** Limits of the packs of clones, whose objects a client needs in any case. */
-const CLONE_LIMITS = { objectsMax: 500, bytesMax: 1_048_576 } as const
+/** Limits of the packs of clones: git itself makes those of more objects at less cost. */
+const CLONE_LIMITS = { objectsMax: 150, bytesMax: 1_048_576 } as const
 
 /** Maximum number of commits that are read for an update. */
 const COMMITS_MAX = 128
