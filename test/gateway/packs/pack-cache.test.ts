@@ -139,8 +139,8 @@ t.test('answers with few objects are made without git, once, and stored', async 
   const [made, ...others] = answers
   t.match(made?.text, new RegExp(`^0011shallow-info\n0034shallow ${second}0001.*PACK.*0000$`, 's'))
   for (const { text, starts } of others) t.same([text, starts], [made?.text, 0])
-  t.match(await ask(clone), { outcome: 'hit', text: made?.text, starts: 0 })
   await kept(1)
+  t.match(await ask(clone), { outcome: 'hit', text: made?.text, starts: 0 })
   const fetch = requestOf('fetch', [`want ${second}`, `have ${first}`, 'done'])
   t.match(await ask(fetch), { outcome: 'made', starts: 0 })
   await kept(2)
