@@ -38,6 +38,24 @@ wait_for_other_installation() {
   flock 8
 }
 
+# install_from_npm NAME PACKAGE@VERSION…: installs npm packages with their dependencies into
+# .programs/NAME, without running their scripts.
+install_from_npm() {
+  local folder=$PWD/.programs/$1
+  wait_for_other_installation "$1"
+  shift
+  # Another version of this script may have installed other packages.
+  [[ -e $folder && $(cat "$folder/installed" 2>/dev/null) == "$*" ]] && return
+  echo "Installing $* for the tests …"
+  rm -rf "$folder" "$folder.part"
+  mkdir -p "$folder.part"
+  echo '{ "private": true }' >"$folder.part/package.json"
+  (cd "$folder.part" && npm install --silent --ignore-scripts --no-audit --no-fund "$@")
+  echo "$*" >"$folder.part/installed"
+  # Moved last, so that an interrupted installation is never taken as complete.
+  mv "$folder.part" "$folder"
+}
+
 # Prints the URL of the Debian mirror that the system uses.
 debian_mirror() {
   apt-get indextargets --format '$(REPO_URI)' |

@@ -8,7 +8,11 @@ import { fileURLToPath } from 'node:url'
 import type { Test } from 'tap'
 import type { Task } from '../../gateway/runner-protocol/messages.js'
 import { PLAIN_NODE } from './plain-node.js'
+import { installProgram } from './programs.js'
 import { temporaryFolder } from './temporary.js'
+
+/** Folder of the clients. */
+const CLIENTS = await installProgram('artifact-clients')
 
 const PROGRAM = fileURLToPath(new URL('artifact-client-program.js', import.meta.url))
 
@@ -27,7 +31,7 @@ export async function callArtifactClient(
 ): Promise<readonly unknown[]> {
   const folder = await temporaryFolder(t)
   const results = join(folder, 'results.json')
-  const child = spawn('env', [...PLAIN_NODE, PROGRAM, String(version)], {
+  const child = spawn('env', [...PLAIN_NODE, PROGRAM, CLIENTS, String(version)], {
     cwd: folder,
     env: {
       PATH: process.env['PATH'] ?? '',

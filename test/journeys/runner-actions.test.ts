@@ -7,12 +7,15 @@ import { promisify } from 'node:util'
 import t, { type Test } from 'tap'
 import { runCommand, startCommand } from '../helpers/command-line.js'
 import { startGatehouse } from '../helpers/gatehouse.js'
+import { installProgram } from '../helpers/programs.js'
 import { until } from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
 const WITHIN_MS = 60_000
+/** Folder with the client of artifacts that actions bundle. */
+const CLIENTS = await installProgram('artifact-clients')
 
 /** Server of the tests, and a runner for all jobs. */
 const gatehouse = await startGatehouse(t, { workers: 1 })
@@ -73,7 +76,9 @@ main().catch((error) => {
 async function bundled(t: Test, script: string): Promise<string> {
   const file = join(await temporaryFolder(t), 'index.js')
   const args = ['--bundle', '--platform=node', '--log-level=error', `--outfile=${file}`]
-  const building = promisify(execFile)(join(ROOT, 'node_modules/.bin/esbuild'), args, { cwd: ROOT })
+  const building = promisify(execFile)(join(ROOT, 'node_modules/.bin/esbuild'), args, {
+    cwd: CLIENTS,
+  })
   building.child.stdin?.end(script)
   await building
   return file
