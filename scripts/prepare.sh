@@ -107,6 +107,13 @@ build() {
   build_part tests "$SOURCES test"
 }
 
+# Rebuilds the test library without the plugins that .taprc excludes; with them, each test process
+# loads a TypeScript compiler.
+build_test_library() {
+  ! grep -q '^ *"@tapjs/typescript' node_modules/@tapjs/test/test-built/dist/esm/index.js ||
+    npx tap build >/dev/null
+}
+
 # build_part PART FOLDERS: PART is a word of scripts/build.
 build_part() {
   build_is_current "$@" || under_lock build_part_now "$@"
