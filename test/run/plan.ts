@@ -7,9 +7,9 @@ export interface ProcessPlan {
 }
 
 /** Number of files that share a process, because a process takes about a second to start. */
-const FILES_PER_PROCESS = 48
+const FILES_PER_PROCESS = 64
 /** The same for files that take long, so that all processes end at about the same time. */
-const LONG_FILES_PER_PROCESS = 6
+const LONG_FILES_PER_PROCESS = 8
 
 /** Pattern of files that take long, because they start servers or run for long. */
 const LONG = /^dist\/test\/(journeys|threats|optional)\//
