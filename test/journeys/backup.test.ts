@@ -32,7 +32,7 @@ const SCHEDULED_MS = 30_000
 const BACKUPS = isFullSize ? 50 : 2
 const KILLED = isFullSize ? 20 : 1
 /** Pause after a change of packages. After changes by git, which take more CPU, it is longer. */
-const PAUSE_MS = isFullSize ? 0 : 10
+const PAUSE_MS = isFullSize ? 0 : 30
 
 /** Writes that were acknowledged and not taken back. */
 interface Acknowledged {

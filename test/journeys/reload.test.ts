@@ -19,6 +19,9 @@ import { cloneInto, newWorkingCopy } from '../helpers/working-copy.js'
 const RELOADS = isFullSize ? 20 : 1
 const CONVERSATIONS = isFullSize ? 1_000 : 8
 const AT_ONCE = isFullSize ? 4 : 2
+/** Pauses between the requests, and between the conversations of git. */
+const REQUESTS_EVERY_MS = isFullSize ? 10 : 30
+const CONVERSATIONS_EVERY_MS = isFullSize ? 0 : 100
 const PATH = 'ada/library.git'
 
 /** Message of git for a connection that the kernel has reset. */
@@ -52,7 +55,7 @@ function startRequests(): () => Promise<{ failures: readonly unknown[]; resets: 
         return { status: 200 }
       })
       if (status !== 200) failures.push(status)
-      await sleep(10)
+      await sleep(REQUESTS_EVERY_MS)
     }
   }
   const sending = [sendRequests(), sendRequests(), sendRequests()]
@@ -81,6 +84,7 @@ t.test('no push, clone or request fails while workers are replaced', async (t) =
           : ['clone', '--bare', address, join(folder, String(count))]
       const { exitCode, errorText } = await tryGit(args, { cwd: copy.path })
       if (exitCode !== 0) failures.push(`${args[0]} ${count}: ${errorText}`)
+      await sleep(CONVERSATIONS_EVERY_MS)
     }
   }
   const reload = async () => {

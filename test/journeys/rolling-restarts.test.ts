@@ -18,7 +18,7 @@ import { newWorkingCopy } from '../helpers/working-copy.js'
 const RESTARTS = isFullSize ? 50 : 2
 const ENDS_WITHIN_MS = 60_000
 const UPLOAD_BYTES = 2_000_000
-const PAUSE_MS = 20
+const PAUSE_MS = isFullSize ? 20 : 100
 
 /** Replies of the kernel for connections that a closing listener has not accepted. */
 const RESET = /Connection reset by peer|ECONNRESET|unexpected disconnect/
