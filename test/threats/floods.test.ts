@@ -152,7 +152,13 @@ t.test('fetches beyond the process limit and the queue are answered with 503', a
       )?.[1]
     t.equal(load('running'), String(PROCESSES_MAX), 'the first fetches run')
     t.equal(load('waiting'), String(QUEUE_MAX), 'the next fetches wait')
-    t.equal((await gitProcessesOf(gatehouse.dataDir)).filter(isUploadPack).length, PROCESSES_MAX)
+    const running = await until(
+      async () => (await gitProcessesOf(gatehouse.dataDir)).filter(isUploadPack).length,
+      // Between fork and exec, a child of upload-pack has the command of its parent.
+      (count) => count === PROCESSES_MAX,
+      SETTLES_WITHIN_MS,
+    )
+    t.equal(running, PROCESSES_MAX)
     t.equal((await ada.api('GET', '/repos/ada/library')).status, 200, 'the API answers meanwhile')
 
     const served = fetches.filter((each) => !refused.includes(each))
