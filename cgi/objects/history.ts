@@ -7,6 +7,8 @@ import { LITERAL_PATHS, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 import { hasGrafts } from '../repository/repository-state.js'
 import type { Repository } from './commit-changes.js'
+import type { GraphCommit } from './commit-graph-file.js'
+import { type CommitSource, openCommits } from './commit-source.js'
 import { findAncestor, walkHistory, walkToChange } from './history-walk.js'
 
 /** Selection of commits: `from` and its ancestors, restricted by the other fields. */
@@ -29,6 +31,8 @@ interface Part {
 
 /** Maximum number of commits to walk for a page, which are read for the reply anyway. */
 const WALKED_MAX = 100
+/** The same if most of them are in the commit-graph. */
+const WALKED_IN_GRAPH_MAX = 1_000
 
 /** Approximate memory of the cached pages. */
 const PAGES_BYTES_MAX = 4_194_304
@@ -49,24 +53,54 @@ async function listHistory(
   repository: Repository,
   { offset, limit, ...input }: HistoryInput & Part,
 ): Promise<readonly string[]> {
-  const { path, objects } = repository
-  if (offset + limit <= WALKED_MAX && isWhole(input) && !hasGrafts(path)) {
-    const commits = await walkHistory(objects, fullId(input.from), offset + limit)
-    if (commits !== undefined) return commits.slice(offset).map(({ id }) => id)
-  }
+  const { path } = repository
   const key = keyOf(path, input, [offset, limit])
   const known = pages.get(key)
   if (known !== undefined) return known
-  const part = [`--skip=${offset}`, `--max-count=${limit}`]
-  const output = await revList(repository, { part, input })
-  const ids = output.toString().split('\n').filter(Boolean)
+  const walked = await walkPage(repository, input, offset + limit)
+  const ids =
+    walked?.slice(offset).map(({ id }) => id) ??
+    (await listByGit(repository, { ...input, offset, limit }))
   pages.set(key, ids)
   return ids
 }
 
-/** Returns true if the input selects all ancestors. */
-function isWhole({ not, file, sinceMs, untilMs }: HistoryInput): boolean {
-  return [not, file, sinceMs, untilMs].every((value) => value === undefined)
+async function listByGit(
+  repository: Repository,
+  { offset, limit, ...input }: HistoryInput & Part,
+): Promise<readonly string[]> {
+  const part = [`--skip=${offset}`, `--max-count=${limit}`]
+  const output = await revList(repository, { part, input })
+  return output.toString().split('\n').filter(Boolean)
+}
+
+/** Walks the first commits of a history; undefined if git must list them. */
+async function walkPage(
+  repository: Repository,
+  input: HistoryInput,
+  count: number,
+): Promise<readonly GraphCommit[] | undefined> {
+  const { not } = input
+  const from = fullId(input.from)
+  const source = await openWalkable(repository, input)
+  if (source === undefined || count > WALKED_IN_GRAPH_MAX) return undefined
+  if (not === undefined) {
+    return source.hasGraph || count <= WALKED_MAX ? walkHistory(source, from, count) : undefined
+  }
+  const excluded = await source.ancestorsOf(fullId(not))
+  return excluded && walkHistory(source, from, count, excluded)
+}
+
+/**
+ * Opens the commits of a repository; undefined if git must read their parents, or if the input
+ * selects commits by other fields than their ancestors.
+ */
+async function openWalkable(
+  { path, objects }: Repository,
+  { file, sinceMs, untilMs }: Partial<HistoryInput> = {},
+): Promise<CommitSource | undefined> {
+  const isSelected = [file, sinceMs, untilMs].some((value) => value !== undefined)
+  return isSelected || hasGrafts(path) ? undefined : await openCommits(path, objects)
 }
 
 /** A page of a history. */
@@ -105,20 +139,33 @@ async function countHistory(repository: Repository, input: HistoryInput): Promis
   const key = keyOf(path, input)
   const known = counts.get(key)
   if (known !== undefined) return known
-  const fromAncestor =
-    isWhole(input) && !hasGrafts(path) ? await countFromAncestor(repository, input) : undefined
+  const source = await openWalkable(repository, input)
+  const walked = source && (await countWalked(source, input))
+  const fromAncestor = walked ?? (source && (await countFromAncestor(repository, source, input)))
   const count = fromAncestor ?? (await countByGit(repository, input))
   counts.set(key, count)
   return count
 }
 
+/** Counts in the commit-graph; undefined if git must count. */
+async function countWalked(
+  source: CommitSource,
+  { from, not }: HistoryInput,
+): Promise<number | undefined> {
+  const excluded = not === undefined ? undefined : await source.ancestorsOf(not)
+  if (not !== undefined && excluded === undefined) return undefined
+  return (await source.ancestorsOf(from, excluded))?.count
+}
+
 /** Counts from an ancestor whose count is known, as after a push; undefined if there is none. */
 async function countFromAncestor(
   repository: Repository,
-  { from, signal }: HistoryInput,
+  source: CommitSource,
+  { from, not, signal }: HistoryInput,
 ): Promise<number | undefined> {
-  const { path, objects } = repository
-  const found = await findAncestor(objects, from, (id) => counts.get(keyOf(path, { from: id })))
+  if (not !== undefined) return undefined
+  const { path } = repository
+  const found = await findAncestor(source, from, (id) => counts.get(keyOf(path, { from: id })))
   if (found === undefined) return undefined
   const { id, known, younger } = found
   // Without merges, there are no other commits in between.
@@ -140,7 +187,8 @@ export async function lastCommitOf(
   const known = lastIds.get(key)
   if (known !== undefined) return known
   const segments = file.split('/')
-  const walked = hasGrafts(path) ? undefined : await walkToChange(objects, { from, segments })
+  const source = await openWalkable(repository)
+  const walked = source && (await walkToChange({ objects, source }, { from, segments }))
   const id =
     walked ?? (await listHistory(repository, { from, file, signal, offset: 0, limit: 1 }))[0]
   if (id !== undefined) lastIds.set(key, id)

@@ -3,9 +3,10 @@
 import { LRUCache } from 'lru-cache'
 import { fullId, gitRecords } from '../process/git-output.js'
 import { hasGrafts } from '../repository/repository-state.js'
+import { hashesOf } from './changed-path-filters.js'
 import type { Repository } from './commit-changes.js'
+import { type CommitSource, openCommits } from './commit-source.js'
 import { findAncestor, walkHistory } from './history-walk.js'
-import type { ObjectReader } from './objects.js'
 import { findEntry } from './tree.js'
 import { differingEntries } from './tree-changes.js'
 
@@ -51,13 +52,19 @@ export async function lastCommits(
   const keyOf = (commitId: string) => [path, commitId, ...folder].join('\0')
   const cached = known.get(keyOf(from))
   if (cached !== undefined) return cached
-  const derived =
-    isWhole && !hasGrafts(path)
-      ? await fromAncestor(repository, input, (commitId) => known.get(keyOf(commitId)))
-      : undefined
-  const found = derived ?? (await findLastCommits(repository, input))
+  const source = hasGrafts(path) ? undefined : await openCommits(path, repository.objects)
+  const history = { ...repository, source }
+  const derived = isWhole
+    ? await fromAncestor(history, input, (commitId) => known.get(keyOf(commitId)))
+    : undefined
+  const found = derived ?? (await findLastCommits(history, input))
   if (isWhole && names.size > 0) known.set(keyOf(from), found)
   return found
+}
+
+/** A repository, with its commits unless git must read their parents. */
+interface History extends Repository {
+  readonly source: CommitSource | undefined
 }
 
 /**
@@ -65,18 +72,19 @@ export async function lastCommits(
  * or if a merge lies between, whose merged commits count.
  */
 async function fromAncestor(
-  { objects }: Repository,
+  history: History,
   { from, folder }: LastCommitsInput,
   find: (commitId: string) => ReadonlyMap<string, string> | undefined,
 ): Promise<ReadonlyMap<string, string> | undefined> {
-  const ancestor = await findAncestor(objects, from, find)
+  const { objects, source } = history
+  const ancestor = source && (await findAncestor(source, from, find))
   if (ancestor === undefined) return undefined
   const { id, known: former, younger } = ancestor
   if (younger.some(({ parents }) => parents.length > 1)) return undefined
   const found = new Map(former)
-  let before = await folderTree(objects, id, folder)
+  let before = await folderTree(history, id, folder)
   for (const commit of younger.toReversed()) {
-    const after = await folderTree(objects, commit.id, folder)
+    const after = await folderTree(history, commit.id, folder)
     for (const [old, entry] of await differingEntries(objects, { before, after })) {
       if (entry !== undefined) found.set(entry.name, commit.id)
       else if (old !== undefined) found.delete(old.name)
@@ -87,21 +95,22 @@ async function fromAncestor(
 }
 
 async function findLastCommits(
-  repository: Repository,
+  history: History,
   { names, ...input }: LastCommitsInput,
 ): Promise<ReadonlyMap<string, string>> {
-  const { objects } = repository
+  const { objects } = history
   const found = new Map<string, string>()
   const trees = new Map<string, Promise<string | undefined>>()
   const treeOf = (commitId: string) => {
-    const tree = trees.get(commitId) ?? folderTree(objects, commitId, input.folder)
+    const tree = trees.get(commitId) ?? folderTree(history, commitId, input.folder)
     trees.set(commitId, tree)
     return tree
   }
   let entries = 0
-  for await (const commits of changesOf(repository, input)) {
+  for await (const commits of changesOf(history, input)) {
+    const left = [...names].filter((name) => !found.has(name))
     const pairs = await Promise.all(
-      commits.map(async ({ id, parent }) => {
+      changing(history, commits, { folder: input.folder, left }).map(async ({ id, parent }) => {
         const [before, after] = await Promise.all([parent && treeOf(parent), treeOf(id)])
         return { id, before, after }
       }),
@@ -119,20 +128,38 @@ async function findLastCommits(
 }
 
 async function folderTree(
-  objects: ObjectReader,
+  { objects, source }: History,
   commitId: string,
   folder: readonly string[],
 ): Promise<string | undefined> {
-  const top = await objects.read(`${commitId}^{tree}`)
-  const entry = top && (await findEntry(objects, top.id, folder))
+  const top = source?.treeOf(commitId) ?? (await objects.read(`${commitId}^{tree}`))?.id
+  const entry = top === undefined ? undefined : await findEntry(objects, top, folder)
   return entry?.kind === 'directory' ? entry.id : undefined
+}
+
+/** Maximum number of names that are looked for in the filters of commits. */
+const FILTERED_NAMES_MAX = 64
+
+/** Returns the commits that may change one of the names that are left in a folder. */
+function changing(
+  { source }: History,
+  commits: readonly Change[],
+  { folder, left }: { readonly folder: readonly string[]; readonly left: readonly string[] },
+): readonly Change[] {
+  if (!source?.hasGraph) return commits
+  const folderPath = [hashesOf(folder)]
+  const isFew = left.length <= FILTERED_NAMES_MAX
+  const paths = isFew ? left.map((name) => hashesOf([...folder, name])) : folderPath
+  return commits.filter(({ id }) => source.mayChange(id, folderPath) && source.mayChange(id, paths))
 }
 
 /** Number of commits that are walked before git lists more, and whose folders are read together. */
 const WALKED_COMMITS = 50
-const WALKED_PER_BATCH = 10
+const WALKED_PER_BATCH = 20
 /** Number of commits that git lists whose folders are read together. */
 const LISTED_PER_BATCH = 50
+/** Maximum number of commits to walk with a commit-graph, with the merges. */
+const WALKED_IN_GRAPH_MAX = 2 * COMMITS_MAX
 
 interface Change {
   readonly id: string
@@ -141,21 +168,19 @@ interface Change {
 
 /** Yields commits in batches, newest first. Merges are skipped: the merged commits count. */
 async function* changesOf(
-  repository: Repository,
+  { git, path, source }: History,
   { from, signal }: Pick<LastCommitsInput, 'from' | 'signal'>,
 ): AsyncGenerator<readonly Change[]> {
-  const { git, path, objects } = repository
-  const walked = hasGrafts(path) ? undefined : await walkHistory(objects, from, WALKED_COMMITS)
-  let skipped = 0
-  for (let at = 0; walked !== undefined && at < walked.length; at += WALKED_PER_BATCH) {
-    const commits = walked.slice(at, at + WALKED_PER_BATCH)
-    const changes = commits.flatMap(({ id, parents }) =>
-      parents.length > 1 ? [] : [{ id, parent: parents[0] }],
-    )
-    skipped += changes.length
-    yield changes
+  const walkedMax = source?.hasGraph ? WALKED_IN_GRAPH_MAX : WALKED_COMMITS
+  const walked = source && (await walkHistory(source, from, walkedMax))
+  const changes = walked?.flatMap(({ id, parents }) =>
+    parents.length > 1 ? [] : [{ id, parent: parents[0] }],
+  )
+  const skipped = Math.min(changes?.length ?? 0, COMMITS_MAX)
+  for (let at = 0; at < skipped; at += WALKED_PER_BATCH) {
+    yield changes?.slice(at, Math.min(at + WALKED_PER_BATCH, skipped)) ?? []
   }
-  if (walked !== undefined && walked.length < WALKED_COMMITS) return
+  if (skipped === COMMITS_MAX || (walked !== undefined && walked.length < walkedMax)) return
   const counts = [`--skip=${skipped}`, `--max-count=${COMMITS_MAX - skipped}`]
   const args = ['rev-list', '--no-merges', '--parents', ...counts, fullId(from), '--']
   const options = { cwd: path, separator: '\n', signal } as const

@@ -27,7 +27,7 @@ const MODULE_OF_LIBRARY: Readonly<Record<string, RegExp>> = {
   'node:child_process': /^cgi\/process\/(?:spawn-group|launcher|launcher-process)\.ts$/,
   child_process: /^(?!)/,
   'lru-cache':
-    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes|kept-objects|last-commits|tree-listing)|refs\/known-references|process\/refusals)|gateway\/(?:auth\/lfs-ticket|http\/client-address|packs\/(?:known-requests|advertisement|extended-answers|push-advertisement|reachable-wants|recent-histories|repeated-checkouts|repeated-fetches|shallow-updates|shared-answers|shared-bases|small-answers|tip-files)|pool\/(?:openpgp|renderings)|runs\/task-masks|web\/code\/shown-diff))\.ts$/,
+    /^(?:registry\/(?:documents|blob-bodies)|cgi\/(?:objects\/(?:history|commit-changes|commit-source|kept-objects|last-commits|tree-listing)|refs\/known-references|process\/refusals)|gateway\/(?:auth\/lfs-ticket|http\/client-address|packs\/(?:known-requests|advertisement|extended-answers|push-advertisement|reachable-wants|recent-histories|repeated-checkouts|repeated-fetches|shallow-updates|shared-answers|shared-bases|small-answers|tip-files)|pool\/(?:openpgp|renderings)|runs\/task-masks|web\/code\/shown-diff))\.ts$/,
   ...Object.fromEntries(
     [
       '@jimp/core',

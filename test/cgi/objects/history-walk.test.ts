@@ -1,13 +1,17 @@
 /** Walks through a reader return what `git rev-list` prints, in a random history with merges. */
 
+import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
+import t, { type Test } from 'tap'
 import type { Repository } from '../../../cgi/objects/commit-changes.js'
+import { type CommitSource, openCommits } from '../../../cgi/objects/commit-source.js'
 import { lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
 import { walkHistory, walkToChange } from '../../../cgi/objects/history-walk.js'
 import { lastCommits } from '../../../cgi/objects/last-commits.js'
 import { withObjects } from '../../../cgi/objects/objects.js'
 import { findGit } from '../../../cgi/process/git.js'
+import { tryGit } from '../../helpers/git-client.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
 import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
@@ -42,53 +46,100 @@ async function writeMerges(copy: WorkingCopy): Promise<readonly string[]> {
 }
 
 const copy = await newWorkingCopy(t)
-const path = join(copy.path, '.git')
 const ids = await writeMerges(copy)
 const revList = async (...words: readonly string[]) =>
   (await copy.git('rev-list', ...words)).split('\n').filter(Boolean)
 
-const inside = <T>(use: (repository: Repository) => Promise<T>) =>
-  withObjects(ours, path, (objects) => use({ git: ours, path, objects }))
+/** Copies the repository; with a graph, it has a commit-graph of all but the newest commits. */
+async function copyOf(hasGraph: boolean): Promise<string> {
+  const path = join(await temporaryFolder(t), 'copy.git')
+  await cp(join(copy.path, '.git'), path, { recursive: true })
+  if (!hasGraph) return path
+  const args = ['commit-graph', 'write', '--stdin-commits', '--changed-paths']
+  const input = `${ids.slice(0, -3).join('\n')}\n`
+  const { exitCode } = await tryGit(args, { cwd: path, input })
+  t.equal(exitCode, 0, 'the commit-graph is written')
+  return path
+}
 
-t.test('the first commits are listed in the order of git', async (t) => {
+const copies = [
+  { name: 'without a commit-graph', path: await copyOf(false) },
+  { name: 'with a commit-graph', path: await copyOf(true) },
+]
+
+/** Runs a test in both copies, because results are cached by the path of a repository. */
+function inBothCopies(
+  name: string,
+  test: (t: Test, inside: <T>(use: Use<T>) => Promise<T>) => Promise<void>,
+): void {
+  for (const copy of copies) {
+    const inside = <T>(use: Use<T>) =>
+      withObjects(ours, copy.path, async (objects) => {
+        const source = await openCommits(copy.path, objects)
+        t.equal(source.hasGraph, copy.name.startsWith('with '))
+        return use({ git: ours, path: copy.path, objects, source })
+      })
+    t.test(`${name}, ${copy.name}`, (t) => test(t, inside))
+  }
+}
+
+type Use<T> = (repository: Repository & { readonly source: CommitSource }) => Promise<T>
+
+inBothCopies('the first commits are listed in the order of git', async (t, inside) => {
   for (const from of ids.slice(-5)) {
     const all = await revList(from)
-    await inside(async ({ objects }) => {
-      for (const count of [1, 7, 30, 500]) {
-        const walked = await walkHistory(objects, from, count)
+    await inside(async ({ source }) => {
+      for (const count of [1, 7, 30, 90]) {
+        const walked = await walkHistory(source, from, count)
         const ids = walked?.map(({ id }) => id)
         t.strictSame(ids, all.slice(0, count), `${count} from ${from}`)
       }
     })
   }
-  await inside(async ({ objects }) => {
-    t.equal(await walkHistory(objects, '0'.repeat(40), 1), undefined, 'a missing commit')
+  await inside(async ({ source }) => {
+    t.equal(await walkHistory(source, '0'.repeat(40), 1), undefined, 'a missing commit')
   })
 })
 
-t.test('commits are counted from known counts of ancestors', async (t) => {
+inBothCopies('pages of commits and their counts are those of git', async (t, inside) => {
   for (const from of ids.slice(-12)) {
     const all = await revList(from)
-    const page = await inside(async (repository) => {
-      const { ids, total } = await pageOfHistory(repository, { from, offset: 0, limit: 3 })
-      return { ids, total: await total() }
-    })
-    t.strictSame(page, { ids: all.slice(0, 3), total: all.length }, from)
+    for (const offset of [0, 60]) {
+      const page = await inside(async (repository) => {
+        const { ids, total } = await pageOfHistory(repository, { from, offset, limit: 3 })
+        return { ids, total: await total() }
+      })
+      const expected = { ids: all.slice(offset, offset + 3), total: all.length }
+      t.strictSame(page, expected, `${from} from ${offset}`)
+    }
   }
 })
 
-t.test('the last commit of a path is that of git, or is left to git', async (t) => {
+inBothCopies('commits that another one reaches are left out as by git', async (t, inside) => {
+  for (const from of ids.slice(-6)) {
+    for (const not of [from, ids[0], ids[50], ids.at(-4), ids.at(-2)]) {
+      const all = await revList(from, `^${not}`)
+      const page = await inside(async (repository) => {
+        const { ids, total } = await pageOfHistory(repository, { from, not, offset: 1, limit: 5 })
+        return { ids, total: await total() }
+      })
+      t.strictSame(page, { ids: all.slice(1, 6), total: all.length }, `${from} without ${not}`)
+    }
+  }
+})
+
+inBothCopies('the last commit of a path is that of git', async (t, inside) => {
   let walked = 0
   for (const from of ids.slice(-12)) {
     for (const file of [...FILES, 'd', 'absent']) {
       const [last] = await revList('--max-count=1', from, '--', file)
       const segments = file.split('/')
-      await inside(async (repository) => {
-        const found = await walkToChange(repository.objects, { from, segments })
+      await inside(async ({ objects, source }) => {
+        const found = await walkToChange({ objects, source }, { from, segments })
         if (found !== undefined) t.equal(found, last, `${file} at ${from}`)
         walked += found === undefined ? 0 : 1
-        t.equal(await lastCommitOf(repository, { from, file }), last)
       })
+      t.equal(await inside((repository) => lastCommitOf(repository, { from, file })), last)
     }
   }
   t.ok(walked > 40, `${walked} paths were walked`)
@@ -119,4 +170,83 @@ t.test('last commits of a folder that are derived from an ancestor are those of 
     for (const name of names) expected.set(name, await linear.git('log', '-1', '--format=%H', name))
     t.strictSame(new Map([...found].sort()), new Map([...expected].sort()), `commit ${at}`)
   }
+})
+
+async function firstOf<T>(values: readonly T[], isWanted: (value: T) => Promise<boolean>) {
+  for (const value of values) if (await isWanted(value)) return value
+  return undefined
+}
+
+inBothCopies('the last commits of folders are those of git', async (t, inside) => {
+  for (const from of ids.slice(-8)) {
+    for (const folder of [[], ['d']]) {
+      const place = [from, ...folder].join(':')
+      const listed = await copy.git('ls-tree', '--name-only', folder.length > 0 ? place : from)
+      const names = new Set(listed.split('\n'))
+      const found = await inside((repository) =>
+        lastCommits(repository, { from, folder, names, isWhole: false }),
+      )
+      for (const name of names) {
+        const file = [...folder, name].join('/')
+        const log = await copy.git(
+          'log',
+          '--no-merges',
+          '--full-history',
+          '--format=%H',
+          from,
+          '--',
+          file,
+        )
+        // Commits that delete the entry do not count.
+        const last = await firstOf(
+          log.split('\n'),
+          async (id) => (await copy.try(['cat-file', '-e', `${id}:${file}`])).exitCode === 0,
+        )
+        t.equal(found.get(name), last, `${file} at ${from}`)
+      }
+    }
+  }
+})
+
+t.test(
+  'the last change of a path far back is found without git, with a commit-graph',
+  async (t) => {
+    const linear = await newWorkingCopy(t)
+    const first = await linear.commit('old')
+    const input = Array.from(
+      { length: 100 },
+      (_, at) =>
+        `commit refs/heads/main\ncommitter A <a@b> ${2_000_000_000 + at} +0000\ndata 0\n` +
+        `${at === 0 ? 'from refs/heads/main^0\n' : ''}M 100644 inline f${at}\ndata 1\nx\n`,
+    ).join('')
+    t.equal((await linear.try(['fast-import', '--quiet'], { input })).exitCode, 0)
+    const from = await linear.git('rev-parse', 'main')
+    const path = join(linear.path, '.git')
+    const walk = () =>
+      withObjects(ours, path, async (objects) => {
+        const source = await openCommits(path, objects)
+        return walkToChange({ objects, source }, { from, segments: ['old'] })
+      })
+    t.equal(await walk(), undefined)
+    await linear.git('commit-graph', 'write', '--reachable', '--changed-paths')
+    t.equal(await walk(), first)
+  },
+)
+
+t.test('of two parents with the same entry, the first one is followed', async (t) => {
+  const merged = await newWorkingCopy(t)
+  await merged.commit('base')
+  await merged.git('checkout', '--quiet', '-b', 'other')
+  const other = await merged.commit('same')
+  await merged.git('checkout', '--quiet', 'main')
+  await merged.commit('main')
+  const first = await merged.commit('same')
+  await merged.git('merge', '--quiet', '--no-edit', 'other')
+  const from = await merged.git('rev-parse', 'HEAD')
+  const path = join(merged.path, '.git')
+  const last = await withObjects(ours, path, (objects) =>
+    lastCommitOf({ git: ours, path, objects }, { from, file: 'same' }),
+  )
+  t.equal(last, first)
+  t.not(last, other)
 })

@@ -38,16 +38,18 @@ t.test('entries of the root folder and of a subfolder have their last commits', 
   t.strictSame(await ask('*', 'e'), {})
 })
 
-t.test('an entry whose last commit is too far back is left out', async (t) => {
-  const copy = await newWorkingCopy(t)
-  await writeHistory(copy, { commits: 310 })
-  const from = await copy.git('rev-parse', 'main')
-  const names = new Set(['file-1', 'file-11', 'file-310'])
-  const found = await withObjects(ours, join(copy.path, '.git'), (objects) =>
-    lastCommits(
-      { git: ours, path: join(copy.path, '.git'), objects },
-      { from, folder: [], names, isWhole: false },
-    ),
-  )
-  t.strictSame([...found.keys()].sort(), ['file-11', 'file-310'])
-})
+for (const hasGraph of [false, true]) {
+  const words = hasGraph ? 'with' : 'without'
+  t.test(`an entry whose last commit is too far back is left out, ${words} a graph`, async (t) => {
+    const copy = await newWorkingCopy(t)
+    await writeHistory(copy, { commits: 310 })
+    if (hasGraph) await copy.git('commit-graph', 'write', '--reachable', '--changed-paths')
+    const from = await copy.git('rev-parse', 'main')
+    const names = new Set(['file-1', 'file-10', 'file-11', 'file-310'])
+    const path = join(copy.path, '.git')
+    const found = await withObjects(ours, path, (objects) =>
+      lastCommits({ git: ours, path, objects }, { from, folder: [], names, isWhole: false }),
+    )
+    t.strictSame([...found.keys()].sort(), ['file-11', 'file-310'])
+  })
+}
