@@ -4,7 +4,7 @@ import { createHash } from 'node:crypto'
 import { readdirSync } from 'node:fs'
 import { join } from 'node:path'
 import { setImmediate as nextTick } from 'node:timers/promises'
-import { inflateSync } from 'node:zlib'
+import { constants, inflateSync } from 'node:zlib'
 import { unlessMissingSync } from '../../conf/lib/disk.js'
 import type { GitObject, ObjectType } from './cat-file.js'
 import type { ObjectReader } from './objects.js'
@@ -19,6 +19,8 @@ const PACKS_MAX = 16
 const OBJECT_BYTES_MAX = 262_144
 /** Maximum number of deltas between an object and its base, somewhat above git's 50. */
 const DELTAS_MAX = 64
+/** Number of deflated bytes that have the two sizes which a delta begins with, and their codes. */
+const DELTA_HEAD_BYTES = 512
 /** Maximum size of all objects, bases and deltas of a request, and of the parts of files. */
 const DECODED_BYTES_MAX = 4_194_304
 const WINDOW_BYTES_MAX = 8_388_608
@@ -37,8 +39,9 @@ interface Pack {
   index: WindowedFile | undefined
   /** Undefined until an object is found. */
   entries: WindowedFile | undefined
-  /** Decoded objects by offset. */
+  /** Decoded objects, and types of others, by offset. */
   readonly decoded: Map<number, Decoded>
+  readonly types: Map<number, ObjectType>
 }
 
 /** An object with its content. */
@@ -61,6 +64,7 @@ interface Place {
   readonly index: WindowedFile
   readonly entries: WindowedFile
   readonly decoded: Map<number, Decoded>
+  readonly types: Map<number, ObjectType>
   readonly offset: number
   readonly idBytes: number
 }
@@ -104,7 +108,7 @@ export class PackedObjects {
     this.#path = join(path, 'objects', 'pack')
     const isUsable = names.size <= PACKS_MAX && openFiles < OPEN_FILES_MAX
     this.#packs = (isUsable ? [...names] : []).map((name) => {
-      return { name, index: undefined, entries: undefined, decoded: new Map() }
+      return { name, index: undefined, entries: undefined, decoded: new Map(), types: new Map() }
     })
   }
 
@@ -133,14 +137,13 @@ export class PackedObjects {
 
   /** Returns an object without its content; undefined if git must read it. */
   async readInfo(id: string): Promise<PackedObject | undefined> {
-    const whole = await this.#unlessFailed(id, async (place) => {
-      const { type, sizeBytes } = await entryAt(place)
-      return type && { object: { id, type, sizeBytes, content: undefined }, pack: place.pack }
+    return await this.#unlessFailed(id, async (place) => {
+      const entry = await entryAt(place)
+      const isDelta = entry.type === undefined
+      const sizeBytes = isDelta ? await resultSizeAt(place, entry) : entry.sizeBytes
+      const type = await typeOf(place, entry)
+      return { object: { id, type, sizeBytes, content: undefined }, pack: place.pack }
     })
-    if (whole !== undefined) return whole
-    // The size of a delta's result is in the delta, and its type is that of the base.
-    const found = await this.read(id)
-    return found && { object: { ...found.object, content: undefined }, pack: found.pack }
   }
 
   /** Closes the files after the reads that have begun. */
@@ -178,8 +181,9 @@ export class PackedObjects {
         const offset = await findInIndex(pack.index, wanted)
         if (offset === undefined) continue
         pack.entries ??= await this.#open(pack.name)
-        const { name, index, entries, decoded } = pack
-        return await read({ pack: name, index, entries, decoded, offset, idBytes: wanted.length })
+        const { name, index, entries, decoded, types } = pack
+        const idBytes = wanted.length
+        return await read({ pack: name, index, entries, decoded, types, offset, idBytes })
       }
     } catch {
       // Git reads the object then, and reports what is wrong with it.
@@ -198,7 +202,7 @@ export class PackedObjects {
 
   /** Decodes an object: its first base, and the deltas that are applied to it. */
   async #decode(place: Place): Promise<Decoded> {
-    const { index, decoded } = place
+    const { decoded } = place
     const deltas: { readonly offset: number; readonly entry: PackEntry }[] = []
     let { offset } = place
     let object = decoded.get(offset)
@@ -211,9 +215,7 @@ export class PackedObjects {
         break
       }
       if (deltas.push({ offset, entry }) > DELTAS_MAX) throw new Error('too many deltas')
-      const baseAt = typeof base === 'object' ? await findInIndex(index, base) : base
-      if (baseAt === undefined) throw new Error('the base of a delta is missing')
-      offset = baseAt
+      offset = await baseAt(place, base)
       object = decoded.get(offset)
     }
     for (const delta of deltas.toReversed()) {
@@ -271,4 +273,34 @@ function inflate(bytes: Buffer, sizeBytes: number) {
 
 async function entryAt({ entries, offset, idBytes }: Place): Promise<PackEntry> {
   return parseEntry(await entries.bytes(offset, ENTRY_HEADER_BYTES_MAX), { offset, idBytes })
+}
+
+/** Returns the offset of the base of a delta. */
+async function baseAt({ index }: Place, base: PackEntry['base']): Promise<number> {
+  const offset = typeof base === 'object' ? await findInIndex(index, base) : base
+  if (offset === undefined) throw new Error('the base of a delta is missing')
+  return offset
+}
+
+/** Returns the type of an object: for a delta, that of its first base. */
+async function typeOf(place: Place, entry: PackEntry): Promise<ObjectType> {
+  const { types } = place
+  const offsets = [place.offset]
+  let { type, base } = entry
+  while (type === undefined) {
+    if (offsets.length > DELTAS_MAX) throw new Error('too many deltas')
+    const offset = await baseAt(place, base)
+    type = types.get(offset)
+    if (type !== undefined) break
+    offsets.push(offset)
+    ;({ type, base } = await entryAt({ ...place, offset }))
+  }
+  for (const offset of offsets) types.set(offset, type)
+  return type
+}
+
+/** Returns the size of the object that a delta makes, which its first bytes name. */
+async function resultSizeAt({ entries }: Place, { dataAt }: PackEntry): Promise<number> {
+  const bytes = await entries.bytes(dataAt, DELTA_HEAD_BYTES)
+  return resultSizeOf(inflateSync(bytes, { finishFlush: constants.Z_SYNC_FLUSH, chunkSize: 1_024 }))
 }
