@@ -94,6 +94,9 @@ export interface Gateway extends Fixture {
 /** The git of this machine, which all tests of a process use: its search runs git twice. */
 const installedGit = findGit()
 
+/** Threads of all contexts of a process, because a thread loads its modules for half a second. */
+const pools = createPools(() => {})
+
 /** Starts a gateway with its listener for the test. */
 export async function startGateway(t: Teardown, options: GatewayOptions = {}): Promise<Gateway> {
   const fixture = await openFixture(t, options)
@@ -117,8 +120,6 @@ export async function openContext(
   const link = createLocalCoordinator(settings.cache.dir)
   const journal = await openJournal(settings.data.dir)
   const pushRecovery = createPushRecovery(settings.data.dir, log)
-  const pools = createPools(() => {})
-  t.teardown(() => pools.stop())
   const inspect = inspectIn(pools.uploads)
   const registry = await openRegistry({
     settings: () => settings,

@@ -18,7 +18,7 @@ async function writeHistory(copy: WorkingCopy): Promise<void> {
   await copy.commit('main')
   await copy.git('merge', '--quiet', '--no-edit', 'one', 'two', 'three')
   await copy.git('merge', '--quiet', '--no-edit', '--no-ff', '-s', 'ours', 'three')
-  for (let at = 0; at < 60; at += 1) await copy.commit(`file-${at}`)
+  for (let at = 0; at < 20; at += 1) await copy.commit(`file-${at}`)
 }
 
 /** Writes and parses the graph of all commits, of which so many get filters. */
