@@ -22,7 +22,7 @@ import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 
 /** Number of changes and requests in all repositories. */
-const STEPS = isFullSize ? 5_000 : 180
+const STEPS = isFullSize ? 5_000 : 120
 const REPOSITORIES = 3
 /** Number of concurrent requests after each change. */
 const REQUESTS = 5
