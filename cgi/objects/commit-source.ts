@@ -160,7 +160,7 @@ export class Ancestors {
       if (states[next] !== 0) continue
       states[next] = 1
       count += 1
-      waiting.push(...graph.parentsOf(next))
+      for (const parent of graph.parentsOf(next)) waiting.push(parent)
     }
     this.#states = states
     this.count = others.size + count
