@@ -2,6 +2,7 @@
 
 import { closeSync, statSync } from 'node:fs'
 import { join } from 'node:path'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { openToRead, readPart } from '../../conf/lib/read-buffers.js'
 import type { PathHashes } from './changed-path-filters.js'
@@ -9,12 +10,15 @@ import { CommitGraphFile, type GraphCommit } from './commit-graph-file.js'
 import { parseCommit } from './commit-object.js'
 import type { ObjectReader } from './objects.js'
 
-/** Maximum size of a graph, of about 100 bytes for each commit, and of all cached ones. */
+/** Maximum size of a graph, of about 70 bytes for each commit, and of all cached ones. */
 const GRAPH_BYTES_MAX = 4_194_304
 const GRAPHS_BYTES_MAX = 33_554_432
 
 /** Maximum number of commits whose objects are read; git lists more of them more cheaply. */
 const OBJECTS_MAX = 200
+
+/** Number of commits after which other requests have their turn. */
+const TURN_COMMITS = 2_000
 
 /** Approximate memory of a cached graph besides its file. */
 const ENTRY_BYTES = 1_000
@@ -126,49 +130,45 @@ export class CommitSource {
       others.add(id)
       for (const parent of commit.parents) unread.add(parent)
     }
-    return new Ancestors(graph, { others, waiting, excluded })
+    const states = new Uint8Array(graph.count)
+    if (excluded !== undefined) states.set(excluded.states.map((state) => state * 2))
+    let count = others.size
+    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      if (states[next] !== 0) continue
+      states[next] = 1
+      count += 1
+      if (count % TURN_COMMITS === 0) await nextTick()
+      for (const parent of graph.parentsOf(next)) waiting.push(parent)
+    }
+    return new Ancestors(graph, { others, states, count })
   }
+}
+
+interface AncestorsInput {
+  /** Commits of the set that are not in the graph. */
+  readonly others: ReadonlySet<string>
+  /** State of each position: 1 for commits of the set, 2 for excluded ones, and 0 for others. */
+  readonly states: Uint8Array
+  readonly count: number
 }
 
 /** A commit and its ancestors. */
 export class Ancestors {
   readonly #graph: CommitGraphFile
   readonly #others: ReadonlySet<string>
-  /** State of each position: 1 for commits of the set, 2 for excluded ones, and 0 for others. */
-  readonly #states: Uint8Array
+  readonly states: Uint8Array
   readonly count: number
 
-  /** Takes the commits that are not in the graph, and positions of others to begin with. */
-  constructor(
-    graph: CommitGraphFile,
-    {
-      others,
-      waiting,
-      excluded,
-    }: {
-      readonly others: ReadonlySet<string>
-      readonly waiting: number[]
-      readonly excluded: Ancestors | undefined
-    },
-  ) {
+  constructor(graph: CommitGraphFile, { others, states, count }: AncestorsInput) {
     this.#graph = graph
     this.#others = others
-    const states = new Uint8Array(graph.count)
-    if (excluded !== undefined) states.set(excluded.#states.map((state) => state * 2))
-    let count = 0
-    for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
-      if (states[next] !== 0) continue
-      states[next] = 1
-      count += 1
-      for (const parent of graph.parentsOf(next)) waiting.push(parent)
-    }
-    this.#states = states
-    this.count = others.size + count
+    this.states = states
+    this.count = count
   }
 
   has(id: string): boolean {
     const position = this.#graph.find(id)
-    return position === undefined ? this.#others.has(id) : this.#states[position] === 1
+    return position === undefined ? this.#others.has(id) : this.states[position] === 1
   }
 }
 

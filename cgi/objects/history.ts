@@ -140,21 +140,23 @@ async function countHistory(repository: Repository, input: HistoryInput): Promis
   const known = counts.get(key)
   if (known !== undefined) return known
   const source = await openWalkable(repository, input)
-  const walked = source && (await countWalked(source, input))
-  const fromAncestor = walked ?? (source && (await countFromAncestor(repository, source, input)))
-  const count = fromAncestor ?? (await countByGit(repository, input))
+  const fromAncestor = source && (await countFromAncestor(repository, source, input))
+  const count = fromAncestor ?? (await countAnew(repository, source, input))
   counts.set(key, count)
   return count
 }
 
-/** Counts in the commit-graph; undefined if git must count. */
-async function countWalked(
-  source: CommitSource,
-  { from, not }: HistoryInput,
-): Promise<number | undefined> {
-  const excluded = not === undefined ? undefined : await source.ancestorsOf(not)
-  if (not !== undefined && excluded === undefined) return undefined
-  return (await source.ancestorsOf(from, excluded))?.count
+/** Counts in the commit-graph, or else by git. */
+async function countAnew(
+  repository: Repository,
+  source: CommitSource | undefined,
+  input: HistoryInput,
+): Promise<number> {
+  const { from, not } = input
+  const excluded = not === undefined ? undefined : await source?.ancestorsOf(not)
+  const isWalked = not === undefined || excluded !== undefined
+  const walked = isWalked ? await source?.ancestorsOf(from, excluded) : undefined
+  return walked?.count ?? (await countByGit(repository, input))
 }
 
 /** Counts from an ancestor whose count is known, as after a push; undefined if there is none. */
@@ -170,7 +172,7 @@ async function countFromAncestor(
   const { id, known, younger } = found
   // Without merges, there are no other commits in between.
   if (younger.every(({ parents }) => parents.length === 1)) return known + younger.length
-  return known + (await countByGit(repository, { from, not: id, signal }))
+  return known + (await countAnew(repository, source, { from, not: id, signal }))
 }
 
 async function countByGit(repository: Repository, input: HistoryInput): Promise<number> {

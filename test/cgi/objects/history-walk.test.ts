@@ -238,6 +238,27 @@ t.test('old commits are found without git if they are in the commit-graph', asyn
   t.equal(await walk(), first)
 })
 
+t.test('a count of many commits lets other requests have their turn', async (t) => {
+  const long = await newWorkingCopy(t)
+  const commit = 'commit refs/heads/main\ncommitter A <a@b> 1 +0000\ndata 0\n'
+  const input = commit.repeat(5_000)
+  t.equal((await long.try(['fast-import', '--quiet'], { input })).exitCode, 0)
+  await long.git('commit-graph', 'write', '--reachable')
+  const from = await long.git('rev-parse', 'main')
+  let turns = 0
+  const ancestors = await withObjects(ours, join(long.path, '.git'), async (objects) => {
+    const source = await openCommits(join(long.path, '.git'), objects)
+    const next = () => {
+      turns += 1
+      waiting = setImmediate(next)
+    }
+    let waiting = setImmediate(next)
+    return await source.ancestorsOf(from).finally(() => clearImmediate(waiting))
+  })
+  t.equal(ancestors?.count, 5_000)
+  t.ok(turns >= 2, `${turns} turns of others`)
+})
+
 t.test('of two parents with the same entry, the first one is followed', async (t) => {
   const merged = await newWorkingCopy(t)
   await merged.commit('base')
