@@ -1,5 +1,6 @@
 /** Reader of objects for one request: from the cache, the packs, or a kept or separate process. */
 
+import type { FoundReference } from '../refs/read-reference.js'
 import type { GitObject } from './cat-file.js'
 import { parseCommit, parseTag } from './commit-object.js'
 import { KEPT_CONTENT_BYTES_MAX, type KeptReader } from './kept-reader.js'
@@ -23,8 +24,8 @@ export interface RequestSources {
   openSeparate(): Promise<OpenObjects>
   /** Opens the packs of the repository. */
   openPacks(): PackedObjects
-  /** Returns the id of a ref as its files have it; undefined if git must look for it. */
-  readReference(name: string): Promise<string | undefined>
+  /** Finds a ref in the files of the repository; undefined if git must look for it. */
+  readReference(name: string): Promise<FoundReference | undefined>
   /** Returns the kept process of the repository. */
   readerOf(): KeptReader
   /** Returns the ids of refs in the present state; undefined if they must be read. */
@@ -158,12 +159,9 @@ export class ReaderOfRequest implements ObjectReader {
   async #idOf(name: string): Promise<string | undefined> {
     const names = this.#sources.namesOf()
     if (names?.ids.has(name)) return names.ids.get(name)
-    let id = await this.#sources.readReference(name)
-    if (id === undefined) {
-      const found = await this.#ask('info', name)
-      if (found === 'failed') return (await this.#readApart(name, 0))?.id
-      id = found?.id
-    }
+    const found = (await this.#sources.readReference(name)) ?? (await this.#ask('info', name))
+    if (found === 'failed') return (await this.#readApart(name, 0))?.id
+    const id = found?.id
     if (names !== undefined && names.ids.size < NAMES_MAX) names.ids.set(name, id)
     return id
   }

@@ -1,6 +1,6 @@
 /** Reads one ref of a bare repository from its files, without a process. */
 
-import { readFileSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { join } from 'node:path'
 import { unlessMissingSync } from '../../conf/lib/disk.js'
 import { isReferenceName } from '../../conf/names.js'
@@ -12,23 +12,37 @@ const PACKED_BYTES_MAX = 262_144
 const OID = /^([0-9a-f]{64}|[0-9a-f]{40})\n$/
 const BRANCH_OF_HEAD = /^ref: (refs\/heads\/.+)\n$/
 
+/** A ref as the files have it; `id` is undefined if there is no such ref. */
+export interface FoundReference {
+  readonly id: string | undefined
+}
+
 /**
- * Returns the id of a ref, or of the branch of `HEAD`. Returns undefined if git must look for it:
- * if the files do not have it, or have more than an id.
+ * Finds a ref, or the branch of `HEAD`. Returns undefined if git must look for it: if its file has
+ * more than an id, there are too many packed refs to search, or there is no repository.
  */
-export async function readReference(path: string, name: string): Promise<string | undefined> {
+export async function readReference(
+  path: string,
+  name: string,
+): Promise<FoundReference | undefined> {
   const text = readLoose(path, name)
   if (text !== undefined) {
     const [, branch] = (name === 'HEAD' && BRANCH_OF_HEAD.exec(text)) || []
-    if (branch === undefined) return OID.exec(text)?.[1]
+    if (branch === undefined) return foundIn(text)
     return isReferenceName(branch) ? await readReference(path, branch) : undefined
   }
-  // Git packs a ref before it removes the file of the ref.
+  // Git packs a ref before it removes the file of the ref, so a ref that is in neither is missing.
   const packed = await readPackedFile(path, PACKED_BYTES_MAX)
-  const end = packed?.indexOf(` ${name}\n`) ?? -1
-  if (packed === undefined || end < 0) return undefined
+  if (packed === undefined) return undefined
+  const end = packed.indexOf(` ${name}\n`)
+  if (end < 0) return existsSync(join(path, 'HEAD')) ? { id: undefined } : undefined
   const start = packed.lastIndexOf('\n', end) + 1
-  return OID.exec(`${packed.toString('latin1', start, end)}\n`)?.[1]
+  return foundIn(`${packed.toString('latin1', start, end)}\n`)
+}
+
+function foundIn(line: string): FoundReference | undefined {
+  const id = OID.exec(line)?.[1]
+  return id === undefined ? undefined : { id }
 }
 
 /** Returns the text of the file of a ref; undefined if there is none, or a folder. */

@@ -1,10 +1,14 @@
-/** Refs that are read from files have the ids that git reads; the others are left to git. */
+/** Refs in files have the ids that git reads, or are missing; others are left to git. */
 
-import { mkdir, writeFile } from 'node:fs/promises'
+import { mkdir, rm, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { readReference } from '../../../cgi/refs/read-reference.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
+
+const MISSING = { id: undefined }
+
+const idOf = async (path: string, name: string) => (await readReference(path, name))?.id
 
 for (const format of ['sha1', 'sha256'] as const) {
   t.test(`refs are read from their own file or from packed-refs, in ${format}`, async (t) => {
@@ -16,7 +20,7 @@ for (const format of ['sha1', 'sha256'] as const) {
     const names = ['HEAD', 'refs/heads/main', 'refs/tags/v1', 'refs/heads/topic/ü']
     const expected = async () =>
       Promise.all(names.map((name) => copy.git('rev-parse', '--verify', name)))
-    const found = () => Promise.all(names.map((name) => readReference(path, name)))
+    const found = () => Promise.all(names.map((name) => idOf(path, name)))
     t.strictSame(await found(), await expected(), 'loose')
     await copy.git('pack-refs', '--all')
     t.strictSame(await found(), await expected(), 'packed')
@@ -26,22 +30,33 @@ for (const format of ['sha1', 'sha256'] as const) {
   })
 }
 
+t.test('refs that the files do not have are missing', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const path = join(copy.path, '.git')
+  t.strictSame(await readReference(path, 'HEAD'), MISSING, 'without commits')
+  await copy.commit('a')
+  t.strictSame(await readReference(path, 'refs/heads/absent'), MISSING, 'absent')
+  t.strictSame(await readReference(path, 'refs/heads/main/absent'), MISSING, 'below a file')
+  await mkdir(join(path, 'refs/heads/folder'))
+  t.strictSame(await readReference(path, 'refs/heads/folder'), MISSING, 'a folder')
+  await copy.git('pack-refs', '--all')
+  t.strictSame(await readReference(path, 'refs/heads/mai'), MISSING, 'the start of a name')
+  t.strictSame(await readReference(path, 'heads/main'), MISSING, 'the end of a name')
+})
+
 t.test('other refs are left to git', async (t) => {
   const copy = await newWorkingCopy(t)
   const path = join(copy.path, '.git')
-  t.equal(await readReference(path, 'HEAD'), undefined, 'without commits')
   await copy.commit('a')
   await copy.git('symbolic-ref', 'refs/heads/link', 'refs/heads/main')
   t.equal(await readReference(path, 'refs/heads/link'), undefined, 'symbolic')
-  t.equal(await readReference(path, 'refs/heads/absent'), undefined, 'absent')
-  t.equal(await readReference(path, 'refs/heads/main/absent'), undefined, 'below a file')
-  await mkdir(join(path, 'refs/heads/folder'))
-  t.equal(await readReference(path, 'refs/heads/folder'), undefined, 'a folder')
+  await writeFile(join(path, 'refs/heads/empty'), '')
+  t.equal(await readReference(path, 'refs/heads/empty'), undefined, 'an empty file')
+  await writeFile(join(path, 'packed-refs'), `# pack-refs\n${'# a comment\n'.repeat(25_000)}`)
+  t.equal(await readReference(path, 'refs/heads/absent'), undefined, 'many packed refs')
   await writeFile(join(path, 'other'), `${'1'.repeat(40)}\n`)
   await writeFile(join(path, 'HEAD'), 'ref: refs/heads/../../other\n')
   t.equal(await readReference(path, 'HEAD'), undefined, 'a path outside of refs')
-  await copy.git('symbolic-ref', 'HEAD', 'refs/heads/main')
-  await copy.git('pack-refs', '--all')
-  t.equal(await readReference(path, 'refs/heads/mai'), undefined, 'the start of a name')
-  t.equal(await readReference(path, 'heads/main'), undefined, 'the end of a name')
+  await rm(path, { recursive: true })
+  t.equal(await readReference(path, 'refs/heads/main'), undefined, 'no repository')
 })
