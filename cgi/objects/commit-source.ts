@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setImmediate as nextTick } from 'node:timers/promises'
 import { LRUCache } from 'lru-cache'
 import { openToRead, readPart } from '../../conf/lib/read-buffers.js'
+import { hasGrafts } from '../repository/repository-state.js'
 import type { PathHashes } from './changed-path-filters.js'
 import { CommitGraphFile, type GraphCommit } from './commit-graph-file.js'
 import { parseCommit } from './commit-object.js'
@@ -36,9 +37,12 @@ const graphs = new LRUCache<string, CachedGraph>({
   sizeCalculation: ({ sizeBytes }) => sizeBytes + ENTRY_BYTES,
 })
 
-/** Opens the commits of the repository at `path`, which has no grafts. */
-export async function openCommits(path: string, objects: ObjectReader): Promise<CommitSource> {
-  return new CommitSource(objects, await openGraph(path))
+/** Opens the commits of a repository; undefined if git must read their parents, due to grafts. */
+export async function openCommits(
+  path: string,
+  objects: ObjectReader,
+): Promise<CommitSource | undefined> {
+  return hasGrafts(path) ? undefined : new CommitSource(objects, await openGraph(path))
 }
 
 /**
@@ -96,11 +100,12 @@ export class CommitSource {
    * Follows the first parents from a commit to the first one that may change a path. Their entries
    * at the path are the same.
    */
-  skipUnchanged(id: string, path: PathHashes): string {
+  async skipUnchanged(id: string, path: PathHashes): Promise<string> {
     let position = this.#graph?.find(id)
     if (this.#graph === undefined || position === undefined) return id
-    for (let steps = 0; steps < this.#graph.count; steps += 1) {
+    for (let steps = 1; steps < this.#graph.count; steps += 1) {
       if (this.#graph.mayChange(position, path)) break
+      if (steps % TURN_COMMITS === 0) await nextTick()
       const [parent] = this.#graph.parentsOf(position)
       if (parent === undefined) break
       position = parent

@@ -116,7 +116,7 @@ export async function walkToChange(
       break
     }
     if (same === undefined) return id
-    commit = await source.read(hashes === undefined ? same : source.skipUnchanged(same, hashes))
+    commit = await source.read(hashes ? await source.skipUnchanged(same, hashes) : same)
   }
   return undefined
 }

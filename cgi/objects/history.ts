@@ -5,10 +5,9 @@ import { LRUCache } from 'lru-cache'
 import { entriesUpTo } from '../../conf/lib/entries-up-to.js'
 import { LITERAL_PATHS, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
-import { hasGrafts } from '../repository/repository-state.js'
 import type { Repository } from './commit-changes.js'
 import type { GraphCommit } from './commit-graph-file.js'
-import { type CommitSource, openCommits } from './commit-source.js'
+import { type Ancestors, type CommitSource, openCommits } from './commit-source.js'
 import { findAncestor, walkHistory, walkToChange } from './history-walk.js'
 
 /** Selection of commits: `from` and its ancestors, restricted by the other fields. */
@@ -48,16 +47,26 @@ const pages = new LRUCache<string, readonly string[]>({
 const counts = new LRUCache<string, number>(entriesUpTo(COUNTS_MAX))
 const lastIds = new LRUCache<string, string>(entriesUpTo(COUNTS_MAX))
 
+/** Commits of a history that can be walked, and those that it leaves out. */
+interface Walk {
+  readonly source: CommitSource
+  readonly excluded: Ancestors | undefined
+}
+
+/** Opens the walk of a history when it is needed; undefined if git must read the history. */
+type OpenWalk = () => Promise<Walk | undefined>
+
 /** Lists the ids of a page of the history, newest first. */
 async function listHistory(
   repository: Repository,
+  open: OpenWalk,
   { offset, limit, ...input }: HistoryInput & Part,
 ): Promise<readonly string[]> {
   const { path } = repository
   const key = keyOf(path, input, [offset, limit])
   const known = pages.get(key)
   if (known !== undefined) return known
-  const walked = await walkPage(repository, input, offset + limit)
+  const walked = await walkPage(open, fullId(input.from), offset + limit)
   const ids =
     walked?.slice(offset).map(({ id }) => id) ??
     (await listByGit(repository, { ...input, offset, limit }))
@@ -76,31 +85,29 @@ async function listByGit(
 
 /** Walks the first commits of a history; undefined if git must list them. */
 async function walkPage(
-  repository: Repository,
-  input: HistoryInput,
+  open: OpenWalk,
+  from: string,
   count: number,
 ): Promise<readonly GraphCommit[] | undefined> {
-  const { not } = input
-  const from = fullId(input.from)
-  const source = await openWalkable(repository, input)
-  if (source === undefined || count > WALKED_IN_GRAPH_MAX) return undefined
-  if (not === undefined) {
-    return source.hasGraph || count <= WALKED_MAX ? walkHistory(source, from, count) : undefined
-  }
-  const excluded = await source.ancestorsOf(fullId(not))
-  return excluded && walkHistory(source, from, count, excluded)
+  if (count > WALKED_IN_GRAPH_MAX) return undefined
+  const walk = await open()
+  if (walk === undefined || (!walk.source.hasGraph && count > WALKED_MAX)) return undefined
+  return await walkHistory(walk.source, from, count, walk.excluded)
 }
 
 /**
- * Opens the commits of a repository; undefined if git must read their parents, or if the input
- * selects commits by other fields than their ancestors.
+ * Opens a history. Returns undefined if git must read its parents, or select its commits by other
+ * fields than their ancestors.
  */
-async function openWalkable(
+async function openWalk(
   { path, objects }: Repository,
-  { file, sinceMs, untilMs }: Partial<HistoryInput> = {},
-): Promise<CommitSource | undefined> {
-  const isSelected = [file, sinceMs, untilMs].some((value) => value !== undefined)
-  return isSelected || hasGrafts(path) ? undefined : await openCommits(path, objects)
+  { not, file, sinceMs, untilMs }: HistoryInput,
+): Promise<Walk | undefined> {
+  if ([file, sinceMs, untilMs].some((value) => value !== undefined)) return undefined
+  const source = await openCommits(path, objects)
+  if (source === undefined || not === undefined) return source && { source, excluded: undefined }
+  const excluded = await source.ancestorsOf(fullId(not))
+  return excluded && { source, excluded }
 }
 
 /** A page of a history. */
@@ -116,11 +123,16 @@ export async function pageOfHistory(
   repository: Repository,
   { offset, limit, ...input }: HistoryInput & Part,
 ): Promise<HistoryPage> {
-  const ids = await listHistory(repository, { ...input, offset, limit })
+  let opened: Promise<Walk | undefined> | undefined
+  const open: OpenWalk = () => {
+    opened ??= openWalk(repository, input)
+    return opened
+  }
+  const ids = await listHistory(repository, open, { ...input, offset, limit })
   const isEnd = ids.length < limit && (ids.length > 0 || offset === 0)
   return {
     ids,
-    total: async () => (isEnd ? offset + ids.length : countHistory(repository, input)),
+    total: async () => (isEnd ? offset + ids.length : countHistory(repository, open, input)),
   }
 }
 
@@ -134,14 +146,18 @@ function keyOf(
     .digest('base64')
 }
 
-async function countHistory(repository: Repository, input: HistoryInput): Promise<number> {
+async function countHistory(
+  repository: Repository,
+  open: OpenWalk,
+  input: HistoryInput,
+): Promise<number> {
   const { path } = repository
   const key = keyOf(path, input)
   const known = counts.get(key)
   if (known !== undefined) return known
-  const source = await openWalkable(repository, input)
-  const fromAncestor = source && (await countFromAncestor(repository, source, input))
-  const count = fromAncestor ?? (await countAnew(repository, source, input))
+  const walk = await open()
+  const fromAncestor = walk && (await countFromAncestor(repository, walk, input))
+  const count = fromAncestor ?? (await countAnew(repository, walk, input))
   counts.set(key, count)
   return count
 }
@@ -149,20 +165,17 @@ async function countHistory(repository: Repository, input: HistoryInput): Promis
 /** Counts in the commit-graph, or else by git. */
 async function countAnew(
   repository: Repository,
-  source: CommitSource | undefined,
+  walk: Walk | undefined,
   input: HistoryInput,
 ): Promise<number> {
-  const { from, not } = input
-  const excluded = not === undefined ? undefined : await source?.ancestorsOf(not)
-  const isWalked = not === undefined || excluded !== undefined
-  const walked = isWalked ? await source?.ancestorsOf(from, excluded) : undefined
+  const walked = await walk?.source.ancestorsOf(input.from, walk.excluded)
   return walked?.count ?? (await countByGit(repository, input))
 }
 
 /** Counts from an ancestor whose count is known, as after a push; undefined if there is none. */
 async function countFromAncestor(
   repository: Repository,
-  source: CommitSource,
+  { source }: Walk,
   { from, not, signal }: HistoryInput,
 ): Promise<number | undefined> {
   if (not !== undefined) return undefined
@@ -172,7 +185,8 @@ async function countFromAncestor(
   const { id, known, younger } = found
   // Without merges, there are no other commits in between.
   if (younger.every(({ parents }) => parents.length === 1)) return known + younger.length
-  return known + (await countAnew(repository, source, { from, not: id, signal }))
+  const between = { from, not: id, signal }
+  return known + (await countAnew(repository, await openWalk(repository, between), between))
 }
 
 async function countByGit(repository: Repository, input: HistoryInput): Promise<number> {
@@ -189,10 +203,9 @@ export async function lastCommitOf(
   const known = lastIds.get(key)
   if (known !== undefined) return known
   const segments = file.split('/')
-  const source = await openWalkable(repository)
+  const source = await openCommits(path, objects)
   const walked = source && (await walkToChange({ objects, source }, { from, segments }))
-  const id =
-    walked ?? (await listHistory(repository, { from, file, signal, offset: 0, limit: 1 }))[0]
+  const id = walked ?? (await listByGit(repository, { from, file, signal, offset: 0, limit: 1 }))[0]
   if (id !== undefined) lastIds.set(key, id)
   return id
 }

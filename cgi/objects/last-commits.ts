@@ -2,7 +2,6 @@
 
 import { LRUCache } from 'lru-cache'
 import { fullId, gitRecords } from '../process/git-output.js'
-import { hasGrafts } from '../repository/repository-state.js'
 import { hashesOf } from './changed-path-filters.js'
 import type { Repository } from './commit-changes.js'
 import { type CommitSource, openCommits } from './commit-source.js'
@@ -52,7 +51,7 @@ export async function lastCommits(
   const keyOf = (commitId: string) => [path, commitId, ...folder].join('\0')
   const cached = known.get(keyOf(from))
   if (cached !== undefined) return cached
-  const source = hasGrafts(path) ? undefined : await openCommits(path, repository.objects)
+  const source = await openCommits(path, repository.objects)
   const history = { ...repository, source }
   const derived = isWhole
     ? await fromAncestor(history, input, (commitId) => known.get(keyOf(commitId)))

@@ -3,12 +3,13 @@
 import { cp } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
+import { hashesOf } from '../../../cgi/objects/changed-path-filters.js'
 import type { Repository } from '../../../cgi/objects/commit-changes.js'
 import { type CommitSource, openCommits } from '../../../cgi/objects/commit-source.js'
 import { lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
 import { walkHistory, walkToChange } from '../../../cgi/objects/history-walk.js'
 import { lastCommits } from '../../../cgi/objects/last-commits.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { tryGit } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
@@ -67,6 +68,13 @@ const copies = [
   { name: 'with a commit-graph', path: await copyOf(true) },
 ]
 
+/** Opens the commits of a repository without grafts. */
+async function opened(path: string, objects: ObjectReader): Promise<CommitSource> {
+  const source = await openCommits(path, objects)
+  if (source === undefined) throw new Error(`${path} has grafts`)
+  return source
+}
+
 /** Runs a test in both copies, because results are cached by the path of a repository. */
 function inBothCopies(
   name: string,
@@ -75,7 +83,7 @@ function inBothCopies(
   for (const copy of copies) {
     const inside = <T>(use: Use<T>) =>
       withObjects(ours, copy.path, async (objects) => {
-        const source = await openCommits(copy.path, objects)
+        const source = await opened(copy.path, objects)
         t.equal(source.hasGraph, copy.name.startsWith('with '))
         return use({ git: ours, path: copy.path, objects, source })
       })
@@ -222,14 +230,14 @@ t.test('old commits are found without git if they are in the commit-graph', asyn
   const path = join(linear.path, '.git')
   const walk = () =>
     withObjects(ours, path, async (objects) => {
-      const source = await openCommits(path, objects)
+      const source = await opened(path, objects)
       return walkToChange({ objects, source }, { from, segments: ['old'] })
     })
   t.equal(await walk(), undefined)
   const args = ['commit-graph', 'write', '--stdin-commits']
   t.equal((await linear.try(args, { input: `${first}\n` })).exitCode, 0)
   const ancestors = await withObjects(ours, path, async (objects) => {
-    const source = await openCommits(path, objects)
+    const source = await opened(path, objects)
     t.equal(source.hasGraph, true)
     return await source.ancestorsOf(from)
   })
@@ -238,41 +246,33 @@ t.test('old commits are found without git if they are in the commit-graph', asyn
   t.equal(await walk(), first)
 })
 
-t.test('a count of many commits lets other requests have their turn', async (t) => {
+t.test('walks of many commits let other requests have their turn', async (t) => {
   const long = await newWorkingCopy(t)
+  const path = join(long.path, '.git')
   const commit = 'commit refs/heads/main\ncommitter A <a@b> 1 +0000\ndata 0\n'
   const input = commit.repeat(5_000)
   t.equal((await long.try(['fast-import', '--quiet'], { input })).exitCode, 0)
-  await long.git('commit-graph', 'write', '--reachable')
+  await long.git('commit-graph', 'write', '--reachable', '--changed-paths')
   const from = await long.git('rev-parse', 'main')
-  let turns = 0
-  const ancestors = await withObjects(ours, join(long.path, '.git'), async (objects) => {
-    const source = await openCommits(join(long.path, '.git'), objects)
-    const next = () => {
-      turns += 1
-      waiting = setImmediate(next)
-    }
-    let waiting = setImmediate(next)
-    return await source.ancestorsOf(from).finally(() => clearImmediate(waiting))
-  })
-  t.equal(ancestors?.count, 5_000)
-  t.ok(turns >= 2, `${turns} turns of others`)
-})
-
-t.test('of two parents with the same entry, the first one is followed', async (t) => {
-  const merged = await newWorkingCopy(t)
-  await merged.commit('base')
-  await merged.git('checkout', '--quiet', '-b', 'other')
-  const other = await merged.commit('same')
-  await merged.git('checkout', '--quiet', 'main')
-  await merged.commit('main')
-  const first = await merged.commit('same')
-  await merged.git('merge', '--quiet', '--no-edit', 'other')
-  const from = await merged.git('rev-parse', 'HEAD')
-  const path = join(merged.path, '.git')
-  const last = await withObjects(ours, path, (objects) =>
-    lastCommitOf({ git: ours, path, objects }, { from, file: 'same' }),
-  )
-  t.equal(last, first)
-  t.not(last, other)
+  const first = await long.git('rev-list', '--max-parents=0', 'main')
+  const hashes = hashesOf(['unchanged'])
+  if (hashes === undefined) throw new Error('the path has no hashes')
+  const walks: ReadonlyArray<readonly [unknown, (source: CommitSource) => Promise<unknown>]> = [
+    [5_000, async (source) => (await source.ancestorsOf(from))?.count],
+    [first, (source) => source.skipUnchanged(from, hashes)],
+  ]
+  for (const [expected, walk] of walks) {
+    let turns = 0
+    const found = await withObjects(ours, path, async (objects) => {
+      const source = await opened(path, objects)
+      const next = () => {
+        turns += 1
+        waiting = setImmediate(next)
+      }
+      let waiting = setImmediate(next)
+      return await walk(source).finally(() => clearImmediate(waiting))
+    })
+    t.equal(found, expected)
+    t.ok(turns >= 2, `${turns} turns of others`)
+  }
 })
