@@ -3,6 +3,7 @@
 import { LRUCache } from 'lru-cache'
 import type { Git } from '../process/git.js'
 import { readPresentState } from '../repository/repository-state.js'
+import { listFewReferences } from './few-references.js'
 import { listReferences, type Reference, type ReferenceListInput } from './list-references.js'
 import {
   changedReferences,
@@ -40,7 +41,7 @@ export async function pageOfReferences(
   return { entries: references.slice(offset, offset + limit), total: references.length }
 }
 
-/** Returns the references of the given namespaces as git lists them. */
+/** Returns the references of the given namespaces as git lists them. Few need no process. */
 export async function allReferences(
   git: Git,
   path: string,
@@ -64,9 +65,18 @@ export async function allReferences(
     remember(derived, files)
     return derived
   }
+  const references = (await listFewReferences(path, input)) ?? (await listByGit(git, path, input))
+  remember(references, readReferenceFiles(path))
+  return references
+}
+
+async function listByGit(
+  git: Git,
+  path: string,
+  input: ReferenceListInput,
+): Promise<readonly Reference[]> {
   const references: Reference[] = []
   for await (const reference of listReferences(git, path, input)) references.push(reference)
-  remember(references, readReferenceFiles(path))
   return references
 }
 
