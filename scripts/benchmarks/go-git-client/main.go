@@ -1,4 +1,4 @@
-// Client of the benchmark `fleet`: clones and lists refs with go-git, as Go programs of CI do.
+// Client with go-git, as Go programs of CI use it: clones, fetches, pushes and lists refs.
 package main
 
 import (
@@ -17,7 +17,8 @@ func main() {
 	}
 }
 
-// run takes `clone URL FOLDER`, `shallow-clone URL FOLDER` or `ls-remote URL`.
+// run takes `clone URL FOLDER`, `shallow-clone URL FOLDER`, `ls-remote URL`, `fetch FOLDER` or
+// `push FOLDER`, which pushes the branch topic.
 func run(operation string, args []string) error {
 	switch operation {
 	case "clone", "shallow-clone":
@@ -33,6 +34,19 @@ func run(operation string, args []string) error {
 		remote := git.NewRemote(memory.NewStorage(), &config.RemoteConfig{URLs: args})
 		_, err := remote.List(&git.ListOptions{})
 		return err
+	case "fetch":
+		repository, err := git.PlainOpen(args[0])
+		if err != nil {
+			return err
+		}
+		return repository.Fetch(&git.FetchOptions{})
+	case "push":
+		repository, err := git.PlainOpen(args[0])
+		if err != nil {
+			return err
+		}
+		topic := config.RefSpec("refs/heads/topic:refs/heads/topic")
+		return repository.Push(&git.PushOptions{RefSpecs: []config.RefSpec{topic}})
 	}
 	return fmt.Errorf("unknown operation %q", operation)
 }
