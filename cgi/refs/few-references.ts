@@ -42,7 +42,7 @@ export async function listFewReferences(
 
 /** Returns the type of the object of a reference; undefined if the object must be read. */
 function typeOf({ name, peeled }: ListedReference): string | undefined {
-  // Git and the gateway let no branch, and no head of a pull request, be another object.
+  // Git lets no branch be another object, and the gateway no head of a pull request.
   if (!NAMES['refs/tags'].test(name)) return 'commit'
   return peeled === undefined ? undefined : 'tag'
 }

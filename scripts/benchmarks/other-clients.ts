@@ -14,6 +14,7 @@ const NEWER_GIT = fileURLToPath(
   new URL('../../../.programs/newer-git/usr/bin/git', import.meta.url),
 )
 const NEWER_CLONE = [NEWER_GIT, 'clone', '--quiet', '--bare'] as const
+
 /** Measures what the clients have in common. Each clone is compared with the tip. */
 export async function measureOtherClients(setup: Servers): Promise<Table> {
   const { gatehouse, git, folder, signal } = setup
