@@ -1,6 +1,10 @@
 /** The real git, isolated from the machine's configuration. */
 
+import { fileURLToPath } from 'node:url'
 import { runToEnd } from '../../cgi/process/run.js'
+
+/** Settings that git also reads in the repositories to which it pushes. */
+const CONFIG_FILE = fileURLToPath(new URL('../../../test/helpers/git.config', import.meta.url))
 
 export interface GitClientResult {
   readonly exitCode: number | undefined
@@ -45,11 +49,7 @@ function userEnvironment(): Record<string, string> {
     HOME: '/dev/null',
     LC_ALL: 'C',
     GIT_CONFIG_NOSYSTEM: '1',
-    GIT_CONFIG_GLOBAL: '/dev/null',
-    // Otherwise each commit, fetch and merge starts a process that looks for work.
-    GIT_CONFIG_COUNT: '1',
-    GIT_CONFIG_KEY_0: 'maintenance.auto',
-    GIT_CONFIG_VALUE_0: 'false',
+    GIT_CONFIG_GLOBAL: CONFIG_FILE,
     GIT_TERMINAL_PROMPT: '0',
     GIT_AUTHOR_NAME: 'Ada',
     GIT_AUTHOR_EMAIL: 'ada@example.com',
