@@ -9,9 +9,10 @@ import { readReference } from '../refs/read-reference.js'
 import { readStateOfTick } from '../repository/repository-state.js'
 import type { GitObject } from './cat-file.js'
 import { KeptReader } from './kept-reader.js'
+import { LooseObjects } from './loose-objects.js'
 import { type ObjectReader, openObjects } from './objects.js'
 import { listPacks, PackedObjects } from './packed-objects.js'
-import { type KnownNames, ReaderOfRequest } from './reader-of-request.js'
+import { type KnownNames, ReaderOfRequest, type SharedSources } from './reader-of-request.js'
 
 /** Oldest git with `cat-file --batch-command`; an older one is started for each request. */
 const GIT_VERSION_MIN = [2, 36] as const
@@ -120,10 +121,7 @@ export class KeptObjects {
       const isValid = packed?.pack !== undefined && packs.has(packed.pack)
       return (isValid ? packed : cache.get(key + id))?.value
     }
-    const reader = new ReaderOfRequest({
-      openSeparate: () => openObjects(this.#git, path),
-      openPacks: () => new PackedObjects(path, packs),
-      readReference: (name) => readReference(path, name),
+    const shared: SharedSources = {
       readerOf: () => this.#readerOf(repository),
       namesOf: () => namesOf(repository),
       find: (id) => find(this.#objects, id),
@@ -136,6 +134,13 @@ export class KeptObjects {
       rememberSize: (id, sizeBytes) => {
         if (isSettled) this.#sizes.set(key + id, { value: sizeBytes, pack: undefined })
       },
+    }
+    const reader = new ReaderOfRequest({
+      openSeparate: () => openObjects(this.#git, path),
+      openPacks: () => new PackedObjects(path, packs),
+      openLoose: () => new LooseObjects(path),
+      readReference: (name) => readReference(path, name),
+      shared,
     })
     return await use(reader).finally(() => reader.close())
   }

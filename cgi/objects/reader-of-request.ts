@@ -1,9 +1,10 @@
-/** Reader of objects for one request: from the cache, the packs, or a kept or separate process. */
+/** Reader of objects for one request: from the cache, their files, or a process. */
 
 import type { FoundReference } from '../refs/read-reference.js'
 import type { GitObject } from './cat-file.js'
 import { parseCommit, parseTag } from './commit-object.js'
 import { KEPT_CONTENT_BYTES_MAX, type KeptReader } from './kept-reader.js'
+import type { LooseObjects } from './loose-objects.js'
 import {
   CONTENT_BYTES_MAX,
   isObjectName,
@@ -19,13 +20,22 @@ export interface KnownNames {
   readonly ids: Map<string, string | undefined>
 }
 
+/** Sources of objects. */
 export interface RequestSources {
   /** Starts a process for this request alone. */
   openSeparate(): Promise<OpenObjects>
   /** Opens the packs of the repository. */
   openPacks(): PackedObjects
+  /** Opens the loose objects of the repository. */
+  openLoose(): LooseObjects
   /** Finds a ref in the files of the repository; undefined if git must look for it. */
   readReference(name: string): Promise<FoundReference | undefined>
+  /** Undefined if nothing is shared with other requests. */
+  readonly shared?: SharedSources
+}
+
+/** Sources that the requests to a repository share. */
+export interface SharedSources {
   /** Returns the kept process of the repository. */
   readerOf(): KeptReader
   /** Returns the ids of refs in the present state; undefined if they must be read. */
@@ -33,9 +43,9 @@ export interface RequestSources {
   /** Returns a cached object, or its cached size, by full id. */
   find(id: string): GitObject | undefined
   findSize(id: string): number | undefined
-  /** Caches an object, or its size, that the kept process read. */
+  /** Caches an object, or its size, that was not read from a pack. */
   remember(object: GitObject): void
-  /** The same for one that was read from a pack. */
+  /** Caches an object that was read from a pack. */
   rememberPacked(object: GitObject, pack: string): void
   rememberSize(id: string, sizeBytes: number): void
 }
@@ -54,12 +64,15 @@ const SUFFIX = /\^\{(commit|tree)\}$/
 
 export class ReaderOfRequest implements ObjectReader {
   readonly #sources: RequestSources
+  readonly #shared: SharedSources | undefined
   #separate: Promise<OpenObjects> | undefined
   #packs: PackedObjects | undefined
+  #loose: LooseObjects | undefined
   #reads = 0
 
   constructor(sources: RequestSources) {
     this.#sources = sources
+    this.#shared = sources.shared
   }
 
   async read(name: string, contentBytesMax = CONTENT_BYTES_MAX): Promise<GitObject | undefined> {
@@ -82,7 +95,7 @@ export class ReaderOfRequest implements ObjectReader {
     const sizes = new Map<string, number>()
     const missing = new Set<string>()
     for (const id of ids) {
-      const size = this.#sources.findSize(id)
+      const size = this.#shared?.findSize(id)
       if (size === undefined) missing.add(id)
       else sizes.set(id, size)
     }
@@ -94,7 +107,7 @@ export class ReaderOfRequest implements ObjectReader {
     }
     const others = await (await this.#openSeparate()).readSizes([...missing], signal)
     for (const [id, size] of others) {
-      this.#sources.rememberSize(id, size)
+      this.#shared?.rememberSize(id, size)
       sizes.set(id, size)
     }
     return sizes
@@ -126,14 +139,14 @@ export class ReaderOfRequest implements ObjectReader {
   }
 
   async #readById(id: string, contentBytesMax = CONTENT_BYTES_MAX): Promise<GitObject | undefined> {
-    const { find, findSize } = this.#sources
-    const known = find(id)
+    const known = this.#shared?.find(id)
     if (known !== undefined) return atMost(known, contentBytesMax)
     if (contentBytesMax === 0) {
       const found = await this.#readInfo([id])
       return found === undefined ? this.#readApart(id, 0) : found[0]
     }
-    if ((findSize(id) ?? 0) > KEPT_CONTENT_BYTES_MAX) return this.#readApart(id, contentBytesMax)
+    if ((this.#shared?.findSize(id) ?? 0) > KEPT_CONTENT_BYTES_MAX)
+      return this.#readApart(id, contentBytesMax)
     const found = await this.#ask('contents', id)
     if (found === 'failed') return this.#readApart(id, contentBytesMax)
     if (found === undefined) return undefined
@@ -142,7 +155,7 @@ export class ReaderOfRequest implements ObjectReader {
     return atMost(found, contentBytesMax)
   }
 
-  /** Reads objects without contents. Returns undefined if the kept process fails. */
+  /** Reads objects without contents. Returns undefined if the separate process must read them. */
   async #readInfo(
     ids: readonly string[],
   ): Promise<ReadonlyArray<GitObject | undefined> | undefined> {
@@ -157,7 +170,7 @@ export class ReaderOfRequest implements ObjectReader {
 
   /** Returns the id of a ref; undefined if it does not exist. */
   async #idOf(name: string): Promise<string | undefined> {
-    const names = this.#sources.namesOf()
+    const names = this.#shared?.namesOf()
     if (names?.ids.has(name)) return names.ids.get(name)
     const found = (await this.#sources.readReference(name)) ?? (await this.#ask('info', name))
     if (found === 'failed') return (await this.#readApart(name, 0))?.id
@@ -172,20 +185,37 @@ export class ReaderOfRequest implements ObjectReader {
     return await (command === 'info' ? this.#packs.readInfo(id) : this.#packs.read(id))
   }
 
+  /** Reads a small loose object by full id; undefined if git must read it. */
+  async #inFile(command: 'contents' | 'info', id: string): Promise<GitObject | undefined> {
+    this.#loose ??= this.#sources.openLoose()
+    const found = await this.#loose.read(id)
+    if (found !== undefined) this.#shared?.remember(found)
+    return found && command === 'info' ? { ...found, content: undefined } : found
+  }
+
   async #ask(
     command: 'contents' | 'info',
     name: string,
   ): Promise<GitObject | 'failed' | undefined> {
-    const packed = FULL_ID.test(name) ? await this.#inPacks(command, name) : undefined
+    const isId = FULL_ID.test(name)
+    const packed = isId ? await this.#inPacks(command, name) : undefined
     if (packed !== undefined) {
-      this.#sources.rememberPacked(packed.object, packed.pack)
+      this.#shared?.rememberPacked(packed.object, packed.pack)
       return packed.object
     }
+    const loose = isId ? await this.#inFile(command, name) : undefined
+    return loose ?? (await this.#askKept(command, name))
+  }
+
+  async #askKept(
+    command: 'contents' | 'info',
+    name: string,
+  ): Promise<GitObject | 'failed' | undefined> {
     this.#reads += 1
-    if (this.#reads > READS_MAX) return 'failed'
+    if (this.#shared === undefined || this.#reads > READS_MAX) return 'failed'
     try {
-      const found = await this.#sources.readerOf().read(command, name)
-      if (found !== undefined) this.#sources.remember(found)
+      const found = await this.#shared.readerOf().read(command, name)
+      if (found !== undefined) this.#shared.remember(found)
       return found
     } catch {
       // Another request may have been the cause, so this one is tried again on its own.

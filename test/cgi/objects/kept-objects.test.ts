@@ -7,8 +7,8 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
 import { KeptObjects } from '../../../cgi/objects/kept-objects.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
 import { findGit } from '../../../cgi/process/git.js'
+import { readByGit } from '../../helpers/read-by-git.js'
 import { isFullSize } from '../../helpers/test-size.js'
 import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
 
@@ -24,6 +24,9 @@ function keep(t: Test, options?: { readonly stallMs: number }): KeptObjects {
   t.teardown(async () => kept.stop())
   return kept
 }
+
+/** Id of an object that only the process looks for. */
+const MISSING = '0'.repeat(40)
 
 const gitOf = ({ path }: WorkingCopy) => join(path, '.git')
 
@@ -52,7 +55,7 @@ for (const format of ['sha1', 'sha256'] as const) {
     const names = [...places, ...tags].flatMap((name) => suffixes.map((each) => name + each))
     for (const round of ['first', 'cached']) {
       for (const name of names) {
-        const other = await withObjects(ours, gitOf(copy), (objects) => objects.read(name))
+        const other = await readByGit(gitOf(copy), name)
         const found = await kept.use(gitOf(copy), (objects) => objects.read(name))
         t.strictSame(found, other, `${name}, ${round}`)
       }
@@ -204,7 +207,7 @@ t.test('a deleted repository is missing, and its files are closed', async (t) =>
   const kept = keep(t)
   await settle()
   t.equal(await textAt(kept, bare, blob), text, 'by the process, because it is large')
-  const [pid = 0] = kept.pids
+  const [pid = -1] = kept.pids
   t.ok((await openFilesOf(pid)).some((file) => file.includes('.pack')))
   await rm(bare, { recursive: true })
   await t.rejects(idAt(kept, bare, blob), /git did not start|git cat-file/)
@@ -222,7 +225,7 @@ async function openFilesOf(pid: number): Promise<readonly string[]> {
 
 t.test('requests are answered if the process is killed or stalls in between', async (t) => {
   const copy = await newWorkingCopy(t)
-  const contents = Array.from({ length: 50 }, (_, index) => `${index}\n`.repeat(20_000))
+  const contents = Array.from({ length: 50 }, (_, index) => `${index}\n`.repeat(140_000))
   await Promise.all(contents.map((text, index) => writeFile(join(copy.path, `f${index}`), text)))
   const ids = await copy.git('hash-object', '-w', ...contents.map((_, index) => `f${index}`))
   await copy.commit('a')
@@ -230,18 +233,19 @@ t.test('requests are answered if the process is killed or stalls in between', as
   for (const isKilled of [true, false]) {
     // Changes the folder of objects, so that the cache does not answer.
     await mkdir(join(gitOf(copy), 'objects', `changed-${isKilled}`))
-    await textAt(kept, gitOf(copy), 'HEAD')
-    const [pid = 0] = kept.pids
+    await textAt(kept, gitOf(copy), MISSING)
+    const [pid] = kept.pids
+    if (pid === undefined) throw new Error('no process was started')
     const reads = Promise.all(ids.split('\n').map((id) => textAt(kept, gitOf(copy), id)))
     await sleep(5)
     process.kill(pid, 'SIGSTOP')
     if (isKilled) process.kill(pid, 'SIGKILL')
     t.strictSame(await reads, contents, isKilled ? 'killed' : 'stalled')
     // If all reads were answered before the signal, only the next one notices it.
-    await textAt(kept, gitOf(copy), '0'.repeat(40))
+    await textAt(kept, gitOf(copy), MISSING)
     for (let waits = 0; waits < 100 && kept.pids.includes(pid); waits += 1) await sleep(50)
     t.notOk(kept.pids.includes(pid))
-    t.equal(await textAt(kept, gitOf(copy), '0'.repeat(40)), undefined, 'a new process answers')
+    t.equal(await textAt(kept, gitOf(copy), MISSING), undefined, 'a new process answers')
     t.equal(kept.pids.length, 1)
   }
 })
@@ -278,7 +282,10 @@ t.test('the number of processes is bounded', async (t) => {
   const paths = Array.from({ length: 20 }, (_, index) => `${bare}-${index}`)
   for (const path of paths) await copy.git('clone', '--quiet', '--bare', copy.path, path)
   const kept = keep(t)
-  for (const path of paths) t.equal(await idAt(kept, path, 'HEAD'), tip)
+  for (const path of paths) {
+    t.equal(await idAt(kept, path, 'HEAD'), tip)
+    t.equal(await idAt(kept, path, MISSING), undefined)
+  }
   t.equal(kept.pids.length, 16)
   kept.stop()
   t.strictSame(kept.pids, [])

@@ -7,12 +7,9 @@ import { join } from 'node:path'
 import { array, asyncProperty, assert as check, double, nat } from 'fast-check'
 import t from 'tap'
 import type { GitObject } from '../../../cgi/objects/cat-file.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
 import { type PackedObject, PackedObjects } from '../../../cgi/objects/packed-objects.js'
-import { findGit } from '../../../cgi/process/git.js'
+import { readByGit } from '../../helpers/read-by-git.js'
 import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
-
-const ours = await findGit()
 
 const gitOf = ({ path }: WorkingCopy) => join(path, '.git')
 const packsOf = (copy: WorkingCopy) => join(gitOf(copy), 'objects', 'pack')
@@ -36,9 +33,6 @@ async function idsOf(copy: WorkingCopy): Promise<readonly string[]> {
   const format = '--batch-check=%(objectname)'
   return (await copy.git('cat-file', '--batch-all-objects', format)).split('\n')
 }
-
-const readByGit = (copy: WorkingCopy, id: string) =>
-  withObjects(ours, gitOf(copy), (objects) => objects.read(id))
 
 /** Commits versions of a long file and of a folder with many files, so that deltas are long. */
 async function writeVersions(copy: WorkingCopy, versions: number): Promise<void> {
@@ -71,7 +65,7 @@ for (const format of ['sha1', 'sha256'] as const) {
         .split('\n')
         .filter((line) => /^[0-9a-f]+ \S+ +\d+ \d+ \d+ \d+ /.test(line))
       t.ok(deltas.length > 10, 'the packs have deltas')
-      const expected = await Promise.all(ids.map((id) => readByGit(copy, id)))
+      const expected = await Promise.all(ids.map((id) => readByGit(gitOf(copy), id)))
       const found = await usePacks(copy, (packs) =>
         Promise.all(ids.map((id) => objectOf(packs.read(id)))),
       )
@@ -189,7 +183,7 @@ t.test('an object behind more than 64 deltas is left to git', async (t) => {
   })
   t.equal(depths.length, 70)
   for (const { id, depth } of depths) {
-    const expected = depth > 64 ? undefined : await readByGit(copy, id)
+    const expected = depth > 64 ? undefined : await readByGit(gitOf(copy), id)
     t.strictSame(await readAlone(copy, id), expected, `${depth} deltas`)
     const info = await usePacks(copy, (packs) => objectOf(packs.readInfo(id)))
     t.strictSame(info, expected && { ...expected, content: undefined })
@@ -203,7 +197,7 @@ t.test('damaged packs and indexes never give other bytes', async (t) => {
   await copy.git('repack', '-a', '-d', '-f', '--quiet')
   const ids = await idsOf(copy)
   const objects = new Map<string, GitObject | undefined>()
-  for (const id of ids) objects.set(id, await readByGit(copy, id))
+  for (const id of ids) objects.set(id, await readByGit(gitOf(copy), id))
   const files = (await readdir(packsOf(copy))).filter((name) => /\.(?:pack|idx)$/.test(name))
   const originals = new Map<string, Buffer>()
   for (const name of files) originals.set(name, await readFile(join(packsOf(copy), name)))
