@@ -4,8 +4,9 @@ import { Failure } from '../../conf/failures.js'
 import { firstLine, type Git, gitError, runGit, tryGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 import { withTemporaryRepository } from '../repository/temporary-repository.js'
-import { type ObjectReader, withObjects } from './objects.js'
+import type { ObjectReader } from './objects.js'
 import { areWalkable } from './tree-size.js'
+import { withObjects } from './with-objects.js'
 
 /** Maximum number of paths of the tree: git holds all of them in its index. */
 const TREE_PATHS_MAX = 200_000

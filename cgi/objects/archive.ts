@@ -21,8 +21,8 @@ import {
 } from '../process/refusals.js'
 import type { RunningProcess } from '../process/run.js'
 import { createTemporaryRepository } from '../repository/temporary-repository.js'
-import { withObjects } from './objects.js'
 import { areWalkable } from './tree-size.js'
+import { withObjects } from './with-objects.js'
 
 /** Maximum number of paths of an archive: small trees can name billions. */
 const ARCHIVE_ENTRIES_MAX = 500_000

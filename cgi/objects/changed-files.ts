@@ -3,8 +3,9 @@
 import { type Git, runGit } from '../process/git.js'
 import { readChanges } from './commit-changes.js'
 import { type Commit, parseCommit } from './commit-object.js'
-import { type ObjectReader, withObjects } from './objects.js'
+import type { ObjectReader } from './objects.js'
 import type { ChangedPath } from './tree-changes.js'
+import { withObjects } from './with-objects.js'
 
 /** A commit with the paths that differ from its first parent. */
 export interface CommitFiles {

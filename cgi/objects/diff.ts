@@ -13,7 +13,7 @@ import {
 import { isBounded, isBoundedPair } from './commit-changes.js'
 import { parseCommit } from './commit-object.js'
 import { type CommitRange, listCommits } from './commit-range.js'
-import { withObjects } from './objects.js'
+import { withObjects } from './with-objects.js'
 
 /** Maximum size of git's output for a list of changed files, or for the diff of one file. */
 const DIFF_LIST_BYTES_MAX = 16_777_216

@@ -12,8 +12,9 @@ import {
   listDivergedCommits,
   listMergeBases,
 } from './commit-range.js'
-import { type ObjectReader, withObjects } from './objects.js'
+import type { ObjectReader } from './objects.js'
 import { areWalkable } from './tree-size.js'
+import { withObjects } from './with-objects.js'
 import { writeCommit } from './write-objects.js'
 
 /** Maximum number of paths in which both sides of a merge differ from the merge bases. */

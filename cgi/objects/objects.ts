@@ -1,7 +1,7 @@
-/** Reads Git objects: one process `git cat-file --batch` serves a whole request. */
+/** Reads Git objects by a process `git cat-file --batch`. */
 
 import { isReferenceName } from '../../conf/names.js'
-import { type Git, gitEnvironment, startGit } from '../process/git.js'
+import { type Git, gitEnvironment, NO_REPLACEMENTS, startGit } from '../process/git.js'
 import { GIT_COMMAND_MS } from '../process/git-limits.js'
 import { fullId, type GitOutputOptions, gitRecords } from '../process/git-output.js'
 import type { RunningProcess } from '../process/run.js'
@@ -31,7 +31,10 @@ export interface OpenObjects {
   close(): Promise<void>
 }
 
-/** Opens a reader of the repository at `path`, which uses one process. See `withObjects`. */
+/**
+ * Opens a reader of the repository at `path`, which uses one process. With the variables of a
+ * quarantine, the reader also finds the objects of a push that is not accepted yet.
+ */
 export async function openObjects(
   git: Git,
   path: string,
@@ -39,7 +42,7 @@ export async function openObjects(
 ): Promise<OpenObjects> {
   const running = await startGit(git, 'read', [git.file, 'cat-file', '--batch'], {
     cwd: path,
-    environment: { ...gitEnvironment(git, { config: [] }), ...quarantine },
+    environment: { ...gitEnvironment(git, { config: [] }), ...NO_REPLACEMENTS, ...quarantine },
     timeoutMs: GIT_COMMAND_MS,
   })
   const catFile = followCatFile(running)
@@ -51,24 +54,6 @@ export async function openObjects(
     readSizes: (ids, signal) => readSizes(git, ids, { cwd: path, environment: quarantine, signal }),
   }
   return { objects, close: () => end(running, catFile) }
-}
-
-/**
- * Runs `use` with a reader of the repository at `path`, which uses one process. With the variables
- * of a quarantine, the reader also finds the objects of a push that is not accepted yet.
- */
-export async function withObjects<T>(
-  git: Git,
-  path: string,
-  use: (objects: ObjectReader) => Promise<T>,
-  quarantine: Readonly<Record<string, string>> = {},
-): Promise<T> {
-  const { objects, close } = await openObjects(git, path, quarantine)
-  try {
-    return await use(objects)
-  } finally {
-    await close()
-  }
 }
 
 async function readSizes(

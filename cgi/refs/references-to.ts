@@ -1,6 +1,6 @@
 /** References from which a commit is reachable. */
 
-import { withObjects } from '../objects/objects.js'
+import { withObjects } from '../objects/with-objects.js'
 import { type Git, runGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
 

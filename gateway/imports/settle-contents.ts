@@ -2,7 +2,8 @@
 
 import type { Journal } from '../../cgi/maintenance/journal.js'
 import { findMergeBase } from '../../cgi/objects/commit-range.js'
-import { type ObjectReader, withObjects } from '../../cgi/objects/objects.js'
+import type { ObjectReader } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import type { Git } from '../../cgi/process/git.js'
 import { keepPullHeads } from '../../cgi/refs/pull-heads.js'
 import type {

@@ -1,7 +1,7 @@
 /** The repository of a package, as the registry shows it to callers who can read it. */
 
 import { createHash, randomUUID } from 'node:crypto'
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import { findRevision } from '../../cgi/refs/revision.js'
 import { readSettledState } from '../../cgi/repository/repository-state.js'
 import type { PackageSource } from '../../registry/package-store.js'

@@ -1,6 +1,6 @@
 /** The file of a reusable workflow that a job calls. */
 
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import { isReferenceName } from '../../conf/names.js'
 import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import {

@@ -1,7 +1,7 @@
 /** Start of a workflow by a user: `workflow_dispatch`. */
 
 import { randomUUID } from 'node:crypto'
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import { Failure } from '../../conf/failures.js'
 import { isReferenceName } from '../../conf/names.js'
 import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'

@@ -1,6 +1,6 @@
 /** The workflows on the default branch of a repository: their files, names and states. */
 
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import { isFailure, notFound } from '../../conf/failures.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import { cut, NAME_CHARACTERS_MAX } from '../../sql/runs/cut.js'

@@ -1,6 +1,6 @@
 /** Planning of the runs that a change starts whose payload is stored. */
 
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import type { TypedEvent } from '../../conf/run-events.js'
 import { WORKFLOW_FOLDER } from '../../conf/workflow-folder.js'
 import type { Repository } from '../../sql/repositories/repositories.js'

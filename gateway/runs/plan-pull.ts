@@ -1,6 +1,6 @@
 /** Planning of the runs that a change of a pull request starts. */
 
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import type { ReviewEvent } from '../../conf/run-events.js'
 import { findUserById, type User } from '../../sql/accounts/users.js'
 import { findIssue } from '../../sql/issues/issues.js'

@@ -1,6 +1,6 @@
 /** Planning of the runs that a push of a branch or tag starts. */
 
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import { findOwnersById } from '../../sql/accounts/owners.js'
 import type { Repository } from '../../sql/repositories/repositories.js'
 import type { RunEvent } from '../../sql/runs/events.js'

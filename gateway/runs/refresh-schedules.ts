@@ -1,6 +1,6 @@
 /** Schedules of a repository, rebuilt from the workflow files on its default branch. */
 
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import { findRepositoryById, type Repository } from '../../sql/repositories/repositories.js'
 import { type NewSchedule, replaceSchedules } from '../../sql/runs/schedules.js'
 import { branchReference } from '../actions/pulls/refresh-pulls.js'

@@ -5,7 +5,7 @@ import {
   commitsWithFiles,
   countCommits,
 } from '../../cgi/objects/changed-files.js'
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import type { PushedChange } from '../../cgi/refs/pushed-changes.js'
 import type { Owner } from '../../sql/accounts/owners.js'
 import type { Repository } from '../../sql/repositories/repositories.js'

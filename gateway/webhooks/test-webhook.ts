@@ -1,7 +1,7 @@
 /** Test delivery of a webhook: a push of a commit that the repository has already. */
 
 import { randomUUID } from 'node:crypto'
-import { withObjects } from '../../cgi/objects/objects.js'
+import { withObjects } from '../../cgi/objects/with-objects.js'
 import { findRevision } from '../../cgi/refs/revision.js'
 import type { User } from '../../sql/accounts/users.js'
 import type { Repository } from '../../sql/repositories/repositories.js'

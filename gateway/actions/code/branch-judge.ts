@@ -1,8 +1,9 @@
 /** Checks of branch changes against the branch protection rules. */
 
 import { findMergeBase, isAncestor } from '../../../cgi/objects/commit-range.js'
-import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import type { ObjectReader } from '../../../cgi/objects/objects.js'
 import { changedPaths } from '../../../cgi/objects/tree-changes.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import type { Git } from '../../../cgi/process/git.js'
 import type { ReferenceChange } from '../../../cgi/refs/references.js'
 import { Failure } from '../../../conf/failures.js'

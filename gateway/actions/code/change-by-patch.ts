@@ -2,7 +2,7 @@
 
 import { applyPatch, type PatchedFile } from '../../../cgi/objects/apply-patch.js'
 import { parseCommit } from '../../../cgi/objects/commit-object.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { parseFilePath } from '../../../conf/file-path.js'
 import type { Context } from '../../request/context.js'
 import {

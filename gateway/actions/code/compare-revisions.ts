@@ -1,6 +1,6 @@
 /** Comparison of two revisions, in one repository or between a repository and a related one. */
 
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { withTemporaryRepository } from '../../../cgi/repository/temporary-repository.js'
 import { notFound } from '../../../conf/failures.js'
 import type { Context } from '../../request/context.js'

@@ -1,12 +1,12 @@
 /** Listing of the pointers of Git LFS that a repository has. */
 
-import { withObjects } from '../../../cgi/objects/objects.js'
 import {
   listSmallFiles,
   listStoredSmallFiles,
   type SmallFilesInput,
   type StoredFilesInput,
 } from '../../../cgi/objects/small-files.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import type { Git } from '../../../cgi/process/git.js'
 import { type LfsPointer, POINTER_BYTES_MAX, parseLfsPointer } from './lfs-pointer.js'
 

@@ -1,7 +1,7 @@
 /** Tags of releases, which are created unless they exist. */
 
 import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { writeTag } from '../../../cgi/objects/write-objects.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { isEmptyRepository } from '../../../cgi/repository/repository.js'

@@ -2,7 +2,7 @@
 
 import { parseCommit } from '../../../cgi/objects/commit-object.js'
 import { listAddedCommits } from '../../../cgi/objects/commit-range.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import type { Context } from '../../request/context.js'
 import { signedCommit, verifySignatures } from './verify-signatures.js'
 

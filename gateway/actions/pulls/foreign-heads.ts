@@ -1,6 +1,6 @@
 /** Heads of pull requests in other repositories: their tips, and copies of their commits. */
 
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { copyCommit } from '../../../cgi/transfer/take-commit.js'
 import { diskFailureOf } from '../../../conf/disk-failure.js'
 import { isFailure } from '../../../conf/failures.js'

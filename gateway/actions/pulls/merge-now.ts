@@ -2,7 +2,7 @@
 
 import { isAncestor } from '../../../cgi/objects/commit-range.js'
 import { findMergeRefusal, MERGE_CONFLICT, type MergeStyle } from '../../../cgi/objects/merge.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { Failure } from '../../../conf/failures.js'
 import { findUserById, type User } from '../../../sql/accounts/users.js'
 import { markMerged } from '../../../sql/pulls/pulls.js'

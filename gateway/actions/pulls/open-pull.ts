@@ -1,7 +1,8 @@
 /** Creation of pull requests between branches of one repository or of two related ones. */
 
 import { findMergeBase } from '../../../cgi/objects/commit-range.js'
-import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import type { ObjectReader } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure } from '../../../conf/failures.js'
 import { isReferenceName } from '../../../conf/names.js'

@@ -2,7 +2,8 @@
 
 import { findMergeBase, isAncestor } from '../../../cgi/objects/commit-range.js'
 import { canMerge } from '../../../cgi/objects/merge.js'
-import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import type { ObjectReader } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { moveReferences, type ReferenceChange } from '../../../cgi/refs/references.js'
 import { diskFailureOf } from '../../../conf/disk-failure.js'
 import { isFailure } from '../../../conf/failures.js'

@@ -1,6 +1,6 @@
 /** Creation of repositories from a template: first the folder, then the row. */
 
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { newStorageKey, repositoryPath } from '../../../cgi/repository/paths.js'
 import { initRepository, removeRepository } from '../../../cgi/repository/repository.js'
 import { generateRepository } from '../../../cgi/repository/template.js'

@@ -1,7 +1,7 @@
 /** Pruning of repositories, and the refs that still reach a commit to be removed. */
 
 import { type Pruned, pruneRepository, refuseOldGit } from '../../../cgi/maintenance/prune.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import type { Git } from '../../../cgi/process/git.js'
 import { moveReferences } from '../../../cgi/refs/references.js'
 import { type KeepingReference, referencesTo } from '../../../cgi/refs/references-to.js'

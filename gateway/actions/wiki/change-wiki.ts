@@ -1,6 +1,7 @@
 /** Changes of wiki pages, each of which is a commit on the wiki's branch. */
 
-import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import type { ObjectReader } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { Failure, isFailure, notFound } from '../../../conf/failures.js'
 import { parseWikiTitle, type WikiName, wikiNameOf } from '../../../conf/wiki-name.js'
 import type { User } from '../../../sql/accounts/users.js'

@@ -2,7 +2,8 @@
 
 import { Type } from 'typebox'
 import { parseCommit } from '../../../cgi/objects/commit-object.js'
-import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import type { ObjectReader } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { NAME_CONFLICT, type ReferenceChange } from '../../../cgi/refs/references.js'
 import { findRevision, type Revision } from '../../../cgi/refs/revision.js'
 import { isEmptyRepository, setDefaultBranch } from '../../../cgi/repository/repository.js'

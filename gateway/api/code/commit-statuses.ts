@@ -1,7 +1,7 @@
 /** Commit statuses over the API: create, list, and the combined status. */
 
 import { Type } from 'typebox'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, notFound } from '../../../conf/failures.js'
 import type { Reply } from '../../../conf/http.js'

@@ -2,7 +2,7 @@
 
 import { Type } from 'typebox'
 import { withJournalEntry } from '../../../cgi/maintenance/at-work.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { writeTag } from '../../../cgi/objects/write-objects.js'
 import { findRevision } from '../../../cgi/refs/revision.js'
 import { Failure, isFailure, notFound } from '../../../conf/failures.js'

@@ -1,6 +1,6 @@
 /** Edits of a pull request over the API, some of which need write permission. */
 
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { Failure } from '../../../conf/failures.js'
 import { recordIssueEvents } from '../../../sql/issues/issue-events.js'
 import { replaceIssueLabels } from '../../../sql/issues/issue-labels.js'

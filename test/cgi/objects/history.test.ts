@@ -4,7 +4,7 @@ import { join } from 'node:path'
 import t from 'tap'
 import type { Repository } from '../../../cgi/objects/commit-changes.js'
 import { lastCommitOf, pageOfHistory } from '../../../cgi/objects/history.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { findGit } from '../../../cgi/process/git.js'
 import {
   commitTimeS,

@@ -4,7 +4,7 @@ import { mkdir } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
 import { lastCommits } from '../../../cgi/objects/last-commits.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { newWorkingCopy, writeHistory } from '../../helpers/working-copy.js'
 

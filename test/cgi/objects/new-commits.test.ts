@@ -4,7 +4,7 @@ import { array, asyncProperty, boolean, assert as check, nat, record } from 'fas
 import t from 'tap'
 import type { GitObject } from '../../../cgi/objects/cat-file.js'
 import { newCommits } from '../../../cgi/objects/new-commits.js'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 

@@ -3,8 +3,8 @@
 import { mkdir, rm } from 'node:fs/promises'
 import { join } from 'node:path'
 import t from 'tap'
-import { withObjects } from '../../../cgi/objects/objects.js'
 import { changedPaths, differingEntries } from '../../../cgi/objects/tree-changes.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 

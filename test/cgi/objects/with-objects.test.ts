@@ -1,38 +1,71 @@
-/** Objects are read in any number and order by one process; unsafe names are not passed to git. */
+/** Objects are read from files or by one process; unsafe names are not passed to git. */
 
 import { randomBytes } from 'node:crypto'
 import { writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
-import t from 'tap'
-import { type ObjectReader, withObjects } from '../../../cgi/objects/objects.js'
+import t, { type Test } from 'tap'
+import type { ObjectReader } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { findGit } from '../../../cgi/process/git.js'
+import { countedGit } from '../../helpers/counted-git.js'
+import { temporaryFolder } from '../../helpers/temporary.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 
 const ours = await findGit()
 
+/** Folder in which objects are read by git: it is not the Git folder, whose files could be read. */
+const BY_GIT = '.'
+const FROM_FILES = '.git'
+
 for (const format of ['sha1', 'sha256'] as const) {
-  t.test(`objects of ${format} are read by id and by reference`, async (t) => {
-    const copy = await newWorkingCopy(t, format)
-    const tip = await copy.commit('a', 'first\n')
-    await copy.git('tag', '-m', 'A tag', 'v1')
-    await withObjects(ours, copy.path, async (objects) => {
-      const blobId = await copy.git('rev-parse', 'HEAD:a')
-      const [blob, commit, tree, tag, peeled] = await Promise.all(
-        [blobId, tip, `${tip}^{tree}`, 'refs/tags/v1', 'refs/tags/v1^{commit}'].map((name) =>
-          objects.read(name),
-        ),
-      )
-      t.match(blob, { id: blobId, type: 'blob', sizeBytes: 6, content: Buffer.from('first\n') })
-      t.match(commit, { id: tip, type: 'commit' })
-      t.match(tree, { type: 'tree' })
-      t.match(tag, { type: 'tag' })
-      t.match(peeled, { id: tip, type: 'commit' })
-      t.equal(await objects.read(tip.slice(0, 10)).then((found) => found?.id), tip)
-      t.equal(await objects.read('refs/heads/absent'), undefined)
-      t.equal(await objects.read(`${blobId}^{commit}`), undefined)
-    })
+  for (const folder of [BY_GIT, FROM_FILES]) {
+    t.test(`objects of ${format} in ${folder} are read by id and by reference`, (t) =>
+      readAll(t, format, folder),
+    )
+  }
+}
+
+async function readAll(t: Test, format: 'sha1' | 'sha256', folder: string): Promise<void> {
+  const copy = await newWorkingCopy(t, format)
+  const tip = await copy.commit('a', 'first\n')
+  await copy.git('tag', '-m', 'A tag', 'v1')
+  await withObjects(ours, join(copy.path, folder), async (objects) => {
+    const blobId = await copy.git('rev-parse', 'HEAD:a')
+    const [blob, commit, tree, tag, peeled] = await Promise.all(
+      [blobId, tip, `${tip}^{tree}`, 'refs/tags/v1', 'refs/tags/v1^{commit}'].map((name) =>
+        objects.read(name),
+      ),
+    )
+    t.match(blob, { id: blobId, type: 'blob', sizeBytes: 6, content: Buffer.from('first\n') })
+    t.match(commit, { id: tip, type: 'commit' })
+    t.match(tree, { type: 'tree' })
+    t.match(tag, { type: 'tag' })
+    t.match(peeled, { id: tip, type: 'commit' })
+    t.equal(await objects.read(tip.slice(0, 10)).then((found) => found?.id), tip)
+    t.equal(await objects.read('refs/heads/absent'), undefined)
+    t.equal(await objects.read(`${blobId}^{commit}`), undefined)
   })
 }
+
+t.test('small objects and refs are read without a process', async (t) => {
+  const git = await countedGit(await temporaryFolder(t))
+  const copy = await newWorkingCopy(t)
+  await copy.commit('packed')
+  await copy.git('repack', '-a', '-d', '--quiet')
+  const tip = await copy.commit('loose')
+  const path = join(copy.path, FROM_FILES)
+  const names = ['HEAD', 'refs/heads/main^{tree}', 'refs/heads/absent', tip, `${tip}^{tree}`]
+  await withObjects(git, path, async (objects) => {
+    for (const name of names) await objects.read(name)
+    const [packed = '', loose = ''] = await Promise.all(
+      ['packed', 'loose'].map((file) => copy.git('rev-parse', `HEAD:${file}`)),
+    )
+    t.strictSame([...(await objects.readSizes([packed, loose])).values()], [7, 6])
+  })
+  t.strictSame(await git.started(), [])
+  await withObjects(git, path, (objects) => objects.read('0'.repeat(40)))
+  t.strictSame(await git.started(), ['cat-file'], 'git looks for a missing object')
+})
 
 t.test('a thousand concurrent reads are answered in their order', async (t) => {
   const copy = await newWorkingCopy(t)

@@ -1,7 +1,7 @@
 /** Revisions that callers name are resolved as plain names only. */
 
 import t from 'tap'
-import { withObjects } from '../../../cgi/objects/objects.js'
+import { withObjects } from '../../../cgi/objects/with-objects.js'
 import { findGit } from '../../../cgi/process/git.js'
 import { findObject, findRevision } from '../../../cgi/refs/revision.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
