@@ -13,6 +13,8 @@ const OBJECT_BYTES_MAX = 262_144
 const FILE_BYTES_MAX = OBJECT_BYTES_MAX + 1_024
 /** Maximum size of all objects of a request. */
 const DECODED_BYTES_MAX = 4_194_304
+/** Maximum number of reads of a request. */
+const READS_MAX = 2_000
 /** Number of deflated bytes that have the type and the size. */
 const HEAD_BYTES = 64
 const HEAD = /^(commit|tree|blob|tag) (0|[1-9]\d{0,9})\0/
@@ -24,18 +26,29 @@ const HEAD = /^(commit|tree|blob|tag) (0|[1-9]\d{0,9})\0/
  */
 export class LooseObjects {
   readonly #folder: string
+  #last: Promise<unknown> = Promise.resolve()
   #leftBytes = DECODED_BYTES_MAX
+  #leftReads = READS_MAX
 
   constructor(path: string) {
     this.#folder = join(path, 'objects')
   }
 
   /** Returns an object with its content by its full id; undefined if git must read it. */
-  async read(id: string): Promise<GitObject | undefined> {
-    const path = join(this.#folder, id.slice(0, 2), id.slice(2))
-    const fileBytes = statSync(path, { throwIfNoEntry: false })?.size
-    if (fileBytes === undefined || fileBytes > FILE_BYTES_MAX) return undefined
+  read(id: string): Promise<GitObject | undefined> {
+    // One after the other, so that many concurrent reads hold one file in memory.
+    const result = this.#last.then(() => this.#tryToRead(id))
+    this.#last = result
+    return result
+  }
+
+  async #tryToRead(id: string): Promise<GitObject | undefined> {
     try {
+      const path = join(this.#folder, id.slice(0, 2), id.slice(2))
+      const fileBytes = statSync(path, { throwIfNoEntry: false })?.size
+      if (fileBytes === undefined || fileBytes > FILE_BYTES_MAX) return undefined
+      if (this.#leftReads === 0) return undefined
+      this.#leftReads -= 1
       return this.#decode(id, await readWhole(path, fileBytes))
     } catch {
       // Git reads the object then, and reports what is wrong with it.

@@ -145,8 +145,8 @@ export class ReaderOfRequest implements ObjectReader {
       const found = await this.#readInfo([id])
       return found === undefined ? this.#readApart(id, 0) : found[0]
     }
-    if ((this.#shared?.findSize(id) ?? 0) > KEPT_CONTENT_BYTES_MAX)
-      return this.#readApart(id, contentBytesMax)
+    const knownBytes = this.#shared?.findSize(id) ?? 0
+    if (knownBytes > KEPT_CONTENT_BYTES_MAX) return this.#readApart(id, contentBytesMax)
     const found = await this.#ask('contents', id)
     if (found === 'failed') return this.#readApart(id, contentBytesMax)
     if (found === undefined) return undefined

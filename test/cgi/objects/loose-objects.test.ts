@@ -52,6 +52,14 @@ t.test('a request that reads more than 4 MiB leaves the rest to git', async (t) 
   t.equal(found.filter(Boolean).length, 16)
 })
 
+t.test('a request that reads more than 2,000 objects leaves the rest to git', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const tip = await copy.commit('a')
+  const objects = new LooseObjects(gitOf(copy))
+  const found = await Promise.all(Array.from({ length: 2_010 }, () => objects.read(tip)))
+  t.equal(found.filter(Boolean).length, 2_000)
+})
+
 t.test('an object with damaged bytes is left to git', async (t) => {
   const copy = await newWorkingCopy(t)
   await copy.commit('a', 'some text\n'.repeat(30))

@@ -44,8 +44,22 @@ async function readAll(t: Test, format: 'sha1' | 'sha256', folder: string): Prom
     t.equal(await objects.read(tip.slice(0, 10)).then((found) => found?.id), tip)
     t.equal(await objects.read('refs/heads/absent'), undefined)
     t.equal(await objects.read(`${blobId}^{commit}`), undefined)
+    t.match(await objects.read(blobId, 0), { sizeBytes: 6, content: undefined })
   })
 }
+
+t.test('a replaced object is read as it was stored', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const first = await copy.commit('a')
+  const tip = await copy.commit('b')
+  await copy.git('replace', tip, first)
+  t.equal(await copy.git('log', '-1', '--format=%s', tip), 'Write a', 'git shows the other one')
+  for (const folder of [BY_GIT, FROM_FILES]) {
+    await withObjects(ours, join(copy.path, folder), async (objects) => {
+      t.match((await objects.read(tip))?.content?.toString(), /Write b/, folder)
+    })
+  }
+})
 
 t.test('small objects and refs are read without a process', async (t) => {
   const git = await countedGit(await temporaryFolder(t))
