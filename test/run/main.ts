@@ -14,7 +14,7 @@ const TESTS = 'dist/test'
 const PROCESSES = 'dist/test/run/processes'
 
 /** Several processes per CPU, because tests also wait for programs, disks and timers. */
-const PROCESSES_PER_CPU = 2.5
+const PROCESSES_PER_CPU = 3
 
 const named = process.argv.slice(2)
 process.exitCode = await runTests(named.length > 0 ? named : findTestFiles())
