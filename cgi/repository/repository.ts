@@ -2,8 +2,8 @@
 
 import { randomBytes } from 'node:crypto'
 import { statSync } from 'node:fs'
-import { mkdir, readdir, readFile, rename, rm, stat } from 'node:fs/promises'
-import { basename, dirname, join } from 'node:path'
+import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
+import { basename, dirname, join, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { type Git, runGit } from '../process/git.js'
@@ -32,11 +32,7 @@ export async function initRepository(
   const unfinished = `${path}.new-${randomBytes(6).toString('hex')}`
   const firstMade = await mkdir(parent, { recursive: true })
   try {
-    const choices = [`--initial-branch=${defaultBranch}`, `--object-format=${objectFormat}`]
-    // An empty template creates no sample hooks and no default description.
-    await runGit(git, ['init', '--quiet', '--bare', '--template=', ...choices, unfinished], {
-      cwd: parent,
-    })
+    await makeEmpty(git, unfinished, { defaultBranch, objectFormat })
     if (marker !== undefined) await writeMarker(unfinished, marker)
     await fill?.(unfinished)
     await syncTree(unfinished)
@@ -47,6 +43,49 @@ export async function initRepository(
   }
   await syncPath(parent)
   if (firstMade !== undefined) await syncFoldersAbove(parent, dirname(firstMade))
+}
+
+/** An empty repository: its folders, each before those in it, and its files with their contents. */
+interface EmptyRepository {
+  readonly folders: readonly string[]
+  readonly files: ReadonlyMap<string, Buffer>
+}
+
+/** Repositories that git has made, by its version and object format, for any default branch. */
+const emptyRepositories = new Map<string, EmptyRepository>()
+
+/** Makes an empty repository: the first one of its kind by git, and the next ones as copies. */
+async function makeEmpty(
+  git: Git,
+  path: string,
+  { defaultBranch, objectFormat }: Pick<RepositoryOptions, 'defaultBranch' | 'objectFormat'>,
+): Promise<void> {
+  const kind = `${git.file} ${git.version.join('.')} ${objectFormat}`
+  const known = emptyRepositories.get(kind)
+  if (known === undefined) {
+    const choices = [`--initial-branch=${defaultBranch}`, `--object-format=${objectFormat}`]
+    // An empty template creates no sample hooks and no default description.
+    await runGit(git, ['init', '--quiet', '--bare', '--template=', ...choices, path], {
+      cwd: dirname(path),
+    })
+    emptyRepositories.set(kind, await readEmpty(path))
+    return
+  }
+  await mkdir(path)
+  for (const folder of known.folders) await mkdir(join(path, folder))
+  for (const [name, content] of known.files) await writeFile(join(path, name), content)
+  await writeFile(join(path, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`)
+}
+
+async function readEmpty(path: string): Promise<EmptyRepository> {
+  const folders: string[] = []
+  const files = new Map<string, Buffer>()
+  for await (const found of walk(path)) {
+    const name = relative(path, found.path)
+    if (found.isFolder) folders.push(name)
+    else files.set(name, await readFile(found.path))
+  }
+  return { folders, files }
 }
 
 /**

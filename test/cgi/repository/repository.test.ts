@@ -1,7 +1,7 @@
 /** Bare repositories: creation, removal, and inexpensive checks. */
 
 import { existsSync } from 'node:fs'
-import { mkdir, readdir, writeFile } from 'node:fs/promises'
+import { mkdir, readdir, readFile, stat, writeFile } from 'node:fs/promises'
 import { dirname, join } from 'node:path'
 import t, { type Test } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
@@ -45,6 +45,39 @@ t.test('a new repository is bare and empty, with the given branch and object for
   t.equal(await git(['rev-parse', '--show-object-format'], { cwd: other }), 'sha256')
   t.equal(await git(['symbolic-ref', 'HEAD'], { cwd: other }), 'refs/heads/trunk/x')
 })
+
+for (const objectFormat of ['sha1', 'sha256'] as const) {
+  t.test(`all new repositories of ${objectFormat} have the files that git makes`, async (t) => {
+    const folder = await temporaryFolder(t)
+    const options = ['--bare', '--template=', '-b', 'main', `--object-format=${objectFormat}`]
+    await git(['init', '--quiet', ...options, join(folder, 'git')], { cwd: folder })
+    const right = await entriesOf(join(folder, 'git'))
+    for (const [name, branch] of [
+      ['first', 'main'],
+      ['second', 'trunk/x'],
+      ['third', 'main'],
+    ] as const) {
+      const path = join(folder, name)
+      await initRepository(ours, path, { defaultBranch: branch, objectFormat })
+      const expected = new Map(right).set('HEAD', [MODE_OF_FILES, `ref: refs/heads/${branch}\n`])
+      t.strictSame(await entriesOf(path), expected, name)
+    }
+  })
+}
+
+const MODE_OF_FILES = 0o100_644
+
+/** Returns the mode of each file and folder below a folder, and the contents of files. */
+async function entriesOf(folder: string) {
+  const entries = new Map<string, readonly [mode: number, content: string | undefined]>()
+  for (const name of (await readdir(folder, { recursive: true })).toSorted()) {
+    const { mode } = await stat(join(folder, name))
+    const isFile = mode === MODE_OF_FILES
+    const content = isFile ? await readFile(join(folder, name), 'utf8') : undefined
+    entries.set(name, [mode, content])
+  }
+  return entries
+}
 
 t.test(
   'a repository is not created over an existing one, and no temporary folder is left',
