@@ -51,7 +51,9 @@ export async function newWorkingCopy(
   objectFormat: 'sha1' | 'sha256' = 'sha1',
 ): Promise<WorkingCopy> {
   const copy = workingCopyAt(await temporaryFolder(t))
-  await copy.git('init', '--quiet', '-b', 'main', `--object-format=${objectFormat}`)
+  const choices = ['-b', 'main', `--object-format=${objectFormat}`]
+  // Without the sample hooks, which no test uses.
+  await copy.git('init', '--quiet', '--template=', ...choices)
   return copy
 }
 

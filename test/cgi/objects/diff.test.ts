@@ -1,7 +1,7 @@
 /** Differences of two commits: lists with line counts, diffs, and patches that `git am` accepts. */
 
 import { randomBytes } from 'node:crypto'
-import { chmod, writeFile } from 'node:fs/promises'
+import { chmod, mkdir, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import t, { type Test } from 'tap'
 import {
@@ -112,6 +112,7 @@ t.test("diff programs that the repository's attributes configure are not run", a
   const mark = join(copy.path, 'ran')
   await writeFile(script, `#!/bin/sh\ntouch ${mark}\n`)
   await chmod(script, 0o755)
+  await mkdir(join(copy.path, '.git', 'info'))
   await writeFile(join(copy.path, '.git', 'info', 'attributes'), '* diff=evil\n')
   await copy.git('config', 'diff.evil.command', script)
   await copy.git('config', 'diff.evil.textconv', script)
