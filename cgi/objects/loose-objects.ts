@@ -20,9 +20,9 @@ const HEAD_BYTES = 64
 const HEAD = /^(commit|tree|blob|tag) (0|[1-9]\d{0,9})\0/
 
 /**
- * Reads the objects of the repository at a path that have files of their own, as those that the API
- * wrote until upkeep packs them. What it cannot read is left to git: missing and large objects, and
- * damaged files. The digest of each object is checked.
+ * Reads the objects of the repository at a path that have files of their own, such as those that
+ * the API wrote until upkeep packs them. What it cannot read is left to git: missing and large
+ * objects, and damaged files. The digest of each object is checked.
  */
 export class LooseObjects {
   readonly #folder: string
@@ -36,7 +36,7 @@ export class LooseObjects {
 
   /** Returns an object with its content by its full id; undefined if git must read it. */
   read(id: string): Promise<GitObject | undefined> {
-    // One after the other, so that many concurrent reads hold one file in memory.
+    // Concurrent reads run one after the other, so that only one file is in memory.
     const result = this.#last.then(() => this.#tryToRead(id))
     this.#last = result
     return result

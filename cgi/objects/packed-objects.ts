@@ -75,12 +75,17 @@ export function listPacks(path: string): ReadonlySet<string> {
   return new Set(names.filter((name) => name.endsWith('.pack')))
 }
 
+/** Opens the present packs of the repository at `path`. */
+export function openPacks(path: string): PackedObjects {
+  return new PackedObjects(path, listPacks(path))
+}
+
 /** Runs `use` with the present packs of the repository at `path`. */
 export async function withPacks<T>(
   path: string,
   use: (packs: PackedObjects) => Promise<T>,
 ): Promise<T> {
-  const packs = new PackedObjects(path, listPacks(path))
+  const packs = openPacks(path)
   return await use(packs).finally(() => packs.close())
 }
 
@@ -130,9 +135,9 @@ export class PackedObjects {
     return await this.#unlessFailed(id, (place) => this.#decodeChecked(place, id))
   }
 
-  /** Returns true if a pack has the object; git must look for the others. */
-  async has(id: string): Promise<boolean> {
-    return (await this.#unlessFailed(id, async () => true)) ?? false
+  /** Returns the name of the first pack that has the object; git must look for the others. */
+  async findPack(id: string): Promise<string | undefined> {
+    return await this.#unlessFailed(id, async ({ pack }) => pack)
   }
 
   /** Returns an object without its content; undefined if git must read it. */

@@ -4,7 +4,7 @@ import type { Git } from '../process/git.js'
 import { readReference } from '../refs/read-reference.js'
 import { LooseObjects } from './loose-objects.js'
 import { type ObjectReader, openObjects } from './objects.js'
-import { listPacks, PackedObjects } from './packed-objects.js'
+import { openPacks } from './packed-objects.js'
 import { ReaderOfRequest } from './reader-of-request.js'
 
 /**
@@ -20,7 +20,7 @@ export async function withObjects<T>(
 ): Promise<T> {
   const reader = new ReaderOfRequest({
     openSeparate: () => openObjects(git, path, quarantine),
-    openPacks: () => new PackedObjects(path, listPacks(path)),
+    openPacks: () => openPacks(path),
     openLoose: () => new LooseObjects(path),
     readReference: (name) => readReference(path, name),
   })

@@ -2,7 +2,7 @@
 
 import type { GitObject } from '../objects/cat-file.js'
 import { parseCommit, parseTag } from '../objects/commit-object.js'
-import { listPacks, PackedObjects } from '../objects/packed-objects.js'
+import { openPacks } from '../objects/packed-objects.js'
 import type { Reference, ReferenceListInput } from './list-references.js'
 import { type ListedReference, listStoredReferences } from './listed-references.js'
 
@@ -74,7 +74,7 @@ async function readAll(
 ): Promise<ReadonlyMap<string, GitObject> | undefined> {
   const found = new Map<string, GitObject>()
   if (references.length > READ_MAX) return undefined
-  const objects = new PackedObjects(path, listPacks(path))
+  const objects = openPacks(path)
   try {
     for (const { oid } of references) {
       const object = (await objects.read(oid))?.object

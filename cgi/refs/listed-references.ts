@@ -83,7 +83,8 @@ async function listedOf(
   const oid = looseOid ?? entry?.oid
   if (oid === undefined) return undefined
   if (looseOid === undefined && arePeeled) {
-    return (await objects.has(oid)) ? { name, oid, peeled: entry?.peeled } : undefined
+    const pack = await objects.findPack(oid)
+    return pack === undefined ? undefined : { name, oid, peeled: entry?.peeled }
   }
   let found = await objects.readInfo(oid)
   for (let tags = 0; found?.object.type === 'tag'; tags += 1) {
