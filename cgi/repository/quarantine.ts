@@ -1,7 +1,8 @@
 /** Quarantines: temporary object directories of repositories, whose objects are kept or dropped. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, rm } from 'node:fs/promises'
+import { mkdirSync, readdirSync, rmdirSync } from 'node:fs'
+import { rm } from 'node:fs/promises'
 import { join } from 'node:path'
 
 export interface Quarantine {
@@ -21,7 +22,7 @@ export async function withQuarantine<T>(
   const objects = join(path, 'objects')
   // Git uses this name for its own quarantines, and the sweeper recognizes it.
   const folder = join(objects, `tmp_objdir-incoming-${randomBytes(6).toString('hex')}`)
-  await mkdir(folder)
+  mkdirSync(folder)
   try {
     const variables = {
       GIT_OBJECT_DIRECTORY: folder,
@@ -29,6 +30,17 @@ export async function withQuarantine<T>(
     }
     return await use({ folder, variables })
   } finally {
-    await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+    if (!removeEmpty(folder)) await rm(folder, { recursive: true, force: true, maxRetries: 3 })
+  }
+}
+
+/** Removes a folder with its empty folders, synchronously; false if one of them is not empty. */
+function removeEmpty(folder: string): boolean {
+  try {
+    for (const name of readdirSync(folder)) rmdirSync(join(folder, name))
+    rmdirSync(folder)
+    return true
+  } catch {
+    return false
   }
 }

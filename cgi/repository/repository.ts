@@ -1,11 +1,11 @@
 /** Creates, removes, measures and initializes bare repositories on disk. */
 
 import { randomBytes } from 'node:crypto'
-import { statSync } from 'node:fs'
+import { opendirSync, statSync } from 'node:fs'
 import { mkdir, readdir, readFile, rename, rm, stat, writeFile } from 'node:fs/promises'
 import { basename, dirname, join, relative } from 'node:path'
 import { setImmediate } from 'node:timers/promises'
-import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
+import { syncPath, unlessMissing, unlessMissingSync } from '../../conf/lib/disk.js'
 import { type Git, runGit } from '../process/git.js'
 import { syncRepositoryNames, syncTree } from './durable.js'
 import { writeMarker } from './marker.js'
@@ -77,13 +77,14 @@ async function makeEmpty(
   await writeFile(join(path, 'HEAD'), `ref: refs/heads/${defaultBranch}\n`)
 }
 
+/** Reads the repository, except for its `HEAD`, which names the default branch. */
 async function readEmpty(path: string): Promise<EmptyRepository> {
   const folders: string[] = []
   const files = new Map<string, Buffer>()
   for await (const found of walk(path)) {
     const name = relative(path, found.path)
     if (found.isFolder) folders.push(name)
-    else files.set(name, await readFile(found.path))
+    else if (name !== 'HEAD') files.set(name, await readFile(found.path))
   }
   return { folders, files }
 }
@@ -142,21 +143,30 @@ export async function isEmptyRepository(path: string): Promise<boolean> {
   return true
 }
 
-/** Number of files whose sizes are read without other work of the event loop in between. */
-const SIZES_PER_TICK = 100
+/** Number of entries that are read without other work of the event loop in between. */
+const ENTRIES_PER_TICK = 100
 
 /**
- * Returns the size of all files of a repository in KiB, rounded up. Reads the sizes synchronously,
- * because after each push the promises would cost more than the sizes of a small repository.
+ * Returns the size of all files of a repository in KiB, rounded up. Reads folders and sizes
+ * synchronously, because after each push the promises would cost more than a small repository.
  */
 export async function repositorySizeKib(repository: string): Promise<number> {
   let sizeBytes = 0
-  let files = 0
-  for await (const { path, isFolder } of walk(repository)) {
-    if (isFolder) continue
-    sizeBytes += statSync(path, { throwIfNoEntry: false })?.size ?? 0
-    files += 1
-    if (files % SIZES_PER_TICK === 0) await setImmediate()
+  let entries = 0
+  const folders = [repository]
+  for (let path = folders.pop(); path !== undefined; path = folders.pop()) {
+    const folder = unlessMissingSync(() => opendirSync(path))
+    try {
+      for (let entry = folder?.readSync(); entry; entry = folder?.readSync()) {
+        const found = join(path, entry.name)
+        if (entry.isDirectory()) folders.push(found)
+        else sizeBytes += statSync(found, { throwIfNoEntry: false })?.size ?? 0
+        entries += 1
+        if (entries % ENTRIES_PER_TICK === 0) await setImmediate()
+      }
+    } finally {
+      folder?.closeSync()
+    }
   }
   return Math.ceil(sizeBytes / 1_024)
 }

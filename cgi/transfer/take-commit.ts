@@ -1,9 +1,10 @@
 /** Copies a commit and its history from one local repository into another. */
 
-import { mkdir, readdir, rename, stat } from 'node:fs/promises'
+import { mkdirSync, readdirSync, renameSync } from 'node:fs'
+import { stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { Failure } from '../../conf/failures.js'
-import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
+import { syncPath, unlessMissing, unlessMissingSync } from '../../conf/lib/disk.js'
 import { type Journal, recordWriter } from '../maintenance/journal.js'
 import { type Git, gitEnvironment, gitError, startGit } from '../process/git.js'
 import { fullId } from '../process/git-output.js'
@@ -105,16 +106,16 @@ async function bytesIn(folder: string): Promise<number> {
  */
 export async function keepPacks(path: string, quarantine: string): Promise<void> {
   const from = join(quarantine, 'pack')
-  const names = (await unlessMissing(readdir(from))) ?? []
+  const names = unlessMissingSync(() => readdirSync(from)) ?? []
   if (names.length === 0) return
   const to = join(path, 'objects', 'pack')
-  await mkdir(to, { recursive: true })
+  const isNew = mkdirSync(to, { recursive: true }) !== undefined
   const isIndex = (name: string) => name.endsWith('.idx')
   for (const name of [...names.filter((each) => !isIndex(each)), ...names.filter(isIndex)]) {
     // Git before 2.36 flushes packs but not their indexes.
-    await syncPath(join(from, name))
-    await rename(join(from, name), join(to, name))
+    if (isIndex(name)) await syncPath(join(from, name))
+    renameSync(join(from, name), join(to, name))
   }
   await syncPath(to)
-  await syncPath(join(path, 'objects'))
+  if (isNew) await syncPath(join(path, 'objects'))
 }
