@@ -5,9 +5,11 @@ import { Failure } from '../../conf/failures.js'
 import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
 import { isReferenceName } from '../../conf/names.js'
 import { type Journal, recordWriter } from '../maintenance/journal.js'
+import { withObjects } from '../objects/with-objects.js'
 import { firstLine, type Git, gitEnvironment, startGit } from '../process/git.js'
 import { GIT_COMMAND_MS } from '../process/git-limits.js'
 import { syncRepositoryNames } from '../repository/durable.js'
+import { tryToMoveBranch } from './move-branch.js'
 
 /** Change of a reference. */
 export interface ReferenceChange {
@@ -35,6 +37,8 @@ export async function moveReferences(
   { journal }: MoveOptions,
 ): Promise<void> {
   const commands = Buffer.from(changes.map(commandOf).join(''))
+  const [change, ...others] = changes
+  if (others.length === 0 && (await movedHere(git, path, { change, journal }))) return
   const startedAtMs = Date.now()
   const words = ['update-ref', '--no-deref', '-z', '--stdin']
   const running = await startGit(git, 'read', [git.file, ...words], {
@@ -55,6 +59,20 @@ export async function moveReferences(
   }
   await strike()
   if (exitCode !== 0) throw failureOf(firstLine(errorText))
+}
+
+interface OneMove extends MoveOptions {
+  readonly change: ReferenceChange | undefined
+}
+
+/** Moves a branch without `git update-ref`; returns false if nothing was changed. */
+async function movedHere(git: Git, path: string, { change, journal }: OneMove): Promise<boolean> {
+  const { name = '', before, after } = change ?? {}
+  if (before === undefined || after === undefined || !name.startsWith('refs/heads/')) return false
+  const found = await withObjects(git, path, (objects) => objects.read(after))
+  if (found?.type !== 'commit') return false
+  const strike = await journal.record({ repositoryPath: path, pid: process.pid })
+  return await tryToMoveBranch(path, { name, before, after }).finally(strike)
 }
 
 const ID = /^(?:[0-9a-f]{40}|[0-9a-f]{64})$/

@@ -69,7 +69,24 @@ export function readStateOfTick(path: string): RepositoryState | undefined {
  */
 export function hasGrafts(path: string): boolean {
   const [, , ...grafts] = readStateOfTick(path)?.settingsText.split('\u0000') ?? ['', '', 'unknown']
-  return grafts.some((text) => text !== '')
+  return !grafts.every(isEmptyText)
+}
+
+function isEmptyText(text: string): boolean {
+  return text === ''
+}
+
+/** A line of a configuration that `git init --bare` writes, on some system (git-config(1)). */
+const USUAL_LINE =
+  /^(?:\[(?:core|extensions)\]|\t(?:repositoryformatversion = [01]|bare = true|(?:filemode|ignorecase|precomposeunicode|symlinks) = (?:true|false)|objectformat = sha(?:1|256))|)$/
+
+/**
+ * Returns true if git behaves in the repository as in a new one: no setting was added, and no
+ * commit has other parents than it names.
+ */
+export function hasUsualSettings({ settingsText }: Pick<RepositoryState, 'settingsText'>): boolean {
+  const [config = '', ...others] = settingsText.split('\u0000')
+  return config.split('\n').every((line) => USUAL_LINE.test(line)) && others.every(isEmptyText)
 }
 
 /** Returns true if git may leave out refs that the files of the repository have. */

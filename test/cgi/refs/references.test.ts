@@ -11,6 +11,7 @@ import { findGit, type Git } from '../../../cgi/process/git.js'
 import { moveReferences, type ReferenceChange } from '../../../cgi/refs/references.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { isFailure } from '../../../conf/failures.js'
+import { countedGit } from '../../helpers/counted-git.js'
 import { git } from '../../helpers/git-client.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -32,6 +33,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
   return {
     dataDir,
     bare,
+    tree,
     one,
     two,
     move: (changes: readonly ReferenceChange[], by: Git = ours) =>
@@ -129,8 +131,7 @@ t.test('an invalid reference name or object id is a bug', async (t) => {
 t.test(
   'a git that was killed while it held a lock stays in the journal and is recovered',
   async (t) => {
-    const { move, all, one, two, bare, dataDir } = await scene(t)
-    await move([{ name: 'refs/heads/main', before: undefined, after: one }])
+    const { move, all, two, bare, dataDir } = await scene(t)
     const lock = join(bare, 'refs', 'heads', 'main.lock')
     const folder = join(dataDir, 'bin')
     await mkdir(folder)
@@ -138,7 +139,7 @@ t.test(
     // The script takes the lock as git does, and is killed as by the kernel when memory runs out.
     await writeFile(file, `#!/bin/sh\ncat >/dev/null\n: > '${lock}'\nkill -9 $$\n`)
     await chmod(file, 0o755)
-    const change = { name: 'refs/heads/main', before: one, after: two }
+    const change = { name: 'refs/heads/main', before: undefined, after: two }
     await t.rejects(move([change], { ...ours, file }), /SIGKILL/)
     t.ok(existsSync(lock))
     t.equal((await listJournalEntries(dataDir)).size, 1)
@@ -168,6 +169,31 @@ t.test('a transaction of several refs that was killed after the first is complet
     `refs/pull/1/head ${two}`,
   ])
   t.strictSame(await readdir(join(dataDir, 'pushes')), [], 'no journal entry is left')
+})
+
+t.test('git is started for a change unless it moves an existing branch', async (t) => {
+  const { move, all, one, two, dataDir } = await scene(t)
+  const counted = await countedGit(dataDir)
+  const main = 'refs/heads/main'
+  await move([{ name: main, before: undefined, after: one }], counted)
+  t.strictSame(await counted.started(), ['update-ref'])
+  await move([{ name: main, before: one, after: two }], counted)
+  t.equal((await counted.started()).length, 1)
+  t.strictSame(await all(), [`${main} ${two}`])
+  await move([{ name: 'refs/tags/x', before: undefined, after: one }])
+  await move([{ name: 'refs/tags/x', before: one, after: two }], counted)
+  await move([{ name: main, before: two, after: undefined }], counted)
+  t.strictSame(await counted.started(), ['update-ref', 'update-ref', 'update-ref'])
+  t.equal((await listJournalEntries(dataDir)).size, 0, 'no journal entry is left')
+})
+
+t.test('a branch is moved only to a commit that exists', async (t) => {
+  const { move, all, one, tree } = await scene(t)
+  const main = { name: 'refs/heads/main', before: one }
+  await move([{ ...main, before: undefined, after: one }])
+  await t.rejects(move([{ ...main, after: '1'.repeat(40) }]), /nonexistent object/)
+  await t.rejects(move([{ ...main, after: tree }]), /non-commit object/)
+  t.strictSame(await all(), [`${main.name} ${one}`])
 })
 
 t.test('a lock of another process is waited for and then reported as a conflict', async (t) => {
