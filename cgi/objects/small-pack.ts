@@ -20,14 +20,18 @@ const deflateInPool = promisify(deflate)
 /** Maximum size of an object that this thread deflates; the thread pool deflates larger ones. */
 const OWN_THREAD_BYTES_MAX = 16_384
 
-/** Contents of a pack. */
-export interface SmallContents {
+/** A set of objects. */
+export interface NewContents {
   /**
-   * Pairs of commits. The pack has the first one of each pair, and its trees and files that the
+   * Pairs of commits. The set has the first one of each pair, and its trees and files that the
    * second one does not have; all of them if there is no second one.
    */
   readonly pairs: ReadonlyArray<readonly [commit: string, other: string | undefined]>
   readonly objectsMax: number
+}
+
+/** Contents of a pack. */
+export interface SmallContents extends NewContents {
   /** Maximum size of the pack in bytes. */
   readonly bytesMax: number
 }
@@ -38,18 +42,40 @@ export interface SmallPack {
   readonly ids: ReadonlySet<string>
 }
 
+/** Reader of whole objects. */
+export type ObjectSource = Pick<PackedObjects, 'readDecoded'>
+
 /**
  * Returns a pack that has whole objects only. Returns undefined if git must make it: if it would be
  * too large, or if an object cannot be read here.
  */
 export async function smallPack(
-  packs: Pick<PackedObjects, 'readDecoded'>,
-  { pairs, objectsMax, bytesMax }: SmallContents,
+  source: ObjectSource,
+  contents: SmallContents,
 ): Promise<SmallPack | undefined> {
-  const contents = new NewObjects(packs, objectsMax)
+  return await unlessLeft(async () => {
+    const objects = await findNew(source, contents)
+    return { bytes: await writePack(objects, contents.bytesMax), ids: objects.ids }
+  })
+}
+
+/** Returns the ids of the objects. Returns undefined if git must list them, as for `smallPack`. */
+export async function newObjectIds(
+  source: ObjectSource,
+  contents: NewContents,
+): Promise<ReadonlySet<string> | undefined> {
+  return await unlessLeft(async () => (await findNew(source, contents)).ids)
+}
+
+async function findNew(source: ObjectSource, { pairs, objectsMax }: NewContents) {
+  const objects = new NewObjects(source, objectsMax)
+  for (const [commit, other] of pairs) await objects.add(commit, other)
+  return objects
+}
+
+async function unlessLeft<T>(work: () => Promise<T>): Promise<T | undefined> {
   try {
-    for (const [commit, other] of pairs) await contents.add(commit, other)
-    return { bytes: await writePack(contents, bytesMax), ids: contents.ids }
+    return await work()
   } catch (error) {
     if (error instanceof LeftToGit) return undefined
     throw error
@@ -69,12 +95,12 @@ type NewEntry = readonly [entry: TreeEntry, former: string | undefined]
 class NewObjects {
   /** Ids of the new objects, in the order in which they were found. */
   readonly ids = new Set<string>()
-  readonly #packs: Pick<PackedObjects, 'readDecoded'>
+  readonly #source: ObjectSource
   readonly #objectsMax: number
   readonly #read = new Map<string, Decoded>()
 
-  constructor(packs: Pick<PackedObjects, 'readDecoded'>, objectsMax: number) {
-    this.#packs = packs
+  constructor(source: ObjectSource, objectsMax: number) {
+    this.#source = source
     this.#objectsMax = objectsMax
   }
 
@@ -96,7 +122,7 @@ class NewObjects {
   async read(id: string): Promise<Decoded> {
     const known = this.#read.get(id)
     if (known !== undefined) return known
-    const object = await this.#packs.readDecoded(id)
+    const object = await this.#source.readDecoded(id)
     if (object === undefined) throw new LeftToGit(`${id} is not readable here`)
     this.#read.set(id, object)
     return object
