@@ -115,7 +115,7 @@ function startReceivePack(
 }
 
 /** Headers that git-http-backend sends for a push. */
-const PUSH_HEADERS = [
+export const PUSH_HEADERS = [
   ['expires', 'Fri, 01 Jan 1980 00:00:00 GMT'],
   ['pragma', 'no-cache'],
   ['cache-control', 'no-cache, max-age=0, must-revalidate'],

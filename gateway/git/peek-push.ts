@@ -12,6 +12,8 @@ export interface PeekedPush {
    * client that gets no report of git, or gets it without side-band-64k.
    */
   readonly change: PushedChange | undefined
+  /** Position of the pack in a request for one change, unless push options are before it. */
+  readonly packStart: number
   /** The whole request. */
   readonly body: AsyncIterable<Uint8Array>
 }
@@ -41,7 +43,8 @@ export async function peekPush(body: AsyncIterable<Uint8Array>): Promise<PeekedP
     first === 0 || (isCommand && head.length >= wanted && lengthAt(head, first) === 0)
   const next = beginWith({ done: false, value: head }, () => chunks.next())
   const change = hasOneRef && isCommand ? parseCommand(command) : undefined
-  return { hasOneRef, change, body: readOnce(next, () => chunks.return?.()) }
+  const whole = readOnce(next, () => chunks.return?.())
+  return { hasOneRef, change, packStart: first + LENGTH_BYTES, body: whole }
 }
 
 const REPORTED = /(?=.* report-status\b)(?=.* side-band-64k\b)/

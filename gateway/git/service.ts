@@ -15,6 +15,7 @@ import { isGzip, refuseForeignBody } from './intake.js'
 import { peekPush } from './peek-push.js'
 import { watchReport } from './push-report.js'
 import { bringsPack, refusePush } from './refused-push.js'
+import { appliedReply, applySmallPush, holdSmallPush } from './small-push.js'
 
 export interface GitService {
   readonly service: 'git-upload-pack' | 'git-receive-pack'
@@ -35,10 +36,9 @@ export async function runService(
   requireStoredFolder(context, wanted.grant.repository)
   const gzip = isGzip(request)
   const isPush = wanted.suffix === 'git-receive-pack'
-  const { body, hasOneRef, change } =
-    isPush && !gzip
-      ? await peekPush(request.body)
-      : { body: request.body, hasOneRef: false, change: undefined }
+  const peeked = isPush && !gzip ? await peekPush(request.body) : undefined
+  const { hasOneRef = false, change } = peeked ?? {}
+  let body = peeked?.body ?? request.body
   const { repository, user, who } = wanted.grant
   const path = repositoryPathOf(context, repository)
   const { signal } = request
@@ -46,10 +46,29 @@ export async function runService(
   const client = clientOf(who, request)
   const leave = await enterQueue(context, { signal, service, repositoryPath: path, client })
   let push: OpenPush | undefined
+  const noteEnd = async (outcome: PushOutcome) => {
+    context.metrics.countGitService({ service, outcome: outcome === 'failed' ? 'failed' : 'ok' })
+    await push?.end(outcome)
+  }
+  const follow = (end: Promise<void>) =>
+    end
+      .catch((error: unknown) =>
+        context.log.warn({ error, path }, 'the end of a git service was not recorded'),
+      )
+      .finally(() => push?.close())
   try {
     push = isPush
       ? await openPush(context, { repository, path, user, hasOneRef, change })
       : undefined
+    if (push?.change !== undefined && peeked !== undefined) {
+      const held = await holdSmallPush(context, request, peeked)
+      body = held?.body ?? body
+      if (held !== undefined && (await applySmallPush(context, { held, path, push, signal }))) {
+        leave()
+        void follow(noteEnd('applied'))
+        return appliedReply(push.change.name)
+      }
+    }
     const answer = await callBackend(context.git, {
       ...headOf(request),
       service: wanted.service,
@@ -64,30 +83,18 @@ export async function runService(
       ],
       variables: push?.variables,
       body,
-      signal: request.signal,
+      signal,
       timeoutMs: context.settings.git.timeoutMs,
       onStarted: push?.begin,
       onApplied: push?.settle,
     })
     const known = push?.change
     const watched = known === undefined ? undefined : watchReport(answer.body, known.name)
-    const noteEnd = async (end: ProcessEnd) => {
-      const isOk = end.exitCode === 0
-      context.metrics.countGitService({
-        service: wanted.service,
-        outcome: isOk ? 'ok' : 'failed',
-      })
-      const outcome: PushOutcome = isOk ? ((await watched?.result) ?? 'applied') : 'failed'
-      await push?.end(outcome)
-    }
+    const outcomeOf = async ({ exitCode }: ProcessEnd): Promise<PushOutcome> =>
+      exitCode === 0 ? ((await watched?.result) ?? 'applied') : 'failed'
     // Frees the slot before the reply ends, so that the client's next request is not refused.
     void answer.ended.then(leave)
-    answer.ended
-      .then(noteEnd)
-      .catch((error: unknown) =>
-        context.log.warn({ error, path }, 'the end of a git service was not recorded'),
-      )
-      .finally(() => push?.close())
+    void follow(answer.ended.then(outcomeOf).then(noteEnd))
     return { status: answer.status, headers: answer.headers, body: watched?.body ?? answer.body }
   } catch (error) {
     leave()

@@ -35,8 +35,13 @@ export interface OpenPush {
   /** Settings with which git runs the hooks in conf/git-hooks; `variables` are for the hooks. */
   readonly config: readonly GitSetting[]
   readonly variables: Readonly<Record<string, string>>
-  /** Records git's process group in the journal. Must be called before git gets the first byte. */
+  /**
+   * Records the process group that applies the push in the journal, or this process. Must be called
+   * before it writes into the repository.
+   */
   begin(groupId: number): Promise<void>
+  /** Removes what `begin` recorded, if nothing was changed. The push may begin again. */
+  withdraw(): Promise<void>
   /**
    * Removes the update list. Must be called when the refs are on disk, before the client gets the
    * end of the reply.
@@ -71,6 +76,7 @@ export async function openPush(context: Context, target: PushTarget): Promise<Op
       const updates = { file: list.file, changeNote: record.file, change }
       strike = await journal.record({ repositoryPath: path, pid, updates })
     },
+    withdraw: () => strike(),
     settle: () => settleUpdateList(list.file),
     async end(outcome) {
       const isKnown = outcome === 'applied' || outcome === 'refused'
