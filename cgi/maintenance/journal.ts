@@ -1,9 +1,10 @@
 /** The journal of running pushes on disk, from which a restart recovers interrupted ones. */
 
 import { randomBytes } from 'node:crypto'
-import { mkdir, readdir, readlink, symlink, unlink } from 'node:fs/promises'
+import { symlinkSync, unlinkSync } from 'node:fs'
+import { mkdir, readdir, readlink } from 'node:fs/promises'
 import { join } from 'node:path'
-import { syncPath, unlessMissing } from '../../conf/lib/disk.js'
+import { syncPath, unlessMissingSync } from '../../conf/lib/disk.js'
 import { isThisSpace, processSpace } from '../process/process-space.js'
 import { isRunning, markProcess, type ProcessMark } from '../process/process-table.js'
 import type { RunningProcess } from '../process/run.js'
@@ -100,7 +101,7 @@ export async function openJournal(dataDir: string): Promise<Journal> {
       const endBeats = await beats.begin()
       try {
         // A symbolic link is created atomically: a killed writer leaves no partial entry.
-        await symlink(JSON.stringify(entry), path)
+        symlinkSync(JSON.stringify(entry), path)
         await syncPath(folder)
         if (own !== undefined) await writeUpdateList(own.file, changes)
       } catch (error) {
@@ -118,7 +119,7 @@ const GATEWAY = 'gateway' as const
 /** Removes an entry. Its list of ref updates is removed first, because only the entry names it. */
 export async function removeEntry(path: string, { updates }: JournalEntry): Promise<void> {
   if (updates !== undefined) await removeUpdateList(updates.file)
-  await unlessMissing(unlink(path))
+  unlessMissingSync(() => unlinkSync(path))
 }
 
 /** Lists the entries of the journal by their files. */
