@@ -69,11 +69,14 @@ async function playRound(t: Test, scene: Scene, round: number): Promise<number> 
   const commits = await Promise.all(
     Array.from({ length: PUSHES }, () => makeCommit(scene.folder, sizeBytes)),
   )
+  const activities = await countActivities(scene)
   const pushes = commits.map((commit, index) => push(scene, commit, index))
+  const often = pushOften(scene)
   await sleep(randomInt(KILLED_WITHIN_MS))
   await killServer(gatehouse, { withGit: round % 2 === 1 })
   await gatehouse.start()
   const results = await Promise.all(pushes)
+  await checkOften(t, scene, { ...(await often), activities })
   const refs = await git(['for-each-ref', '--format=%(objectname) %(refname)'], { cwd: scene.path })
   const done = results.flatMap(({ exitCode }, index) => (exitCode === 0 ? [index] : []))
   for (const index of done) {
@@ -98,11 +101,71 @@ function push({ ada, folder }: Scene, commit: string, index: number): Promise<Gi
   return tryGit(['push', '--quiet', ada.remote('ada/library.git'), ...targets], { cwd: folder })
 }
 
-/** Creates a root commit with one file of incompressible bytes. */
-async function makeCommit(cwd: string, sizeBytes: number): Promise<string> {
+/** A branch that is moved by small pushes, which the gateway applies itself. */
+const OFTEN = 'refs/heads/often'
+
+/** Small pushes of a round. */
+interface OftenPushed {
+  /** The last commit that was acknowledged, and the one whose push was cut off. */
+  readonly acknowledged: string | undefined
+  readonly cutOff: string
+  /** Number of acknowledged pushes. */
+  readonly pushes: number
+}
+
+/** Pushes one commit after the other to the branch until the server is killed. */
+async function pushOften(scene: Scene): Promise<OftenPushed> {
+  const { ada, folder } = scene
+  let acknowledged = await tipOf(scene)
+  for (let pushes = 0; ; pushes += 1) {
+    const next = await makeCommit(folder, 1_000, acknowledged)
+    const args = ['push', '--quiet', ada.remote('ada/library.git'), `${next}:${OFTEN}`]
+    const { exitCode } = await tryGit(args, { cwd: folder })
+    if (exitCode !== 0) return { acknowledged, cutOff: next, pushes }
+    acknowledged = next
+  }
+}
+
+/** Checks that the branch has one of the two commits, and that the feed has gained each move. */
+async function checkOften(
+  t: Test,
+  scene: Scene,
+  pushed: OftenPushed & { readonly activities: number },
+): Promise<void> {
+  const tip = await tipOf(scene)
+  const isMoved = tip === pushed.cutOff
+  t.ok(isMoved || tip === pushed.acknowledged, 'a push that was cut off is applied or not')
+  const expected = pushed.activities + pushed.pushes + (isMoved ? 1 : 0)
+  const isWanted = (count: number) => count === expected
+  const found = await until(() => countActivities(scene), isWanted, RECOVERED_WITHIN_MS)
+  t.equal(found, expected, 'each applied push is in the feed')
+}
+
+async function tipOf({ path }: Scene): Promise<string | undefined> {
+  const found = await tryGit(['rev-parse', '--verify', '--quiet', OFTEN], { cwd: path })
+  return found.exitCode === 0 ? found.output : undefined
+}
+
+const PAGE = 50
+
+/** Counts the activities of the branch. */
+async function countActivities({ ada }: Scene): Promise<number> {
+  let count = 0
+  for (let page = 1; ; page += 1) {
+    const query = `limit=${PAGE}&page=${page}`
+    const { body } = await ada.api('GET', `/repos/ada/library/activities/feeds?${query}`)
+    const found = body as ReadonlyArray<{ readonly ref_name: string }>
+    count += found.filter(({ ref_name: name }) => name === OFTEN).length
+    if (found.length < PAGE) return count
+  }
+}
+
+/** Creates a commit with one file of incompressible bytes. */
+async function makeCommit(cwd: string, sizeBytes: number, parent?: string): Promise<string> {
   const blob = await git(['hash-object', '-w', '--stdin'], { cwd, input: randomBytes(sizeBytes) })
   const tree = await git(['mktree'], { cwd, input: `100644 blob ${blob}\tfile\n` })
-  return await git(['commit-tree', tree, '-m', 'A commit'], { cwd })
+  const parents = parent === undefined ? [] : ['-p', parent]
+  return await git(['commit-tree', tree, ...parents, '-m', 'A commit'], { cwd })
 }
 
 async function onlyRepository({ dataDir }: Gatehouse): Promise<string> {

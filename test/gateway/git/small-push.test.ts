@@ -11,6 +11,7 @@ import { countedGit } from '../../helpers/counted-git.js'
 import { startGatewayWithUsers } from '../../helpers/gateway-with-users.js'
 import { git } from '../../helpers/git-client.js'
 import { packetLine } from '../../helpers/git-requests.js'
+import { until } from '../../helpers/server-processes.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { newWorkingCopy } from '../../helpers/working-copy.js'
 
@@ -76,6 +77,16 @@ async function scene(t: Test) {
   }
 }
 
+type Scene = Awaited<ReturnType<typeof scene>>
+
+const WAIT_MS = 10_000
+
+/** Waits until the journal has as many entries, and returns how many it has. */
+async function untilJournalHas(count: number, { data }: Scene['settings']): Promise<number> {
+  const read = async () => (await listJournalEntries(data.dir)).size
+  return await until(read, (found) => found === count, WAIT_MS)
+}
+
 /** Returns the request that changes a ref. */
 function request(command: string, pack: Uint8Array = Buffer.alloc(0), more = ''): Buffer {
   const line = packetLine(`${command}\0${CAPABILITIES}${more}`)
@@ -109,14 +120,9 @@ t.test('a small push to a branch is applied by index-pack and the gateway', asyn
   t.strictSame(await refs(), { [MAIN]: after })
   await git(['fsck', '--strict', '--full'], { cwd: path })
   t.strictSame((await readdir(join(path, 'objects'))).toSorted(), ['info', 'pack'])
-  await t.resolveMatch(
-    (async () => {
-      while ((await listJournalEntries(settings.data.dir)).size > 0) await new Promise(setImmediate)
-      return await db('activities').where('ref_name', MAIN).count({ count: '*' })
-    })(),
-    [{ count: 2 }],
-    'both pushes are in the feed, and none in the journal',
-  )
+  t.equal(await untilJournalHas(0, settings), 0)
+  const activities = await db('activities').where('ref_name', MAIN).count({ count: '*' })
+  t.match(activities, [{ count: 2 }], 'both pushes are in the feed')
   await copy.git('checkout', '--quiet', '-b', 'topic/x')
   await copy.git('push', '--quiet', remote, 'topic/x')
   await copy.commit('b.txt')
@@ -139,8 +145,6 @@ t.test('the answer to a small push is that of git receive-pack', async (t) => {
   t.strictSame(answer.body, await answerOfGit(counted, beside, wanted))
   t.strictSame(reportOf(answer.body), ['unpack ok', `ok ${MAIN}`])
 })
-
-type Scene = Awaited<ReturnType<typeof scene>>
 
 /** Pushes that git must judge after index-pack was started here, or instead of it. */
 const JUDGED: Readonly<Record<string, (scene: Scene) => Promise<Buffer>>> = {
@@ -186,8 +190,10 @@ for (const [what, make] of Object.entries(JUDGED)) {
     t.notMatch(reportOf(body)?.join(), `ok ${MAIN}`)
     t.strictSame(await refs(), { [MAIN]: before })
     t.strictSame((await readdir(join(path, 'objects'))).toSorted(), ['info', 'pack'])
+    const packsOf = async (folder: string) => (await readdir(join(folder, 'objects/pack'))).length
+    t.equal(await packsOf(path), await packsOf(beside), 'no other pack is kept')
     t.strictSame(await readdir(join(path, 'refs', 'heads')), ['main'], 'no lock is left')
-    while ((await listJournalEntries(settings.data.dir)).size > 0) await new Promise(setImmediate)
+    t.equal(await untilJournalHas(0, settings), 0)
   })
 }
 
@@ -252,8 +258,27 @@ t.test('while another process has the lock of the branch, git waits for it', asy
   const lock = join(path, `${MAIN}.lock`)
   await writeFile(lock, '')
   const pushed = copy.try(['push', '--quiet', remote, 'main'])
-  while (!(await started()).includes('receive-pack')) await new Promise(setImmediate)
+  const isWaiting = (commands: readonly string[]) => commands.includes('receive-pack')
+  t.ok(isWaiting(await until(started, isWaiting, WAIT_MS)))
   await rm(lock)
   t.match(await pushed, { exitCode: 0 })
   t.strictSame(await refs(), { [MAIN]: after })
+})
+
+t.test('while a small push is applied, the journal names it and this process', async (t) => {
+  const { copy, counted, remote, path, before, after, settings } = await scene(t)
+  const { dir } = settings.data
+  const file = join(dir, 'go-on')
+  const script = await readFile(counted.file, 'utf8')
+  await writeFile(counted.file, script.replace('exec', `until [ -e '${file}' ]; do :; done; exec`))
+  const pushed = copy.git('push', '--quiet', remote, 'main')
+  const entries = async () => [...(await listJournalEntries(dir)).values()]
+  t.equal(await untilJournalHas(1, settings), 1)
+  const change = { name: MAIN, before, after }
+  const leader = { pid: process.pid }
+  t.match(await entries(), [{ repositoryPath: path, leader, updates: { change } }])
+  t.notOk((await entries())[0]?.isUpkeep, 'pruning waits for it')
+  await writeFile(file, '')
+  await pushed
+  t.equal(await untilJournalHas(0, settings), 0)
 })
