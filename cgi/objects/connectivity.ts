@@ -75,10 +75,15 @@ async function newPairs(
 
 /** Maximum number of the repository's packs that are read: `before` is usually in the newest. */
 const OTHER_PACKS_MAX = 12
+/** Maximum number of packs whose times are compared. */
+const COMPARED_PACKS_MAX = 200
 
+/** Returns the names of the newest packs; none if there are too many to compare. */
 function newestPacks(path: string): readonly string[] {
   const folder = join(path, 'objects', 'pack')
-  const dated = [...listPacks(path)].map((name) => {
+  const names = [...listPacks(path)]
+  if (names.length > COMPARED_PACKS_MAX) return []
+  const dated = names.map((name) => {
     return { name, atMs: statSync(join(folder, name), { throwIfNoEntry: false })?.mtimeMs ?? 0 }
   })
   const sorted = dated.sort((one, other) => other.atMs - one.atMs)

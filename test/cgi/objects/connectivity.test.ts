@@ -225,4 +225,7 @@ t.test('the newest packs of a repository are read, which have the present commit
   const after = await copy.git('rev-parse', 'HEAD')
   const received = { before, after, ids: await newIds(copy, before) }
   t.match(await check(copy, path, received), { found: 'complete' })
+  const other = join(packs, `pack-${'1'.repeat(40)}`)
+  for (let many = 0; many < 200; many += 1) await writeFile(`${other}-${many}.pack`, '')
+  t.match(await check(copy, path, received), { found: 'unproven' }, 'not of hundreds')
 })
