@@ -1,6 +1,7 @@
 /** Packs of a few objects, made of the packs of a repository without a process. */
 
 import { createHash } from 'node:crypto'
+import { setImmediate as nextTick } from 'node:timers/promises'
 import { promisify } from 'node:util'
 import { deflate, deflateSync } from 'node:zlib'
 import { parseCommit } from './commit-object.js'
@@ -92,12 +93,21 @@ type Trees = readonly [young: string, former: string | undefined]
 /** A new entry of a tree, and the former folder at its place. */
 type NewEntry = readonly [entry: TreeEntry, former: string | undefined]
 
+/** Maximum size of the trees that are compared. */
+const COMPARED_BYTES_MAX = 4_194_304
+/** Size of compared trees after which other requests have their turn. */
+const TURN_BYTES = 131_072
+
 class NewObjects {
   /** Ids of the new objects, in the order in which they were found. */
   readonly ids = new Set<string>()
   readonly #source: ObjectSource
   readonly #objectsMax: number
   readonly #read = new Map<string, Decoded>()
+  /** Pairs of trees that were compared: a tree can name the same tree many times. */
+  readonly #compared = new Set<string>()
+  #comparedBytes = 0
+  #turnBytes = 0
 
   constructor(source: ObjectSource, objectsMax: number) {
     this.#source = source
@@ -111,6 +121,9 @@ class NewObjects {
     this.#note(commit)
     const waiting: Trees[] = tree === former ? [] : [[tree, former]]
     for (let next = waiting.pop(); next !== undefined; next = waiting.pop()) {
+      const pair = next.join()
+      if (this.#compared.has(pair)) continue
+      this.#compared.add(pair)
       this.#note(next[0])
       for (const [entry, place] of await this.#differing(next)) {
         if (entry.kind === 'directory') waiting.push([entry.id, place])
@@ -131,10 +144,12 @@ class NewObjects {
   /** Returns the entries of a tree that the former one does not have, with the former folders. */
   async #differing([young, former]: Trees): Promise<readonly NewEntry[]> {
     const none: TreeBytes = { content: Buffer.alloc(0), idBytes: young.length / 2 }
-    const [mine, theirs] = unsharedEntries(
+    const both = [
       await this.#treeBytes(young),
       former === undefined ? none : await this.#treeBytes(former),
-    )
+    ] as const
+    await this.#spend(both[0].content.length + both[1].content.length)
+    const [mine, theirs] = unsharedEntries(...both)
     const places = new Map(theirs.map((entry) => [entry.nameBytes.toString('latin1'), entry]))
     return mine.flatMap((entry): readonly NewEntry[] => {
       const place = places.get(entry.nameBytes.toString('latin1'))
@@ -142,6 +157,15 @@ class NewObjects {
       if (place?.id === entry.id) return []
       return [[entry, place?.kind === 'directory' ? place.id : undefined]]
     })
+  }
+
+  async #spend(bytes: number): Promise<void> {
+    this.#comparedBytes += bytes
+    if (this.#comparedBytes > COMPARED_BYTES_MAX) throw new LeftToGit('the trees are long')
+    this.#turnBytes += bytes
+    if (this.#turnBytes < TURN_BYTES) return
+    this.#turnBytes = 0
+    await nextTick()
   }
 
   async #treeBytes(id: string): Promise<TreeBytes> {

@@ -6,6 +6,7 @@ import t from 'tap'
 import { withPacks } from '../../../cgi/objects/packed-objects.js'
 import { type SmallContents, smallPack } from '../../../cgi/objects/small-pack.js'
 import { objectsOf } from '../../helpers/fetch-answers.js'
+import { conflictingTreeBombs } from '../../helpers/git-bombs.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { newWorkingCopy, type WorkingCopy } from '../../helpers/working-copy.js'
 
@@ -117,4 +118,32 @@ t.test('packs with many or long objects, and unreadable objects, are left to git
   const tree = await copy.git('rev-parse', `${first}^{tree}`)
   t.equal(await make(copy, [[tree, undefined]]), undefined, 'not a commit')
   t.equal(await make(copy, [[first, tree]]), undefined, 'compared with a tree')
+})
+
+t.test('a tree that names another one many times is read once', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const { main } = await conflictingTreeBombs(copy, { width: 10, depth: 10 })
+  await copy.git('update-ref', 'refs/heads/main', main)
+  await copy.git('repack', '-a', '-d', '--quiet')
+  const pack = await make(copy, [[main, undefined]])
+  t.same([...(pack?.ids ?? [])].toSorted(), await listByGit(copy, main))
+})
+
+t.test('trees are compared up to a size', async (t) => {
+  const copy = await newWorkingCopy(t)
+  const blob = await copy.git('hash-object', '-w', '--stdin')
+  const lines = Array.from({ length: 5_000 }, (_, at) => `100644 blob ${blob}\tfile-${at}\n`)
+  const commits: string[] = []
+  for (let at = 0; at < 15; at += 1) {
+    const input = lines.toSpliced(at, 1).join('')
+    const tree = (await copy.try(['mktree'], { input })).output
+    commits.push(await copy.git('commit-tree', tree, '-m', 'x'))
+  }
+  await copy.git('update-ref', 'refs/heads/main', commits[0] ?? '')
+  for (const [at, id] of commits.entries()) await copy.git('tag', `v${at}`, id)
+  await copy.git('repack', '-a', '-d', '--quiet')
+  const pairs = commits.map((id, at) => [id, commits[at - 1]] as const)
+  const limits = { bytesMax: 10_000_000 }
+  t.not(await make(copy, pairs.slice(0, 8), limits), undefined)
+  t.equal(await make(copy, pairs, limits), undefined)
 })
