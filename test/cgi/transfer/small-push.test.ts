@@ -32,7 +32,7 @@ async function scene(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
     path,
     counted,
     push: { before, after, pack, signal, timeoutMs: 60_000 },
-    /** Lists the files of the repository, and its unreachable objects. */
+    /** Lists the packs of the repository, and its temporary files. */
     async found() {
       const files = await readdir(join(path, 'objects'), { recursive: true })
       return files.filter((name) => name.includes('tmp') || name.endsWith('.pack'))
