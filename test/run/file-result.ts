@@ -3,6 +3,11 @@
 /** Variable with the file to which test processes append a line for each completed test file. */
 export const PROGRESS_VARIABLE = 'TEST_PROGRESS_FILE'
 
+/** Seconds after which a test file fails, so that the others still run; 0: never. */
+const FILE_TIMEOUT_S = Number(process.env['TEST_FILE_TIMEOUT'] ?? 1_200)
+
+export const FILE_TIMEOUT_MS = FILE_TIMEOUT_S * 1_000
+
 /** Line of the progress file. */
 export interface FileResult {
   readonly file: string

@@ -2,19 +2,24 @@
 
 import { spawn } from 'node:child_process'
 import { once } from 'node:events'
-import { open, readFile } from 'node:fs/promises'
+import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { fileURLToPath } from 'node:url'
+import { FILE_TIMEOUT_MS } from './file-result.js'
+import { hasFiles, lastFileOf, type QueueEnd } from './queue.js'
 
-/** Seconds after which the tests of a process are ended, so that the others still run. */
-const DEFAULT_TIMEOUT_S = 1200
-/** Additional time in which a process can report its timeout before it is killed. */
-const REPORT_MS = 30_000
+/** Time without output after which a process is killed: it did not report the file's timeout. */
+const SILENT_MS = FILE_TIMEOUT_MS + 30_000
+const LOOK_EVERY_MS = 10_000
+
+const PROGRAM = fileURLToPath(new URL('process.js', import.meta.url))
 
 const ARGUMENTS = [
   // Node may never end while a function is still compiled beside it (nodejs/node#54918).
   '--no-concurrent-recompilation',
   '--enable-source-maps',
   `--import=${new URL('../helpers/unrecorded.js', import.meta.url).href}`,
+  PROGRAM,
 ]
 
 export interface PoolOptions {
@@ -22,6 +27,8 @@ export interface PoolOptions {
   readonly jobs: number
   /** Folder for the output of running processes. */
   readonly folder: string
+  /** Folder of the queue with the test files. */
+  readonly queue: string
   readonly environment: Readonly<Record<string, string>>
 }
 
@@ -33,15 +40,19 @@ export interface Pool {
   stop(): void
 }
 
-/** Starts a process for each file, and writes its TAP output to standard output when it ends. */
-export function startPool(files: readonly string[], options: PoolOptions): Pool {
+/** Starts processes, and writes the TAP output of each to standard output when it ends. */
+export function startPool(options: PoolOptions): Pool {
   const stopping = new AbortController()
-  const waiting = files.values()
-  const work = async (): Promise<boolean> => {
+  const work = async (_: unknown, number: number): Promise<boolean> => {
     let passed = true
-    for (const file of waiting) {
+    // A process that crashes is replaced.
+    for (let turn = 0; await hasFiles(options.queue); turn += 1) {
       if (stopping.signal.aborted) return false
-      if (!(await runProcess(file, stopping.signal, options))) passed = false
+      const start = {
+        name: `process-${number}-${turn}`,
+        queueEnd: number % 2 === 0 ? 'first' : 'last',
+      } as const
+      passed = (await runProcess(start, stopping.signal, options)) && passed
     }
     return passed
   }
@@ -52,29 +63,42 @@ export function startPool(files: readonly string[], options: PoolOptions): Pool 
   }
 }
 
+interface ProcessStart {
+  readonly name: string
+  readonly queueEnd: QueueEnd
+}
+
 async function runProcess(
-  file: string,
+  { name, queueEnd }: ProcessStart,
   signal: AbortSignal,
-  { folder, environment }: PoolOptions,
+  { folder, queue, environment }: PoolOptions,
 ): Promise<boolean> {
-  const name = file.slice(file.lastIndexOf('/') + 1)
-  const timeoutS = Number(process.env['TAP_TIMEOUT'] ?? DEFAULT_TIMEOUT_S)
   const path = join(folder, `${name}.tap`)
   const output = await open(path, 'w')
-  const child = spawn(process.execPath, [...ARGUMENTS, file], {
+  const child = spawn(process.execPath, [...ARGUMENTS, queueEnd], {
     stdio: ['inherit', output.fd, 'inherit'],
-    env: { ...process.env, ...environment, TAP: '1', TAP_TIMEOUT: String(timeoutS) },
-    ...(timeoutS === 0 ? {} : { timeout: timeoutS * 1_000 + REPORT_MS, killSignal: 'SIGKILL' }),
+    // Each file has its own timeout.
+    env: { ...process.env, ...environment, TAP: '1', TAP_TIMEOUT: '0' },
   })
+  const { pid = 0 } = child
   const stop = () => child.kill()
   signal.addEventListener('abort', stop)
+  const watch = setInterval(async () => {
+    if (await isSilent(output)) child.kill('SIGKILL')
+  }, LOOK_EVERY_MS)
   const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null]
+  clearInterval(watch)
   signal.removeEventListener('abort', stop)
   await output.close()
   process.stdout.write(await readFile(path))
-  if (code !== 0) {
-    const reason = killedBy === null ? `exit code ${code}` : killedBy
-    process.stdout.write(`not ok - ${name} ended with ${reason}\n  ---\n  ...\n`)
+  if (killedBy !== null) {
+    const file = await lastFileOf(queue, pid)
+    process.stdout.write(`not ok - ${file} ended with ${killedBy}\n  ---\n  ...\n`)
   }
   return code === 0
+}
+
+async function isSilent(output: FileHandle): Promise<boolean> {
+  const { mtimeMs } = await output.stat()
+  return FILE_TIMEOUT_MS > 0 && Date.now() - mtimeMs > SILENT_MS
 }
