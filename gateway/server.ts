@@ -42,7 +42,7 @@ import { inspectIn } from './pool/inspect.js'
 import { matchPatternsIn } from './pool/match-patterns.js'
 import { openpgpIn } from './pool/openpgp.js'
 import { planIn } from './pool/plan.js'
-import { createPools } from './pool/pools.js'
+import { createPools, type Pools } from './pool/pools.js'
 import { createRenderings } from './pool/renderings.js'
 import { readFilesIn } from './pool/repository-files.js'
 import { shrinkIn } from './pool/shrink.js'
@@ -75,6 +75,8 @@ export interface ServerOptions {
   readonly createThrottle: (failures: SharedFailures) => Throttle
   /** Git to use; by default the one installed on this system. */
   readonly git?: Git
+  /** Threads to use, which `stop` does not end; by default own ones. */
+  readonly pools?: Pools
   /** Link to the workers' single-flight coordinator; by default a local one. */
   readonly coordinator?: CoordinatorLink
   /** Socket for requests from sshd; if absent, SSH is not served. */
@@ -157,7 +159,7 @@ export async function startServer(options: ServerOptions): Promise<Server> {
       log.warn({ requestId: id, method, path, error }, 'an answer was aborted'),
   })
   const sshSurface =
-    options.sshSocket === undefined ? undefined : openSshSurface(context, options.sshSocket)
+    options.sshSocket === undefined ? undefined : await openSshSurface(context, options.sshSocket)
   upkeep.start()
   const leftPushes = publishLeftPushes(context)
   let stopping: Promise<void> | undefined
@@ -211,7 +213,7 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
   metrics.watchPackCache(packCache)
   const disk = watchDisks({ settings: () => settings, log, packCache })
   metrics.watchDisks(disk)
-  const pools = createPools(metrics.countTask)
+  const pools = options.pools ?? createPools(metrics.countTask)
   const registry = await openRegistry({
     settings: () => settings,
     db,
@@ -264,7 +266,8 @@ async function openContext(options: ServerOptions): Promise<OpenedContext> {
     context,
     async close() {
       objects.stop()
-      await Promise.all([pools.stop(), registry.stop(), failures.stop()])
+      if (options.pools === undefined) await pools.stop()
+      await Promise.all([registry.stop(), failures.stop()])
       await closeDatabase(db)
     },
   }

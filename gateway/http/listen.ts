@@ -41,7 +41,10 @@ export async function listen(options: ListenOptions): Promise<Listener> {
   const slowBodies = new SlowBodies()
   const state: ExchangeState = { connections: 0, running: 0, isDraining: false, slowBodies }
   const app = createApp(options.tls)
-  const exchangeOptions = { ...options, isTls: options.tls !== undefined }
+  // The library keeps the handlers until the process ends, but they need not keep the server.
+  const kept: { options: ExchangeOptions | undefined } = {
+    options: { ...options, isTls: options.tls !== undefined },
+  }
   const countConnection = (change: number) => {
     state.connections += change
   }
@@ -53,13 +56,15 @@ export async function listen(options: ListenOptions): Promise<Listener> {
     })
     const fault = framingFault(headers)
     if (fault !== undefined) return refuseFraming(res, fault)
-    new Exchange(res, req, headers, exchangeOptions).run(state)
+    if (kept.options === undefined) return void res.close()
+    new Exchange(res, req, headers, kept.options).run(state)
   })
   const { redirect = { listen: [], origin: '' } } = options
   const redirecting = createRedirect(redirect.origin)
   const apps = [app, redirecting]
   const closeConnections = () => {
     for (const each of apps) each.close()
+    kept.options = undefined
   }
   try {
     const sockets = [

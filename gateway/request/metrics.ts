@@ -6,6 +6,7 @@ import {
   collectDefaultMetrics,
   Gauge,
   Histogram,
+  type Metric,
   Registry,
 } from 'prom-client'
 import { childrenCpuSeconds } from '../../cgi/process/process-table.js'
@@ -60,13 +61,29 @@ const MISNAMED: readonly string[] = [
   'nodejs_active_resources_total',
 ]
 
+let processMetrics: readonly Metric[] | undefined
+
+/**
+ * Returns the library's metrics of this process. They are created once: with them come a timer and
+ * an observer of garbage collections, which last as long as the process.
+ */
+function metricsOfProcess(): readonly Metric[] {
+  if (processMetrics !== undefined) return processMetrics
+  const register = new Registry()
+  // The library samples the event loop with a timer. At its default of 10 ms, the timer takes most
+  // of the CPU time of an idle process.
+  collectDefaultMetrics({ register, eventLoopMonitoringPrecision: 1_000 })
+  const names = register.getMetricsAsArray().map(({ name }) => name)
+  processMetrics = names
+    .filter((name) => !MISNAMED.includes(name))
+    .flatMap((name) => register.getSingleMetric(name) ?? [])
+  return processMetrics
+}
+
 /** Creates the metrics of one process. */
 export function createMetrics(): Metrics {
   const registry = new Registry()
-  // The library samples the event loop with a timer. At its default of 10 ms, the timer takes most
-  // of the CPU time of an idle process.
-  collectDefaultMetrics({ register: registry, eventLoopMonitoringPrecision: 1_000 })
-  for (const name of MISNAMED) registry.removeSingleMetric(name)
+  for (const metric of metricsOfProcess()) registry.registerMetric(metric)
   const requestTimes = createRequestTimes()
   registry.registerMetric(requestTimes.metric)
   const services = new Counter({

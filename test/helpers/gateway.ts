@@ -94,7 +94,7 @@ export interface Gateway extends Fixture {
 /** The git of this machine, which all tests of a process use: its search runs git twice. */
 const installedGit = findGit()
 
-/** Threads of all contexts of a process, because a thread loads its modules for half a second. */
+/** Threads of all gateways of a process, because a thread loads its modules for half a second. */
 const pools = createPools(() => {})
 
 /** Starts a gateway with its listener for the test. */
@@ -102,7 +102,8 @@ export async function startGateway(t: Teardown, options: GatewayOptions = {}): P
   const fixture = await openFixture(t, options)
   const { settings, log } = fixture
   const git = options.git ?? (await installedGit)
-  const server = await startServer({ settings, log, git, createThrottle: createLocalThrottle })
+  const createThrottle = createLocalThrottle
+  const server = await startServer({ settings, log, git, pools, createThrottle })
   t.teardown(() => server.stop())
   const { port } = server
   return { ...fixture, server, port, ask: (request) => ask(port, request) }
