@@ -1,6 +1,5 @@
 /** The supervisor process: prepares the data and runs the workers. */
 
-import { setTimeout as sleep } from 'node:timers/promises'
 import { isatty } from 'node:tty'
 import { RateLimiterClusterMaster } from 'rate-limiter-flexible'
 import { recover } from '../cgi/maintenance/recovery.js'
@@ -25,6 +24,7 @@ import {
   removeStaleSocket,
   type SshSocket,
   sshSocketOf,
+  untilAccepted,
 } from './ssh/socket-file.js'
 
 const STDOUT = 1
@@ -86,15 +86,16 @@ async function warnAfterStart(settings: Settings, options: WarningOptions): Prom
   await warnOfFaults(settings, options)
 }
 
-/** Time for the workers to accept the connections that were made before a hand-over. */
-const ACCEPTED_WITHIN_MS = 50
+/** Maximum time for workers to accept connections; the helper of sshd waits as long. */
+const ACCEPTED_WITHIN_MS = 10_000
 
 /** Lets another gateway of the data folder, if there is one, answer sshd from now on. */
 async function handOver(socket: SshSocket, log: Log): Promise<void> {
   try {
     if (!(await handOverSocket(socket))) return
     log.info({ path: socket.path }, 'another gateway has the socket for SSH now')
-    await sleep(ACCEPTED_WITHIN_MS)
+    if (await untilAccepted(socket, ACCEPTED_WITHIN_MS)) return
+    log.warn({ path: socket.path }, 'the workers have not accepted all connections for SSH')
   } catch (error) {
     log.warn({ error, path: socket.path }, 'the socket for SSH was not handed over')
   }

@@ -11,6 +11,7 @@ import { processSpace } from '../../cgi/process/process-space.js'
 import { markProcess } from '../../cgi/process/process-table.js'
 import { unlessMissing } from '../../conf/lib/disk.js'
 import { createFolder } from '../../conf/lib/folders.js'
+import { formatMessage, HELPER_VERSION } from './message.js'
 
 const OPEN_TO_OTHERS = 0o077
 
@@ -81,6 +82,29 @@ export async function handOverSocket({ path, own }: SshSocket): Promise<boolean>
     return true
   }
   return false
+}
+
+/**
+ * Waits until a worker has accepted all connections that were made before: they are accepted in
+ * order, and a closing socket resets those that are not. Returns false after the time.
+ */
+export function untilAccepted({ own }: SshSocket, withinMs: number): Promise<boolean> {
+  return new Promise((resolve) => {
+    const socket = connect(own)
+    const timer = setTimeout(() => {
+      resolve(false)
+      socket.destroy()
+    }, withinMs)
+    // Without a listener, no connection waits.
+    socket.on('error', () => {})
+    socket.once('close', () => {
+      clearTimeout(timer)
+      resolve(true)
+    })
+    // The worker ends a connection whose request it does not know.
+    socket.write(formatMessage([HELPER_VERSION, 'end']))
+    socket.resume()
+  })
 }
 
 /** Makes `path` another name of a socket, in one step. */

@@ -1,6 +1,7 @@
 /** Unix socket of SSH, to which sshd's helpers connect; each connection has one request. */
 
 import { createHash } from 'node:crypto'
+import { once } from 'node:events'
 import { createServer, type Server, type Socket } from 'node:net'
 import { Failure } from '../../conf/failures.js'
 import { authenticateKey } from '../auth/authenticate-key.js'
@@ -19,10 +20,11 @@ const REQUEST_MS = 10_000
 
 /**
  * Opens the gateway's own socket, on which all workers accept connections, and claims the common
+ * path. Resolves when connections are accepted, so that another gateway that ends can pass on the
  * path. If the socket cannot be opened, logs the reason, and the server runs without SSH. While
  * another gateway has the common path, the supervisor watches it.
  */
-export function openSshSurface(context: Context, socket: SshSocket): SshSurface {
+export async function openSshSurface(context: Context, socket: SshSocket): Promise<SshSurface> {
   const { log } = context
   const sockets = new Set<Socket>()
   const server = createServer((socket) => {
@@ -41,8 +43,9 @@ export function openSshSurface(context: Context, socket: SshSocket): SshSurface 
     log.warn({ path: socket.path }, 'another gateway has the socket for SSH')
   }
   server.on('error', fail)
-  server.on('listening', () => claim().catch(fail))
   server.listen(socket.own)
+  const isListening = await once(server, 'listening').then(Boolean, () => false)
+  if (isListening) await claim().catch(fail)
   return { drain: (graceMs) => drain(server, sockets, graceMs) }
 }
 

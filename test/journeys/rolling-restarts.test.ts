@@ -2,14 +2,17 @@
 
 import { randomBytes } from 'node:crypto'
 import { readFile } from 'node:fs/promises'
+import { connect } from 'node:net'
 import { join } from 'node:path'
+import { buffer } from 'node:stream/consumers'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t from 'tap'
+import { formatMessage, HELPER_VERSION, takeMessage } from '../../gateway/ssh/message.js'
 import { type Gatehouse, startGatehouse } from '../helpers/gatehouse.js'
 import { tryGit } from '../helpers/git-client.js'
 import { askRaw } from '../helpers/literal-http.js'
 import { faultsOnDisk, makeRepository } from '../helpers/repositories.js'
-import { until } from '../helpers/server-processes.js'
+import { until, workersOf } from '../helpers/server-processes.js'
 import { startSshGatehouse } from '../helpers/ssh-gatehouse.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
@@ -38,6 +41,27 @@ const second = await startGatehouse(t, {
   },
 })
 const ada = await fixture.addPerson('ada')
+
+t.test('a busy worker answers SSH connections that it had not accepted', async (t) => {
+  const [worker = -1] = await workersOf(first.pid)
+  process.kill(worker, 'SIGSTOP')
+  const answers = Array.from({ length: 3 }, () => askForKey(first.dataDir))
+  process.kill(first.pid, 'SIGTERM')
+  const isHandedOver = () => first.log().includes('another gateway has the socket for SSH now')
+  t.ok(await until(async () => isHandedOver(), Boolean, ENDS_WITHIN_MS))
+  // Time in which the supervisor must not stop the worker.
+  await sleep(200)
+  process.kill(worker, 'SIGCONT')
+  t.strictSame(await Promise.all(answers), Array(3).fill('unknown'))
+  await first.start()
+})
+
+/** Asks the gateway that has the common path for a key, as sshd does; returns its answer. */
+async function askForKey(dataDir: string): Promise<string> {
+  const socket = connect(join(dataDir, 'run', 'ssh.sock'))
+  socket.write(formatMessage([HELPER_VERSION, 'keys', 'ssh-ed25519', 'AAAA']))
+  return takeMessage(await buffer(socket))?.message.toString() ?? 'nothing'
+}
 
 /** Ends a gateway as an administrator does, and starts it again. */
 async function restart(gateway: Gatehouse): Promise<void> {

@@ -12,6 +12,7 @@ import {
   prepareSocketFolder,
   removeStaleSocket,
   sshSocketOf,
+  untilAccepted,
 } from '../../../gateway/ssh/socket-file.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 
@@ -93,6 +94,13 @@ t.test('a gateway that ends gives the common path to one that accepts connection
   await first.stop()
   t.equal(await isAnswered(path), true)
   t.equal(await claimSocket(other), 'own')
+})
+
+t.test('the wait for waiting connections ends with the listener or after the time', async (t) => {
+  const socket = sshSocketOf(await commonPath(t), process.pid)
+  t.equal(await untilAccepted(socket, 60_000), true, 'no listener')
+  await listenAt(t, socket.own)
+  t.equal(await untilAccepted(socket, 100), false, 'a listener that does not reply')
 })
 
 t.test('a gateway whose listener was replaced has the common path again', async (t) => {
