@@ -2,11 +2,12 @@
 
 import { statSync } from 'node:fs'
 import { join } from 'node:path'
+import { readStoredReferences } from '../refs/reference-files.js'
 import { hasGrafts } from '../repository/repository-state.js'
 import { parseCommit } from './commit-object.js'
 import { LooseObjects } from './loose-objects.js'
 import { type Decoded, listPacks, PackedObjects } from './packed-objects.js'
-import { type NewContents, newObjectIds } from './small-pack.js'
+import { type NewContents, newTreeIds, type ObjectSource } from './small-pack.js'
 
 /** A pack for a branch. */
 export interface ReceivedPack {
@@ -22,16 +23,23 @@ const COMMITS_MAX = 100
 const OBJECTS_MAX = 500
 
 /**
- * Result of the check: the pack has each object that `after` reaches and `before` does not; git
- * must look for some of them; or `after` is no commit that can be read here.
+ * Result of the check: no object that `after` reaches is missing; git must look for some of them;
+ * or `after` is no commit that can be read here.
  */
 export type Completeness = 'complete' | 'unproven' | 'no-commit'
 
+/** Objects of the pack and the repository. */
+interface Objects extends ObjectSource {
+  readonly packs: PackedObjects
+}
+
 /**
- * Checks if a branch can be moved.
+ * Checks if a branch can be moved. `git index-pack --strict` must have indexed the pack: it refuses
+ * one that names an object which is neither in the pack nor in the repository, also of files.
  *
- * The pack must have all commits down to `before`, and of each one the objects that its first
- * parent does not have. That parent was checked in the same way, or is `before` and complete.
+ * The pack must have all commits down to complete ones, and of each one the trees that its first
+ * parent does not have. That parent was checked in the same way, or is complete: it is `before` or
+ * one of the commits before it, or a ref names it.
  */
 export async function checkComplete(path: string, received: ReceivedPack): Promise<Completeness> {
   const { pack, after } = received
@@ -44,33 +52,72 @@ export async function checkComplete(path: string, received: ReceivedPack): Promi
   try {
     if ((await readDecoded(after))?.type !== 'commit') return 'no-commit'
     if (hasGrafts(path)) return 'unproven'
-    const pairs = await newPairs(packs, received)
+    const pairs = await newPairs({ packs, readDecoded }, path, received)
     const contents = pairs && { pairs, objectsMax: OBJECTS_MAX }
-    const ids = contents && (await newObjectIds({ readDecoded }, contents))
-    for (const id of ids ?? []) if ((await packs.findPack(id)) !== pack) return 'unproven'
-    return ids === undefined ? 'unproven' : 'complete'
+    const trees = contents && (await newTreeIds({ readDecoded }, contents))
+    for (const id of trees ?? []) if ((await packs.findPack(id)) !== pack) return 'unproven'
+    return trees === undefined ? 'unproven' : 'complete'
   } finally {
     await packs.close()
   }
 }
 
-/** Returns the new commits, each with its first parent; undefined if one is not in the pack. */
+/**
+ * Returns the commits of the pack that `after` reaches, each with its first parent. Returns
+ * undefined if one of them has another parent that is not known to be complete.
+ */
 async function newPairs(
-  packs: PackedObjects,
+  { packs, readDecoded }: Objects,
+  path: string,
   { pack, before, after }: ReceivedPack,
 ): Promise<NewContents['pairs'] | undefined> {
   const pairs = new Map<string, string | undefined>()
+  let named: ReadonlySet<string> | undefined
+  let former: ReadonlySet<string> | undefined
   const waiting = [after]
   for (let id = waiting.pop(); id !== undefined; id = waiting.pop()) {
     if (id === before || pairs.has(id)) continue
     const found = await packs.read(id)
     const { type, content } = found?.object ?? {}
-    if (found?.pack !== pack || type !== 'commit' || content === undefined) return undefined
-    const { parents } = parseCommit(id, content)
-    if (pairs.set(id, parents[0]).size > COMMITS_MAX) return undefined
-    waiting.push(...parents)
+    if (found?.pack === pack && type === 'commit' && content !== undefined) {
+      const { parents } = parseCommit(id, content)
+      if (pairs.set(id, parents[0]).size > COMMITS_MAX) return undefined
+      waiting.push(...parents)
+    } else {
+      named ??= namedIds(path)
+      if (named.has(id)) continue
+      former ??= await formerCommits(before, readDecoded)
+      if (!former.has(id)) return undefined
+    }
   }
   return [...pairs]
+}
+
+/** Returns the ids that refs name, if these are few. */
+function namedIds(path: string): ReadonlySet<string> {
+  const { loose, packed } = readStoredReferences(path) ?? {}
+  const ids = new Set(loose?.values())
+  // A loose ref hides the former id that is still packed, whose objects may be missing.
+  for (const [name, { oid }] of packed ?? []) if (!loose?.has(name)) ids.add(oid)
+  return ids
+}
+
+/** Maximum number of commits before the present one that a changed branch may continue. */
+const FORMER_COMMITS_MAX = 20
+
+/** Returns the commits before the present one, along first parents. */
+async function formerCommits(
+  before: string,
+  readDecoded: ObjectSource['readDecoded'],
+): Promise<ReadonlySet<string>> {
+  const ids = new Set<string>()
+  let id: string | undefined = before
+  while (id !== undefined && ids.size < FORMER_COMMITS_MAX) {
+    const object: Decoded | undefined = await readDecoded(id)
+    id = object && parseCommit(id, object.content).parents[0]
+    if (id !== undefined) ids.add(id)
+  }
+  return ids
 }
 
 /** Maximum number of the repository's packs that are read: `before` is usually in the newest. */

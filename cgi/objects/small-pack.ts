@@ -60,12 +60,12 @@ export async function smallPack(
   })
 }
 
-/** Returns the ids of the objects. Returns undefined if git must list them, as for `smallPack`. */
-export async function newObjectIds(
+/** Returns the ids of the trees. Returns undefined if git must list them, as for `smallPack`. */
+export async function newTreeIds(
   source: ObjectSource,
   contents: NewContents,
 ): Promise<ReadonlySet<string> | undefined> {
-  return await unlessLeft(async () => (await findNew(source, contents)).ids)
+  return await unlessLeft(async () => (await findNew(source, contents)).trees)
 }
 
 async function findNew(source: ObjectSource, { pairs, objectsMax }: NewContents) {
@@ -101,6 +101,8 @@ const TURN_BYTES = 131_072
 class NewObjects {
   /** Ids of the new objects, in the order in which they were found. */
   readonly ids = new Set<string>()
+  /** Ids of new trees. */
+  readonly trees = new Set<string>()
   readonly #source: ObjectSource
   readonly #objectsMax: number
   readonly #read = new Map<string, Decoded>()
@@ -125,6 +127,7 @@ class NewObjects {
       if (this.#compared.has(pair)) continue
       this.#compared.add(pair)
       this.#note(next[0])
+      this.trees.add(next[0])
       for (const [entry, place] of await this.#differing(next)) {
         if (entry.kind === 'directory') waiting.push([entry.id, place])
         else if (entry.kind !== 'submodule') this.#note(entry.id)
