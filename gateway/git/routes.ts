@@ -58,7 +58,10 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
         const question = { repositoryPath: asked.repositoryPath, client }
         const references = (objectFormat: ObjectFormat) =>
           context.packCache.presentReferences(question, objectFormat)
-        return after(requireFolder(context, grant), () => advertiseFetch({ ...asked, references }))
+        const { git } = context
+        return after(requireFolder(context, grant), () =>
+          advertiseFetch({ ...asked, git, references }),
+        )
       }
       refuseArchived(grant)
       const { isWiki } = grant.repository

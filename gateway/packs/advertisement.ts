@@ -1,6 +1,7 @@
 /** Caches of git's advertisements: the capabilities of protocol v2, and the refs of v0 and v1. */
 
 import { LRUCache } from 'lru-cache'
+import { type GitPrograms, gitIdentity, watchIdentity } from '../../cgi/process/git-identity.js'
 import {
   hasGrafts,
   type RepositoryState,
@@ -23,25 +24,18 @@ import type { ObjectFormat } from './normal-fetch.js'
 import { joined, readAhead } from './read-ahead.js'
 import { UNBORN } from './reference-lines.js'
 
-interface CachedAdvertisement {
-  readonly reply: Reply
-  readonly expiresAtMs: number
-}
-
 /** Maximum cached advertisements; repositories with the same configuration share one. */
 const ENTRIES_MAX = 100
-
-/** Maximum age of a cached advertisement, so that an upgrade of git takes effect. */
-const LIFETIME_MS = 60_000
 
 const ADVERTISEMENT_BYTES_MAX = 65_536
 
 /** Flush packet, which ends an advertisement (gitprotocol-common(5)). */
 const FLUSH = '0000'
 
-const cachedAdvertisements = new Map<string, CachedAdvertisement>()
+const cachedAdvertisements = new LRUCache<string, Reply>({ max: ENTRIES_MAX })
 
 export interface AdvertisementRequest {
+  readonly git: GitPrograms
   /** Absolute path of the bare repository. */
   readonly repositoryPath: string
   /** `Git-Protocol` as sent. */
@@ -57,14 +51,15 @@ export interface AdvertisementRequest {
  * Advertisement") it depends on git itself, on our configuration and on the repository's own
  * configuration, whose text is the cache key. In v0 and v1 it also depends on the refs. Git is run
  * each time if the repository has no state, for example because its configuration includes files.
+ * An upgrade of git takes effect within a minute.
  */
 export function advertiseFetch(request: AdvertisementRequest): Awaitable<Reply> {
-  const { repositoryPath, gitProtocol } = request
+  const { git, repositoryPath, gitProtocol } = request
+  forgetFormerGit(git)
   if (protocolVersionOf(gitProtocol) === 0) return advertiseRefs(request)
   const text = readStateOfTick(repositoryPath)?.settingsText
   const known = text === undefined ? undefined : cachedAdvertisements.get(text)
-  if (known !== undefined && known.expiresAtMs > Date.now()) return known.reply
-  return askAndStore(request, text)
+  return known ?? askAndStore(request, text)
 }
 
 /** Maximum bytes of one advertisement with refs, and of all of them in this process. */
@@ -80,14 +75,17 @@ interface AdvertisedRefs {
 const advertisedRefs = new LRUCache<string, AdvertisedRefs>({
   maxSize: ALL_REFS_BYTES_MAX,
   sizeCalculation: ({ reply }, key) => key.length + bytesOf(reply).byteLength,
-  ttl: LIFETIME_MS,
 })
 
 /** Requests to git in this process, by protocol version, repository and state. */
 const refsInFlight = new Map<string, Promise<Reply | undefined>>()
 
 /** Parts of git's answers by protocol version and settings; see `learn`. */
-const learnedParts = new LRUCache<string, LearnedParts>({ max: ENTRIES_MAX, ttl: LIFETIME_MS })
+const learnedParts = new LRUCache<string, LearnedParts>({ max: ENTRIES_MAX })
+
+const forgetFormerGit = watchIdentity(() => {
+  for (const cache of [cachedAdvertisements, advertisedRefs, learnedParts]) cache.clear()
+})
 
 interface LearnedParts extends AdvertisedParts {
   /** Reply without its body. */
@@ -150,13 +148,16 @@ async function askForRefs(
   request: AdvertisementRequest,
   { key, state }: { readonly key: string; readonly state: RepositoryState },
 ): Promise<Reply> {
-  const { repositoryPath, ask } = request
+  const { git, repositoryPath, ask } = request
+  const identity = gitIdentity(git)
   const flight = `${key}\n${state.text}`
   const inFlight = refsInFlight.get(flight)
   const shared = inFlight === undefined ? undefined : await inFlight
   if (shared !== undefined) return shared
   const asked = Promise.resolve(ask()).then((reply) =>
-    readIfShort(reply, (text) => learn(request, state, { reply, text })),
+    readIfShort(reply, (text) => {
+      if (gitIdentity(git) === identity) learn(request, state, { reply, text })
+    }),
   )
   // If git fails or the reply is long, each client gets its own.
   const sharing = asked.then(
@@ -167,7 +168,8 @@ async function askForRefs(
   void sharing.finally(() => refsInFlight.delete(flight))
   const reply = await asked
   const isComplete = bytesOf(reply).subarray(-FLUSH.length).toString() === FLUSH
-  if (isComplete && readPresentState(repositoryPath)?.text === state.text) {
+  const isSame = readPresentState(repositoryPath)?.text === state.text
+  if (isComplete && isSame && gitIdentity(git) === identity) {
     advertisedRefs.set(key, { reply, stateText: state.text })
   }
   return reply
@@ -196,11 +198,12 @@ function bytesOf({ body }: Reply): Buffer {
     : Buffer.alloc(0)
 }
 
-/** Runs git, and stores its whole answer if the settings stay the same. */
+/** Runs git, and stores its whole answer if the settings and git stay the same. */
 async function askAndStore(
-  { repositoryPath, ask }: AdvertisementRequest,
+  { git, repositoryPath, ask }: AdvertisementRequest,
   settingsText: string | undefined,
 ): Promise<Reply> {
+  const identity = gitIdentity(git)
   const reply = await ask()
   if (settingsText === undefined) return reply
   if (reply.status !== 200 || !isStream(reply.body)) return reply
@@ -209,16 +212,10 @@ async function askAndStore(
   const whole: Reply = { ...reply, headers, body }
   const isComplete = body.subarray(-FLUSH.length).toString() === FLUSH
   const isSame = readPresentState(repositoryPath)?.settingsText === settingsText
-  if (isComplete && isSame) store(settingsText, whole)
+  if (isComplete && isSame && gitIdentity(git) === identity) {
+    cachedAdvertisements.set(settingsText, whole)
+  }
   return whole
-}
-
-function store(settingsText: string, reply: Reply): void {
-  cachedAdvertisements.delete(settingsText)
-  cachedAdvertisements.set(settingsText, { reply, expiresAtMs: Date.now() + LIFETIME_MS })
-  const [oldest] = cachedAdvertisements.keys()
-  if (cachedAdvertisements.size > ENTRIES_MAX && oldest !== undefined)
-    cachedAdvertisements.delete(oldest)
 }
 
 function isStream(body: Reply['body']): body is AsyncIterable<Uint8Array> {

@@ -2,6 +2,7 @@
 
 import { LRUCache } from 'lru-cache'
 import type { Git } from '../../cgi/process/git.js'
+import { gitIdentity, watchIdentity } from '../../cgi/process/git-identity.js'
 import { PUSHED_PREFIXES, showsSameReferences } from '../../cgi/refs/pushed-references.js'
 import { readPushedReferences } from '../../cgi/refs/reference-files.js'
 import {
@@ -49,14 +50,16 @@ interface Learned extends AdvertisedParts {
 /** Maximum configurations with learned capabilities; most repositories have the same one. */
 const ENTRIES_MAX = 100
 
-/** Maximum age of learned capabilities, so that an upgrade of git takes effect. */
-const LIFETIME_MS = 60_000
+/** Time after which git is asked again whether its answer can be derived. */
+const ASKED_AGAIN_MS = 60_000
 
 /**
  * Learned parts by the text of the settings. `git` means that git must answer: its answer is being
  * read by another request, or it cannot be derived.
  */
-const learnedParts = new LRUCache<string, Learned | 'git'>({ max: ENTRIES_MAX, ttl: LIFETIME_MS })
+const learnedParts = new LRUCache<string, Learned | 'git'>({ max: ENTRIES_MAX })
+
+const forgetFormerGit = watchIdentity(() => learnedParts.clear())
 
 /**
  * Returns git's advertisement for a push in protocol v0, in which clients push. It has the present
@@ -71,6 +74,7 @@ export async function advertisePush(
   const { repositoryPath, gitProtocol, client, signal, ask } = request
   const state = gitProtocol === undefined ? readStateOfTick(repositoryPath) : undefined
   if (state === undefined) return ask()
+  forgetFormerGit(context.git)
   const learned = learnedParts.get(state.settingsText)
   if (learned === undefined) return learn(context, request, state)
   if (learned === 'git') return ask()
@@ -125,7 +129,9 @@ async function learn(
   { settingsText, isSettled, text }: RepositoryState,
 ): Promise<Reply> {
   if (!isSettled) return ask()
-  learnedParts.set(settingsText, 'git')
+  const identity = gitIdentity(git)
+  const leaveToGit = () => learnedParts.set(settingsText, 'git', { ttl: ASKED_AGAIN_MS })
+  leaveToGit()
   const fail = () => learnedParts.delete(settingsText)
   try {
     const reply = await ask()
@@ -136,13 +142,12 @@ async function learn(
     }
     const isSame = await showsSameReferences(git, repositoryPath)
     const succeed = ({ beginning, end }: Ends) => {
-      if (readPresentState(repositoryPath)?.text !== text || !IS_COMPLETE.test(end)) return fail()
+      const isPresent = readPresentState(repositoryPath)?.text === text
+      if (!isPresent || gitIdentity(git) !== identity || !IS_COMPLETE.test(end)) return fail()
       const parts =
         isSame && !HAS_SHALLOW.test(end) ? advertisedParts(beginning, BEGINNING) : undefined
-      return learnedParts.set(
-        settingsText,
-        parts ? { headers: Object.freeze(headers), ...parts } : 'git',
-      )
+      if (parts === undefined) return leaveToGit()
+      return learnedParts.set(settingsText, { headers: Object.freeze(headers), ...parts })
     }
     return { ...reply, body: watched(body, { succeed, fail }) }
   } catch (error) {

@@ -138,6 +138,7 @@ export async function advertise(
   }
   const question = { repositoryPath, client: () => client }
   const { status, body } = await advertiseFetch({
+    git: context.git,
     repositoryPath,
     gitProtocol,
     ask,

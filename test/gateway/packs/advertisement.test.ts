@@ -5,6 +5,7 @@ import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { type Test, t } from 'tap'
 import { findGit } from '../../../cgi/process/git.js'
+import type { GitPrograms } from '../../../cgi/process/git-identity.js'
 import { initRepository } from '../../../cgi/repository/repository.js'
 import { readPresentState } from '../../../cgi/repository/repository-state.js'
 import { callBackend } from '../../../cgi/transfer/backend.js'
@@ -15,10 +16,13 @@ import { ReferenceList, referenceListRequest } from '../../../gateway/packs/refe
 import { git as runGit } from '../../helpers/git-client.js'
 import { deferred } from '../../helpers/listening.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
+import { advanceableClock, upgradableGit } from '../../helpers/upgradable-git.js'
 
 const V2 = 'version=2'
 /** Time after which a change of a repository is settled. */
 const SETTLED_MS = 120
+
+const GIT = await findGit()
 
 /** Creates a bare repository and a counted request for its real advertisement. */
 async function aRepository(
@@ -26,13 +30,13 @@ async function aRepository(
   objectFormat: 'sha1' | 'sha256' = 'sha1',
   references: AdvertisementRequest['references'] = () => undefined,
 ) {
-  const git = await findGit()
+  const git = GIT
   const path = join(await temporaryFolder(t), 'one.git')
   await initRepository(git, path, { defaultBranch: 'main', objectFormat })
   // Each test has its own configuration, because answers are cached by it.
   const config = (lines: string) =>
     writeFile(join(path, 'config'), baseConfig(objectFormat) + lines)
-  const state = { asked: 0 }
+  const state = { asked: 0, programs: git as GitPrograms }
   const askGit = async (gitProtocol: string | undefined) => {
     const answer = await callBackend(git, {
       repositoryPath: path,
@@ -51,6 +55,7 @@ async function aRepository(
   }
   const ask = async (gitProtocol: string | undefined) => {
     const reply = await advertiseFetch({
+      git: state.programs,
       repositoryPath: path,
       gitProtocol,
       references,
@@ -242,10 +247,8 @@ async function countRuns(
     return { status: answer.status ?? 200, body: body() }
   }
   for (let time = 0; time < 2; time += 1) {
-    await textOf(
-      (await advertiseFetch({ repositoryPath, gitProtocol, ask, references: () => undefined }))
-        .body,
-    )
+    const request = { git: GIT, repositoryPath, gitProtocol, ask, references: () => undefined }
+    await textOf((await advertiseFetch(request)).body)
   }
   return runs
 }
@@ -287,6 +290,7 @@ t.test('a request after a change does not get an answer begun before it', async 
   }
   const send = (ask: AdvertisementRequest['ask']) =>
     advertiseFetch({
+      git: GIT,
       repositoryPath: path,
       gitProtocol: undefined,
       ask,
@@ -306,16 +310,59 @@ t.test('a request after a change does not get an answer begun before it', async 
   t.equal(await textOf((await later).body), '0005x0000')
 })
 
-t.test('an answer is cached for a minute', async (t) => {
-  const { config, ask, state } = await aRepository(t)
-  await config('')
-  const { now } = Date
-  t.teardown(() => {
-    Date.now = now
+for (const [version, protocol] of [
+  [2, V2],
+  [0, undefined],
+] as const) {
+  t.test(`version ${version}: answers are kept until git is upgraded`, async (t) => {
+    const { config, ask, state } = await aRepository(t)
+    const { programs, install } = await upgradableGit(t)
+    const passMinutes = advanceableClock(t)
+    state.programs = programs
+    await config('')
+    await sleep(SETTLED_MS)
+    for (const _ of [1, 2]) await ask(protocol)
+    passMinutes(60)
+    await ask(protocol)
+    t.equal(state.asked, 1, 'of the same git, an hour later')
+    await install('a newer git')
+    await ask(protocol)
+    t.equal(state.asked, 1, 'within a minute')
+    passMinutes(1)
+    for (const _ of [1, 2]) await ask(protocol)
+    t.equal(state.asked, 2, 'after a minute')
+    await install('[core]', 'git.config')
+    passMinutes(1)
+    for (const _ of [1, 2]) await ask(protocol)
+    t.equal(state.asked, 3, 'after a change of the configuration')
   })
-  for (const seconds of [0, 59, 61]) {
-    Date.now = () => now() + seconds * 1_000
-    await ask(V2)
-  }
-  t.equal(state.asked, 2)
-})
+
+  t.test(`version ${version}: an answer begun before an upgrade is not kept`, async (t) => {
+    const { path, config } = await aRepository(t)
+    const { programs, install } = await upgradableGit(t)
+    const passMinutes = advanceableClock(t)
+    const other = await aRepository(t)
+    other.state.programs = programs
+    await config('')
+    await other.config('')
+    await sleep(SETTLED_MS)
+    let runs = 0
+    async function* body() {
+      yield Buffer.from('0000')
+    }
+    const ask = async () => {
+      runs += 1
+      if (runs === 1) {
+        await install('a newer git')
+        passMinutes(1)
+        // The answers of the former git are forgotten before this one ends.
+        await other.ask(protocol)
+      }
+      return { status: 200, body: body() }
+    }
+    const references = () => undefined
+    const request = { git: programs, repositoryPath: path, gitProtocol: protocol, ask, references }
+    for (const _ of [1, 2, 3]) await textOf((await advertiseFetch(request)).body)
+    t.equal(runs, 2)
+  })
+}

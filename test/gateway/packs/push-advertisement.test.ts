@@ -1,7 +1,7 @@
 /** Advertisements for pushes have git's own bytes, with at most one run of git for each state. */
 
 import { randomInt } from 'node:crypto'
-import { appendFile, mkdir, readFile, rename, rm, writeFile } from 'node:fs/promises'
+import { appendFile, mkdir, readFile, rename, rm, utimes, writeFile } from 'node:fs/promises'
 import { join } from 'node:path'
 import { type Test, t } from 'tap'
 import { initRepository } from '../../../cgi/repository/repository.js'
@@ -18,6 +18,7 @@ import { git as runGit, tryGit } from '../../helpers/git-client.js'
 import { shuffle } from '../../helpers/random.js'
 import { temporaryFolder } from '../../helpers/temporary.js'
 import { isFullSize } from '../../helpers/test-size.js'
+import { advanceableClock } from '../../helpers/upgradable-git.js'
 
 /** Creates a bare repository with its own configuration text, because capabilities are cached. */
 async function aRepository(t: Test, objectFormat: 'sha1' | 'sha256' = 'sha1') {
@@ -444,6 +445,34 @@ function bodyOf(text: string): AsyncIterable<Uint8Array> {
     () => {},
   )
 }
+
+t.test('capabilities are kept until git is upgraded', async (t) => {
+  const repository = await aRepository(t)
+  await warm(repository)
+  const passMinutes = advanceableClock(t)
+  t.notOk(await repository.compare('learned'))
+  passMinutes(60)
+  t.notOk(await repository.compare('an hour later'))
+  await utimes(repository.context.git.file, 1, 1)
+  t.notOk(await repository.compare('within a minute of an upgrade'))
+  passMinutes(1)
+  t.strictSame(await threeTimes(repository), LEARNS, 'a minute after an upgrade')
+})
+
+t.test('capabilities of a git that was upgraded meanwhile are not kept', async (t) => {
+  const repository = await aRepository(t)
+  const { context, ask, askGit, settle } = repository
+  const passMinutes = advanceableClock(t)
+  await settle()
+  await ask(undefined, async (gitProtocol) => {
+    const reply = await askGit(gitProtocol)
+    await utimes(context.git.file, 1, 1)
+    passMinutes(1)
+    await ask()
+    return reply
+  })
+  t.strictSame(await threeTimes(repository), LEARNS)
+})
 
 t.test('a client at its limit of git processes is refused without git', async (t) => {
   const repository = await aRepository(t)
