@@ -26,12 +26,11 @@ export interface LoopWatchOptions {
   readonly now?: () => number
 }
 
-const TICK_MS = 20
 /**
- * Ticks without a request after which the timer stops, so that an idle process does not wake. Few,
- * because a worker between two requests of a client would spend more on ticks than on the requests.
+ * Interval of the timer. It stops after one interval without a request: a worker between two
+ * requests of a client would spend more on ticks than on the requests.
  */
-const QUIET_TICKS_MAX = 5
+const TICK_MS = 20
 
 const SLOW_MS = 100
 const LOG_EVERY_MS = 10_000
@@ -47,14 +46,12 @@ export function watchLoop({ log, observe, now = readClock }: LoopWatchOptions): 
   const recent: Array<Found | undefined> = new Array(RECENT_MAX)
   const waiting = new Set<Watched>()
   let recentCount = 0
-  let quietTicks = 0
   let lastMs = 0
   let loggedMs = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
 
   function wake(): void {
     lastMs = now()
-    quietTicks = 0
     timer = setInterval(tick, TICK_MS).unref()
   }
 
@@ -65,9 +62,8 @@ export function watchLoop({ log, observe, now = readClock }: LoopWatchOptions): 
     // Skipped ticks count as well: a request that arrived at one waited for the rest of the delay.
     for (let ms = delayMs; ms >= 0; ms -= TICK_MS) observe(ms / 1_000)
     if (delayMs > SLOW_MS) logDelay(nowMs, delayMs)
-    quietTicks = recentCount + waiting.size === 0 ? quietTicks + 1 : 0
+    if (recentCount + waiting.size === 0) stop()
     recentCount = 0
-    if (quietTicks > QUIET_TICKS_MAX) stop()
   }
 
   function logDelay(nowMs: number, delayMs: number): void {

@@ -62,12 +62,13 @@ t.test('the watch is idle while there are no requests', async (t) => {
   const { watch, delays } = startWatch(t)
   await sleep(100)
   t.equal(delays.length, 0)
-  watch.begin(requestTo('/livez'))
-  for (let tries = 0, before = -1; before !== delays.length && tries < 50; tries += 1) {
-    before = delays.length
-    await sleep(300)
-  }
-  t.ok(delays.length >= 5 && delays.length < 30, `${delays.length} ticks`)
+  const waiting = requestTo('/readyz')
+  watch.begin(waiting)
+  watch.wait(waiting)
+  await sleep(200)
+  t.ok(delays.length >= 5, `${delays.length} ticks while a request waits`)
+  watch.end(waiting)
+  await sleep(200)
   const atRest = delays.length
   await sleep(300)
   t.equal(delays.length, atRest)
