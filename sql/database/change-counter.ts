@@ -3,6 +3,7 @@
  * cached results. Who commits a change increments it before the change is acknowledged.
  */
 
+import { setImmediate as nextTurn } from 'node:timers/promises'
 import { shareUntilNextWait } from '../../conf/lib/tick.js'
 
 /** Table of the counter. It is in memory, so that an increment needs no write to a disk. */
@@ -11,8 +12,11 @@ export const CHANGE_COUNTER_TABLE = 'change_counter'
 /** Statement that increments the counter. A restart empties the table: then the epoch is new. */
 export const COUNT_CHANGE = `insert into ${CHANGE_COUNTER_TABLE} (id, epoch, changes) values (1, uuid(), 1) on duplicate key update changes = changes + 1`
 
-/** Query of the counter. Its row is different after each change. */
-export const READ_CHANGES = `select epoch, changes from ${CHANGE_COUNTER_TABLE}`
+/**
+ * Query of the counter. Its text is different after each change. It is one column, because the
+ * driver parses the description of each column with each row.
+ */
+export const READ_CHANGES = `select concat(epoch, ' ', changes) from ${CHANGE_COUNTER_TABLE}`
 
 /**
  * Tables whose changes are not counted, because clients can make many of them. Therefore no result
@@ -66,7 +70,7 @@ export class SharedRead<T> {
 
   /**
    * Returns the value as it is at this call or later. Calls of one event-loop tick, and those that
-   * arrive during a read, share the next one.
+   * arrive during a read or directly after it, share the next one.
    */
   value(): Promise<T> {
     this.#next ??= this.#begin()
@@ -74,7 +78,10 @@ export class SharedRead<T> {
   }
 
   async #begin(): Promise<T> {
-    await Promise.all([this.#running, new Promise((resolve) => setImmediate(resolve))])
+    await this.#running
+    await nextTurn()
+    // Meanwhile, clients that the last read has answered send their next requests.
+    await nextTurn()
     this.#next = undefined
     const changes = this.#changes
     const reading = this.#read()

@@ -32,7 +32,7 @@ export class CounterReader {
     const connection = this.#connection ?? this.#open()
     try {
       const [row] = await this.#execute(connection)
-      return row?.join(' ')
+      return row?.[0]
     } catch (error) {
       if (isMissingTable(error)) return undefined
       this.#drop(connection)
@@ -59,13 +59,13 @@ export class CounterReader {
     connection.destroy()
   }
 
-  #execute(connection: Connection): Promise<readonly unknown[][]> {
+  #execute(connection: Connection): Promise<readonly string[][]> {
     return new Promise((resolve, reject) => {
       // The driver's own limit covers neither the connection nor the preparation.
       const timer = setTimeout(() => reject(new Error('timeout')), this.#timeoutMs)
       connection.execute({ sql: READ_CHANGES, rowsAsArray: true }, (error, rows) => {
         clearTimeout(timer)
-        if (error === null) resolve(rows as unknown as readonly unknown[][])
+        if (error === null) resolve(rows as unknown as readonly string[][])
         else reject(error)
       })
     })

@@ -49,8 +49,10 @@ t.test('a shared read never began before the call that it answers', async (t) =>
 
 t.test('the value just read is current until its readers wait for something else', async (t) => {
   let reads = 0
+  let duringRead = () => {}
   const shared = new SharedRead(async () => {
     await nextTurn()
+    duringRead()
     reads += 1
     return reads
   })
@@ -68,10 +70,23 @@ t.test('the value just read is current until its readers wait for something else
     [1, 1, 1, undefined],
   ])
   t.strictSame(await currents(), [2, 2, 2, undefined])
-  const reading = currents()
+  duringRead = () => shared.noteChange()
+  t.strictSame(await currents(), [3, undefined, undefined, undefined], 'changed during the read')
+})
+
+t.test('calls directly after a read share the next one with those during it', async (t) => {
+  let reads = 0
+  let during: Promise<number> | undefined
+  const shared: SharedRead<number> = new SharedRead(async () => {
+    reads += 1
+    const value = reads
+    during ??= shared.value()
+    await nextTurn()
+    return value
+  })
+  t.equal(await shared.value(), 1)
   await nextTurn()
-  shared.noteChange()
-  t.strictSame(await reading, [3, undefined, undefined, undefined], 'changed during the read')
+  t.strictSame(await Promise.all([during, shared.value()]), [2, 2])
 })
 
 /** Opens the same database as two workers do, with a table of numbers. */
