@@ -48,7 +48,11 @@ async function* unpack(packed: Uint8Array, bytesMax: number): AsyncGenerator<Uin
 /** Signal that the output exceeds the limit; `bounded` throws the error for the caller. */
 class TooMuch extends Error {}
 
-const TIME_MAX_MS = 2_000
+/**
+ * Maximum time by the clock, which no frame of a package needs on a busy machine either. The pool
+ * that inspects uploads limits the processor time.
+ */
+const TIME_MAX_MS = 10_000
 const STEP = new Script('step()')
 
 /**
