@@ -1,5 +1,6 @@
 /** Removes containers, networks and volumes of jobs. */
 
+import { setTimeout as sleep } from 'node:timers/promises'
 import type { Log } from '../../conf/log.js'
 import { findPodman, linesOf, type Podman, type PodmanInput } from './podman.js'
 
@@ -9,11 +10,26 @@ export const RUNNER_LABEL = 'gatehouse.runner'
 /** Label with the name of the job's network. */
 export const JOB_LABEL = 'gatehouse.job'
 
+/** Number of attempts to remove, because podman may be killed while it makes a container. */
+const TRIES_MAX = 3
+/** Time between two attempts. */
+const PAUSE_MS = 1_000
+
 /**
  * Removes everything that has the label, such as `gatehouse.job=NAME`. Throws JobFault if podman
- * has failed.
+ * has failed repeatedly.
  */
 export async function removeContainers(podman: Podman, label: string): Promise<void> {
+  for (let tries = 1; ; tries += 1) {
+    const faults = await removeAll(podman, label)
+    if (faults.length === 0) return
+    if (tries === TRIES_MAX) throw faults[0]
+    await sleep(PAUSE_MS)
+  }
+}
+
+/** Removes what there is of each kind, also if another kind fails; returns the faults. */
+async function removeAll(podman: Podman, label: string): Promise<readonly unknown[]> {
   const filter = `--filter=label=${label}`
   const list = async (...args: readonly string[]) => linesOf(await podman.run([...args, filter]))
   const [containers, networks, volumes] = await Promise.all([
@@ -21,12 +37,15 @@ export async function removeContainers(podman: Podman, label: string): Promise<v
     list('network', 'ls', '--quiet'),
     list('volume', 'ls', '--quiet'),
   ])
-  if (containers.length > 0) {
-    const force = ['--force', '--ignore', '--time=0', '--volumes']
-    await podman.run(['rm', ...force, '--', ...containers])
+  const faults: unknown[] = []
+  const remove = async (command: readonly string[], names: readonly string[]) => {
+    if (names.length === 0) return
+    await podman.run([...command, '--', ...names]).catch((fault: unknown) => faults.push(fault))
   }
-  if (networks.length > 0) await podman.run(['network', 'rm', '--force', '--', ...networks])
-  if (volumes.length > 0) await podman.run(['volume', 'rm', '--force', '--', ...volumes])
+  await remove(['rm', '--force', '--ignore', '--time=0', '--volumes'], containers)
+  await remove(['network', 'rm', '--force'], networks)
+  await remove(['volume', 'rm', '--force'], volumes)
+  return faults
 }
 
 /** Removes what an earlier process of the runner has left, and nothing of other runners. */

@@ -21,8 +21,8 @@ function jobWith(keys: readonly string[], ...steps: readonly string[]): string {
   return `on: push\njobs:\n  build:\n    runs-on: [linux]\n${head}    steps:\n${lines.join('')}`
 }
 
-function podmanInput(environment = podman.environment) {
-  return { searchPath: searchPath(), environment, runnerId: STUB_CREDENTIALS.uuid }
+function podmanInput(environment = podman.environment, path = searchPath()) {
+  return { searchPath: path, environment, runnerId: STUB_CREDENTIALS.uuid }
 }
 
 function ran(t: Test, workflow: string, options: RunOptions = {}) {
@@ -261,8 +261,29 @@ t.test('a cancelled job leaves nothing, while it starts and while it runs', asyn
     const { result, steps } = await ran(t, workflow, { stub })
     t.equal(result, 'CANCELLED', row)
     t.strictSame(steps, ['CANCELLED'])
+    t.notMatch(stub.rows.join('\n'), 'Warning')
   }
   t.strictSame(await podman.leftovers(), [], 'the jobs before have left nothing either')
+})
+
+t.test('a removal that fails is tried again', async (t) => {
+  const path = await temporaryFolder(t)
+  const failing = `#!/bin/sh
+if [ "$1" = rm ] && mkdir "${path}/tried" 2> /dev/null; then
+  podman "$@"
+  echo 'Error: busy' >&2
+  exit 125
+fi
+exec podman "$@"
+`
+  await writeFile(join(path, 'podman'), failing, { mode: 0o755 })
+  const input = podmanInput(podman.environment, `${path}:${searchPath()}`)
+  const { result, stub } = await ran(t, jobWith([`container: ${BOX}`], 'run: echo step'), {
+    podman: input,
+  })
+  t.equal(result, 'SUCCESS')
+  t.strictSame(stub.rows.slice(-1), ['step'])
+  t.strictSame(await podman.leftovers(), [])
 })
 
 t.test('leftovers of a runner are removed, and those of another are kept', async (t) => {
