@@ -7,7 +7,7 @@ import { INTO, measureOperation, type Operation } from './client-operations.js'
 import type { Comparison } from './compare.js'
 import { measureOtherClients } from './other-clients.js'
 import { measurePushes } from './pushes.js'
-import { addCommit, fillRepository, SMALL_SHAPE } from './repositories.js'
+import { addCommit, fillRepository, MEDIUM_SHAPE, SMALL_SHAPE } from './repositories.js'
 import type { Table } from './table.js'
 import { runGitAsUser } from './user-git.js'
 
@@ -16,11 +16,16 @@ export const FLEET_BENCHMARK: Benchmark = {
   about: 'operations of CI runners by real git clients, compared with nginx and git-http-backend',
   run: (stage) =>
     besideGit(stage, async function* (setup) {
-      yield await measureOperations(setup)
+      for (const repository of REPOSITORIES) yield await measureOperations(setup, repository)
       yield await measureOtherClients(setup)
       yield await measurePushes(setup)
     }),
 }
+
+const REPOSITORIES = [
+  { name: 'text', title: 'Text, 10 MB', shape: SMALL_SHAPE },
+  { name: 'medium', title: 'Text, 50 MB', shape: MEDIUM_SHAPE },
+] as const
 
 /** Number of commits that a workspace is behind the branch. */
 const COMMITS_BEHIND = 5
@@ -28,14 +33,16 @@ const COMMITS_BEHIND = 5
 const V0 = ['-c', 'protocol.version=0'] as const
 const CLONE = ['clone', '--quiet', '--no-checkout'] as const
 
-async function measureOperations(setup: Servers): Promise<Table> {
+async function measureOperations(
+  setup: Servers,
+  { name, title, shape }: (typeof REPOSITORIES)[number],
+): Promise<Table> {
   const { gatehouse, git, folder, signal } = setup
-  const name = 'text'
   const { path } = await gatehouse.makeRepository(name)
-  await fillRepository(path, SMALL_SHAPE, signal)
+  await fillRepository(path, shape, signal)
   await git.addRepository(name, path)
   const options = { cwd: folder, signal }
-  const [full, shallow] = [join(folder, 'kept'), join(folder, 'kept-shallow')]
+  const [full, shallow] = [join(folder, `${name}-kept`), join(folder, `${name}-kept-shallow`)]
   await runGitAsUser(['clone', '--quiet', '--bare', path, full], options)
   await runGitAsUser(
     ['clone', '--quiet', '--bare', '--depth=1', `file://${path}`, shallow],
@@ -90,7 +97,7 @@ async function measureOperations(setup: Servers): Promise<Table> {
   const rows: Array<readonly [string, Comparison]> = []
   for (const operation of operations) rows.push(await measureOperation(setup, name, operation))
   return {
-    title: 'Text, 10 MB: operations of git, one after the other',
+    title: `${title}: operations of git, one after the other`,
     peers: ['nginx + git'],
     unit: 'operations',
     rows,
