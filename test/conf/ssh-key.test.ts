@@ -34,7 +34,7 @@ const KINDS: Readonly<Record<string, readonly string[]>> = {
 t.test('each type is read with the fingerprint that ssh-keygen prints', async (t) => {
   const folder = t.testdir()
   for (const [algorithm, args] of Object.entries(KINDS)) {
-    const line = makeKeyPair(folder, algorithm, ...args)
+    const line = await makeKeyPair(folder, algorithm, ...args)
     const key = parseSshKey(line)
     const [, fingerprint] = sshKeygen('-l', '-f', join(folder, algorithm)).split(' ')
     t.strictSame([key.algorithm, key.fingerprint], [algorithm, fingerprint])
@@ -54,12 +54,12 @@ t.test('the comment and surrounding white space do not change the key', async (t
 
 t.test('a text that is not a public key is refused with advice', async (t) => {
   const folder = t.testdir()
-  makeKeyPair(folder, 'user', '-t', 'ed25519')
-  makeKeyPair(folder, 'authority', '-t', 'ed25519')
+  await makeKeyPair(folder, 'user', '-t', 'ed25519')
+  await makeKeyPair(folder, 'authority', '-t', 'ed25519')
   sshKeygen('-q', '-s', join(folder, 'authority'), '-I', 'id', join(folder, 'user.pub'))
   const read = (name: string) => readFileSync(join(folder, name), 'utf8')
   const convert = (format: string) => sshKeygen('-e', '-m', format, '-f', join(folder, 'rsa'))
-  makeKeyPair(folder, 'rsa', '-t', 'rsa', '-b', '2048')
+  await makeKeyPair(folder, 'rsa', '-t', 'rsa', '-b', '2048')
   t.match(refusalOf(read('user')), /private key\. Keep it to yourself/)
   t.match(refusalOf('PuTTY-User-Key-File-3: ssh-ed25519\n'), /private key\. Keep it to yourself/)
   t.match(refusalOf(read('user-cert.pub')), /this is a certificate/)

@@ -19,7 +19,7 @@ async function signed(namespace: string): Promise<string> {
   return await readFile(`${file}.sig`, 'utf8')
 }
 
-const line = makeKeyPair(folder, 'ada', '-t', 'ed25519')
+const line = await makeKeyPair(folder, 'ada', '-t', 'ed25519')
 const armored = await signed('git')
 
 function armorOf(bytes: Buffer): string {

@@ -85,7 +85,7 @@ export async function startSshGatehouse(
     }
   }
   const newCaller = async (name: string, ...kind: readonly string[]) =>
-    makeCaller(sshd, folder, { name, kind: kind.length > 0 ? kind : ['-t', 'ed25519'] })
+    await makeCaller(sshd, folder, { name, kind: kind.length > 0 ? kind : ['-t', 'ed25519'] })
 
   return {
     account,
@@ -136,8 +136,8 @@ interface KeyInput {
   readonly kind: readonly string[]
 }
 
-function makeCaller(sshd: Sshd, folder: string, { name, kind }: KeyInput): Caller {
-  const publicKey = makeKeyPair(folder, name, ...kind)
+async function makeCaller(sshd: Sshd, folder: string, { name, kind }: KeyInput): Promise<Caller> {
+  const publicKey = await makeKeyPair(folder, name, ...kind)
   const keyFile = join(folder, name)
   return {
     keyFile,

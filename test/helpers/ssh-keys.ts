@@ -1,9 +1,10 @@
 /** Public SSH keys for tests: real ones of ssh-keygen, and others built from fields. */
 
-import { execFileSync } from 'node:child_process'
+import { execFile, execFileSync } from 'node:child_process'
 import { randomBytes } from 'node:crypto'
-import { readFileSync } from 'node:fs'
+import { readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import { promisify } from 'node:util'
 import { parseSshKey, type SshKey } from '../../conf/ssh-key.js'
 
 /** Runs ssh-keygen and returns its output. */
@@ -11,11 +12,19 @@ export function sshKeygen(...args: readonly string[]): string {
   return execFileSync('ssh-keygen', args, { encoding: 'utf8', stdio: ['ignore', 'pipe', 'pipe'] })
 }
 
-/** Creates a key pair with ssh-keygen; returns the content of the `.pub` file. */
-export function makeKeyPair(folder: string, name: string, ...args: readonly string[]): string {
+/**
+ * Creates a key pair with ssh-keygen; returns the content of the `.pub` file. A long RSA key takes
+ * seconds on a slow machine, in which a client that was blocked would not see a closed connection.
+ */
+export async function makeKeyPair(
+  folder: string,
+  name: string,
+  ...args: readonly string[]
+): Promise<string> {
   const file = join(folder, name)
-  sshKeygen('-q', '-N', '', '-f', file, '-C', `${name}@example.test`, ...args)
-  return readFileSync(`${file}.pub`, 'utf8')
+  const comment = `${name}@example.test`
+  await promisify(execFile)('ssh-keygen', ['-q', '-N', '', '-f', file, '-C', comment, ...args])
+  return await readFile(`${file}.pub`, 'utf8')
 }
 
 /** Encodes the fields of a key, each prefixed with its length (RFC 4251 §5). */

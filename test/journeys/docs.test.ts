@@ -209,7 +209,7 @@ async function writeFiles(t: Test, { gatehouse, ada }: Scene): Promise<string> {
   }
   await chmod(join(folder, 'scripts/gatehouse'), 0o755)
   await mkdir(join(folder, '.ssh'))
-  makeKeyPair(join(folder, '.ssh'), 'id_ed25519', '-t', 'ed25519')
+  await makeKeyPair(join(folder, '.ssh'), 'id_ed25519', '-t', 'ed25519')
   const { git } = workingCopyAt(folder)
   await git('init', '--quiet')
   await git('add', 'go.mod', 'composer.json')

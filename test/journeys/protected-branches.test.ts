@@ -300,7 +300,7 @@ async function rawPush(
 async function signatures(t: Test, workspace: Workspace): Promise<void> {
   const { ada, bob, copy, address } = workspace
   const keys = await temporaryFolder(t)
-  const key = makeKeyPair(keys, 'bob', '-t', 'ed25519')
+  const key = await makeKeyPair(keys, 'bob', '-t', 'ed25519')
   await bob.api('POST', '/user/keys', { title: 'signing', key })
   const email = ((await bob.api('GET', '/user')).body as { email: string }).email
   const environment = { GIT_COMMITTER_EMAIL: email, GIT_COMMITTER_NAME: 'Bob' }

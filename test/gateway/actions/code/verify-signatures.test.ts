@@ -119,7 +119,7 @@ for (const [algorithm, ...more] of [
 ] as const) {
   t.test(`an SSH signature by ${algorithm} ${more.join(' ')} is verified`, async (t) => {
     const name = `${algorithm}${more.join('')}`
-    const key = makeKeyPair(keys, name, '-t', algorithm, ...more)
+    const key = await makeKeyPair(keys, name, '-t', algorithm, ...more)
     const settings = by('ada@example.com', 'ssh', join(keys, name))
     const id = await commit(settings, '--gpg-sign')
     const none = { verified: false, reason: 'gpg.error.no_gpg_keys_found', signer: null }
