@@ -139,6 +139,7 @@ const caddy: Kind = {
   configuration: ({ folder, port, plainPort }, example) =>
     `{
       admin off
+      skip_install_trust
       default_bind 127.0.0.1
       http_port ${plainPort}
       https_port ${port}

@@ -1,9 +1,10 @@
 /** Secrets that a runner leaves in the rows of a log: the server does not store them. */
 
-import { monitorEventLoopDelay } from 'node:perf_hooks'
 import t from 'tap'
 import { putSecret } from '../../../gateway/actions/runs/put-values.js'
+import { maskRows } from '../../../gateway/runs/task-masks.js'
 import { readLog } from '../../../sql/runs/task-logs.js'
+import { findTask } from '../../../sql/runs/tasks.js'
 import { registerClient } from '../../helpers/runner-client.js'
 import { type SharedGateway, sharedGateways } from '../../helpers/shared-gateways.js'
 import { addWorkflowRepository } from '../../helpers/workflow-repository.js'
@@ -103,6 +104,18 @@ await gateways.onSqlite(
   },
 )
 
+/** Returns how often other work can run while the rows of a log are masked. */
+async function turnsWhile(masking: Promise<unknown>): Promise<number> {
+  let turns = 0
+  const count = () => {
+    turns += 1
+    waiting = setImmediate(count)
+  }
+  let waiting = setImmediate(count)
+  await masking.finally(() => clearImmediate(waiting))
+  return turns
+}
+
 await gateways.onSqlite('a hostile log does not block the event loop', async (t, gateway) => {
   const names = Array.from({ length: 100 }, (_, at) => `S${at}`)
   const secrets = Object.fromEntries(names.map((name) => [name, `${'a'.repeat(9_000)}${name}`]))
@@ -112,13 +125,13 @@ await gateways.onSqlite('a hostile log does not block the event loop', async (t,
     await putSecret(gateway, { repositoryId: engine.repository.id }, sent)
     await putSecret(gateway, {}, { ...sent, name: `C${name}`, value: `aac${name}` })
   }
-  await runner.sendRows(task.id, 0, ['first'])
-  const delay = monitorEventLoopDelay({ resolution: 5 })
-  delay.enable()
-  const startedMs = performance.now()
-  await runner.sendRows(task.id, 1, Array(139).fill('aab'.repeat(20_000)))
-  delay.disable()
-  t.comment(`${performance.now() - startedMs} ms, longest delay ${delay.max / 1e6} ms`)
-  t.ok(delay.max / 1e6 < 500)
-  t.strictSame((await log()).slice(1, 3), ['***', '***'])
+  const rows = Array(139).fill('aab'.repeat(20_000))
+  await runner.sendRows(task.id, 0, rows)
+  t.strictSame((await log()).slice(1, 3), ['***', '***'], 'too many comparisons')
+  const stored = await findTask(gateway.db, Number(task.id))
+  if (stored === undefined) throw new Error('the task was not stored')
+  const context = await gateway.openContext()
+  await maskRows(context, stored, ['the first row opens the secrets'])
+  const turns = await turnsWhile(maskRows(context, stored, rows))
+  t.ok(turns >= 10, `${turns} turns of the event loop for ${rows.length} rows`)
 })
