@@ -4,7 +4,7 @@
  */
 
 import { randomBytes } from 'node:crypto'
-import { existsSync } from 'node:fs'
+import { existsSync, readFileSync } from 'node:fs'
 import { readdir, symlink, writeFile } from 'node:fs/promises'
 import { hostname } from 'node:os'
 import { join } from 'node:path'
@@ -19,7 +19,12 @@ import { git, tryGit } from '../helpers/git-client.js'
 import { countPackCache } from '../helpers/pack-cache-counts.js'
 import { makeRepository, repositoriesIn } from '../helpers/repositories.js'
 import { withPassword } from '../helpers/requests.js'
-import { gitProcessesBelow, killServer, until } from '../helpers/server-processes.js'
+import {
+  type GitProcess,
+  gitProcessesBelow,
+  killServer,
+  until,
+} from '../helpers/server-processes.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 import { isFullSize } from '../helpers/test-size.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
@@ -246,10 +251,21 @@ async function startStoppedClone(fleet: Fleet, first: Gatehouse) {
     while (!hasEnded) {
       const gits = (await hasLease()) ? await gitProcessesBelow(first.pid) : []
       signal(gits, 'SIGSTOP')
-      if (gits.length > 0 && (await hasLease())) return { commit, lost }
+      await sleep(2)
+      if (gits.some(isStoppedWriter) && (await hasLease())) return { commit, lost }
       signal(gits, 'SIGCONT')
       await sleep(2)
     }
+  }
+}
+
+/** Returns true if the process writes an answer, and is stopped (proc_pid_stat(5), state T). */
+function isStoppedWriter({ pid, command }: GitProcess): boolean {
+  if (!/upload-pack|pack-objects/.test(command)) return false
+  try {
+    return /\) T /.test(readFileSync(`/proc/${pid}/stat`, 'utf8'))
+  } catch {
+    return false
   }
 }
 

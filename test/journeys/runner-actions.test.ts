@@ -13,7 +13,7 @@ import { temporaryFolder } from '../helpers/temporary.js'
 import { newWorkingCopy } from '../helpers/working-copy.js'
 
 const ROOT = new URL('../../../', import.meta.url).pathname
-const WITHIN_MS = 60_000
+const WITHIN_MS = 180_000
 /** Folder with the client of artifacts that actions bundle. */
 const CLIENTS = await installProgram('artifact-clients')
 

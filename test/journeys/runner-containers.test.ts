@@ -13,7 +13,7 @@ import { BOX, type TestPodman, testPodman } from '../helpers/test-podman.js'
 import { addWorkflowRepository } from '../helpers/workflow-repository.js'
 
 /** Time in which a runner with containers starts or ends a job. */
-const WITHIN_MS = 60_000
+const WITHIN_MS = 180_000
 
 const SERVICE = `
       web:

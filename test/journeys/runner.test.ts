@@ -11,7 +11,7 @@ import { until } from '../helpers/server-processes.js'
 import { aTask, STUB_REGISTRATION_TOKEN, stubRunnerServer } from '../helpers/stub-runner-server.js'
 import { temporaryFolder } from '../helpers/temporary.js'
 
-const WITHIN_MS = 20_000
+const WITHIN_MS = 60_000
 
 /** Server of the tests, with a runner that is registered once in the folder. */
 const stub = await stubRunnerServer(t)

@@ -25,7 +25,8 @@ const ENDS_WITHIN_MS = 60_000
 const GROWTH_BYTES_MAX = 60_000_000
 /** Bytes that each line counts in addition to its own. */
 const LINE_BYTES = 64
-const GIT_TIMEOUT_MS = isFullSize ? 20_000 : 12_000
+/** Long enough for the floods on a busy machine. */
+const GIT_TIMEOUT_MS = 40_000
 
 const UNKNOWN = '1'.repeat(40)
 /** The end of the shallow commits; the refs end with a line. */
