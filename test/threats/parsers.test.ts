@@ -12,6 +12,8 @@ const EXECUTIONS = 250
 const SEED = 20_261_123
 /** Limit of CPU time per execution: inputs have up to 400 KB and are parsed at 10 MB/s or more. */
 const CPU_MS_MAX = 400
+/** Number of executions of an input that exceeds the limit. */
+const TRIES_MAX = 4
 
 const seconds = Number(process.env['FUZZ_SECONDS'] ?? 0)
 const seed = seconds > 0 ? Date.now() : SEED
@@ -22,10 +24,7 @@ for (const target of await fuzzTargets()) {
   await t.test(`${target.name}: mutated inputs are parsed or refused in time`, async (t) => {
     const counts = { executions: 0, refused: 0, slowestMs: 0 }
     const execute = async (bytes: Buffer) => {
-      const startedAt = process.cpuUsage()
-      const isAccepted = await isRead(target, bytes)
-      const { user, system } = process.cpuUsage(startedAt)
-      const cpuMs = (user + system) / 1_000
+      const { isAccepted, cpuMs } = await measure(target, bytes)
       counts.executions += 1
       counts.refused += isAccepted ? 0 : 1
       counts.slowestMs = Math.max(counts.slowestMs, cpuMs)
@@ -45,6 +44,20 @@ for (const target of await fuzzTargets()) {
       process.stderr.write(`${target.name}: ${JSON.stringify(counts)}, seed ${seed}\n`)
     }
   })
+}
+
+/**
+ * Executes an input, and again while it exceeds the limit: other threads and the collection of
+ * garbage count as well, but not each time.
+ */
+async function measure(target: FuzzTarget, bytes: Buffer) {
+  for (let tries = 1; ; tries += 1) {
+    const startedAt = process.cpuUsage()
+    const isAccepted = await isRead(target, bytes)
+    const { user, system } = process.cpuUsage(startedAt)
+    const cpuMs = (user + system) / 1_000
+    if (cpuMs <= CPU_MS_MAX || tries === TRIES_MAX) return { isAccepted, cpuMs }
+  }
 }
 
 /** Returns true if the input was accepted. Throws errors that are not refusals: parser faults. */
