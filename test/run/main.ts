@@ -42,6 +42,7 @@ async function runTests(files: readonly string[]): Promise<number> {
       folder,
       queue,
       environment: { ...services.environment, ...environment },
+      output: process.stdout,
     })
     for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => pool.stop())
     return (await pool.passed) ? 0 : 1

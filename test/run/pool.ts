@@ -4,6 +4,7 @@ import { spawn } from 'node:child_process'
 import { once } from 'node:events'
 import { type FileHandle, open, readFile } from 'node:fs/promises'
 import { join } from 'node:path'
+import type { Writable } from 'node:stream'
 import { fileURLToPath } from 'node:url'
 import { FILE_TIMEOUT_MS } from './file-result.js'
 import { hasFiles, lastFileOf, type QueueEnd } from './queue.js'
@@ -30,6 +31,8 @@ export interface PoolOptions {
   /** Folder of the queue with the test files. */
   readonly queue: string
   readonly environment: Readonly<Record<string, string>>
+  /** Stream that gets the TAP output. */
+  readonly output: Writable
 }
 
 /** Processes of a run. */
@@ -40,19 +43,21 @@ export interface Pool {
   stop(): void
 }
 
-/** Starts processes, and writes the TAP output of each to standard output when it ends. */
+/** Starts processes, and writes the TAP output of each when it ends. */
 export function startPool(options: PoolOptions): Pool {
   const stopping = new AbortController()
   const work = async (_: unknown, number: number): Promise<boolean> => {
     let passed = true
-    // A process that crashes is replaced.
+    // A process that crashes during a file is replaced.
     for (let turn = 0; await hasFiles(options.queue); turn += 1) {
       if (stopping.signal.aborted) return false
       const start = {
         name: `process-${number}-${turn}`,
         queueEnd: number % 2 === 0 ? 'first' : 'last',
       } as const
-      passed = (await runProcess(start, stopping.signal, options)) && passed
+      const end = await runProcess(start, stopping.signal, options)
+      passed &&= end.passed
+      if (end.lastFile === undefined) break
     }
     return passed
   }
@@ -68,15 +73,21 @@ interface ProcessStart {
   readonly queueEnd: QueueEnd
 }
 
+interface ProcessEnd {
+  readonly passed: boolean
+  /** File that the process took last; undefined if it took none. */
+  readonly lastFile: string | undefined
+}
+
 async function runProcess(
   { name, queueEnd }: ProcessStart,
   signal: AbortSignal,
-  { folder, queue, environment }: PoolOptions,
-): Promise<boolean> {
+  { folder, queue, environment, output }: PoolOptions,
+): Promise<ProcessEnd> {
   const path = join(folder, `${name}.tap`)
-  const output = await open(path, 'w')
+  const file = await open(path, 'w')
   const child = spawn(process.execPath, [...ARGUMENTS, queueEnd], {
-    stdio: ['inherit', output.fd, 'inherit'],
+    stdio: ['inherit', file.fd, 'inherit'],
     // Each file has its own timeout.
     env: { ...process.env, ...environment, TAP: '1', TAP_TIMEOUT: '0' },
   })
@@ -84,21 +95,22 @@ async function runProcess(
   const stop = () => child.kill()
   signal.addEventListener('abort', stop)
   const watch = setInterval(async () => {
-    if (await isSilent(output)) child.kill('SIGKILL')
+    if (await isSilent(file)) child.kill('SIGKILL')
   }, LOOK_EVERY_MS)
   const [code, killedBy] = (await once(child, 'exit')) as [number | null, string | null]
   clearInterval(watch)
   signal.removeEventListener('abort', stop)
-  await output.close()
-  process.stdout.write(await readFile(path))
-  if (killedBy !== null) {
-    const file = await lastFileOf(queue, pid)
-    process.stdout.write(`not ok - ${file} ended with ${killedBy}\n  ---\n  ...\n`)
+  await file.close()
+  output.write(await readFile(path))
+  const lastFile = await lastFileOf(queue, pid)
+  if (code !== 0 && (killedBy !== null || lastFile === undefined)) {
+    const name = lastFile ?? 'a process without a file'
+    output.write(`not ok - ${name} ended with ${killedBy ?? code}\n  ---\n  ...\n`)
   }
-  return code === 0
+  return { passed: code === 0, lastFile }
 }
 
-async function isSilent(output: FileHandle): Promise<boolean> {
-  const { mtimeMs } = await output.stat()
+async function isSilent(file: FileHandle): Promise<boolean> {
+  const { mtimeMs } = await file.stat()
   return FILE_TIMEOUT_MS > 0 && Date.now() - mtimeMs > SILENT_MS
 }
