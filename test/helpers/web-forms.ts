@@ -2,6 +2,14 @@
 
 import type { Gateway } from './gateway.js'
 import type { Answer } from './requests.js'
+import { until } from './server-processes.js'
+
+const RENDERED_WITHIN_MS = 20_000
+
+/** Loads a page, and again as long as it asks for that because some texts were not rendered. */
+export function seeRendered(see: () => Promise<Answer>): Promise<Answer> {
+  return until(see, ({ text }) => !text.includes('the server is busy.'), RENDERED_WITHIN_MS)
+}
 
 /** Submits a form of a page. */
 export function postForm(

@@ -6,6 +6,7 @@ import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import { type Name, startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { untilAllAreNotified } from '../../../helpers/notified.js'
+import { seeRendered } from '../../../helpers/web-forms.js'
 
 /** Starts a gateway with the public repository ada/r and users with browser sessions. */
 async function openBrowsers(t: Test) {
@@ -50,7 +51,7 @@ t.test('an issue is opened, commented, closed and reopened, with all its events'
   const said = await send('ada', COMMENTS, { content: 'I see **that**.' })
   t.match(said.headers.location, /\/ada\/r\/issues\/1#issuecomment-\d+$/)
   t.equal((await send('bob', COMMENTS, { content: ' ' })).status, 422)
-  const page = await see('anyone', ONE)
+  const page = await seeRendered(() => see('anyone', ONE))
   t.match(page.text, /<h2>It &lt;leaks> <span class="quiet">#1<\/span><\/h2>/)
   t.match(page.text, /first<br \/>\s*second/)
   t.match(page.text, /<h3>Head<\/h3>/, 'below the heading of the issue')

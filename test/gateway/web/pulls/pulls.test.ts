@@ -6,6 +6,7 @@ import { aWebhook, listDeliveredPayloads } from '../../../helpers/deliveries.js'
 import type { Name } from '../../../helpers/gateway-with-users.js'
 import { git } from '../../../helpers/git-client.js'
 import { startGatewayWithPull } from '../../../helpers/pulls.js'
+import { seeRendered } from '../../../helpers/web-forms.js'
 
 const ONE = '/ada/r/pulls/1'
 const COMPARE = '/ada/r/compare/main...topic'
@@ -153,11 +154,12 @@ t.test('reviews are shown as sentences, and a draft to its author only', async (
   const line = { path: 'a', body: 'why <this>?', new_position: 1 }
   const review = { event: 'REQUEST_CHANGES', body: 'not **so**', comments: [line] }
   t.equal((await of('bob', 'POST', '/pulls/1/reviews', review)).status, 200)
-  const { text } = await see('anyone', ONE)
+  const seeOne = () => see('anyone', ONE)
+  const { text } = await seeRendered(seeOne)
   t.match(text, /bob<\/a> requested changes .*not <strong>so.*<code>a<\/code>, line 1.*why/s)
   const more = Array.from({ length: 150 }, () => ({ ...line, body: '**long** '.repeat(200) }))
   await of('bob', 'POST', '/pulls/1/reviews', { event: 'COMMENT', body: 'x', comments: more })
-  const cut = (await see('anyone', ONE)).text
+  const cut = (await seeRendered(seeOne)).text
   t.equal(cut.match(/class="line-comment"/g)?.length, 100, 'a page has at most 100 comments')
   t.match(cut, /<strong>long<.*comments are not shown/s)
   const files = await see('bob', `${ONE}/files`)
@@ -179,7 +181,7 @@ t.test('reviews are shown as sentences, and a draft to its author only', async (
     t.equal((await give('bob', fields)).status, 422)
   }
   t.equal((await give('bob', { content: 'Now it is **good**' })).headers.location, ONE)
-  t.match((await see('anyone', ONE)).text, /bob<\/a> approved this.*<strong>good/s)
+  t.match((await seeRendered(seeOne)).text, /bob<\/a> approved this.*<strong>good/s)
   await write('topic', 'later')
   const stale = await give('bob', {})
   t.match([stale.status, stale.text], [422, /role="alert">The branch has changed/])

@@ -5,6 +5,7 @@ import { createRelease } from '../../../../sql/releases/releases.js'
 import { findRepository } from '../../../../sql/repositories/repositories.js'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
 import { withPassword } from '../../../helpers/requests.js'
+import { seeRendered } from '../../../helpers/web-forms.js'
 
 t.test(
   'releases are listed with notes and files, and drafts for users with write permission',
@@ -36,7 +37,7 @@ t.test(
     const cookie = String(session.headers['set-cookie']).split(';')[0] ?? ''
     const see = async (path: string, headers = {}) => ask({ path: `/ada/r${path}`, headers })
 
-    const list = await see('/releases')
+    const list = await seeRendered(() => see('/releases'))
     t.match(list.text, /First &lt;one>.*Notes<br \/>\s*<em>of<\/em> it.*a &lt;b> &amp; c\.bin/s)
     t.match(list.text, /2\.0 KiB/)
     t.match(list.text, /v3.*pre-release/s)

@@ -2,7 +2,7 @@
 
 import t, { type Test } from 'tap'
 import { startGatewayWithUsers } from '../../../helpers/gateway-with-users.js'
-import { postForm, signIn } from '../../../helpers/web-forms.js'
+import { postForm, seeRendered, signIn } from '../../../helpers/web-forms.js'
 
 async function scene(t: Test) {
   const gateway = await startGatewayWithUsers(t)
@@ -33,7 +33,7 @@ t.test('a page is written, shown with its parts, renamed and deleted by forms', 
   await add('_Sidebar', 'the *side*')
   await add('_Footer', 'the *foot*')
   await add('Second Page', 'two')
-  const { text } = await see('/wiki')
+  const { text } = await seeRendered(() => see('/wiki'))
   t.match(text, /<h2>Home<\/h2>.*<h3>Hello<\/h3>.*the <em>side<\/em>.*the <em>foot<\/em>/s)
   t.match(text, 'href="/ada/r/wiki/Second-Page"')
   t.match(text, 'src="/ada/r/wiki/raw/p.png"')
