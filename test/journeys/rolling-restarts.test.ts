@@ -114,7 +114,7 @@ t.test('no clone, push, upload or request fails while gateways are restarted', a
       once: (number) => git('clone', '--quiet', '--bare', https, join(folder, `${number}`)),
     },
     {
-      name: 'clone over SSH',
+      name: 'ls-remote over SSH',
       once: (number) => git('ls-remote', ssh, `refs/heads/${number}`),
     },
     {
