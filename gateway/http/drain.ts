@@ -25,6 +25,12 @@ export interface DrainSteps {
 const POLL_MS = 20
 
 /**
+ * Time in which a client takes the last bytes of a long body. The library keeps up to 32 KiB that
+ * the socket has not accepted, does not report them, and drops them if it closes the connection.
+ */
+const LAST_BYTES_MS = 2_000
+
+/**
  * Returns the function that ends a listener. Later calls replace the times of the first and return
  * its promise, which resolves when all connections are closed.
  */
@@ -45,7 +51,7 @@ export function createDrain(
       return state.connections === 0 || waitedMs >= times.lingerMs
     })
     state.isDraining = true
-    await waitUntil((waitedMs) => state.running === 0 || waitedMs >= times.graceMs)
+    await waitUntil((waitedMs) => isSent(state) || waitedMs >= times.graceMs)
     closeConnections()
   }
 
@@ -54,6 +60,11 @@ export function createDrain(
     ending ??= end()
     return ending
   }
+}
+
+function isSent({ connections, running, longBodyEndedAtMs }: ExchangeState): boolean {
+  if (running > 0) return false
+  return connections === 0 || performance.now() - longBodyEndedAtMs >= LAST_BYTES_MS
 }
 
 /** Longest duration of an event-loop tick that counts as idle. */

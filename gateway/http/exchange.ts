@@ -36,6 +36,8 @@ export interface ExchangeState {
   connections: number
   /** Number of requests whose reply is not complete. */
   running: number
+  /** Monotonic time, in milliseconds, at which the last long body was passed to the library. */
+  longBodyEndedAtMs: number
   /** True if each connection is closed after its next reply. */
   isDraining: boolean
   readonly slowBodies: SlowBodies
@@ -222,9 +224,7 @@ export class Exchange implements Request, BodySource, SlowBody {
     if (sending === undefined) return
     this.#res.onAborted(() => this.#aborted())
     state.running += 1
-    void sending.then(() => {
-      state.running -= 1
-    })
+    void sending.then(() => this.#end(state))
   }
 
   /** Returns the handler's reply, or one with which the proxy sends the body from its file. */
@@ -252,7 +252,12 @@ export class Exchange implements Request, BodySource, SlowBody {
         this.#res.close()
       }
     }
+    this.#end(state)
+  }
+
+  #end(state: ExchangeState): void {
     state.running -= 1
+    if (this.#stream !== undefined) state.longBodyEndedAtMs = performance.now()
   }
 
   async #send(reply: Reply, isDraining: boolean): Promise<void> {

@@ -39,7 +39,13 @@ export interface Listener {
  */
 export async function listen(options: ListenOptions): Promise<Listener> {
   const slowBodies = new SlowBodies()
-  const state: ExchangeState = { connections: 0, running: 0, isDraining: false, slowBodies }
+  const state: ExchangeState = {
+    connections: 0,
+    running: 0,
+    longBodyEndedAtMs: Number.NEGATIVE_INFINITY,
+    isDraining: false,
+    slowBodies,
+  }
   const app = createApp(options.tls)
   // The library keeps the handlers until the process ends, but they need not keep the server.
   const kept: { options: ExchangeOptions | undefined } = {

@@ -4,7 +4,7 @@ import { once } from 'node:events'
 import { createConnection } from 'node:net'
 import { setTimeout as sleep } from 'node:timers/promises'
 import t, { type Test } from 'tap'
-import { get, startListener, type Wire } from '../../helpers/listening.js'
+import { deferred, get, startListener, type Wire } from '../../helpers/listening.js'
 
 const LONG_MS = 30_000
 const TIMES = { acceptMs: 0, lingerMs: 0, graceMs: 0, hasSuccessor: false }
@@ -77,4 +77,71 @@ t.test('the linger time ends with the last connection', async (t) => {
   wire.socket.destroy()
   await draining
   t.ok(Date.now() - startedAtMs < LONG_MS / 2)
+})
+
+t.test('a request whose client has left is waited for', async (t) => {
+  const [begun, gate] = [deferred(), deferred()]
+  const { connect, listener } = await startListener(t, async () => {
+    begun.resolve()
+    await gate.promise
+    return { status: 200 }
+  })
+  const wire = await connect()
+  wire.socket.write(get('/'))
+  await begun.promise
+  wire.socket.destroy()
+  let isDrained = false
+  const draining = listener.drain({ ...TIMES, graceMs: LONG_MS }).then(() => {
+    isDrained = true
+  })
+  await sleep(200)
+  t.notOk(isDrained)
+  gate.resolve()
+  await draining
+})
+
+/** Size of one write of a long body. */
+const CHUNK_BYTES = 16_000
+const LAST_CHUNK = /\r\n0\r\n\r\n$/
+
+/** Counts the chunks of a long body that are requested before a client reads any. */
+async function chunksUntilFull(t: Test): Promise<number> {
+  let chunks = 0
+  async function* endless() {
+    for (;;) {
+      chunks += 1
+      yield Buffer.alloc(CHUNK_BYTES)
+    }
+  }
+  const { connect } = await startListener(t, () => ({ status: 200, body: endless() }))
+  await unreadReply(connect)
+  return chunks
+}
+
+/** Requests a reply that is not read. */
+async function unreadReply(connect: () => Promise<Wire>): Promise<Wire> {
+  const wire = await connect()
+  wire.socket.pause()
+  wire.socket.write(get('/'))
+  await sleep(100)
+  return wire
+}
+
+t.test('a client that reads late gets the last bytes of a long body', async (t) => {
+  const chunks = await chunksUntilFull(t)
+  // The last chunk of some of these is left in the library when the handler has ended.
+  for (const fewer of [0, 1, 2, 3]) {
+    async function* body() {
+      for (let count = fewer; count < chunks; count += 1) yield Buffer.alloc(CHUNK_BYTES)
+    }
+    const { connect, listener } = await startListener(t, () => ({ status: 200, body: body() }))
+    const wire = await unreadReply(connect)
+    const draining = listener.drain({ ...TIMES, graceMs: LONG_MS })
+    await sleep(100)
+    wire.socket.resume()
+    await Promise.race([wire.until(LAST_CHUNK), wire.ended()])
+    t.match(wire.text(), LAST_CHUNK, `${chunks - fewer} chunks`)
+    wire.socket.destroy()
+    await draining
+  }
 })
