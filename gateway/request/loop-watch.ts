@@ -1,6 +1,5 @@
 /** Measurement of event loop delays; logs the routes that ran during a long one. */
 
-import { performance } from 'node:perf_hooks'
 import type { Log } from '../../conf/log.js'
 import type { Found } from './route-table.js'
 
@@ -10,7 +9,7 @@ export interface Watched {
 }
 
 export interface LoopWatch {
-  /** Records a request before its handler runs. Allocates nothing. */
+  /** Records a request before its handler runs. */
   begin(request: Watched): void
   /** Records that the handler is asynchronous: until `end` it may continue in any later tick. */
   wait(request: Watched): void
@@ -20,15 +19,13 @@ export interface LoopWatch {
 
 export interface LoopWatchOptions {
   readonly log: Log
-  /** Called for each tick of the watch with its delay. */
+  /** Called for each measured delay; for a long one, several times. */
   readonly observe: (seconds: number) => void
-  /** Monotonic clock in milliseconds; by default that of `performance`. */
-  readonly now?: () => number
 }
 
 /**
- * Interval of the timer. It stops after one interval without a request: a worker between two
- * requests of a client would spend more on ticks than on the requests.
+ * Interval of the timer, which runs only while a request waits. A worker between two requests of a
+ * client would spend more on ticks than on the requests.
  */
 const TICK_MS = 20
 
@@ -41,28 +38,39 @@ const DELAY_MS_MAX = 60_000
 /** Maximum number of requests of one tick that are remembered; a power of two. */
 const RECENT_MAX = 64
 
-/** Watches the event loop of this process while there are requests. */
-export function watchLoop({ log, observe, now = readClock }: LoopWatchOptions): LoopWatch {
+/**
+ * Watches the event loop of this process while there are requests. The requests of one turn of the
+ * loop are measured together, from the start of the first to the end of the turn. While a request
+ * waits, a timer measures how late it is called.
+ */
+export function watchLoop({ log, observe }: LoopWatchOptions): LoopWatch {
   const recent: Array<Found | undefined> = new Array(RECENT_MAX)
   const waiting = new Set<Watched>()
   let recentCount = 0
+  let isMeasured = false
   let lastMs = 0
   let loggedMs = Number.NEGATIVE_INFINITY
   let timer: NodeJS.Timeout | undefined
 
-  function wake(): void {
-    lastMs = now()
-    timer = setInterval(tick, TICK_MS).unref()
+  function endTurn(): void {
+    isMeasured = false
+    const nowMs = performance.now()
+    record(nowMs, nowMs - lastMs)
+    if (waiting.size > 0) timer = setInterval(tick, TICK_MS).unref()
   }
 
   function tick(): void {
-    const nowMs = now()
-    const delayMs = Math.min(Math.max(0, nowMs - lastMs - TICK_MS), DELAY_MS_MAX)
+    const nowMs = performance.now()
+    record(nowMs, nowMs - lastMs - TICK_MS)
+    if (waiting.size === 0) stop()
+  }
+
+  function record(nowMs: number, measuredMs: number): void {
+    const delayMs = Math.min(Math.max(0, measuredMs), DELAY_MS_MAX)
     lastMs = nowMs
-    // Skipped ticks count as well: a request that arrived at one waited for the rest of the delay.
+    // A request that arrived during a long delay waited for the rest of it.
     for (let ms = delayMs; ms >= 0; ms -= TICK_MS) observe(ms / 1_000)
     if (delayMs > SLOW_MS) logDelay(nowMs, delayMs)
-    if (recentCount + waiting.size === 0) stop()
     recentCount = 0
   }
 
@@ -82,7 +90,11 @@ export function watchLoop({ log, observe, now = readClock }: LoopWatchOptions): 
 
   return {
     begin({ found }) {
-      if (timer === undefined) wake()
+      if (timer === undefined && !isMeasured) {
+        isMeasured = true
+        lastMs = performance.now()
+        setImmediate(endTurn)
+      }
       recent[recentCount & (RECENT_MAX - 1)] = found
       recentCount += 1
     },
@@ -90,10 +102,6 @@ export function watchLoop({ log, observe, now = readClock }: LoopWatchOptions): 
     end: (request) => waiting.delete(request),
     stop,
   }
-}
-
-function readClock(): number {
-  return performance.now()
 }
 
 function nameOf(found: Found | undefined): string {

@@ -29,6 +29,8 @@ function block(ms: number): void {
 
 t.test('a delay is logged with the routes that started and those that waited', async (t) => {
   const { watch, delays, lines } = startWatch(t)
+  watch.begin(requestTo('/api/healthz'))
+  await sleep(50)
   const waiting = requestTo('/readyz')
   const ended = requestTo('/metrics')
   watch.wait(waiting)
@@ -58,6 +60,18 @@ t.test('delays are logged at most every ten seconds, and short ones never', asyn
   t.equal(lines.length, 1)
 })
 
+t.test('requests of one turn of the event loop are measured once, without a timer', async (t) => {
+  const { watch, delays } = startWatch(t)
+  for (const path of ['/livez', '/readyz']) watch.begin(requestTo(path))
+  block(10)
+  await sleep(100)
+  t.equal(delays.length, 1)
+  t.ok((delays[0] ?? 0) >= 0.01, `${delays[0]} s`)
+  watch.begin(requestTo('/livez'))
+  await sleep(100)
+  t.equal(delays.length, 2)
+})
+
 t.test('the watch is idle while there are no requests', async (t) => {
   const { watch, delays } = startWatch(t)
   await sleep(100)
@@ -67,6 +81,11 @@ t.test('the watch is idle while there are no requests', async (t) => {
   watch.wait(waiting)
   await sleep(200)
   t.ok(delays.length >= 5, `${delays.length} ticks while a request waits`)
+  // A late tick is followed by its further values, each 20 ms shorter.
+  const firsts = delays.filter(
+    (seconds, index) => Math.abs((delays[index - 1] ?? 0) - 0.02 - seconds) > 1e-6,
+  )
+  t.ok(Math.min(...firsts.slice(1)) < 0.015, 'the interval of the ticks is no delay')
   watch.end(waiting)
   await sleep(200)
   const atRest = delays.length
