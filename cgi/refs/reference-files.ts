@@ -5,6 +5,7 @@ import { readFile, stat } from 'node:fs/promises'
 import { join } from 'node:path'
 import { unlessMissing, unlessMissingSync } from '../../conf/lib/disk.js'
 import { isReferenceName } from '../../conf/names.js'
+import { isSettledAt } from '../repository/repository-state.js'
 import { PUSHED_PREFIXES } from './pushed-references.js'
 
 /** Snapshot of the references of a repository; `changedReferences` compares two of them. */
@@ -15,6 +16,8 @@ export interface ReferenceFiles {
   readonly headText: string
   /** Inode, change time and size of `packed-refs`. */
   readonly packedStamp: string
+  /** True if a later change of `packed-refs` alters the stamp. */
+  readonly isPackedSettled: boolean
 }
 
 /** Maximum bytes of the names and ids of loose references; upkeep packs them from 32 on. */
@@ -32,7 +35,7 @@ export function readReferenceFiles(repositoryPath: string): ReferenceFiles | und
     const loose = readLoose(repositoryPath)
     if (loose === undefined) return undefined
     const headText = readFileSync(join(repositoryPath, 'HEAD'), 'latin1')
-    return { loose, headText, packedStamp: readPackedStamp(repositoryPath) }
+    return { loose, headText, ...readPackedStamp(repositoryPath) }
   })
 }
 
@@ -49,7 +52,7 @@ function readLoose(repositoryPath: string): ReadonlyMap<string, string> | undefi
       }
       // Git leaves out the lock of a reference that is being written.
       if (name.endsWith('.lock')) continue
-      const text = entry.isFile() ? readFileSync(join(repositoryPath, name), 'latin1') : ''
+      const text = entry.isFile() ? readFileSync(join(repositoryPath, name), 'utf8') : ''
       const [, oid] = OID_LINE.exec(text) ?? []
       bytes += name.length + text.length
       if (oid === undefined || bytes > LOOSE_BYTES_MAX) return undefined
@@ -59,9 +62,17 @@ function readLoose(repositoryPath: string): ReadonlyMap<string, string> | undefi
   return loose
 }
 
-function readPackedStamp(repositoryPath: string): string {
+function readPackedStamp(
+  repositoryPath: string,
+): Pick<ReferenceFiles, 'isPackedSettled' | 'packedStamp'> {
+  const readAtMs = Date.now()
   const stat = statSync(join(repositoryPath, 'packed-refs'), { throwIfNoEntry: false })
-  return stat === undefined ? 'none' : `${stat.ino} ${stat.ctimeMs} ${stat.size}`
+  if (stat === undefined) return { packedStamp: 'none', isPackedSettled: true }
+  const { ino, ctimeMs, size } = stat
+  return {
+    packedStamp: `${ino} ${ctimeMs} ${size}`,
+    isPackedSettled: isSettledAt(ctimeMs, readAtMs),
+  }
 }
 
 /** Names of branches in ASCII. */
@@ -108,6 +119,13 @@ export async function readPackedFile(
   const size = (await unlessMissing(stat(path)))?.size ?? 0
   if (size > bytesMax) return undefined
   return (await unlessMissing(readFile(path))) ?? Buffer.alloc(0)
+}
+
+/** Reads `packed-refs` without a wait; undefined if it is longer than `bytesMax`, or missing. */
+export function readShortPackedFile(repositoryPath: string, bytesMax: number): Buffer | undefined {
+  const size = packedBytes(repositoryPath)
+  if (size === undefined || size > bytesMax) return undefined
+  return unlessMissingSync(() => readFileSync(join(repositoryPath, 'packed-refs')))
 }
 
 /** Maximum size of `packed-refs` to parse: about 250 refs, which git lists more cheaply. */

@@ -1,6 +1,6 @@
 /** Fingerprints of bare repositories, which change whenever refs or settings change. */
 
-import { closeSync, existsSync, fstatSync, openSync, readdirSync, readFileSync } from 'node:fs'
+import { closeSync, fstatSync, openSync, readdirSync, readFileSync, statSync } from 'node:fs'
 import { join } from 'node:path'
 import { setTimeout as sleep } from 'node:timers/promises'
 import { unlessMissingSync } from '../../conf/lib/disk.js'
@@ -22,6 +22,14 @@ export interface RepositoryState {
  * tick (at most 10 ms), so two changes within one tick can have the same time.
  */
 const SETTLED_MS = 50
+
+/**
+ * Returns true if each change after `readAtMs` alters the time of change of a file that had this
+ * one then.
+ */
+export function isSettledAt(changedAtMs: number, readAtMs: number): boolean {
+  return changedAtMs <= readAtMs - SETTLED_MS
+}
 
 /** Attempts to read the state of a repository that keeps changing. */
 const TRIES = 4
@@ -161,32 +169,51 @@ function isUnchanged({ files, stamps }: OpenRepository): boolean {
 }
 
 /**
- * Opens and stats the files and folders of a repository. Git renames each new `HEAD`,
- * `packed-refs`, `config` and `shallow` into the repository's folder, and each loose ref into a
- * folder below `refs` (gitrepository-layout(5)), so the folders change with them. The settings
- * files are included because users edit them in place. Returns undefined if some changes could not
- * be seen.
+ * Reads the state of a repository. The files are kept open only if it is settled: after a recent
+ * change each request reads it anew, which costs less without opening them.
  */
 function openRepository(path: string): OpenRepository | undefined {
+  const seen = readFiles(path, { keepsOpen: false })
+  return seen?.state.isSettled === true ? readFiles(path, { keepsOpen: true }) : seen
+}
+
+/**
+ * Stats the files and folders of a repository. Git renames each new `HEAD`, `packed-refs`, `config`
+ * and `shallow` into the repository's folder, and each loose ref into a folder below `refs`
+ * (gitrepository-layout(5)), so the folders change with them. The settings files are included
+ * because users edit them in place. Returns undefined if some changes could not be seen.
+ */
+function readFiles(
+  path: string,
+  { keepsOpen }: { readonly keepsOpen: boolean },
+): OpenRepository | undefined {
   const readAtMs = Date.now()
   const files: number[] = []
   const stamps: number[] = []
-  const add = (name: string): boolean => {
-    const file = ifThere(join(path, name), (found) => openSync(found, 'r'))
-    if (file === undefined) return false
+  const stat = (name: string) => {
+    const found = statSync(join(path, name), { throwIfNoEntry: false })
+    if (found === undefined || !keepsOpen) return found
+    const file = openSync(join(path, name), 'r')
     files.push(file)
-    const { dev, ino, ctimeMs, size } = fstatSync(file)
-    if (cachingMountOf(dev) !== undefined) throw new HiddenRepository()
-    stamps.push(ino, ctimeMs, size)
+    return fstatSync(file)
+  }
+  const add = (name: string): boolean => {
+    const found = unlessMissingSync(() => stat(name))
+    if (found === undefined) return false
+    if (cachingMountOf(found.dev) !== undefined) throw new HiddenRepository()
+    stamps.push(found.ino, found.ctimeMs, found.size)
     return true
   }
   try {
-    for (const name of [...FOLDERS, ...SETTINGS_FILES]) add(name)
+    for (const name of FOLDERS) add(name)
+    const settings = SETTINGS_FILES.map((name) => ({ name, isThere: add(name) }))
     if (!addFolders(path, add)) throw new HiddenRepository()
-    const settingsText = readSettings(path)
+    const settingsText = settings
+      .map(({ name, isThere }) => (isThere ? readIfThere(join(path, name)) : ''))
+      .join('\u0000')
     if (/\[\s*include/i.test(settingsText)) throw new HiddenRepository()
     const changedAtMs = Math.max(...stamps.filter((_, at) => at % STAMP_FIELDS === 1))
-    const isSettled = changedAtMs <= readAtMs - SETTLED_MS
+    const isSettled = isSettledAt(changedAtMs, readAtMs)
     return { files, stamps, changedAtMs, state: { text: stamps.join(), settingsText, isSettled } }
   } catch {
     closeAll(files)
@@ -211,8 +238,8 @@ function addFolders(path: string, add: (name: string) => boolean): boolean {
       if (name === 'refs') return false
       continue
     }
-    const list = (folder: string) => readdirSync(folder, { withFileTypes: true })
-    for (const entry of ifThere(join(path, name), list) ?? []) {
+    const list = () => readdirSync(join(path, name), { withFileTypes: true })
+    for (const entry of unlessMissingSync(list) ?? []) {
       if (entry.isSymbolicLink()) return false
       if (entry.isDirectory()) names.push(`${name}/${entry.name}`)
     }
@@ -220,13 +247,6 @@ function addFolders(path: string, add: (name: string) => boolean): boolean {
   return false
 }
 
-function readSettings(path: string): string {
-  const read = (file: string) => readFileSync(file, 'utf8')
-  return SETTINGS_FILES.map((name) => ifThere(join(path, name), read) ?? '').join('\u0000')
-}
-
-/** Calls `act` if the path exists. Checks first, because most paths are missing and errors cost. */
-function ifThere<T>(path: string, act: (path: string) => T): T | undefined {
-  if (!existsSync(path)) return undefined
-  return unlessMissingSync(() => act(path))
+function readIfThere(path: string): string {
+  return unlessMissingSync(() => readFileSync(path, 'utf8')) ?? ''
 }

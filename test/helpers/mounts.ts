@@ -27,10 +27,21 @@ export function replaceMounts(text: string): () => void {
   return replace({ readFileSync: replaced })
 }
 
-/** Gives all open files another device number. Returns a function that restores it. */
+/** Gives all files another device number. Returns a function that restores it. */
 export function replaceDevice(device: number): () => void {
-  const { fstatSync } = fs
-  return replace({ fstatSync: (file: number) => Object.assign(fstatSync(file), { dev: device }) })
+  return replaceStats((stats) => Object.assign(stats, { dev: device }))
+}
+
+/** Changes what the synchronous stats of files return. Returns a function that restores them. */
+export function replaceStats(change: (stats: fs.Stats) => fs.Stats): () => void {
+  const { fstatSync, statSync } = fs
+  return replace({
+    fstatSync: (file: number) => change(fstatSync(file)),
+    statSync: (path: string, options: fs.StatSyncOptions = {}) => {
+      const stats = statSync(path, options) as fs.Stats | undefined
+      return stats && change(stats)
+    },
+  })
 }
 
 function replace(functions: Readonly<Record<string, unknown>>): () => void {
