@@ -33,13 +33,14 @@ export function* packedDifferences(
   const note = (name: string | undefined, oid: string | undefined) => {
     if (name !== undefined && VISIBLE_NAME.test(name)) differences.set(name, oid)
   }
+  const isFew = () => differences.size <= DIFFERENCES_MAX
   const end = starts.length - 1
   let line = 0
   let count = 0
   for (let at = 0; at < packed.length; count += 1) {
     if (count % PART_LINES === PART_LINES - 1) yield
     const next = packed.indexOf(NEWLINE, at) + 1
-    if (next === 0 || differences.size > DIFFERENCES_MAX) return undefined
+    if (next === 0 || !isFew()) return undefined
     const isRef = packed[at] !== HASH && packed[at] !== CARET
     if (isRef && isSameLine(lines, line, { packed, at, next })) line += 1
     else if (isRef) {
@@ -47,7 +48,7 @@ export function* packedDifferences(
       if (packed[name.start - 1] !== SPACE) return undefined
       const order = () =>
         line < end ? compareNames([bytes, nameOf(lines, line)], [packed, name]) : 1
-      for (; order() < 0; line += 1) note(nameAt(lines, line), undefined)
+      for (; isFew() && order() < 0; line += 1) note(nameAt(lines, line), undefined)
       const isListed = order() === 0
       if (!isListed || !isSameOid(lines, line, { packed, at })) {
         const oid = packed.toString('latin1', at, at + oidLength)
@@ -57,8 +58,8 @@ export function* packedDifferences(
     }
     at = next
   }
-  for (; line < end; line += 1) note(nameAt(lines, line), undefined)
-  return differences.size > DIFFERENCES_MAX ? undefined : differences
+  for (; isFew() && line < end; line += 1) note(nameAt(lines, line), undefined)
+  return isFew() ? differences : undefined
 }
 
 /** A line of `packed-refs`. */

@@ -58,6 +58,14 @@ export async function runInParts<T>(parts: Generator<undefined, T>): Promise<T> 
   }
 }
 
+/** Runs a generator to its end, without other work of the event loop. */
+export function runWhole<T>(parts: Generator<undefined, T>): T {
+  for (;;) {
+    const { done, value } = parts.next()
+    if (done) return value
+  }
+}
+
 /**
  * Reads the packets of a list; yields between its parts. Returns undefined if they are not
  * complete, sorted lines.

@@ -2,6 +2,7 @@
 
 import { createHash } from 'node:crypto'
 import { VISIBLE_NAME } from '../../cgi/refs/pushed-references.js'
+import { joined, PIECE_BYTES, split } from './answer-pieces.js'
 import {
   type ChangedLines,
   type ChangedTarget,
@@ -25,6 +26,7 @@ import {
   oidAt,
   readLines,
   runInParts,
+  runWhole,
   type SpecialLine,
   UNBORN,
 } from './reference-lines.js'
@@ -46,6 +48,9 @@ export function referenceListRequest(
 /** Bounds of the bytes of answers cached with one list; they are few because clients are alike. */
 const ANSWERS_BYTES_MIN = 65_536
 const ANSWERS_BYTES_MAX = 1_048_576
+
+/** Maximum size of a list, and of `packed-refs`, that are compared without a wait. */
+export const SHORT_BYTES_MAX = 65_536
 
 const TAGS = 'refs/tags/'
 
@@ -126,20 +131,24 @@ export class ReferenceList {
    * Returns the visible refs that differ from files of refs, by full name, with their ids there;
    * see `packedDifferences`. Lets other work run between the parts of a long list.
    */
-  async differences({
-    packed,
-    loose,
-  }: ReferenceContents): Promise<ReadonlyMap<string, string | undefined> | undefined> {
-    const found = await runInParts(packedDifferences(this.#lines, packed))
-    if (found === undefined) return undefined
+  async differences(contents: ReferenceContents): Promise<Differences | undefined> {
+    const found = await runInParts(packedDifferences(this.#lines, contents.packed))
+    return found && this.#visibleDifferences(found, contents.loose)
+  }
+
+  /** Returns the same as `differences` without a wait; undefined for a long list. */
+  differencesNow(contents: ReferenceContents): Differences | undefined {
+    if (this.#lines.bytes.byteLength > SHORT_BYTES_MAX) return undefined
+    const found = runWhole(packedDifferences(this.#lines, contents.packed))
+    return found && this.#visibleDifferences(found, contents.loose)
+  }
+
+  #visibleDifferences(packed: Differences, loose: ReferenceContents['loose']): Differences {
     const differences = new Map<string, string | undefined>()
-    for (const name of new Set([
-      ...found.keys(),
-      ...this.#changes.byName.keys(),
-      ...loose.keys(),
-    ])) {
+    const names = [...packed.keys(), ...this.#changes.byName.keys(), ...loose.keys()]
+    for (const name of new Set(names)) {
       if (!VISIBLE_NAME.test(name)) continue
-      const packedOid = found.has(name) ? found.get(name) : this.#parsedOid(name)
+      const packedOid = packed.has(name) ? packed.get(name) : this.#parsedOid(name)
       const oid = loose.get(name) ?? packedOid
       if (oid !== this.targetOf(name)?.oid) differences.set(name, oid)
     }
@@ -359,6 +368,9 @@ export class ReferenceList {
   }
 }
 
+/** Ids of refs by full name; undefined for refs that do not exist. */
+type Differences = ReadonlyMap<string, string | undefined>
+
 /** Contents of `packed-refs`, and the ids of loose refs by full name. */
 interface ReferenceContents {
   readonly packed: Buffer
@@ -379,20 +391,4 @@ function successorOf(prefix: string): string | undefined {
   if (beginning === '') return undefined
   const last = beginning.charCodeAt(beginning.length - 1)
   return beginning.slice(0, -1) + String.fromCharCode(last + 1)
-}
-
-/** Size of the pieces of a long answer, which are sent one after the other. */
-const PIECE_BYTES = 262_144
-
-function split(piece: Buffer): readonly Buffer[] {
-  const count = Math.ceil(piece.byteLength / PIECE_BYTES)
-  return Array.from({ length: count }, (_, at) =>
-    piece.subarray(at * PIECE_BYTES, (at + 1) * PIECE_BYTES),
-  )
-}
-
-/** Returns the pieces as one buffer; a single piece is not copied. */
-function joined(pieces: readonly Buffer[], bytes: number): Buffer {
-  const [first, ...others] = pieces
-  return first !== undefined && others.length === 0 ? first : Buffer.concat(pieces, bytes)
 }

@@ -6,6 +6,7 @@ import {
   type ReferenceFiles,
   readPackedFile,
   readReferenceFiles,
+  readShortPackedFile,
   writtenBranches,
 } from '../../cgi/refs/reference-files.js'
 import {
@@ -16,7 +17,7 @@ import {
 import { isFailure } from '../../conf/failures.js'
 import type { ChangedTarget } from './changed-lines.js'
 import type { ObjectFormat } from './normal-fetch.js'
-import { ReferenceList, referenceListRequest } from './reference-list.js'
+import { ReferenceList, referenceListRequest, SHORT_BYTES_MAX } from './reference-list.js'
 import { readStoredList } from './stored-list.js'
 
 /** A request for the refs of a repository in one state. */
@@ -50,10 +51,12 @@ const TOO_LONG_MS = 60_000
 const TOO_LONG_MAX = 10_000
 
 interface Entry {
-  readonly state: RepositoryState
+  /** Text of the settled state with this list; undefined if only `files` have it. */
+  readonly stateText: string | undefined
+  readonly settingsText: string
   readonly objectFormat: ObjectFormat
   readonly references: ReferenceList
-  /** Ref files in that state; undefined if later moves of branches cannot be seen in them. */
+  /** Ref files with this list; undefined if later moves of branches cannot be seen in them. */
   readonly files: ReferenceFiles | undefined
 }
 
@@ -83,7 +86,7 @@ export class ReferenceLists {
   known(listRequest: Omit<ReferenceListRequest, 'client'>): ReferenceList | undefined {
     const { repositoryPath, state } = listRequest
     const entry = this.#find(listRequest)
-    if (entry?.state.text !== state.text) return undefined
+    if (entry?.stateText !== state.text) return undefined
     if (this.#newest !== entry) {
       this.#entries.delete(repositoryPath)
       this.#entries.set(repositoryPath, entry)
@@ -99,7 +102,14 @@ export class ReferenceLists {
   followed(listRequest: Omit<ReferenceListRequest, 'client'>): ReferenceList | undefined {
     const entry = this.#find(listRequest)
     const changes = entry && changesSince(entry, listRequest)
-    return changes && deriveEntry(changes, listRequest)?.references
+    const derived = changes && deriveEntry(changes, listRequest)
+    if (derived === undefined || derived.references === entry?.references) {
+      return derived?.references
+    }
+    // The next request then derives its list from this one. It compares the ids in the files, so
+    // the list need not belong to one state.
+    if (changes?.files.isPackedSettled) this.#remember(listRequest.repositoryPath, derived)
+    return derived.references
   }
 
   /**
@@ -153,7 +163,9 @@ export class ReferenceLists {
       const files = followed?.files ?? readReferenceFiles(repositoryPath)
       const isSame = readPresentState(repositoryPath)?.text === state.text
       if (!isSame) return undefined
-      this.#remember(repositoryPath, { state, objectFormat, references, files })
+      const { text: stateText, settingsText } = state
+      const entry = { stateText, settingsText, objectFormat, references, files }
+      this.#remember(repositoryPath, entry)
       return { references, isKnown: stored !== undefined }
     }
     const inFlight = ask().finally(() => this.#inFlight.delete(key))
@@ -266,10 +278,23 @@ function changesSince(
   { repositoryPath, state }: Omit<ReferenceListRequest, 'client'>,
 ): Changes | undefined {
   // Settings decide which refs git lists.
-  if (known.files === undefined || known.state.settingsText !== state.settingsText) return undefined
+  if (known.files === undefined || known.settingsText !== state.settingsText) return undefined
   const files = readReferenceFiles(repositoryPath)
-  const changed = files && changedReferences(known.files, files)
+  if (files === undefined) return undefined
+  const changed =
+    changedReferences(known.files, files) ?? shortChanges(known, files, repositoryPath)
   return changed && { known, files, changed }
+}
+
+/** Returns the changes if a short `packed-refs` was written anew; see `changesWithPacked`. */
+function shortChanges(
+  { references, files: before }: Entry,
+  { loose, headText }: ReferenceFiles,
+  repositoryPath: string,
+): Changes['changed'] | undefined {
+  if (headText !== before?.headText) return undefined
+  const packed = readShortPackedFile(repositoryPath, SHORT_BYTES_MAX)
+  return packed && references.differencesNow({ packed, loose })
 }
 
 /**
@@ -282,7 +307,7 @@ async function changesWithPacked(
   { repositoryPath, state }: Omit<ReferenceListRequest, 'client'>,
   bytesMax: number,
 ): Promise<Changes | undefined> {
-  if (known.state.settingsText !== state.settingsText) return undefined
+  if (known.settingsText !== state.settingsText) return undefined
   if (hidesReferences(state)) return undefined
   // Like git, loose refs first: it packs a ref before it removes the loose one.
   const files = readReferenceFiles(repositoryPath)
@@ -310,34 +335,24 @@ function deriveEntry(
     const isNew = known.references.targetOf(name) === undefined
     if (isNew && hidesReferences(state)) return undefined
   }
-  const references = listAfter(known.references, written)
+  const { objectFormat, settingsText } = known
+  const references = withWritten(known.references, written)
   if (references === undefined) return undefined
-  // A list that is cached must belong to one state. In an unsettled state, refs may be read one
-  // after the other, as git does itself.
-  const isSame = !state.isSettled || readPresentState(repositoryPath)?.text === state.text
-  const { objectFormat } = known
-  return isSame ? { state, objectFormat, references, files } : undefined
+  if (!state.isSettled) {
+    // As by git itself, refs may be read one after the other.
+    return { stateText: undefined, settingsText, objectFormat, references, files }
+  }
+  const stateText = readPresentState(repositoryPath)?.text
+  if (stateText !== state.text) return undefined
+  return { stateText, settingsText, objectFormat, references, files }
 }
 
-interface LaterList {
-  readonly changes: string
-  readonly references: ReferenceList | undefined
-}
-
-/** Last list that was derived from each list: directly after a push, each request derives it. */
-const laterLists = new WeakMap<ReferenceList, LaterList>()
-
-function listAfter(
+function withWritten(
   list: ReferenceList,
   written: ReadonlyMap<string, string>,
 ): ReferenceList | undefined {
   if (written.size === 0) return list
-  const changes = [...written].flat().join(' ')
-  const last = laterLists.get(list)
-  if (last?.changes === changes) return last.references
   const targets = new Map<string, ChangedTarget>()
   for (const [name, oid] of written) targets.set(name, { oid, peeled: undefined })
-  const references = list.withChanges(targets)
-  laterLists.set(list, { changes, references })
-  return references
+  return list.withChanges(targets)
 }
