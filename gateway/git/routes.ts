@@ -1,5 +1,6 @@
 /** Routes of Git over HTTP (gitprotocol-http(5)): the smart protocol, and bundles. */
 
+import type { RepositoryState } from '../../cgi/repository/repository-state.js'
 import { Failure } from '../../conf/failures.js'
 import { type Awaitable, after } from '../../conf/lib/awaitable.js'
 import { createWiki, requireWiki } from '../actions/wiki/wiki-folder.js'
@@ -55,9 +56,9 @@ function advertise({ service, access, scopes }: typeof READ | typeof WRITE): Any
         },
       }
       if (service === 'git-upload-pack') {
-        const question = { repositoryPath: asked.repositoryPath, client }
-        const references = (objectFormat: ObjectFormat) =>
-          context.packCache.presentReferences(question, objectFormat)
+        const { repositoryPath } = asked
+        const references = (objectFormat: ObjectFormat, state: RepositoryState) =>
+          context.packCache.presentReferences({ repositoryPath, client, state }, objectFormat)
         const { git } = context
         return after(requireFolder(context, grant), () =>
           advertiseFetch({ ...asked, git, references }),

@@ -42,8 +42,11 @@ export interface AdvertisementRequest {
   readonly gitProtocol: string | undefined
   /** Runs git to produce the advertisement. */
   readonly ask: () => Awaitable<Reply>
-  /** Returns the present refs; see `presentReferences`. */
-  readonly references: (objectFormat: ObjectFormat) => Awaitable<Seen | undefined>
+  /** Returns the refs of a state that was just read; see `presentReferences`. */
+  readonly references: (
+    objectFormat: ObjectFormat,
+    state: RepositoryState,
+  ) => Awaitable<Seen | undefined>
 }
 
 /**
@@ -105,7 +108,7 @@ function advertiseRefs(request: AdvertisementRequest): Awaitable<Reply> {
   if (known?.stateText === state.text) return known.reply
   const learned = learnedParts.get(learnedKey(gitProtocol, state))
   const listed =
-    learned && after(references(learned.objectFormat), (seen) => replyOf(learned, seen))
+    learned && after(references(learned.objectFormat, state), (seen) => replyOf(learned, seen))
   return after(listed, (reply) => {
     if (reply !== undefined) return reply
     return state.isSettled ? askForRefs(request, { key, state }) : ask()

@@ -24,6 +24,8 @@ export interface ReferencesQuestion {
 }
 
 export interface PresentQuestion extends ReferencesQuestion {
+  /** State that was just read; by default it is read. */
+  readonly state?: RepositoryState | undefined
   /** True if the caller has another way that is faster than to wait for a settled state. */
   readonly isUrgent?: boolean
 }
@@ -54,10 +56,11 @@ export function referencesFor(
  */
 export function presentReferences(
   lists: ReferenceLists,
-  { repositoryPath, client, isUrgent = false }: PresentQuestion,
+  question: PresentQuestion,
   objectFormat: ObjectFormat,
 ): Awaitable<Seen | undefined> {
-  const state = readStateOfTick(repositoryPath)
+  const { repositoryPath, client, isUrgent = false } = question
+  const { state = readStateOfTick(repositoryPath) } = question
   if (state === undefined) return undefined
   const asked = { repositoryPath, objectFormat, state }
   const references = state.isSettled ? lists.known(asked) : lists.followed(asked)

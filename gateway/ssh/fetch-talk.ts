@@ -136,13 +136,16 @@ export async function advertise(
       throw error
     }
   }
-  const question = { repositoryPath, client: () => client }
   const { status, body } = await advertiseFetch({
     git: context.git,
     repositoryPath,
     gitProtocol,
     ask,
-    references: (objectFormat) => context.packCache.presentReferences(question, objectFormat),
+    references: (objectFormat, state) =>
+      context.packCache.presentReferences(
+        { repositoryPath, client: () => client, state },
+        objectFormat,
+      ),
   })
   if (status === 200 && typeof body === 'object') return body
   throw new Error(`git-http-backend does not serve ${repositoryPath}: status ${status}`)
